@@ -6,7 +6,7 @@ measured, at the gap of the comparison's two scores.
 """
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -20,6 +20,8 @@ from core.analysis.table import ScoreTable
 from core.api.opened_run import place
 from core.corpora.suites import Suite
 from core.errors import InvalidInput
+from core.probes.base import Edits
+from core.probes.registry import catalogue
 from core.scoring.suite_scores import SuiteScores
 from core.statistics.bootstrap import Interval
 from core.statistics.shares import share
@@ -97,7 +99,8 @@ def pair_risks(suite: Suite, scores: SuiteScores, table: ScoreTable, evaluator: 
         evaluator: its name in the run.
 
     Returns:
-        RISK_FIELDS, a row a family with two items or more: n comparisons, n_items of the run; gap: median difference of
+        RISK_FIELDS, a row a family of edits of the picture with two items or more (an edit of the text would be of
+        both sides at once): n comparisons, n_items of the run; gap: median difference of
         the two scores; evident: the smallest gap whose risk is below 5 %, with its interval over the run's sources;
         near: share of comparisons that lie closer together; risk: mean flip risk of the comparisons at their own gaps;
         both in percent, with Wilson's interval over texts, the run's shifts as they are. Empty where the run does not
@@ -109,8 +112,9 @@ def pair_risks(suite: Suite, scores: SuiteScores, table: ScoreTable, evaluator: 
     texts = np.array([each.source for each in suite.compared], dtype=object)[known].astype(str)
     gaps, rows = gaps[known], list[dict[str, object]]()
     view = table.view()
+    pictures = _edit_pictures(view.families())
     for cell in shift_cells(view) if len(gaps) and evaluator in view.evaluators else ():
-        pairs = cell.apart.pairs if cell.evaluator == evaluator else None
+        pairs = cell.apart.pairs if cell.evaluator == evaluator and cell.family in pictures else None
         if pairs is None or pairs.n_items < 2:
             continue
         evident = cell.apart.evident()
@@ -126,6 +130,12 @@ def pair_risks(suite: Suite, scores: SuiteScores, table: ScoreTable, evaluator: 
             }
         )
     return pd.DataFrame(rows, columns=list(RISK_FIELDS))
+
+
+def _edit_pictures(families: Mapping[str, Sequence[str]]) -> set[str]:
+    """Families whose probes all edit the picture; one that is not known here is none."""
+    known = {each.name for each in catalogue() if each.edits is Edits.IMAGE}
+    return {family for family, probes in families.items() if known >= set(probes)}
 
 
 def _share(values: np.ndarray, texts: np.ndarray) -> Interval:

@@ -418,7 +418,11 @@ def show(result: "SuiteResult") -> None:
     from core.features.suites import suite_tables as tables
 
     columns = tables.reached_columns([result])
-    _print(tables.reached_table([result]), columns, f"{result.told}; 95 % intervals over images")
+    _print(
+        tables.reached_table([result]),
+        columns,
+        f"{result.told}; 95 % intervals over {'texts' if result.by_text else 'images'}",
+    )
     for frame, own, title in (
         (tables.agreement_table(result), tables.AGREEMENT_COLUMNS, "Order of captioners, people's and the evaluator's"),
         (tables.rank_table(result), tables.RANK_COLUMNS, "Captioners"),

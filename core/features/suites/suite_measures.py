@@ -282,12 +282,16 @@ def _of_named_raters(suite: Suite) -> tuple[Decision, ...]:
     many = len({rater for *_, rater in given})
     if not many:
         return ()
-    alike = dict.fromkeys(key[-1] for key, ratings in given.items() if len(ratings) == 1)
+    alike = [
+        f"{rater} ({dimension})" if dimension else rater
+        for (dimension, _, rater), ratings in given.items()
+        if len(ratings) == 1
+    ]
     alone = "have a row each" if many <= MOST_RATERS else f"are more than {MOST_RATERS}: none has a row of its own"
     said = (
         "a rater who gives one value has no correlation, and then raters have no mean; pooled numbers keep the ratings"
     )
-    told = f"{said}: {', '.join(list(alike)[:5])}{' …' if len(alike) > 5 else ''}" if alike else said
+    told = f"{said}: {', '.join(alike[:5])}{' …' if len(alike) > 5 else ''}" if alike else said
     return (
         Decision("rows", "raters", f"raters are kept apart: they {alone}", many, "raters"),
         Decision("one-value", "raters who give one value", told, len(alike), "raters"),

@@ -12,7 +12,7 @@ from core.analysis.questions.question import Column
 from core.corpora.suites import ACCURACY, TAU_B, TAU_B_RATERS, TAU_C
 from core.evaluators.references import BY_WORDS
 from core.features.suites.suite_measures import ALL, AVERAGED, LENGTH, LENGTH_RATED, MEAN, STRICT, otherwise
-from core.features.suites.suite_result import Reached, SuiteResult
+from core.features.suites.suite_result import Reached, Row, SuiteResult
 from core.probes.base import ENGLISH
 from core.statistics.standings import DRAWS
 
@@ -100,11 +100,11 @@ AGREEMENT_COLUMNS = (
 )
 
 RISK_NOTE = (
-    "A run of the same evaluator says how far edits that should not matter move its score. Risk: how often an edit of "
-    "the family to each picture alone would turn a comparison over, the mean over the comparisons at their own gaps, "
-    "never above 50 %; near: comparisons whose scores lie closer together than the trustworthy gap, the smallest whose "
-    "risk is below 5 %. 95 % Wilson intervals over texts, the run's shifts as they are; of the trustworthy gap, over "
-    "the run's sources."
+    "A run of the same evaluator says how far edits of pictures that should not matter move its score. Risk: how often "
+    "an edit of the family to each picture alone would turn a comparison over, the mean over the comparisons at their "
+    "own gaps, never above 50 %; near: comparisons whose scores lie closer together than the trustworthy gap, the "
+    "smallest whose risk is below 5 %. 95 % Wilson intervals over texts, the run's shifts as they are; of the "
+    "trustworthy gap, over the run's sources."
 )
 
 RISK_COLUMNS = (
@@ -169,7 +169,18 @@ def reached_columns(results: Iterable[SuiteResult]) -> tuple[Column, ...]:
         Column("ties", "Ties", digits=0),
         *lengths,
         Column("unscored", "Unscored", digits=0),
+        *((Column("remark", "No correlation", kind="text"),) if any(map(_unknown, held)) else ()),
     )
+
+
+def _unknown(result: SuiteResult) -> bool:
+    """Whether some row of ratings has no correlation."""
+    return any(_why_none(entry.rows) for entry in result.reached)
+
+
+def _why_none(rows: Iterable[Row]) -> str:
+    """Why these rows have no correlation, in words; empty where they have one."""
+    return next((each.note for each in rows if each.measure == TAU_B and each.value is None), "")
 
 
 def reached_table(results: Iterable[SuiteResult]) -> pd.DataFrame:
@@ -177,8 +188,8 @@ def reached_table(results: Iterable[SuiteResult]) -> pd.DataFrame:
     rows = [row for result in results for entry in result.reached for row in _rows(result, entry)]
     names = [f"{name}{end}" for name in MEASURES for end in _BOUNDS]
     front = ["suite", "evaluator", "references", "group"]
-    columns = [*front, *names, "n_ratings", "n_pairs", "ties", "unscored", "note", "made_with"]
-    return _as_numbers(pd.DataFrame(rows, columns=columns), (*front, "note", "made_with"))
+    columns = [*front, *names, "n_ratings", "n_pairs", "ties", "unscored", "note", "remark", "made_with"]
+    return _as_numbers(pd.DataFrame(rows, columns=columns), (*front, "note", "remark", "made_with"))
 
 
 def decision_table(result: SuiteResult) -> pd.DataFrame:
@@ -358,7 +369,9 @@ def _rows(result: SuiteResult, entry: Reached) -> list[dict[str, object]]:
             "unscored": entry.unscored,
             "made_with": entry.made_with,
         }
-        for each in (each for each in entry.rows if (each.dimension, each.group, each.rater) == part):
+        own = [each for each in entry.rows if (each.dimension, each.group, each.rater) == part]
+        row["remark"] = _why_none(own)
+        for each in own:
             row |= {each.measure: each.value, f"{each.measure}_low": each.low, f"{each.measure}_high": each.high}
             row |= {"n_ratings": each.n} if each.measure in (TAU_B, TAU_C) else {}
             row |= {"n_pairs": each.n, "ties": each.ties} if each.measure == ACCURACY else {}

@@ -68,6 +68,29 @@ def test_a_file_that_is_no_result_is_one_sentence_and_costs_itself_alone(tmp_pat
         read_result(path.with_name("none.json"))
 
 
+def test_a_rater_who_gives_one_value_has_a_sentence_and_no_correlation(tmp_path: Path) -> None:
+    path = tmp_path / "mine.csv"
+    rows = [
+        f"{image}.jpg,c{each},{who},{each if who == 'ada' else 3}"
+        for image in "abc"
+        for each in (1, 2)
+        for who in ("ada", "bo")
+    ]
+    path.write_text("\n".join(["image,caption,rater,rating_relevance", *rows]))
+    suite = read_suite(path)
+    entry = reached(suite, SuiteScores(np.arange(12.0), np.array([]), np.array([]), ()), evaluator="e", made_with="f")
+    result = added(result_of(suite, [path]), entry)
+    table = tables.reached_table([read_result(store(result))]).set_index("group")
+    assert table.loc["relevance, by bo", "remark"] == "no correlation: every rating is 3"
+    assert math.isnan(table.loc["relevance, by bo", "pearson"])
+    assert table.loc["relevance, by ada", "remark"] == ""
+    assert table.loc["relevance, by ada", "pearson"] > 0
+    assert "remark" in {each.name for each in tables.reached_columns([result])}
+    decision = tables.decision_table(result).set_index("decision").loc["raters who give one value"]
+    assert (decision["count"], decision["of"]) == (1, "raters")
+    assert decision["done"].endswith(": bo (relevance)")
+
+
 def test_the_tables_say_what_the_rows_say(tmp_path: Path) -> None:
     result = pascal_result(tmp_path, "one")
     result = added(result, calibrated(result.reached[0]))

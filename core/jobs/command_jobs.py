@@ -24,6 +24,12 @@ SHARE = "%"
 """Unit of a progress that is a share: sets of weights tell bytes or files, and a publisher may not say how many."""
 
 
+def _no_option(word: str) -> str:
+    if word.startswith("-"):
+        raise ValueError("it must not begin with a dash")
+    return word
+
+
 class GetRequest(OneCommand):
     """Weights to be fetched, as ``python -m core evaluators get`` does; made by :func:`get_request`.
 
@@ -35,12 +41,7 @@ class GetRequest(OneCommand):
     kind: Literal["get"] = "get"
     name: str = Field(min_length=1)
 
-    @field_validator("name")
-    @classmethod
-    def _no_option(cls, word: str) -> str:
-        if word.startswith("-"):
-            raise ValueError("it must not begin with a dash")
-        return word
+    _options = field_validator("name")(_no_option)
 
     @property
     def told(self) -> tuple[str, ...]:
@@ -111,12 +112,7 @@ class MeasureRequest(OneCommand):
     subject: str = "template"
     language: str = "en"
 
-    @field_validator("run", "evaluator", "subject", "language")
-    @classmethod
-    def _no_option(cls, word: str) -> str:
-        if word.startswith("-"):
-            raise ValueError("it must not begin with a dash")
-        return word
+    _options = field_validator("run", "evaluator", "subject", "language")(_no_option)
 
     @field_validator("families")
     @classmethod
@@ -297,12 +293,7 @@ class CheckRequest(OneCommand):
     failures_at_most: float = Field(default=50.0, ge=0, le=100)
     selectivity_at_least: float | None = Field(default=None, ge=0, le=1)
 
-    @field_validator("evaluator")
-    @classmethod
-    def _no_option(cls, word: str) -> str:
-        if word.startswith("-"):
-            raise ValueError("it must not begin with a dash")
-        return word
+    _options = field_validator("evaluator")(_no_option)
 
     @field_validator("probes")
     @classmethod

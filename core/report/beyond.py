@@ -7,6 +7,7 @@ from functools import partial
 import numpy as np
 import pandas as pd
 
+from core.analysis.questions.columns import EVALUATOR, NOTE, SAID, UNTOLD
 from core.analysis.questions.question import Column
 from core.analysis.table import ScoreTable
 from core.charts.spec import Figure
@@ -63,7 +64,7 @@ _PEOPLE = {
     "S-human-outcomes": ("What people found of the edited pairs", (
         _STUDY, Column("what", "Of the items", kind="text"),
         Column("n", "n", digits=0), Column("share", "Share % [95 % CI]", digits=1, low="low", high="high"),
-        Column("note", "Remark", kind="text"),
+        NOTE,
     ), "An answer of partially or fully correct is acceptable; a majority is two thirds of an item's votes. Every "
        "share counts items, each once; an item leans to the version that more of its votes prefer, ties aside. Items "
        f"with fewer than two votes are left out. {_ABOUT}"),
@@ -76,37 +77,37 @@ _PEOPLE = {
     "S-human-agreement": ("How far people agree", (
         _STUDY, Column("question", "Question", kind="text"), Column("measure", "Measure", kind="text"),
         Column("n_items", "n items", digits=0), Column("n_votes", "n votes", digits=0),
-        Column("estimate", "Agreement [95 % CI]", low="low", high="high"), Column("note", "Remark", kind="text"),
+        Column("estimate", "Agreement [95 % CI]", low="low", high="high"), NOTE,
     ), "Bootstrap intervals over items. With nearly all votes alike Fleiss’ κ is near 0 although all agree: no single "
        "measure is enough."),
     "S-human-kappa": (KAPPA_TITLE, (
         _STUDY, Column("one", "Annotator", kind="text"), Column("other", "and", kind="text"),
         Column("n_items", "n items judged by both", digits=0), Column("n", "n versions", digits=0),
         Column("kappa", "Weighted κ [95 % CI]", low="low", high="high"),
-        Column("note", "Remark", kind="text"),
+        NOTE,
     ), f"{KAPPA_NOTE} Annotators are numbered: a report names nobody."),
     "S-human-competence": (COMPETENCE_TITLE, (
         _STUDY, Column("question", "Question", kind="text"), Column("annotator", "Annotator", kind="text"),
         Column("n", "n judged by others too", digits=0),
         Column("competence", "By knowing % [95 % CI]", digits=0, low="low", high="high"),
         Column("n_others", "n with a commonest answer of the others", digits=0),
-        Column("with_others", "Answered so too %", digits=0), Column("note", "Remark", kind="text"),
+        Column("with_others", "Answered so too %", digits=0), NOTE,
     ), f"{COMPETENCE_NOTE} Annotators are numbered: a report names nobody."),
     "S-human-answers": ("Do answers change when those who know count more?", (
         _STUDY, Column("question", "Question", kind="text"), Column("n", "n with two votes", digits=0),
         Column("same", "Likeliest answer is the commonest", digits=0), Column("other", "is another", digits=0),
-        Column("tied", "Commonest answers tied", digits=0), Column("note", "Remark", kind="text"),
+        Column("tied", "Commonest answers tied", digits=0), NOTE,
     ), "The likeliest answer under MACE beside the one that most votes gave, versions of an item one by one. Outcomes "
        "by majority stay as they are."),
     "S-human-scores": ("Do the findings stand without the pairs that people did not accept?", (
-        _STUDY, Column("evaluator", "Evaluator", kind="text"), _FAMILY, Column("analysis", "Analysis", kind="text"),
+        _STUDY, EVALUATOR, _FAMILY, Column("analysis", "Analysis", kind="text"),
         Column("n_all", "n before", digits=0),
         Column("median_all", "Median % change, all judged [95 % CI]", signed=True, low="low_all", high="high_all"),
         Column("n_kept", "n after", digits=0),
         Column("median_kept", "of those kept [95 % CI]", signed=True, low="low_kept", high="high_kept"),
         Column("change", "Change, points", signed=True), Column("direction", "Direction", kind="text"),
-        Column("power", "Why it is unclear", kind="text"),
-        Column("note", "Remark", kind="text"),
+        UNTOLD,
+        NOTE,
     ), "Only pairs that people judged; an item counts once, and items of one source are resampled together. 95 % BCa "
        "intervals. Direction: same or turned where the interval of those kept lies on a side of 0, else "
        "unclear."),
@@ -117,7 +118,7 @@ _PEOPLE = {
         Column("votes", "Votes alone % [95 % CI]", digits=1, low="votes_low", high="votes_high"),
         Column("joined", "Joined with scores % [95 % CI]", digits=1, low="joined_low", high="joined_high"),
         Column("tuning", "λ"), Column("shorter", "Shorter by %", digits=1),
-        Column("bought", "What 100 more votes would buy", kind="text"), Column("note", "Remark", kind="text"),
+        Column("bought", "What 100 more votes would buy", kind="text"), NOTE,
     ), POWERED_NOTE),
     "S-human-comparisons": ("Do people prefer the right side?", (
         _STUDY, _FAMILY, Column("n", "n comparisons", digits=0), Column("n_votes", "n votes", digits=0),
@@ -128,16 +129,16 @@ _PEOPLE = {
         Column("higher", "Right one rated higher % [95 % CI]", digits=1, low="higher_low", high="higher_high"),
         Column("mean_right", "Mean rating, right"), Column("mean_wrong", "wrong"),
         Column("gap", "Δ [95 % CI]", signed=True, low="gap_low", high="gap_high"),
-        Column("note", "Remark", kind="text"),
+        NOTE,
     ), "Comparisons of the scope's caption whose two sides have two votes or more each. A majority is two thirds of "
        "the votes; ratings lie between 0, the worst answer of the study's scale, and 1. "
        f"{_ABOUT}"),
     "S-human-failures": ("How often do the evaluators fail where people were asked?", (
-        _STUDY, _FAMILY, Column("evaluator", "Evaluator", kind="text"), Column("n", "n comparisons", digits=0),
+        _STUDY, _FAMILY, EVALUATOR, Column("n", "n comparisons", digits=0),
         Column("n_missing", "No score", digits=0),
         Column("failure", "Failures % [95 % CI]", digits=1, low="failure_low", high="failure_high"),
         Column("ties", "Ties % [95 % CI]", digits=1, low="ties_low", high="ties_high"),
-        Column("note", "Remark", kind="text"),
+        NOTE,
     ), "The wrong side scores at least as high, on exactly the comparisons of the table before; ties are among the "
        "failures. Wilson intervals over comparisons, those of one source together."),
 }  # fmt: skip
@@ -316,9 +317,9 @@ def _geometry(found: Beyond, table: ScoreTable, encode: Encode | None) -> None:
         Column("n", "n words", digits=0),
         Column("rho", "Spearman’s ρ", signed=True),
         Column("p", "p", kind="p"),
-        Column("said", "In words", kind="text"),
+        SAID,
         Column("method", "Permutations", kind="text"),
-        Column("note", "Remark", kind="text"),
+        NOTE,
     )
     note = (
         "Does the text encoder's sense of good and bad say which way a word changes the score? Rank correlation of "

@@ -21,7 +21,7 @@ from core.errors import InvalidInput
 from core.features.human.studies import Study
 from core.features.human.study_outcomes import accepted_by_people
 from core.report.document import number, signature_of
-from core.report.html import page
+from core.report.html import details, page
 from core.statistics.crossed_sources import FIRST_ALONE
 from core.store.store import Store
 
@@ -102,9 +102,9 @@ def card_report(store: Store, scope: Narrowed | Scope | None = None, *, studies:
         "<p>Does each metric ignore edits that leave the meaning, and notice those that break it? By name, not by "
         f"merit. {escape(about)}. {escape(half_asked(view))}</p>",
         _table(card, known, falls, words),
-        _details("What each was asked besides", told),
-        _details("What is not on the card", "".join(map(_paragraph, left_out))) if left_out else "",
-        _details("How to read it", _paragraph(_READ)),
+        details("What each was asked besides", told),
+        details("What is not on the card", "".join(map(_paragraph, left_out))) if left_out else "",
+        details("How to read it", _paragraph(_READ)),
         f"<code>{escape(signature_of(table, store.runs()))}</code>",
     ]
     return page("Fairness card", "\n".join(parts), style=STYLE)
@@ -143,10 +143,6 @@ def _told(name: str, said: Sequence[str]) -> str:
 
 def _paragraph(text: str) -> str:
     return f"<p>{escape(text)}</p>"
-
-
-def _details(summary: str, body: str) -> str:
-    return f"<details><summary>{escape(summary)}</summary>{body}</details>"
 
 
 _WORDS = {"Evaluator", "Axis", "Worst family", "Claims"}

@@ -63,11 +63,11 @@ def html(report: Report, *, drawn: bytes | None = None) -> str:
         parts += [f"<h2>{TABLES}</h2>", *map(_folded, report.short)]
     parts += [
         f"<h2>{METHODS}</h2>",
-        _details("How every number was made", "".join(map(_words, (*HOW, *report.methods)))),
+        details("How every number was made", "".join(map(_words, (*HOW, *report.methods)))),
     ]
     if report.lacks:
         items = "".join(f"<li>{escape(each)}</li>" for each in report.lacks)
-        parts += [f"<h2>{LACKS}</h2>", _details(f"{len(report.lacks)} reasons", f'<ul class="words">{items}</ul>')]
+        parts += [f"<h2>{LACKS}</h2>", details(f"{len(report.lacks)} reasons", f'<ul class="words">{items}</ul>')]
     parts += [f"<h2>{CITE}</h2>", f"<code>{escape(report.signature)}</code>", _about(report), _words(DATA)]
     return page(report.title, "\n".join(parts), style=STYLE)
 
@@ -90,10 +90,11 @@ def _words(text: str) -> str:
 
 def _folded(each: Table) -> str:
     """A table behind its heading."""
-    return _details(_named(each.id, each.title, each.paper), f'{_grid(each)}<p class="note">{escape(each.note)}</p>')
+    return details(_named(each.id, each.title, each.paper), f'{_grid(each)}<p class="note">{escape(each.note)}</p>')
 
 
-def _details(summary: str, body: str) -> str:
+def details(summary: str, body: str) -> str:
+    """Something that opens behind its summary."""
     return f"<details><summary>{escape(summary)}</summary>{body}</details>"
 
 

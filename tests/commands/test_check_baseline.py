@@ -66,11 +66,20 @@ def test_a_metric_is_held_against_what_it_showed_before(invoke: Invoke, tmp_path
     assert rows["blur"]["size_difference"] == pytest.approx(np.median([before[item] - after[item] for item in before]))
     assert told["shared"] == 16
 
+    out.unlink()
+    xml.unlink()
     for option in (("--common",), ("--junit", xml)):
         alone = invoke("check", f"{file}:metric", *option)
         assert (alone.exit_code, f"{option[0]} is of --baseline" in alone.stderr) == (2, True)
-    kept.write_text(kept.read_text()[:-60])
-    cut = invoke("check", f"{file}:metric", *few, "--baseline", kept, "-o", tmp_path / "cut.json")
-    assert cut.exit_code == 2
-    assert "kept.json" in cut.stderr
-    assert not (tmp_path / "cut.json").exists()
+    text = kept.read_text()
+    for content, said in (
+        (text[:-60], "not valid JSON"),
+        (text.replace('"format": 1', '"format": 2'), "reads up to 1"),
+    ):
+        kept.write_text(content)
+        cut = invoke("check", f"{file}:metric", *few, "--baseline", kept, "-o", out, "--junit", xml)
+        assert (cut.exit_code, cut.stderr.count("error:")) == (2, 1)
+        assert "kept.json" in cut.stderr
+        assert said in cut.stderr
+        assert not out.exists()
+        assert not xml.exists()

@@ -12,7 +12,7 @@ import pandas as pd
 
 from core.analysis.effects import corpora, with_holm
 from core.analysis.lacks import no_clean
-from core.analysis.questions.columns import CORPUS, COUNT, EVALUATOR, PLAIN, in_order
+from core.analysis.questions.columns import CORPUS, COUNT, EVALUATOR, NOTE, PLAIN, in_order
 from core.analysis.questions.factor_tests import of_reference
 from core.analysis.questions.question import Column, Options, Question
 from core.analysis.table import ScoreTable, View
@@ -35,7 +35,7 @@ _LEVEL, _P, _HOLM = (
 _F = Column("f", "F (joint)", digits=1, help="Test that no level differs")
 _DF = Column("df", "df", digits=0, help="Degrees of freedom of the levels in the joint test")
 _FREEDOM = Column("freedom", "df of the error", digits=0, help="Satterthwaite's, of the row's interval and p")
-_REMARK = Column("note", "Remark", kind="text")
+_REMARK = NOTE
 _SOURCE = ("source", "sources")
 _TESTED = (
     "Intervals and tests by Student's t and F with Satterthwaite's degrees of freedom, so that few groups make them "

@@ -13,7 +13,19 @@ import pandas as pd
 from core.analysis.effects import corpora, median_over, words
 from core.analysis.lacks import no_probe
 from core.analysis.questions import papers
-from core.analysis.questions.columns import CORPUS, COUNT, EVALUATOR, IN_PERCENT, PERCENT, PLAIN, Dots, axis_of, cells
+from core.analysis.questions.columns import (
+    CORPUS,
+    COUNT,
+    EVALUATOR,
+    IN_PERCENT,
+    NOTE,
+    PERCENT,
+    PLAIN,
+    Dots,
+    axis_of,
+    cells,
+    power,
+)
 from core.analysis.questions.filters import USUAL, beside, filtered_moves
 from core.analysis.questions.question import Column, Drawing, Options, Question
 from core.analysis.table import ScoreTable, View
@@ -79,13 +91,8 @@ def of_compositing(table: ScoreTable) -> tuple[Question, ...]:
             "example) minus "
             "that of this row",
         ),
-        Column(
-            "power",
-            "Why it is unclear",
-            kind="text",
-            help="The median % change that these items find in four of five such runs",
-        ),
-        Column("note", "Remark", kind="text"),
+        power("The median % change that these items find"),
+        NOTE,
     )
     title = "Repositioning without the suspicious composites"
     drawing = Drawing(
@@ -278,13 +285,8 @@ def of_filling(table: ScoreTable) -> tuple[Question, ...]:
             "share", "Share of the filling, % [adjusted CI]", digits=1, signed=True, low="share_low", high="share_high"
         ),
         Column("said", "In words", kind="text"),
-        Column(
-            "power",
-            "Why it is unclear",
-            kind="text",
-            help="The share that these items find in four of five such runs",
-        ),
-        Column("note", "Remark", kind="text"),
+        power("The share that these items find"),
+        NOTE,
     )
     make = Dots("evaluator", series="corpus", panel=(), values=PLAIN, axis="filled − true, points of % change")
     drawing = Drawing("F-filling", _FILLED, "Filled minus true plate; the line is no difference.", make)

@@ -18,7 +18,7 @@ from core.analysis.effects import corpora, with_holm
 from core.analysis.lacks import left_out, no_clean
 from core.analysis.overview import further
 from core.analysis.preferences import LEAST_IMAGES, RHO, rank_correlations
-from core.analysis.questions.columns import ABSOLUTE, CORPUS, COUNT, EVALUATOR, FURTHER, PERCENT, TESTS, Dots, how
+from core.analysis.questions.columns import ABSOLUTE, CORPUS, COUNT, EVALUATOR, FURTHER, NOTE, PERCENT, TESTS, Dots, how
 from core.analysis.questions.question import Column, Drawing, Options, Question
 from core.analysis.table import ScoreTable, View
 from core.corpora.suites import TAU_B, TAU_C
@@ -82,7 +82,7 @@ def _agreement() -> Question:
         Column("kendall_b", "Kendall’s τ_b [95 % CI]", low="kendall_b_low", high="kendall_b_high"),
         Column("kendall_c", "τ_c [95 % CI]", low="kendall_c_low", high="kendall_c_high"),
         Column("p", "p (τ = 0)", kind="p"),
-        Column("note", "Remark", kind="text"),
+        NOTE,
     )
 
     def compute(view: View, options: Options) -> pd.DataFrame:

@@ -23,7 +23,7 @@ from core.analysis.effects import Group, corpora, effects, median_over, with_hol
 from core.analysis.facts import facts_of
 from core.analysis.lacks import AUDIT, NOTHING, Lack, no_family_of
 from core.analysis.questions import papers
-from core.analysis.questions.columns import CORPUS, COUNT, EVALUATOR, PERCENT, PLAIN, STANDARDISED, Dots
+from core.analysis.questions.columns import CORPUS, COUNT, EVALUATOR, PERCENT, PLAIN, STANDARDISED, Dots, medians
 from core.analysis.questions.comparison_columns import CORRECTED, NOTE, under_its_caption
 from core.analysis.questions.directional import DEPTH, MADE, SECTION, needs
 from core.analysis.questions.question import Column, Drawing, Options, Question
@@ -133,16 +133,7 @@ def questions(table: ScoreTable) -> tuple[Question, ...]:
         CORPUS,
         Column("label", "Effect", kind="text"),
         COUNT,
-        Column(
-            "value",
-            "Median, SD [95 % CI]",
-            digits=3,
-            signed=True,
-            low="low",
-            high="high",
-            help="In standard deviations of the evaluator’s unedited scores",
-        ),
-        Column("delta", "Median, raw", digits=4, signed=True),
+        *medians(""),
         *CORRECTED,
         NOTE,
     )
@@ -299,7 +290,7 @@ def of_sets(table: ScoreTable) -> tuple[Question, ...]:
             high="each_high",
             help="The same comparisons one by one, for comparison; those of one set together",
         ),
-        Column("note", "Remark", kind="text"),
+        NOTE,
     )
     note = (
         "A set is the comparisons of one source, two at least, all with scores: the example of a suite, or one "

@@ -18,13 +18,25 @@ from core.statistics.bootstrap import LEAST_N
 
 EVALUATOR, CORPUS = Column("evaluator", "Evaluator", kind="text"), Column("corpus", "Corpus", kind="text")
 FAMILY = Column("family", "Family", kind="text")
-UNTOLD = Column(
-    "power",
-    "Why it is unclear",
-    kind="text",
-    help="What these items would have found in four of five such runs",
-)
-"""Power beside a row that leaves its answer open; see :func:`core.analysis.verdicts.untold`."""
+NOTE, SAID = Column("note", "Remark", kind="text"), Column("said", "In words", kind="text")
+
+
+def power(found: str) -> Column:
+    """Power beside a row that leaves its answer open (:func:`core.analysis.verdicts.untold`): what would be found."""
+    return Column("power", "Why it is unclear", kind="text", help=f"{found} in four of five such runs")
+
+
+UNTOLD = power("What these items would have found")
+
+
+def medians(what: str) -> tuple[Column, Column]:
+    """Median differences, standardised and raw; ``what`` they mean, in a sentence or nothing."""
+    said = f"{what}In standard deviations of the evaluator’s unedited scores"
+    return (
+        Column("value", "Median, SD [95 % CI]", digits=3, signed=True, low="low", high="high", help=said),
+        Column("delta", "Median, raw", digits=4, signed=True),
+    )
+
 
 COUNT = Column("n_items", "n", digits=0, help="Items")
 PERCENT = Column(

@@ -11,7 +11,7 @@ import pandas as pd
 
 from core.analysis.effects import median_over, words
 from core.analysis.lacks import Lack, no_family
-from core.analysis.questions.columns import CORPUS, COUNT, EVALUATOR, PLAIN, Dots, cells
+from core.analysis.questions.columns import CORPUS, COUNT, EVALUATOR, PLAIN, SAID, Dots, cells, power
 from core.analysis.questions.question import Column, Drawing, Options, Question
 from core.analysis.table import ScoreTable, View
 from core.analysis.verdicts import apart, at_odds, too_few_for
@@ -46,13 +46,8 @@ def questions(table: ScoreTable) -> tuple[Question, ...]:
         Column("blurred", "Blur, median |% change|"),
         Column("value", "Difference [95 % CI]", signed=True, low="low", high="high"),
         Column("p", "p", kind="p"),
-        Column("said", "In words", kind="text"),
-        Column(
-            "power",
-            "Why it is unclear",
-            kind="text",
-            help="The difference that these items show in four of five such runs",
-        ),
+        SAID,
+        power("The difference that these items show"),
         Column("conflict", "Where interval and test differ", kind="text"),
     )
     make = Dots("evaluator", series="corpus", panel=(), values=PLAIN, axis="difference of |% change|")

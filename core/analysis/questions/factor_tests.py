@@ -10,7 +10,7 @@ import pandas as pd
 from core.analysis.effects import Group, corpora, corrected, modifier_groups
 from core.analysis.lacks import no_family
 from core.analysis.memo import once
-from core.analysis.questions.columns import CORPUS, COUNT, EVALUATOR
+from core.analysis.questions.columns import CORPUS, COUNT, EVALUATOR, NOTE
 from core.analysis.questions.papers import shown
 from core.analysis.questions.question import Column, Options, Question
 from core.analysis.slices import PROBES
@@ -40,7 +40,7 @@ COLUMNS = (
     Column("differ", "Pairs that differ", digits=0),
     Column("pairs", "of", digits=0, help="Pairs that are tested"),
     Column("strongest", "Largest |δ|", kind="text", help="None where it rounds to 0.00"),
-    Column("note", "Remark", kind="text"),
+    NOTE,
 )
 PAIR_COLUMNS = (
     EVALUATOR,
@@ -59,7 +59,7 @@ PAIR_COLUMNS = (
     ),
     Column("m_tests", "m", digits=0, help="Tests that Holm's correction runs over; 0 where there is no test"),
     Column("cliffs_delta", "Cliff’s δ, A over B", digits=3, signed=True),
-    Column("note", "Remark", kind="text"),
+    NOTE,
 )
 
 Values = tuple[np.ndarray, np.ndarray, np.ndarray]

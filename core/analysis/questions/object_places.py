@@ -28,6 +28,7 @@ from core.analysis.questions.columns import (
     EVALUATOR,
     FAMILY,
     PERCENT,
+    SAID,
     SHIFTS,
     STANDARDISED,
     TESTS,
@@ -192,9 +193,9 @@ def _lean() -> Question:
         COUNT,
         Column("value", "To the right, points [95 % CI]", signed=True, low="low", high="high"),
         Column("up", "Upwards, points [95 % CI]", signed=True, low="up_low", high="up_high"),
-        Column("said", "In words", kind="text"),
+        SAID,
         UNTOLD,
-        Column("note", "Remark", kind="text"),
+        NOTE,
     )
     return Question(
         "S19-lean",

@@ -12,7 +12,7 @@ import pandas as pd
 
 from core.analysis.comparisons import picked_failure
 from core.analysis.memo import once
-from core.analysis.questions.columns import CORPUS, COUNT, EVALUATOR, marks, one_a_line
+from core.analysis.questions.columns import CORPUS, COUNT, EVALUATOR, NOTE, marks, one_a_line
 from core.analysis.questions.comparison_columns import WHAT
 from core.analysis.questions.directional import TEST, hidden, needs, rows
 from core.analysis.questions.question import Column, Drawing, Options, Question
@@ -91,7 +91,7 @@ def _headline() -> Question:
         ),
         Column("ratio", "Signal to nuisance [95 % CI]", digits=2, low="ratio_low", high="ratio_high"),
         Column("said", "Where the ratio says nothing", kind="text"),
-        Column("note", "Remark", kind="text"),
+        NOTE,
     )
     drawing = Drawing(
         "C-selective",
@@ -266,7 +266,7 @@ def _hidden() -> Question:
         Column("nuisance", "Harmless family", kind="text"),
         COUNT,
         Column("value", "Selectivity [95 % CI]", digits=3, low="low", high="high"),
-        Column("note", "Remark", kind="text"),
+        NOTE,
     )
     drawing = Drawing(
         MAP,

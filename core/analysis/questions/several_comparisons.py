@@ -13,7 +13,7 @@ from core.analysis.comparisons import AUDIT, DIRECTIONAL, families, pairs, perce
 from core.analysis.effects import corpora, corrected, median_over
 from core.analysis.lacks import Lack
 from core.analysis.questions import papers
-from core.analysis.questions.columns import CORPUS, COUNT, EVALUATOR, marks
+from core.analysis.questions.columns import CORPUS, COUNT, EVALUATOR, marks, medians
 from core.analysis.questions.comparison_columns import (
     CORRECTED,
     DROP,
@@ -256,16 +256,7 @@ def _differences() -> Question:
         Column("above", "Drop under this", kind="text"),
         Column("below", "minus drop under this", kind="text"),
         COUNT,
-        Column(
-            "value",
-            "Median, SD [95 % CI]",
-            digits=3,
-            signed=True,
-            low="low",
-            high="high",
-            help="Above 0: the first kind costs more. In standard deviations of the evaluator’s unedited scores",
-        ),
-        Column("delta", "Median, raw", digits=4, signed=True),
+        *medians("Above 0: the first kind costs more. "),
         *CORRECTED,
         NOTE,
     )

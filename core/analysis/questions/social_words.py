@@ -9,7 +9,7 @@ import pandas as pd
 
 from core.analysis.effects import ALL, Group, corpora, effects
 from core.analysis.lacks import Lack, left_out, no_family
-from core.analysis.questions.columns import CORPUS, COUNT, EVALUATOR, PERCENT, SHIFTS, TESTS, Dots, by_value, how
+from core.analysis.questions.columns import CORPUS, COUNT, EVALUATOR, PERCENT, SHIFTS, TESTS, Dots, by_value, how, power
 from core.analysis.questions.comparison_columns import TIED_SHARE, TIES
 from core.analysis.questions.natural_triples import (
     CAPTION,
@@ -40,12 +40,7 @@ ABOVE, BELOW, UNTOLD = "more often than by chance", "less often than by chance",
 
 _FAMILY, _TAGGER = Column("family", "Family", kind="text"), Column("tagger", "Captions read by", kind="text")
 _PAIR = Column("pair", "Words", kind="text")
-_UNTOLD = Column(
-    "power",
-    "Why it is unclear",
-    kind="text",
-    help="The distance from chance that these captions find in four of five such runs",
-)
+_UNTOLD = power("The distance from chance that these captions find")
 _SHARE = Column("share", "Share, % [95 % CI]", digits=1, low="low", high="high")
 _WHICH = (
     "A caption by people counts where a word of the lexicon modifies an object in it; the neutral rewrite puts the "

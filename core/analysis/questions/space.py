@@ -18,7 +18,7 @@ from core.analysis.lacks import no_family, no_probe
 from core.analysis.memo import once
 from core.analysis.questions import families, papers
 from core.analysis.questions.artefacts import in_words
-from core.analysis.questions.columns import CORPUS, COUNT, EVALUATOR, PERCENT, SHIFTS, TESTS, Dots, how
+from core.analysis.questions.columns import CORPUS, COUNT, EVALUATOR, NOTE, PERCENT, SHIFTS, TESTS, Dots, how, power
 from core.analysis.questions.factor_tests import BETA, MIXED, SPREADS, betas, factor_questions, laid_out, of_reference
 from core.analysis.questions.filters import NOTHING, direction, overlap, untold
 from core.analysis.questions.papers import contrast_group
@@ -308,13 +308,8 @@ def of_cutting(table: ScoreTable) -> tuple[Question, ...]:
             "median of all items, or on the other one. Nothing to drop: the edit cut no object",
         ),
         Column("overlap", "Interval", kind="text", help="With that of all items"),
-        Column(
-            "power",
-            "Why it is unclear",
-            kind="text",
-            help="The median % change that these items find in four of five such runs",
-        ),
-        Column("note", "Remark", kind="text"),
+        power("The median % change that these items find"),
+        NOTE,
     )
     note = (
         f"An edit cuts an object where less than {100 * WHOLE:g} % of its mask is left in the image; an item is left "

@@ -18,6 +18,7 @@ from core.analysis.questions.columns import (
     EVALUATOR,
     FAMILY,
     PERCENT,
+    SAID,
     TESTS,
     UNTOLD,
     how,
@@ -61,7 +62,7 @@ def _limits_of_all() -> Question:
         Column("within", "Within it up to", digits=1),
         Column("beyond", "Beyond it from", digits=1),
         Column("n_items", "n", digits=0, help="Items, at the strength that has fewest"),
-        Column("said", "In words", kind="text"),
+        SAID,
         UNTOLD,
     )
     note = (

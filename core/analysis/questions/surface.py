@@ -14,7 +14,7 @@ import pandas as pd
 from core.analysis.effects import corpora, median_over, words
 from core.analysis.facts import fact, facts_of
 from core.analysis.lacks import no_family, no_probe
-from core.analysis.questions.columns import CORPUS, COUNT, EVALUATOR, PLAIN, UNTOLD, Dots, cells
+from core.analysis.questions.columns import CORPUS, COUNT, EVALUATOR, NOTE, PLAIN, SAID, UNTOLD, Dots, cells
 from core.analysis.questions.factor_tests import of_reference
 from core.analysis.questions.object_kinds import CURVE, curve_figure, curves_along
 from core.analysis.questions.question import Column, Drawing, Options, Question
@@ -48,7 +48,7 @@ def of_colour(table: ScoreTable) -> tuple[Question, ...]:
         Column("value", "4:2:0 − 4:4:4, points [95 % CI]", signed=True, digits=3, low="low", high="high"),
         Column("said", "In words", kind="text", help="The interval of the difference against 0"),
         UNTOLD,
-        Column("note", "Remark", kind="text"),
+        NOTE,
     )
     note = (
         "Each picture was saved as JPEG of quality 75 twice: with colour at half the width and height (4:2:0, what "
@@ -119,7 +119,7 @@ def of_letters(table: ScoreTable) -> tuple[Question, ...]:
             "said", "In words", kind="text", help="Of % change with its sign: the interval of the difference against 0"
         ),
         UNTOLD,
-        Column("note", "Remark", kind="text"),
+        NOTE,
     )
     note = (
         f"A photograph holds text where a line of {LEAST_SIGNS} letters or digits or more is read with a confidence of "
@@ -223,9 +223,9 @@ def of_length(table: ScoreTable) -> tuple[Question, ...]:
         COUNT,
         Column("value", "Per word, points [95 % CI]", digits=3, signed=True, low="low", high="high"),
         Column("wrappers", "Wrappers", digits=0),
-        Column("said", "In words", kind="text"),
+        SAID,
         UNTOLD,
-        Column("note", "Remark", kind="text"),
+        NOTE,
     )
     title = "Length without content: percent change on the number of words added"
     figure = partial(curve_figure, x="words added that say nothing", y="% change", unit=" %")

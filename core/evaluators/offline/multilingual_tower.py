@@ -7,7 +7,8 @@ import numpy as np
 
 from core.evaluators.memory import Shared
 from core.evaluators.offline.packaged_weights import USE, USE_PIECES, library_versions
-from core.evaluators.offline.text_tower import Reading, encodable
+from core.evaluators.offline.text_tower import Reading
+from core.evaluators.towers.preprocessing import encodable
 
 if TYPE_CHECKING:
     from torch import Tensor

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 from core.evaluators.memory import Shared
 from core.evaluators.offline.packaged_weights import MINILM, library_versions
+from core.evaluators.towers.preprocessing import encodable
 
 if TYPE_CHECKING:
     from tokenizers import Encoding
@@ -114,8 +115,3 @@ _TOWERS = Shared(TextTower)
 
 def _cut(ids: list[int]) -> list[int]:
     return ids if len(ids) <= MAX_TOKENS else [*ids[: MAX_TOKENS - 1], ids[-1]]
-
-
-def encodable(text: str) -> str:
-    """Replace lone surrogates, which no encoder takes; one character stays one character."""
-    return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")

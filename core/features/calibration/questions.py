@@ -13,7 +13,7 @@ from core.analysis.flip_shifts import Shifts
 from core.analysis.lacks import no_family
 from core.analysis.memo import once
 from core.analysis.questions import papers
-from core.analysis.questions.columns import CORPUS, EVALUATOR
+from core.analysis.questions.columns import CORPUS, EVALUATOR, NOTE
 from core.analysis.questions.papers import Named, named_groups
 from core.analysis.questions.question import Column, Drawing, Options, Question
 from core.analysis.table import BASELINE, ScoreTable, View
@@ -73,7 +73,7 @@ HOW = (
 _READING = (Column("reading", "Reading", kind="text"), Column("basis", "Rests on", kind="text"))
 _RATIO = Column("ratio", "After / before [95 % CI]", digits=3, low="ratio_low", high="ratio_high")
 _STRENGTH = (Column("strength", "λ"), Column("whence", "λ is", kind="text"))
-_REMARK = Column("note", "Remark", kind="text")
+_REMARK = NOTE
 _FAMILY, _N = Column("name", "Family", kind="text"), Column("n", "n", digits=0)
 _BOUNDS = ("before", "before_low", "before_high", "after", "after_low", "after_high")
 

@@ -26,7 +26,7 @@ from core.analysis.flip_cells import (
 )
 from core.analysis.lacks import Lack
 from core.analysis.memo import once
-from core.analysis.questions.columns import CORPUS, COUNT, EVALUATOR, PLAIN, Dots, opening
+from core.analysis.questions.columns import CORPUS, COUNT, EVALUATOR, FAMILY, NOTE, PLAIN, SAID, Dots, opening
 from core.analysis.questions.papers import CONTRAST, CONTRASTS, THINGS_ONLY, Named, named_groups, without
 from core.analysis.questions.question import Column, Drawing, Options, Question
 from core.analysis.table import ScoreTable, View
@@ -87,14 +87,14 @@ def questions(table: ScoreTable) -> tuple[Question, ...]:
         _ROW,
         _OF,
         COUNT,
-        Column("said", "In words", kind="text"),
+        SAID,
         *of,
         Column("value", f"Trustworthy gap{true} [95 % CI]", digits=4, low="low", high="high"),
         Column("of_iqr", "in % of the IQR", digits=1, low="of_iqr_low", high="of_iqr_high"),
         Column("of_sd", "in % of the SD", digits=1, low="of_sd_low", high="of_sd_high"),
         Column("null_d", "Invisible edits", digits=4, low="null_low", high="null_high"),
         *(behind("apart_d", "apart_low", "apart_high", digits=4) if several else ()),
-        Column("note", "Remark", kind="text"),
+        NOTE,
     )
     columns = (
         EVALUATOR,
@@ -114,7 +114,7 @@ def questions(table: ScoreTable) -> tuple[Question, ...]:
         *(behind("iqr_apart_risk", "iqr_apart_low", "iqr_apart_high") if several else ()),
         Column("iqr_null_risk", "Invisible edits, risk %", digits=1),
         Column("iqr_over", "less null [95 % CI]", digits=1, signed=True, low="iqr_over_low", high="iqr_over_high"),
-        Column("note", "Remark", kind="text"),
+        NOTE,
     )
     risks = Dots(values=PLAIN, axis="flip risk, %", order=_ordered, opened=_with_opened)
     drawing = Drawing("F11", "Flip risk at a gap of 0.7 % of the scale", note, risks, "Figure 11", opens=_OPENS)
@@ -174,7 +174,7 @@ def _became() -> Question:
     columns = (
         EVALUATOR,
         CORPUS,
-        Column("family", "Family", kind="text"),
+        FAMILY,
         Column("told_of", "Told", kind="text"),
         Column("n_items", "n", digits=0, help="Pictures"),
         Column("n_pairs", "n pairs", digits=0),
@@ -183,7 +183,7 @@ def _became() -> Question:
         Column("apart", "Told % if of different pictures", digits=1, help=IF_APART),
         Column("said", "Turned", kind="text"),
         Column("n_tied", "n equal", digits=0, help="Pairs of equal scores before the edit, left out"),
-        Column("note", "Remark", kind="text"),
+        NOTE,
     )
     title = "Do near ties turn as often as told?"
     drawing = Drawing("F-turned", title, TURNED, _reliability)

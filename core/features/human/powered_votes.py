@@ -17,6 +17,7 @@ import numpy as np
 import pandas as pd
 from scipy.stats import rankdata
 
+from core.analysis.comparisons import percent
 from core.analysis.table import ScoreTable
 from core.errors import InvalidInput
 from core.features.human.crossed_votes import parts_of, too_few_people
@@ -304,8 +305,8 @@ def _row(
         "n_votes": n_votes,
         "n_all": n + rest,
         "n_missing": missing,
-        **_percent("votes", votes),
-        **_percent("joined", both),
+        **percent("votes", votes),
+        **percent("joined", both),
         "tuning": joined.tuning,
         "shorter": 100 * shorter,
         "more_items": more,
@@ -380,10 +381,6 @@ def _predictions(raw: np.ndarray) -> np.ndarray:
     if there.any():
         found[there] = (rankdata(raw[there]) - 0.5) / there.sum()
     return found
-
-
-def _percent(name: str, found: Interval) -> dict[str, float]:
-    return {name: 100 * found.estimate, f"{name}_low": 100 * found.low, f"{name}_high": 100 * found.high}
 
 
 def _half(found: Interval) -> float:

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Sequence
 import pandas as pd
 
 from core.analysis.preferences import PEARSON, PEARSON_RATERS, RHO, RHO_RATERS
+from core.analysis.questions.columns import EVALUATOR
 from core.analysis.questions.question import Column
 from core.corpora.suites import ACCURACY, TAU_B, TAU_B_RATERS, TAU_C
 from core.evaluators.references import BY_WORDS
@@ -36,7 +37,7 @@ MEASURES = {
 GROUPS = {ALL: "all", MEAN: "mean of groups"}
 
 _BOUNDS = ("", "_low", "_high")
-_SUITE, _EVALUATOR = Column("suite", "Suite", kind="text"), Column("evaluator", "Evaluator", kind="text")
+_SUITE, _EVALUATOR = Column("suite", "Suite", kind="text"), EVALUATOR
 _WHO = (_EVALUATOR, Column("references", "References", kind="text"), Column("group", "Of", kind="text"))
 
 NOTE = (

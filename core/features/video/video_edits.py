@@ -13,6 +13,7 @@ import numpy as np
 import pandas as pd
 
 from core.analysis.comparisons import percent
+from core.analysis.questions.columns import EVALUATOR
 from core.analysis.questions.question import Column
 from core.corpora.video_folder import VideoFolder, other_than
 from core.corpora.video_frames import Sampling, open_video
@@ -206,7 +207,7 @@ NOTE = (
 )
 
 SUMMARY = (
-    Column("evaluator", "Evaluator", kind="text"),
+    EVALUATOR,
     Column("edit", "Frames", kind="text"),
     Column("how", "How it is known", kind="text"),
     Column("n", "n videos", digits=0),

@@ -19,6 +19,7 @@ from core.corpora.schema import OWN
 from core.errors import InvalidInput
 from core.evaluators.base import BLIND
 from core.evaluators.imported import told_origin
+from core.evaluators.network.rubrics import told_rubric
 from core.probes.base import Expectation
 from core.probes.pixels.text_reader import HELD
 from core.probes.scene import MASK_SOURCE
@@ -335,10 +336,13 @@ def _evaluators(runs: Sequence[Run], scope: Narrowed) -> pd.DataFrame:
                         **_scale(each.get("spec")),
                         "blind": _blind(each.get("spec")),
                         "origin": told_origin(each),
+                        "asked": told_rubric(each),
                         **_speed(run, str(each["name"])),
                     }
                 )
-    return pd.DataFrame(records, columns=["run", "corpus", "evaluator", *_MADE, *_SCALE, "blind", "origin", *_TIMED])
+    return pd.DataFrame(
+        records, columns=["run", "corpus", "evaluator", *_MADE, *_SCALE, "blind", "origin", "asked", *_TIMED]
+    )
 
 
 def _speed(run: Run, evaluator: str) -> dict[str, object]:

@@ -78,6 +78,7 @@ def show(
         **_flat("fingerprint", record["fingerprint"]),
     }
     asked = flat.pop("asked", "")
+    flat.pop("fingerprint.settings.text", None)  # it stands below, in its lines
     table(("what", "value"), [(key, value) for key, value in flat.items() if value not in ("", None)])
     if asked:
         typer.echo(f"\nWhat is asked:\n\n{asked}")

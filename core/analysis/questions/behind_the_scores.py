@@ -44,6 +44,8 @@ _TIME = "Seconds a picture are those of scoring it with all its captions, beside
 
 def _evaluators(table: ScoreTable) -> Question:
     imported = bool(origins(table))
+    known = table.about["evaluators"]
+    judged = bool((known.loc[known["evaluator"].isin(table.evaluators), "asked"] != "").any())
     columns = (
         Column("run", "Run", kind="text"),
         CORPUS,
@@ -55,6 +57,7 @@ def _evaluators(table: ScoreTable) -> Question:
         Column("seconds", "s a picture", digits=3, help=_TIME),
         Column("machine", "Scored on", kind="text"),
         *((Column("origin", "Imported", kind="text"),) if imported else ()),
+        *((Column("asked", "What the model is asked", kind="text"),) if judged else ()),
     )
 
     def compute(view: View, options: Options) -> pd.DataFrame:

@@ -17,7 +17,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_valida
 
 from core.corpora.ordinary_paths import ordinary
 from core.errors import InvalidInput
-from core.evaluators.network.answer import Form
+from core.evaluators.network.answer import Form, one_line
 from core.settings import assets_dir
 
 MOST_BYTES = 64_000
@@ -29,6 +29,8 @@ MARK = "~"
 SEED = 2025
 WARM = 1.0
 """Temperature of the variants ``warm-1``, ``warm-2``, …: what a model samples at by itself."""
+
+_LONGEST_TOLD = 4000
 
 _NAME = re.compile(r"[a-z0-9][a-z0-9-]*")
 _VARIANT = re.compile(f"{MARK}({_NAME.pattern})$")
@@ -96,8 +98,8 @@ class Rubric(BaseModel):
 
     @property
     def settings(self) -> dict[str, Any]:
-        """All that decides an answer beside text, picture and caption, for a fingerprint."""
-        names = ("low", "high", "whole", "reason", "answer", "picture", "temperature", "repeat")
+        """All that decides an answer beside picture and caption, for a fingerprint."""
+        names = ("text", "low", "high", "whole", "reason", "answer", "picture", "temperature", "repeat")
         return {**{name: getattr(self, name) for name in names}, "seed": self.seed}
 
     @property
@@ -166,6 +168,28 @@ def rubric_names() -> tuple[str, ...]:
     """Rubrics of ``assets/rubrics`` that can be asked of any model; what has no scale is none."""
     files = sorted((assets_dir() / "rubrics").glob("*.toml"))
     return tuple(path.stem for path in files if {"low", "high"} <= _read(path).keys())
+
+
+def told_rubric(entry: object) -> str:
+    """What a judge was asked, on one line: scale, picture, sampling, text.
+
+    Args:
+        entry: what a manifest says of an evaluator, still unchecked.
+
+    Returns:
+        Empty for an evaluator that is asked by no rubric.
+    """
+    told = entry if isinstance(entry, Mapping) else {}
+    made, origin = (
+        found if isinstance(found := told.get(name), Mapping) else {} for name in ("fingerprint", "imported")
+    )
+    asked = origin.get("rubric") or made.get("settings")
+    names = ("low", "high", "picture", "temperature", "repeat")
+    if not isinstance(asked, Mapping) or not isinstance(asked.get("text"), str) or not set(names) <= asked.keys():
+        return ""
+    low, high, picture, temperature, repeat = (str(asked[name])[:20] for name in names)
+    how = f"{low} to {high}; picture {picture}; temperature {temperature}; asked for time {repeat}"
+    return f"{how}: {one_line(asked['text'], limit=_LONGEST_TOLD)}"
 
 
 def _reversed(base: Rubric) -> Rubric | None:

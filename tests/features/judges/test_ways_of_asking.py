@@ -12,6 +12,7 @@ from scipy import stats
 from core.analysis.questions import Options, Question, catalogue
 from core.analysis.reading import read_table
 from core.analysis.table import ScoreTable
+from core.evaluators.network.rubrics import find_rubric
 from core.statistics.agreement import agreement
 from core.store.store import Store
 from tests.analysis.made_runs import raw, scores_of, write_run
@@ -130,3 +131,32 @@ def test_judges_on_finer_scales_are_left_to_rank_correlations(tmp_path: Path, en
     scores = TRUE * 10 if ends[1] == 100 else TRUE / 10
     with Store.open(write(tmp_path / "r", {"judge:a@x": (scores, ends), "judge:b@x": (scores, ends)})) as store:
         assert asked(read_table(store), "S-jurors") is None
+
+
+def test_what_was_asked_stands_beside_the_evaluators_and_the_figure_has_a_mark_a_variant(tmp_path: Path) -> None:
+    asked_of = find_rubric("judge~scale-5")[1]
+    told = [
+        {"name": BASE, "spec": {"score_range": [0, 10]}},
+        {"name": f"{BASE}~scale-5", "spec": {"score_range": [1, 5]}, "fingerprint": {"settings": asked_of.settings}},
+        {
+            "name": "e@imported",
+            "spec": {"score_range": [1, 5]},
+            "imported": {"rubric": asked_of.model_dump(mode="json")},
+        },
+    ]
+    rows = [
+        row
+        for name in (BASE, f"{BASE}~scale-5", "e@imported")
+        for row in scores_of(("identity",), ITEMS, lambda _, place: float(1 + place % 5), evaluator=name)
+    ]
+    with Store.open(write_run(tmp_path / "r", rows, evaluators=told)) as store:
+        table = read_table(store)
+        found = answer(table, "S0").set_index("evaluator")["asked"]
+        ways = asked(table, "S-judge-ways")
+        assert ways is not None
+        figure = ways.figures[0].figure(ways.compute(table.view(), Options()))
+    assert found[BASE] == ""
+    assert found[f"{BASE}~scale-5"] == found["e@imported"]
+    assert found["e@imported"].startswith("1.0 to 5.0; picture first; temperature 0.0; asked for time 1: You judge how")
+    assert "Give one whole number from 1 to 5" in found["e@imported"]
+    assert figure.id == "F-judge-ways"

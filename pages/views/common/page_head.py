@@ -240,8 +240,9 @@ def say_whom_links_reach() -> None:
     host = urlsplit(annotators_address()).hostname or ""
     if host in LOCAL:
         st.warning(
-            f"Only this machine can open these links: they begin with {host}. Open this page under the address that "
-            "others reach, or set `INVARISCOPE_PUBLIC_URL` where the server starts.",
+            f"Only this machine can open these links: they begin with {host}. Others need a server with a log-in "
+            "behind a proxy, and its address in `INVARISCOPE_PUBLIC_URL`: docs/human-validation.md, *A public "
+            "annotation server*.",
             icon=":material/link_off:",
         )
 

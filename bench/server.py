@@ -15,7 +15,7 @@ import psutil  # type: ignore[import-untyped]
 
 from core.settings import ROOT
 
-START_S = 90.0
+START_S = 300.0
 """Seconds that a server may take to answer."""
 
 

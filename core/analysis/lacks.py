@@ -10,6 +10,7 @@ from core.analysis.table import ScoreTable
 from core.probes.base import IDENTITY
 
 AUDIT = "python -m core audit --corpus demo --evaluators conse-lite0 --probes"
+NO_SHIFT = "no run has the shift of an invariant family; audit some invariant probes"
 _SECOND_CORPUS = "python -m core audit --corpus coco --root path/to/coco"
 
 
@@ -155,3 +156,9 @@ def left_out(table: ScoreTable, column: str, names: Sequence[str] | None = None)
         return pd.DataFrame(columns=[column])
     here = {"corpus": table.corpora, "evaluator": table.evaluators}.get(column, ())
     return rows[rows[column].isin(list(names)) if names is not None else ~rows[column].isin(here)]
+
+
+def no_column(table: ScoreTable, *columns: str) -> str:
+    """Which of some columns no item has; empty where every one is there."""
+    missing = next((name for name in columns if table.items[name].isna().all()), "").removesuffix("_bin")
+    return missing and f"the items have no {missing}; a corpus with boxes and categories gives them"

@@ -3,7 +3,6 @@
 import inspect
 import logging
 from collections.abc import Callable, Iterable, Mapping
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -134,7 +133,7 @@ _spelled_out()
 
 def _free_name(plan: "Plan", folder: Path) -> str:
     """Corpus, time and digest; in a loop two audits begin within a second, so a number stands behind the next."""
-    name = f"{plan.corpus.name}-{datetime.now(UTC):%Y%m%d-%H%M%S}-{plan.fingerprint()[:6]}"
+    name = plan.usual_run_id()
     names = (name, *(f"{name}-{number}" for number in range(2, 1000)))
     return next((each for each in names if not (folder / each).exists()), name)
 

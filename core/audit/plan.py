@@ -6,6 +6,7 @@ import os
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from datetime import UTC, datetime
 from pathlib import Path
 
 from core.audit.fingerprints import corpus_fingerprint, describe_probe
@@ -266,6 +267,10 @@ class Plan:
         folders += [BACKDROPS] if any(probe.family == ALONG_GROUND for probe in self.probes) else []
         folders += [VIDEO] if self.videos else []
         return {"words": words_fingerprint(folders)} if folders else {}
+
+    def usual_run_id(self) -> str:
+        """Corpus, time and digest: what a run is called that nobody named."""
+        return f"{self.corpus.name}-{datetime.now(UTC):%Y%m%d-%H%M%S}-{self.fingerprint()[:6]}"
 
     def fingerprint(self) -> str:
         """Short digest of everything that decides the scores, evaluators' fingerprints aside."""

@@ -9,7 +9,6 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Literal
 
@@ -131,7 +130,7 @@ def run_audit(
         RunStopped: on Ctrl-C or ``stop``; finished shards are kept.
     """
     pool = shared_pool() if pool is None else pool
-    run_id = check_run_id(run_id or f"{plan.corpus.name}-{datetime.now(UTC):%Y%m%d-%H%M%S}-{plan.fingerprint()[:6]}")
+    run_id = check_run_id(run_id or plan.usual_run_id())
     path = Path(out) / run_id
     begun = time.monotonic()
     with ExitStack() as stack:

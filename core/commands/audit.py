@@ -1,6 +1,5 @@
 """``audit``: corpus × probes × evaluators, planned, run, resumed, and summed up."""
 
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -91,7 +90,7 @@ def audit(
         )
         _tell_plan(plan, target, told, machines=machines, price=price)
         return
-    name = request.run_id or f"{plan.corpus.name}-{datetime.now(UTC):%Y%m%d-%H%M%S}-{plan.fingerprint()[:6]}"
+    name = request.run_id or plan.usual_run_id()
     if out is not None:
         check_folder(out / name)
     given = {**ctx.params, "progress_file": None}  # says nothing of the run

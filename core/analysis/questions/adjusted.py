@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 
 from core.analysis.effects import corpora, with_holm
-from core.analysis.lacks import no_clean
+from core.analysis.lacks import no_clean, no_column
 from core.analysis.questions.columns import CORPUS, COUNT, EVALUATOR, NOTE, PLAIN, in_order
 from core.analysis.questions.factor_tests import of_reference
 from core.analysis.questions.question import Column, Options, Question
@@ -56,10 +56,7 @@ def questions(table: ScoreTable) -> tuple[Question, ...]:
 
 
 def _needs(table: ScoreTable, *columns: str) -> str:
-    for column in columns:
-        if table.items[column].isna().all():
-            return f"the items have no {column.replace('_', ' ')}; a corpus with boxes and categories gives them"
-    return no_clean(table)
+    return no_column(table, *columns) or no_clean(table)
 
 
 def _size(table: ScoreTable) -> Question:

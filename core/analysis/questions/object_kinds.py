@@ -14,7 +14,7 @@ import numpy as np
 import pandas as pd
 
 from core.analysis.effects import Group, corpora, effects, median_over, words
-from core.analysis.lacks import no_clean, no_family
+from core.analysis.lacks import NO_SHIFT, no_clean, no_column, no_family
 from core.analysis.questions import papers
 from core.analysis.questions.columns import (
     CORPUS,
@@ -100,9 +100,7 @@ def _factor(table: ScoreTable, name: str) -> tuple[Question, ...]:
 
 
 def _needs(table: ScoreTable, column: str) -> str:
-    if table.items[column].isna().all():
-        return f"the items have no {column.replace('_', ' ')}; a corpus with boxes and categories gives them"
-    return no_clean(table)
+    return no_column(table, column) or no_clean(table)
 
 
 def _ordered(frame: pd.DataFrame, column: str) -> Sequence[str]:
@@ -182,7 +180,7 @@ def _shifts(table: ScoreTable, name: str) -> Question:
 
 def _edited(table: ScoreTable, column: str) -> str:
     if not any(name != BASE_CAPTION for name in table.families()):
-        return "no run has the shift of an invariant family; audit some invariant probes"
+        return NO_SHIFT
     return "" if table.items[column].notna().any() else _needs(table, column)
 
 
@@ -482,10 +480,7 @@ def _needs_masks(table: ScoreTable) -> str:
 
 
 def _kinds_needed(table: ScoreTable) -> str:
-    for column, said in (("category", "category"), ("coverage_bin", "coverage")):
-        if table.items[column].isna().all():
-            return f"the items have no {said}; a corpus with boxes and categories gives them"
-    return ""
+    return no_column(table, "category", "coverage_bin")
 
 
 def _counted(rows: pd.DataFrame, corpus: str, bins: list[str]) -> pd.DataFrame:

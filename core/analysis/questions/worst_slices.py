@@ -17,6 +17,7 @@ import pandas as pd
 
 from core.analysis.effect_of_items import known_sizes
 from core.analysis.effects import corpora, family_groups
+from core.analysis.lacks import NO_SHIFT, no_column
 from core.analysis.memo import once
 from core.analysis.questions.columns import CORPUS, COUNT, EVALUATOR, FAMILY, Dots
 from core.analysis.questions.question import Column, Drawing, Options, Question
@@ -221,11 +222,10 @@ def _row(
 
 
 def _needs(table: ScoreTable) -> str:
-    for column, said in (("category", "category"), ("coverage_bin", "coverage")):
-        if table.items[column].isna().all():
-            return f"the items have no {said}; a corpus with boxes and categories gives them"
+    if missing := no_column(table, "category", "coverage_bin"):
+        return missing
     if not family_groups(table.view(), controls=False):
-        return "no run has the shift of an invariant family; audit some invariant probes"
+        return NO_SHIFT
     most = int(table.items.groupby(["corpus", "category", "coverage_bin"]).size().max())
     return (
         ""

@@ -24,7 +24,7 @@ from core.analysis.flip_cells import (
     group_cells,
     turned_ties,
 )
-from core.analysis.lacks import Lack
+from core.analysis.lacks import NO_SHIFT, Lack
 from core.analysis.memo import once
 from core.analysis.questions.columns import CORPUS, COUNT, EVALUATOR, FAMILY, NOTE, PLAIN, SAID, Dots, opening
 from core.analysis.questions.papers import CONTRAST, CONTRASTS, THINGS_ONLY, Named, named_groups, without
@@ -220,7 +220,7 @@ def _reliability(drawing: Drawing, frame: pd.DataFrame, measure: str) -> Figure:
 
 def _needs(table: ScoreTable) -> str:
     plain = any(name != BASE_CAPTION and not table.is_control(name) for name in table.families())
-    return "" if plain else "no run has the shift of an invariant family; audit some invariant probes"
+    return "" if plain else NO_SHIFT
 
 
 _RISKS = (

@@ -29,7 +29,7 @@ GAP = 70
 
 _LABEL, _COUNTED, _CELL = 25, 36, 44  # px: least height of a label, of one with its n, of a map's cell
 _FOLD, _FOLDED = 26, 14  # letters of a line of a label: on a phone its marks need room; px: its second line
-_HEAD, _NAMED = 14, 13  # px: a line of the names of a map's columns, above its cells; letters of such a line
+_HEAD, _NAMED = 14, 10  # px: a line of the names of a map's columns, above its cells; letters of such a line
 _PHONE = 340  # px: width in which a legend must find room
 _LETTER, _KEY = 6.8, 44  # px: a letter of the legend, the sign before a name
 _SCALE = 90  # px: what stands beside the plot of rising values: its numbers, its title, the margins

@@ -32,6 +32,7 @@ NOTHING = {
     "video.edits": "one video, shown beside it",
     "video.map": "a word and a frame",
     "calib.*": "harms and drops together",
+    "calib.every.*": "a strength, for all pairs of a split",
 }
 """Figure drawn by a page whose marks open nothing -> what they stand for, which no page of pairs has."""
 

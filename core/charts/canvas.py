@@ -78,7 +78,7 @@ LOWER, HIGHER = (230, 159, 0), (0, 114, 178)
 def heat_over(
     pixels: np.ndarray, columns: np.ndarray, rows: np.ndarray, values: np.ndarray, *, reach: float
 ) -> np.ndarray:
-    """Return the picture with a tinted cell around each place of a grid, its value written in it.
+    """Return the picture with a tinted cell around each place of a grid, its value written in it where all have room.
 
     Args:
         pixels: uint8 RGB [H, W, 3].
@@ -90,6 +90,9 @@ def heat_over(
     drawn = pixels.copy()
     across, down = _borders(columns, pixels.shape[1]), _borders(rows, pixels.shape[0])
     size = max(pixels.shape[:2]) / 1100
+    said = [f"{value:+.1f}" for value in values[~np.isnan(values)]]
+    widths = [cv2.getTextSize(each, cv2.FONT_HERSHEY_SIMPLEX, size, 3)[0][0] for each in said]
+    written = max(widths, default=0) + 3 <= int(np.diff(across).min())
     for row, column in np.argwhere(~np.isnan(values)):
         value = float(values[row, column])
         cell = drawn[down[row] : down[row + 1], across[column] : across[column + 1]]
@@ -97,7 +100,7 @@ def heat_over(
         tint = np.asarray(HIGHER if value > 0 else LOWER, dtype=np.float32)
         cell[...] = ((1 - share) * cell + share * tint).astype(np.uint8)
         foot = int(across[column]) + 3, int((down[row] + down[row + 1]) // 2)
-        for colour, thick in (((0, 0, 0), 3), ((255, 255, 255), 1)):
+        for colour, thick in (((0, 0, 0), 3), ((255, 255, 255), 1)) if written else ():
             cv2.putText(drawn, f"{value:+.1f}", foot, cv2.FONT_HERSHEY_SIMPLEX, size, colour, thick, cv2.LINE_AA)
     return drawn
 

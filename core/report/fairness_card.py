@@ -39,6 +39,9 @@ tbody th { font-weight: 400; vertical-align: top; min-width: 11em; } .words { te
 code { font-size: 9px; overflow-wrap: anywhere; color: #444; }
 td:last-child { min-width: 18em; } td:nth-last-child(7) { min-width: 14em; }
 @media screen { body { padding: 16px 12px; max-width: 1260px; } }
+@media print { .wide { overflow: visible; } th, td { white-space: normal; font-size: 10px; padding: 2px 4px; }
+  tbody th, td:last-child, td:nth-last-child(7) { min-width: 0; }
+  details::details-content { content-visibility: visible; block-size: auto; } }
 """
 
 Risks = dict[tuple[str, str, str], pd.Series]

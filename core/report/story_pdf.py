@@ -24,6 +24,7 @@ WIDTH, HEIGHT = 13.333, 7.5
 _SIDE = 0.05  # margin, as a share of the width
 _TOP, _BOTTOM = 0.82, 0.06  # of what stands below the title, as shares of the height
 _SEEN = 0.4  # height of the pictures, as a share, where words stand below them
+_WIDE = 1.6  # width over height of a picture that takes a page of its own: a slide or a chart, whose words are small
 _MOST_PX = 1600  # longest side of a picture
 _STYLE: Any = {"pdf.fonttype": 42, "font.family": "sans-serif", "text.parse_math": False}
 
@@ -90,10 +91,13 @@ def _pages(slide: Slide, number: int) -> Iterator["Canvas"]:
         drawn.text(_SIDE, 0.94, "\n".join(wrap(title, 62)[:2]), fontsize=25, fontweight="bold", color=INK, va="top")
         top = _TOP
         if first and pictures:
-            seen = _SEEN if lines else _TOP - _BOTTOM
+            alone = not lines or (len(pictures) == 1 and pictures[0].shape[1] >= _WIDE * pictures[0].shape[0])
+            seen = _TOP - _BOTTOM if alone else _SEEN
             _show(drawn, pictures, top - seen, seen)
             top -= seen + 0.03
-        lines = lines[_write(drawn, lines, top) :]
+        else:
+            alone = False
+        lines = lines if alone else lines[_write(drawn, lines, top) :]
         first = False
         yield drawn
 

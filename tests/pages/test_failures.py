@@ -197,6 +197,8 @@ def test_a_record_opens_from_the_link_with_every_column_and_closes(open_page: Op
     assert [each["evaluator"] for each in told] == ["conse-lite0", "conse-lite2", "grounding-judge"]
     assert {"seam_energy", "pixels_sha256", "licence", "standardised", "null_percent"} <= set(told[0])
     assert app.query_params["record"] == record_text(CAT)
+    table = next(each.value for each in app.dataframe if "column" in each.value)
+    assert table["column"].tolist()[:4] == ["score", "baseline_score", "delta", "percent"]
 
 
 def test_the_button_of_a_card_opens_its_record(open_page: Open, elsewhere: Path) -> None:

@@ -12,9 +12,9 @@ from core.stories.slide import Picture, Slide
 from core.stories.story import Telling
 
 
-def png(colour: str = "red") -> bytes:
+def png(colour: str = "red", size: tuple[int, int] = (320, 240)) -> bytes:
     buffer = BytesIO()
-    Image.new("RGB", (320, 180), colour).save(buffer, "PNG")
+    Image.new("RGB", size, colour).save(buffer, "PNG")
     return buffer.getvalue()
 
 
@@ -69,6 +69,12 @@ def test_its_text_can_be_selected() -> None:
     data = written(slide())
     assert b"/FontFile2" in data  # letters as letters, and not as paths or pictures
     assert set("Upsidedown") <= letters(data)
+
+
+def test_a_sheet_of_16_to_9_has_a_page_of_its_own_and_its_rows_the_next() -> None:
+    sheet = Picture("a sheet", "png", png(size=(1280, 720)))
+    assert pages(written(slide(pictures=(sheet,)))) == 3
+    assert pages(written(slide(pictures=(sheet, sheet)))) == 2
 
 
 def test_many_rows_and_a_long_note_go_on_further_pages() -> None:

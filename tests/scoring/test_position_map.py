@@ -77,3 +77,11 @@ def test_cells_are_tinted_by_sign_and_what_has_no_value_stays() -> None:
     assert drawn[5, 85, 2] > drawn[5, 85, 0]
     np.testing.assert_array_equal(drawn[2:6, 50:58], pixels[2:6, 50:58])
     assert (pixels == 128).all()
+
+
+def test_numbers_stand_in_the_cells_only_where_all_have_room() -> None:
+    values, places = np.full((3, 3), 12.3), np.array([15.0, 45, 75])
+    few = heat_over(np.full((90, 90, 3), 128, np.uint8), places, places, values, reach=100.0)
+    many = heat_over(np.full((900, 900, 3), 128, np.uint8), places, places, values, reach=100.0)
+    assert len(np.unique(few.reshape(-1, 3), axis=0)) > 2, "white letters on the one tint"
+    assert len(np.unique(many.reshape(-1, 3), axis=0)) == 2, "the tint and the picture around it"

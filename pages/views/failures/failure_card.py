@@ -285,6 +285,10 @@ def _spaced(text: str) -> str:
     return f"{' ' if lead else ''}{safe(body, limit=400)}{' ' if trail else ''}"
 
 
+_SCORES = ("score", "baseline_score", "delta", "percent")
+"""Columns of a record that stand before the others: what the pair was opened for."""
+
+
 def show_record(state: PageState, files: Signature, scope: Narrowed, held: Held) -> None:
     """Open the dialog where the link names a pair; say so where these runs do not hold it."""
     pair = read_record(state.get("record"))
@@ -328,7 +332,8 @@ def _draw(state: PageState, files: Signature, pair: pd.Series, records: list[dic
     verdict(verdicts(store(files), only, language=str(told["language"]), rank=int(told["rank"])), pair)
     named = pair_of(pair, language=str(told["language"]), rank=int(told["rank"]))
     draw_tags(held.of(named))
-    table = rows.set_index("evaluator").drop(columns=list(PAIR)).T
+    every = rows.set_index("evaluator").drop(columns=list(PAIR))
+    table = every[[*_SCORES, *every.columns.difference(_SCORES, sort=False)]].T
     table.index.name = "column"
     draw_table(
         table.map(_cell).reset_index(),

@@ -23,10 +23,12 @@ class NullBand:
     Args:
         reach: the 95th percentile of their |% change|; the band is ±reach. NaN where there is none.
         n: shifts behind it.
+        typical: median absolute unedited score of the run that the band is of; NaN where it is of no run.
     """
 
     reach: float
     n: int
+    typical: float = math.nan
 
     def holds(self, percent: float) -> bool:
         """Whether a shift in percent lies inside the band."""

@@ -1,4 +1,6 @@
+import re
 from io import BytesIO
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -365,3 +367,12 @@ def test_points_of_a_sweep_are_drawn_as_a_curve(open_page: Open) -> None:
     alts = [chart.proto.alt for chart in app.get("plotly_chart")]
     assert "Percent change along the strength of Zoomed, by evaluator" in alts
     assert "along its strength" not in texts(open_page(LAB, probes="zoom:zoom1,zoom:zoom5", **about))
+
+
+def test_percent_changes_of_a_score_near_nothing_are_told_to_mean_little(open_page: Open, demo: Path) -> None:
+    about = {"item": "frog-1-10-20", "probes": "vflip", "evaluators": "conse-lite0", "subject": "free"}
+    assert "under a tenth of what is usual" not in texts(open_page(LAB, caption="There is a frog.", **about))
+    strange = texts(open_page(LAB, caption="A pizza with cheese.", **about))
+    said = re.search(r"The unedited score, ([\d.]+), is under a tenth of what is usual \(([\d.]+)\)", strange)
+    assert said is not None
+    assert float(said[1]) < 0.1 * float(said[2])

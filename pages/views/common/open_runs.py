@@ -15,6 +15,7 @@ import streamlit as st
 from core.analysis import slices
 from core.analysis.facets import facets
 from core.analysis.facts import may_be_true
+from core.analysis.failures import scales
 from core.analysis.overview import card_risks, fairness_card, family_contrasts, worst_findings
 from core.analysis.questions import Options
 from core.analysis.questions.behind_the_scores import origins
@@ -218,12 +219,16 @@ def null_bands(files: Signature) -> dict[str, NullBand]:
         return {}
     try:
         seen = narrowed(files, Scope()).only()
-        known = view(files, seen)
+        known = scores(files, seen)
     except InvariscopeError:
         return {}
-    about = known.table.about["evaluators"]
-    found = {str(row.key): known.null_band(str(row.evaluator), seen.corpus) for row in about.itertuples() if row.key}
-    return {key: band for key, band in found.items() if band.n}
+    about = known.about["evaluators"]
+    keys = dict(zip(about["evaluator"], about["key"], strict=True))
+    bands = {
+        keys.get(row["evaluator"]): NullBand(row["null_percent"], row["n_null"], row["typical"])
+        for row in scales(known).to_dict("records")
+    }
+    return {str(key): band for key, band in bands.items() if key and band.n}
 
 
 @st.cache_data(hash_funcs=KEYED, max_entries=256, show_spinner=False)

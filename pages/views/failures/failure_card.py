@@ -333,7 +333,7 @@ def _draw(state: PageState, files: Signature, pair: pd.Series, records: list[dic
     named = pair_of(pair, language=str(told["language"]), rank=int(told["rank"]))
     draw_tags(held.of(named))
     every = rows.set_index("evaluator").drop(columns=list(PAIR))
-    table = every[[*_SCORES, *every.columns.difference(_SCORES, sort=False)]].T
+    table = every[[*_SCORES, *every.columns.difference(list(_SCORES), sort=False)]].T
     table.index.name = "column"
     draw_table(
         table.map(_cell).reset_index(),

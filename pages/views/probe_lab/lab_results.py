@@ -359,11 +359,21 @@ def _below(bench: Workbench, result: LabResult, shifts: Mapping[str, pd.DataFram
     ]
 
 
+SMALL = 0.1
+"""Share of the evaluator's typical unedited score below which a percent change is told to mean little."""
+
+
 def _known(bench: Workbench, result: LabResult, name: str, rows: pd.DataFrame) -> Iterator[str]:
     if not result.bands[name].n:
         yield "No noise band: no invisible edit has a percent change here."
     elif name not in result.stored:
         yield "The noise band is of this picture alone: no run with invisible edits under this evaluator is open."
+    clean = next(row.score for row in result.rows if row.evaluator == name and row.probe == IDENTITY)
+    if clean is not None and abs(clean) < SMALL * (typical := result.bands[name].typical):
+        yield (
+            f"The unedited score, {number(clean)}, is under a tenth of what is usual ({number(typical)}): percent "
+            "changes of so little are large whatever happened. Is the caption true of the picture?"
+        )
     broken = rows["dropped"].dropna()
     if len(broken):
         lower = int(broken.astype(bool).sum())

@@ -315,7 +315,7 @@ def figure(check: Selfcheck) -> Figure:
     """How often a fall is found, by its size, a line a noise; a fall of 0 is noise alone."""
     records = [
         {
-            "label": f"{100 * each.planting.fall:g}",
+            "label": 100 * each.planting.fall,
             "series": f"noise of {100 * each.planting.noise:g} %",
             "panel": "",
             "value": 100 * each.rate.estimate,
@@ -323,7 +323,7 @@ def figure(check: Selfcheck) -> Figure:
             "high": 100 * each.rate.high,
             "n": each.rate.n,
         }
-        for each in check.tried
+        for each in sorted(check.tried, key=lambda each: (each.planting.noise, each.planting.fall))
         if each.planting.looks_at == PICTURE and each.planting.noise
     ]
     frame = pd.DataFrame(records, columns=list(COLUMNS))
@@ -333,7 +333,7 @@ def figure(check: Selfcheck) -> Figure:
         f"Repeats in which a planted evaluator is found to drift, {check.repeats:,} a mark, with Wilson's 95 % "
         f"intervals, at {counted(check.items, 'item')} of {counted(check.sources, 'source')}. A fall of 0 % is noise "
         "alone: what is found there is a false alarm.",
-        frame.sort_values(["series", "label"], key=_sized, kind="stable").reset_index(drop=True),
+        frame,
         "repeats with a finding",
         kind="lines",
         unit=" %",
@@ -342,11 +342,6 @@ def figure(check: Selfcheck) -> Figure:
         references=(Reference(100 * POWER, text="four of five", dash="dash"),),
         bounds="band",
     )
-
-
-def _sized(values: "pd.Series[str]") -> "pd.Series[float]":
-    """The number in each text, to sort by."""
-    return values.str.extract(r"([\d.]+)")[0].astype(float)
 
 
 def lines(check: Selfcheck) -> Iterator[dict[str, object]]:

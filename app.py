@@ -9,7 +9,6 @@ from pages.views.common.access import admit, at_the_door, entry_page, hidden, on
 from pages.views.common.crash import catch_crashes, tell_refused_files
 from pages.views.common.entry import by_the_door
 from pages.views.common.hints import describe_help
-from pages.views.common.leaving import expect_to_leave
 from pages.views.common.links import draw_find, draw_foot, former_addresses, tell_troubles
 from pages.views.common.server_door import limit_uploads
 
@@ -25,7 +24,6 @@ st.html(ROOT / "assets" / "style" / "app.css")
 with one_reader():
     admit()
     limit_uploads()
-    expect_to_leave()
     page = st.navigation(
         [*at_the_door(), *map(entry_page, open_entries()), *former_addresses()],
         position="hidden" if hidden() else "sidebar",

@@ -107,14 +107,11 @@ def _note(tally: Tally, server: Server, here: int) -> None:
 
 
 def _left(server: Server, tally: Tally) -> float:
-    """Memory in MB once the sessions of all who left have expired.
-
-    The next who comes makes Streamlit let go of them; what lies in pieces goes back when that one's has expired.
-    """
+    """Memory in MB once the sessions of all who left have expired; the next who comes makes the server let go."""
     time.sleep(EXPIRED_S)
     with Visitor(server.address, "probe_lab", LINK, patience=PATIENCE_S):
         pass
-    time.sleep(EXPIRED_S + SAMPLE_S)
+    time.sleep(SAMPLE_S)
     _note(tally, server, 0)
     return server.resident_mb()
 

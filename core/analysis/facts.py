@@ -22,7 +22,7 @@ from core.errors import InvalidInput
 from core.probes.base import FALSITY, KNOWN_WRONG, Axis, Expectation
 
 MAY_BE_TRUE = "a word that may be true"
-WHY = "the picture may support the word, and nobody was asked"
+WHY = "the picture may support the word, and no study shows that people accept both captions"
 
 
 def may_be_true(table: ScoreTable, accepted: Collection[str] = ()) -> frozenset[str]:
@@ -36,6 +36,12 @@ def may_be_true(table: ScoreTable, accepted: Collection[str] = ()) -> frozenset[
     rows = table.probes
     words = rows.loc[(rows["axis"] == Axis.SOCIETAL.value) & ~rows["control"], "family"].dropna()
     return frozenset(map(str, words.unique())) - frozenset(accepted)
+
+
+def known_words(table: ScoreTable, accepted: Mapping[str, str]) -> dict[str, str]:
+    """Families of such a word that people accept, with what they said; ``accepted``: as for :func:`may_be_true`."""
+    words = may_be_true(table)
+    return {name: said for name, said in accepted.items() if name in words}
 
 
 def keyed(table: pd.DataFrame, names: Iterable[str]) -> list[tuple[Any, ...]]:

@@ -1,14 +1,15 @@
 """What the first page says: a fairness card per evaluator and the worst findings."""
 
 import math
-from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from core.analysis.effects import Group, effects, family_groups, named_worst
-from core.analysis.facts import may_be_true
+from core.analysis.facts import known_words, may_be_true
 from core.analysis.flip_cells import BY, IQR, UNITS, cell_risks, evident_gaps, leading, shift_cells
 from core.analysis.table import MOST_CHANGES, View
 from core.analysis.verdicts import MARGIN, NOT_TOLD, SCATTERS, SILENT, against_null
@@ -388,7 +389,7 @@ def worst_findings(
     families: pd.DataFrame | None = None,
     margin: float = MARGIN,
     least: int = LEAST_N,
-    accepted: Collection[str] = (),
+    accepted: Mapping[str, str] = MappingProxyType({}),
 ) -> pd.DataFrame:
     """The families that move some evaluator the most for certain, each with the item that shows it best.
 
@@ -405,12 +406,13 @@ def worst_findings(
         count: how many at most.
         families, margin: as for :func:`fairness_card`.
         least: items below which a family is no finding; LEAST_N or more.
-        accepted: families both of whose versions people accept; see :mod:`core.analysis.facts`.
+        accepted: families both of whose versions people accept, with what they said; of
+            :func:`core.features.human.study_outcomes.accepted_by_people`.
 
     Returns:
         At most ``count`` rows: evaluator, axis, family, median_abs_percent, abs_low, abs_high, n_items,
-        may_be_true, run, corpus, item, probe, subject, caption, baseline_caption, score, baseline_score, delta,
-        percent.
+        may_be_true, accepted (of a word that people accept, what they said; empty otherwise), run, corpus, item,
+        probe, subject, caption, baseline_caption, score, baseline_score, delta, percent.
     """
     table = family_contrasts(view, margin=margin) if families is None else families
     cells = table[(table["axis"] != NULL) & (table["scatter"] == SCATTERS) & (table["n_items"] >= least)]
@@ -421,7 +423,9 @@ def worst_findings(
     cells = named_worst(view, cells.drop_duplicates("family").head(count), margin=margin)
     cells = cells[cells["scatter"] == SCATTERS]
     numbers = ["evaluator", "corpus", "axis", "family", "median_abs_percent", "abs_low", "abs_high", "n_items"]
-    numbers.append("may_be_true")
+    people = known_words(view.table, accepted)
+    cells = cells.assign(accepted=[people.get(name, "") for name in cells["family"]])
+    numbers += ["may_be_true", "accepted"]
     examples = [_example(store, view, row) for row in cells.itertuples()]
     found = pd.concat(examples) if examples else pd.DataFrame(columns=list(_EXAMPLE))
     return cells[numbers].merge(found, on=["evaluator", "corpus", "family"]).reset_index(drop=True)

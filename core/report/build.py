@@ -14,7 +14,7 @@ import pandas as pd
 
 from core.analysis.both_demands import demands_figure
 from core.analysis.comparisons import axes
-from core.analysis.facts import may_be_true
+from core.analysis.facts import known_words, may_be_true
 from core.analysis.lacks import Lack
 from core.analysis.questions import Options, Question, catalogue, papers
 from core.analysis.questions.question import Column
@@ -222,7 +222,8 @@ def build(
     lacked = [*judged.missing, *ranked.missing, *(() if isinstance(card, Table) or not axes(table) else (card,))]
     given = {each.id for each in (*judged.tables, *ranked.tables, *shown)} | {each.id for each in ranked.figures}
     made.take([*shown, *judged.tables, *ranked.tables], ranked.details, ranked.figures)
-    words = may_be_true(table, accepted_by_people(more.studies, table.scope.run_ids))
+    accepted = accepted_by_people(more.studies, table.scope.run_ids)
+    words = may_be_true(table, accepted)
     missing = tuple(sorted(_still_missing(made.missing, given, lacked), key=_order))
     plane, tables = demands_figure(table.view()), tuple(sorted(made.tables, key=_order))
     return Report(
@@ -233,7 +234,7 @@ def build(
         figures=tuple(sorted(made.drawn, key=_order)),
         missing=missing,
         details=tuple(sorted(made.details, key=_order)),
-        opening=opening(table, answers, studied=more.studied, words=words),
+        opening=opening(table, answers, studied=more.studied, words=words, accepted=known_words(table, accepted)),
         plane=plane if len(plane.frame) else None,
         short=tuple(short_tables(tables, corpus=table.scope.corpus)),
         lacks=_by_reason(missing),

@@ -6,7 +6,7 @@ from html import escape
 import pandas as pd
 
 from core.analysis.both_demands import NOT_ASKED, demands, half_asked
-from core.analysis.facts import MAY_BE_TRUE, WHY, may_be_true
+from core.analysis.facts import MAY_BE_TRUE, WHY, known_words, may_be_true
 from core.analysis.flip_cells import EVIDENCE, IF_APART, IQR, PAIRS, READ
 from core.analysis.flip_shifts import SAME
 from core.analysis.overview import card_risks, fairness_card, family_contrasts, not_on_card, picked_of
@@ -20,6 +20,7 @@ from core.analysis.verdicts import MARGIN, reached, told_from_null
 from core.errors import InvalidInput
 from core.features.human.studies import Study
 from core.features.human.study_outcomes import accepted_by_people
+from core.probes.titles import family_title
 from core.report.document import number, signature_of
 from core.report.html import details, page
 from core.statistics.crossed_sources import FIRST_ALONE
@@ -54,7 +55,7 @@ _HEADERS = (
     "n",
     "Flip risk % [95 % CI]",
     "Invisible edits %",
-    "No evidence below [95 % CI]",
+    "No evidence below, under this family [95 % CI]",
     "Claims",
 )
 
@@ -93,7 +94,9 @@ def card_report(store: Store, scope: Narrowed | Scope | None = None, *, studies:
     labels = labels_said(store.runs(), table.scope.run_ids)
     control, blind = sentences(view), blind_spots(view)
     origin, half = origins(table), precision(view, margin=MARGIN)
-    both, words = demands(view), may_be_true(table, accepted_by_people(studies, table.scope.run_ids))
+    accepted = accepted_by_people(studies, table.scope.run_ids)
+    both, words = demands(view), may_be_true(table, accepted)
+    people = [f"{family_title(name)}: {what}." for name, what in known_words(table, accepted).items()]
     falls = dict(zip(both["evaluator"], both["falls"], strict=True))
     names = list(dict.fromkeys(card["evaluator"]))
     told = "".join(
@@ -105,6 +108,7 @@ def card_report(store: Store, scope: Narrowed | Scope | None = None, *, studies:
         "<p>Does each metric ignore edits that leave the meaning, and notice those that break it? By name, not by "
         f"merit. {escape(about)}. {escape(half_asked(view))}</p>",
         _table(card, known, falls, words),
+        *map(_paragraph, people),
         details("What each was asked besides", told),
         details("What is not on the card", "".join(map(_paragraph, left_out))) if left_out else "",
         details("How to read it", _paragraph(_READ)),
@@ -121,7 +125,8 @@ _READ = (
     f"“{MAY_BE_TRUE.capitalize()}”: {WHY}. Flip risk: probability that two captions whose scores lie 0.7 % of the "
     f"evaluator's interquartile range apart change places. {PAIRS} “Different "
     f"pictures”: {IF_APART}, alone where one caption a picture is held. {READ} No evidence below: "
-    f"{EVIDENCE[0].lower() + EVIDENCE[1:]} Drift: by median, movers and mean; stability: of the median |% change| "
+    f"{EVIDENCE[0].lower() + EVIDENCE[1:]} It is that of the family "
+    "of the row; another one may ask for more. Drift: by median, movers and mean; stability: of the median |% change| "
     f"and of the "
     "share of edits beyond the margin, ±1 %. Invisible edits are those that nobody can "
     "see; an edit changes a score more than one of them, of the same item, in 50 % of pairs where it is no further."

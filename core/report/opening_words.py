@@ -5,6 +5,7 @@ Every number is taken from an answer to a question; nothing is worked out here, 
 
 import math
 from collections.abc import Collection, Iterator, Mapping
+from types import MappingProxyType
 
 import pandas as pd
 
@@ -58,7 +59,14 @@ METHODS = (
 """How every number was made, a paragraph each; 200 words together."""
 
 
-def opening(table: ScoreTable, answers: Answers, *, studied: bool, words: Collection[str]) -> Opening:
+def opening(
+    table: ScoreTable,
+    answers: Answers,
+    *,
+    studied: bool,
+    words: Collection[str],
+    accepted: Mapping[str, str] = MappingProxyType({}),
+) -> Opening:
     """Write the first page.
 
     Args:
@@ -66,12 +74,14 @@ def opening(table: ScoreTable, answers: Answers, *, studied: bool, words: Collec
         answers: to NEEDED at least, where they could be asked, by id.
         studied: whether people judged pairs of these runs.
         words: families that :func:`core.analysis.facts.may_be_true`.
+        accepted: families of words that people accept, with what they said.
     """
     rows = _families(table, answers)
     named = sorted(table.evaluators)[:MOST_NAMED]
     gaps = _gaps(table, words)
     told = {name: _of(name, rows, table, answers, gaps, words) for name in named}
-    return Opening(tuple(_asked(table)), told, tuple(_cautions(table, rows, words, studied=studied))[:MOST_CAUTIONS])
+    asked = (*_asked(table), *(f"Of {name}, {what}." for name, what in accepted.items()))
+    return Opening(asked, told, tuple(_cautions(table, rows, words, studied=studied))[:MOST_CAUTIONS])
 
 
 def _families(table: ScoreTable, answers: Answers) -> pd.DataFrame:
@@ -181,9 +191,13 @@ def _gap(gaps: pd.DataFrame, name: str) -> str:
     own = gaps[gaps["evaluator"] == name]
     if own.empty:
         return ""
-    row = furthest(own, value="d").iloc[0]
+    largest = furthest(own, value="d")
+    row = largest.iloc[0]
+    under = (
+        f"under {_said(row)}{more_alike(len(largest))}, which {'ask' if len(largest) > 1 else 'asks'} for the most; "
+    )
     apart = f"; {IF_APART}, {row['apart_d']:.3g}" if row["pairs"] == SAME and not math.isnan(row["apart_d"]) else ""
-    return f"{row['said']} ({_between(row, 'low', 'high', 3)}, n = {int(row['n_items'])}){apart}"
+    return f"{row['said']} ({under}{_between(row, 'low', 'high', 3)}, n = {int(row['n_items'])}){apart}"
 
 
 def _broken(name: str, own: pd.DataFrame, table: ScoreTable, answers: Answers) -> str:

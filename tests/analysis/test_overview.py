@@ -155,9 +155,10 @@ def test_a_word_that_the_picture_may_support_heads_no_finding_unless_people_acce
     assert words.any()
     assert (found["may_be_true"] == words).all()
     assert found["may_be_true"].is_monotonic_increasing
-    judged = worst_findings(store, view, accepted=("cultural",))
+    judged = worst_findings(store, view, accepted={"cultural": "they do"})
     assert judged["family"].iloc[0] == "cultural"
     assert not judged["may_be_true"].any()
+    assert judged["accepted"].tolist()[0] == "they do"
 
 
 def test_findings_keep_to_the_count_and_to_the_slice(store: Store, view: View) -> None:

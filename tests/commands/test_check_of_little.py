@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from core.analysis.facts import MAY_BE_TRUE, WHY
 from core.corpora.registry import catalogue
 from core.corpora.schema import Item
 from core.features.metric_check.check_command import _print
@@ -69,3 +70,14 @@ def test_ends_that_two_digits_cannot_tell_apart_are_told_by_more(
     file.write_text(METRICS.replace("/ 200", "* 1000"))
     _print(check_metric(f"{file}:bright", items, select(("blur",)), count=12))
     assert not re.search(r"\b0\.00 to 0\.00\b", capsys.readouterr().out)
+
+
+@pytest.mark.parametrize("named", [("vertical-flip",), ("vertical-flip", "cultural")])
+def test_check_says_of_words_that_the_picture_may_support_them(
+    items: Sequence[Item], named: tuple[str, ...], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "little.py"
+    file.write_text(METRICS)
+    _print(check_metric(f"{file}:bright", items, select(named), count=3))
+    said = " ".join("".join(capsys.readouterr()).split())
+    assert (f"cultural: {MAY_BE_TRUE} is no known failure; {WHY}" in said) == ("cultural" in named)

@@ -189,6 +189,7 @@ def test_the_first_screen_has_the_plane_then_the_worst_finding_with_both_picture
     assert re.search(
         r"Turning the picture upside down changes \*\*\S+\*\*'s score by \*\*\d+\s%\*\* on a typical picture", told
     )
+    assert "**Worst finding, words that may be true aside**" in told
     assert ". It should not. conse-lite2 was not tested on broken meanings." in told
     assert len(app.get("plotly_chart")) == 1
     assert len(app.image) == 2

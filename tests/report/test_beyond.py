@@ -34,6 +34,7 @@ from core.report.build import build
 from core.report.document import Report
 from core.report.fairness_card import card_report
 from core.report.pair_slides import furthest
+from core.statistics.bootstrap import LEAST_N
 from core.store.store import Store
 from tests.analysis.broken_runs import rows_of, write_broken
 from tests.features.human.small_study import comparisons, items, make, vote_versions
@@ -260,10 +261,37 @@ def test_a_word_that_people_accept_is_known_on_the_card_and_among_the_furthest_p
             vote_versions(made, name, item.id, original=2, variant=2, preferred="tie")
     scope, unsure = narrow(demo), f"cultural \\([^)]*{MAY_BE_TRUE}"
     assert re.search(unsure, card_report(demo, scope)) is not None
-    assert re.search(unsure, card_report(demo, scope, studies=[made])) is None
+    known = card_report(demo, scope, studies=[made])
+    assert re.search(unsure, known) is None
+    assert "people accept both captions of 12 of 12 items (study pilot)" in known
+    assert "(study " not in card_report(demo, scope)
     words = may_be_true(table, accepted_by_people([made], table.scope.run_ids))
     assert words == may_be_true(table) - {"cultural"}
     told = furthest(demo, scope, most=200, studies=[made])
     named = table.families()["cultural"]
     assert any(f"probe {probe};" in slide.of for slide in told.slides for probe in named)
     assert not any("may be true" in said for slide in told.slides for said in slide.said)
+
+
+@pytest.mark.parametrize(("items_asked", "accepts"), [(4, 4), (LEAST_N - 1, LEAST_N - 1), (12, 7)])
+def test_a_word_stays_one_that_may_be_true_until_enough_items_show_that_people_accept_it(
+    table: ScoreTable, tmp_path: Path, items_asked: int, accepts: int
+) -> None:
+    shown = [replace(each, family="cultural") for each in items(items_asked)]
+    made = make(tmp_path, items=tuple(shown), run=table.scope.run)
+    for name in made.invite(["", "", ""]):
+        for place, item in enumerate(shown):
+            variant = 2 if place < accepts else 0
+            vote_versions(made, name, item.id, original=2, variant=variant, preferred="tie")
+    assert accepted_by_people([made], table.scope.run_ids) == {}
+    assert "cultural" in may_be_true(table, accepted_by_people([made], table.scope.run_ids))
+
+
+def test_the_report_names_the_study_by_which_a_word_is_known(demo: Store, tmp_path: Path) -> None:
+    shown = [replace(each, family="cultural") for each in items(12)]
+    made = make(tmp_path, items=tuple(shown), run="demo")
+    for name in made.invite(["", "", ""]):
+        for item in shown:
+            vote_versions(made, name, item.id, original=2, variant=2, preferred="tie")
+    told = build(demo, narrow(demo), whole=False, figures=False, studies=[made]).opening
+    assert "Of cultural, people accept both captions of 12 of 12 items (study pilot)." in told.audited

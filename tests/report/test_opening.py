@@ -112,7 +112,8 @@ def test_the_worst_family_is_that_of_the_tables_and_never_a_word_that_may_be_tru
         level = 1 - 0.05 / len(whole)
         picked_gap = evident_gap(cells[largest["family"]].apart.pairs, level=level)
         assert picked_gap.low < largest["low"] < largest["high"] < picked_gap.high
-        assert f"({picked_gap.low:.3g} to {picked_gap.high:.3g}, n = {largest['n_items']})" in gap
+        assert f"(under {largest['family'].replace('-', ' ')}, which asks for the most; " in gap
+        assert f"; {picked_gap.low:.3g} to {picked_gap.high:.3g}, n = {largest['n_items']})" in gap
 
 
 def test_where_only_words_were_put_in_they_are_called_words_that_may_be_true(say: Say) -> None:

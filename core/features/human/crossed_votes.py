@@ -37,13 +37,13 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import stdtrit
 
-from core.statistics.bootstrap import Interval
+from core.statistics.bootstrap import Interval, too_few
 from core.statistics.crossed_sources import first_of, unreckoned, widening
-from core.statistics.shares import ONE_SOURCE, wilson
+from core.statistics.shares import wilson
 from core.statistics.wording import counted
 
 FEWEST_PEOPLE = 3
-"""Annotators below whom nothing is said of people in general."""
+"""Annotators below whom nothing is said of people in general; of items and sources, below LEAST_N."""
 
 TUNED = 100
 """Sources at which the interval for every look is about the narrowest."""
@@ -241,7 +241,7 @@ def rate(
     of = groups[sizes > 0]
     ranks = np.unique(first_of(of), return_inverse=True)[1]
     sources = int(ranks.max()) + 1
-    note = too_few_people(people) or (ONE_SOURCE if sources == 1 else "")
+    note = too_few_people(people) or too_few(n, sources)
     if note:
         return Rate(p, n, people, None, bounded, live, note)
     owed = (found.told[:, top] - p * sizes)[sizes > 0]

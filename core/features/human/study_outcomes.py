@@ -28,7 +28,8 @@ from core.features.human.votes import ACCEPTABLE, vote_table
 from core.statistics.agreement import ONE_ANSWER, Agreement, agreement, pairwise_kappas
 from core.statistics.bootstrap import LEAST_N, Interval, too_few
 from core.statistics.crossed_sources import numbered
-from core.statistics.shares import wilson
+from core.statistics.shares import share
+from core.statistics.wording import counted
 
 MAJORITY = 2 / 3
 """Share of votes that makes a majority."""
@@ -38,6 +39,14 @@ CLOSE = 1e-9
 
 BOTH, ONE, NONE, NO_MAJORITY = "both", "one", "none", "no majority"
 OUTCOMES = (BOTH, ONE, NONE, NO_MAJORITY)
+_NAMED = {
+    BOTH: "a majority accepts both",
+    ONE: "a majority accepts one",
+    NONE: "a majority accepts neither",
+    NO_MAJORITY: "no majority on one of them",
+}
+"""What is said of the items of an outcome: it counts items, not votes (:mod:`core.features.human.vote_rates`)."""
+
 FEWEST = 2
 """Items with fewer votes have no majority worth the name and are counted apart."""
 
@@ -132,10 +141,10 @@ class Aggregates:
 
     def table(self) -> pd.DataFrame:
         """One row a number: what, share, low, high, n, note."""
-        named = {f"acceptable: {name}": found for name, found in self.outcomes.items()} | {
-            "both fully correct": self.both_fully_correct,
-            "preference: majority tie": self.majority_tie,
-            "preference: variant, of the items that lean": self.variant_preferred,
+        named = {_NAMED[name]: found for name, found in self.outcomes.items()} | {
+            "a majority finds both fully correct": self.both_fully_correct,
+            "a majority prefers neither": self.majority_tie,
+            "the variant is ahead, of the items that lean": self.variant_preferred,
         }
         rows = [(name, each.estimate, each.low, each.high, each.n, each.note) for name, each in named.items()]
         return pd.DataFrame(rows, columns=["what", "share", "low", "high", "n", "note"])
@@ -454,21 +463,30 @@ def _answers(rows: pd.DataFrame, found: pd.DataFrame, question: str, why: str) -
     }
 
 
-def accepted_by_people(studies: Sequence[Study], runs: Collection[str]) -> frozenset[str]:
-    """Families of which people were asked and most judged pairs are acceptable in both versions.
+def accepted_by_people(studies: Sequence[Study], runs: Collection[str]) -> dict[str, str]:
+    """Families of which people were asked and accept both versions, with what they said.
+
+    The rule, for every page and file: of LEAST_N items or more, of as many sources, the interval of the share that a
+    majority accepts in both versions lies above one half. Of fewer, a word that may be true stays one.
 
     Args:
         studies: that are here; those of other runs, and those that ask for something else, are passed over.
         runs: ids of the runs that are read.
 
     Returns:
-        Families the Wilson interval of whose share of accepted pairs lies above one half.
+        Family -> how many items, and of which studies, in words.
     """
-    kept, judged = dict[str, int](), dict[str, int]()
-    for study in studies:
-        if study.definition.run not in runs or study.definition.asked is not ACCEPTABILITY:
-            continue
-        for row in item_outcomes(vote_table(study)).itertuples():
-            judged[str(row.family)] = judged.get(str(row.family), 0) + 1
-            kept[str(row.family)] = kept.get(str(row.family), 0) + (1 if str(row.outcome) == BOTH else 0)
-    return frozenset(name for name, n in judged.items() if wilson(kept[name] / n, n)[0] > 0.5)
+    judged = [
+        item_outcomes(vote_table(study)).assign(study=study.id)
+        for study in studies
+        if study.definition.run in runs and study.definition.asked is ACCEPTABILITY
+    ]
+    found = dict[str, str]()
+    for rows in judged and [pd.concat(judged, ignore_index=True)]:
+        for family, own in rows.groupby("family", sort=True):
+            kept = own["outcome"] == BOTH
+            if not too_few(len(own), own["source"].nunique()) and share(kept, groups=in_numbers(own)).low > 0.5:
+                named = ", ".join(sorted(set(own["study"])))
+                many = f"{int(kept.sum())} of {counted(len(own), 'item')}"
+                found[str(family)] = f"people accept both captions of {many} (study {named})"
+    return found

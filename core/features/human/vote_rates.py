@@ -60,7 +60,7 @@ def _asked(votes: pd.DataFrame, kind: Kind) -> Iterator[tuple[str, pd.DataFrame]
             found.append((f"not correct: {name}", votes.assign(said=given.astype(float))))
     elif kind is ACCEPTABILITY:
         both = (pairs[ORIGINAL] >= ACCEPTABLE) & (pairs[VARIANT] >= ACCEPTABLE)
-        found = [("both versions accepted", pairs.assign(said=both))]
+        found = [("votes that accept both versions", pairs.assign(said=both))]
     else:
         found = [("both versions equally good", pairs.assign(said=pairs["preferred"] == TIE))]
     if kind.sides == 2:

@@ -222,6 +222,7 @@ def _print(report: "MetricReport") -> None:
         title=f"Edits that change no meaning, {report.items} items, threshold {report.threshold:g} %",
     )
     _note_together([each.held for each in report.families])
+    _note_words(report)
     _print_evidence(report.evidence)
     if report.broken is not None:
         _print_broken(report.broken, report.items)
@@ -342,6 +343,16 @@ def _note_together(held: "Sequence[Interval]") -> None:
             "families are judged together, each by the interval of the level that Holm's correction asks for: "
             "the chance that any FAIL or ok among them is wrong is at most 5 %"
         )
+
+
+def _note_words(report: "MetricReport") -> None:
+    """Say which families put in words that may be true: a score may follow them."""
+    from core.analysis.facts import MAY_BE_TRUE, WHY
+    from core.probes.base import Axis
+
+    words = [each.family for each in report.families if each.axis == Axis.SOCIETAL.value]
+    if words:
+        note(f"{', '.join(words)}: {MAY_BE_TRUE} is no known failure; {WHY}")
 
 
 def _breaks_line(each: "FamilyFailures") -> tuple[object, ...]:

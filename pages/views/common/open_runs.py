@@ -14,7 +14,7 @@ import streamlit as st
 
 from core.analysis import slices
 from core.analysis.facets import facets
-from core.analysis.facts import may_be_true
+from core.analysis.facts import known_words, may_be_true
 from core.analysis.failures import scales
 from core.analysis.overview import card_risks, fairness_card, family_contrasts, worst_findings
 from core.analysis.questions import Options
@@ -202,14 +202,20 @@ def findings(files: Signature, scope: Narrowed, margin: float = MARGIN, least: i
         families=families(files, scope, margin),
         margin=margin,
         least=least,
-        accepted=accepted_by_people(list_studies()[0], scope.run_ids),
+        accepted=accepted_words(files, scope),
     )
 
 
 @st.cache_data(hash_funcs=KEYED, max_entries=4, show_spinner=False)
 def unsure_words(files: Signature, scope: Narrowed) -> frozenset[str]:
     """Families whose word may be true and that people did not accept; see ``core.analysis.facts``."""
-    return may_be_true(scores(files, scope), accepted_by_people(list_studies()[0], scope.run_ids))
+    return may_be_true(scores(files, scope), accepted_words(files, scope))
+
+
+@st.cache_data(hash_funcs=KEYED, max_entries=4, show_spinner=False)
+def accepted_words(files: Signature, scope: Narrowed) -> dict[str, str]:
+    """Words that people accept, by family, with what they said; see ``core.analysis.facts.known_words``."""
+    return known_words(scores(files, scope), accepted_by_people(list_studies()[0], scope.run_ids))
 
 
 @st.cache_data(hash_funcs=KEYED, max_entries=4, show_spinner=False)

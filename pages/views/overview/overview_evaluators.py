@@ -66,7 +66,8 @@ def draw_card(
         "Of each axis the family that changes an evaluator most: median \\|% change\\| over items, with its 95 % BCa "
         "bootstrap interval. It is picked after seeing the data, and intervals and claims allow for that. *Drifts* is "
         "about the signed median, *unstable* about how much items change, in either direction. "
-        f"“{MAY_BE_TRUE.capitalize()}”: {WHY}."
+        f"“{MAY_BE_TRUE.capitalize()}”: {WHY}. *No evidence below* is that of the family of the row: another one may "
+        "ask for more."
     )
     for sentence in not_on_card(contrasts):
         st.markdown(safe(sentence))
@@ -95,7 +96,7 @@ def _draw_worst_families(card: pd.DataFrame, risks: pd.DataFrame) -> None:
         "Flip risk": [
             f"{100 * row['risk']:.1f} % ({between(row['low'], row['high'], row['n_items'])})" for row in flips
         ],
-        "No evidence below": [number(row["evidence"], digits=3) for row in flips],
+        "No evidence below, under this family": [number(row["evidence"], digits=3) for row in flips],
         "Claims": [f"{row['drift']}; {row['scatter']}" for row in records],
     }
     draw_table(pd.DataFrame(shown), alt="The fairness card: the worst family of each axis under every evaluator")

@@ -116,15 +116,22 @@ def _read_least(raw: str) -> tuple[int, str]:
     return LEAST_N, f"The fewest items must be a number from {LEAST_N} to {LARGEST_LEAST}, got {raw[:40]!r}."
 
 
-def draw_worst(worst: pd.DataFrame, held: Thresholds, falls: Mapping[str, str]) -> None:
+ASIDE = ", words that may be true aside"
+BEHIND = f"Words that may be true stand behind all others, however far they move a score: {WHY}."
+"""What the title of the first finding leaves out, and why."""
+
+
+def draw_worst(worst: pd.DataFrame, held: Thresholds, falls: Mapping[str, str], *, aside: bool) -> None:
     """Draw the first of the worst findings: a sentence, that the evaluator is deaf where it is, two pictures.
 
     Args:
         worst: of :func:`core.analysis.overview.worst_findings`.
         held: thresholds of the page.
         falls: evaluator -> its verdict; one that is not here was not asked.
+        aside: whether words that may be true were put in too, which stand behind all others.
     """
-    st.markdown("**Worst finding**")
+    aside = aside and not (len(worst) and worst["may_be_true"].iloc[0])
+    st.markdown(f"**Worst finding{ASIDE if aside else ''}**")
     if worst.empty:
         st.info(f"No harmless edit is shown to change a score by more than the margin{held.said()}.")
         return
@@ -135,14 +142,16 @@ def draw_worst(worst: pd.DataFrame, held: Thresholds, falls: Mapping[str, str]) 
         f"{safe(deed(row['family']))} changes **{name}**'s score by "
         f"**{number(row['median_abs_percent'], digits=0)}\u00a0%** on a typical picture{_why(row)}.{also}",
         help=f"{_interval(row)}. The first of the findings whose interval lies above ±{held.margin:g} %, by its lower "
-        "end.",
+        f"end.{f' {BEHIND}' if aside else ''}",
     )
     _draw_example(row)
 
 
 def _why(row: pd.Series) -> str:
     """Whether such a change should be, as far as anybody knows."""
-    return f"; {WHY}" if row["may_be_true"] else ". It should not"
+    if row["may_be_true"]:
+        return f"; {WHY}"
+    return f". It should not: {safe(row['accepted'], limit=300)}" if row["accepted"] else ". It should not"
 
 
 def _interval(row: pd.Series) -> str:
@@ -213,6 +222,8 @@ def draw_findings(found: pd.DataFrame, held: Thresholds) -> None:
             f"margin{held.said()}."
         )
         return
+    if found["may_be_true"].any():
+        st.caption(BEHIND)
     cells = st.grid(len(found), min_column_width=290, gap="medium")
     for _, row in found.iterrows():
         with cells.container(border=True, height="stretch"):

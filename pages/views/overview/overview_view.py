@@ -9,11 +9,13 @@ from core.analysis.overview import at_a_glance, not_on_card
 from core.analysis.questions.selective import unverified
 from core.analysis.scope import Narrowed
 from core.errors import InvariscopeError
+from core.probes.titles import family_title
 from pages.views.common.collect import figures_aside, figures_of, of_scores
 from pages.views.common.layers import folded_part
 from pages.views.common.links import RUNS, draw_no_run, link_to
 from pages.views.common.open_runs import (
     Signature,
+    accepted_words,
     blind,
     blur_control,
     card,
@@ -92,7 +94,7 @@ def _numbers(state: PageState, files: Signature, scope: Narrowed) -> None:
     with first:
         draw_plane(state, files, seen)
     with second:
-        draw_worst(worst, held, falls)
+        draw_worst(worst, held, falls, aside=bool(unsure_words(files, seen)))
     draw_ways(worst)
     _draw_folded(state, files, scope, worst, falls)
     choose_thresholds(state)
@@ -146,6 +148,8 @@ def _card(files: Signature, scope: Narrowed, margin: float) -> None:
     said = blur_control(files, scope), half_precision(files, scope, margin), blind(files, scope)
     contrasts, risk = families(files, scope, margin), risks(files, scope, margin)
     unsure = table["family"].isin(unsure_words(files, scope))
+    for family, what in accepted_words(files, scope).items():
+        st.caption(safe(f"{family_title(family)}: {what}.", limit=300))
     draw_card(table.assign(may_be_true=unsure), contrasts, risk, *said, origin_of_scores(files, scope))
 
 

@@ -41,16 +41,16 @@ def _rates(table: ScoreTable, id_: str = "C-rates", chosen: Slice | None = None)
 
 
 def test_people_fail_where_two_thirds_do_not_prefer_the_right_side(folder: Path, tmp_path: Path) -> None:
-    study = _study(tmp_path, "sides", 12)
+    study = _study(tmp_path, "sides", 24)
     with Store.open(folder) as store:
         table = read_table(store)
         asked, rates = _rates(table)
         found = with_baseline(rates, table.view(), [study]).set_index(["evaluator", "label"])
     for evaluator in ("e", "flat"):
-        assert found.loc[(evaluator, "denied"), ["people", "n_people"]].tolist() == [0, 6]
+        assert found.loc[(evaluator, "denied"), ["people", "n_people"]].tolist() == [0, 12]
         row = found.loc[(evaluator, "swapped")]
-        assert (row["people"], row["n_people"]) == (pytest.approx(100 * 2 / 6), 6)
-        low, high = proportion_confint(2, 6, method="wilson")  # each of the six is of its own source
+        assert (row["people"], row["n_people"]) == (pytest.approx(100 * 2 / 12), 12)
+        low, high = proportion_confint(2, 12, method="wilson")  # each of the twelve is of its own source
         assert 0 < row["people_low"] < 100 * low < 100 * high < row["people_high"] < 100  # people are a sample too
         assert found.loc[[(evaluator, "denied: near"), (evaluator, "denied: far")], "people"].isna().all()
     shown = [each.name for each in asked_of_people(asked, found).columns]

@@ -82,6 +82,7 @@ def rated(gaps: np.ndarray, sources: list[str]) -> pd.DataFrame:
             "id": f"{place:04d}",
             "item": f"i{place:02d}",
             "source": source,
+            "second_source": "",
             "annotator": name,
             "original": 1.5 + gap,
             **about,
@@ -106,18 +107,28 @@ def test_the_difference_of_mean_ratings_has_an_interval_over_sources() -> None:
 
 
 def test_comparisons_of_one_source_are_taken_together(study: Study) -> None:
-    rows = people_rows(judged_of(study)).set_index("family")
-    # comparisons 1 and 2 are of one cut-out, 3 and 4 of another; within a family no source comes twice
-    together = share([True, False, False, False], groups=[0, 0, 1, 1])
+    votes = vote_table(study)
+    copies = [
+        votes.assign(
+            id=votes["id"] + f"-{copy}", item=votes["item"] + f"-{copy}", source=votes["source"] + f"-{copy // 2}"
+        )
+        for copy in range(20)
+    ]
+    many = pd.concat(copies)
+    rows = people_rows(judged_comparisons(many, PAIRED_RATING)[0]).set_index("family")
+    # of every eight comparisons four are of one cut-out, as the first two of four are, and four of another
+    cuts = np.repeat(np.arange(20), 4)
+    said = ([True, False] * 2 + [False] * 4) * 10
+    together = share(said, groups=cuts)
     assert rows.loc[ALL, "prefer_low"] <= 100 * together.low + 1e-9
     assert rows.loc[ALL, "prefer_high"] >= 100 * together.high - 1e-9
     for name in ("against", "tied", "undecided"):
-        other = share([True, False, False, False], groups=[0, 0, 1, 1])
+        other = share(said, groups=cuts)
         assert rows.loc[ALL, name] == 25
         assert 0 < rows.loc[ALL, f"{name}_low"] < 25 < rows.loc[ALL, f"{name}_high"]
         assert rows.loc[ALL, f"{name}_high"] >= 100 * other.high - 1e-9
-    for name, count in (("against", 0), ("equal", 1), ("prefer", 1)):
-        low, high = (100 * each for each in proportion_confint(count, 2, method="wilson"))
+    for name, count in (("against", 0), ("equal", 10), ("prefer", 10)):  # of a family two of a source say the same
+        low, high = (100 * each for each in proportion_confint(count, 20, method="wilson"))
         assert rows.loc["denied", f"{name}_low"] <= low < high <= rows.loc["denied", f"{name}_high"]
 
 

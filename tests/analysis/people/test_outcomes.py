@@ -66,19 +66,17 @@ def test_aggregates_by_hand_leave_attention_items_and_single_votes_out(study: St
     # 0001 and 0002 lean to the original, 0003 to the variant, 0004 has a vote for each
     assert (found.variant_preferred.estimate, found.variant_preferred.n) == (1 / 3, 3)
     assert found.balance_p == pytest.approx(1.0)
-    assert found.outcomes["both"].low < 0.5 < found.outcomes["both"].high
     assert set(found.table()["n"]) == {4, 3}
 
 
 def test_more_people_of_the_same_votes_narrow_no_interval_below_that_of_the_items_and_move_no_p(study: Study) -> None:
-    votes = vote_table(study)
-    votes = votes[votes["id"].isin(VOTES)]
+    votes = thrice(study)
     again = [votes.assign(annotator=votes["annotator"] + f"-{copy}") for copy in range(5)]
     once, often = aggregates(votes), aggregates(pd.concat([votes, *again], ignore_index=True))
     one, many = once.table(), often.table()
     pd.testing.assert_frame_equal(one[["what", "share", "n"]], many[["what", "share", "n"]])
-    for row in many[many["n"] == 4].itertuples():
-        low, high = proportion_confint(round(4 * row.share), 4, method="wilson")
+    for row in many[many["n"] == 12].itertuples():
+        low, high = proportion_confint(round(12 * row.share), 12, method="wilson")
         assert row.high - row.low >= high - low
     assert once.balance_p == often.balance_p
     assert once.n_items == often.n_items
@@ -90,9 +88,9 @@ def test_an_item_leans_where_more_of_its_votes_do_ties_aside(study: Study) -> No
 
 
 def test_shares_have_intervals_about_people_too_and_the_balance_an_exact_sign_test(study: Study) -> None:
-    found = aggregates(vote_table(study))
-    for share, successes in ((found.outcomes["both"], 2), (found.majority_tie, 2), (found.both_fully_correct, 1)):
-        low, high = proportion_confint(successes, 4, method="wilson")
+    found = aggregates(thrice(study))
+    for share, successes in ((found.outcomes["both"], 6), (found.majority_tie, 6), (found.both_fully_correct, 3)):
+        low, high = proportion_confint(successes, 12, method="wilson")
         assert share.low <= low < high <= share.high
     everywhere = found.outcomes["no majority"]
     assert everywhere.low == 0.0 < everywhere.high  # none of few is not known to be none of all
@@ -126,7 +124,14 @@ def test_of_one_or_two_annotators_shares_have_no_interval_and_the_page_says_why(
 def test_rates_of_votes_are_their_means_and_say_what_would_halve_their_interval(study: Study) -> None:
     row = vote_rates(vote_table(study), ACCEPTABILITY).iloc[0]
     # both versions accepted: 3 of 3, 1 of 3, 0 of 3, 3 of 3
-    assert (row["question"], row["n"], row["n_votes"], row["annotators"]) == ("both versions accepted", 4, 12, 3)
+    assert (row["question"], row["n"], row["n_votes"], row["annotators"]) == (
+        "votes that accept both versions",
+        4,
+        12,
+        3,
+    )
+    assert row["rate"] == pytest.approx(100 * 7 / 12)
+    row = vote_rates(thrice(study), ACCEPTABILITY).iloc[0]
     assert row["rate"] == pytest.approx(100 * 7 / 12)
     assert row["of_items"] + row["of_people"] + row["of_rest"] == pytest.approx(100)
     assert "would halve this interval" in row["more"]
@@ -136,6 +141,31 @@ def test_rates_of_votes_are_their_means_and_say_what_would_halve_their_interval(
     found = vote_rates(lenient, ACCEPTABILITY).iloc[0]
     assert found["of_people"] > 60
     assert "no number of items alone would" in found["more"]
+
+
+def test_of_few_items_no_number_of_a_study_has_an_interval(study: Study) -> None:
+    votes = vote_table(study)
+    shares, rates = aggregates(votes).table(), vote_rates(votes, ACCEPTABILITY)
+    agreed = study_agreement(votes, ACCEPTABILITY)[0].percent
+    assert shares["low"].isna().all()
+    assert rates["low"].isna().all()
+    assert math.isnan(agreed.low)
+    few = "no interval (n = 4, below 10)"
+    assert set(shares.loc[shares["n"] == 4, "note"]) == {*rates["note"], agreed.note} == {few}
+    assert rates["more"].iloc[0].endswith(f"is unclear: {few}.")
+
+
+def test_a_share_of_items_and_a_share_of_votes_are_not_called_the_same(study: Study) -> None:
+    votes = vote_table(study)
+    shares, rates = aggregates(votes).table(), vote_rates(votes, ACCEPTABILITY)
+    assert shares.set_index("what").loc["a majority accepts both", "share"] == 0.5
+    assert rates.set_index("question").loc["votes that accept both versions", "rate"] == pytest.approx(100 * 7 / 12)
+
+
+def thrice(study: Study) -> pd.DataFrame:
+    """The items of VOTES three times over, each with a source of its own."""
+    votes = vote_table(study)
+    return of_sources(votes[votes["id"].isin(VOTES)], 3).assign(source="")
 
 
 def of_sources(votes: pd.DataFrame, copies: int = 4) -> pd.DataFrame:
@@ -175,6 +205,7 @@ def leaning(n: int, seed: int = 3) -> pd.DataFrame:
         "family": "vertical-flip",
         "stratum": "s",
         "source": "",
+        "second_source": "",
         "attention": False,
         "directional": False,
         "comment": "",

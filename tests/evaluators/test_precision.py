@@ -63,7 +63,7 @@ def test_a_model_that_writes_runs_in_another_precision_too(tmp_path: Path) -> No
     assert loaded.fingerprint.precision == "bfloat16"
 
 
-@pytest.mark.parametrize("name", ["conse-lite0", "pickscore", "mcs", "umic", "judge"])
+@pytest.mark.parametrize("name", ["conse-lite0", "pickscore", "mcs", "umic"])
 def test_what_has_one_precision_says_so(name: str) -> None:
     with pytest.raises(InvalidInput, match=f"evaluator '{name}' has one precision; leave the :bf16 out"):
         find(f"{name}:bf16")

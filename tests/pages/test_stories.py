@@ -82,7 +82,7 @@ ELSEWHERE = {
     OVERVIEW: ("fairness-card-conse-lite0", "evaluators-at-a-glance", "overview-slices"),
     COMPARE: ("compare-family", "difference-family", "compare-scatter-family", "difference-scatter-family"),
     FLIP_RISK: ("flip-risk", "flip-risk-curves"),
-    CALIBRATION: ("calibration-spearman", "calibration-sensitivity", "calibrated-sensitivity"),
+    CALIBRATION: ("calibration-spearman", "calibration-sensitivity"),
     GEOMETRY: ("geometry-word",),
 }
 """Figures of pages of stored scores, by the stem of their files."""

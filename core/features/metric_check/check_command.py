@@ -72,7 +72,8 @@ def check(
     junit: Annotated[
         Path | None,
         typer.Option(
-            help="With --baseline: write promises and families as JUnit's XML into this file, for a build server.",
+            help="With --baseline: write promises and families as JUnit's XML into this file, for a build server; - is "
+            "standard output.",
             callback=_outputs.text,
         ),
     ] = None,

@@ -65,6 +65,7 @@ def _kinds(
     votes = json.loads(export_votes(Study(made.study), "json"))
     manifest = json.loads((made.run / "manifest.json").read_text(encoding="utf-8"))
     study = json.loads((made.study / "study.json").read_text(encoding="utf-8"))
+    del study["sha256"]  # by which every change would be refused alike
     kinds: dict[str, tuple[Files, Callable[[bytes, Path], None]]] = {
         "captions.csv": (lines(table, rng, count), partial(_folder, images)),
         "candidates.json": (changed(captions, rng, count), partial(_candidates, images)),

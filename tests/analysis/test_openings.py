@@ -46,7 +46,7 @@ NOTHING = {
 @pytest.mark.whole
 def test_every_mark_of_the_shipped_runs_opens_exactly_its_items_or_stands_for_no_one_set_of_pairs() -> None:
     opened, silent = set[str](), set[str]()
-    for run in sorted(SHIPPED.iterdir()):
+    for run in sorted(each.parent for each in SHIPPED.glob("*/manifest.json")):
         with Store.open(run) as store:
             scope = narrow(store, Scope()).only()
             table = read_table(store, scope)

@@ -23,7 +23,7 @@ def test_a_run_is_reported_in_every_format_with_its_signature(invoke: Invoke, tm
     assert all((tmp_path / "out" / name).is_file() for name in FORMATS.values())
     assert signature in (tmp_path / "out" / "report.md").read_text("utf-8")
     assert "left out: It compares corpora and the scope has one, demo (T9, T10, T11)." in done.stderr
-    assert len(list((tmp_path / "out" / "figures").glob("*.svg"))) == 28 + 1
+    assert len(list((tmp_path / "out" / "figures").glob("*.svg"))) == 30 + 1
 
 
 @pytest.fixture

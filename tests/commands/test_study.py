@@ -237,6 +237,7 @@ def test_a_study_that_was_broken_by_hand_is_refused_in_a_sentence(invoke: Invoke
     invoke("study", "create", "pilot", "--run", "demo", "--total", 3, "--attention", 0, "--per-item", 2)
     path = studies_dir() / "pilot" / "study.json"
     whole = json.loads(path.read_text("utf-8"))
+    del whole["sha256"]
     asked = {**whole["items"][0], "stratum": "attention", "probe": "identity"}
     broken = [{**whole, "items": items} for items in ([], [asked], {}, "x", [1], [whole["items"][0]] * 2)]
     for strange in (None, [], "x", 1e400):

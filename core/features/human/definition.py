@@ -3,6 +3,7 @@
 Sides and versions: what was said of A and B is said of the original and the variant.
 """
 
+import hashlib
 import json
 import re
 from collections.abc import Mapping
@@ -16,6 +17,8 @@ from core.probes.base import ENGLISH, IDENTITY, Expectation
 from core.seeds import stream
 
 DEFINITION = "study.json"
+DIGEST = "sha256"
+"""Entry of ``study.json`` that tells damage."""
 SCHEMA_VERSION = 1
 ORIGINAL, VARIANT = "original", "variant"
 """Versions of an item; of a comparison the original is the right side, the variant the wrong one."""
@@ -162,8 +165,15 @@ class Definition:
         raise InvalidInput(f"study {self.id!r} has no item {item_id[:40]!r}; it has {len(self.items)}")
 
     def to_json(self) -> dict[str, Any]:
-        """As ``study.json`` holds it."""
-        return {"schema_version": SCHEMA_VERSION, **asdict(self)}
+        """As ``study.json`` holds it, with the digest of all the rest."""
+        told = {"schema_version": SCHEMA_VERSION, **asdict(self)}
+        return {**told, DIGEST: _digest(told)}
+
+
+def _digest(told: Mapping[str, Any]) -> str:
+    """SHA-256 of a definition as canonical JSON, without the digest that stands in it."""
+    rest = {name: value for name, value in told.items() if name != DIGEST}
+    return hashlib.sha256(json.dumps(rest, sort_keys=True).encode()).hexdigest()
 
 
 def check_study_id(study_id: str) -> str:
@@ -206,6 +216,8 @@ def _from_json(told: Any, path: Path) -> Definition:
     version = told["schema_version"]
     if not isinstance(version, int) or version > SCHEMA_VERSION:
         raise StoreError(f"{path} was written with schema {version!r}, this Invariscope reads up to {SCHEMA_VERSION}")
+    if told.get(DIGEST, digest := _digest(told)) != digest:  # studies that are older have none
+        raise StoreError(f"{path} is not as it was when the study was created; restore it from a copy")
     values = {each.name: told[each.name] for each in fields(Definition) if each.name != "read_with"}
     values["read_with"] = told.get("read_with", {})
     if not isinstance(values["read_with"], dict):

@@ -229,7 +229,7 @@ def one_scale(figures: Iterable[Figure]) -> tuple[float, float] | None:
 def _beyond(figure: Figure) -> str:
     """Of the edits that keep the meaning and have a percent change, how many move the score beyond the noise band."""
     own = figure.frame[figure.frame["series"].eq(PERCENT) & figure.frame["value"].notna()]
-    return f"{int((~own['hollow']).sum())} of {len(own)}" if figure.shades and len(own) else "—"
+    return f"{int((~own['hollow']).sum())} of {len(own)}" if figure.shades and len(own) else ""
 
 
 def _table(
@@ -241,19 +241,19 @@ def _table(
 ) -> str:
     first = next(iter(figures.values()))
     drawn = {name: _cells(figure, *spans[name]) for name, figure in figures.items()}
-    beyond = "".join(f"<td>{_beyond(figure)}</td>" for figure in figures.values())
     names = "".join(f'<th scope="col">{escape(name)}</th>' for name in figures)
     scores = "".join(f"<td>{escape(heads[name])}</td>" for name in figures)
-    reach = "".join(f"<td>{escape(bands[name])}</td>" for name in figures)
+    known = {name: _beyond(figure) for name, figure in figures.items()}
+    said = (f"{known[name]} ({bands[name]})" if known[name] else bands[name] for name in figures)
+    beyond = "".join(f"<td>{escape(each)}</td>" for each in said)
     lines = "".join(
         f'<tr><th scope="row">{escape(label)}</th>{"".join(drawn[name][place] for name in figures)}</tr>'
         for place, label in enumerate(first.frame["label"].astype(str))
     )
     return (
         f'<table style="--many:{len(figures)}" aria-label="{escape(alt)}"><thead><tr><td></td>{names}</tr></thead>'
-        f'<tbody><tr class="said"><th scope="row">Score of the unedited pair</th>{scores}</tr>'
-        f'<tr class="said"><th scope="row">Beyond the noise</th>{beyond}</tr>{lines}'
-        f'<tr class="said"><th scope="row">Noise band</th>{reach}</tr></tbody></table>'
+        f'<tbody><tr class="said"><th scope="row">Score of the unedited pair</th>{scores}</tr>{lines}'
+        f'<tr class="said"><th scope="row">Beyond the noise band</th>{beyond}</tr></tbody></table>'
     )
 
 

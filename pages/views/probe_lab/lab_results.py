@@ -342,7 +342,7 @@ def _scale(name: str) -> str:
 
 def _band(band: NullBand, bars: Figure) -> str:
     if not band.n:
-        return "none"
+        return "no band"
     wider = ", wider than shown" if is_cut(bars) else ""
     return f"±{number(band.reach, digits=2)} %, n = {band.n}{wider}"
 
@@ -387,10 +387,9 @@ def _known(bench: Workbench, result: LabResult, name: str, rows: pd.DataFrame) -
     if rejected:
         yield f"{counted(rejected, 'probe')} left out, see the table."
     other = rows[rows["baseline"].ne(IDENTITY) & rows["percent"].notna()]
-    for baseline, own in other.groupby("baseline", sort=False):
-        words = ", ".join(said_for(each, bench.item) for each in own["probe"])
-        neutral, score = said_for(str(baseline), bench.item), number(own["baseline_score"].iloc[0])
-        yield f"Not changes of the unedited score: {safe(words, limit=400)}; held against {safe(neutral)}, {score}."
+    if len(other):
+        neutral = ", ".join(said_for(str(each), bench.item) for each in other["baseline"].unique())
+        yield f"Words are held against neutral ones, not the unedited score: {safe(neutral, limit=200)}; see the table."
     of_template = rows["construction"].map(lambda made: apart(made, bench.item, result.caption) == "template")
     if (drawn := rows[of_template & rows["score"].notna()]).size:
         yield f"Of the template, not of the caption beside: {safe(', '.join(map(title, drawn['probe'])), limit=400)}."

@@ -30,7 +30,7 @@ from pages.views.probe_lab.lab_results import (
 )
 from pages.views.probe_lab.lab_searches import asked_last, draw_places, draw_worst, follow
 from pages.views.probe_lab.lab_setup import choose_caption, choose_evaluators, choose_probes
-from pages.views.probe_lab.lab_state import CAPTION_LIMIT, lab_state, warm
+from pages.views.probe_lab.lab_state import lab_state, warm
 
 _HOW = (
     "Each bar is the percent change against the probe's baseline; evaluators share a scale unless one moves over three "
@@ -65,8 +65,7 @@ def draw() -> None:
         caption = choose_caption(state, bench.item)
     with stage.container(key="lab_thumb"):  # a phone's: the picture itself is further down there
         st.image(thumbnail(bench.picture, side=192), alt="The picture that is scored", width="content")
-    if caption:
-        stage.markdown(safe(f"“{caption}”", limit=CAPTION_LIMIT))
+        st.text(caption)
     chips = stage.container(horizontal=True, gap="small", vertical_alignment="center", key="lab_chips")
     with chips:
         probes = for_caption(state, choose_probes(state))

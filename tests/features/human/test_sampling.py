@@ -7,7 +7,7 @@ import pytest
 
 from core.corpora.images import encode_png, read_image
 from core.corpora.registry import catalogue
-from core.errors import InvalidInput
+from core.errors import InvalidInput, StoreError
 from core.features.human.creation import make_pictures
 from core.features.human.definition import ORIGINAL, VARIANT, Definition, StudyItem, read_definition
 from core.features.human.kinds import ACCEPTABILITY, KINDS, PAIRED_RATING, SINGLE, Kind
@@ -252,10 +252,20 @@ def test_a_family_that_the_run_does_not_hold_is_answered_with_those_that_it_does
         draw_sample(store, "demo-prototypes", kind=SINGLE, total=5, seed=1, strata=family_strata(["negation"]))
 
 
+def test_a_definition_that_changed_by_a_letter_is_refused(tmp_path: Path) -> None:
+    path = make(tmp_path).folder / "study.json"
+    text = path.read_text()
+    assert read_definition(path.parent)
+    path.write_text(text.replace('"seed": ', '"seed": 1', 1))
+    with pytest.raises(StoreError, match="not as it was when the study was created"):
+        read_definition(path.parent)
+
+
 def test_a_study_of_before_comparisons_reads_as_it_was(tmp_path: Path) -> None:
     study = make(tmp_path)
     path = study.folder / "study.json"
     told = json.loads(path.read_text())
+    del told["sha256"]
     for item in told["items"]:
         for name in ("expectation", "language", "rank", "source", "second_source"):
             del item[name]

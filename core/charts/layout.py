@@ -30,6 +30,7 @@ GAP = 70
 _LABEL, _COUNTED, _CELL = 25, 36, 44  # px: least height of a label, of one with its n, of a map's cell
 _FOLD, _FOLDED = 26, 14  # letters of a line of a label: on a phone its marks need room; px: its second line
 _HEAD, _NAMED = 14, 10  # px: a line of the names of a map's columns, above its cells; letters of such a line
+_SPARE = 26  # px: of the room between two panels, what the names of a map's columns may take
 _PHONE = 340  # px: width in which a legend must find room
 _LETTER, _KEY = 6.8, 44  # px: a letter of the legend, the sign before a name
 _SCALE = 90  # px: what stands beside the plot of rising values: its numbers, its title, the margins
@@ -47,15 +48,11 @@ WIDE = 700
 def layout(figure: Figure, found: Sequence[Panel]) -> dict[str, Any]:
     """Plotly's layout of a figure whose marks stand in these panels."""
     heights = [panel_height(figure, panel) for panel in found]
-    gap = GAP + _heads(figure, found) - _HEAD + 6 * (figure.kind == "map")
+    heads = _heads(figure, found)
+    gap = GAP + max(heads - _SPARE, 0)
     area = sum(heights) + gap * (len(heights) - 1)
     above, legend = _legend(figure, found)
-    top = (
-        max(above, figure.head)
-        + (26 if found[0].title else 0)
-        + 8
-        + (18 + _heads(figure, found) if figure.kind == "map" else 0)
-    )
+    top = max(above, figure.head) + (26 if found[0].title else 0) + 8 + heads
     if any(each.text for each in figure.references) or any(each.text for each in figure.rays):
         top += 16
     below = _below(figure, found)
@@ -90,7 +87,7 @@ def layout(figure: Figure, found: Sequence[Panel]) -> dict[str, Any]:
         made["annotations"] += [_said(figure, each, own) for each in figure.references if each.text]
         if panel.title:
             title = _title(panel.title, domain[1])
-            made["annotations"].append(title | ({"yshift": 18 + _heads(figure, found)} if figure.kind == "map" else {}))
+            made["annotations"].append(title | ({"yshift": heads} if heads else {}))
     return made
 
 
@@ -248,9 +245,11 @@ def _words(said: Sequence[str], *, upright: bool) -> dict[str, Any]:
 
 
 def _heads(figure: Figure, found: Sequence[Panel]) -> int:
-    """Height in px of the names of a map's columns; a line's for other figures."""
-    named = [_head(figure, marks.name) for panel in found for marks in panel.marks] if figure.kind == "map" else []
-    return _HEAD * max(map(len, named), default=1)
+    """Room in px that the names of a map's columns take between its title and its cells; 0 for other figures."""
+    if figure.kind != "map":
+        return 0
+    lines = (len(_head(figure, marks.name)) for panel in found for marks in panel.marks)
+    return 18 + _HEAD * max(lines, default=1)
 
 
 def _head(figure: Figure, name: str) -> list[str]:

@@ -127,7 +127,7 @@ def test_a_worst_failure_of_the_shipped_captions_leads_to_its_picture_in_the_pro
     rows = rows[(rows["item"] == told["item"]) & (rows["language"] == "en") & (rows["subject"] == "human")]
     for probe in ("identity", "jumble"):
         (caption,) = set(rows.loc[rows["probe"] == probe, "caption"])
-        expect(page.get_by_text(caption).first).to_be_visible()
+        expect(page.get_by_text(caption).locator("visible=true").first).to_be_visible()
     expect(page.get_by_text("Words shuffled").first).to_be_visible()
 
 

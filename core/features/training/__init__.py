@@ -4,12 +4,12 @@ from core.features.feature import Command, Feature
 
 FEATURE = Feature(
     name="training",
-    summary="Training of multilingual text encoders.",
+    summary="Training of evaluators: multilingual text encoders, CLIP with generated positives.",
     commands=(
         Command(
             "train",
             "core.features.training.train_command:app",
-            "Train your own evaluator (mcs, pr-mcs).",
+            "Train your own evaluator (mcs, pr-mcs, pac-s, pac-s++).",
             place=210,
         ),
     ),

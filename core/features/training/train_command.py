@@ -21,14 +21,21 @@ if TYPE_CHECKING:
     from core.corpora.schema import Corpus
     from core.features.training.sentences import Sentence
     from core.features.training.train_mcs import Distilled
+    from core.features.training.train_pac import PacTrained
     from core.features.training.tuning import HeldOut, Trained
+    from core.statistics.bootstrap import Interval
 
 
 LOSS = "loss"
 DROPS, FOUND = "held-out captions: drop and ρ, %", "held-out texts that find their English sentence, %"
-_MEASURED = {"drop": (DROPS, "mean of the edits"), "found": (FOUND, "mean of the languages")}
+PAIRED = "held-out pairs that find each other, %"
+_MEASURED = {
+    "drop": (DROPS, "mean of the edits"),
+    "found": (FOUND, "mean of the languages"),
+    "paired": (PAIRED, "mean of both ways"),
+}
 """What is measured, by the word before its parts' names: its panel, and what the mean over the parts is called."""
-_WHOLE, _RHO = "whole loss", "Spearman's ρ × 100"
+_WHOLE, _APART, _RHO = "whole loss", "of what is held out", "Spearman's ρ × 100"
 
 
 def curves(table: pd.DataFrame) -> Figure:
@@ -39,18 +46,25 @@ def curves(table: pd.DataFrame) -> Figure:
 
     Returns:
         Above the loss a step. Below what is held out: the drop of perturbed captions by edit, with Spearman's ρ with
-        the untuned scores in percent, dashed, or the share of texts found by language; their mean with its 95 %
-        interval.
+        the untuned scores in percent, dashed, the share of texts found by language, or of pairs that find each other;
+        their mean with its 95 % interval, where there is one.
     """
     series = {str(name): rows.sort_values("step") for name, rows in table.groupby("name")}
     parts = [_line(series["total"], _WHOLE, LOSS)] if "total" in series else []
-    styles = {_WHOLE: Style(NEUTRAL, size=0), _RHO: Style(NEUTRAL, dash="dash", size=0)}
+    parts += [_line(series["loss"], _APART, LOSS)] if "loss" in series else []
+    styles = {
+        _WHOLE: Style(NEUTRAL, size=0),
+        _APART: Style(PALETTE[0], size=6),
+        _RHO: Style(NEUTRAL, dash="dash", size=0),
+    }
     for word, (panel, mean) in _MEASURED.items():
         measured = {name.removeprefix(f"{word} "): rows for name, rows in series.items() if name.startswith(f"{word} ")}
         parts += [_line(rows, name, panel) for name, rows in measured.items()]
         if f"mean_{word}" in series:
-            ends = {end: series[end]["value"].to_numpy() for end in ("low", "high")}
-            parts.append(_line(series[f"mean_{word}"], mean, panel).assign(**ends))
+            means = series[f"mean_{word}"]
+            bounds = {end: series[end].set_index("step")["value"] for end in ("low", "high") if end in series}
+            ends = {end: values.reindex(means["step"]).to_numpy() for end, values in bounds.items()}
+            parts.append(_line(means, mean, panel).assign(**ends))
         styles |= {mean: Style(PALETTE[0], width=3, size=6)}
         styles |= {name: Style(colour, size=0) for name, colour in colours(measured).items()}
     if "spearman" in series:
@@ -77,7 +91,7 @@ def _line(rows: pd.DataFrame, name: str, panel: str) -> pd.DataFrame:
 
 EPILOG = exit_codes(ok="trained")
 
-app = typer.Typer(help="Train your own evaluator: MCS, PR-MCS.", no_args_is_help=True, epilog=EPILOG)
+app = typer.Typer(help="Train your own evaluator: MCS, PR-MCS, PAC-S, PAC-S++.", no_args_is_help=True, epilog=EPILOG)
 
 _Root = Annotated[Path | None, typer.Option(help="Folder of the corpus, where it needs one.")]
 _Option = Annotated[list[str] | None, typer.Option(help="key=value of the corpus, e.g. split=train2017.")]
@@ -92,7 +106,7 @@ _Overwrite = Annotated[bool, typer.Option("--overwrite", help="Start over.")]
 
 @app.callback()
 def group() -> None:
-    """Train your own evaluator: MCS, PR-MCS."""
+    """Train your own evaluator: MCS, PR-MCS, PAC-S, PAC-S++."""
 
 
 @app.command("pr-mcs", epilog=EPILOG, short_help="Tune MCS's text encoder against perturbed captions.")
@@ -244,6 +258,94 @@ def mcs(
     _export(out / TRAINING)
 
 
+@app.command("pac-s", epilog=EPILOG, short_help="Train CLIP's last projections with generated positives.")
+@app.command("pac-s++", epilog=EPILOG, short_help="Train adapters of CLIP's attentions with generated positives.")
+def pac(
+    ctx: typer.Context,
+    positives: Annotated[
+        Path,
+        typer.Option(
+            help="CSV or JSONL with image, caption, generated_image, generated_caption, paths beside it; or its folder."
+        ),
+    ],
+    out: Annotated[
+        Path,
+        typer.Option(help="Gets the checkpoint NAME.pth and NAME-training/.", callback=_outputs.folder_above),
+    ],
+    weights: Annotated[
+        Path | None, typer.Option(help="CLIP checkpoint with OpenAI's names. Default: that of 'clipscore'.")
+    ] = None,
+    visual: Annotated[
+        float | None, typer.Option(help="λv, weight of generated pictures. pac-s: 0.05, pac-s++: 0.1.", min=0)
+    ] = None,
+    textual: Annotated[
+        float | None, typer.Option(help="λt, weight of generated captions. pac-s: 0.1, pac-s++: 0.001.", min=0)
+    ] = None,
+    rank: Annotated[int | None, typer.Option(help="Of the adapters, pac-s++ alone. Default: 4.", min=1)] = None,
+    epochs: _Epochs = 20,
+    patience: Annotated[int, typer.Option(min=1, help="Steps without a lower held-out loss that end it.")] = 1500,
+    batch: Annotated[int, typer.Option(help="Pairs in a step, at least 2.")] = 256,
+    learning_rate: _LearningRate = 1e-4,
+    held_out: Annotated[float, typer.Option(help="Share of the pictures that are only measured.")] = 0.1,
+    checkpoint_every: _CheckpointEvery = 500,
+    seed: _Seed = None,
+    device: _Device = None,
+    resume: _Resume = False,
+    overwrite: _Overwrite = False,
+) -> None:
+    """Train a CLIP with real pairs and with generated pictures and captions as further positives.
+
+    pac-s trains the last projections of both towers, pac-s++ low-rank adapters of every attention. A training that was
+    stopped goes on with the same options and --resume.
+    """
+    from dataclasses import replace
+
+    from core.errors import InvalidInput
+    from core.evaluators.pool import best_device, check_device
+    from core.features.training.positives import read_positives
+    from core.features.training.train_pac import RECIPES, train_pac
+    from core.outputs import check_folder
+    from core.seeds import RUN_SEED
+
+    name = str(ctx.info_name)
+    usual = RECIPES[name]
+    if rank is not None and not usual.rank:
+        raise InvalidInput(f"{name} trains no adapters, got --rank {rank}; leave it out, or train pac-s++")
+    recipe = replace(
+        usual,
+        epochs=epochs,
+        patience=patience,
+        batch=batch,
+        learning_rate=learning_rate,
+        checkpoint_every=checkpoint_every,
+        seed=RUN_SEED if seed is None else seed,
+        visual=usual.visual if visual is None else visual,
+        textual=usual.textual if textual is None else textual,
+        rank=usual.rank if rank is None else rank,
+    )
+    device = check_device(device or best_device())
+    training = check_folder(out / f"{name}-training")
+    pairs, left_out = read_positives(positives)
+    with _kept(training), ExitStack() as stack:
+        trained = train_pac(
+            pairs,
+            recipe,
+            name=name,
+            out=out,
+            weights=weights,
+            held_out=held_out,
+            device=device,
+            resume=resume,
+            overwrite=overwrite,
+            reading=_Bar(stack, "pictures", "images"),
+            report=_Bar(stack, "training", "steps"),
+        )
+    _tell_pac(trained, name)
+    for reason, count in {**left_out, **trained.left_out}.items():
+        note(f"left out: {count:,} {reason}")
+    _export(training)
+
+
 def _corpus(name: str, root: Path | None, option: list[str] | None) -> "Corpus":
     from core.corpora.registry import find
 
@@ -336,6 +438,26 @@ def _tell_mcs(trained: "Distilled") -> None:
     )
     table(("language", "found before", "found after", "cosine before", "cosine after"), rows, title=title)
     note(f"learned from {trained.train:,} texts; score with mcs@{trained.folder}")
+
+
+def _tell_pac(trained: "PacTrained", name: str) -> None:
+    gain = trained.gain
+    sides = (gain.before, gain.after)
+    rows = [
+        ("captions that find their picture, %", *(f"{100 * each.caption.mean():.1f}" for each in sides), ""),
+        ("pictures that find a caption of theirs, %", *(f"{100 * each.picture.mean():.1f}" for each in sides), ""),
+        ("mean of both (95 % CI of the change)", *(f"{each.both.mean():.1f}" for each in sides), _told(gain.change)),
+        ("loss", *(f"{each.loss:.4f}" for each in sides), f"{gain.after.loss - gain.before.loss:+.4f}"),
+    ]
+    title = f"{gain.after.captions:,} held-out captions of {len(gain.after.picture):,} pictures, each among all"
+    table(("measure", "before", "after", "change"), rows, title=title)
+    note(f"learned from {trained.train:,} pairs; the weights of step {gain.steps:,} are kept, whose loss was lowest")
+    note(f"score with {name}@{trained.checkpoint}")
+
+
+def _told(change: "Interval") -> str:
+    bounds = change.note or f"{change.low:+.1f} to {change.high:+.1f}"
+    return f"{change.estimate:+.1f} ({bounds})"
 
 
 def _export(folder: Path) -> None:

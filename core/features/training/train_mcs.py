@@ -364,13 +364,22 @@ def _built(folder: Path, width: int, seed: int) -> Any:
     return SentenceTransformer(modules=[words, Pooling(inside), dense], device="cpu")
 
 
-def _open(teacher: Path | None, device: str) -> "tuple[Place, Towers]":
-    kind = ClipScore if teacher is None else find(f"clipscore@{teacher}")
+def find_clip(given: Path | None) -> tuple[type[ClipScore], tuple[Place, ...]]:
+    """CLIPScore on a checkpoint with OpenAI's names, or on its own weights, and where they lie.
+
+    Raises:
+        NotAvailable: if they are not here.
+    """
+    kind = ClipScore if given is None else find(f"clipscore@{given}")
     assert issubclass(kind, ClipScore)  # a checkpoint of CLIPScore is bound to CLIPScore
     available = kind.availability()
     if not available.ready:
         raise NotAvailable(f"{available.reason}; run: {available.command}")
-    places = kind.places()
+    return kind, kind.places()
+
+
+def _open(teacher: Path | None, device: str) -> "tuple[Place, Towers]":
+    kind, places = find_clip(teacher)
     return places[0], kind.open(places, device)
 
 

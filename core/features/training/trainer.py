@@ -50,6 +50,11 @@ class Curves:
         """Take up the lines of the file up to a step."""
         self._lines = [line for line in read_curves(self.path) if line["step"] <= step] if step >= 0 else []
 
+    @property
+    def measured(self) -> list[dict[str, Any]]:
+        """The lines of measurements, in their order."""
+        return [line for line in self._lines if line["kind"] == "held-out"]
+
     def flush(self) -> None:
         """Write the file as a whole.
 
@@ -101,8 +106,8 @@ def table(path: Path) -> "pd.DataFrame":
     return pd.DataFrame(rows, columns=["step", "kind", "name", "value"])
 
 
-STATE = "state.safetensors"
-FILES_OF_A_TRAINING = (STATE, CURVES, "settings.json")
+STATE, BEST = "state.safetensors", "best.safetensors"
+FILES_OF_A_TRAINING = (STATE, BEST, CURVES, "settings.json")
 Report = Callable[[int, int], None]
 """Called with steps done and steps in all."""
 
@@ -155,10 +160,10 @@ class Schedule:
 
 
 class Trainer(ABC, Generic[Lesson, Found, Gain]):
-    """Trains a text encoder; a subclass says on what, by which loss, and what is measured.
+    """Trains an encoder; a subclass says on what, by which loss, and what is measured.
 
     Args:
-        network: a SentenceTransformer.
+        network: a SentenceTransformer, unless a subclass embeds texts itself. What needs no gradient stays as it is.
         identity: digest of what is learned from, for a resumed training.
         folder: of the checkpoint and the curves.
     """
@@ -168,9 +173,12 @@ class Trainer(ABC, Generic[Lesson, Found, Gain]):
 
         self.network, self.schedule, self.folder = network.to(device), schedule, folder
         self.device = device
-        trained = [value for value in network.parameters() if value.requires_grad]
         self.optimizer = torch.optim.AdamW(
-            trained, lr=schedule.learning_rate, betas=(0.9, 0.999), eps=1e-8, weight_decay=schedule.weight_decay
+            trained(network).values(),
+            lr=schedule.learning_rate,
+            betas=(0.9, 0.999),
+            eps=1e-8,
+            weight_decay=schedule.weight_decay,
         )
         self.curves = Curves(folder)
         self.settings = digest_of({**asdict(schedule), "checkpoint_every": None, "material": identity})
@@ -195,6 +203,10 @@ class Trainer(ABC, Generic[Lesson, Found, Gain]):
     def told(self, gain: Gain) -> Mapping[str, Any]:
         """What the curves keep of it."""
 
+    def enough(self) -> bool:
+        """Whether the measurements so far say that the training shall end before its last epoch."""
+        return False
+
     def run(self, *, resume: bool = False, report: Report | None = None) -> Gain:
         """Train to the end.
 
@@ -217,6 +229,8 @@ class Trainer(ABC, Generic[Lesson, Found, Gain]):
         gain: Gain | None = None
         with _asked_to_stop() as asked:
             for epoch in range(done // per_epoch, self.schedule.epochs):
+                if self.enough():
+                    break
                 for batch in self.batches(epoch)[done % per_epoch :]:
                     losses = self._step(batch, epoch, done)
                     done += 1
@@ -307,6 +321,11 @@ def _asked_to_stop() -> Iterator[Callable[[], bool]]:
 _FORMAT = "1"
 
 
+def trained(network: Any) -> "dict[str, Tensor]":
+    """The parameters that a training changes, by name."""
+    return {name: value for name, value in network.named_parameters() if value.requires_grad}
+
+
 def save_state(path: Path, network: Any, optimizer: "Optimizer", *, step: int, settings: str) -> None:
     """Write the state as a whole file or nothing.
 
@@ -320,7 +339,7 @@ def save_state(path: Path, network: Any, optimizer: "Optimizer", *, step: int, s
     import torch
     from safetensors.torch import save
 
-    tensors: dict[str, Tensor] = {f"model.{name}": value for name, value in network.state_dict().items()}
+    tensors: dict[str, Tensor] = {f"model.{name}": value for name, value in trained(network).items()}
     for index, values in optimizer.state_dict()["state"].items():
         tensors |= {f"optimizer.{index}.{name}": value for name, value in values.items()}
     tensors["random.cpu"] = torch.get_rng_state()
@@ -349,7 +368,7 @@ def load_state(path: Path, network: Any, optimizer: "Optimizer", *, settings: st
     if about.get("settings") != settings:
         raise InvalidInput(f"{path} belongs to a training with other settings; resume with those, or --overwrite")
     try:
-        network.load_state_dict(_under("model.", tensors))
+        fill(network, _under("model.", tensors))
         moments: dict[int, dict[str, Tensor]] = {}
         for name, value in _under("optimizer.", tensors).items():
             index, _, key = name.partition(".")
@@ -362,6 +381,19 @@ def load_state(path: Path, network: Any, optimizer: "Optimizer", *, settings: st
         return int(about["step"])
     except (RuntimeError, KeyError, ValueError, TypeError) as error:
         raise InvalidInput(f"{path} does not fit this encoder ({error!s:.160}); start over with --overwrite") from error
+
+
+def fill(network: Any, tensors: "Mapping[str, Tensor]") -> None:
+    """Copy values into the parameters that a training changes.
+
+    Raises:
+        KeyError, RuntimeError: where one is missing or of another shape.
+    """
+    import torch
+
+    with torch.no_grad():
+        for name, value in trained(network).items():
+            value.copy_(tensors[name])
 
 
 def digest_of(settings: dict[str, Any]) -> str:

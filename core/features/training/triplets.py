@@ -2,12 +2,24 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Protocol, TypeVar
 
 from core.corpora.schema import Item
 from core.errors import InvalidInput, ProbeRejected
 from core.probes.words.caption_words import LANGUAGES, join, words
 from core.probes.words.lexical_edits import EDITS
 from core.seeds import stream
+
+
+class OfImage(Protocol):
+    """What belongs to an image."""
+
+    @property
+    def image(self) -> str:
+        """Its id."""
+
+
+T = TypeVar("T", bound=OfImage)
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +68,7 @@ def examples(items: Sequence[Item], languages: Sequence[str] = ()) -> tuple[tupl
     return found, len(every) - len(found)
 
 
-def split(found: Sequence[Example], *, held_out: float, seed: int) -> tuple[tuple[Example, ...], tuple[Example, ...]]:
+def split(found: Sequence[T], *, held_out: float, seed: int) -> tuple[tuple[T, ...], tuple[T, ...]]:
     """Part examples by image into those for training and those held out.
 
     Args:
@@ -90,7 +102,7 @@ def few(found: Sequence[Example], most: int | None, *, seed: int) -> tuple[Examp
     return drawn
 
 
-def batches(found: Sequence[Example], *, size: int, seed: int, epoch: int) -> list[list[Example]]:
+def batches(found: Sequence[T], *, size: int, seed: int, epoch: int) -> list[list[T]]:
     """Shuffle an epoch's examples into batches that hold each image once.
 
     A second caption of an image would be a wrong answer of the contrastive loss that is right. So the epoch has
@@ -98,10 +110,10 @@ def batches(found: Sequence[Example], *, size: int, seed: int, epoch: int) -> li
     that is one image alone has nothing to contrast and is left out.
     """
     rng = stream(seed, "batches", str(epoch))
-    by_image: dict[str, list[Example]] = {}
+    by_image: dict[str, list[T]] = {}
     for index in rng.permutation(len(found)):
         by_image.setdefault(found[index].image, []).append(found[index])
-    drawn: list[list[Example]] = []
+    drawn: list[list[T]] = []
     for turn in range(max(map(len, by_image.values()), default=0)):
         members = [each[turn] for each in by_image.values() if len(each) > turn]
         members = [members[index] for index in rng.permutation(len(members))]

@@ -73,6 +73,23 @@ class PrMcsLosses:
         return {name: float(getattr(self, name).detach()) for name in self.__dataclass_fields__}
 
 
+def clip_loss(images: "Tensor", captions: "Tensor", *, scale: float) -> "Tensor":
+    """CLIP's loss: the mean of the cross-entropies along rows and columns of scale · cos, a scalar.
+
+    Args:
+        images, captions: float [n, d] of unit length, row by row of one pair; n is at least 2.
+        scale: 1 / τ.
+
+    Source: Radford et al. 2021; paper C, equation 1 with the average that its text names.
+    """
+    import torch
+    from torch.nn.functional import cross_entropy
+
+    logits = scale * images @ captions.T
+    own = torch.arange(len(logits), device=logits.device)
+    return (cross_entropy(logits, own) + cross_entropy(logits.T, own)) / 2
+
+
 def pr_mcs_losses(images: "Tensor", originals: "Tensor", perturbed: "Tensor", weights: LossWeights) -> PrMcsLosses:
     """L = L_CLIP + λ1·(1 − cos(V,To)) + λ2·max(m, cos(V,Tp)) + λ3·max(m, cos(To,Tp)).
 
@@ -84,13 +101,10 @@ def pr_mcs_losses(images: "Tensor", originals: "Tensor", perturbed: "Tensor", we
 
     Source: paper B, section 3.4, equations 1 to 3.
     """
-    import torch
-    from torch.nn.functional import cross_entropy, normalize
+    from torch.nn.functional import normalize
 
     images, originals, perturbed = (normalize(each, dim=-1) for each in (images, originals, perturbed))
-    logits = weights.scale * images @ originals.T
-    own = torch.arange(len(logits), device=logits.device)
-    clip = (cross_entropy(logits, own) + cross_entropy(logits.T, own)) / 2
+    clip = clip_loss(images, originals, scale=weights.scale)
     first = (1 - (images * originals).sum(dim=-1)).mean()
     second = (images * perturbed).sum(dim=-1).clamp(min=weights.margin).mean()
     third = (originals * perturbed).sum(dim=-1).clamp(min=weights.margin).mean()

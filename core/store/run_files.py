@@ -57,7 +57,7 @@ def half_runs(folder: Path) -> tuple[Path, ...]:
 
 
 def shard_problem(path: Path, table: str, run_id: str, *, version: int, sha256: str | None = None) -> str | None:
-    """Why a shard is left out, or None. The whole file is read: a checksum stands over every page.
+    """Why a shard is left out, or None. The whole file is read: a checksum stands over it, or over every page.
 
     What this process has read once is not read again until its size or time changes.
 
@@ -82,25 +82,21 @@ def _problem(
 ) -> str | None:
     try:
         data = path.read_bytes()
-        read = pq.read_table(pa.BufferReader(data), page_checksum_verification=True)
+        same = hashlib.sha256(data).hexdigest() == sha256
+        file = pq.ParquetFile(pa.BufferReader(data), page_checksum_verification=True)
+        # every page was read when the file was sealed, and it is the same file
+        read = file.read(columns=["run"] if same and "run" in file.schema_arrow.names else None)
     except UNREADABLE as error:
         return f"{path} is damaged ({first_line(error)}) and left out; start run {run_id} again to make it anew"
-    if problem := content_problem(read, path, table, run_id, version=version):
-        return problem
-    if sha256 is not None and hashlib.sha256(data).hexdigest() != sha256:
+    if not file.schema_arrow.equals(schemas_of(version)[table]):
+        return f"{path} has other columns than schema {version} and is left out; start run {run_id} again"
+    if set(read["run"].unique().to_pylist()) - {run_id}:
+        return f"{path} holds rows of another run than {run_id} and is left out; put it back where it belongs"
+    if sha256 is not None and not same:
         return (
             f"{path} is another file than run {run_id} was closed with; put it back from a copy, or start that run "
             "again, which makes only what is missing"
         )
-    return None
-
-
-def content_problem(read: pa.Table, path: Path, table: str, run_id: str, *, version: int) -> str | None:
-    """Why the content of a shard does not belong to a run's table of a version, or None."""
-    if not read.schema.equals(schemas_of(version)[table]):
-        return f"{path} has other columns than schema {version} and is left out; start run {run_id} again"
-    if set(read["run"].unique().to_pylist()) - {run_id}:
-        return f"{path} holds rows of another run than {run_id} and is left out; put it back where it belongs"
     return None
 
 

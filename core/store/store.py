@@ -14,7 +14,7 @@ rank), as given to :meth:`Store.open`. ``groups`` and ``held`` say at once what 
 
 import json
 import threading
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Self
 
@@ -193,18 +193,39 @@ class Opening:
 
     def _take_shards(self, run: Run) -> None:
         whole = copies.whole_shards(run, self.left_out)
+        scores = copies.parquet_select("scores", whole["scores"], version=run.schema_version)
+        follows = {
+            view: select if view == "shifts" else self._kept(select) for view, select in _follows(scores).items()
+        }
         self.direct.append(run)
         for table, files in whole.items():
             self._files += files
             self._parts[table].append(copies.parquet_select(table, files, version=run.schema_version))
-        self._take_scores(copies.parquet_select("scores", whole["scores"], version=run.schema_version))
+        self._take_follows(follows)
+
+    def _kept(self, select: str) -> str:
+        """SELECT of what another one answers now: few rows that every scope asks for, counted once.
+
+        Raises:
+            StoreError: if a file went away or changed since it was checked.
+        """
+        table = f"kept_{self._alias()}"
+        try:
+            self.connection.execute(f"create table {table} as {select}")
+        except duckdb.Error as error:
+            raise StoreError(_changed(first_line(error))) from error
+        return f"select * from {table}"
 
     def _take_tables(self, alias: str, runs: Sequence[Run], *, version: int) -> None:
         for table in SCHEMAS:
             rows = table_select(table, f"{alias}.main.{table}", version=version)
             self._parts[table].append(f"select * from ({rows}) {_of(runs)}")
         scores = table_select("scores", f"{alias}.main.scores", version=version)
-        self._take_scores(f"select * from ({scores}) {_of(runs)}")
+        self._take_follows(_follows(f"select * from ({scores}) {_of(runs)}"))
+
+    def _take_follows(self, follows: Mapping[str, str]) -> None:
+        for view, select in follows.items():
+            self._parts[view].append(f"select {column_list(VIEWS[view])} from ({select})")
 
     def _take_copied(self, alias: str, runs: Sequence[Run]) -> None:
         (rows,) = self.connection.execute(f"select count(*) from {alias}.main.scored").fetchall()[0]
@@ -214,11 +235,6 @@ class Opening:
             table = f"{alias}.main.{'scored' if view in ('scores', 'shifts') else view}"
             compared = " and baseline is not null" if view == "shifts" else ""
             self._parts[view].append(f"select {column_list(schema)} from {table} {_of(runs)}{compared}")
-
-    def _take_scores(self, scores: str) -> None:
-        """What follows from scores that no copy has worked out."""
-        for view, made in (("shifts", shifts_of), ("groups", groups_of), ("held", held_of)):
-            self._parts[view].append(f"select {column_list(VIEWS[view])} from ({made(f'({scores})')})")
 
     def _take(self, run: Run) -> None:
         self.runs.append(run)
@@ -249,6 +265,12 @@ class Opening:
             self.connection.execute(
                 "insert into runs values (?, ?, ?, ?, ?, ?)", [*values, json.dumps(without_seal(told))]
             )
+
+
+def _follows(scores: str) -> dict[str, str]:
+    """View -> SELECT of what follows from a SELECT of scores that no copy has worked out."""
+    made = {"shifts": shifts_of, "groups": groups_of, "held": held_of}
+    return {view: make(f"({scores})") for view, make in made.items()}
 
 
 def _of(runs: Sequence[Run]) -> str:

@@ -44,7 +44,7 @@ def shard_files(folder: Path, version: int) -> dict[str, Path]:
 
 
 def sealed_files(folder: Path, version: int) -> dict[str, Part]:
-    """What a seal says of every shard of a run folder, read from the disk.
+    """What a seal says of every shard of a run folder, every page of it read from the disk.
 
     Raises:
         StoreError: if one cannot be read.
@@ -52,7 +52,8 @@ def sealed_files(folder: Path, version: int) -> dict[str, Part]:
     parts = {}
     for name, path in shard_files(folder, version).items():
         try:
-            parts[name] = Part(pq.read_metadata(path).num_rows, file_sha256(path), path.stat().st_size)
+            rows = pq.read_table(path, page_checksum_verification=True).num_rows
+            parts[name] = Part(rows, file_sha256(path), path.stat().st_size)
         except UNREADABLE as error:
             raise StoreError(f"{path} cannot be read ({first_line(error)}); start the same run again") from error
     return parts

@@ -18,11 +18,12 @@ from core.evaluators.pool import Pool
 from core.settings import ROOT
 from core.store.publishing import publish
 from core.store.run_files import Run, read_run, seal_told
-from core.store.schema import SCORES
-from core.store.seal import manifest_digest
+from core.store.schema import SCHEMA_VERSION, SCORES
+from core.store.seal import AUDIT, manifest_digest, with_seal
 from core.store.store import Store
+from core.store.text_files import write_json
 from core.store.verification import DAMAGED, UNFINISHED, UNVERIFIED, WHOLE, seal_later, verify
-from core.store.whole import content_digest
+from core.store.whole import content_digest, sealed_files
 from tests.audit.squares import HISTOGRAM, build_corpus
 from tests.manifests import edit_manifest
 from tests.plans import make_plan
@@ -339,3 +340,18 @@ def test_a_seal_that_is_not_known_asks_for_an_update(one: Path) -> None:
     with pytest.raises(StoreError, match="has a seal that this Invariscope does not know"):
         read_run(one)
     assert Run(one, told).verified
+
+
+def test_a_file_with_a_damaged_page_is_not_sealed(one: Path) -> None:
+    flip(shard(one, 0))
+    with pytest.raises(StoreError, match=r"shard-00000\.parquet cannot be read"):
+        sealed_files(one, SCHEMA_VERSION)
+
+
+def test_rows_of_another_run_are_refused_under_a_seal_of_their_own(one: Path) -> None:
+    shutil.copy(shard(one.with_name("two"), 0), shard(one, 0))
+    manifest = read_run(one).manifest
+    write_json(one / "manifest.json", with_seal(manifest, by=AUDIT, files=sealed_files(one, SCHEMA_VERSION)))
+    with Store.open([one]) as store:
+        assert not store.runs()
+        assert "holds rows of another run than one" in store.left_out[0]

@@ -12,9 +12,12 @@ from starlette.middleware import Middleware
 from streamlit.runtime import get_instance
 from streamlit.runtime.memory_uploaded_file_manager import MemoryUploadedFileManager
 
+from core.evaluators.memory import share_arenas
 from core.settings import unknown
 from pages.views.common.key_link import KeyLink
 from pages.views.common.server_door import OwnOrigin, SafeHeaders, UploadDoor, UploadLimits, guard
+
+share_arenas()  # before the server's own threads are there: each would keep a part of its own
 
 _LOG = logging.getLogger("invariscope")
 

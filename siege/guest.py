@@ -14,24 +14,11 @@ from itertools import product
 
 from bench.annotator import Annotator
 from bench.visitor import Gone, Visitor
+from core.features.feature import views
 from siege.crowd import LINK, PATIENCE_S, Answer, Key, answered
 from siege.trials import Finding
 
-VIEWS = (
-    "overview",
-    "failures",
-    "results",
-    "runs",
-    "flip_risk",
-    "geometry",
-    "words",
-    "compare",
-    "systems",
-    "suites",
-    "contrast_tests",
-    "calibration",
-    "stories",
-)
+VIEWS = tuple(each.name for each in views())
 AUDIT = "corpus=demo&probes=vflip&evaluators=conse-lite0&limit=8&run_id="
 AUDIT_EVERY_S = 600.0
 """Seconds between two audits that guests start, whoever does: one takes a core for several seconds."""
@@ -113,7 +100,7 @@ class Guest(threading.Thread):
             self._wait(AWAY_S)
 
     def everything(self) -> None:
-        """Do everything once, without a pause: afterwards the server has loaded what it needs.
+        """Open every view, and use every kind of work once, without a pause: the server keeps for all what it loads.
 
         Raises:
             Gone: if the server goes away, or a page shows an error.

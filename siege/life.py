@@ -1,8 +1,9 @@
 """The long life of one server: thirty guests who come and go, and the memory and the files that stay when they left.
 
-What guests bring, look at, vote and start is in :mod:`siege.guest`. Each picture is answered to a lone session, too,
-on a server of its own, and every answer is compared with that. Memory is looked at twice a minute, and compared
-once the sessions of those who left have expired.
+What guests bring, look at, vote and start is in :mod:`siege.guest`. One comes before the others, opens every view and
+uses every kind of work once: what that makes the server load it keeps for everybody. Each picture is answered to a
+lone session, too, on a server of its own, and every answer is compared with that. Memory is looked at twice a minute,
+and compared once the sessions of those who left have expired.
 """
 
 import os
@@ -32,15 +33,12 @@ SESSIONS, SECONDS = 30, 7200.0
 EACH = 3
 """Pictures of a guest, in turn."""
 
-ROUNDS = 2
-"""Times that one guest does everything before the others come: a second run loads what compares two."""
-
 EXPIRED_S = 150.0
 """Seconds after which the server has let go of the session of a browser that left; Streamlit takes two minutes."""
 
 SAMPLE_S = 30.0
 MOST_SHARE = 1.1
-"""Memory that a server may hold when all have left, as a share of what it held before they came."""
+"""Memory that a server may hold when all have left, as a share of what it held when one had been there before them."""
 
 
 def run(tally: Tally, seed: int, *, quick: bool, sessions: int | None = None, seconds: float | None = None) -> None:
@@ -56,10 +54,10 @@ def run(tally: Tally, seed: int, *, quick: bool, sessions: int | None = None, se
         names = list(zip(sorted(study.state().annotators), tokens, strict=True))
         with ThreadPoolExecutor(1) as beside, Server(data) as server:
             life = Life(server.address, 0.0, pictures, names)
-            guest = Guest(count, life, seed)
-            for _ in range(ROUNDS):
-                guest.everything()
-                _audits_end()
+            _note(tally, server, 0)
+            idle = server.resident_mb()
+            Guest(count, life, seed).everything()
+            _audits_end()
             before = _left(server, tally)
             answers = beside.submit(_lone, data, pictures)
             _live(tally, life, server, count, lasts, seed)
@@ -80,7 +78,8 @@ def run(tally: Tally, seed: int, *, quick: bool, sessions: int | None = None, se
     tally.notes.append(
         f"{count} guests, {life.visits} visits in {lasts / 60:.0f} minutes: {len(life.answers)} pictures scored, "
         f"{life.looks} views, {len(life.votes)} answers in a study, {len(life.audits)} audits; the server held "
-        f"{before:.0f} MB before they came and {after:.0f} MB after they left ({after / before - 1:+.1%}); files: "
+        f"{idle:.0f} MB when nobody had come, {before:.0f} MB when one had done everything once and left, and "
+        f"{after:.0f} MB when all had left ({after / before - 1:+.1%}); files: "
         + ", ".join(f"{'/'.join(where)} {number}" for where, number in sorted(stay.items()))
     )
 

@@ -10,7 +10,7 @@ from PIL import Image
 from streamlit.testing.v1 import AppTest
 
 from core.errors import NotAvailable
-from pages.views.common.reader_uploads import Uploads, let_go
+from pages.views.common.reader_uploads import AWAY_S, Uploads, let_go
 from pages.views.probe_lab.lab_state import SESSION_PICTURES
 from tests.pages.opening import LAB, Open, texts
 
@@ -145,3 +145,19 @@ def test_a_bad_picture_is_decoded_once_and_its_sentence_stays(open_page: Open, m
     app.run()
     assert not app.exception
     assert "bad\\.png" in app.error[0].value
+
+
+def test_what_somebody_who_left_held_alone_goes_unless_they_come_back_or_it_was_given() -> None:
+    clock = Clock()
+    uploads = shelf(clock, each=4)
+    for key in "abcd":
+        uploads.put(key, key, name=key, size=MB, owner="left")
+    uploads.get("b", owner="stays")
+    uploads.give("c")
+    uploads.leave("left")
+    clock.now = AWAY_S - 1
+    assert uploads.get("d", owner="left") == "d", "back after a lost connection"
+    assert uploads.taken == 4 * MB
+    clock.now = AWAY_S + 1
+    assert [uploads.get(key, owner="stays") for key in "abcd"] == [None, "b", "c", "d"]
+    assert uploads.taken == 3 * MB

@@ -27,7 +27,7 @@ from core.statistics.bootstrap import LEAST_N
 from core.statistics.flip_risk import GAPS
 from pages.views.common.collect import data_buttons
 from pages.views.common.layers import folded_part
-from pages.views.common.open_runs import KEYED, Signature, scores, store, stored_values, view
+from pages.views.common.open_runs import KEYED, Signature, of_runs, scores, store, stored_values, view
 from pages.views.common.scope_chips import scope_fields
 from pages.views.common.shown_answers import answer_rows
 from pages.views.common.slice_filters import slice_fields
@@ -81,6 +81,7 @@ def calib_state(files: Signature) -> PageState:
     )
 
 
+@of_runs
 @st.cache_resource(hash_funcs=KEYED, max_entries=32, show_spinner="Learning the calibration and sweeping λ …")
 def fitted(
     files: Signature,
@@ -108,6 +109,7 @@ def fitted(
     return found, found.bands()
 
 
+@of_runs
 @st.cache_resource(hash_funcs=KEYED, max_entries=8, show_spinner="Comparing captions with references …")
 def word_order(files: Signature, scope: Narrowed, against: tuple[str, ...]) -> ReferenceOrder | None:
     """What references say of the captions in scope, by the metrics of them that a score is held to; None without.
@@ -148,6 +150,7 @@ def effect(key: tuple[object, ...], strength: float, measures: tuple[str, ...], 
 
 
 # Two scorings of 4,000 items under 40 edits are 10 MB: those of the strengths that a reader tries now.
+@of_runs
 @st.cache_resource(hash_funcs=KEYED, max_entries=4, show_spinner=False)
 def _two_sides(key: tuple[object, ...], strength: float, _found: Fit) -> TwoSides:  # noqa: ARG001  # the cache's key
     return effect_of(_found.scores, corrections(_found.scores, _found.terms), strength, _found.others)

@@ -7,7 +7,7 @@ from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
 from threading import RLock
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, Protocol, TypeVar
 
 import pandas as pd
 import streamlit as st
@@ -104,10 +104,26 @@ def _votes(folder: Path) -> tuple[tuple[str, int, int], ...]:
     return signature(folder.glob("*/log.jsonl"))
 
 
+class _Cached(Protocol):
+    def clear(self) -> None: ...
+
+
+C = TypeVar("C", bound=_Cached)
+_OF_RUNS: list[_Cached] = []
+
+
+def of_runs(cached: C) -> C:
+    """Have a cache of what was made of the runs let go of it when others are opened: nobody asks for it by them."""
+    _OF_RUNS.append(cached)
+    return cached
+
+
 # An old store is not closed but let go of: a session in the middle of its page may still ask it.
 @st.cache_resource(max_entries=2, show_spinner="Opening the runs …", validate=lambda opened: not opened.outdated())
 def store(files: Signature) -> Store:  # noqa: ARG001  # the cache's key
     """Return the store over exactly these files."""
+    for each in _OF_RUNS:
+        each.clear()
     return default_store(verdicts=verdicts(list_studies()[0]))
 
 
@@ -124,18 +140,21 @@ def scores(files: Signature, scope: Narrowed) -> ScoreTable:
     return _read(files, whole) if there == whole.evaluators else _part(files, whole, replace(scope, evaluators=there))
 
 
+@of_runs
 @st.cache_resource(hash_funcs=KEYED, max_entries=4, show_spinner=False)
 def _read(files: Signature, scope: Narrowed) -> ScoreTable:
     return _rows(files, replace(scope, corpus=scope.runs[0][0], left_out=(), left_out_in_view=())).seen(scope)
 
 
 # Shared and never changed: 2 million scores are 32 MB. Which corpus is in view, and what is said, changes no row.
+@of_runs
 @st.cache_resource(hash_funcs=KEYED, max_entries=3, show_spinner="Reading the scores …")
 def _rows(files: Signature, scope: Narrowed) -> ScoreTable:
     return read_table(store(files), scope)
 
 
 # Fewer evaluators are a part of what was read: choosing some reads nothing again.
+@of_runs
 @st.cache_resource(hash_funcs=KEYED, max_entries=4, show_spinner=False)
 def _part(files: Signature, whole: Narrowed, scope: Narrowed) -> ScoreTable:
     return part_of(_read(files, whole), scope)

@@ -17,6 +17,9 @@ _MB = 1 << 20
 IDLE_S = 3600.0
 """Seconds after which an upload that nobody looked at may make room for a new one."""
 
+AWAY_S = 150.0
+"""Seconds that a browser may be away: Streamlit lets its session go after two minutes."""
+
 
 def session() -> str:
     """Return the name of this session among the owners of uploads; a reload of the page is another session."""
@@ -64,6 +67,7 @@ class Uploads(Generic[V]):
         self._each, self._each_bytes, self._total_bytes = each, int(each_mb * _MB), int(total_mb * _MB)
         self._idle_s, self._clock = idle_s, clock
         self._held: dict[str, _Held[V]] = {}
+        self._left: dict[str, float] = {}
         self._lock = RLock()
 
     def put(self, key: str, value: V, *, name: str, size: int, owner: str) -> tuple[str, ...]:
@@ -79,6 +83,7 @@ class Uploads(Generic[V]):
             NotAvailable: where it does not fit beside what others use; nothing is changed then.
         """
         with self._lock:
+            self._forget_who_left()
             if key in self._held:
                 return self._adopt(key, owner)
             leaving = self._too_many(owner, size)
@@ -105,10 +110,16 @@ class Uploads(Generic[V]):
     def get(self, key: str, *, owner: str) -> V | None:
         """Return an upload, which the owner then holds as its own; None where it is not (or no longer) there."""
         with self._lock:
+            self._forget_who_left()
             if key not in self._held:
                 return None
             self._adopt(key, owner)
             return self._held[key].value
+
+    def leave(self, owner: str) -> None:
+        """Note that an owner's browser went away: what it alone holds goes unless it comes back, or it was given."""
+        with self._lock:
+            self._left[owner] = self._clock()
 
     def give(self, key: str, *, given: bool = True) -> None:
         """Mark an upload as given to whoever presents, or take the mark away; nothing where it is gone."""
@@ -125,6 +136,17 @@ class Uploads(Generic[V]):
     def taken(self) -> int:
         """Bytes that all uploads take together."""
         return sum(each.size for each in self._held.values())
+
+    def _forget_who_left(self) -> None:
+        gone = {owner: left for owner, left in self._left.items() if left < self._clock() - AWAY_S}
+        for owner, left in gone.items():
+            del self._left[owner]
+            for key in [key for key, held in self._held.items() if not held.given and owner in held.seen]:
+                seen = self._held[key].seen
+                if seen[owner] <= left:
+                    del seen[owner]
+                if not seen:
+                    del self._held[key]
 
     def _adopt(self, key: str, owner: str) -> tuple[str, ...]:
         held = self._held[key]

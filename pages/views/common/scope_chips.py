@@ -7,7 +7,7 @@ import streamlit as st
 
 from core.analysis.scope import Narrowed, Scope, holdings, items_said, labels_said
 from core.errors import InvalidInput
-from pages.views.common.open_runs import KEYED, Signature, narrowed, scores, store
+from pages.views.common.open_runs import KEYED, Signature, narrowed, of_runs, scores, store
 from pages.views.common.page_head import Chips, chips
 from pages.views.common.text import counted, safe
 from pages.views.common.url_state import Field, PageState, carried, joined, one_of, some_of
@@ -150,6 +150,7 @@ _HELP = {
 }
 
 
+@of_runs
 @st.cache_resource(hash_funcs=KEYED, max_entries=64, show_spinner=False)
 def _offers(files: Signature, scope: Scope) -> tuple[_Offer, ...]:
     """What can be chosen: of each what the choices before it leave, the usual one first."""

@@ -21,7 +21,7 @@ from core.features.human.studies import list_studies
 from core.report.document import p_value
 from pages.views.common.collect import figure_buttons
 from pages.views.common.links import link_to, pairs_behind
-from pages.views.common.open_runs import KEYED, Signature, scores, view
+from pages.views.common.open_runs import KEYED, Signature, of_runs, scores, view
 from pages.views.common.page_charts import draw
 from pages.views.common.page_tables import FAMILIES, draw_table
 from pages.views.common.text import counted, listed, number, safe, thousands
@@ -30,6 +30,7 @@ _KEPT = 256
 """Answers, tables of a few hundred rows, that are kept."""
 
 
+@of_runs
 @st.cache_resource(hash_funcs=KEYED, max_entries=4, show_spinner=False)
 def questions(files: Signature, scope: Narrowed) -> Mapping[str, Question]:
     """Every question to the scores of a scope, by id; see ``core.analysis.questions.catalogue``."""

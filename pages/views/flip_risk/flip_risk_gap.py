@@ -39,7 +39,7 @@ from core.statistics.shift_pairs import CURVE_ERROR
 from pages.views.common.collect import data_buttons, figure_buttons
 from pages.views.common.layers import draw_folded
 from pages.views.common.links import pairs_behind
-from pages.views.common.open_runs import KEYED, Shelf, Signature, view
+from pages.views.common.open_runs import KEYED, Shelf, Signature, of_runs, view
 from pages.views.common.page_charts import draw, titled
 from pages.views.common.page_tables import draw_table
 from pages.views.common.run_corpora import corpus_names
@@ -64,6 +64,7 @@ _UNIT_TOLD = {
 
 
 # Cells are many times the size of a table of risks: the last few slices, for the gaps that a reader tries on them.
+@of_runs
 @st.cache_resource(hash_funcs=KEYED, max_entries=2, show_spinner="Counting every pair of shifts …")
 def cells_of(files: Signature, scope: Narrowed, chosen: Slice) -> tuple[Cell, ...]:
     """Shifts of every evaluator, of the paper's contrasts and of every family, in order."""

@@ -35,7 +35,7 @@ from core.report.report_files import fill_report
 from core.statistics.bootstrap import LEAST_N
 from pages.views.common.access import AUDIT, may_operate
 from pages.views.common.links import FAILURES, LAB, RESULTS, Door, draw_doors, failures_link, lab_link, link_to
-from pages.views.common.open_runs import Signature, scores, store, stored_values
+from pages.views.common.open_runs import Signature, of_runs, scores, store, stored_values
 from pages.views.common.run_corpora import corpus_name_of
 from pages.views.common.shown_answers import answer, answer_rows, figure_block, questions, spoken
 from pages.views.common.text import THE_PAPER, counted, listed, number, safe
@@ -399,6 +399,7 @@ def _whole(files: Signature, scope: Narrowed) -> None:
             )
 
 
+@of_runs
 @st.cache_resource(max_entries=2, show_spinner="Making the papers' tables …")
 def _report(
     files: Signature, scope: Narrowed, suites: Files, boards: leaderboards.Files

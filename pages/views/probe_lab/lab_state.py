@@ -203,13 +203,28 @@ def shared() -> Shared:
     )
 
 
+def _owner() -> str:
+    """This session; what it alone holds here goes soon after its browser: the disk has it for a day."""
+    return _until_it_leaves(session())
+
+
+def _left(owner: str) -> None:
+    shared().uploads.leave(owner)
+    shared().painted.leave(owner)
+
+
+@st.cache_resource(scope="session", show_spinner=False, on_release=_left)
+def _until_it_leaves(owner: str) -> str:
+    return owner
+
+
 def keep_upload(upload: Upload, *, day: bool) -> tuple[str, ...]:
     """Hold a picture for this session, on the disk too for a day; returns the names of those that made room.
 
     Raises:
         NotAvailable: where it does not fit beside what others use.
     """
-    gone = shared().uploads.put(upload.key, upload, name=upload.name, size=upload.size, owner=session())
+    gone = shared().uploads.put(upload.key, upload, name=upload.name, size=upload.size, owner=_owner())
     if day:
         shared().day.put(upload.key, upload.packed)
     return gone
@@ -217,7 +232,7 @@ def keep_upload(upload: Upload, *, day: bool) -> tuple[str, ...]:
 
 def held_upload(key: str) -> Upload | None:
     """The picture of a link: of the memory, or of the disk, where a server before this one kept it for a day."""
-    found = shared().uploads.get(key, owner=session())
+    found = shared().uploads.get(key, owner=_owner())
     packed = None if found else shared().day.get(key)
     if packed is None:
         return found
@@ -234,7 +249,7 @@ def held_upload(key: str) -> Upload | None:
 
 def held_mask(key: str) -> Mask | None:
     """The painted mask of a link, likewise."""
-    found = shared().painted.get(key, owner=session())
+    found = shared().painted.get(key, owner=_owner())
     kept = None if found else shared().day.get(key)
     if kept is None:
         return found
@@ -257,7 +272,7 @@ def keep_mask(mask: Mask, *, day: bool) -> str:
         NotAvailable: where it does not fit beside what others use.
     """
     key = sha256(mask.counts).hexdigest()[:32]
-    shared().painted.put(key, mask, name="a painted mask", size=len(mask.counts), owner=session())
+    shared().painted.put(key, mask, name="a painted mask", size=len(mask.counts), owner=_owner())
     if day:
         shared().day.put(key, f"{mask.height} {mask.width}\n".encode() + mask.counts)
     return key

@@ -1,7 +1,12 @@
 """A page looks at the files of its runs once: a look asks after every shard, of thousands where runs are large."""
 
+import re
+from pathlib import Path
+
 import pytest
 
+from core.analysis.scope import Scope
+from core.settings import ROOT
 from core.store.store import run_paths
 from pages.views.common import open_runs
 from tests.pages.opening import CONTRAST, FAILURES, FLIP_RISK, Open
@@ -32,3 +37,19 @@ def test_a_page_looks_at_its_runs_once_however_many_cards_it_shows(
     assert not app.exception
     assert heading in [each.value for each in app.title]
     assert len(looks) == 1
+
+
+def test_what_was_made_of_runs_is_let_go_of_when_others_are_opened(demo: Path) -> None:
+    files = open_runs.present()
+    scope = open_runs.narrowed(files, Scope())
+    made = open_runs.scores(files, scope)
+    assert open_runs.scores(files, scope) is made
+    open_runs.store(f"{files}, and one more")
+    assert open_runs.scores(files, scope) is not made
+
+
+def test_every_large_thing_that_is_made_of_runs_is_let_go_of_so() -> None:
+    kept = re.compile(r"(@of_runs\n)?@st\.cache_resource\([^\n]*\)\ndef (\w+)\(\s*files: Signature")
+    found = [each for path in (ROOT / "pages").rglob("*.py") for each in kept.findall(path.read_text("utf-8"))]
+    assert len(found) > 5
+    assert [name for marked, name in found if not marked] == ["store"]

@@ -1,7 +1,7 @@
 """What a probe is: one controlled edit of an item, with the claim it puts to the test."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from types import MappingProxyType
 
@@ -209,6 +209,8 @@ class Probe:
     def make(self, scene: Scene, subject: Subject, rng: np.random.Generator) -> Variant:
         """Apply the probe. The scene is never changed; the same stream gives the same variant.
 
+        A caption that shouts goes on shouting: an edit that also changed the case would show two changes as one.
+
         Args:
             scene: the item with its pixels.
             subject: the caption that is edited, or held while the image is.
@@ -217,7 +219,9 @@ class Probe:
         Raises:
             ProbeRejected: with the reason, where the probe cannot be applied to this item.
         """
-        return self.make_function(scene, subject, rng)
+        made = self.make_function(scene, subject, rng)
+        rewritten = made.caption and self.construction is Construction.CAPTION
+        return replace(made, caption=made.caption.upper()) if rewritten and subject.caption.isupper() else made
 
 
 def probe(

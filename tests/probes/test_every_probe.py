@@ -11,7 +11,7 @@ from core.corpora.item_pictures import read_item
 from core.corpora.registry import catalogue as corpora
 from core.corpora.schema import CATEGORIES, PROTOTYPE_ROLES, WRONG_PICTURE, Box, Item, Mask
 from core.errors import ProbeRejected
-from core.probes.base import FRAMES, IDENTITY, LENGTH_MATCHED, Edits, Probe, Variant
+from core.probes.base import FRAMES, HUMAN, IDENTITY, LENGTH_MATCHED, Construction, Edits, Probe, Subject, Variant
 from core.probes.registry import catalogue
 from core.probes.rejections import CODES
 from core.probes.scene import Scene
@@ -200,3 +200,25 @@ def test_what_needs_an_object_is_rejected_without_one(name: str) -> None:
     rejection = attempt(catalogue().get(name), paint(masked=False, boxed=False))
     assert isinstance(rejection, ProbeRejected)
     assert rejection.code == "no-mask"
+
+
+REWRITES = [probe for probe in PROBES if probe.construction is Construction.CAPTION and HUMAN in probe.subjects]
+SHOUTED = "THERE ARE TWO DOGS IN A KITCHEN BESIDE A RED CUP"
+
+
+def test_many_edits_rewrite_a_human_caption() -> None:
+    families = {probe.family for probe in REWRITES}
+    assert {"order", "negation", "named-entity", "colour-word", "hollow-tail", "verbosity", "caption-form"} <= families
+
+
+@pytest.mark.parametrize("probe", REWRITES, ids=lambda probe: probe.name)
+def test_no_small_letter_comes_into_a_caption_in_capitals(probe: Probe) -> None:
+    """One in eighty of COCO's captions is all capitals; a change of case beside the edit would be a second change."""
+    usual = paint()
+    scene = Scene(replace(usual.item, captions={"en": (SHOUTED,)}), usual.pixels)
+    try:
+        made = probe.make(scene, Subject(HUMAN, "en", 0, SHOUTED), stream(1, probe.name))
+    except ProbeRejected:
+        return
+    assert made.caption
+    assert made.caption.upper() == made.caption

@@ -62,6 +62,11 @@ TEMPLATE_DOG = Subject(TEMPLATE, "en", 0, "There is a dog.")
         ("A man riding a horse.", "No man riding a horse.", "noun-phrase", "verified"),
         ("Two men stand in a field.", "No men stand in a field.", "noun-phrase", "verified"),
         ("People on a beach.", "No people on a beach.", "noun-phrase", "verified"),
+        ("A number of cows laying on a lawn.", "No cows laying on a lawn.", "noun-phrase", "verified"),
+        ("A couple skiers on a hill.", "No skiers on a hill.", "noun-phrase", "verified"),
+        ("A group of people on a beach.", "No group of people on a beach.", "noun-phrase", "verified"),
+        ("A close up of a polar bear on ice.", "A close up of no polar bear on ice.", "depicted", "verified"),
+        ("Aerial view of four boats.", "Aerial view of no boats.", "depicted", "verified"),
         ("A man who is riding a horse.", "No man who is riding a horse.", "noun-phrase", "verified"),
         ("A man on a bench and a dog.", "No man on a bench and a dog.", "noun-phrase", "presumed"),
         (

@@ -34,12 +34,14 @@ def toggle_stop(caption: str, language: str) -> str:
 def toggle_capital(caption: str, language: str) -> str:
     """Change the case of the first letter; German and Japanese stay: a German noun's capital is its spelling.
 
+    So does a caption that is all capitals: one small letter in it says nothing of capitals at the beginning.
+
     Example:
         >>> toggle_capital("A dog.", "en"), toggle_capital("a dog.", "en")
         ('a dog.', 'A dog.')
     """
     place = next((index for index, sign in enumerate(caption) if sign.isalpha()), None)
-    if place is None or language in ("de", "ja") or _is_name(caption[place:]):
+    if place is None or language in ("de", "ja") or caption.isupper() or _is_name(caption[place:]):
         return caption
     return caption[:place] + caption[place].swapcase() + caption[place + 1 :]
 

@@ -49,6 +49,12 @@ _PERHAPS = ("may", "might")
 _JOINED = re.compile(r"\b(?:and|or|while|as) (?:a|an|the|some|another|two|three|his|her|its|their)\b", re.IGNORECASE)
 _NO_COUNT = ("of", "few", "lot", "little", "bit")
 """Words after which *no* is no determiner: *one of the dogs*, *a few dogs*."""
+_AMOUNTS = re.compile(r"^a (?:large |small )?(?:couple|number|variety|lot) of |^a couple (?!of )", re.IGNORECASE)
+"""Said of how many there are: *no* takes their place, since *no number of cows* is no English."""
+_MEDIUM = re.compile(
+    r"^(?:an? |the )?(?:\w+ )?(?:close[- ]?up|picture|photo|photograph|image|shot|view) of (?=\w)", re.IGNORECASE
+)
+"""Said of the picture and not of what it shows: *no picture of a dog* would be no denial of the dog."""
 _CANS = ("a", "the", "garbage", "trash", "tin", "watering", "spray", "soda", "beer", "paint", "oil", "gas", "milk")
 """Words after which *can* is a thing."""
 _PLACES = ("on", "in", "at", "under", "near", "behind", "beside", "above", "below", "inside", "outside", "over",
@@ -63,7 +69,8 @@ class Negation:
     """A negated caption.
 
     Args:
-        rule: ``existential``, ``auxiliary``, ``noun-phrase``, one of these after ``fronted-``, or ``template``.
+        rule: ``existential``, ``auxiliary``, ``depicted``, ``noun-phrase``, one of these after ``fronted-``, or
+            ``template``.
         falsity: VERIFIED or PRESUMED.
     """
 
@@ -90,7 +97,8 @@ def negate(caption: str) -> Negation:
     2. *auxiliary*: ``The dog is asleep`` → ``The dog is not asleep``, ``The bird can fly`` → ``The bird cannot fly``.
        Exact of ``the``; another dog of *a dog* may be awake, so it is presumed.
     3. *noun phrase*: ``A man riding a horse`` → ``No man riding a horse``. Exact, and presumed where a later phrase
-       is joined to it, which the *no* may not reach.
+       is joined to it, which the *no* may not reach. *A couple of dogs* are ``No dogs``; of *A picture of a dog*
+       what is shown is denied: ``A picture of no dog``.
     4. *fronted*: one of the above, after a phrase of place and its comma: ``On the left, a dog sleeps`` → ``On the
        left, no dog sleeps``. As exact as the rule is where the place is definite; of *on a bed* there may be another
        bed, so it is presumed.
@@ -113,7 +121,18 @@ def _whole(text: str) -> Negation | None:
     found = words(text)
     if any(word.core in _PERHAPS for word in found):  # May with a capital is the month
         return None
-    return _existential(text) or _auxiliary(found) or _noun_phrase(found)
+    return (
+        _existential(text) or _auxiliary(found) or _depicted(text) or _noun_phrase(words(_AMOUNTS.sub("some ", text)))
+    )
+
+
+def _depicted(text: str) -> Negation | None:
+    """Negate what stands behind *a picture of*; None where the caption begins otherwise."""
+    match = _MEDIUM.match(text)
+    shown = match and _noun_phrase(words(_AMOUNTS.sub("some ", text[match.end() :])))
+    if not match or not shown:
+        return None
+    return Negation(match.group() + shown.text[:1].lower() + shown.text[1:], "depicted", shown.falsity)
 
 
 def _fronted(text: str) -> Negation | None:

@@ -220,8 +220,9 @@ class Probe:
             ProbeRejected: with the reason, where the probe cannot be applied to this item.
         """
         made = self.make_function(scene, subject, rng)
-        rewritten = made.caption and self.construction is Construction.CAPTION
-        return replace(made, caption=made.caption.upper()) if rewritten and subject.caption.isupper() else made
+        if made.caption and self.construction is Construction.CAPTION and subject.caption.isupper():
+            return replace(made, caption=made.caption.upper())
+        return made
 
 
 def probe(

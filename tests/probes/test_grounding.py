@@ -129,6 +129,8 @@ def test_further_names_of_a_label_are_known_to_absence_and_mentions() -> None:
         ("A sheep in the snow", [("sheep", False)]),
         ("The sheep in the snow", []),
         ("", []),
+        ("A microwave oven beside an oven.", [("oven", False)]),
+        ("A stuffed bear on a bench.", [("bench", False)]),
     ],
 )
 def test_a_mention_is_a_categorys_own_name_that_ends_its_phrase(caption: str, found: list[tuple[str, bool]]) -> None:

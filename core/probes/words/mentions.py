@@ -27,6 +27,7 @@ from core.probes.words.categories import (
     absent,
     also_called,
     annotated,
+    every_name,
     forms,
     named_in,
     own_names,
@@ -153,6 +154,8 @@ def _at(
     name = tuple(word.core.casefold() for word in inner)
     unknown = name in further and not dictionary(name[-1])  # no rule can take it for a noun: *satchel*, *TV*
     if size == 1 and last not in ends and not unknown:  # a name of several words is hardly anything else
+        return None
+    if size == 1 and place and (found[place - 1].core.casefold(), *name) in every_name():  # no oven: *a microwave oven*
         return None
     if any(word.trail for word in inner[:-1]) or any(word.lead for word in inner[1:]) or _goes_on(found, last):
         return None

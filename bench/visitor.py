@@ -22,8 +22,8 @@ from websockets.typing import Origin, Subprotocol
 
 from core.features.feature import address as address_of
 
-PATIENCE = 60.0
-"""Seconds that a visitor waits for the next message."""
+PATIENCE_S = 300.0
+"""Seconds that a visitor waits for the next message; a busy machine takes long."""
 
 TRIES = 20
 """Times that a download is asked for."""
@@ -46,7 +46,6 @@ class Visitor:
         address: host:port of the server.
         view: its name, e.g. ``probe_lab``.
         query: behind the question mark of the address.
-        patience: seconds to wait for the next message of the server.
         cookies: of the browser; those of another visitor where both are one browser. None: its own browser.
         session: id of a session that is taken up again, as a browser does whose connection was lost.
 
@@ -60,7 +59,6 @@ class Visitor:
         view: str,
         query: str,
         *,
-        patience: float = PATIENCE,
         cookies: CookieJar | None = None,
         session: str = "",
     ) -> None:
@@ -68,7 +66,6 @@ class Visitor:
         self._state = ClientState()
         self._turn(view, query)
         self.session = session
-        self._patience = patience
         self.pressed_again = 0
         self.cookies = CookieJar() if cookies is None else cookies
         self._http = build_opener(HTTPCookieProcessor(self.cookies))
@@ -84,7 +81,7 @@ class Visitor:
                 origin=Origin(self._origin),
                 subprotocols=[Subprotocol(each) for each in ("streamlit", self._xsrf(), session) if each],
                 additional_headers={"Cookie": sent},
-                open_timeout=patience,
+                open_timeout=PATIENCE_S,
                 max_size=2**26,
             )
         except (OSError, WebSocketException) as error:
@@ -219,7 +216,7 @@ class Visitor:
 
     def _fetch(self, request: Request) -> bytes:
         try:
-            with self._http.open(request, timeout=self._patience) as answer:
+            with self._http.open(request, timeout=PATIENCE_S) as answer:
                 found: bytes = answer.read()
                 return found
         except HTTPError as error:
@@ -244,9 +241,9 @@ class Visitor:
         """Take one message of the server, and note what a browser would."""
         message = ForwardMsg()
         try:
-            data = self._socket.recv(timeout=self._patience)
+            data = self._socket.recv(timeout=PATIENCE_S)
         except (OSError, WebSocketException) as error:  # a server that says nothing is a TimeoutError, an OSError
-            raise Gone(str(error) or f"the server said nothing for {self._patience:.0f} s") from error
+            raise Gone(str(error) or f"the server said nothing for {PATIENCE_S:.0f} s") from error
         message.ParseFromString(data if isinstance(data, bytes) else data.encode())
         kind = message.WhichOneof("type")
         if kind == "new_session":

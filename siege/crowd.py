@@ -27,7 +27,6 @@ EACH = 3
 With thirty sessions that is more than the server keeps results of, so that they are computed again and again.
 """
 
-PATIENCE_S = 300.0
 LINK = "source=upload&evaluators=conse-lite0"
 
 Key = tuple[int, int]
@@ -82,7 +81,7 @@ def run(tally: Tally, seed: int, *, quick: bool, sessions: int | None = None, se
 
 def lone_answer(server: Server, key: Key, picture: bytes) -> bytes:
     """What the page's file of results holds for a session that has the server to itself."""
-    with Visitor(server.address, "probe_lab", LINK, patience=PATIENCE_S) as visitor:
+    with Visitor(server.address, "probe_lab", LINK) as visitor:
         found = answered(visitor, key, picture)
     if found.found is None:
         raise Finding("lost", f"a lone session has no scores: {found.said}")
@@ -96,7 +95,7 @@ def _crowd(server: Server, pictures: dict[Key, bytes], count: int, lasts: float)
 
     def one(who: int) -> None:
         try:
-            visitor = Visitor(server.address, "probe_lab", LINK, patience=PATIENCE_S)
+            visitor = Visitor(server.address, "probe_lab", LINK)
         except Gone as error:
             answers.append(Answer((who, 0), None, str(error), 0.0))
             begin.wait()

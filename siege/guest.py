@@ -13,9 +13,9 @@ from functools import partial
 from itertools import product
 
 from bench.annotator import Annotator
-from bench.visitor import Gone, Visitor
+from bench.visitor import PATIENCE_S, Gone, Visitor
 from core.features.feature import views
-from siege.crowd import LINK, PATIENCE_S, Answer, Key, answered
+from siege.crowd import LINK, Answer, Key, answered
 from siege.trials import Finding
 
 VIEWS = tuple(each.name for each in views())
@@ -105,7 +105,7 @@ class Guest(threading.Thread):
         Raises:
             Gone: if the server goes away, or a page shows an error.
         """
-        with Visitor(self._life.address, "probe_lab", LINK, patience=PATIENCE_S) as visitor:
+        with Visitor(self._life.address, "probe_lab", LINK) as visitor:
             self._bring(visitor)
             for view in VIEWS:
                 self._look(visitor, view)
@@ -115,7 +115,7 @@ class Guest(threading.Thread):
     def _visit(self) -> None:
         self._life.visits += 1
         leaves = min(time.monotonic() + self._rng.uniform(*STAYS_S), self._life.until)
-        with Visitor(self._life.address, "probe_lab", LINK, patience=PATIENCE_S) as visitor:
+        with Visitor(self._life.address, "probe_lab", LINK) as visitor:
             while time.monotonic() < leaves:
                 name, action = self._chosen(visitor)
                 try:

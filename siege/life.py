@@ -17,12 +17,12 @@ from pathlib import Path
 
 from bench.human import prepare
 from bench.server import Server
-from bench.visitor import Visitor
+from bench.visitor import PATIENCE_S, Visitor
 from core.errors import StoreError
 from core.jobs.job_queue import ACTIVE, list_jobs
 from core.outputs import LEFTOVER
 from core.store.run_files import COMPLETE, read_run
-from siege.crowd import LINK, PATIENCE_S, Key, lone_answer, same
+from siege.crowd import LINK, Key, lone_answer, same
 from siege.guest import Guest, Life
 from siege.material import data_folder
 from siege.people import kept
@@ -108,7 +108,7 @@ def _note(tally: Tally, server: Server, here: int) -> None:
 def _left(server: Server, tally: Tally) -> float:
     """Memory in MB once the sessions of all who left have expired; the next who comes makes the server let go."""
     time.sleep(EXPIRED_S)
-    with Visitor(server.address, "probe_lab", LINK, patience=PATIENCE_S):
+    with Visitor(server.address, "probe_lab", LINK):
         pass
     time.sleep(SAMPLE_S)
     _note(tally, server, 0)

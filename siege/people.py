@@ -19,7 +19,7 @@ import pyarrow as pa
 from bench.annotator import Annotator
 from bench.human import prepare
 from bench.server import Server
-from bench.visitor import Gone, Visitor
+from bench.visitor import PATIENCE_S, Gone, Visitor
 from core.features.human.studies import LOG
 from core.store.log import Log
 from siege.material import data_folder
@@ -30,8 +30,6 @@ KEYS = (("1", "4", "7"), ("2", "5", "8"), ("3", "6", "9"))
 
 QUESTIONS = ("A", "B", "preference")
 LOOK_S = 0.5
-BEGUN_S = 90.0
-"""Seconds until each annotator must have answered."""
 
 Answers = dict[tuple[str, str, str], str]
 """(annotator, item, question) -> answer."""
@@ -106,14 +104,14 @@ def _at_work(server: Server, names: dict[str, str], told: Answers, looks: list[i
     crowd: list[Annotator | Coordinator] = [*people, watching]
     for each in crowd:
         each.start()
-    until = time.monotonic() + BEGUN_S
+    until = time.monotonic() + PATIENCE_S
     while time.monotonic() < until and not all(each.answers or each.problem for each in people):
         time.sleep(0.05)
     end()
     for one in crowd:
         one.stopped.set()
     for one in crowd:
-        one.join(BEGUN_S)
+        one.join(PATIENCE_S)
     looks[0] += watching.looks
     for name, one in zip(names, people, strict=True):
         told |= {(name, item, question): answer for (item, question), answer in one.answers.items()}

@@ -7,11 +7,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from PIL import Image
+from streamlit.runtime.caching import cache_resource_api
 from streamlit.testing.v1 import AppTest
 
 from core.errors import NotAvailable
 from pages.views.common.reader_uploads import AWAY_S, Uploads, let_go
-from pages.views.probe_lab.lab_state import SESSION_PICTURES
+from pages.views.probe_lab.lab_state import SESSION_PICTURES, shared
 from tests.pages.opening import LAB, Open, texts
 
 MB = 1 << 20
@@ -161,3 +162,11 @@ def test_what_somebody_who_left_held_alone_goes_unless_they_come_back_or_it_was_
     clock.now = AWAY_S + 1
     assert [uploads.get(key, owner="stays") for key in "abcd"] == [None, "b", "c", "d"]
     assert uploads.taken == 3 * MB
+
+
+def test_a_session_that_ends_leaves_what_it_brought(open_page: Open) -> None:
+    bring(open_page(LAB, evaluators="", probes="vflip", source="upload"), 0)
+    assert not shared().uploads._left
+    for session in [each for each in cache_resource_api._resource_caches._function_caches if each is not None]:
+        cache_resource_api.clear_session_cache(session)
+    assert len(shared().uploads._left) == len(shared().painted._left) == 1

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from core.analysis.comparisons import families, pairs
+from core.analysis.comparisons import DIRECTIONAL, families, pairs
 from core.analysis.facts import keyed, looked_up
 from core.analysis.ranking import check
 from core.analysis.scope import Narrowed
@@ -333,3 +333,18 @@ def worst_failures(
     )
     found = found.sort_values(["margin", "item", "probe"], ascending=[False, True, True], kind="stable")
     return found.head(limit).reset_index(drop=True), len(found)
+
+
+def shortest_captions(store: Store, scope: Narrowed, families: Sequence[str]) -> list[tuple[str, str, str]]:
+    """Of every directional family the comparison with the shortest caption: family, right caption, wrong caption."""
+    sql = """
+        select family, first(baseline_caption order by length(baseline_caption), item, probe) as right_side,
+               first(caption order by length(baseline_caption), item, probe) as wrong_side
+        from shifts
+        where list_contains($runs, run) and subject = $subject and language = $language and caption is not null
+              and baseline_caption is not null and expectation = $expected and list_contains($families, family)
+        group by family"""
+    told = {"runs": list(scope.run_ids), "subject": scope.subject, "language": scope.language}
+    found = store.query(sql, {**told, "families": list(families), "expected": DIRECTIONAL})
+    rows = {str(row[0]): (str(row[0]), str(row[1]), str(row[2])) for row in found.itertuples(index=False, name=None)}
+    return [rows[name] for name in families if name in rows]

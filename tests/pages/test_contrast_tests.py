@@ -43,6 +43,7 @@ def test_the_page_opens_on_what_holds_directional_probes(open_page: Open, both_h
     assert not app.exception
     assert not app.error
     words = said(app)
+    assert "Better than a coin: e on " in words.replace("\\", "")
     assert "How often each evaluator misses the error" in words
     assert "Caption human: left out" in words
     assert "One test in depth" in words
@@ -56,7 +57,7 @@ def test_the_numbers_are_those_of_the_question(open_page: Open, both_halves: Pat
     question = next(each for each in catalogue(view.table) if each.id == RATES)
     row = question.compute(view, Options()).set_index(["evaluator", "label"]).loc[("e", "denied")]
     shown = metrics(app)
-    assert shown["Failures"] == f"{row['failure']:.0f} %"
+    assert shown["Missed"] == f"{row['failure']:.0f} %"
     assert shown["Ties"] == f"{row['ties']:.0f} %"
     assert shown["AUROC"] == f"{row['auroc']:.2f}"
     words = said(app)
@@ -293,7 +294,9 @@ def test_runs_without_a_directional_probe_say_what_to_audit(
     assert not app.exception
     words = said(app)
     assert "No run has a directional probe" in words
-    assert "--subject human --probes directional,default" in words
+    assert "--corpus demo --evaluators conse-lite0 --subject human --probes directional,default" in words
+    write_run(results_dir() / "photographs", audited("vflip"), corpus={"name": "coco"})
+    assert "audit --corpus coco --root path/to/coco --evaluators" in said(open_page(CONTRAST, corpus="coco"))
 
 
 def test_what_a_run_holds_besides_is_shown_below_although_none_of_it_can_fail(

@@ -32,7 +32,7 @@ from core.probes.titles import CONTRASTS, family_title, title
         ("mention:3-absent", "3 things named, the last absent"),
         ("size:large-share-shuffled", "The larger one named, by share, words shuffled"),
         ("foil:3", "Wrong object (FOIL), sibling 3"),
-        ("hollow-tail:len1", "Hollow ending of 1 word"),
+        ("hollow-tail:len1", "Empty ending of 1 word"),
         ("verbosity:we-see-that", "Words around it: we see that"),
         ("order:trigrams", "Threes change places"),
         ("masking:printed", "Words masked, as printed"),

@@ -11,6 +11,7 @@ from typing import Any, Literal
 
 import pandas as pd
 
+from core.analysis.against_coin import too_few
 from core.analysis.beside import caption_of, every_caption
 from core.analysis.comparisons import (
     AUDIT,
@@ -174,9 +175,8 @@ def _matrix() -> Question:
     drawing = Drawing(
         "C-matrix",
         "How often each evaluator misses the error",
-        "Share of comparisons in which the broken side scores at least as high, with its 95 % interval. A "
-        "stronger colour is worse; a coin would miss 50 %. A cell with its n alone has too few items. Hover for n, "
-        "ties, and the harmless edit that the error is most easily taken for.",
+        "Share of comparisons in which the wrong side scores at least as high, with its 95 % interval: a coin would "
+        "miss 50 %, and better than a coin is an interval below. A stronger colour is worse.",
         _matrix_figure,
         opens=TEST,
     )
@@ -295,15 +295,15 @@ def _with_kinds(found: pd.DataFrame, own: pd.DataFrame) -> pd.DataFrame:
 
 
 def _matrix_figure(drawing: Drawing, frame: pd.DataFrame, measure: str) -> Figure:
-    if len(frame["caption"].unique()) > 1:
-        frame = frame.assign(section=frame["section"] + " · caption " + frame["caption"])
+    few = too_few(frame)
+    frame = frame.drop(few.index) if len(few) < len(frame) else frame
     rows = zip(*(frame[name].tolist() for name in _SAID), strict=True)
     kept = [row for each in rows if not pd.isna((row := dict(zip(_SAID, each, strict=True)))["failure"])]
     data = marks(
         frame,
         label="label",
         series="evaluator",
-        panel=("section", "corpus"),
+        panel=("corpus",),
         values=("failure", "failure_low", "failure_high"),
         opens=drawing.opens,
     )

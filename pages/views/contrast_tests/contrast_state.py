@@ -13,6 +13,7 @@ from core.analysis.questions.directional import needs
 from core.analysis.scope import Narrowed, Scope, open_probes
 from core.analysis.slices import Slice
 from core.analysis.table import ScoreTable
+from core.corpora.registry import catalogue
 from core.features.metric_check.judged_families import MOST_FAILURES
 from core.probes.titles import family_title
 from pages.views.common.access import AUDIT as RUN_AUDIT
@@ -273,10 +274,18 @@ def draw_no_test(files: Signature, scope: Narrowed) -> None:
     st.markdown(
         "A directional probe breaks the meaning on purpose: words change places, an object that is not there "
         "is named, *no* is put in. The score must drop. This audits both halves, what breaks the meaning and "
-        "what should not matter, on the demo corpus and its human captions:"
+        "what should not matter, on human captions:"
     )
-    st.code(AUDIT, language="shell", wrap_lines=True)
+    st.code(AUDIT.replace("demo", _asked(scope.corpus)), language="shell", wrap_lines=True)
     with st.container(horizontal=True):
         if is_open(RUN_AUDIT):
             link_to(RUN_AUDIT, "Run an audit", icon=":material/play_circle:")
         link_to(LAB, "Try one on a picture", icon=":material/science:")
+
+
+def _asked(corpus: str) -> str:
+    """How an audit asks for a corpus; the demo corpus for one that is known by its stored run alone."""
+    known = catalogue()
+    if corpus not in known:
+        return "demo"
+    return f"{corpus} --root path/to/{corpus}" if known.get(corpus).needs_root else corpus

@@ -1,4 +1,4 @@
-"""The parts of the page Contrast tests: the matrix, each question, one test in depth with its worst failures.
+"""The parts of the page Contrast tests: the matrix, each question, one test in depth.
 
 A cell of the matrix says how often a test fails, its row in the table much more, one test in depth nearly all. No part
 shows how far the drop of means may lie, whose intervals take most of the time: whoever asks for a file gets them with
@@ -12,7 +12,8 @@ from functools import partial
 import pandas as pd
 import streamlit as st
 
-from core.analysis.failures import PAIR, worst_failures
+from core.analysis.against_coin import against_coin, too_few
+from core.analysis.failures import shortest_captions
 from core.analysis.lacks import Lack
 from core.analysis.questions import SECTIONS, Column, Options, Question, papers
 from core.analysis.questions.both_sides import dumbbell
@@ -22,12 +23,14 @@ from core.analysis.questions.papers import MEANS
 from core.analysis.scope import Narrowed
 from core.analysis.slices import Slice
 from core.analysis.verdicts import NO_CLAIM
+from core.charts.canvas import word_changes
 from core.charts.spec import Figure
 from core.features.human.judged_comparisons import BESIDE, asked_of_people
 from core.features.metric_check.judged_families import judged
-from core.probes.titles import family_title, title
+from core.probes.titles import family_title
 from core.statistics.bootstrap import Interval
-from pages.views.common.collect import collect_button, data_buttons, figures_aside, of_scores, origin
+from core.statistics.comparisons import RIGHT
+from pages.views.common.collect import data_buttons, figures_aside, of_scores, origin
 from pages.views.common.layers import draw_folded
 from pages.views.common.links import CONTRAST
 from pages.views.common.open_runs import KEYED, Signature, scores, store, view
@@ -42,20 +45,17 @@ from pages.views.common.shown_answers import (
     way_to,
 )
 from pages.views.common.slice_filters import describe
-from pages.views.common.text import as_percent, counted, number, safe
-from pages.views.common.url_state import PageState, carried
-from pages.views.contrast_tests.contrast_state import FILTERS, choose_bar, choose_evaluator, choose_test, draw_nothing
-from pages.views.failures.failure_card import (
-    below_pictures,
-    captions,
-    card_slide,
-    draw_pictures,
-    draw_scores,
-    place_for_pictures,
-    to_lab,
+from pages.views.common.text import counted, number, safe
+from pages.views.common.url_state import PageState
+from pages.views.contrast_tests.contrast_state import (
+    FILTERS,
+    choose_bar,
+    choose_evaluator,
+    choose_test,
+    draw_nothing,
+    tests_of,
 )
-from pages.views.failures.failure_pictures import finished, pictures
-from pages.views.failures.failures_state import by_pair, shifts_of
+from pages.views.failures.failure_card import marked
 
 NUMBERS = "contrast.numbers"
 """Key of the table behind the matrix, where it is folded; in the session, whether it is open."""
@@ -239,15 +239,28 @@ BAR = "against_bar"
 
 
 def draw_matrix(state: PageState, files: Signature, scope: Narrowed, chosen: Slice, options: Options) -> None:
-    """Draw the figure, and the table behind it folded away, each row held to the reader's bar."""
+    """Draw the answer and the figure; folded away, what each test does, and the table, each row held to a bar."""
     question = questions(files, scope)[RATES]
     frame, every = cells(files, scope, chosen, options), whole(files, scope, chosen, options)
     if frame.empty:
         draw_nothing(files, scope, question.title)
         return
-    drawing = question.figures[0]
+    drawing, (said, missed), few = question.figures[0], against_coin(frame), too_few(frame)
+    st.markdown(safe(f"**{said}** {missed}", limit=1000).replace(r"\*", "*"))
     st.caption(safe(drawing.note, limit=500))
     draw_figure(drawing.figure(frame), every, drawing.id, title=drawing.title)
+    if few["label"].nunique() and len(few) < len(frame):
+        names = [
+            f"{family_title(str(name))} (n {n})" for name, n in few.groupby("label", sort=False)["n"].max().items()
+        ]
+        many = f"{len(names)} tests have" if len(names) > 1 else "1 test has"
+        st.caption(safe(f"{many} too few independent pictures: {', '.join(names)}.", limit=1000))
+    draw_folded(
+        "What each test does, with an example",
+        lambda: _draw_examples(files, scope),
+        key="contrast.examples",
+        icon=":material/rule:",
+    )
 
     def numbers() -> None:
         most = choose_bar(state)
@@ -258,6 +271,23 @@ def draw_matrix(state: PageState, files: Signature, scope: Narrowed, chosen: Sli
         state.publish()
 
     draw_folded("The numbers, with ties, tests and what each is taken for", numbers, key=NUMBERS)
+
+
+def _draw_examples(files: Signature, scope: Narrowed) -> None:
+    """Draw the shortest caption of every test, with what the edit took away and brought."""
+    lines = ["| Test | Example |", "| :-- | :-- |"]
+    tests = tests_of(files, scope)
+    for own in dict.fromkeys(tests.values()):
+        names = [name for name, its in tests.items() if its == own]
+        lines += [
+            f"| {safe(family_title(str(family)))} | {_example(before, after)} |"
+            for family, before, after in shortest_captions(store(files), own, names)
+        ]
+    st.markdown("\n".join(lines))
+
+
+def _example(before: str, after: str) -> str:
+    return f"{safe(before)} (the picture changes)" if before == after else marked(word_changes(before, after))
 
 
 def held(question: Question, frame: pd.DataFrame, most: float) -> tuple[Question, pd.DataFrame]:
@@ -345,24 +375,25 @@ def _numbers(row: pd.Series) -> None:
         if pd.isna(row["failure_low"])
         else (f"95 % CI {row['failure_low']:.0f} to {row['failure_high']:.0f} %")
     )
+    verdict = safe(str(row["verdict"]))
     st.markdown(
-        f"**{safe(row['evaluator'])}** {safe(str(row['verdict']))}"
-        if row["verdict"].startswith("prefers")
-        else f"**{safe(row['evaluator'])}**: {safe(str(row['verdict']))}"
+        f"**{safe(row['evaluator'])}** {verdict} in {100 - row['failure']:.0f} % of comparisons"
+        if row["verdict"] == RIGHT
+        else f"**{safe(row['evaluator'])}**: {verdict}"
     )
     tiles = st.grid(4, min_column_width=140)
-    tiles.metric("Failures", f"{row['failure']:.0f} %", border=True, help="The wrong side scores at least as high")
+    tiles.metric("Missed", f"{row['failure']:.0f} %", border=True, help="The wrong side scores at least as high")
     tiles.metric(
-        "Ties", f"{row['ties']:.0f} %", border=True, help="Both sides score the same; they are among the failures"
+        "Ties", f"{row['ties']:.0f} %", border=True, help="Both sides score the same; they are among those missed"
     )
     tiles.metric(
         "AUROC",
         number(row["auroc"], digits=2),
         border=True,
-        help="Probability that the right side of any item scores above the wrong side of any item",
+        help="Probability that the right side of any item scores above the wrong side of any item; 0.5 is a coin",
     )
     drop = "—" if pd.isna(row["drop"]) else f"{row['drop']:+.1f} %".replace("-", "−")
-    tiles.metric("Drop of means", drop, border=True, help="Mean wrong minus mean right, of the mean right")
+    tiles.metric("Change of the mean", drop, border=True, help="Mean wrong minus mean right, of the mean right")
     taken = (
         f" Most easily taken for {family_title(row['rival'])} (selectivity against it {row['rival_value']:.2f})."
         if row["rival"]
@@ -370,7 +401,7 @@ def _numbers(row: pd.Series) -> None:
     )
     many = f"n = {counted(int(row['n']), 'comparison')} of {counted(int(row['n_items']), 'item')}"
     refused = f" Refused: {counted(int(row['n_refused']), 'comparison')} ({row['refused']})." if row["refused"] else ""
-    st.caption(safe(f"Failures: {interval}, {many}.{refused}{taken} {row['note']}".strip(), limit=500))
+    st.caption(safe(f"Missed: {interval}, {many}.{refused}{taken} {row['note']}".strip(), limit=500))
 
 
 def _scores(files: Signature, scope: Narrowed, chosen: Slice, options: Options, family: str, evaluator: str) -> None:
@@ -401,75 +432,3 @@ def _tables(files: Signature, scope: Narrowed, chosen: Slice, options: Options, 
         if len(own):
             with st.expander(question.title, icon=":material/table:"):
                 draw_rows(question, own)
-
-
-_CARDS, _HELD = 6, 60
-
-
-def draw_worst(
-    files: Signature, scope: Narrowed, chosen: Slice, options: Options, *, family: str, evaluator: str
-) -> None:
-    """Draw the failures of a test under an evaluator, the wrong side furthest above the right one first."""
-    found, n = _worst(files, scope, chosen, evaluator, family, options.known)
-    st.header("Worst failures", anchor=False)
-    if found.empty:
-        st.caption(safe(f"{evaluator} puts no wrong side of “{family_title(family)}” at or above its right one here."))
-        return
-    shown = found.head(_CARDS)
-    st.caption(
-        safe(
-            f"{counted(n, 'failure')} of “{family_title(family)}” under {evaluator}; the {len(shown)} whose "
-            "wrong side lies furthest above the right one. Words that the edit took away are struck out, words "
-            "that it brought are bold.",
-            limit=400,
-        )
-    )
-    _cards(files, scope, shown, evaluator)
-    data_buttons(found, f"failures-{family}", key="contrast.worst")
-
-
-def _cards(files: Signature, scope: Narrowed, found: pd.DataFrame, evaluator: str) -> None:
-    pairs = found[[*PAIR, "corpus"]]
-    rows = by_pair(pairs, shifts_of(files, scope, pairs))
-    link = carried() | {"run": scope.run, "subject": scope.subject, "language": scope.language}
-    cells, rooms = st.grid(2, min_column_width=340, gap="medium"), []
-    with pictures(store(files), pairs, marks="none") as begun:
-        for place, (own, (_, pair)) in enumerate(zip(rows, found.iterrows(), strict=True)):
-            with cells.container(border=True, height="stretch", gap="xsmall", key=f"contrast_card_{place}"):
-                st.markdown(f"**{_ahead(pair)}** · {safe(title(str(pair['probe'])))}")
-                rooms.append((place_for_pictures(f"contrast_{place}"), st.empty()))
-                captions(own)
-                if upheld(pair):
-                    st.caption(upheld(pair))
-                draw_scores(own, bold=(evaluator,), floor=0.0, key=f"contrast_{place}")
-                with st.container(horizontal=True, gap="small", vertical_alignment="center"):
-                    to_lab(pair, own, files)
-                    collect_button(
-                        partial(card_slide, files, scope, pair, own, marks="none", link=link), key=f"contrast.{place}"
-                    )
-        for place, ((room, below), own, made) in enumerate(zip(rooms, rows, begun, strict=True)):
-            drawn = finished(made)
-            draw_pictures(room, drawn, own.iloc[0], key=f"contrast_{place}")
-            if said := below_pictures(drawn):
-                below.caption(said)
-
-
-def upheld(pair: pd.Series) -> str:
-    """What people say of a comparison, in words; empty where no study asked."""
-    if pd.isna(pair["upheld"]):
-        return ""
-    return f"Of the people who judged it, {as_percent(pair['upheld'])} uphold the right side."
-
-
-def _ahead(pair: pd.Series) -> str:
-    """How far the wrong side lies above the right one, in words."""
-    if pair["margin"] == 0:
-        return f"A tie at {number(pair['right'])}"
-    return f"Wrong ahead by {number(pair['margin'])}"
-
-
-@st.cache_data(hash_funcs=KEYED, max_entries=64, show_spinner=False)
-def _worst(
-    files: Signature, scope: Narrowed, chosen: Slice, evaluator: str, family: str, known: bool
-) -> tuple[pd.DataFrame, int]:
-    return worst_failures(view(files, scope, chosen), evaluator, family, known=known, limit=_HELD)

@@ -3,7 +3,6 @@
 import streamlit as st
 
 from core.analysis.beside import every_caption
-from core.analysis.both_demands import demands, told_together
 from core.analysis.comparisons import AUDIT, families
 from core.analysis.questions.selective import SECTION as SELECTIVITY
 from core.analysis.scope import Narrowed
@@ -13,7 +12,7 @@ from pages.views.common.open_runs import Signature, present, scores, store, view
 from pages.views.common.page_head import chips, drawn, header
 from pages.views.common.scope_chips import choose_scope, say_withheld
 from pages.views.common.slice_filters import describe
-from pages.views.common.text import safe
+from pages.views.contrast_tests.contrast_failures import draw_worst
 from pages.views.contrast_tests.contrast_state import (
     USUAL,
     choose_items,
@@ -28,7 +27,6 @@ from pages.views.contrast_tests.contrast_tables import (
     draw_section,
     draw_tables,
     draw_test,
-    draw_worst,
 )
 
 
@@ -38,7 +36,7 @@ def draw() -> None:
     state = contrast_state(files)
     state.restore()
     header(
-        "Does the score drop where the meaning breaks, and by more than under harmless edits?",
+        "Does the score drop where the caption becomes wrong?",
         state,
         words=("failure rate", "selectivity"),
     )
@@ -63,9 +61,6 @@ def draw() -> None:
             elif asked == SELECTIVITY:
                 draw_section(state, files, scope, chosen, options, SELECTIVITY)
             else:
-                falls = demands(view(files, scope))
-                told = told_together(dict(zip(falls["evaluator"].astype(str), falls["falls"], strict=True)))
-                st.markdown(f"**{safe(told, limit=600)}**")
                 draw_matrix(state, files, scope, chosen, options)
                 st.divider()
                 family, evaluator, own = draw_test(state, files, scope, chosen, options)

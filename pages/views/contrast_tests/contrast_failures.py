@@ -1,0 +1,98 @@
+"""The worst failures of one test: the wrong side furthest above the right one, with the pictures."""
+
+from functools import partial
+
+import pandas as pd
+import streamlit as st
+
+from core.analysis.failures import PAIR, worst_failures
+from core.analysis.questions import Options
+from core.analysis.scope import Narrowed
+from core.analysis.slices import Slice
+from core.probes.titles import family_title, title
+from pages.views.common.collect import collect_button, data_buttons
+from pages.views.common.open_runs import KEYED, Signature, store, view
+from pages.views.common.text import as_percent, counted, number, safe
+from pages.views.common.url_state import carried
+from pages.views.failures.failure_card import (
+    below_pictures,
+    captions,
+    card_slide,
+    draw_pictures,
+    draw_scores,
+    place_for_pictures,
+    to_lab,
+)
+from pages.views.failures.failure_pictures import finished, pictures
+from pages.views.failures.failures_state import by_pair, shifts_of
+
+_CARDS, _HELD = 6, 60
+
+
+def draw_worst(
+    files: Signature, scope: Narrowed, chosen: Slice, options: Options, *, family: str, evaluator: str
+) -> None:
+    """Draw the failures of a test under an evaluator, the wrong side furthest above the right one first."""
+    found, n = _worst(files, scope, chosen, evaluator, family, options.known)
+    st.header("Worst failures", anchor=False)
+    if found.empty:
+        st.caption(safe(f"{evaluator} puts no wrong side of “{family_title(family)}” at or above its right one here."))
+        return
+    shown = found.head(_CARDS)
+    st.caption(
+        safe(
+            f"{counted(n, 'failure')} of “{family_title(family)}” under {evaluator}; the {len(shown)} whose "
+            "wrong side lies furthest above the right one. Words that the edit took away are struck out, words "
+            "that it brought are bold.",
+            limit=400,
+        )
+    )
+    _cards(files, scope, shown, evaluator)
+    data_buttons(found, f"failures-{family}", key="contrast.worst")
+
+
+def _cards(files: Signature, scope: Narrowed, found: pd.DataFrame, evaluator: str) -> None:
+    pairs = found[[*PAIR, "corpus"]]
+    rows = by_pair(pairs, shifts_of(files, scope, pairs))
+    link = carried() | {"run": scope.run, "subject": scope.subject, "language": scope.language}
+    cells, rooms = st.grid(2, min_column_width=340, gap="medium"), []
+    with pictures(store(files), pairs, marks="none") as begun:
+        for place, (own, (_, pair)) in enumerate(zip(rows, found.iterrows(), strict=True)):
+            with cells.container(border=True, height="stretch", gap="xsmall", key=f"contrast_card_{place}"):
+                st.markdown(f"**{_ahead(pair)}** · {safe(title(str(pair['probe'])))}")
+                rooms.append((place_for_pictures(f"contrast_{place}"), st.empty()))
+                captions(own)
+                if upheld(pair):
+                    st.caption(upheld(pair))
+                draw_scores(own, bold=(evaluator,), floor=0.0, key=f"contrast_{place}")
+                with st.container(horizontal=True, gap="small", vertical_alignment="center"):
+                    to_lab(pair, own, files)
+                    collect_button(
+                        partial(card_slide, files, scope, pair, own, marks="none", link=link), key=f"contrast.{place}"
+                    )
+        for place, ((room, below), own, made) in enumerate(zip(rooms, rows, begun, strict=True)):
+            drawn = finished(made)
+            draw_pictures(room, drawn, own.iloc[0], key=f"contrast_{place}")
+            if said := below_pictures(drawn):
+                below.caption(said)
+
+
+def upheld(pair: pd.Series) -> str:
+    """What people say of a comparison, in words; empty where no study asked."""
+    if pd.isna(pair["upheld"]):
+        return ""
+    return f"Of the people who judged it, {as_percent(pair['upheld'])} uphold the right side."
+
+
+def _ahead(pair: pd.Series) -> str:
+    """How far the wrong side lies above the right one, in words."""
+    if pair["margin"] == 0:
+        return f"A tie at {number(pair['right'])}"
+    return f"Wrong ahead by {number(pair['margin'])}"
+
+
+@st.cache_data(hash_funcs=KEYED, max_entries=64, show_spinner=False)
+def _worst(
+    files: Signature, scope: Narrowed, chosen: Slice, evaluator: str, family: str, known: bool
+) -> tuple[pd.DataFrame, int]:
+    return worst_failures(view(files, scope, chosen), evaluator, family, known=known, limit=_HELD)

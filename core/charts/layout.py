@@ -248,18 +248,19 @@ def _heads(figure: Figure, found: Sequence[Panel]) -> int:
     """Room in px that the names of a map's columns take between its title and its cells; 0 for other figures."""
     if figure.kind != "map":
         return 0
-    lines = (len(_head(figure, marks.name)) for panel in found for marks in panel.marks)
+    lines = (len(_head(figure, panel, marks.name)) for panel in found for marks in panel.marks)
     return 18 + _HEAD * max(lines, default=1)
 
 
-def _head(figure: Figure, name: str) -> list[str]:
-    """Lines of the name of a map's column, so short that several columns fit on a phone."""
-    return wrap(shortened(called(figure, name)), _NAMED, break_long_words=False) or [""]
+def _head(figure: Figure, panel: Panel, name: str) -> list[str]:
+    """Lines of the name of a map's column, so short that the columns fit on a phone."""
+    letters = max(_NAMED, 4 * _NAMED // len(panel.marks))
+    return wrap(shortened(called(figure, name)), letters, break_long_words=False) or [""]
 
 
 def columns_on_top(figure: Figure, panel: Panel) -> dict[str, Any]:
     """The axis of a map's columns."""
-    names = ["<br>".join(map(plain, _head(figure, marks.name))) for marks in panel.marks]
+    names = ["<br>".join(map(plain, _head(figure, panel, marks.name))) for marks in panel.marks]
     return _words(names, upright=True) | {"side": "top"}
 
 

@@ -1,4 +1,4 @@
-"""On how many tests an evaluator is better than a coin: by the verdicts of the grid, and in words that hold of little."""
+"""On how many tests an evaluator is better than a coin: by the verdicts of the grid, in words true of little."""
 
 import pandas as pd
 
@@ -11,7 +11,7 @@ FEW = "No test here has enough independent pictures to say whether a metric is b
 
 def rates(*rows: tuple[str, str, str, float]) -> pd.DataFrame:
     found = pd.DataFrame(rows, columns=["evaluator", "label", "verdict", "failure"])
-    return found.assign(family=found["label"].str.partition(":")[0], caption="human, en")
+    return found.assign(family=found["label"].str.split(":").str[0], caption="human, en")
 
 
 def test_equal_counts_share_a_clause_and_the_test_missed_most_is_named() -> None:

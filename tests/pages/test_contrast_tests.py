@@ -295,7 +295,7 @@ def test_runs_without_a_directional_probe_say_what_to_audit(
     words = said(app)
     assert "No run has a directional probe" in words
     assert "--corpus demo --evaluators conse-lite0 --subject human --probes directional,default" in words
-    write_run(results_dir() / "photographs", audited("vflip"), corpus={"name": "coco"})
+    write_run(results_dir() / "photographs", audited("vflip", corpus="coco"), corpus={"name": "coco"})
     assert "audit --corpus coco --root path/to/coco --evaluators" in said(open_page(CONTRAST, corpus="coco"))
 
 

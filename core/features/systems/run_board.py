@@ -13,10 +13,10 @@ from core.store.run_files import Run
 from core.store.store import Store
 
 KINDS = {
-    "people": (HUMAN, IDENTITY),
-    "template": (TEMPLATE, IDENTITY),
-    "people, hollow ending": (HUMAN, "hollow-tail"),
-    "template that denies": (TEMPLATE, "negation"),
+    "Human caption": (HUMAN, IDENTITY),
+    "Template caption": (TEMPLATE, IDENTITY),
+    "Human caption, empty ending": (HUMAN, "hollow-tail"),
+    "Template caption, negated": (TEMPLATE, "negation"),
 }
 """System -> whose caption it has of every picture, and the probe that edited that caption; IDENTITY: none did."""
 

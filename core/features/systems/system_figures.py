@@ -7,15 +7,16 @@ import numpy as np
 import pandas as pd
 
 from core.charts.spec import PALETTE, Axis, Figure, Reference, Style, colours, counted
+from core.features.systems.system_board import rank_range
 
-BY_CHANCE = "other pictures"
-"""Column of the map of swaps that no edit makes: how often a sample of pictures alone changes the order."""
+BY_CHANCE = "Other pictures"
+"""Row of the map of swaps that no edit makes: how often a sample of pictures alone changes the order."""
 
 _CLICK = "for its pictures"
 
 
 def system_means(standings: pd.DataFrame) -> Figure:
-    """Mean score of every system with its interval, the highest on top.
+    """Mean score of every system with its interval and before its name its sure ranks, the highest on top.
 
     Args:
         standings: rows of one evaluator of ``core.features.systems.system_board.board``.
@@ -46,6 +47,11 @@ def system_means(standings: pd.DataFrame) -> Figure:
         frame,
         f"mean score of {evaluator}",
         order=tuple(frame["label"]),
+        names={
+            str(row["system"]): f"{rank_range(row['sure_low'], row['sure_high'])}: {row['system']}"
+            for row in standings.to_dict("records")
+            if not math.isnan(row["sure_low"])
+        },
         styles={evaluator: Style(colours([evaluator])[evaluator])},
         click=_CLICK,
     )
@@ -81,54 +87,48 @@ def system_ranks(standings: pd.DataFrame, *, order: tuple[str, ...]) -> Figure:
     )
 
 
+MOST_PAIRS = 4
+"""Columns of the map of swaps."""
+
+
 def swap_map(swaps: pd.DataFrame) -> Figure:
-    """Neighbours against families: how probably an edit changes their order; beside it what other pictures would do.
+    """Families against the neighbours that they swap most: how probably an edit changes their order, and pictures do.
 
     Args:
         swaps: one evaluator's rows of ``core.features.systems.system_board.by_family``.
     """
-    pairs = swaps["higher"].astype(str) + " above " + swaps["lower"].astype(str)
+    swaps = swaps.assign(pair=swaps["higher"].astype(str) + " and " + swaps["lower"].astype(str))
+    most = swaps.groupby("pair", sort=False)["probability"].max().nlargest(MOST_PAIRS)
+    swaps = swaps[swaps["pair"].isin(most.index)]
     hover = [
-        f"{pair}, {row['family']}\n{_percent(row['probability'])} of samples change order; the means swap under "
+        f"{row['pair']}, {row['family']}\n{_percent(row['probability'])} of samples change order; the means swap under "
         f"{row['swapped']} of {row['edits']} edits\nn = {counted(row['least_n'], 'picture')} or more"
-        for pair, row in zip(pairs, swaps.to_dict("records"), strict=True)
+        for row in swaps.to_dict("records")
     ]
-    edited = pd.DataFrame(
+    opens = [
+        json.dumps({name: str(row[name]) for name in ("evaluator", "higher", "lower", "family")})
+        for row in swaps.to_dict("records")
+    ]
+    chance = swaps.groupby("pair", sort=False).agg(probability=("chance", "mean"), least_n=("least_n", "min"))
+    alone = [
+        f"{pair}\n{_percent(value)} of samples of pictures have another order, without an edit"
+        for pair, value in chance["probability"].items()
+    ]
+    rows = pd.concat([swaps, chance.reset_index().assign(family=BY_CHANCE)], ignore_index=True)
+    frame = pd.DataFrame(
         {
-            "label": pairs,
-            "series": swaps["family"].astype(str),
+            "label": rows["family"].astype(str),
+            "series": rows["pair"],
             "panel": "",
-            "value": 100 * swaps["probability"],
+            "value": 100 * rows["probability"],
             "low": np.nan,
             "high": np.nan,
-            "n": swaps["least_n"],
-            "hover": hover,
-            "opens": [
-                json.dumps({name: str(row[name]) for name in ("evaluator", "higher", "lower", "family")})
-                for row in swaps.to_dict("records")
-            ],
+            "n": rows["least_n"],
+            "hover": hover + alone,
+            "opens": opens + [""] * len(alone),
+            "text": [f"{100 * each:.0f}" if each == each else "" for each in rows["probability"]],
         }
     )
-    chance = swaps.assign(pair=pairs).groupby("pair", sort=False).agg(value=("chance", "mean"), n=("least_n", "min"))
-    alone = pd.DataFrame(
-        {
-            "label": chance.index,
-            "series": BY_CHANCE,
-            "panel": "",
-            "value": 100 * chance["value"],
-            "low": np.nan,
-            "high": np.nan,
-            "n": chance["n"],
-            "hover": [
-                f"{pair}\n{_percent(value)} of samples of pictures have another order, without an edit"
-                for pair, value in chance["value"].items()
-            ],
-            "opens": "",
-        }
-    )
-    frame = pd.concat([edited, alone], ignore_index=True)
-    frame["text"] = [f"{value:.0f}" if value == value else "" for value in frame["value"]]
-    families = [*dict.fromkeys(edited["series"]), BY_CHANCE]
     return Figure(
         "",
         "",
@@ -138,9 +138,7 @@ def swap_map(swaps: pd.DataFrame) -> Figure:
         kind="map",
         unit=" %",
         span=(0, 100),
-        order=tuple(dict.fromkeys(pairs)),
-        styles={name: Style() for name in families},
-        along=Axis("neighbours"),
+        order=tuple(dict.fromkeys(frame["label"])),
         click=_CLICK,
     )
 

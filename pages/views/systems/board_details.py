@@ -31,7 +31,7 @@ def draw_details(made: Leaderboard, tables: Callable[[str], pd.DataFrame], evalu
         evaluator: that the reader chose.
     """
     parts: dict[str, Callable[[], None]] = {
-        "Ranks by every evaluator": lambda: _draw_ranks(made, tables("standings"), evaluator),
+        "Standings in numbers, by every evaluator": lambda: _draw_ranks(made, tables("standings"), evaluator),
         "Pairwise differences": lambda: draw_differences(tables("differences"), evaluator),
         "Every number under harmless edits": lambda: draw_edits(
             tables("swaps"), tables("edits"), tables("places"), evaluator
@@ -51,7 +51,7 @@ def draw_details(made: Leaderboard, tables: Callable[[str], pd.DataFrame], evalu
 
 
 def _draw_origin(made: Leaderboard) -> None:
-    for sentence in made.left_out:
+    for sentence in (*made.left_out, *made.remarks):
         st.caption(safe(sentence, limit=300))
     prints = ", ".join(f"{each}, fingerprint {key}" for each, key in made.evaluators.items())
     st.caption(
@@ -80,17 +80,26 @@ def _draw_ranks(made: Leaderboard, every: pd.DataFrame, evaluator: str) -> None:
         clicked=partial(draw_behind, made, "ranks"),
     )
     st.caption(
-        "A click on a mark shows the captions behind it, lowest scores first. Rank 1 has the highest mean. The "
+        "Rank 1 has the highest mean. The "
         "interval holds the middle 95 % of the ranks in bootstrap samples of pictures; among many nearly equal "
         "systems it is too short, and sure ranks are the safe reading."
     )
     figure_buttons(ranks, every, "systems-ranks", title="Ranks of systems", key="systems.ranks.files")
     draw_table(
-        rows.assign(first=100 * rows["first"]),
-        alt="How often each system is first",
-        column_order=("rank", "system", "first", "own_mean", "own_n"),
+        rows.assign(
+            ranks=ranks_said(rows),
+            sure=ranks_said(rows, "sure"),
+            mean_interval=interval(rows, "low", "high", 4, False)[0],
+            first=100 * rows["first"],
+        ),
+        alt="Standings in numbers",
+        column_order=(
+            *("rank", "system", "mean", "mean_interval", "sure", "ranks", "first", "n_items", "own_mean", "own_n"),
+        ),
         column_config=HEADS
         | {
+            "mean": NUMBER("Mean", format="%.4f"),
+            "mean_interval": INTERVAL,
             "first": NUMBER("First, %", format="%.1f", help="Share of samples in which nobody is above"),
             "own_mean": NUMBER("Own mean", format="%.4f", help="Over all pictures of the system itself"),
             "own_n": NUMBER("Own n"),

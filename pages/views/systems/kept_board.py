@@ -8,17 +8,14 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
-from core.features.systems.could_swap import could_swap
 from core.features.systems.system_board import rank_range
 from core.features.systems.system_captions import lowest, swapped
-from core.features.systems.system_figures import swap_map, system_means
+from core.features.systems.system_figures import MOST_PAIRS, swap_map, system_means
 from core.features.systems.system_file import Leaderboard
-from core.probes.titles import family_title
+from core.probes.titles import deed, family_title
 from pages.views.common.collect import figure_buttons
 from pages.views.common.page_charts import draw
-from pages.views.common.page_tables import draw_table
 from pages.views.common.run_corpora import corpus_holding
-from pages.views.common.shown_answers import interval
 from pages.views.common.text import counted, listed, number, safe
 from pages.views.flip_risk.two_systems import pair_card, pictures
 
@@ -95,6 +92,9 @@ HEADS = {
     "family": "Family",
     "rank": "Rank",
     "ranks": "Rank interval",
+    "sure": st.column_config.TextColumn(
+        "Sure ranks", help="Only differences count that are sure after Holm's correction"
+    ),
     "interval": INTERVAL,
     "n_items": NUMBER("n pictures"),
     "n_images": NUMBER("n pictures"),
@@ -105,14 +105,14 @@ HEADS = {
 
 
 def draw_top(made: Leaderboard, tables: Callable[[str], pd.DataFrame], evaluator: str) -> None:
-    """Draw who stands where and who could swap: in words, as a figure, as a table, and under each kind of edit.
+    """Draw who leads and what swaps whom: in words, as a figure, and under each kind of edit.
 
     Args:
         made: the leaderboard.
         tables: by name, of ``core.features.systems.system_tables.tables``.
         evaluator: whose scores; a mark opens the pictures of its system.
     """
-    rows, differences, swaps = (_of(tables(name), evaluator) for name in ("standings", "differences", "swaps"))
+    rows, swaps = (_of(tables(name), evaluator) for name in ("standings", "swaps"))
     st.markdown(_said(rows) + _swaps_said(swaps))
     figure = system_means(rows)
     draw(
@@ -121,8 +121,13 @@ def draw_top(made: Leaderboard, tables: Callable[[str], pd.DataFrame], evaluator
         alt=f"Mean score of every system by {evaluator}, with 95 % intervals",
         clicked=partial(draw_behind, made, "means"),
     )
-    figure_buttons(figure, rows, "systems-means", title=f"Systems, {evaluator}", key="systems.means.files")
-    _table(rows, could_swap(rows, differences, swaps))
+    with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute"):
+        st.caption(
+            "Before a name the ranks that it may have: only differences that are sure after Holm's correction part "
+            "two systems.",
+            width="content",
+        )
+        figure_buttons(figure, rows, "systems-means", title=f"Systems, {evaluator}", key="systems.means.files")
     known = swaps[swaps["probability"].notna()]
     if len(known):
         _draw_map(made, known, evaluator)
@@ -132,31 +137,6 @@ def _of(table: pd.DataFrame, evaluator: str) -> pd.DataFrame:
     return table[table["evaluator"] == evaluator]
 
 
-def _table(rows: pd.DataFrame, swaps: list[str]) -> None:
-    draw_table(
-        rows.assign(
-            ranks=ranks_said(rows),
-            sure=ranks_said(rows, "sure"),
-            swaps=swaps,
-            mean_interval=interval(rows, "low", "high", 4, False)[0],
-        ),
-        alt="Standings in numbers",
-        column_order=("rank", "system", "swaps", "mean", "mean_interval", "ranks", "sure", "n_items"),
-        column_config=HEADS
-        | {
-            "swaps": st.column_config.TextColumn(
-                "Could swap with",
-                help="Other pictures: the difference is not sure. Else the kind of harmless edit that swaps the means",
-            ),
-            "sure": st.column_config.TextColumn(
-                "Sure ranks", help="When only differences count that are sure after Holm's correction"
-            ),
-            "mean": NUMBER("Mean", format="%.4f"),
-            "mean_interval": INTERVAL,
-        },
-    )
-
-
 def ranks_said(rows: pd.DataFrame, of: str = "rank") -> list[str]:
     """Both ends of the ranks of each row in words."""
     return [rank_range(*each) for each in zip(rows[f"{of}_low"], rows[f"{of}_high"], strict=True)]
@@ -164,34 +144,33 @@ def ranks_said(rows: pd.DataFrame, of: str = "rank") -> list[str]:
 
 def _said(rows: pd.DataFrame) -> str:
     top = rows.iloc[0]
-    n = counted(int(top["n_items"]), "picture")
+    first, n = safe(top["system"]), counted(int(top["n_items"]), "picture")
     if pd.isna(top["rank_high"]):
-        return f"**{safe(top['system'])}** has the highest mean ({n}; {safe(str(top['note']))})."
-    could = [safe(name) for name in rows.loc[rows["sure_low"] == 1, "system"]]
-    if len(could) == 1:
-        return f"**{could[0]}** is first for sure ({n} that all systems caption)."
-    return f"First place is open between **{listed(could)}** ({n} that all systems caption)."
+        return f"**{first}** has the highest mean ({n}; {safe(str(top['note']))})."
+    others = [safe(name) for name in rows.loc[rows["sure_low"] == 1, "system"] if name != top["system"]]
+    if not others:
+        return f"**{first}** is first for sure, on {n} that all systems caption."
+    return f"**{first}** leads, but not for sure ahead of **{listed(others)}**, on {n} that all systems caption."
 
 
 def _swaps_said(swaps: pd.DataFrame) -> str:
-    """Which neighbours a harmless edit swaps, of those that were scored under one."""
+    """Which neighbours a harmless edit swaps, the one that does most often first, of those scored under one."""
     known = swaps[swaps["least_n"] > 0]
     if known.empty:
         return ""
-    moved = known[known["swapped"] > 0]
+    moved = known[known["swapped"] > 0].sort_values("probability", ascending=False, kind="stable")
     if moved.empty:
         families = counted(known["family"].nunique(), "kind of harmless edit", "kinds of harmless edits")
         return f" Under **none of {families}** do two neighbours swap."
-    told = [
-        f"{safe(row['higher'])} and {safe(row['lower'])} under {safe(family_title(row['family']))}"
-        for row in moved.head(3).to_dict("records")
-    ]
-    rest = f" and {len(moved) - 3} more" if len(moved) > 3 else ""
-    return f" A harmless edit swaps **{listed(told)}**{rest}."
+    row = moved.iloc[0]
+    often = "" if pd.isna(row["probability"]) else f" in {100 * row['probability']:.0f} of 100 samples of pictures"
+    rest = f", and {len(moved) - 1} more such swaps are below" if len(moved) > 1 else ""
+    who = f"{safe(row['higher'])} and {safe(row['lower'])}"
+    return f" **{safe(deed(str(row['family'])))} swaps {who}{often}**{rest}."
 
 
 def _draw_map(made: Leaderboard, rows: pd.DataFrame, evaluator: str) -> None:
-    st.header("Under harmless edits", anchor=False)
+    st.header("In how many of 100 samples of pictures does an edit swap two neighbours?", anchor=False)
     figure = swap_map(rows)
     draw(
         figure,
@@ -199,8 +178,8 @@ def _draw_map(made: Leaderboard, rows: pd.DataFrame, evaluator: str) -> None:
         alt=f"How probably an edit swaps two neighbours, by {evaluator}",
         clicked=partial(draw_behind, made, "swaps"),
     )
-    st.caption(
-        "Of 100 samples of pictures, those in which an edit turns two neighbours round; last column: those in which "
-        "other pictures alone do. A click on another cell shows the pictures on which the two captions change order."
-    )
-    figure_buttons(figure, rows, "systems-swaps", title=f"Swaps, {evaluator}", key="systems.swaps.files")
+    pairs = len(rows[["higher", "lower"]].drop_duplicates())
+    some = f" The {MOST_PAIRS} of {pairs} neighbours that swap most often." if pairs > MOST_PAIRS else ""
+    with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute"):
+        st.caption(f"Last row: without an edit.{some} A click on a cell shows the pictures behind it.", width="content")
+        figure_buttons(figure, rows, "systems-swaps", title=f"Swaps, {evaluator}", key="systems.swaps.files")

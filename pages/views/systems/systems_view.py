@@ -75,7 +75,7 @@ def _board(state: PageState) -> None:
     figures_of(Origin(state, _of(made)))
     tables = partial(computed, stamp(name), systems)
     draw_top(made, tables, evaluator)
-    draw_sentences(made.remarks)
+    draw_sentences(() if is_example(name) else made.remarks)
     draw_details(made, tables, evaluator)
 
 

@@ -1,14 +1,9 @@
-"""A run as a leaderboard: which run ships as the example, what its rows are, who could swap."""
+"""A run as a leaderboard: which run ships as the example, what its rows are."""
 
 from dataclasses import replace
 from pathlib import Path
 
-import pandas as pd
-import pytest
-
-from core.features.systems.could_swap import could_swap
 from core.features.systems.run_board import KINDS, board_of_run, example_run
-from core.features.systems.system_board import DIFFERENCES, STANDINGS, SWAPS
 from core.features.systems.system_file import as_bytes, read_leaderboard
 from core.features.systems.system_tables import tables
 from core.settings import results_dir
@@ -52,22 +47,3 @@ def test_only_a_complete_shipped_run_with_both_kinds_of_captions_is_the_example(
     assert example_run(replace(each, path=tmp_path / each.id) for each in runs) is None
     halves = [replace(each, manifest={**each.manifest, "status": "running"}) for each in runs]
     assert example_run(halves) is None
-
-
-def _frame(columns: tuple[str, ...], *rows: dict[str, object]) -> pd.DataFrame:
-    return pd.DataFrame([dict.fromkeys(columns) | row for row in rows], columns=list(columns))
-
-
-@pytest.mark.parametrize(("sure", "swapped", "told"), [(True, 0, ""), (False, 0, "B: other pictures")])
-def test_what_is_not_sure_could_swap_by_other_pictures(sure: bool, swapped: int, told: str) -> None:
-    standings = _frame(STANDINGS, {"system": "A"}, {"system": "B"})
-    differences = _frame(DIFFERENCES, {"higher": "A", "lower": "B", "sure": sure})
-    swaps = _frame(SWAPS, {"higher": "A", "lower": "B", "family": "vertical-flip", "swapped": swapped})
-    assert could_swap(standings, differences, swaps)[0] == told
-    turned = could_swap(standings, differences, swaps.assign(swapped=1))
-    why = "Upside down" if sure else "other pictures, Upside down"
-    assert turned == [f"B: {why}", f"A: {why}"]
-
-
-def test_one_system_alone_could_swap_with_nobody() -> None:
-    assert could_swap(_frame(STANDINGS, {"system": "A"}), _frame(DIFFERENCES), _frame(SWAPS)) == [""]

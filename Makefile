@@ -48,6 +48,7 @@ sbom: setup ## write sbom.json, a CycloneDX list of every installed package with
 # and place matter, of pictures and of words, and what surrounds a short caption;
 # the others hold captions and ask what should, each beside the same harmless edits under every caption that it breaks.
 AUDIT = $(BIN)/python -m core audit --out data/results --overwrite --workers 2
+JOIN = $(BIN)/python -m core verify --join data/results
 ENGLISH = conse-lite0,conse-lite2,grounding-judge
 PLATES = reposition-telea-TL,reposition-telea-BR,reposition-true-TL,reposition-true-BR,reposition-ground
 HARD = reposition-hard-TL,reposition-hard-BR
@@ -56,6 +57,7 @@ LANGUAGES = en,de,fr,es,ja
 WORDS = repetition,removal,masking,lexical-sweep,lexical-printed,hollow-tail,tail-sweep,foil,foil-siblings
 audit: setup ## recompute the shipped run of what should not matter
 	@$(AUDIT) --corpus demo --run-id demo --probes default,$(PLATES),$(HARD) --evaluators $(ENGLISH) || test $$? -eq 1
+	@$(JOIN)
 
 audits: audit ## recompute every shipped run
 	@$(AUDIT) --corpus demo --run-id demo-captions --subject both --language $(LANGUAGES) \
@@ -72,6 +74,7 @@ audits: audit ## recompute every shipped run
 		--evaluators $(ENGLISH) || test $$? -eq 1
 	@$(AUDIT) --corpus demo --sample 84 --run-id demo-lexical-sweeps --subject human --probes $(WORDS) \
 		--evaluators $(ENGLISH) || test $$? -eq 1
+	@$(JOIN)
 
 # The tests of mentions and sizes come with captions of their own: the report reads them beside the captions of people.
 REPORT = $(BIN)/python -m core report --overwrite

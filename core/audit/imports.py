@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any, Literal
 
 import pyarrow as pa
@@ -20,6 +21,7 @@ from core.errors import InvalidInput, StoreError
 from core.evaluators.base import describe
 from core.evaluators.imported import imported_fingerprint, imported_spec, stored_name
 from core.probes.rejections import coded
+from core.store.joined_shards import is_joined, write_shards
 from core.store.run_files import COMPLETE, MANIFEST, RUNNING, Run, check_manifest, check_run_id, read_run
 from core.store.schema import SCHEMA_VERSION, SCHEMAS
 from core.store.seal import IMPORT
@@ -40,6 +42,8 @@ class Beside:
 
     def __init__(self, run: Run, folder: PairFolder) -> None:
         self.run = run
+        self._sealed = None if run.seal is None else run.seal.files
+        self._apart = TemporaryDirectory(prefix="invariscope-")
         self._folder = RunFolder(run.path, str(run.manifest.get("key")))
         if run.status != COMPLETE or run.schema_version != SCHEMA_VERSION or not run.path.is_dir():
             raise InvalidInput(
@@ -50,6 +54,9 @@ class Beside:
             raise InvalidInput(
                 f"run {run.id} is of other {', '.join(differs)} than the pairs of {folder.path}; leave --beside out"
             )
+        if is_joined(run):
+            write_shards(run, Path(self._apart.name))
+            self._folder, self._sealed = RunFolder(Path(self._apart.name), self._folder.key), None
 
     def finished(self, index: int) -> Finished:
         """What a shard says of itself.
@@ -57,8 +64,7 @@ class Beside:
         Raises:
             StoreError: if it is missing or damaged.
         """
-        seal = self.run.seal
-        known = self._folder.finished(index, sealed=None if seal is None else seal.files)
+        known = self._folder.finished(index, sealed=self._sealed)
         if known is None:
             raise StoreError(f"shard {index} of run {self.run.id} is missing or damaged; start that run again")
         return known

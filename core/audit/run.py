@@ -25,6 +25,7 @@ from core.audit.workers.teams import crew
 from core.errors import InvalidInput, InvariscopeError, ScoringStopped
 from core.evaluators.pool import Pool, shared_pool
 from core.probes.pairs import LeftOut
+from core.store.joined_shards import is_joined, join, take_apart
 from core.store.run_files import COMPLETE, INTERRUPTED, MANIFEST, RUNNING, Run, check_run_id, read_run
 from core.store.run_sources import note_audited
 from core.store.seal import AUDIT, Part
@@ -219,6 +220,7 @@ class _Job:
         self.speed: dict[str, dict[str, float]] = manifest["speed"]
         self.per_item = 1 + len(plan.image_probes)
         self.sealed: Mapping[str, Part] | None = None
+        self.joined = False
         self.before: ShardCounts | None = None
         self.embedded = ShardCounts()
         self.to_embed = 0
@@ -234,9 +236,12 @@ class _Job:
         path = self.folder.path / MANIFEST
         if path.exists():
             begun = read_run(self.folder.path)
+            check_same(begun.manifest, self.manifest, self.folder.path)
+            self.joined = is_joined(begun)
+            if self.joined:
+                begun = take_apart(begun)
             self.sealed = None if begun.seal is None else begun.seal.files
             earlier = begun.manifest
-            check_same(earlier, self.manifest, self.folder.path)
             for name in ("created", "command"):
                 self.manifest[name] = earlier.get(name, self.manifest[name])
             self.before_s = float(earlier.get("elapsed_seconds") or 0.0)
@@ -267,7 +272,7 @@ class _Job:
         self.folder.close(self._told(COMPLETE), by=AUDIT, shards=len(self.shards))
         self.folder.clear_work()
         self._report("complete")
-        return read_run(self.folder.path)
+        return join(self.folder.path) if self.joined else read_run(self.folder.path)
 
     def _stopped(self, why: ScoringStopped | None = None) -> RunStopped:
         self._save(INTERRUPTED)

@@ -1,5 +1,7 @@
 """``verify``: whether runs and published files are still what they were closed with."""
 
+from collections.abc import Iterable
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -17,6 +19,9 @@ def verify(
     write: Annotated[
         bool, typer.Option("--write", help="Seal the named runs that have no seal: later changes are seen then.")
     ] = False,
+    join: Annotated[
+        bool, typer.Option("--join", help="Join the shards of the named runs into one file a table, once all is whole.")
+    ] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print every verdict as JSON for a script.")] = False,
 ) -> None:
     """Read every byte of runs and compare it with the SHA-256 that each run was closed with.
@@ -25,23 +30,22 @@ def verify(
     """
     from core import settings
     from core.api.opened_run import place
-    from core.audit.shards import only_one
     from core.errors import InvalidInput
     from core.store.run_files import holds_runs
-    from core.store.verification import DAMAGED, UNVERIFIED, seal_later
+    from core.store.verification import DAMAGED, UNVERIFIED
     from core.store.verification import verify as read
 
-    if write and not places:
-        raise InvalidInput("--write seals the runs that are named, got none; name a run, e.g. one of 'runs'")
+    if (write or join) and not places:
+        raise InvalidInput("--write and --join change the runs that are named, got none; name one of 'runs'")
     chosen = [place(each) for each in places or ()]
     here = (settings.results_dir(), settings.runs_dir())
     found = [verdict for path in chosen or [each for each in here if holds_runs(each)] for verdict in read(path)]
-    if write:
-        for verdict in found:
-            if verdict.state == UNVERIFIED and verdict.path.is_dir():
-                with only_one(verdict.path):
-                    seal_later(verdict.path)
-                note(f"sealed {verdict.run}: a change from now on is seen; nothing is said of the time before")
+    if write or join:
+        folders = [each for each in found if each.path.is_dir()]
+        if write:
+            _seal([each.path for each in folders if each.state == UNVERIFIED])
+        if join:
+            _join([each.path for each in folders])
         found = [verdict for path in chosen for verdict in read(path)]
     if as_json:
         print_json([verdict.as_dict() for verdict in found])
@@ -54,3 +58,22 @@ def verify(
             note("no run yet; start one with: python -m core audit")
     if any(verdict.state == DAMAGED for verdict in found):
         raise typer.Exit(Code.FAILURES)
+
+
+def _seal(folders: Iterable[Path]) -> None:
+    from core.audit.shards import only_one
+    from core.store.verification import seal_later
+
+    for folder in folders:
+        with only_one(folder):
+            run = seal_later(folder)
+        note(f"sealed {run.id}: a change from now on is seen; nothing is said of the time before")
+
+
+def _join(folders: Iterable[Path]) -> None:
+    from core.audit.shards import only_one
+    from core.store.joined_shards import join
+
+    for folder in folders:
+        with only_one(folder):
+            join(folder)

@@ -76,14 +76,19 @@ def with_seal(
     by: str,
     files: Mapping[str, Part] | None = None,
     tables: Mapping[str, Part] | None = None,
+    sealed: str | None = None,
 ) -> dict[str, Any]:
-    """Return a manifest that holds a new seal; exactly one of ``files`` and ``tables`` is given."""
+    """Return a manifest that holds a new seal; exactly one of ``files`` and ``tables`` is given.
+
+    Args:
+        sealed: time in UTC since when a change would be seen; None: now.
+    """
     parts = files if files is not None else tables
     assert parts is not None
     assert by in BY
     seal = {
         "algorithm": ALGORITHM,
-        "sealed": datetime.now(UTC).isoformat(timespec="seconds").replace("+00:00", "Z"),
+        "sealed": sealed or datetime.now(UTC).isoformat(timespec="seconds").replace("+00:00", "Z"),
         "by": by,
         "files" if files is not None else "tables": {name: parts[name].as_dict() for name in sorted(parts)},
     }

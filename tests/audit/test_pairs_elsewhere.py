@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 from collections.abc import Mapping
@@ -37,6 +38,7 @@ from core.features.calibration.readings import Terms, calibrator
 from core.report.build import build
 from core.report.document import parse_signature, signature_of
 from core.report.fairness_card import card_report
+from core.store.joined_shards import join
 from core.store.run_files import Run
 from core.store.store import Store
 from tests.audit.squares import PAIRED, PLUGINS, build_corpus
@@ -335,6 +337,9 @@ def test_scores_stand_beside_those_of_the_run_whose_pairs_they_are_of(
         pd.testing.assert_frame_equal(frame(run, table), frame(direct, table))
     assert [each["name"] for each in run.manifest["evaluators"]] == ["paired-histogram", "clipscore@imported"]
     assert run.manifest["counts"]["calls"] == direct.manifest["counts"]["calls"]
+    joined = join(Path(shutil.copytree(direct.path, tmp_path / "joined" / direct.id)))
+    again = import_scores(folder, [told(scores)], tmp_path, run_id="both-again", beside=joined)
+    pd.testing.assert_frame_equal(frame(again, "scores").drop(columns="run"), rows.drop(columns="run"))
     with Store.open(run.path) as store:
         assert not store.problems
         assert set(read_table(store).evaluators) == {"paired-histogram", "clipscore@imported"}

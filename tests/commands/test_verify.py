@@ -7,6 +7,8 @@ from pathlib import Path
 import pytest
 
 from core.settings import ROOT
+from core.store.joined_shards import take_apart
+from core.store.run_files import read_run
 from tests.commands.calling import Invoke
 from tests.manifests import edit_manifest
 
@@ -23,15 +25,15 @@ def test_what_is_whole_ends_with_0_and_what_is_damaged_with_1_and_its_name(invok
     found = invoke("verify", str(run))
     assert found.exit_code == 0
     assert "whole" in found.stdout
-    (run / "scores" / "shard-00003.parquet").unlink()
+    (run / "scores" / "joined-00000.parquet").unlink()
     found = invoke("verify", str(run))
     assert found.exit_code == 1
     assert "damaged" in found.stdout
-    assert "scores/shard-00003.parquet is missing" in found.stderr
+    assert "scores/joined-00000.parquet is missing" in found.stderr
     assert invoke("verify", str(run / "nowhere")).exit_code == 2
     listed = invoke("runs", str(run.parent))
     assert "damaged" in listed.stdout
-    assert "scores/shard-00003.parquet is missing" in listed.stderr
+    assert "scores/joined-00000.parquet is missing" in listed.stderr
     assert "is missing" in json.loads(invoke("runs", str(run.parent), "--json").stdout)[0]["damaged"]
 
 
@@ -61,9 +63,22 @@ def test_a_run_without_a_seal_is_sealed_on_request_and_says_since_when(invoke: I
     assert not list(run.glob(".lock"))
 
 
+def test_shards_are_joined_on_request_alone(invoke: Invoke, run: Path, tmp_path: Path) -> None:
+    third = Path(shutil.copytree(VERSIONS / "third", run.with_name("third")))
+    assert invoke("verify", "--join").exit_code == 2
+    assert invoke("verify", "--join", str(third)).exit_code == 0
+    (told,) = json.loads(invoke("verify", str(third), "--json").stdout)
+    assert (told["state"], told["by"], told["files"]) == ("whole", "audit", 5)
+    take_apart(read_run(run))
+    refused = invoke("verify", "--join", str(run.parent))
+    assert refused.exit_code == 2
+    assert "run demo-prototypes is unfinished; only a run that is complete" in refused.stderr
+    assert not list(run.glob(".lock"))
+
+
 def test_sealing_asks_for_a_name_and_never_seals_what_is_damaged(invoke: Invoke, run: Path) -> None:
     assert invoke("verify", "--write").exit_code == 2
     edit_manifest(run)
-    (run / "items" / "shard-00000.parquet").unlink()
+    (run / "items" / "joined-00000.parquet").unlink()
     assert invoke("verify", "--write", str(run)).exit_code == 1
     assert "seal" not in json.loads((run / "manifest.json").read_text(encoding="utf-8"))

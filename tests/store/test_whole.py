@@ -7,6 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import duckdb
+import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
@@ -16,6 +17,7 @@ from core.audit.run import run_audit
 from core.errors import InvalidInput, StoreError
 from core.evaluators.pool import Pool
 from core.settings import ROOT
+from core.store.joined_shards import join, take_apart
 from core.store.publishing import publish
 from core.store.run_files import Run, read_run, seal_told
 from core.store.schema import SCHEMA_VERSION, SCORES
@@ -175,6 +177,67 @@ def test_a_file_that_is_no_shard_stops_the_audit_before_it_is_sealed_in(built: P
     with pytest.raises(StoreError, match=r"shard-00007\.parquet is no shard of run one; move it out"):
         run_audit(plan_of(built), one.parent, run_id="one", pool=Pool(100, "cpu"))
     assert shard(one, 7).exists()
+
+
+def test_joined_shards_are_one_file_a_table_of_the_same_rows_and_the_same_bytes_again(one: Path) -> None:
+    (one / "calibrations").mkdir()
+    (one / "calibrations" / "mine.json").write_text("{}")
+    tables, sealed = ("scores", "items", "rejections", "variants"), read_run(one).seal
+    shards = {path.relative_to(one): path.read_bytes() for path in one.rglob("*.parquet")}
+    with Store.open(one) as store:
+        before = {table: store.query(f"select * from {table}") for table in tables}
+    run = join(one)
+    assert [path.name for table in tables for path in (one / table).iterdir()] == ["joined-00000.parquet"] * 4
+    assert (one / "calibrations" / "mine.json").is_file()
+    assert sealed is not None
+    assert run.seal is not None
+    assert (run.seal.by, run.seal.sealed) == (sealed.by, sealed.sealed)
+    assert verify(one)[0].state == WHOLE
+    with Store.open(one) as store:
+        assert store.problems == ()
+        for table in tables:
+            pd.testing.assert_frame_equal(store.query(f"select * from {table}"), before[table])
+    assert join(one).manifest == run.manifest
+    assert take_apart(run).status == "interrupted"
+    assert {path.relative_to(one): path.read_bytes() for path in one.rglob("*.parquet")} == shards
+
+
+@pytest.mark.parametrize("damaged", [False, True])
+def test_a_joined_run_that_is_started_again_is_whole_and_joined_after_it(built: Path, one: Path, damaged: bool) -> None:
+    before = join(one).manifest
+    if damaged:
+        flip(one / "items" / "joined-00000.parquet")
+        assert verify(one)[0].state == DAMAGED
+    rows = pq.read_table(one / "scores" / "joined-00000.parquet")
+    scored: list[str] = []
+    run = run_audit(
+        plan_of(built), one.parent, run_id="one", pool=Pool(100, "cpu"), progress=lambda at: scored.append(at.phase)
+    )
+    assert ("scoring" in scored[:-1] and scored.count("scoring") > 1) == damaged
+    assert run.manifest["counts"] == before["counts"]
+    assert verify(one)[0].state == WHOLE
+    assert pq.read_table(one / "scores" / "joined-00000.parquet").equals(rows)
+    assert len([*one.rglob("*.parquet")]) == 4
+
+
+def test_a_joined_file_of_a_stranger_names_no_file_elsewhere_and_what_is_not_whole_is_not_joined(one: Path) -> None:
+    file = one / "items" / "joined-00000.parquet"
+    join(one)
+    edit_manifest(one)  # no seal
+    rows = pq.read_table(file)
+    for told in ({b"invariscope-shards": json.dumps([["../../away", len(rows), {}]])}, None):
+        pq.write_table(rows.replace_schema_metadata(told), file)
+        with pytest.raises(StoreError, match="put it back from a copy"):
+            take_apart(read_run(one))
+        assert not list(one.parents[1].rglob("away*"))
+    two = one.with_name("two")
+    edit_manifest(two, status="running")
+    with pytest.raises(InvalidInput, match="run two is unfinished; only a run that is complete"):
+        join(two)
+    shard(two, 1).unlink()
+    edit_manifest(two, status="complete")
+    with pytest.raises(StoreError, match="counts"):
+        join(two)
 
 
 PUBLISHED: dict[str, str] = {

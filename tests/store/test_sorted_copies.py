@@ -54,7 +54,7 @@ def test_a_copy_answers_as_the_files_do(run: Path, tmp_path: Path, source: str) 
 
 def rename_an_item(run: Path) -> None:
     """Another run that is whole: one item has another name."""
-    path = run / "scores" / "shard-00001.parquet"
+    path = run / "scores" / "joined-00000.parquet"
     table = pq.read_table(path)
     first, place = table["item"][0].as_py(), table.schema.get_field_index("item")
     names = ["new" if each == first else each for each in table["item"].to_pylist()]
@@ -84,16 +84,16 @@ def test_a_run_reached_by_links_is_copied_once(run: Path, tmp_path: Path) -> Non
         assert len(kept(folder)) == 1
 
 
-def test_a_damaged_shard_is_named_at_every_opening(run: Path, tmp_path: Path) -> None:
-    shard = run / "scores" / "shard-00002.parquet"
-    data = bytearray(shard.read_bytes())
+def test_a_damaged_file_is_named_at_every_opening(run: Path, tmp_path: Path) -> None:
+    file = run / "scores" / "joined-00000.parquet"
+    data = bytearray(file.read_bytes())
     data[300] ^= 0xFF
-    shard.write_bytes(data)
+    file.write_bytes(data)
     for _ in range(2):
         with Store.open(run, copies=tmp_path / "copies") as store:
             (problem,) = store.problems
             assert "run demo is not shown, because it is not whole" in problem
-            assert "shard-00002.parquet is damaged" in problem
+            assert "joined-00000.parquet is damaged" in problem
             assert store.runs() == ()
             assert store.query("select * from scores").empty
     assert kept(tmp_path / "copies") == []
@@ -159,7 +159,7 @@ def test_a_copy_that_is_open_stays_however_large_it_is(
 
 
 def test_a_run_that_scored_a_pair_twice_is_read_as_it_is(run: Path, tmp_path: Path) -> None:
-    path = run / "scores" / "shard-00001.parquet"
+    path = run / "scores" / "joined-00000.parquet"
     table = pq.read_table(path)
     pq.write_table(pa.concat_tables([table, table.slice(0, 1)]), path, write_page_checksum=True)
     edit_manifest(run, counts={})

@@ -339,7 +339,7 @@ def test_scores_stand_beside_those_of_the_run_whose_pairs_they_are_of(
     assert run.manifest["counts"]["calls"] == direct.manifest["counts"]["calls"]
     joined = join(Path(shutil.copytree(direct.path, tmp_path / "joined" / direct.id)))
     again = import_scores(folder, [told(scores)], tmp_path, run_id="both-again", beside=joined)
-    pd.testing.assert_frame_equal(frame(again, "scores").drop(columns="run"), rows.drop(columns="run"))
+    pd.testing.assert_frame_equal(frame(again, "scores"), rows)
     with Store.open(run.path) as store:
         assert not store.problems
         assert set(read_table(store).evaluators) == {"paired-histogram", "clipscore@imported"}

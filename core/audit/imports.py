@@ -43,7 +43,6 @@ class Beside:
     def __init__(self, run: Run, folder: PairFolder) -> None:
         self.run = run
         self._sealed = None if run.seal is None else run.seal.files
-        self._apart = TemporaryDirectory(prefix="invariscope-")
         self._folder = RunFolder(run.path, str(run.manifest.get("key")))
         if run.status != COMPLETE or run.schema_version != SCHEMA_VERSION or not run.path.is_dir():
             raise InvalidInput(
@@ -54,9 +53,12 @@ class Beside:
             raise InvalidInput(
                 f"run {run.id} is of other {', '.join(differs)} than the pairs of {folder.path}; leave --beside out"
             )
-        if is_joined(run):
-            write_shards(run, Path(self._apart.name))
-            self._folder, self._sealed = RunFolder(Path(self._apart.name), self._folder.key), None
+
+    def take_apart(self, into: Path) -> None:
+        """Read the shards of a joined run from an empty folder from now on."""
+        if is_joined(self.run):
+            write_shards(self.run, into)
+            self._folder, self._sealed = RunFolder(into, self._folder.key), None
 
     def finished(self, index: int) -> Finished:
         """What a shard says of itself.
@@ -222,11 +224,13 @@ def import_scores(
     }
     path = Path(out) / run_id
     check_manifest(manifest, path / MANIFEST)
-    with only_one(path):
+    with only_one(path), TemporaryDirectory(prefix="invariscope-") as apart:
         if existing == "refuse" and (path / MANIFEST).exists():
             raise InvalidInput(f"run {run_id} exists in {out}; choose another id or replace it")
 
         def fill(new: Path) -> None:
+            if other is not None:
+                other.take_apart(Path(apart))
             _write(folder, imported, RunFolder(new, key), manifest, other, progress=progress)
 
         write_folder_whole(path, fill, standing="replaced")

@@ -13,7 +13,7 @@ import pandas as pd
 
 from core.evaluators.towers.encoder import scale_of
 from core.features.systems.system_board import own_rows, word_count
-from core.probes.words.health import MOST_REPEATED, distinct, ends_hollow, ends_wrongly, repeated
+from core.probes.words.health import MOST_REPEATED, distinct, ends_hollow, ends_wrongly, is_hollow, repeated
 from core.statistics.bootstrap import Interval
 from core.statistics.ratios import mean_bca, ratio_bca
 from core.statistics.shares import share
@@ -167,7 +167,7 @@ def best_of(rows: pd.DataFrame, evaluators: Sequence[str], systems: Sequence[str
         system's captions were picked. Images with fewer than two captions that have a score are left out.
     """
     clean = rows[(rows["probe"] == "") & rows["system"].isin(list(systems))].dropna(subset=["score"])
-    marks = {text: ends_hollow(text) or ends_wrongly(text) for text in clean["caption"].unique()}
+    marks = {text: is_hollow(text) for text in clean["caption"].unique()}
     lengths = {text: len(text.split()) for text in clean["caption"].unique()}
     picks, shares = [], []
     for evaluator in evaluators:

@@ -78,6 +78,11 @@ def ends_hollow(caption: str) -> bool:
     return again or any(_ends_in(said, tail, unit) for tail, unit in tails("hollow"))
 
 
+def is_hollow(caption: str) -> bool:
+    """Whether a caption ends wrongly or in words about nothing."""
+    return ends_hollow(caption) or ends_wrongly(caption)
+
+
 @cache
 def endings() -> frozenset[str]:
     """Words on which a caption cannot well end, in lower case."""

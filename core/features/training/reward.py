@@ -1,0 +1,170 @@
+"""An evaluator as the reward of self-critical training, with a guard; how far a captioner that is trained on it drifts.
+
+A captioner that maximises a score finds what the score does not mind: endings about nothing, words said again. Paper C
+(4.1, 5.8, table 9) shows both of CLIPScore. The guard gives such a caption the least that there is.
+"""
+
+from collections.abc import Mapping, Sequence
+from functools import partial
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pandas as pd
+
+from core.charts.spec import PALETTE, Axis, Figure, Style
+from core.corpora.images import check_rgb, pixel_hash
+from core.errors import InvalidInput, InvariscopeError
+from core.evaluators.cache import EmbeddingCache
+from core.evaluators.pool import best_device, check_available, check_device
+from core.evaluators.registry import find
+from core.evaluators.scoring import score_pairs_with_errors
+from core.probes.words.health import MOST_REPEATED, is_hollow, repeated
+from core.scoring.reference_metrics import CIDER, compare
+from core.statistics.ratios import mean_bca
+from core.statistics.shares import share
+
+if TYPE_CHECKING:
+    from core.evaluators.base import Evaluator
+
+
+class Reward:
+    """r(v, t̂) = Score(v, t̂), one number a caption: ``Reward("pac-s++")(images, captions)``.
+
+    Pictures and captions are encoded in batches on the device, each once as long as the cache holds it: the captions
+    that are sampled for one picture cost it no second look, in this call or a later one.
+
+    Args:
+        evaluator: as commands name it, e.g. ``pac-s++`` or ``pac-s++@mine/pac-s++.pth``; higher is better, and
+            without references.
+        device: ``cpu``, ``cuda``, …; None: the best there is.
+        guard: whether a caption that ends wrongly or in words about nothing, or says MOST_REPEATED words in a row
+            twice, gets the least that the evaluator gives. Its lists of words are English.
+
+    Raises:
+        NotAvailable: without the weights or the device.
+        InvalidInput: if the evaluator needs references, has no least score, or a lower score is better.
+
+    Source: paper C, equation 18; the guard is not in the paper.
+    """
+
+    def __init__(self, evaluator: str = "pac-s++", *, device: str | None = None, guard: bool = True) -> None:
+        kind = find(evaluator)
+        spec = kind.spec
+        low = spec.score_range[0]
+        if spec.takes_references or not spec.higher_is_better or low is None:
+            raise InvalidInput(
+                f"{evaluator!r} is no reward: it must need no references, be better the higher, and have a lowest "
+                "score; choose another, e.g. pac-s++"
+            )
+        check_available(kind)
+        self.evaluator: Evaluator = kind.load(device=check_device(device or best_device()))
+        self.least, self.guard = float(low), guard
+        self._cache = EmbeddingCache()
+
+    def __call__(self, images: Sequence[np.ndarray], captions: Sequence[str]) -> np.ndarray:
+        """Reward n captions.
+
+        Args:
+            images: n arrays, uint8 RGB [H, W, 3] of any sizes; the same array for every caption of a picture.
+            captions: n captions; a blank one gets the least.
+
+        Returns:
+            float32 [n], every one a finite number.
+
+        Raises:
+            InvalidInput: if the lengths differ, or an image is none.
+            InvariscopeError: if a caption with words has no score, with the reason.
+        """
+        if len(images) != len(captions):
+            raise InvalidInput(f"a reward needs as many images as captions, got {len(images)} and {len(captions)}")
+        rewards = np.full(len(captions), self.least, dtype=np.float32)
+        paid = [row for row, text in enumerate(captions) if text.strip() and not (self.guard and self.refuses(text))]
+        keys = dict[int, str]()  # by the array's identity: hashing its bytes once a picture is enough
+        for row in paid:
+            if id(images[row]) not in keys:
+                check_rgb(images[row])
+                keys[id(images[row])] = pixel_hash(images[row])
+        pixels = {keys[id(images[row])]: images[row] for row in paid}
+        pairs = [(keys[id(images[row])], captions[row]) for row in paid]
+        found = score_pairs_with_errors(self.evaluator, pixels, pairs, cache=self._cache)
+        if reason := next((each for each in found.errors if each), None):
+            raise InvariscopeError(f"a caption has no reward: {reason}")
+        rewards[paid] = found.scores
+        return rewards
+
+    @staticmethod
+    def refuses(caption: str) -> bool:
+        """Whether the guard gives a caption the least.
+
+        Example:
+            >>> Reward.refuses("A dog on a."), Reward.refuses("A dog on the grass.")
+            (True, False)
+        """
+        return is_hollow(caption) or repeated(caption, MOST_REPEATED) > 0
+
+
+WORDS, HOLLOW = "words a caption", "hollow endings, %"
+DRIFT = ("arm", "step", "measure", "value", "low", "high", "n", "note")
+
+
+def drift(said: Mapping[str, Mapping[int, Sequence[str]]], references: Sequence[Sequence[str]]) -> pd.DataFrame:
+    """What becomes of a captioner's captions of the same n pictures while it is trained.
+
+    Args:
+        said: by arm of an experiment (e.g. with the guard and without) and step: one caption a picture.
+        references: captions by people of each picture.
+
+    Returns:
+        DRIFT, a row an arm, step and measure: CIDEr-D, words, Rep-1 to Rep-4 as means with 95 % BCa intervals over
+        pictures, the share of hollow endings with Wilson's.
+
+    Raises:
+        InvalidInput: if a step has not one caption a picture.
+    """
+    rows = list[tuple[object, ...]]()
+    for arm, steps in said.items():
+        for step, captions in steps.items():
+            held = compare(captions, references)
+            means = {
+                CIDER: held.per_caption[CIDER],
+                WORDS: np.array([len(text.split()) for text in captions], dtype=np.float64),
+                **{f"Rep-{n}": _each(captions, n) for n in range(1, MOST_REPEATED + 1)},
+            }
+            found = {name: mean_bca(values) for name, values in means.items()}
+            hollow = share([is_hollow(text) for text in captions])
+            rows += [(arm, step, name, f.estimate, f.low, f.high, f.n, f.note) for name, f in found.items()]
+            shares = (100 * each for each in (hollow.estimate, hollow.low, hollow.high))
+            rows.append((arm, step, HOLLOW, *shares, hollow.n, hollow.note))
+    return pd.DataFrame(rows, columns=list(DRIFT))
+
+
+def drift_figure(table: pd.DataFrame) -> Figure:
+    """The drift, a panel a measure and a line an arm."""
+    arms = dict(zip(dict.fromkeys(table["arm"]), PALETTE, strict=False))
+    told = zip(table["arm"], table["step"], table["value"], table["n"], strict=True)
+    frame = pd.DataFrame(
+        {
+            "label": table["step"].astype(float),
+            "series": table["arm"],
+            "panel": table["measure"],
+            **{name: table[name] for name in ("value", "low", "high", "n")},
+            "hover": [f"{arm}\nstep {step}: {value:.3g}\n{n} pictures" for arm, step, value, n in told],
+        }
+    )
+    return Figure(
+        "drift",
+        "Drift",
+        "",
+        frame,
+        "",
+        kind="lines",
+        free=True,
+        along=Axis("step"),
+        bounds="band",
+        height=180,
+        styles={arm: Style(colour, size=4) for arm, colour in arms.items()},
+    )
+
+
+def _each(captions: Sequence[str], n: int) -> np.ndarray:
+    return np.array(list(map(partial(repeated, n=n), captions)), dtype=np.float64)

@@ -55,9 +55,10 @@ def test_the_printed_link_opens_the_server_for_this_browser_alone(locked: tuple[
     assert kept
     assert KEY not in kept
     assert not [each for each in known.cookies() if kept in each["value"]]  # every port of the host is sent a cookie
-    for path in ("", "/run_audit", "/?key=guessed"):
+    for path in ("", "/run_audit", "/findings?run=demo", "/?key=guessed"):
         outside = settled(open_page(stranger.new_page(), f"http://localhost:{port}{path}"))
         expect(outside.get_by_text("holds this server's token")).to_be_visible()
+        assert path != "/findings?run=demo" or outside.get_by_text("Page not found").count() == 0
     known.close()
     stranger.close()
 

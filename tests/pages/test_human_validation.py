@@ -636,7 +636,8 @@ def test_agreement_answers_before_it_measures(open_page: Open, study: Study, res
     app = open_page(HUMAN, part="agreement")
     first = next(each.value for each in app.markdown if "agree in" in each.value)
     assert re.fullmatch(
-        r"\*\*Two people agree in \d+(\.\d)?\s% of cases\*\* on .*\(\d+ items, \d+ judgements\)\.", first
+        r"\*\*Two people give the same of 3 answers in \d+(\.\d)?\s% of cases\*\* on .*\(\d+ items, \d+ judgements\)\.",
+        first,
     )
     assert [each.value for each in app.markdown].index(first) < next(
         place for place, each in enumerate(app.markdown) if "Fleiss κ" in each.value

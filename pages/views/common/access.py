@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from enum import StrEnum
-from functools import wraps
+from functools import partial, wraps
 from itertools import cycle
 from typing import Any, NamedTuple, ParamSpec
 from urllib.parse import urlsplit
@@ -375,9 +375,19 @@ def entry_page(entry: Entry) -> StreamlitPage:
 
 
 def at_the_door() -> list[StreamlitPage]:
-    """Front page for those who may see no other; none where the dashboard opens at its start."""
-    whole = any(each.name == START for each in open_entries())
-    return [] if whole else [st.Page(_door, title="Invariscope", icon=":material/lock:", default=True)]
+    """The door in place of every entry that a session may not see, at its address: a link says what it needs."""
+    return [
+        st.Page(
+            partial(_door),
+            title="Invariscope",
+            icon=":material/lock:",
+            url_path="" if entry.name == START else entry.name,
+            default=entry.name == START,
+            visibility="visible" if entry.name == START else "hidden",
+        )
+        for entry in entries()
+        if entry not in open_entries()
+    ]
 
 
 def hidden() -> bool:

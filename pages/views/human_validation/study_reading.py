@@ -15,7 +15,7 @@ from core.charts.spec import Figure
 from core.errors import InvalidInput, NotAvailable
 from core.features.human.crossed_votes import whom_it_is_about
 from core.features.human.definition import ORIGINAL, VARIANT, StudyItem
-from core.features.human.kinds import ACCEPTABILITY
+from core.features.human.kinds import ACCEPTABILITY, PREFERENCE
 from core.features.human.people_figures import (
     ALL_PAIRS,
     COMPETENCE_NOTE,
@@ -257,8 +257,10 @@ def draw_agreement(study: Study, _state: PageState) -> None:
     rows, pairs, rates = _agreements(study.id, study.log_path.stat().st_size)
     for row in rows[rows["measure"] == "percent agreement"].to_dict("records"):
         if not pd.isna(row["estimate"]):
+            answers = 3 if row["question"] == PREFERENCE else len(study.definition.asked.scale)
             st.markdown(
-                f"**Two people agree in {as_percent(row['estimate'])} of cases** on {safe(str(row['question']))} "
+                f"**Two people give the same of {answers} answers in {as_percent(row['estimate'])} of cases** on "
+                f"{safe(str(row['question']))} "
                 f"({counted(int(row['n_items']), 'item')}, {counted(int(row['n_votes']), 'judgement')})."
             )
     _draw_rates(study, rates)

@@ -82,6 +82,7 @@ class Visitor:
                 subprotocols=[Subprotocol(each) for each in ("streamlit", self._xsrf(), session) if each],
                 additional_headers={"Cookie": sent},
                 open_timeout=PATIENCE_S,
+                ping_interval=None,  # a browser asks for no sign of life
                 max_size=2**26,
             )
         except (OSError, WebSocketException) as error:

@@ -65,7 +65,7 @@ audits: audit ## recompute every shipped run
 	@$(AUDIT) --corpus demo-prototypes --run-id demo-prototypes --subject human \
 		--probes prototype,rotation,null --evaluators $(ENGLISH),conse-multilingual || test $$? -eq 1
 	@$(AUDIT) --corpus demo-scenes --run-id demo-scenes --subject both --language $(LANGUAGES) \
-		--probes directional,mention-order,foil-siblings,$(HARMLESS),surface,null \
+		--probes directional,mention-order,foil-siblings,$(HARMLESS),surface,null,cultural,economic \
 		--evaluators $(ENGLISH),conse-multilingual || test $$? -eq 1
 	@$(AUDIT) --corpus demo-scenes-one --run-id demo-scenes-one --subject human \
 		--probes grounding,foil,colour-word,$(HARMLESS),null \

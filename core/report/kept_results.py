@@ -383,7 +383,8 @@ def suite_tables(results: Sequence[SuiteResult], evaluators: Collection[str]) ->
 def _reached(own: Sequence[SuiteResult]) -> list[Table]:
     kinds: dict[tuple[str, str, str], list[SuiteResult]] = {}
     for each in own:
-        other = _RATED if each.rated else _TWO_PICTURES if each.by_text else _OF["CapArena"]
+        # a suite of two captions of an image with a name of its own has the layout of FOIL, which alone may bring one
+        other = _RATED if each.rated else _TWO_PICTURES if each.by_text else _OF["FOIL"]
         kinds.setdefault(_OF.get(each.suite, other), []).append(each)
     return [
         Table(

@@ -449,7 +449,9 @@ def _tell_pac(trained: "PacTrained", name: str) -> None:
         ("mean of both (95 % CI of the change)", *(f"{each.both.mean():.1f}" for each in sides), _told(gain.change)),
         ("loss", *(f"{each.loss:.4f}" for each in sides), f"{gain.after.loss - gain.before.loss:+.4f}"),
     ]
-    title = f"{gain.after.captions:,} held-out captions of {len(gain.after.picture):,} pictures, each among all"
+    title = (
+        f"{gain.after.captions:,} different held-out captions of {len(gain.after.picture):,} pictures, each among all"
+    )
     table(("measure", "before", "after", "change"), rows, title=title)
     note(f"learned from {trained.train:,} pairs; the weights of step {gain.steps:,} are kept, whose loss was lowest")
     note(f"score with {name}@{trained.checkpoint}")

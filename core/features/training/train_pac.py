@@ -117,9 +117,9 @@ class PairsFound:
 
     Args:
         loss: of the training, mean over the held-out pairs.
-        caption: of each picture, the share of its captions whose nearest picture it is; float64 [m].
+        caption: of each picture, the share of its captions whose nearest picture has them; float64 [m].
         picture: of each picture, whether its nearest caption is one of its own; float64 [m].
-        captions: how many.
+        captions: how many different ones.
     """
 
     loss: float
@@ -142,19 +142,19 @@ class PairsFound:
         return {**told, "images": len(self.picture), "captions": self.captions}
 
 
-def look_for_pairs(images: Sequence[str], found: Embedded, loss: float) -> PairsFound:
+def look_for_pairs(pairs: Sequence[Augmented], found: Embedded, loss: float) -> PairsFound:
     """Look for every caption's picture and every picture's caption by cosine.
 
-    Args:
-        images: the picture of each pair; those of one name have one embedding.
+    A caption that several pictures have is one, and each of them is right.
     """
-    own = np.unique(images, return_inverse=True)[1]
-    first = np.unique(own, return_index=True)[1]
-    cosines = (found.images[first.tolist()] @ found.captions.T).numpy()
-    hits = cosines.argmax(axis=0) == own
-    caption = np.bincount(own, weights=hits) / np.bincount(own)
-    picture = (own[cosines.argmax(axis=1)] == np.arange(len(first))).astype(np.float64)
-    return PairsFound(loss, caption, picture, len(images))
+    _, seen, images = np.unique([each.image for each in pairs], return_index=True, return_inverse=True)
+    _, read, captions = np.unique([each.caption for each in pairs], return_index=True, return_inverse=True)
+    belongs = np.zeros((len(seen), len(read)), dtype=bool)
+    belongs[images, captions] = True
+    cosines = (found.images[seen.tolist()] @ found.captions[read.tolist()].T).numpy()
+    hits = belongs[cosines.argmax(axis=0), np.arange(len(read))]
+    picture = belongs[np.arange(len(seen)), cosines.argmax(axis=1)].astype(np.float64)
+    return PairsFound(loss, belongs @ hits / belongs.sum(axis=1), picture, len(read))
 
 
 @dataclass(frozen=True, slots=True)
@@ -248,7 +248,7 @@ class PacTrainer(Trainer[Augmented, PairsFound, PacGain]):
         drawn = batches(self.held_out, size=size, seed=self.recipe.seed, epoch=0)
         totals = [float(self._losses(found.rows([place[each] for each in batch])).total) for batch in drawn]
         loss = float(np.average(totals, weights=[len(batch) for batch in drawn]))
-        return look_for_pairs([each.image for each in self.held_out], found, loss)
+        return look_for_pairs(self.held_out, found, loss)
 
     def gain(self, before: PairsFound, after: PairsFound, done: int) -> PacGain:
         """Both measurements, and the change of each picture."""

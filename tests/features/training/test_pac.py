@@ -17,7 +17,7 @@ from core.evaluators.registry import find
 from core.evaluators.towers.clip import load_clip
 from core.evaluators.weights.checkpoints import read_state
 from core.features.training.adapters import choose_trained, published_state
-from core.features.training.positives import COLUMNS, read_positives, readable
+from core.features.training.positives import COLUMNS, Augmented, read_positives, readable
 from core.features.training.train_command import curves
 from core.features.training.train_pac import RECIPES, Embedded, PacTrained, look_for_pairs, pac_losses, train_pac
 from core.features.training.trainer import CURVES, table
@@ -139,13 +139,29 @@ def test_the_first_step_of_a_training_is_the_papers_loss_on_the_whole_network(
 
 
 def test_pairs_find_each_other_by_their_nearest_cosine() -> None:
+    said = (("a", "one"), ("a", "two"), ("b", "three"), ("c", "four"))
     images = torch.eye(3)[[0, 0, 1, 2]]
     captions = torch.tensor([[1.0, 0, 0], [0.6, 0.8, 0], [0, 1, 0], [0, 0.8, 0.6]])
-    found = look_for_pairs(["a", "a", "b", "c"], Embedded(images, captions, images, captions), 0.5)
-    assert found.caption.tolist() == [0.5, 1.0, 0.0]  # the second caption of a finds b, that of c finds b
+    found = look_for_pairs(pairs_of(said), Embedded(images, captions, images, captions), 0.5)
+    assert found.caption.tolist() == [0.5, 1.0, 0.0]  # the second caption of a finds b, and so does that of c
     assert found.picture.tolist() == [1.0, 1.0, 1.0]
     assert found.both.tolist() == [75.0, 100.0, 50.0]
     assert (found.loss, found.captions) == (0.5, 4)
+
+
+def test_a_caption_of_two_pictures_is_right_for_both_and_a_constant_finds_what_chance_finds() -> None:
+    pairs = pairs_of((("a", "one"), ("b", "one"), ("c", "two"), ("d", "three")))
+    images = torch.eye(4)
+    captions = torch.tensor([[0.7, 0.6, 0, 0.3], [0.7, 0.6, 0, 0.3], [0, 0, 1, 0], [0, 0, 0, 1]])
+    found = look_for_pairs(pairs, Embedded(images, captions, images, captions), 0.5)
+    assert (found.caption.tolist(), found.picture.tolist(), found.captions) == ([1.0] * 4, [1.0] * 4, 3)
+    same = torch.ones(4, 4) / 2
+    blind = look_for_pairs(pairs, Embedded(same, same, same, same), 0.5)
+    assert (blind.caption.sum(), blind.picture.sum()) == (2, 2)  # of "one" both pictures are right, of the others none
+
+
+def pairs_of(said: tuple[tuple[str, str], ...]) -> list[Augmented]:
+    return [Augmented(image, caption, image, caption, Path()) for image, caption in said]
 
 
 @pytest.fixture(scope="module")
@@ -215,7 +231,7 @@ def test_a_stopped_training_goes_on_to_the_same_weights(
     folder: Path, weights: Path, tmp_path: Path, whole: dict[str, tuple[Path, PacTrained]], name: str
 ) -> None:
     def stop(done: int, total: int) -> None:
-        if done == 5:  # beyond the checkpoint of step 4, in the middle of an epoch
+        if done == 7:  # beyond the checkpoint of step 6, in the middle of the second epoch
             raise KeyboardInterrupt
 
     pairs, _ = read_positives(folder)
@@ -233,7 +249,7 @@ def test_a_stopped_training_goes_on_to_the_same_weights(
         resume=True,
         report=lambda done, total: steps.append(done),
     )
-    assert steps[0] == 5
+    assert steps == [7, 8]
     out, trained = whole[name]
     one, other = read_state(out / f"{name}.pth"), read_state(tmp_path / f"{name}.pth")
     assert one.keys() == other.keys()
@@ -312,7 +328,7 @@ def test_the_command_trains_and_says_what_was_gained(folder: Path, weights: Path
     words += ["--epochs", "1", "--batch", "12", "--held-out", "0.25"]
     code, told = said(*words)
     assert code == 0, told
-    assert "16 held-out captions of 16 pictures" in told
+    assert "different held-out captions of 16 pictures" in told
     assert f"score with {name}@" in told
     assert "plotly" in (tmp_path / f"{name}-training" / "curves.html").read_text(encoding="utf-8")
     code, told = said(*words)

@@ -82,6 +82,8 @@ examples: setup ## write the example reports of docs anew, after an audit that m
 	@$(REPORT) demo --format md -o docs/example-report
 	@$(REPORT) demo-captions demo-prototypes demo-scenes demo-scenes-one --subject human --language en --corpus demo --format md \
 		-o docs/example-contrast
+	@rm docs/example-*/data/*.parquet  # the same tables again: a reader of the examples needs one
+	@sed -i 's/, [^ ]*\.parquet//' docs/example-*/data/INDEX.md
 
 demo: setup-dev ## rebuild the demo corpus from Debian's stamps
 	@$(BIN)/python -m tools.demo_corpus

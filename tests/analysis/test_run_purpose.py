@@ -1,11 +1,14 @@
-"""What a run tests, in words, from its manifest."""
+"""What a run tests, in words, and what two runs were made with that is not the same: from their manifests."""
 
 import json
+from pathlib import Path
 
 import pytest
 
 from core.analysis.run_purpose import purpose
+from core.features.compare.two_sides import manifest_differences
 from core.settings import results_dir
+from core.store.run_files import Run
 
 
 def probe(
@@ -46,3 +49,25 @@ def test_a_run_says_what_most_of_its_probes_are_first(probes: object, told: str)
 def test_every_shipped_run_says_what_it_tests() -> None:
     for path in sorted(results_dir().glob("*/manifest.json")):
         assert purpose(json.loads(path.read_text("utf-8"))).count(": ") == 1, path
+
+
+def test_what_two_runs_were_made_with_is_told_by_name(tmp_path: Path) -> None:
+    made = {
+        "run": "a",
+        "seed": 2025,
+        "created": "monday",
+        "corpus": {"name": "demo", "root": "/one"},
+        "evaluators": [{"name": "e", "fingerprint": {"weights": "11", "precision": "float32"}}],
+        "versions": {"torch": "2.15.0"},
+    }
+    other = made | {
+        "run": "b",
+        "created": "tuesday",
+        "corpus": {"name": "demo", "root": "/other"},
+        "evaluators": [{"name": "e", "fingerprint": {"weights": "22", "precision": "float32"}}, {"name": "f"}],
+    }
+    table = manifest_differences(Run(tmp_path, made), Run(tmp_path, other)).set_index("what")
+    assert set(table.index) == {"evaluators.e.fingerprint.weights", "evaluators.f.name"}
+    assert list(table.loc["evaluators.e.fingerprint.weights"]) == ["11", "22"]
+    assert list(table.loc["evaluators.f.name"]) == ["", "present"]
+    assert manifest_differences(Run(tmp_path, made), Run(tmp_path, made)).empty

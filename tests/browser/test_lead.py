@@ -71,3 +71,15 @@ def test_from_thresholds_to_ranks_under_edits_to_a_file_to_hand_on(
     begun.value.save_as(tmp_path / "story.html")
     told = (tmp_path / "story.html").read_text()
     assert all(name in told for name in ("Who leads", "template", "conse-lite0, fingerprint"))
+
+
+def test_captions_become_a_leaderboard_that_a_link_finds_again(server: str, page: Page) -> None:
+    settled(open_page(page, f"{server}/systems?view=new&source=captions&judges=conse-lite0&edits=vflip&count=12"))
+    expect(page.get_by_text("3 systems, 12 pictures")).to_be_visible()
+    page.get_by_role("button", name="Score and keep").click()
+    expect(page.get_by_text("Caption health")).to_be_visible(timeout=180_000)
+    settled(page)
+    expect(page.get_by_text(re.compile("12 pictures that all systems caption")).first).to_be_visible()
+    settled(open_page(page, f"{server}/systems?view=kept&without=template"))
+    page.get_by_text("Pairwise differences").click()
+    expect(page.get_by_text(re.compile("of 1 difference")).first).to_be_visible(timeout=60_000)

@@ -1,10 +1,16 @@
 """A figure is refused where it could not be drawn, and its data are what lies behind it."""
 
+import matplotlib as mpl
+import numpy as np
 import pandas as pd
+import plotly.graph_objects as go
 import pytest
 
+from core.charts import still
+from core.charts.interactive import plot
 from core.charts.spec import COLUMNS, PALETTE, Axis, Figure, Style, series_styles, shortened
 from core.errors import InvalidInput
+from tests.charts.drawings import EDGES, MAKERS, legend_of_page, legend_of_paper, read_page, read_paper, rounded
 
 FRAME = pd.DataFrame([("a", "one", "", 1.0, 0.5, 2.0, 7), ("a", "two", "", 2.0, 1.5, 3.0, 7)], columns=list(COLUMNS))
 
@@ -63,3 +69,64 @@ def test_a_style_of_a_series_that_is_not_there_is_not_in_the_legend() -> None:
 )
 def test_a_long_name_keeps_both_its_ends(text: str, short: str) -> None:
     assert shortened(text, most=11) == short
+
+
+@pytest.mark.parametrize("edge", EDGES)
+@pytest.mark.parametrize("maker", MAKERS)
+def test_both_renderers_draw_the_same(maker: str, edge: str) -> None:
+    figure = MAKERS[maker](EDGES[edge])
+    page = plot(figure)
+    with mpl.rc_context({"text.parse_math": False}):
+        paper = still.canvas(figure)
+    drawn = read_page(page, figure)
+    assert drawn == read_paper(paper, figure)
+    assert {name: colour.lower() for name, colour in legend_of_page(page).items()} == legend_of_paper(paper)
+
+
+@pytest.mark.parametrize("maker", MAKERS)
+def test_every_value_and_bound_of_the_frame_is_drawn(maker: str) -> None:
+    figure = MAKERS[maker](EDGES["usual"])
+    drawn = read_page(plot(figure), figure)
+    there = {float(each) for panel in drawn for mark in panel.marks for each in mark if each is not None}
+    assert {rounded(value) for value in figure.frame["value"]} <= there
+    if figure.bounds == "whiskers" and figure.kind != "map":
+        ends = {each for panel in drawn for whisker in panel.whiskers for each in whisker[1:]}
+        bounds = figure.frame[["low", "high"]].to_numpy(dtype=float).ravel()
+        assert {rounded(value) for value in bounds[~np.isnan(bounds)]} == ends
+
+
+@pytest.mark.parametrize("edge", EDGES)
+@pytest.mark.parametrize("maker", MAKERS)
+def test_every_figure_becomes_a_picture_and_a_page(maker: str, edge: str) -> None:
+    figure = MAKERS[maker](EDGES[edge])
+    assert still.drawing(figure).lstrip().startswith(b"<?xml")
+    assert plot(figure).to_json()
+
+
+@pytest.mark.parametrize("edge", EDGES)
+@pytest.mark.parametrize("maker", MAKERS)
+def test_every_property_of_a_figure_is_one_that_plotly_knows(maker: str, edge: str) -> None:
+    go.Figure(plot(MAKERS[maker](EDGES[edge])).to_dict())  # raises ValueError at the first that it does not
+
+
+@pytest.mark.parametrize("maker", MAKERS)
+def test_the_data_of_a_figure_are_numbers_and_names_alone(maker: str) -> None:
+    figure = MAKERS[maker](EDGES["usual"])
+    assert set(COLUMNS) <= set(figure.data)
+    assert not {"hover", "text", "hollow"} & set(figure.data)
+    assert len(figure.data) == len(figure.frame) > 0
+
+
+@pytest.mark.parametrize("maker", [name for name in MAKERS if name not in ("lab", "training", "curve")])
+def test_every_hover_says_its_n(maker: str) -> None:
+    figure = plot(MAKERS[maker](EDGES["usual"]))
+    texts = [text for trace in figure.data if trace.hoverinfo == "text" for text in np.ravel(trace.hovertext)]
+    assert texts
+    assert all("n = " in text for text in texts if "no value" not in text)
+
+
+@pytest.mark.parametrize("maker", MAKERS)
+def test_no_name_is_read_as_markup(maker: str) -> None:
+    page = plot(MAKERS[maker](EDGES["long names"])).to_json()
+    assert "<b>$x" not in page
+    assert "\\u003cb\\u003e$x" not in page

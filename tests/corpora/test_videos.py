@@ -1,6 +1,8 @@
 """Videos from outside: which frames come out, and what is refused before or while they are decoded."""
 
 import json
+import sys
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -9,9 +11,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 from PIL import Image
 
-from core.corpora import video_frames
-from core.corpora.video_folder import read_video_folder
-from core.corpora.video_frames import Sampling, find_videos, open_video, read_frames
+from core.corpora import decoding_apart, item_pictures, video_frames
+from core.corpora.decoding_apart import Limits
+from core.corpora.images import check_stack, pixel_hash
+from core.corpora.item_pictures import as_picture, read_item, read_stack
+from core.corpora.registry import catalogue
+from core.corpora.video_container import BadVideo
+from core.corpora.video_folder import load_videos, other_than, read_video_folder
+from core.corpora.video_frames import Sampling, find_videos, open_video, read_frames, read_scaled, read_stranger
 from core.errors import BadCorpus, BadImage, InvalidInput
 from tests.corpora.footage import moving, write_frames, write_video
 
@@ -188,3 +195,167 @@ def test_a_file_of_captions_that_cannot_be_used_is_refused(tmp_path: Path, name:
     (tmp_path / name).write_text(text)
     with pytest.raises(BadCorpus, match=said):
         read_video_folder(tmp_path)
+
+
+@pytest.mark.parametrize(("count", "side"), [(3, 512), (None, 512), (4, 40)])
+def test_frames_are_the_same_apart_and_here(tmp_path: Path, count: int | None, side: int) -> None:
+    path = write_video(tmp_path / "a.mp4", moving("red", 9))
+    here, pixels = read_scaled(path, Sampling(count), side=side)
+    there, others = read_stranger(path.read_bytes(), Sampling(count), name="mine.mp4", side=side)
+    np.testing.assert_array_equal(pixels, others)
+    assert pixels.shape == (count or 9, min(48, round(48 * side / 64)), min(64, side), 3)
+    assert (there.frames, there.width, there.height, there.seconds, there.sha256) == (9, 64, 48, 9 / 8, here.sha256)
+
+
+def test_the_servers_own_process_decodes_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    data = write_video(tmp_path / "a.mp4", moving("red", 4)).read_bytes()
+
+    def never(*_: object) -> None:
+        raise AssertionError("decoded in the server")
+
+    monkeypatch.setattr(video_frames, "film", never)
+    assert read_stranger(data, Sampling(2), name="a.mp4", side=64)[1].shape == (2, 48, 64, 3)
+
+
+@pytest.mark.parametrize(
+    ("name", "data", "words"),
+    [
+        ("a.txt", b"text", "a.txt: videos end in .mp4"),
+        ("list.mp4", b"#EXTM3U\n/etc/passwd", "list.mp4: it begins like none of MP4"),
+        ("../../cut.mp4", b"\0\0\0\x18ftypisom" + b"\0" * 64, "../../cut.mp4: the video is broken"),
+    ],
+)
+def test_what_is_no_video_is_refused_by_its_owners_name_for_it(name: str, data: bytes, words: str) -> None:
+    with pytest.raises(BadVideo) as failed:
+        read_stranger(data, Sampling(2), name=name, side=64)
+    assert str(failed.value).startswith(words)
+    assert "upload." not in str(failed.value)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="memory is limited on Linux")
+def test_a_video_that_wants_more_memory_than_it_may_is_refused_and_the_next_is_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    large = write_video(tmp_path / "large.mp4", moving("red", 2, size=(2048, 1536))).read_bytes()
+    small = write_video(tmp_path / "small.mp4", moving("red", 2)).read_bytes()
+    monkeypatch.setattr(video_frames, "STRANGER", Limits(memory_mb=40, seconds=60))
+    with pytest.raises(BadImage, match=r"^large\.mp4: .*(40 MB|OpenCV lacks|each time|is broken)"):
+        read_stranger(large, Sampling(2), name="large.mp4", side=64)
+    monkeypatch.undo()
+    assert read_stranger(small, Sampling(2), name="small.mp4", side=64)[1].shape == (2, 48, 64, 3)
+
+
+def test_a_video_that_wants_more_time_than_it_may_is_refused_and_the_next_is_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    long = write_video(tmp_path / "long.mp4", moving("red", 2) * 2500, rate=25).read_bytes()
+    monkeypatch.setattr(video_frames, "STRANGER", Limits(memory_mb=1500, seconds=0.05))
+    with pytest.raises(BadVideo, match=r"long\.mp4: decoding it takes more than 0\.05 s; cut it into shorter parts"):
+        read_stranger(long, Sampling(2), name="long.mp4", side=64)
+    monkeypatch.undo()
+    assert read_stranger(long, Sampling(2), name="long.mp4", side=64)[0].frames == 5000
+
+
+def test_a_video_over_which_every_process_ends_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    data = write_video(tmp_path / "a.mp4", moving("red", 2)).read_bytes()
+    monkeypatch.setattr(decoding_apart, "_MODULE", "core.no_such_module")
+    fresh = decoding_apart._Processes()
+    monkeypatch.setattr(decoding_apart, "_processes", lambda _: fresh)
+    with pytest.raises(BadVideo, match=r"a\.mp4: the process that decodes it ends each time; cut it into shorter"):
+        read_stranger(data, Sampling(2), name="a.mp4", side=64)
+
+
+def test_frames_of_several_sizes_make_no_stack(tmp_path: Path) -> None:
+    folder = write_frames(tmp_path / "clip", moving("red", 2) + moving("red", 1, size=(80, 48)))
+    with pytest.raises(BadVideo, match="several sizes"):
+        read_scaled(folder, Sampling(3), side=64)
+
+
+def test_the_limits_are_those_that_are_promised() -> None:
+    assert (video_frames.STRANGER.memory_mb, video_frames.STRANGER.seconds) == (1500, 60)
+    promised = (Path(video_frames.__file__).parents[2] / "docs" / "security.md").read_text(encoding="utf-8")
+    assert "A video that somebody uploads is decoded in such a process too, within 1,500 MB and 60 s" in promised
+
+
+def test_a_stack_is_the_frames_at_their_places(tmp_path: Path) -> None:
+    frames = moving("red", 6)
+    folder = write_frames(tmp_path / "v", frames)
+    found = read_stack(folder, (0, 2, 2, 5))
+    np.testing.assert_array_equal(found.pixels, np.stack([frames[place] for place in (0, 2, 2, 5)]))
+    assert (found.width, found.height, found.bytes_sha256) == (64, 48, open_video(folder).sha256)
+    assert found.pixels_sha256 == pixel_hash(found.pixels) != pixel_hash(found.pixels[::-1])
+
+
+def test_what_is_no_stack_is_refused_in_a_sentence(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder = write_frames(tmp_path / "v", moving("red", 3))
+    with pytest.raises(BadVideo, match="frame 5 is asked for and it has 3"):
+        read_stack(folder, (0, 4))
+    write_frames(tmp_path / "grows", [moving("red", 2)[0], moving("red", 2, size=(80, 48))[1]])
+    with pytest.raises(BadVideo, match=r"frame 2 has 80 × 48 px and the first one 64 × 48; give its frames one size"):
+        read_stack(tmp_path / "grows", (0, 1))
+    with pytest.raises(InvalidInput, match=r"must be uint8 RGB of shape \[T, H, W, 3\], got uint8 \(48, 64, 3\)"):
+        check_stack(moving("red", 1)[0])
+    monkeypatch.setattr(item_pictures, "MAX_STACK", 20_000)
+    with pytest.raises(BadVideo, match=r"3 frames of 64 × 48 px .* look at fewer frames, or scale it"):
+        read_stack(folder, (0, 1, 2))
+
+
+def test_frames_stand_side_by_side_where_one_picture_is_shown() -> None:
+    frames = np.stack(moving("blue", 5))
+    sheet = as_picture(frames)
+    assert sheet.shape == (2 * 48, 3 * 64, 3)
+    np.testing.assert_array_equal(sheet[:48, 64:128], frames[1])
+    np.testing.assert_array_equal(sheet[48:, 64:128], frames[4])
+    assert (sheet[48:, 128:] == 255).all()
+    np.testing.assert_array_equal(as_picture(frames[0]), frames[0])
+    many = np.stack(moving("blue", 30))
+    assert as_picture(many).shape == (3 * 48, 3 * 64, 3)
+    np.testing.assert_array_equal(as_picture(many)[96:, 128:], many[-1])
+
+
+def test_a_video_that_changed_since_its_corpus_was_read_is_refused(tmp_path: Path) -> None:
+    write_frames(tmp_path / "v", moving("red", 3))
+    (tmp_path / "captions.csv").write_text("video,caption\nv,A red square.\n")
+    (item,) = load_videos.load(tmp_path, frames=2).items
+    assert read_item(item).pixels.shape == (2, 48, 64, 3)
+    assert (item.frames, item.rivals) == ((0, 2), ())
+    (tmp_path / "v" / "2.png").write_bytes((tmp_path / "v" / "1.png").read_bytes())
+    with pytest.raises(BadImage, match="the file changed since the corpus was read"):
+        read_item(item)
+    with pytest.raises(BadImage, match="instead of 60"):
+        read_item(replace(item, width=60))
+
+
+def test_each_video_that_is_left_out_is_counted_once_with_its_reason(tmp_path: Path) -> None:
+    write_frames(tmp_path / "a", moving("red", 3))
+    write_frames(tmp_path / "bare", moving("red", 3))
+    write_frames(tmp_path / "dot", moving("red", 2, size=(24, 7)))
+    (tmp_path / "torn.mp4").write_bytes(b"no video")
+    (tmp_path / "captions.json").write_text('{"a": "A.", "torn": "B.", "gone": "C.", "dot": "D."}')
+    corpus = load_videos.load(tmp_path, name="mine", language="de")
+    assert [item.id for item in corpus.items] == ["a"]
+    assert corpus.items[0].captions == {"de": ("A.",)}
+    assert corpus.rejection_counts() == {"bad-video": 2, "missing-video": 1, "no-caption": 1}
+    assert len({each.subject for each in corpus.rejected}) == 4
+    (tmp_path / "captions.json").write_text('{"torn": "B."}')
+    with pytest.raises(BadCorpus, match=r"no video of .* can be read: .*begins like none"):
+        load_videos.load(tmp_path)
+    with pytest.raises(InvalidInput, match=r"frames \(all, or a number\) must be a whole number"):
+        load_videos.load(tmp_path, frames="some")
+
+
+def test_the_other_video_shares_no_caption() -> None:
+    assert other_than([["A dog."], ["a  dog."], ["A cat.", "A dog."], ["A bird."]], 0) == 3
+    assert other_than([["A dog."], ["A cat."]], 1) == 0
+    assert other_than([["A dog."], ["A dog."]], 0) is None
+    assert other_than([["A dog."]], 0) is None
+
+
+def test_the_demo_videos_have_a_caption_that_is_wrong_of_their_motion() -> None:
+    corpus = catalogue().get("demo-videos").load(frames=4)
+    assert len(corpus) == 8
+    assert not corpus.rejected
+    dog = corpus.get("dog-right")
+    assert dog.wrong == {"en": "A dog moves from right to left in a pasture."}
+    assert dog.frames == Sampling(4).places(16)
+    assert len({item.group for item in corpus.items}) == 8

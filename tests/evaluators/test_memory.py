@@ -1,6 +1,7 @@
-"""What weights take, what errors say that memory ran out, and that freed memory goes back."""
+"""What weights take, and that a process gives back or keeps what it frees."""
 
 import gc
+import platform
 import subprocess
 import sys
 import weakref
@@ -8,7 +9,8 @@ import weakref
 import pytest
 import torch
 
-from core.evaluators.memory import leave_out_of_collections, out_of_memory, weights_mb
+from core.evaluators.memory import AUDIT_KEPT_MB, KEPT_MB, leave_out_of_collections, out_of_memory, weights_mb
+from core.settings import ROOT
 
 GIVEN_BACK = """
 import sys
@@ -93,3 +95,36 @@ def test_what_is_there_is_left_out_of_collections_and_what_is_garbage_goes_first
         assert id(later) in looked
     finally:
         gc.enable()
+
+
+MEASURE = """
+import resource, sys
+if sys.argv[1] != "0":
+    from core.evaluators.memory import keep_freed
+    keep_freed(int(sys.argv[1]))
+
+def work():
+    for _ in range(20):
+        blocks = [bytearray(2**20) for _ in range(20)]
+        for block in blocks:
+            block[::4096] = bytes(256)
+
+work()
+before = resource.getrusage(resource.RUSAGE_SELF).ru_minflt
+work()
+print(resource.getrusage(resource.RUSAGE_SELF).ru_minflt - before)
+"""
+
+
+def faults(kept_mb: int) -> int:
+    """Pages that the system cleared for work that was done before with the same memory."""
+    done = subprocess.run(
+        [sys.executable, "-c", MEASURE, str(kept_mb)], cwd=ROOT, capture_output=True, text=True, check=True
+    )
+    return int(done.stdout)
+
+
+@pytest.mark.skipif(platform.libc_ver()[0] != "glibc", reason="only glibc has mallopt")
+@pytest.mark.parametrize("kept_mb", [KEPT_MB, AUDIT_KEPT_MB])
+def test_freed_memory_is_kept(kept_mb: int) -> None:
+    assert faults(kept_mb) < 1000 < faults(0)  # 20 times 20 MB are 102,400 pages of 4 KB

@@ -5,13 +5,17 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from core.corpora.schema import Box, Item, Mask, SceneObject
 from core.errors import InvalidInput, ProbeRejected
 from core.probes import scene as scene_module
-from core.probes.pixels import inpainting
+from core.probes.pixels import edits as image_edits
+from core.probes.pixels import inpainting, object_moves
+from core.probes.pixels.object_moves import Move, follow
 from core.probes.scene import GRABCUT_NOTE, Scene
-from tests.probes.painted import neighbour, paint
+from tests.probes.painted import ellipse, neighbour, paint
 
 
 def test_a_scene_reads_the_image_and_lets_nobody_write_on_it() -> None:
@@ -101,3 +105,113 @@ def test_a_mask_of_another_size_is_refused() -> None:
     item = Item("a", "test", None, 4, 4, mask=Mask.from_array(np.ones((3, 4), bool)))
     with pytest.raises(InvalidInput, match="draw the mask on this image"):
         Scene(item, np.zeros((4, 4, 3), np.uint8))
+
+
+MOVES = {
+    "vertical": (object_moves.VERTICAL_FLIP, image_edits.flip_vertical),
+    "horizontal": (object_moves.HORIZONTAL_FLIP, image_edits.flip_horizontal),
+    "rotation": (object_moves.rotation(10), lambda pixels: image_edits.rotate(pixels, 10)),
+    "translation": (object_moves.translation(3, -2), lambda pixels: image_edits.translate(pixels, right=3, down=-2)),
+}
+
+WHOLE_BOXES = st.builds(
+    lambda x, y, w, h: Box(float(x), float(y), float(w), float(h)),
+    *(st.integers(0, 20), st.integers(0, 14), st.integers(1, 10), st.integers(1, 10)),
+)
+
+
+def drawn(box: Box, *, width: int = 30, height: int = 24) -> np.ndarray:
+    mask = np.zeros((height, width), bool)
+    mask[int(box.y) : int(box.bottom), int(box.x) : int(box.right)] = True
+    return mask
+
+
+def corners(mask: np.ndarray) -> Box:
+    rows, columns = np.flatnonzero(mask.any(1)), np.flatnonzero(mask.any(0))
+    return Box.from_corners(float(columns[0]), float(rows[0]), float(columns[-1] + 1), float(rows[-1] + 1))
+
+
+@pytest.mark.parametrize("name", ["vertical", "horizontal"])
+@given(box=WHOLE_BOXES)
+def test_a_flipped_box_is_the_box_of_the_flipped_pixels(name: str, box: Box) -> None:
+    move, edit = MOVES[name]
+    assert move.box(box, 30, 24) == corners(edit(drawn(box)))
+    assert move.box(move.box(box, 30, 24), 30, 24) == box
+
+
+@given(box=WHOLE_BOXES)
+def test_a_translated_box_is_the_moved_box_cut_to_the_image(box: Box) -> None:
+    moved = object_moves.translate_box(box, 3, -2, 30, 24)
+    left, right = min(box.x + 3, 30), min(box.right + 3, 30)
+    top, bottom = max(box.y - 2, 0), max(box.bottom - 2, 0)
+    assert moved == (Box.from_corners(left, top, right, bottom) if right > left and bottom > top else None)
+
+
+@pytest.mark.parametrize("name", MOVES)
+def test_the_moved_mask_lies_on_the_moved_object(name: str) -> None:
+    move, edit = MOVES[name]
+    scene = paint()
+    box, mask = follow(move, scene)
+    assert mask is not None
+    red = (np.abs(edit(scene.pixels).astype(int) - (230, 40, 30)) < 50).all(axis=2)
+    found = mask.to_array()
+    assert (found & red).sum() / (found | red).sum() > 0.93
+    assert box == corners(found)
+
+
+@pytest.mark.parametrize("degrees", [-10, -5, 5, 10])
+def test_a_rotated_box_holds_the_rotated_object(degrees: int) -> None:
+    mask = ellipse(120, 160, centre=(60, 50), radii=(20, 9))
+    box = object_moves.rotate_box(corners(mask), degrees, 160, 120)
+    turned = corners(object_moves.rotate_mask(mask, degrees))
+    assert box is not None
+    assert box.x <= turned.x + 1
+    assert box.y <= turned.y + 1
+    assert box.right >= turned.right - 1
+    assert box.bottom >= turned.bottom - 1
+
+
+def test_a_box_rotated_by_half_a_turn_is_flipped_both_ways() -> None:
+    turned = object_moves.rotate_box(Box(3, 4, 10, 6), 180, 40, 30)
+    assert turned is not None
+    np.testing.assert_allclose((turned.x, turned.y, turned.width, turned.height), (27, 20, 10, 6), atol=1e-9)
+
+
+def test_an_object_that_leaves_the_image_has_no_place_any_more() -> None:
+    scene = paint(width=200, height=60, centre=(4, 4), radii=(3, 3))
+    away = Move(lambda box, width, height: None, np.zeros_like)
+    assert follow(away, scene) == (None, None)
+
+
+def test_without_a_mask_the_box_follows_and_without_a_box_nothing_does() -> None:
+    boxed, bare = paint(masked=False), paint(masked=False, boxed=False)
+    box, mask = follow(object_moves.HORIZONTAL_FLIP, boxed)
+    assert boxed.item.box is not None
+    assert (box, mask) == (object_moves.flip_box_horizontal(boxed.item.box, 160, 120), None)
+    assert follow(object_moves.HORIZONTAL_FLIP, bare) == (None, None)
+    assert follow(None, boxed) == (boxed.item.box, None)
+
+
+@pytest.mark.parametrize("degrees", [90, 180, 270, -90, 450])
+@pytest.mark.parametrize("size", [(80, 100), (81, 100), (100, 81), (63, 64), (427, 640)])
+def test_a_quarter_turn_moves_every_pixel_of_picture_mask_and_box_onto_one_pixel(
+    degrees: int, size: tuple[int, int]
+) -> None:
+    height, width = size
+    mask = np.random.default_rng(0).random(size) > 0.5
+    moved = object_moves.rotate_mask(mask, degrees)
+    turned = np.rot90(mask, degrees // 90)  # NumPy's own turn, of which the canvas shows the middle
+    side = min(size) - 2
+    middle = moved[(height - side) // 2 :, (width - side) // 2 :][:side, :side]
+    near = [
+        turned[(turned.shape[0] - side) // 2 + down :, (turned.shape[1] - side) // 2 + right :][:side, :side]
+        for down in (0, 1)
+        for right in (0, 1)
+    ]
+    assert any(np.array_equal(middle, each) for each in near)
+    picture = np.dstack([mask.astype(np.uint8) * 255] * 3)
+    assert (image_edits.rotate(picture, degrees)[..., 0][moved] == 255).all()
+    dot = np.zeros(size, bool)
+    dot[height // 2 + 1, width // 2 - 2] = True
+    box = object_moves.rotate_box(Box(width // 2 - 2, height // 2 + 1, 1, 1), degrees, width, height)
+    assert box == corners(object_moves.rotate_mask(dot, degrees))

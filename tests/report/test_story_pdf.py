@@ -1,12 +1,15 @@
-"""A story as a PDF: a page of 16:9 a slide, text that can be selected, further pages where words need them."""
+"""A story as one file, HTML or PDF: whole, escaped, a page of 16:9 a slide."""
 
+import base64
 import re
 import zlib
 from io import BytesIO
+from pathlib import Path
 
 import pytest
 from PIL import Image
 
+from core.report.html import story_html
 from core.report.story_pdf import story_pdf
 from core.stories.slide import Picture, Slide
 from core.stories.story import Telling
@@ -100,3 +103,41 @@ def test_what_is_no_picture_is_named(picture: Picture) -> None:
 def test_the_same_story_gives_the_same_bytes_and_one_without_a_slide_is_its_title() -> None:
     assert written(slide()) == written(slide())
     assert pages(written()) == 1
+
+
+PNG = b"\x89PNG\r\n\x1a\n" + b"0" * 20
+
+
+def test_pictures_numbers_note_and_signature_are_in_the_file(tmp_path: Path) -> None:
+    one = Slide(
+        "A cat <b>turned</b>",
+        ("“a & b”",),
+        (Picture('a "cat"', "png", PNG), Picture("gone", "jpg", b"")),
+        ("Evaluator", "% change"),
+        (("<i>e</i>", "−12.0 % [−14.0, −9.0], n 80"),),
+        "run demo",
+        "invariscope:0.1.0|sha:1",
+        "pages/failures.py",
+        {},
+        "see\n<script>alert(1)</script>",
+        "id",
+        "2025-05-01T12:00:00+00:00",
+    )
+    text = story_html(Telling("Où <it> breaks", (one,), (), 0))
+    assert base64.b64encode(PNG).decode() in text
+    for said in (
+        "A cat &lt;b&gt;turned",
+        "“a &amp; b”",
+        "−12.0 % [−14.0, −9.0], n 80",
+        "invariscope:0.1.0|sha:1",
+        "&lt;script&gt;alert",
+        "a &quot;cat&quot;",
+        "The picture is lost: gone",
+        "Où &lt;it&gt; breaks",
+        "1 slide.",
+        "Collected 2025-05-01 12:00 UTC",
+    ):
+        assert said in text
+    assert text.count("<script>") == 1
+    assert not re.findall(r"""(?:src|href)=["'](?!data:)""", text)
+    assert "default-src 'none'" in text

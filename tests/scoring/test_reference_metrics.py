@@ -1,6 +1,7 @@
 """Metrics of references against a slow reference that is written from the papers, and against pycocoevalcap."""
 
 import math
+import random
 import subprocess
 from collections import Counter
 from itertools import combinations
@@ -11,11 +12,13 @@ from hypothesis import given
 from hypothesis import strategies as some
 
 from core.errors import InvalidInput, NotAvailable
+from core.scoring import treebank
 from core.scoring.meteor import lacking
 from core.scoring.reference_metrics import BLEU, CIDER, METEOR, ROUGE, compare, ready_words, tokens
 from core.statistics.corpus_bleu import corpus_bleu
 from core.statistics.corpus_meteor import corpus_meteor
 from core.statistics.summed import summed_intervals
+from tools.treebank_words import published_words, read_table
 
 WITHOUT_JAVA = (*BLEU, ROUGE, CIDER)
 WORDS = ("a", "dog", "cat", "on", "the", "mat", "sits")
@@ -246,3 +249,42 @@ def test_several_captions_of_a_picture_are_weighed_by_the_references_of_every_pi
         assert found[[first, 2, 3]] == pytest.approx(alone)
     assert not np.allclose(found, compare(captions, [people[place] for place in of]).per_caption[CIDER])
     assert np.isnan(compare(captions, [people[place] for place in of], documents=people[:1]).per_caption[CIDER]).all()
+
+
+TABLE = read_table()
+
+
+def test_every_caption_of_the_table_is_cut_as_published() -> None:
+    """The table was made by tools/treebank_words.py."""
+    assert len(TABLE) > 300
+    assert {caption: tokens(caption) for caption, _ in TABLE} == dict(TABLE)
+
+
+@pytest.mark.skipif(bool(lacking()), reason="the published tokenizer needs the extra java")
+def test_captions_mixed_of_the_table_s_words_are_cut_as_published() -> None:
+    rng = random.Random(20)
+    words = [word for caption, _ in TABLE for word in caption.split(" ")]
+    captions = [
+        rng.choice(("", " ", "  ")).join(rng.choice(words) for _ in range(rng.randint(1, 9))) for _ in range(3000)
+    ]
+    assert dict(zip(captions, map(tokens, captions), strict=True)) == dict(
+        zip(captions, published_words(captions), strict=True)
+    )
+
+
+def test_line_ends_in_a_caption_are_spaces() -> None:
+    for end in ("\n", "\r", "\r\n", "\u2028", "\x85", "\x0c"):
+        assert tokens(f"a dog{end}sits.") == ["a", "dog", "sits"]
+    assert tokens("") == tokens(" .,! \n") == []
+
+
+def test_a_caption_is_read_for_itself_however_long() -> None:
+    assert tokens("a dog " * 5000) == ["a", "dog"] * 5000
+    assert tokens("1 " * 3000 + "1/2") == ["1"] * 2999 + ["1\xa01/2"]
+    assert tokens("a" * 50_000) == ["a" * 50_000]
+
+
+def test_tables_of_another_tokenizer_are_not_walked(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(treebank, "_SHA256", "0" * 64)
+    with pytest.raises(InvalidInput, match=r"not CoreNLP 3\.4\.1's"):
+        treebank.automaton.__wrapped__()

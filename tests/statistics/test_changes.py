@@ -1,4 +1,4 @@
-"""Percent changes, what an item counts, and the two spreads, against hand counts, pandas and numpy."""
+"""Percent changes, what an item counts, the two spreads, and medians of short columns."""
 
 import math
 
@@ -7,7 +7,9 @@ import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from hypothesis.extra import numpy as hnp
 
+from core.statistics.arithmetic import row_medians
 from core.statistics.changes import (
     SHIFT_FLOOR,
     interquartile_range,
@@ -84,3 +86,25 @@ def test_spreads_of_nothing_and_of_one_value() -> None:
 def test_the_unit_of_the_scores_changes_no_spread(power: int) -> None:
     values = np.random.default_rng(3).normal(size=20)
     assert standard_deviation(np.ldexp(values, power)) == np.ldexp(standard_deviation(values), power)
+
+
+@given(
+    hnp.arrays(float, st.tuples(st.integers(1, 11), st.integers(1, 6)), elements=st.floats(-9, 9) | st.just(math.nan))
+)
+def test_row_medians_equal_numpys(values: np.ndarray) -> None:
+    expected = [np.median(column[~np.isnan(column)]) if (~np.isnan(column)).any() else math.nan for column in values.T]
+    np.testing.assert_allclose(row_medians(values), expected)
+
+
+def test_no_row_has_no_median() -> None:
+    assert np.isnan(row_medians(np.empty((0, 3)))).all()
+
+
+@pytest.mark.parametrize("rows", [1, 5, 9])
+def test_the_values_stay_as_they_were_unless_they_may_be_reordered(rows: int) -> None:
+    values = np.random.default_rng(rows).normal(size=(rows, 7))
+    values[0, 0] = math.nan
+    before = values.copy()
+    medians = row_medians(values)
+    np.testing.assert_array_equal(values, before)
+    np.testing.assert_array_equal(row_medians(values, overwrite=True), medians)

@@ -1,6 +1,8 @@
-"""What is reported of a suite, against counting by hand and scipy."""
+"""What is reported of a suite, its captioners and languages: against counting by hand, scipy and the stored result."""
 
 import math
+from itertools import permutations
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -8,9 +10,28 @@ import pytest
 from scipy import stats
 
 from core.analysis.preferences import PEARSON, RHO, RHO_RATERS
+from core.analysis.reading import read_table
+from core.analysis.scope import narrow
+from core.analysis.table import ScoreTable
 from core.corpora.suites import ACCURACY, TAU_B, TAU_B_RATERS, TAU_C, Compared, Rated, Suite
-from core.features.suites.suite_measures import ALL, AVERAGED, MEAN, STRICT, decisions_of, otherwise, suite_table
+from core.features.suites.pair_risks import pair_risks
+from core.features.suites.suite_measures import (
+    ALL,
+    AVERAGED,
+    MEAN,
+    NO_STRENGTH,
+    STRICT,
+    decisions_of,
+    otherwise,
+    ranked,
+    suite_table,
+)
+from core.features.suites.suite_result import SuiteResult, added, reached, result_of
+from core.features.suites.suite_tables import language_table
+from core.report.kept_results import NO_LANGUAGES, suite_tables
 from core.scoring.suite_scores import SuiteScores
+from core.settings import ROOT
+from core.store.store import Store
 
 NONE = np.array([])
 
@@ -210,3 +231,195 @@ def test_a_caption_without_a_score_in_one_draw_is_in_none() -> None:
     preferred[1, 3] = math.nan
     table = suite_table(Suite("FOIL", ACCURACY, (), pairs), SuiteScores(NONE, preferred, other, ()))
     assert set(table["n"]) == {19}
+
+
+LANGUAGES = ("en", "de", "fr")
+
+
+def _held(folder: Path, languages: tuple[str, ...] = LANGUAGES) -> tuple[SuiteResult, np.ndarray, list[Rated]]:
+    """A stored result of evaluator ``e`` on 24 images with three rated captions in each language."""
+    rng = np.random.default_rng(3)
+    rated = [
+        Rated(f"{image}", f"{code} {place}", float(rng.integers(1, 5)), code, code)
+        for code in languages
+        for image in range(24)
+        for place in range(3)
+    ]
+    scores = rng.normal(size=len(rated)) + np.array([each.rating for each in rated])
+    file = folder / "ratings.json"
+    folder.mkdir(exist_ok=True)
+    file.write_text("[]")
+    suite = Suite("M-CapEval1k", TAU_C, tuple(rated))
+    entry = reached(suite, SuiteScores(scores, NONE, NONE, ()), evaluator="e", made_with="f")
+    return added(result_of(suite, [file]), entry), scores, rated
+
+
+def test_the_mean_of_the_others_gives_each_language_the_same_weight(tmp_path: Path) -> None:
+    result, scores, rated = _held(tmp_path)
+    (row,) = language_table([result]).to_dict("records")
+    ratings, codes = np.array([each.rating for each in rated]), np.array([each.language for each in rated])
+    taus = {
+        code: 100 * stats.kendalltau(scores[codes == code], ratings[codes == code], variant="c").statistic
+        for code in LANGUAGES
+    }
+    assert row["english"] == pytest.approx(taus["en"])
+    assert row["english_low"] < row["english"] < row["english_high"]
+    assert row["others"] == pytest.approx((taus["de"] + taus["fr"]) / 2)
+    rs = {code: 100 * stats.pearsonr(scores[codes == code], ratings[codes == code]).statistic for code in LANGUAGES}
+    assert (row["english_r"], row["others_r"]) == pytest.approx((rs["en"], (rs["de"] + rs["fr"]) / 2))
+    assert row["n"] == 72
+    assert row["languages"] == f"de {taus['de']:.1f}, fr {taus['fr']:.1f}"
+
+
+def test_without_english_the_others_stand_alone_and_one_language_has_no_row(tmp_path: Path) -> None:
+    result, _, _ = _held(tmp_path, ("de", "fr"))
+    (row,) = language_table([result]).to_dict("records")
+    assert math.isnan(row["english"])
+    assert not math.isnan(row["others"])
+    assert language_table([_held(tmp_path, ("en",))[0]]).empty
+
+
+def test_the_report_holds_the_table_where_a_result_has_languages_and_says_else_what_is_lacking(tmp_path: Path) -> None:
+    several, one = _held(tmp_path / "several")[0], _held(tmp_path / "one", ("en",))[0]
+    found = suite_tables([several, one], {"e"})
+    table = next(each for each in found.tables if each.id == "C4")
+    assert (table.paper, len(table.frame)) == ("B, Tables 3, 4 and 6", 1)
+    assert "C4" not in {each.id for each in found.missing}
+    lacking = {each.id: each.reason for each in suite_tables([one], {"e"}).missing}
+    assert lacking["C4"] == NO_LANGUAGES
+
+
+NAMES = ("A", "B", "C", "D")
+
+
+def drawn(count: int, seed: int) -> tuple[list[tuple[str, str]], np.ndarray]:
+    rng = np.random.default_rng(seed)
+    truth = np.array([1.5, 0.5, 0.0, -1.0])
+    pairs, won = [], []
+    for _ in range(count):
+        one, other = rng.choice(4, size=2, replace=False)
+        pairs.append((NAMES[one], NAMES[other]))
+        won.append(rng.choice([0.5, float(rng.random() < 1 / (1 + math.exp(truth[other] - truth[one])))], p=[0.1, 0.9]))
+    return pairs, np.array(won)
+
+
+def suite_of(pairs: list[tuple[str, str]], won: np.ndarray) -> Suite:
+    sides = [pair if first >= 0.5 else pair[::-1] for pair, first in zip(pairs, won, strict=True)]
+    battles = [
+        Compared(f"{place % 50}", f"{place} one", f"{place} two", systems=side, tied=first == 0.5)
+        for place, (side, first) in enumerate(zip(sides, won, strict=True))
+    ]
+    return Suite("CapArena", ACCURACY, (), tuple(battles))
+
+
+def test_an_evaluator_that_judges_as_people_do_has_their_order_and_the_opposite_one_its_reverse() -> None:
+    pairs, won = drawn(300, 1)
+    suite = suite_of(pairs, won)
+    agrees = np.array([0.5 if each.tied else 1.0 for each in suite.compared])
+    same = ranked(suite, SuiteScores(np.array([]), agrees, 1 - agrees, ()))
+    turned = ranked(suite, SuiteScores(np.array([]), 1 - agrees, agrees, ()))
+    assert same is not None
+    assert turned is not None
+    orders = (same.spearman, same.kendall, turned.spearman, turned.kendall)
+    assert [each.estimate for each in orders] == [1.0, 1.0, -1.0, -1.0]
+    # one judge twice agrees with itself in every sample of images: no interval, and why
+    assert all(math.isnan(each.low) and math.isnan(each.high) for each in orders)
+    assert same.note == "no interval: every sample of images agrees as much"
+    assert (same.battles, same.spearman.n) == (300, 50)
+    assert same.table["people_strength"].to_numpy() == pytest.approx(same.table["metric_strength"].to_numpy())
+    assert same.table["people"].to_numpy() == pytest.approx(100 - turned.table["metric"].to_numpy())
+    assert same.table["n"].sum() == 600
+    assert same.table["people_rank"].tolist() == [1, 2, 3, 4]
+    assert (same.table["people_low"] < same.table["people"]).all()
+
+
+def test_without_finite_strengths_win_rates_rank_and_it_is_said() -> None:
+    pairs = [("A", "B"), ("A", "C"), ("B", "C")] * 5
+    suite = suite_of(pairs, np.ones(15))
+    found = ranked(suite, SuiteScores(np.array([]), np.ones(15), np.zeros(15), ()))
+    assert found is not None
+    assert found.note == f"{NO_STRENGTH}; no interval (n = 15, below 20)"
+    assert found.table["system"].tolist() == ["A", "B", "C"]
+    assert found.table["people_strength"].isna().all()
+    assert found.table["people"].tolist() == [100.0, 50.0, 0.0]
+
+
+def test_a_battle_without_a_score_and_a_suite_without_captioners_are_left_out() -> None:
+    pairs, won = drawn(40, 2)
+    suite = suite_of(pairs, won)
+    scores = np.ones(40)
+    scores[0] = math.nan
+    found = ranked(suite, SuiteScores(np.array([]), scores, np.zeros(40), ()))
+    assert found is not None
+    assert found.table["n"].sum() == 78
+    plain = Suite("FOIL", ACCURACY, (), (Compared("a", "x", "y"),))
+    assert ranked(plain, SuiteScores(np.array([]), np.ones(1), np.zeros(1), ())) is None
+
+
+def test_ranks_and_agreement_of_another_judge_have_intervals_over_images() -> None:
+    pairs, won = drawn(100, 3)
+    suite = suite_of(pairs, won)
+    noise = np.random.default_rng(4).normal(size=100)
+    agrees = np.array([0.5 if each.tied else 1.0 for each in suite.compared]) + 0.8 * noise
+    found = ranked(suite, SuiteScores(np.array([]), agrees, np.full(100, 0.5), ()))
+    assert found is not None
+    for side in ("people", "metric"):
+        rank, low, high = (found.table[f"{side}_rank{end}"] for end in ("", "_low", "_high"))
+        assert (low <= rank).all()
+        assert (rank <= high).all()
+        assert ((high - low) > 0).any()
+    assert found.spearman.low < found.spearman.estimate <= found.spearman.high <= 1
+    assert found.kendall.low < found.kendall.estimate <= found.kendall.high <= 1
+
+
+def test_two_captioners_have_no_agreement_of_orders_and_it_is_said() -> None:
+    suite = suite_of([("A", "B")] * 40, np.tile([1.0, 1.0, 0.0, 0.5], 10))
+    found = ranked(suite, SuiteScores(np.array([]), np.ones(40), np.tile([0.0, 2.0], 20), ()))
+    assert found is not None
+    assert math.isnan(found.spearman.estimate)
+    assert "2 captioners, below 3" in found.note
+
+
+EVALUATOR = "conse-lite0"
+
+
+@pytest.fixture(scope="module")
+def table() -> ScoreTable:
+    with Store.open([ROOT / "data" / "results" / "demo"]) as store:
+        return read_table(store, narrow(store).only())
+
+
+def suite(count: int, *, tied: int = 0) -> Suite:
+    pairs = tuple(
+        Compared(f"a{place}", f"t{place}", f"t{place}", other_image=f"b{place}", tied=place < tied)
+        for place in range(count)
+    )
+    return Suite("mine", ACCURACY, (), pairs, by_text=True)
+
+
+def test_the_risk_is_the_mean_over_comparisons_of_how_often_two_pictures_shifts_exceed_their_gap(
+    table: ScoreTable,
+) -> None:
+    delta, _ = table.view().shifts(EVALUATOR, ("vflip",))
+    shifts = delta[0][~np.isnan(delta[0])]
+    gaps = np.quantile(np.abs(shifts), [0.1, 0.5, 0.9]).tolist()
+    preferred = np.array([math.nan, 9.0, *gaps[:2], 0.0])
+    other = np.array([0.0, 0.0, 0.0, 0.0, gaps[2]])  # a wrong order has a gap, too
+    scores = SuiteScores(np.array([]), preferred, other, ())
+    found = pair_risks(suite(5, tied=2), scores, table, EVALUATOR).set_index("family")
+    row = found.loc["vertical-flip"]
+    exceeding = [np.mean([two - one > gap for one, two in permutations(shifts, 2)]) for gap in gaps]
+    assert row["risk"] == pytest.approx(100 * np.mean(exceeding))
+    assert (row["n"], row["n_items"]) == (3, len(shifts))
+    assert row["gap"] == pytest.approx(gaps[1])
+    assert row["near"] == pytest.approx(100 * np.mean([gap < row["evident"] for gap in gaps]))
+    assert row["risk_low"] <= row["risk"] <= row["risk_high"] <= 50
+    assert "null" in found.index
+    assert "cultural" not in found.index  # an edit of the text is of both sides at once
+    assert found.loc["null", "risk"] < row["risk"]
+
+
+def test_an_evaluator_that_the_run_does_not_know_and_comparisons_without_scores_have_none(table: ScoreTable) -> None:
+    known, none = np.ones(2), np.full(2, math.nan)
+    assert pair_risks(suite(2), SuiteScores(np.array([]), known, none, ()), table, EVALUATOR).empty
+    assert pair_risks(suite(2), SuiteScores(np.array([]), known, known, ()), table, "nobody").empty

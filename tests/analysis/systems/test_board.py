@@ -1,4 +1,4 @@
-"""Tables of a leaderboard against pandas by hand, and the file that keeps it."""
+"""Tables of a leaderboard against pandas by hand, the file that keeps it, and a run as one."""
 
 import json
 from dataclasses import replace
@@ -11,8 +11,13 @@ import pyarrow.parquet as parquet
 import pytest
 
 from core.errors import InvalidInput, StoreError
+from core.evaluators.base import DualEncoder
+from core.evaluators.registry import catalogue, find
+from core.evaluators.towers.encoder import scale_of
+from core.evaluators.weights.fetched import Published
 from core.features.systems.board_references import score_references
 from core.features.systems.board_scores import COLUMNS
+from core.features.systems.run_board import KINDS, board_of_run, example_run
 from core.features.systems.system_board import (
     agreement,
     at_equal_length,
@@ -23,8 +28,10 @@ from core.features.systems.system_board import (
     places,
     rank_range,
 )
+from core.features.systems.system_captions import MEASURES, PUBLISHED, WIDTH, best_of, health, scales, wide
 from core.features.systems.system_file import (
     Leaderboard,
+    as_bytes,
     free_name,
     list_leaderboards,
     path_of,
@@ -34,6 +41,10 @@ from core.features.systems.system_file import (
 )
 from core.features.systems.system_tables import tables
 from core.scoring.meteor import lacking
+from core.settings import results_dir
+from core.store.run_files import list_runs
+from core.store.store import Store
+from tests.tiny import clip
 
 
 def scored(
@@ -217,3 +228,182 @@ def test_weights_of_cider_do_not_depend_on_whose_captions_they_are() -> None:
     expected = both.query("system == 'B' and item != 'i0'")
     assert alone["score"].tolist() == pytest.approx(expected["score"].tolist())
     assert expected["score"].gt(0).any()
+
+
+def test_a_shipped_run_is_a_leaderboard_whose_scores_are_those_that_are_stored(tmp_path: Path) -> None:
+    run = example_run(list_runs(results_dir()))
+    assert run is not None
+    with Store.open(run.path) as store:
+        made = board_of_run(store, run)
+        stored = store.query("select * from scores where language = 'en' and rank = 0")
+    assert set(made.rows["system"]) == set(KINDS)
+    unedited = made.rows[made.rows["probe"] == ""]
+    for system, (subject, probe) in KINDS.items():
+        own = stored[(stored["subject"] == subject) & (stored["probe"] == probe)]
+        rows = unedited[unedited["system"] == system].merge(own, on=["item", "evaluator"])
+        assert len(rows) == len(own) > 0
+        assert (rows["score_x"] == rows["score_y"]).all()
+        assert (rows["caption_x"] == rows["caption_y"]).all()
+    edited = made.rows[made.rows["probe"] != ""]
+    said = unedited.drop_duplicates(["item", "system"]).set_index(["item", "system"])["caption"]
+    assert (
+        edited.set_index(["item", "system"])["caption"] == said.reindex(edited.set_index(["item", "system"]).index)
+    ).all()
+    assert {"vflip", "hflip"} <= set(edited["probe"])
+    path = tmp_path / "again.parquet"
+    path.write_bytes(as_bytes(made))  # what the page hands out is a leaderboard
+    assert len(read_leaderboard(path).rows) == len(made.rows)
+    health = tables(made, only="health")["health"].set_index("measure")
+    assert health.loc["over-77", "value"].isna().all()  # nobody counted tokens: none is not 0 %
+    assert health.loc["chair-i", "value"].isna().all()
+
+
+def test_only_a_complete_shipped_run_with_both_kinds_of_captions_is_the_example(tmp_path: Path) -> None:
+    runs = list_runs(results_dir())
+    best = example_run(runs)
+    assert best is not None
+    assert {"human", "template"} <= set(best.manifest["subjects"])
+    assert example_run(replace(each, path=tmp_path / each.id) for each in runs) is None
+    halves = [replace(each, manifest={**each.manifest, "status": "running"}) for each in runs]
+    assert example_run(halves) is None
+
+
+def row(item: int, system: str, caption: str, **more: object) -> dict[str, object]:
+    base = {"item": str(item), "source": str(item), "system": system, "place": 0, "caption": caption}
+    base |= {"evaluator": "one", "family": "", "probe": "", "score": 1.0, "tokens": 6.0, "cut": False}
+    return base | {"clip_tokens": 7.0, "named": 2.0, "invented": 0.0} | more
+
+
+def table(records: list[dict[str, object]]) -> pd.DataFrame:
+    return pd.DataFrame(records, columns=list(COLUMNS))
+
+
+def test_a_systems_health_is_that_of_its_captions_on_the_shared_pictures() -> None:
+    records = [
+        row(n, system, caption, cut=n < 3, clip_tokens=80.0 if n == 0 else 7.0, invented=float(n % 2))
+        for n in range(12)
+        for system, caption in (("A", "a dog on a"), ("B", "a dog runs"))
+        if (system, n) != ("B", 11)
+    ]
+    found = health(table(records), ["A", "B"])
+    a = found[found["system"] == "A"].set_index("measure")
+    assert a["n_captions"].unique().tolist() == [11]
+    assert a.loc[["rep-1", "rep-2", "words", "wrong-ending"], "value"].tolist() == [1.0, 0.0, 4.0, 100.0]
+    assert a.loc["distinct-1", "value"] == pytest.approx(100 * 3 / 44)
+    assert a.loc["over-77", "value"] == pytest.approx(100 / 11)
+    assert a.loc["cut one", "value"] == pytest.approx(300 / 11)
+    assert a.loc["chair-s", "value"] == pytest.approx(500 / 11)
+    assert a.loc["chair-i", "value"] == pytest.approx(500 / 22)
+    assert 50 < a.loc["wrong-ending", "low"] < 100
+    assert wide(found).set_index("system").loc["B", "wrong-ending"] == 0
+    assert set(found["measure"]) == {*MEASURES, "cut one"}
+
+
+def test_a_measure_that_cannot_be_had_says_why() -> None:
+    found = health(table([row(1, "A", "a dog", named=np.nan, invented=np.nan, cut=None, tokens=np.nan)]), ["A"])
+    chair = found.set_index("measure").loc["chair-s"]
+    assert np.isnan(chair["value"])
+    assert "nobody counted the objects" in chair["note"]
+    assert not [name for name in found["measure"] if name.startswith("cut")]
+
+
+def test_the_highest_caption_is_picked_and_ties_are_shared() -> None:
+    records = []
+    for n in range(10):
+        records += [row(n, "A", "a dog", score=0.5), row(n, "B", "a dog on a", score=0.9 if n < 4 else 0.5)]
+        records.append(row(n, "C", "a dog", score=0.5))
+    records.append(row(99, "A", "a cat", score=1.0))
+    picks, shares = best_of(table(records), ["one"], ["A", "B", "C"])
+    (found,) = picks.to_dict("records")
+    assert found["picked_hollow"] == pytest.approx(100 * (4 + 6 / 2) / 10)
+    assert found["offered_hollow"] == pytest.approx(50.0)
+    assert found["excess"] == pytest.approx(20.0)
+    assert (found["n_images"], found["n_captions"], found["tied"]) == (10, 20, 6)
+    by = shares.set_index("system")
+    assert by.loc["B", "picked"] == pytest.approx(70.0)
+    assert by.loc["A", "picked"] == by.loc["C", "picked"] == pytest.approx(15.0)
+    assert by["picked"].sum() == pytest.approx(100.0)
+    assert by.loc["A", "offered"] == pytest.approx(25.0)
+
+
+def test_one_caption_an_image_is_no_choice() -> None:
+    picks, _ = best_of(table([row(n, "A", "a dog") for n in range(12)]), ["one"], ["A"])
+    assert picks.loc[0, "n_images"] == 0
+    assert np.isnan(picks.loc[0, "picked_hollow"])
+
+
+CAPTIONS = ("a cat on a mat", "dog", "two birds over the sea", "a red bus in a street", "nobody")
+
+
+def board_rows(evaluator: str, scores: np.ndarray) -> pd.DataFrame:
+    """Rows of one system, a picture a score."""
+    told = pd.DataFrame({"score": scores, "item": [f"i{each}" for each in range(len(scores))]})
+    told = told.assign(source=told["item"], system="A", evaluator=evaluator, place=0, probe="", family="", cut=None)
+    return told.assign(caption="a", tokens=np.nan, clip_tokens=3.0, named=np.nan, invented=np.nan)[list(COLUMNS)]
+
+
+def test_they_are_what_the_evaluator_gives_where_its_description_has_that_scale(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    loaded = find(f"pac-s++@{clip.write_pac(tmp_path / 'pac++.pth', lora=True)}").load()
+    assert isinstance(loaded, DualEncoder)
+    assert isinstance(loaded, Published)
+    rng = np.random.default_rng(3)
+    images = [rng.integers(0, 256, (50, 60, 3), dtype=np.uint8) for _ in range(4)]
+    pairs = [(image, caption) for image in images for caption in CAPTIONS]
+
+    def scored() -> np.ndarray:
+        return np.asarray(loaded.score([image for image, _ in pairs], [caption for _, caption in pairs]))
+
+    found, bins = scales(board_rows("pac-s++", scored()), ["pac-s++"], ["A"])
+    assert found["w"].tolist() == sorted(PUBLISHED)
+    assert found.loc[found["used"].str.startswith("here"), "w"].tolist() == [2.0]
+    assert found["mean"].max() > 0.1
+    for row in found.to_dict("records"):
+        entry = loaded.entry.model_copy(update={"settings": {**loaded.entry.settings, "scale": row["w"]}})
+        monkeypatch.setattr(type(loaded), "entry", entry)
+        again = scored()
+        assert row["mean"] == pytest.approx(again.mean(), rel=1e-9)
+        assert row["low"] < row["mean"] < row["high"]
+        assert row["over"] == pytest.approx(100 * (again > 1).mean())
+        np.testing.assert_allclose([row["p5"], row["p50"], row["p95"]], np.quantile(again, (0.05, 0.5, 0.95)))
+        assert (row["n_captions"], row["n_items"]) == (len(pairs), len(pairs))
+        own = bins[bins["w"] == row["w"]]
+        assert own["share"].sum() == pytest.approx(100)
+        for each in own.to_dict("records"):
+            inside = (again >= each["from_"] - 1e-9) & (again < each["to"] - 1e-9)
+            assert each["share"] == pytest.approx(100 * inside.mean(), abs=100 / len(pairs))
+            assert each["to"] - each["from_"] == pytest.approx(WIDTH)
+
+
+def test_scores_beyond_the_scale_and_other_formulas_have_no_number() -> None:
+    beyond, none = scales(board_rows("clipscore", np.asarray([0.2, 2.6])), ["clipscore"], ["A"])
+    assert none.empty
+    assert np.isnan(beyond["mean"]).all()
+    assert beyond["note"].tolist() == ["scores of 0.2 to 2.6 were not made with w = 2.5"]
+    below, _ = scales(board_rows("clipscore", np.asarray([0.2, -0.1])), ["clipscore"], ["A"])
+    assert np.isnan(below["mean"]).all()
+    for name in ("conse-lite0", "refclipscore", "pickscore", "e"):
+        assert all(each.empty for each in scales(board_rows(name, np.asarray([0.2, 0.4])), [name], ["A"]))
+
+
+def test_a_name_from_a_file_is_looked_up_and_never_opened(tmp_path: Path) -> None:
+    evil = tmp_path / "evil.py"
+    evil.write_text(f"open({str(tmp_path / 'ran')!r}, 'w').close()\nclass Evil: pass\n", "utf-8")
+    for name in (f"{evil}:Evil", f"clipscore@{evil}", f"clipscore:{evil}", "../..", ""):
+        scale_of(name)
+    assert not (tmp_path / "ran").exists()
+
+
+def test_every_scale_that_is_known_is_that_of_the_description() -> None:
+    known = {name: scale_of(name) for name, kind in catalogue().entries.items() if issubclass(kind, Published)}
+    for name, scale in known.items():
+        if scale is not None:
+            assert scale == catalogue().get(name).entry.settings["scale"], name  # type: ignore[attr-defined]
+    assert {name for name, scale in known.items() if scale is not None} >= {
+        "clipscore",
+        "pac-s",
+        "pac-s++",
+        "pac-s++-l14",
+        "siglip2",
+    }

@@ -1,27 +1,34 @@
 import json
+import re
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
+import numpy as np
+import pandas as pd
 import pytest
 
 from core.corpora.images import encode_png, read_image
 from core.corpora.registry import catalogue
 from core.errors import InvalidInput, StoreError
-from core.features.human.creation import make_pictures
+from core.features.human.creation import make_pictures, planned_precision
 from core.features.human.definition import ORIGINAL, VARIANT, Definition, StudyItem, read_definition
 from core.features.human.kinds import ACCEPTABILITY, KINDS, PAIRED_RATING, SINGLE, Kind
 from core.features.human.sampling import (
     PAPER_STRATA,
     Sample,
+    _draw,
     candidates,
     draw_sample,
     family_strata,
+    inclusion,
     largest_total,
+    strata_named,
     targets,
 )
 from core.probes.registry import further_readings
 from core.settings import ROOT
+from core.statistics.power import items_for_share, items_within, smallest_share, widest_agreement, widest_half
 from core.store.store import Store
 from tests.analysis.made_runs import score, write_run
 from tests.features.human.small_study import define, make
@@ -279,3 +286,70 @@ def test_a_study_without_a_share_of_known_answers_has_none(store: Store) -> None
     for rate in (0.0, 0.05):
         sample = draw_sample(store, "demo", kind=ACCEPTABILITY, total=20, seed=3, attention_rate=rate)
         assert any(each.attention for each in sample.items) == (rate > 0)
+
+
+def test_one_stratum_draws_every_item_alike() -> None:
+    (found,) = inclusion([np.arange(20)], [5])
+    np.testing.assert_allclose(found, 0.25)
+
+
+def test_items_of_an_earlier_stratum_come_last() -> None:
+    """The first takes 2 of items 0 to 3; the second wants 4 of 0 to 5: 4 and 5, and the two that were not taken."""
+    first, second = inclusion([np.arange(4), np.arange(6)], [2, 4])
+    np.testing.assert_allclose(first, 0.5)
+    np.testing.assert_allclose(second, [0.5, 0.5, 0.5, 0.5, 1, 1])
+
+
+def test_it_is_how_the_sampler_draws() -> None:
+    """Drawn 600 times by the sampler of studies, each item comes about as often as said."""
+    held = [np.arange(12), np.arange(6, 18), np.arange(0, 18, 2)]
+    taken = [5, 6, 4]
+    counts = [np.zeros(18) for _ in held]
+    for seed in range(600):
+        used: set[str] = set()
+        for number, places in enumerate(held):
+            rows = pd.DataFrame({"corpus": "c", "item": [str(place) for place in places], "probe": "p"})
+            drawn = _draw(rows, taken[number], used, seed=seed, name=f"s{number}")
+            used |= set(drawn["item"])
+            counts[number][drawn["item"].astype(int)] += 1
+    for found, places, count in zip(inclusion(held, taken), held, counts, strict=True):
+        np.testing.assert_allclose(found, count[places] / 600, atol=0.08)
+        assert np.isclose(found.sum(), count.sum() / 600)
+
+
+def test_the_strata_of_a_study_are_known_by_their_names() -> None:
+    assert strata_named([each.name for each in PAPER_STRATA]) == PAPER_STRATA
+    chosen = family_strata(["rotation", "blur"], ["foil"])
+    assert strata_named([each.name for each in chosen]) == chosen
+
+
+def test_shares_agreement_and_preference_are_told_with_n_and_source() -> None:
+    shares, agreed, preferred = planned_precision(ACCEPTABILITY, items=100, annotators=3)
+    assert f"±{100 * widest_half(100):.1f} points at worst (n = 100 items" in shares
+    assert f"±{100 * widest_agreement(100, 3, 3):.1f} points" in agreed
+    assert f"{100 * smallest_share(100):.0f} % of the items lean" in preferred
+    assert f"{100 * smallest_share(50):.0f} % if half of them are ties" in preferred
+    assert "sign test over items" in preferred
+    assert f"±5.0 points take {items_within(0.05)})" in shares
+    assert f"{items_for_share(0.6)} items that lean would tell 60 %" in preferred
+
+
+def test_more_annotators_narrow_no_share_and_more_items_do() -> None:
+    def half(items: int, annotators: int) -> float:
+        said = planned_precision(ACCEPTABILITY, items=items, annotators=annotators)[0]
+        return float(re.search(r"±([\d.]+)", said)[1])  # type: ignore[index]
+
+    assert half(100, 3) == half(100, 9)
+    assert half(400, 3) < half(100, 3)
+
+
+@pytest.mark.parametrize(("kind", "sentences"), [(SINGLE, 1), (PAIRED_RATING, 3), (ACCEPTABILITY, 3)])
+def test_a_study_says_only_what_its_kind_asks_for(kind: object, sentences: int) -> None:
+    assert len(planned_precision(kind, items=50, annotators=2)) == sentences  # type: ignore[arg-type]
+
+
+def test_one_annotator_and_a_handful_of_items_are_told_to_be_too_few() -> None:
+    said = " ".join(planned_precision(ACCEPTABILITY, items=4, annotators=1))
+    assert "no item has a majority" in said
+    assert "no agreement to speak of" in said
+    assert "too few for any preference" in said

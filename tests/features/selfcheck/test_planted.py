@@ -1,9 +1,12 @@
-"""Planted evaluators do what they were made to do, and are offered nowhere."""
+"""Planted evaluators do what they were made to do, and the shipped self-check is what the code computes."""
 
 import numpy as np
 import pytest
 
+from core.analysis.reading import read_table
 from core.evaluators.registry import catalogue, offered
+from core.features.selfcheck.detection import DRIFT, selfcheck
+from core.features.selfcheck.kept_selfchecks import digest_of, of_table
 from core.features.selfcheck.planted import (
     FLIPPED,
     LENGTH,
@@ -16,6 +19,9 @@ from core.features.selfcheck.planted import (
     planted_evaluator,
     ways,
 )
+from core.features.selfcheck.planted_audit import PlantedAudit, items_of, sources_of
+from core.settings import results_dir
+from core.store.store import Store
 
 N = 4000
 
@@ -91,3 +97,17 @@ def test_planted_evaluators_are_listed_only_while_they_are_audited() -> None:
     with offered(kinds):
         assert names <= set(catalogue().names())
     assert not names & set(catalogue().names())
+
+
+def test_the_first_repeats_of_the_shipped_selfcheck_are_made_again() -> None:
+    with Store.open([results_dir() / "demo"]) as store:
+        table = read_table(store)
+    shipped = of_table(table)
+    assert shipped is not None
+    assert (shipped.items, shipped.compared > 0, shipped.apart) == (len(table.items), True, 0)
+    items = items_of(table)
+    assert shipped.digest == digest_of(items)
+    audit = PlantedAudit(table.scope.corpus, items, sources_of(table))
+    again = selfcheck(audit, shipped.digest, repeats=2, seed=shipped.seed)
+    pictures = [each for each in shipped.tried if each.finding == DRIFT]
+    assert [each.found for each in again.tried] == [each.found[:2] for each in pictures]

@@ -6,7 +6,16 @@ import pandas as pd
 import pytest
 
 from core.charts.spec import Figure
-from core.features.lab.lab_figures import A_TABLE, DROPS, STAYS, bars_beside, pair_of_bars, round_top, shift_bars
+from core.features.lab.lab_figures import (
+    A_TABLE,
+    DROPS,
+    STAYS,
+    answer,
+    bars_beside,
+    pair_of_bars,
+    round_top,
+    shift_bars,
+)
 
 BLUE = "#0079BD"
 
@@ -62,16 +71,24 @@ def test_each_evaluator_is_a_column_and_each_probe_a_row() -> None:
     assert told[0] == ["", "one", "other"]
     assert told[1] == ["Score of the unedited pair", "0.6", "0.6"]
     assert told[2:4] == [["probe-0", "−8.0 %", "+1.0 %"], ["probe-1", "+2.0 %", "—"]]
-    assert told[4] == ["Beyond the noise band", "2 of 2 (±2)", "1 of 1 (±2)"]
+    assert told[4:] == [["Change, %", "0−8", "0−1.5+1.5"], ["Noise, grey", "±2", "±2"]]
 
 
 def test_what_is_beyond_the_noise_counts_harmless_edits_with_a_change_alone() -> None:
-    def beyond(figure: Figure) -> str:
-        return next(str(row[1]) for row in Cells(drawn({"one": figure})).rows if row[0] == "Beyond the noise band")
+    one, two = bars([-3.0, 2.0]), bars([1.0, 2.0], inside=True)
+    assert answer({"a": one, "b": two}, {"b": "maximum"}) == (
+        "Changed by more than noise: a on 2 of 2 edits, b on none (already at its maximum)."
+    )
+    assert answer({"a": bars([1.0]), "b": two}, {}) == "Changed by more than noise: a on 1 of 1 edit, b on none of 2."
+    assert answer({"a": bars([-3.0, 2.0, 1.0], dropped=[True, False, None])}, {}) == (
+        "Changed by more than noise: a on 1 of 1 edit. Broken meanings lower it: a on 1 of 2."
+    )
+    assert answer({"a": bars([1.0], reach=math.nan), "b": bars([math.nan])}, {}) == ""
 
-    assert beyond(bars([1.0, 2.0], inside=True)) == "0 of 2 (±2)"
-    assert beyond(bars([-3.0, 2.0, 1.0], dropped=[True, False, None])).startswith("1 of 1 (±2)")
-    assert beyond(bars([1.0], reach=math.nan)) == beyond(bars([math.nan])) == "±2"
+
+def test_groups_of_edits_stand_under_their_names() -> None:
+    told = Cells(drawn({"one": bars([1.0, 2.0, 3.0], group=["x", "x", "y"])})).rows
+    assert [row[0] for row in told[2:7]] == ["x", "probe-0", "probe-1", "y", "probe-2"]
 
 
 def test_evaluators_share_a_scale_unless_one_moves_over_three_times_as_far() -> None:

@@ -103,5 +103,5 @@ def test_a_run_folder_that_is_handed_over_with_its_code_is_not_asked(open_page: 
     assert not app.exception
     assert "no audit or check on this machine was made with that file" in said(missing_told(app))
     assert f"left out: {EVIL}" in said(app)
-    assert EVIL not in next(each for each in app.multiselect if each.label == "Evaluators").options
+    assert EVIL not in next(each for each in app.multiselect if each.label == "Metrics").options
     assert not stranger.ran

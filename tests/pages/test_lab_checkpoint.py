@@ -24,7 +24,7 @@ def test_a_checkpoint_by_path_scores_in_the_lab(
     assert "Score of the unedited pair" in said
     assert "clipscore" in said
     assert "did not score" not in said
-    assert "Beyond the noise band" in said
+    assert "Noise, grey" in said
 
 
 def test_a_checkpoint_that_gives_no_number_says_so_beside_its_empty_chart(
@@ -37,7 +37,7 @@ def test_a_checkpoint_that_gives_no_number_says_so_beside_its_empty_chart(
     keep("clipscore@broken", tmp_path / "broken.pt")
     app = open_page(LAB, evaluators="clipscore@broken", probes="vflip,hflip")
     assert not app.exception
-    assert "2 probes without a score, see the table." in texts(app)
+    assert "2 edits without a score, see the table." in texts(app)
     (table,) = (each.value for each in app.dataframe if "mind" in each.value)
     assert table["mind"].str.contains("could not score").any()
 

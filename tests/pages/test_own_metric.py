@@ -58,7 +58,7 @@ def forgotten() -> Iterator[None]:
 
 
 def evaluators_of(app: object) -> list[str]:
-    return list(next(each for each in app.multiselect if each.label == "Evaluators").options)  # type: ignore[attr-defined]
+    return list(next(each for each in app.multiselect if each.label == "Metrics").options)  # type: ignore[attr-defined]
 
 
 def test_a_run_keeps_which_file_it_was(open_page: Open, folder: Path) -> None:

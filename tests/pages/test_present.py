@@ -57,10 +57,10 @@ def test_the_evaluators_are_turned_too_each_with_its_pair_of_bars(open_page: Ope
     app = open_page(LAB, evaluators="conse-lite0,grounding-judge", **about)
     first = pair(app)
     assert "## conse-lite0" in staged(app)
-    app.button(key="lab.present.Evaluator after").click().run()
+    app.button(key="lab.present.Metric after").click().run()
     assert "## grounding-judge" in staged(app)
     assert pair(app) != first
-    assert app.button(key="lab.present.Evaluator after").disabled
+    assert app.button(key="lab.present.Metric after").disabled
 
 
 def test_the_hand_out_holds_every_edit_with_its_pictures_and_scores_and_nothing_from_outside() -> None:

@@ -40,7 +40,7 @@ def test_the_demo_corpus_is_there_at_once_with_its_variants(open_page: Open) -> 
         "**Mirrored**",
         "**African frog**",
     ]
-    assert "Choose an evaluator to see" in said
+    assert "Choose a metric to see" in said
 
 
 def test_what_a_link_holds_that_is_not_here_is_told(open_page: Open) -> None:
@@ -219,9 +219,6 @@ def test_words_are_put_into_the_readers_own_sentence_and_marked(open_page: Open)
         rows = table.loc[[title(name)]]
         row = rows[rows["of"] == made_of].iloc[0]
         assert row["against"] == title(baseline)
-    (line,) = (each for each in told if each.startswith("Words are held against neutral ones"))
-    assert "ordinary dog" in line
-    assert "plain dog" in line
     assert table["caption"][title("inserted-cultural:American")] == "An American dog is tied to a fire hydrant."
     assert table["of"][["Upside down", "Unedited"]].isna().all()
 
@@ -324,6 +321,28 @@ def test_every_picture_and_chart_has_a_text_for_those_who_cannot_see_it(open_pag
     assert 'aria-label="Percent change under conse-lite0: ' in tables[0]
 
 
+def test_the_answer_counts_edits_beyond_the_noise_and_tells_a_score_at_the_end_of_its_scale(open_page: Open) -> None:
+    about = {"item": "frog-1-10-20", "evaluators": "conse-lite0,grounding-judge"}
+    told = said(open_page(LAB, probes="vflip,blur-2,economic:cheap,cultural:African", **about))
+    assert (
+        "Changed by more than noise: conse-lite0 on 3 of 3 edits, grounding-judge on none (already at its maximum)."
+        in told
+    )
+    assert "**grounding-judge**: at its maximum a score cannot rise." in told
+    (table,) = (each for each in told.splitlines() if "Score of the unedited pair" in each)
+    assert table.index("Edits of the picture") < table.index("Upside down") < table.index("against a neutral word")
+    assert "cheap frog" not in table  # it cannot be made: no row of dashes
+    broken = said(open_page(LAB, probes="vflip,order", **about))
+    assert "Broken meanings lower it: conse-lite0 on" in broken
+
+
+def test_the_way_to_a_picture_of_ones_own_is_one_button_at_the_top(open_page: Open) -> None:
+    app = open_page(LAB, probes="vflip", evaluators="")
+    app.button(key="lab.bring").click().run()
+    assert app.file_uploader
+    assert not [each for each in app.button if each.key == "lab.bring"]
+
+
 def test_evaluators_that_are_not_here_are_listed_and_never_chosen(open_page: Open) -> None:
     app = open_page(LAB, evaluators="no-such-evaluator,conse-lite0", probes="vflip")
     assert app.session_state["lab.evaluators"] == ["conse-lite0"]
@@ -346,7 +365,7 @@ def test_what_a_score_rests_on_is_mapped_on_demand_for_both_pictures(open_page: 
 
 def test_the_worst_harmless_edit_is_looked_for_on_demand_and_held_against_the_other_evaluators(open_page: Open) -> None:
     app = open_page(LAB, probes="vflip", evaluators="conse-lite0", item="frog-1-10-20")
-    assert "60 such edits are tried for each of 1 evaluator" in texts(app)
+    assert "60 such edits are tried for each of 1 metric" in texts(app)
     app.button(key="lab.worst").click().run()
     assert not app.exception
     found = next(frame.value for frame in app.dataframe if "worst for" in frame.value)
@@ -354,7 +373,7 @@ def test_the_worst_harmless_edit_is_looked_for_on_demand_and_held_against_the_ot
     assert found["edit"][0].startswith("turned by")
     assert abs(found["conse-lite0"][0]) > 0
     assert signed(found["conse-lite0"][0], digits=2) in texts(app)
-    assert "A lower bound for each evaluator" in texts(app.run())
+    assert "A lower bound for each metric" in texts(app.run())
     offered = [each.proto.label for each in app.get("download_button")]
     assert {"This picture as PNG", "Every edit that was tried as CSV"} <= set(offered)
 
@@ -365,7 +384,7 @@ def test_points_of_a_sweep_are_drawn_as_a_curve(open_page: Open) -> None:
     assert not app.exception
     assert "**Zoomed** along its strength" in texts(app)
     alts = [chart.proto.alt for chart in app.get("plotly_chart")]
-    assert "Percent change along the strength of Zoomed, by evaluator" in alts
+    assert "Percent change along the strength of Zoomed, by metric" in alts
     assert "along its strength" not in texts(open_page(LAB, probes="zoom:zoom1,zoom:zoom5", **about))
 
 

@@ -51,7 +51,7 @@ def test_a_pair_is_kept_with_its_pictures_and_its_numbers(open_page: Open, demo:
     slide = collected(app, "failure.0")
     assert slide.title.startswith("Upside down: ")
     assert [each.kind for each in slide.pictures] == ["jpg", "jpg"]
-    assert slide.columns[0] == "Evaluator"
+    assert slide.columns[0] == "Metric"
     assert [row[0] for row in slide.rows] == ["conse-lite0", "conse-lite2", "grounding-judge"]
     assert "probe vflip; one pair" in slide.of
     assert open_page(slide.page, **slide.link).get("dialog")

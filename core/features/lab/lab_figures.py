@@ -13,10 +13,19 @@ import numpy as np
 import pandas as pd
 
 from core.charts.spec import COLUMNS, FAINT, PALETTE, Axis, Figure, Shade, Style, coloured, faded, series_styles, signed
+from core.probes import base
 
 PERCENT = "% change"
 DROPS, STAYS = "broken: drops", "broken: does not drop"
 """Series of the probes under which the score must drop."""
+
+PICTURE, WORD, CAPTION, BROKEN = (
+    "Edits of the picture",
+    "A word put into the caption, against a neutral word",
+    "Edits of the caption",
+    "Broken meanings: the score must drop",
+)
+"""Groups of edits, in the order in which they stand."""
 
 _BROKEN = {DROPS: Style(PALETTE[2]), STAYS: Style(PALETTE[4])}
 
@@ -27,8 +36,8 @@ def shift_bars(rows: pd.DataFrame, *, low: float, high: float, colour: str) -> F
     Args:
         rows: one row a probe with ``probe, caption, score, baseline_score, delta, percent, in_null_band, reason``;
             percent is missing where the probe was rejected or the baseline is zero. With ``dropped``, whether the score
-            fell where a probe breaks the meaning: these bars are coloured by it and come last. With ``title``, what
-            stands beside a bar in the place of the probe.
+            fell where a probe breaks the meaning: these bars are coloured by it. With ``title``, what stands beside a
+            bar in the place of the probe; with ``group``, its group (:func:`grouped`).
         low: lower bound of the noise band in percent; NaN where there is none.
         high: upper bound.
         colour: ``#rrggbb`` of the evaluator.
@@ -37,7 +46,6 @@ def shift_bars(rows: pd.DataFrame, *, low: float, high: float, colour: str) -> F
         Horizontal bars in the order of the rows, filled outside the band, faint inside it. A row without a
         percent change has a dash.
     """
-    rows = _broken_last(rows)
     series = [PERCENT if each is None else DROPS if each else STAYS for each in _dropped(rows)]
     said = rows["title" if "title" in rows else "probe"].astype(str)
     percents = pd.to_numeric(rows["percent"]).to_numpy(dtype=np.float64)
@@ -45,7 +53,7 @@ def shift_bars(rows: pd.DataFrame, *, low: float, high: float, colour: str) -> F
         {
             "label": said,
             "series": series,
-            "panel": "",
+            "panel": rows.get("group", ""),
             "value": percents,
             "low": math.nan,
             "high": math.nan,
@@ -77,9 +85,23 @@ def _dropped(rows: pd.DataFrame) -> list[bool | None]:
     return [None if pd.isna(each) else bool(each) for each in told]
 
 
-def _broken_last(rows: pd.DataFrame) -> pd.DataFrame:
-    last = np.array([each is not None for each in _dropped(rows)], dtype=bool)
-    return rows.iloc[np.argsort(last, kind="stable")]
+def grouped(rows: pd.DataFrame) -> pd.DataFrame:
+    """The rows with their ``group``, groups together in their order.
+
+    Args:
+        rows: with ``expectation, construction, axis, control`` of each probe, as :class:`core.features.lab.lab.LabRow`.
+    """
+
+    def group(row: Mapping[Any, Any]) -> str:
+        if row["expectation"] == base.Expectation.DIRECTIONAL:
+            return BROKEN
+        if pd.isna(row["construction"]):
+            return PICTURE
+        return WORD if row["axis"] == base.Axis.SOCIETAL and not row["control"] else CAPTION
+
+    groups = [group(row) for row in rows.to_dict("records")]
+    order = np.argsort([(PICTURE, WORD, CAPTION, BROKEN).index(each) for each in groups], kind="stable")
+    return rows.assign(group=groups).iloc[order]
 
 
 def _range(percents: np.ndarray, low: float, high: float) -> tuple[float, float]:
@@ -102,10 +124,11 @@ def _hover(row: Mapping[Any, Any]) -> str:
         if row.get("dropped") in (True, False)
         else {True: "inside the noise band", False: "outside the noise band"}.get(row["in_null_band"], "no noise band")
     )
+    against = f" ({row['baseline']})" if row.get("baseline") else ""
     if pd.isna(row["baseline_score"]) or pd.isna(row["delta"]):
         return f"{row['probe']}\nscore {row['score']:.4f}, no baseline"
     return (
-        f"{row['probe']}\nscore {row['score']:.4f} against {row['baseline_score']:.4f}\n"
+        f"{row['probe']}\nscore {row['score']:.4f} against {row['baseline_score']:.4f}{against}\n"
         f"Δ {signed(row['delta'], digits=4, unit='')} · {signed(row['percent'], digits=2)} · n = 1 image\n{band}"
     )
 
@@ -215,6 +238,9 @@ def round_top(value: float) -> float:
     return float(f"{next(each for each in (1, 2, 4, 5, 10) if each * unit >= value * (1 - 1e-12)) * unit:.12g}")
 
 
+APART = 25.0
+"""Least distance of two numbers under a scale, in percent of its width."""
+
 ALIKE = 3.0
 """Most that a column may span of another's for both to share a scale: beyond it the smaller one's bars vanish."""
 
@@ -226,10 +252,31 @@ def one_scale(figures: Iterable[Figure]) -> tuple[float, float] | None:
     return (min(low for low, _ in ends), max(high for _, high in ends)) if max(sizes) <= ALIKE * min(sizes) else None
 
 
-def _beyond(figure: Figure) -> str:
-    """Of the edits that keep the meaning and have a percent change, how many move the score beyond the noise band."""
-    own = figure.frame[figure.frame["series"].eq(PERCENT) & figure.frame["value"].notna()]
-    return f"{int((~own['hollow']).sum())} of {len(own)}" if figure.shades and len(own) else ""
+def answer(figures: Mapping[str, Figure], ends: Mapping[str, str]) -> str:
+    """Say under how many edits each evaluator's score changes beyond its noise band, and how often it notices an error.
+
+    Args:
+        figures: bars by evaluator.
+        ends: of evaluators whose unedited score lies at an end of their scale, which end that is.
+
+    Returns:
+        One or two sentences; empty where no evaluator has a noise band and no edit breaks the meaning.
+    """
+    told, broken, before = list[str](), list[str](), 0
+    for name, figure in figures.items():
+        frame = figure.frame[figure.frame["value"].notna() | figure.frame["series"].ne(PERCENT)]
+        own, wrong = frame[frame["series"].eq(PERCENT)], frame[frame["series"].ne(PERCENT)]
+        if len(own) and figure.shades:
+            moved = int((~own["hollow"]).sum())
+            edits = "edit" if len(own) == 1 else "edits"
+            of = "" if before == len(own) else f" of {len(own)} {edits}" if not before else f" of {len(own)}"
+            at = f" (already at its {ends[name]})" if name in ends and not moved else ""
+            told.append(f"{name} on {moved or 'none'}{of}{at}")
+            before = len(own)
+        if len(wrong):
+            broken.append(f"{name} on {int(wrong['series'].eq(DROPS).sum())} of {len(wrong)}")
+    said = [f"Changed by more than noise: {', '.join(told)}."] if told else []
+    return " ".join(said + ([f"Broken meanings lower it: {', '.join(broken)}."] if broken else []))
 
 
 def _table(
@@ -243,17 +290,31 @@ def _table(
     drawn = {name: _cells(figure, *spans[name]) for name, figure in figures.items()}
     names = "".join(f'<th scope="col">{escape(name)}</th>' for name in figures)
     scores = "".join(f"<td>{escape(heads[name])}</td>" for name in figures)
-    known = {name: _beyond(figure) for name, figure in figures.items()}
-    said = (f"{known[name]} ({bands[name]})" if known[name] else bands[name] for name in figures)
-    beyond = "".join(f"<td>{escape(each)}</td>" for each in said)
-    lines = "".join(
-        f'<tr><th scope="row">{escape(label)}</th>{"".join(drawn[name][place] for name in figures)}</tr>'
-        for place, label in enumerate(first.frame["label"].astype(str))
-    )
+    noise = "".join(f"<td>{escape(bands[name])}</td>" for name in figures)
+    scale = "".join(f'<td><span class="bar">{_ticks(each, *spans[name])}</span></td>' for name, each in figures.items())
+    lines, groups = "", ["", *first.frame["panel"].astype(str)]
+    for place, label in enumerate(first.frame["label"].astype(str)):
+        if groups[place + 1] != groups[place]:
+            lines += f'<tr class="group"><th colspan="{1 + len(figures)}">{escape(groups[place + 1])}</th></tr>'
+        lines += f'<tr><th scope="row">{escape(label)}</th>{"".join(drawn[name][place] for name in figures)}</tr>'
     return (
         f'<table style="--many:{len(figures)}" aria-label="{escape(alt)}"><thead><tr><td></td>{names}</tr></thead>'
         f'<tbody><tr class="said"><th scope="row">Score of the unedited pair</th>{scores}</tr>{lines}'
-        f'<tr class="said"><th scope="row">Beyond the noise band</th>{beyond}</tr></tbody></table>'
+        f'<tr class="scale"><th scope="row">Change, %</th>{scale}</tr>'
+        f'<tr class="said"><th scope="row">Noise, grey</th>{noise}</tr></tbody></table>'
+    )
+
+
+def _ticks(figure: Figure, low: float, high: float) -> str:
+    """The ends of a scale and its zero, where they have room; nothing where there is no bar."""
+    if figure.frame["value"].isna().all():
+        return ""
+    zero = _share(0.0, low, high)
+    ends = [(place, end) for place, end in ((0.0, low), (100.0, high)) if abs(place - zero) >= APART]
+    digits = 0 if high - low >= 10 else 1
+    return "".join(
+        f'<b style="left:{place:.2f}%">{signed(value, digits=digits, unit="") if value else "0"}</b>'
+        for place, value in ((zero, 0.0), *ends)
     )
 
 

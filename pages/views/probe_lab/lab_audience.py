@@ -30,7 +30,7 @@ from pages.views.probe_lab.lab_picture import forget_object, said_for
 from pages.views.probe_lab.lab_sheet import sheet_of
 from pages.views.probe_lab.lab_state import shared
 
-COLUMNS = ("Evaluator", "Score", "% change", "Noise band, ±", "")
+COLUMNS = ("Metric", "Score", "% change", "Noise band, ±", "")
 
 
 def variant_slide(
@@ -245,7 +245,7 @@ def draw_present(state: PageState, bench: Workbench, result: LabResult, probes: 
         key="lab.present.open",
         on_click=state.put,
         args=("present", True),
-        help="One edit at a time over the whole screen; ← and → turn the pages, ↑ and ↓ the evaluators, Esc leaves",
+        help="One edit at a time over the whole screen; ← and → turn the pages, ↑ and ↓ the metrics, Esc leaves",
     )
     collect_button(lambda: view_slide(bench, result, probes, state.get("variant") or "", state.wanted()), key="lab")
     if state.get("present") and not finding():
@@ -320,8 +320,8 @@ def _evaluator(state: PageState, names: Sequence[str], name: str) -> None:
         with st.container(horizontal=True, width="content", gap="xsmall", vertical_alignment="center"):
             st.markdown(f"{at + 1} of {len(names)}", width="content")
             for label, shortcut, icon, to in (
-                ("Evaluator before", "Up", ":material/arrow_upward:", at - 1),
-                ("Evaluator after", "Down", ":material/arrow_downward:", at + 1),
+                ("Metric before", "Up", ":material/arrow_upward:", at - 1),
+                ("Metric after", "Down", ":material/arrow_downward:", at + 1),
             ):
                 st.button(
                     "",

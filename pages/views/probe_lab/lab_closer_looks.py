@@ -117,7 +117,7 @@ def _words(heard: tuple[WordLoss, ...]) -> None:
         alt="Change of the score without each word",
         column_config={
             "word": "Word left out",
-            "change": st.column_config.NumberColumn("Δ", format="%+.4f", help="On the evaluator's own scale"),
+            "change": st.column_config.NumberColumn("Δ", format="%+.4f", help="On the metric's own scale"),
         },
     )
 
@@ -130,10 +130,10 @@ def draw_sight(state: PageState, bench: Workbench, result: LabResult, probes: Se
     """Draw what an evaluator saw of the unedited pair and of a chosen variant."""
     variants = bench.variants(probes, result.caption)
     if not result.evaluators or not variants:
-        st.caption("Choose a probe that can be applied, and an evaluator.")
+        st.caption("Choose a probe that can be applied, and a metric.")
         return
     left, right = st.columns(2)
-    evaluator = state.choose(left, "looker", "Evaluator", result.evaluators)
+    evaluator = state.choose(left, "looker", "Metric", result.evaluators)
     offered = tuple(variants)
     opens = _furthest(result, evaluator, variants)
     chosen = state.choose(
@@ -182,7 +182,7 @@ def _side(bench: Workbench, variant: Variant | None, caption: str, evaluator: st
         st.image(
             thumbnail(cropped_away(pixels, sight.crop), side=640),
             width="stretch",
-            alt="The picture; what the evaluator's crop throws away is darkened",
+            alt="The picture; what the metric's crop throws away is darkened",
         )
     if not bench.item.frames:
         _inside(sight, pixels.shape[1], pixels.shape[0])

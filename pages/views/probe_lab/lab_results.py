@@ -18,7 +18,7 @@ from core.evaluators import registry as evaluators
 from core.evaluators.memory import trim
 from core.evaluators.pool import shared_pool
 from core.features.lab.lab import LabResult, run_lab
-from core.features.lab.lab_figures import bars_beside, is_cut, shift_bars, shift_curves
+from core.features.lab.lab_figures import answer, bars_beside, grouped, is_cut, shift_bars, shift_curves
 from core.probes.base import IDENTITY, Construction, Probe, Variant
 from core.probes.families.inserted import in_own_caption
 from core.probes.pairs import subject_of
@@ -210,7 +210,7 @@ def strip(state: PageState, bench: Workbench, probes: Sequence[Probe], caption: 
         )
     left_out = dict[str, list[str]]()
     with st.container(key="lab_strip"):
-        cells = st.grid(6, min_column_width=150, gap="small")
+        cells = st.grid(5, min_column_width=96, gap="small")
         for place, probe in enumerate(probes):
             made = bench.make(probe, subject)
             if isinstance(made, ProbeRejected):
@@ -258,24 +258,39 @@ def _preview(state: PageState, bench: Workbench, probe: Probe, made: Variant, ca
 
 
 def charts(bench: Workbench, result: LabResult) -> None:
-    """Draw every evaluator's shifts beside the others', over its noise band."""
+    """Say how many edits move each score beyond its noise; draw every evaluator's shifts beside the others'."""
     for name, sentence in result.failures.items():
         st.warning(f"**{safe(name)}** did not score: {safe(sentence, limit=600)}", icon=":material/block:")
     for note in result.notes.values():
         st.warning(f"Memory ran short, the scores are whole. {safe(note, limit=400)}", icon=":material/memory:")
-    shifts = {name: result.shifts(name) for name in result.evaluators}
+    rejected = (
+        set.intersection(*({row.probe for row in result.of(name) if row.rejected} for name in result.evaluators))
+        if result.evaluators
+        else set()
+    )
+    shifts = {
+        name: rows[~rows["probe"].isin(rejected)] if len(rows := result.shifts(name)) else rows
+        for name in result.evaluators
+    }
     clean = {row.evaluator: row.score for row in result.rows if row.probe == IDENTITY}
-    heads = {name: f"{number(clean[name])}{_scale(name)}" for name in shifts}
+    ends = {name: end for name in shifts if (end := _end(name, clean[name]))}
+    heads = {
+        name: f"{number(clean[name])}{_scale(name)}" + (f": its {ends[name]}" if name in ends else "")
+        for name in shifts
+    }
     if not shifts:
         return
     if any(rows.empty for rows in shifts.values()):
         for name, head in heads.items():
-            st.markdown(f"**{safe(name)}**: score of the unedited pair **{head}**. No probe is chosen.")
+            st.markdown(f"**{safe(name)}**: score of the unedited pair **{head}**. No edit is here to score.")
         return
     colour = colours(result.evaluators)
     bars = {
         name: shift_bars(
-            rows.assign(title=[said_for(each, bench.item) for each in rows["probe"]]),
+            (own := grouped(rows)).assign(
+                title=[said_for(each, bench.item) for each in own["probe"]],
+                baseline=[said_for(each, bench.item) for each in own["baseline"]],
+            ),
             low=-result.bands[name].reach,
             high=result.bands[name].reach,
             colour=colour[name],
@@ -283,10 +298,11 @@ def charts(bench: Workbench, result: LabResult) -> None:
         for name, rows in shifts.items()
     }
     bands = {name: _band(result.bands[name], bars[name]) for name in shifts}
+    if said := answer(bars, ends):
+        st.markdown(f"**{safe(said, limit=2000)}**")
     st.html(bars_beside(bars, heads=heads, bands=bands, alt="; ".join(_spoken(*each) for each in shifts.items())))
-    for line in _below(bench, result, shifts):
+    for line in _below(bench, result, shifts, ends):
         st.caption(line)
-    _reused(result)
 
 
 def _reused(result: LabResult) -> None:
@@ -295,8 +311,8 @@ def _reused(result: LabResult) -> None:
     if known:
         st.caption(
             f"{thousands(known)} of {thousands(asked)} encodings were kept from before ({100 * known / asked:.0f} %).",
-            help="What an evaluator makes of a picture or a caption, or of a pair where it reads pairs. Of a corpus it "
-            "is kept on the server's disk, of a picture or evaluator that somebody brought in memory alone.",
+            help="What a metric makes of a picture or a caption, or of a pair where it reads pairs. Of a corpus it "
+            "is kept on the server's disk, of a picture or metric that somebody brought in memory alone.",
         )
 
 
@@ -325,10 +341,10 @@ def curves(result: LabResult) -> None:
             draw(
                 figure,
                 key=f"lab.curve.{family}",
-                alt=f"Percent change along the strength of {family_title(family)}, by evaluator",
+                alt=f"Percent change along the strength of {family_title(family)}, by metric",
             )
             if figure.shades:
-                st.caption("Shaded: each evaluator’s noise band, in its colour.")
+                st.caption("Shaded: each metric’s noise band, in its colour.")
 
 
 def _scale(name: str) -> str:
@@ -340,6 +356,14 @@ def _scale(name: str) -> str:
     return f" on {low:g} to {high:g}" if high is not None else f", from {low:g} up"
 
 
+def _end(name: str, score: float | None) -> str:
+    """Which end of its scale an evaluator's score lies at; empty where it lies at none."""
+    if score is None or (name not in evaluators.catalogue() and name not in own_metrics()):
+        return ""
+    low, high = evaluators.find(name).spec.score_range
+    return "maximum" if high is not None and score >= high else "minimum" if low is not None and score <= low else ""
+
+
 def _band(band: NullBand, bars: Figure) -> str:
     if not band.n:
         return "no band"
@@ -347,11 +371,16 @@ def _band(band: NullBand, bars: Figure) -> str:
     return f"±{number(band.reach, digits=2)} %, n = {band.n}{wider}"
 
 
-def _below(bench: Workbench, result: LabResult, shifts: Mapping[str, pd.DataFrame]) -> list[str]:
+def _below(
+    bench: Workbench, result: LabResult, shifts: Mapping[str, pd.DataFrame], ends: Mapping[str, str]
+) -> list[str]:
     """What is to be known of the bars, a line each; of evaluators that share it, once."""
     told: dict[str, list[str]] = {}
     for name, rows in shifts.items():
-        for line in _known(bench, result, name, rows):
+        known = list(_known(bench, result, name, rows))
+        if name in ends:
+            known.append(f"at its {ends[name]} a score cannot {'rise' if ends[name] == 'maximum' else 'fall'}.")
+        for line in known:
             told.setdefault(line, []).append(name)
     every = len(shifts)
     return [
@@ -367,29 +396,19 @@ def _known(bench: Workbench, result: LabResult, name: str, rows: pd.DataFrame) -
     if not result.bands[name].n:
         yield "No noise band: no invisible edit has a percent change here."
     elif name not in result.stored:
-        yield "The noise band is of this picture alone: no run with invisible edits under this evaluator is open."
+        yield "The noise band is of this picture alone: no run with invisible edits under this metric is open."
     clean = next(row.score for row in result.rows if row.evaluator == name and row.probe == IDENTITY)
     if clean is not None and abs(clean) < SMALL * (typical := result.bands[name].typical):
         yield (
             f"The unedited score, {number(clean)}, is under a tenth of what is usual ({number(typical)}): percent "
             "changes of so little are large whatever happened. Is the caption true of the picture?"
         )
-    broken = rows["dropped"].dropna()
-    if len(broken):
-        lower = int(broken.astype(bool).sum())
-        yield f"{lower} of {counted(len(broken), 'broken pair')} scores lower than the right one."
-    zero, rejected = int(rows["zero_baseline"].sum()), int(rows["rejected"].sum())
+    zero = int(rows["zero_baseline"].sum())
     unscored = int((rows["score"].isna() & ~rows["rejected"].astype(bool)).sum())
     if zero:
-        yield f"{counted(zero, 'probe')} without % change: the baseline scores 0 or less."
+        yield f"{counted(zero, 'edit')} without % change: the baseline scores 0 or less."
     if unscored:
-        yield f"{counted(unscored, 'probe')} without a score, see the table."
-    if rejected:
-        yield f"{counted(rejected, 'probe')} left out, see the table."
-    other = rows[rows["baseline"].ne(IDENTITY) & rows["percent"].notna()]
-    if len(other):
-        neutral = ", ".join(said_for(str(each), bench.item) for each in other["baseline"].unique())
-        yield f"Words are held against neutral ones, not the unedited score: {safe(neutral, limit=200)}; see the table."
+        yield f"{counted(unscored, 'edit')} without a score, see the table."
     of_template = rows["construction"].map(lambda made: apart(made, bench.item, result.caption) == "template")
     if (drawn := rows[of_template & rows["score"].notna()]).size:
         yield f"Of the template, not of the caption beside: {safe(', '.join(map(title, drawn['probe'])), limit=400)}."
@@ -438,24 +457,25 @@ def table(result: LabResult) -> None:
         key="lab.table",
         alt="Scores and shifts of every probe",
         column_config={
-            "probe": st.column_config.TextColumn("Probe", pinned=True),
+            "probe": st.column_config.TextColumn("Edit", pinned=True),
             "axis": "Axis",
-            "evaluator": "Evaluator",
+            "evaluator": "Metric",
             "score": st.column_config.NumberColumn("Score", format="%.4f"),
             "baseline": st.column_config.NumberColumn("Baseline score", format="%.4f"),
-            "delta": st.column_config.NumberColumn("Δ", format="%+.4f", help="On the evaluator's own scale"),
+            "delta": st.column_config.NumberColumn("Δ", format="%+.4f", help="On the metric's own scale"),
             "percent": st.column_config.NumberColumn(
                 "% change", format="%+.2f", help="— where the baseline is 0 or less"
             ),
             "mind": st.column_config.TextColumn("To note", width="medium"),
             "against": st.column_config.TextColumn("Baseline", help="The probe whose score is the baseline"),
             "inside": st.column_config.NumberColumn(
-                "Object inside", format="percent", help="Share of the object that the evaluator's crop keeps"
+                "Object inside", format="percent", help="Share of the object that the metric's crop keeps"
             ),
             "of": st.column_config.TextColumn("Made of", help=_MADE_OF),
             "caption": st.column_config.TextColumn("Caption", width="large"),
         },
     )
+    _reused(result)
 
 
 def _mind(row: pd.Series) -> str:

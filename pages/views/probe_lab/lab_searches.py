@@ -179,7 +179,7 @@ def draw_places(home: DeltaGenerator, bench: Workbench, caption: str, names: Seq
             st.warning(f"**{safe(name)}** did not score: {safe(sentence, limit=400)}", icon=":material/block:")
         st.caption(
             "% change from the unedited pair with the object's centroid in the cell; orange falls, blue rises, each "
-            "evaluator on its own scale. A cell without a number would cover another object, or its baseline scores 0 "
+            "metric on its own scale. A cell without a number would cover another object, or its baseline scores 0 "
             "or less."
         )
         st.download_button(
@@ -240,7 +240,7 @@ def draw_worst(home: DeltaGenerator, bench: Workbench, caption: str, names: Sequ
             ask("Search", "worst", key, icon=":material/search:")
             st.caption(
                 f"The picture may be {BOUNDS}, all at once. {CANDIDATES} such edits are tried for each of "
-                f"{counted(len(names), 'evaluator')}; the one that changes its score most is shown. It takes about "
+                f"{counted(len(names), 'metric')}; the one that changes its score most is shown. It takes about "
                 f"{len(names) * CANDIDATES * A_SCORE_S:.0f} s, and goes on while you look elsewhere."
             )
         return
@@ -334,11 +334,11 @@ def _draw_edits(bench: Workbench, found: Sequence[Worst], table: pd.DataFrame) -
     numbers = {name: st.column_config.NumberColumn(name, format="%+.2f", help="% change") for name in table.columns[2:]}
     draw_table(
         table,
-        alt="Every edit that was found, under every evaluator",
+        alt="Every edit that was found, under every metric",
         column_config={"worst for": "Worst for", "edit": st.column_config.TextColumn("Edit", width="large"), **numbers},
     )
     st.caption(
-        "A lower bound for each evaluator: an edit that moves its score at least so far exists, and a longer search "
+        "A lower bound for each metric: an edit that moves its score at least so far exists, and a longer search "
         "may find a worse one. Differential evolution, seeded by the run and the picture, so that the same search "
         "finds the same edit."
     )
@@ -350,6 +350,5 @@ def _draw_edits(bench: Workbench, found: Sequence[Worst], table: pd.DataFrame) -
         icon=":material/table:",
         on_click="ignore",
         key="lab.worst.csv",
-        help="Each with the evaluator, its five numbers in full, both scores and % change, so that it can be made "
-        "again",
+        help="Each with the metric, its five numbers in full, both scores and % change, so that it can be made again",
     )

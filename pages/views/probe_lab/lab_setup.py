@@ -208,11 +208,11 @@ def choose_evaluators(
         "evaluators", [name for name in state.get("evaluators") if name in ready]
     )  # a file may have changed since
     known = evaluators.catalogue()
-    chip = f"Evaluators: **{len(state.get('evaluators'))}**"
+    chip = f"Metrics: **{len(state.get('evaluators'))}**"
     panel = st.popover(chip, key=f"{state.page}.panel") if folded else st
     inside = panel.container(key=f"{state.page}_evaluator_panel")
     chosen = inside.multiselect(
-        "Evaluators",
+        "Metrics",
         ready,
         key=state.key("evaluators"),
         placeholder="Choose at least one",
@@ -222,20 +222,14 @@ def choose_evaluators(
             link_to(AUDIT, "Bring your own metric", icon=":material/code:", query_params={"own": "yes"})
     missing = {name: found for name, found in availabilities().items() if not found.ready}
     if missing or known.broken or gone:
-        said = (
-            f"{len(missing) + len(gone)} more to install"
+        said, key = f"{counted(len(missing) + len(gone), 'metric')} more to install", f"{state.page}.missing"
+        place = (
+            inside.expander(said, key=key, on_change="rerun")
             if folded
-            else f"{counted(len(missing) + len(gone), 'evaluator')} more to install"
+            else st.popover(said, type="tertiary", key=key, on_change="rerun")
         )
-        panel = st.popover(
-            said,
-            type="tertiary",
-            key=f"{state.page}.missing",
-            on_change="rerun",
-            help="How to get what is not available here",
-        )
-        if is_open(panel):
-            with panel:
+        if is_open(place):
+            with place:
                 _draw_missing(missing, gone, known.broken, get)
     return list(chosen)
 
@@ -262,7 +256,7 @@ def choose_probes(state: PageState) -> list[Probe]:
     """Draw the probes by family, each a button; return the chosen ones in catalogue order."""
     offered = offered_probes()
     chosen = set(state.get("probes"))
-    panel = st.popover(f"Probes: **{len(chosen)}**", icon=":material/tune:", key="lab.probes.panel", on_change="rerun")
+    panel = st.popover(f"Edits: **{len(chosen)}**", icon=":material/tune:", key="lab.probes.panel", on_change="rerun")
     kept = chosen
     if is_open(panel):  # two hundred buttons cost a sixth of a turn
         with panel.container(key="lab_probe_panel", gap="xsmall"):

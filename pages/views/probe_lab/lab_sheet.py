@@ -50,7 +50,7 @@ def how_read(result: LabResult) -> str:
         if name in result.evaluators
     )
     return (
-        f"Score and its percent change against the probe's baseline. {STRONG} outside the evaluator's null band, "
+        f"Score and its percent change against the probe's baseline. {STRONG} outside the metric's null band, "
         f"{WEAK} inside: as small as edits that nobody can see. Null band: {bands}. One picture: {result.corpus} / "
         f"{result.item}."
     )

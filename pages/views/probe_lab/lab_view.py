@@ -33,11 +33,10 @@ from pages.views.probe_lab.lab_setup import choose_caption, choose_evaluators, c
 from pages.views.probe_lab.lab_state import lab_state, warm
 
 _HOW = (
-    "Each bar is the percent change against the probe's baseline; evaluators share a scale unless one moves over three "
-    "times as far as another. The grey noise band holds 95 of 100 edits that "
-    "nobody "
-    "can see, of the evaluator's run; a faint bar lies inside it. Where a probe breaks the meaning its colour says "
-    "whether the score drops, as it must."
+    "Each bar is the percent change against the edit's baseline: the unedited pair, and of a word the neutral one that "
+    "*Table* names. Metrics share a scale unless one moves over three times as far as another. The noise band holds 95 "
+    "of 100 edits that nobody can see, of the metric's run. Where an edit breaks the meaning its colour says whether "
+    "the score drops, as it must."
 )
 
 
@@ -47,7 +46,7 @@ def draw() -> None:
     state.restore()
     take_picked(state)
     header(
-        "Edit a picture or its caption without changing its meaning, and see which scores change.",
+        "Edit a picture or its caption: which scores change?",
         state,
         lost=_lost(state),
     )
@@ -68,13 +67,23 @@ def draw() -> None:
         st.text(caption)
     chips = stage.container(horizontal=True, gap="small", vertical_alignment="center", key="lab_chips")
     with chips:
+        if state.get("source") == "corpus":
+            st.button(
+                "Upload your picture",
+                icon=":material/upload:",
+                type="primary",
+                key="lab.bring",
+                on_click=state.put,
+                args=("source", "upload"),
+            )
         probes = for_caption(state, choose_probes(state))
         names = choose_evaluators(state, folded=True, own=True)
     state.publish()
+    shifts, below = stage.container(), stage.container()
     with turn(bench, caption, probes, names):
-        if probes and not _variants(state, bench, caption, probes):
+        if probes and not _variants(below, state, bench, caption, probes):
             return
-        result = _shifts(stage, bench, caption, probes, names)
+        result = _shifts(shifts, bench, caption, probes, names)
     if result is None:
         return
     with chips:
@@ -108,25 +117,25 @@ def _lost(state: PageState) -> str:
     return "What you uploaded or painted is in this link for a day." if brought else ""
 
 
-def _variants(state: PageState, bench: Workbench, caption: str, probes: Sequence[Probe]) -> bool:
+def _variants(place: DeltaGenerator, state: PageState, bench: Workbench, caption: str, probes: Sequence[Probe]) -> bool:
     """Draw every variant; False where they may not be made now, which is said."""
-    st.header("Variants")
-    try:
-        strip(state, bench, probes, caption)
-    except InvariscopeError as error:
-        st.error(safe(str(error), limit=600))
-        return False
+    with place:
+        try:
+            strip(state, bench, probes, caption)
+        except InvariscopeError as error:
+            st.error(safe(str(error), limit=600))
+            return False
     return True
 
 
 def _shifts(
     stage: DeltaGenerator, bench: Workbench, caption: str, probes: Sequence[Probe], names: Sequence[str]
 ) -> LabResult | None:
-    """Draw how far every probe moves the scores, beside the picture; None where nothing was scored."""
+    """Draw how far every edit moves the scores, beside the picture; None where nothing was scored."""
     with stage:
         if not caption or not names:
-            missing = "Name the object or type a caption" if not caption else "Choose an evaluator"
-            st.info(f"{missing} to see how much each probe changes the score.", icon=":material/edit:")
+            missing = "Name the object or type a caption" if not caption else "Choose a metric"
+            st.info(f"{missing} to see how much each edit changes the score.", icon=":material/edit:")
             return None
         bars = st.empty()  # one column after the other, as it is scored
 
@@ -142,5 +151,5 @@ def _shifts(
         show(result)
         if not result.rows:
             return None
-        st.caption("Grey is noise: what edits that nobody can see change. A faint bar lies inside it.", help=_HOW)
+        st.caption("Noise is what edits that nobody can see change; a faint bar lies inside it.", help=_HOW)
     return result

@@ -6,6 +6,7 @@ orders or names evaluators by stability alone praises the deaf.
 
 import math
 from collections.abc import Mapping
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -40,8 +41,8 @@ ALONE = "Change under harmless edits"
 """Title of the figure where no meaning was broken."""
 
 NOTE = (
-    "Up and to the left is better. On the line 2 × a broken meaning costs twice what a harmless edit changes. SD: "
-    "standard deviations of the unedited scores; bars are 95 % intervals."
+    "Up and to the left is better. On the line {0} × a broken meaning costs {0} times what a harmless edit changes. "
+    "SD: standard deviations of the unedited scores; bars are 95 % intervals."
 )
 _ACROSS = "change under harmless edits, SD"
 
@@ -81,6 +82,27 @@ def told_together(verdicts: Mapping[str, str]) -> str:
     order = (FALLS, OPEN, NO_FALL, FEW, NOT_ASKED)
     named = {each: sorted(name for name, said in verdicts.items() if said == each) for each in order}
     return " ".join(f"{said[0].upper()}{said[1:]}: {', '.join(names)}." for said, names in named.items() if names)
+
+
+def balance(found: pd.DataFrame) -> str:
+    """Say how many times as far each evaluator drops at a broken meaning as a harmless edit moves it, most first.
+
+    Args:
+        found: of :func:`demands`, of one corpus.
+
+    Returns:
+        A sentence of those that notice broken meanings, and one for each other verdict.
+    """
+    own = found.set_index(found["evaluator"].astype(str))
+    noticed = own[own["falls"].eq(FALLS) & np.isfinite(own["ratio"].astype(float))].sort_values(
+        "ratio", ascending=False, kind="stable"
+    )
+    told = [f"{ratio:.2g} ×" if ratio < 10 else f"{ratio:.0f} ×" for ratio in noticed["ratio"]]
+    says = "{} drops {} as much when the meaning breaks as it changes under harmless edits{}."
+    more = "".join(f", {name} {times}" for name, times in zip(noticed.index[1:], told[1:], strict=True))
+    first = says.format(noticed.index[0], told[0], more) if told else ""
+    others = own.drop(index=noticed.index)["falls"].to_dict()
+    return " ".join(filter(None, (first, told_together({str(name): str(said) for name, said in others.items()}))))
 
 
 def half_asked(view: View) -> str:
@@ -136,7 +158,8 @@ def demands_figure(view: View) -> Figure:
     several = len(set(found["corpus"])) > 1
     kept = {str(name): unverified(rows) for name, rows in found.groupby("corpus")}
     said = [": ".join(filter(None, (name if several else "", kept[name]))) for name in found["corpus"].astype(str)]
-    return plane(found.assign(panel=said), PLANE, TITLE, NOTE)
+    figure = plane(found.assign(panel=said), PLANE, TITLE, "")
+    return replace(figure, note=NOTE.format(f"{max(each.ratio for each in figure.rays):g}"))
 
 
 def _one_axis(found: pd.DataFrame, note: str) -> Figure:

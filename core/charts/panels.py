@@ -281,7 +281,7 @@ def beside(
 
 
 def _lines_at(figure: Figure, panel: Panel, size: tuple[float, float]) -> list[Rectangle]:
-    """Whiskers, upright lines and what lies around the axes, of a panel at a width and height of its plot."""
+    """Whiskers, rays, upright lines and what lies around the axes, of a panel at a width and height of its plot."""
     wide, tall = size
     across_ends, upward_ends = (np.array(span, dtype=np.float64) for span in (figure.along.span, figure.span))
     upright = [0.0, *(each.at for each in figure.references if each.on == "along")]
@@ -305,6 +305,10 @@ def _lines_at(figure: Figure, panel: Panel, size: tuple[float, float]) -> list[R
         (0.0, -tall, wide, 0.0),
         (0.0, tall, wide, 2 * tall),
     ]
+    along = np.linspace(*across_ends, 48)
+    for ray in figure.rays:
+        dots = np.interp(along, across_ends, [0, wide]), np.interp(ray.ratio * along, upward_ends, [tall, 0])
+        flat += [(x - _WHISKER, y - _WHISKER, x + _WHISKER, y + _WHISKER) for x, y in zip(*dots, strict=True)]
     return [*outside, *flat, *((x - _WHISKER, top, x + _WHISKER, bottom) for x, top, bottom in found)]
 
 

@@ -22,7 +22,7 @@ _MOST = 12
 
 _WAYS: tuple[tuple[str, str, str, dict[str, str]], ...] = (
     (FAILURES, "Pictures", ":material/photo_library:", {}),
-    (OVERVIEW, "Card and report", ":material/description:", {"card": "yes", "report": "yes"}),
+    (OVERVIEW, "Card and report", ":material/description:", {"card": "yes"}),
 )
 
 _SEAL_HELP = (

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.browser.walk import at_view, clicked_until, close_dialog, open_page, query, settled, to_view
+from tests.browser.walk import at_view, clicked_until, open_page, query, settled, to_view
 from tests.pages.scoped_runs import RUNS, write_runs
 
 pytestmark = [pytest.mark.browser, pytest.mark.whole]
@@ -60,7 +60,6 @@ def test_a_scope_is_found_again_on_every_page_of_the_menu(server: str, page: Pag
     at_view(page, "Findings", "Pictures")
     settled(page)
     assert query(page).items() >= chosen.items()
-    close_dialog(page)
     clicked_until(page, page.get_by_role("button", name="Reset scope"), lambda url: "run=" not in url)
     settled(page)
     assert set(query(page)) == {"families"}

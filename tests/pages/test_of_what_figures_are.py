@@ -69,10 +69,9 @@ def test_a_run_that_stands_in_shows_the_scope_s_evaluators_and_is_what_its_figur
     assert "truth" not in told
     (rows,) = (each.value for each in app.dataframe if "Broken meaning" in each.value)
     said_of = dict(zip(rows["Evaluator"], rows["Broken meaning"], strict=True))
-    assert said_of == {
-        "e": "was not tested on broken meanings; in run broken, human captions (en), it notices broken meanings",
-        "own": "was not tested on broken meanings",
-    }
+    assert set(said_of) == {"e", "own"}
+    assert set(said_of.values()) == {"was not tested on broken meanings"}
+    assert "e was not tested" not in told  # beside what another run tells of it
     glance = _kept(app, _figure(app, "evaluators-at-a-glance"))
     assert "run mine" in glance.of
     assert "run broken" in glance.of

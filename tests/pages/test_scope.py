@@ -134,7 +134,7 @@ def test_a_look_goes_along_between_the_views_of_its_entry_and_no_further(open_pa
     narrowed = link_of(app)
     app.segmented_control(key="view.findings").set_value(RESULTS).run()
     assert not app.exception
-    assert link_of(app) == {name: narrowed[name] for name in ("families", "evaluators")}
+    assert link_of(app) == {name: narrowed[name] for name in ("families", "evaluators", "run", "subject", "language")}
     assert not link_of(go(app, COMPARE)).get("evaluators")
     assert not link_of(go(app, CALIBRATION))
 

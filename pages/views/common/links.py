@@ -13,7 +13,7 @@ import streamlit as st
 from streamlit.navigation.page import StreamlitPage
 
 from core.analysis.failures import PAIR
-from core.analysis.scope import Scope
+from core.analysis.scope import Narrowed, Scope
 from core.errors import InvariscopeError
 from core.features.feature import VIEW, address, entries, troubles, views
 from core.file_contents import Stamps, stamps
@@ -25,7 +25,7 @@ from pages.views.common.layers import find, finding
 from pages.views.common.open_runs import KEYED, Signature, findings, narrowed, present, scores, store
 from pages.views.common.run_corpora import corpus_name_of, corpus_names
 from pages.views.common.text import counted, safe
-from pages.views.common.url_state import LOOK, carried
+from pages.views.common.url_state import LOOK, carried, joined
 
 LAB = "probe_lab"
 FAILURES = "failures"
@@ -128,6 +128,11 @@ def failures_link(row: Row) -> dict[str, str]:
     return link | ({"record": record_text(row)} if all(name in row for name in PAIR) else {})
 
 
+def scope_link(scope: Narrowed) -> dict[str, str]:
+    """Link parameters of a scope: whose scores a figure is of, where another page would usually show others."""
+    return {"run": joined(scope.run_ids), "subject": scope.subject, "language": scope.language}
+
+
 def pairs_behind(opens: str, *, chosen: Mapping[str, str], scope: Mapping[str, str]) -> None:
     """Draw the ways to what a mark that was clicked stands for: pairs of harmless edits, the comparisons of a test.
 
@@ -194,7 +199,6 @@ class Door:
         link: parameters of that view's link.
         act: what it does here; a callback.
         key: of its card.
-        first: whether it is what a reader most likely came for, which its frame shows.
     """
 
     title: str
@@ -204,7 +208,6 @@ class Door:
     link: Mapping[str, str] = field(default_factory=dict, hash=False)
     act: Callable[[], None] | None = None
     key: str = ""
-    first: bool = False
 
 
 def draw_doors(doors: Sequence[Door]) -> None:
@@ -212,7 +215,7 @@ def draw_doors(doors: Sequence[Door]) -> None:
     cells = st.grid(max(len(doors), 1), min_column_width=230, gap="small")
     for door in doors:
         key = door.key or door.view
-        with cells.container(border=True, height="stretch", gap="xsmall", key=f"door_{'first_' * door.first}{key}"):
+        with cells.container(border=True, height="stretch", gap="xsmall", key=f"door_{key}"):
             if door.act is None:
                 link_to(door.view, f"**{door.title}**", icon=door.icon, query_params=door.link)
             else:

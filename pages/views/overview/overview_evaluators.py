@@ -49,6 +49,7 @@ def draw_card(
     half: Mapping[str, str],
     blind: Mapping[str, str],
     origins: Mapping[str, str],
+    behind: Mapping[str, str],
 ) -> None:
     """Draw the fairness card: one table; behind it every family, what the controls say, every number.
 
@@ -60,6 +61,7 @@ def draw_card(
         half: ``core.analysis.questions.behind_the_scores.sentences``; empty where no evaluator has a twin.
         blind: ``core.analysis.questions.selective.blind_spots``; empty without directional probes.
         origins: ``core.analysis.questions.behind_the_scores.origins``; empty where the run made its scores itself.
+        behind: link parameters of the scope whose pairs are behind a mark.
     """
     _draw_worst_families(card, risks)
     st.caption(
@@ -72,7 +74,7 @@ def draw_card(
     for sentence in not_on_card(contrasts):
         st.markdown(safe(sentence))
     with st.expander("Every family, and what the controls say", icon=":material/unfold_more:"):
-        _draw_families(card, contrasts, risks, control, half, blind, origins)
+        _draw_families(card, contrasts, risks, control, half, blind, origins, behind)
     with st.expander("Every number of the card", icon=":material/table:"):
         _numbers(card, risks)
 
@@ -115,6 +117,7 @@ def _draw_families(
     half: Mapping[str, str],
     blind: Mapping[str, str],
     origins: Mapping[str, str],
+    behind: Mapping[str, str],
 ) -> None:
     colour = colours(card["evaluator"].unique())
     names = list(dict.fromkeys(card["evaluator"]))
@@ -133,7 +136,7 @@ def _draw_families(
                 figure,
                 key=f"overview.card.{name}",
                 alt=_card_spoken(name, rows),
-                clicked=partial(pairs_behind, chosen={}, scope={}),
+                clicked=partial(pairs_behind, chosen={}, scope=behind),
             )
             figure_buttons(
                 figure,
@@ -337,7 +340,13 @@ def kind_of(name: str, origins: Mapping[str, str]) -> str:
     return "published" if own in registry.catalogue().entries else "your own"
 
 
-def draw_glance(rows: pd.DataFrame, origins: Mapping[str, str], selective_of: str, falls: Mapping[str, str]) -> None:
+def draw_glance(
+    rows: pd.DataFrame,
+    origins: Mapping[str, str],
+    selective_of: str,
+    falls: Mapping[str, str],
+    behind: Mapping[str, str],
+) -> None:
     """Draw every evaluator in one row, by name: its worst families on one scale, then every claim in words.
 
     Args:
@@ -345,6 +354,7 @@ def draw_glance(rows: pd.DataFrame, origins: Mapping[str, str], selective_of: st
         origins: evaluators whose scores were imported.
         selective_of: what selectivity was measured on, in words; empty: it was not.
         falls: evaluator -> whether it falls where the meaning breaks; see :mod:`core.analysis.both_demands`.
+        behind: link parameters of the scope whose pairs are behind a mark.
     """
     axes = [name.removesuffix("_abs") for name in rows.columns if name.endswith("_abs")]
     records = [{str(name): value for name, value in row.items()} for row in rows.to_dict("records")]
@@ -354,7 +364,7 @@ def draw_glance(rows: pd.DataFrame, origins: Mapping[str, str], selective_of: st
         figure,
         key="overview.glance.axes",
         alt=_rows_spoken(records, axes),
-        clicked=partial(pairs_behind, chosen={}, scope={}),
+        clicked=partial(pairs_behind, chosen={}, scope=behind),
     )
     shown = pd.DataFrame(
         {"Evaluator": rows["evaluator"], "Kind": [kind_of(row["evaluator"], origins) for row in records]}

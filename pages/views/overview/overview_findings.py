@@ -34,12 +34,12 @@ from core.report.html import html
 from core.report.report_files import fill_report
 from core.statistics.bootstrap import LEAST_N
 from pages.views.common.access import AUDIT, may_operate
-from pages.views.common.links import FAILURES, LAB, RESULTS, Door, draw_doors, failures_link, lab_link, link_to
+from pages.views.common.links import FAILURES, LAB, failures_link, lab_link, link_to, scope_link
 from pages.views.common.open_runs import Signature, of_runs, scores, store, stored_values
 from pages.views.common.run_corpora import corpus_name_of
 from pages.views.common.shown_answers import answer, answer_rows, figure_block, questions, spoken
 from pages.views.common.text import THE_PAPER, counted, listed, number, safe
-from pages.views.common.url_state import Field, PageState, carried, one_of
+from pages.views.common.url_state import Field, PageState, one_of
 from pages.views.probe_lab.lab_state import item_and_edit, offered_probes
 from pages.views.results_view import choose_margin, read_margin
 
@@ -80,7 +80,7 @@ def thresholds(state: PageState) -> Thresholds:
 
 
 def choose_thresholds(state: PageState) -> None:
-    """Draw both, and say what follows from others than the usual ones."""
+    """Draw both."""
     with st.popover("Thresholds", icon=":material/tune:", type="tertiary"):
         choose_margin(
             state,
@@ -102,7 +102,10 @@ def choose_thresholds(state: PageState) -> None:
             "Findings, slices and the verdicts of the fairness card on this page follow. The card to print and "
             f"the report keep ±{MARGIN:g} % and n ≥ {LEAST_N}."
         )
-    held = thresholds(state)
+
+
+def say_thresholds(held: Thresholds) -> None:
+    """Say what follows from others than the usual ones."""
     if held != Thresholds():
         st.caption(
             f"Findings and verdicts of this page are held against a margin of ±{held.margin:g} % and rest on at least "
@@ -116,22 +119,24 @@ def _read_least(raw: str) -> tuple[int, str]:
     return LEAST_N, f"The fewest items must be a number from {LEAST_N} to {LARGEST_LEAST}, got {raw[:40]!r}."
 
 
-ASIDE = ", words that may be true aside"
 BEHIND = f"Words that may be true stand behind all others, however far they move a score: {WHY}."
-"""What the title of the first finding leaves out, and why."""
+"""What stands behind the first finding, and why."""
 
 
-def draw_worst(worst: pd.DataFrame, held: Thresholds, falls: Mapping[str, str], *, aside: bool) -> None:
+def draw_worst(
+    worst: pd.DataFrame, held: Thresholds, falls: Mapping[str, str], behind: Mapping[str, str], *, aside: bool
+) -> None:
     """Draw the first of the worst findings: a sentence, that the evaluator is deaf where it is, two pictures.
 
     Args:
         worst: of :func:`core.analysis.overview.worst_findings`.
         held: thresholds of the page.
         falls: evaluator -> its verdict; one that is not here was not asked.
+        behind: link parameters of the scope whose pairs are behind it.
         aside: whether words that may be true were put in too, which stand behind all others.
     """
     aside = aside and not (len(worst) and worst["may_be_true"].iloc[0])
-    st.markdown(f"**Worst finding{ASIDE if aside else ''}**")
+    st.markdown("**Worst finding**", help=BEHIND if aside else None)
     if worst.empty:
         st.info(f"No harmless edit is shown to change a score by more than the margin{held.said()}.")
         return
@@ -139,19 +144,22 @@ def draw_worst(worst: pd.DataFrame, held: Thresholds, falls: Mapping[str, str], 
     name, verdict = safe(row["evaluator"]), falls.get(str(row["evaluator"]), NOT_ASKED)
     also = "" if verdict == FALLS else f" {name} {verdict}."
     st.markdown(
-        f"{safe(deed(row['family']))} changes **{name}**'s score by "
-        f"**{number(row['median_abs_percent'], digits=0)}\u00a0%** on a typical picture{_why(row)}.{also}",
+        f"{_sentence(row)}{also}",
         help=f"{_interval(row)}. The first of the findings whose interval lies above ±{held.margin:g} %, by its lower "
-        f"end.{f' {BEHIND}' if aside else ''}",
+        "end.",
     )
-    _draw_example(row)
+    _draw_example(row, behind)
 
 
-def _why(row: pd.Series) -> str:
-    """Whether such a change should be, as far as anybody knows."""
-    if row["may_be_true"]:
-        return f"; {WHY}"
-    return f". It should not: {safe(row['accepted'], limit=300)}" if row["accepted"] else ". It should not"
+def _sentence(row: pd.Series) -> str:
+    """How far edits move a score, whether they should, and how far on the picture that is shown with it."""
+    why = f"; {WHY}" if row["may_be_true"] else ". It should not"
+    why += f": {safe(row['accepted'], limit=300)}" if row["accepted"] and not row["may_be_true"] else ""
+    return (
+        f"{safe(deed(row['family']))} changes **{safe(row['evaluator'])}**'s score by "
+        f"**{number(row['median_abs_percent'], digits=0)}\u00a0%** on a typical picture; on this one, by "
+        f"**{number(abs(row['percent']), digits=0)}\u00a0%**{why}."
+    )
 
 
 def _interval(row: pd.Series) -> str:
@@ -161,60 +169,19 @@ def _interval(row: pd.Series) -> str:
     )
 
 
-def draw_ways(worst: pd.DataFrame) -> None:
-    """Draw the three ways in.
-
-    Args:
-        worst: the worst findings; empty: the third way leads to the results.
-    """
-    doors = [
-        Door(
-            "Try your picture",
-            "Upload one and see which scores change",
-            ":material/add_photo_alternate:",
-            LAB,
-            {"source": "upload"},
-            first=True,
-        )
-    ]
-    if may_operate():
-        doors.append(
-            Door(
-                "Audit your metric",
-                "Choose pictures and metrics, see the cost, start",
-                ":material/play_circle:",
-                AUDIT,
-            )
-        )
-    if not worst.empty:
-        link = failures_link(worst.iloc[0][["family", "evaluator"]])
-        doors.append(
-            Door(
-                "Read the worst cases",
-                "Before and after, largest change first",
-                ":material/photo_library:",
-                FAILURES,
-                link,
-            )
-        )
-    else:
-        doors.append(
-            Door(
-                "Read the results",
-                "Figures and tables, question by question",
-                ":material/bar_chart:",
-                RESULTS,
-                carried(),
-            )
-        )
-    draw_doors(doors)
+def draw_ways() -> None:
+    """Draw the ways in."""
+    with st.container(horizontal=True, gap="small", key="start_ways"):
+        link_to(LAB, "Try your picture", icon=":material/add_photo_alternate:", query_params={"source": "upload"})
+        if may_operate():
+            link_to(AUDIT, "Audit your metric", icon=":material/play_circle:")
 
 
 EXAMPLE_HEIGHT, EXAMPLE_WIDTH = 230, 176
 """Of a picture of an example, in px at most, so that two stand beside each other."""
 
 
-def draw_findings(found: pd.DataFrame, held: Thresholds) -> None:
+def draw_findings(found: pd.DataFrame, held: Thresholds, behind: Mapping[str, str]) -> None:
     """Draw each of the worst findings as a card with its example, linked into Try a picture."""
     if found.empty:
         st.info(
@@ -227,23 +194,18 @@ def draw_findings(found: pd.DataFrame, held: Thresholds) -> None:
     cells = st.grid(len(found), min_column_width=290, gap="medium")
     for _, row in found.iterrows():
         with cells.container(border=True, height="stretch"):
-            _finding(row)
+            _finding(row, behind)
 
 
-def _finding(row: pd.Series) -> None:
-    st.markdown(
-        f"{safe(deed(row['family']))} changes **{safe(row['evaluator'])}** by "
-        f"**{number(row['median_abs_percent'], digits=1)}\u00a0%**"
-    )
+def _finding(row: pd.Series, behind: Mapping[str, str]) -> None:
+    st.markdown(_sentence(row))
     if row["may_be_true"]:
-        st.markdown(
-            f":gray-badge[{MAY_BE_TRUE}]", help=f"{WHY[:1].upper()}{WHY[1:]}: no finding, as long as that is so."
-        )
+        st.markdown(f":gray-badge[{MAY_BE_TRUE}]", help="No finding, as long as that is so.")
     st.caption(_interval(row))
-    _draw_example(row)
+    _draw_example(row, behind)
 
 
-def _draw_example(row: pd.Series) -> None:
+def _draw_example(row: pd.Series, behind: Mapping[str, str]) -> None:
     """Draw the item that a finding changes most, before and after, with both scores and the ways on from it."""
     example = _example(row)
     if isinstance(example, str):
@@ -251,21 +213,18 @@ def _draw_example(row: pd.Series) -> None:
     else:
         said = (f"Item {row['item']} as it is", f"Item {row['item']} after {title(row['probe']).lower()}")
         with st.container(horizontal=True, gap="small", key=f"finding_{row['evaluator']}_{row['family']}"):
-            for pixels, alt, name in zip(example, said, ("Before", "After"), strict=False):
+            for pixels, alt, name in zip(example, said, ("Before", title(row["probe"])), strict=False):
                 tall = round(EXAMPLE_HEIGHT * pixels.shape[1] / pixels.shape[0])
                 st.image(pixels, name if len(example) > 1 else None, alt=alt, width=min(tall, EXAMPLE_WIDTH))
-    if row["caption"] != row["baseline_caption"]:
-        st.text(f"{row['baseline_caption']} → {row['caption']}")
-    else:
-        st.text(row["caption"])
-    edited = "" if row["caption"] != row["baseline_caption"] else f", *{safe(title(row['probe']))}*"
+    before = "" if row["caption"] == row["baseline_caption"] else f"{row['baseline_caption']} → "
+    st.text(f"Caption: {before}{row['caption']}")
     st.markdown(
-        f"Largest change, on this picture: {number(row['baseline_score'])} → **{number(row['score'])}** "
-        f"({signed(row['percent'])})"
-        f"{edited}"
+        f"Score: {number(row['baseline_score'])} → **{number(row['score'])}** ({signed(row['percent'])}), "
+        "the largest change"
     )
     with st.container(horizontal=True, gap="small", key=f"finding_ways_{row['evaluator']}_{row['family']}"):
-        link_to(FAILURES, "See its pairs", icon=":material/photo_library:", query_params=failures_link(row))
+        pairs = failures_link(row[["family", "evaluator"]]) | dict(behind)
+        link_to(FAILURES, "See its pairs", icon=":material/photo_library:", query_params=pairs)
         if not isinstance(example, str):
             link_to(LAB, "Open in Try a picture", icon=":material/science:", query_params=lab_link(row))
 
@@ -301,7 +260,14 @@ def draw_slices(state: PageState, files: Signature, scope: Narrowed, held: Thres
     st.markdown(_said(frame.iloc[0], frame, held))
     drawing = question.figures[0]
     figure = drawing.figure(frame)
-    figure_block(figure, frame, "overview-slices", title=drawing.title, alt=f"{drawing.title}: {spoken(figure)}")
+    figure_block(
+        figure,
+        frame,
+        "overview-slices",
+        title=drawing.title,
+        alt=f"{drawing.title}: {spoken(figure)}",
+        scope=scope_link(scope),
+    )
     with st.expander("Every number of these slices", icon=":material/table:"):
         answer_rows(question, frame, measure="percent", several=False)
     least = "" if held == Thresholds() else f" Here cells of fewer than {held.least} items are left out{held.said()}."

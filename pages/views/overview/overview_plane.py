@@ -5,7 +5,7 @@ from dataclasses import replace
 import pandas as pd
 import streamlit as st
 
-from core.analysis.both_demands import NOT_ASKED, demands, demands_figure, half_asked, told_together
+from core.analysis.both_demands import balance, demands, demands_figure, half_asked
 from core.analysis.questions import Options
 from core.analysis.questions.selective import PLANE, usual
 from core.analysis.scope import Narrowed, Scope
@@ -22,18 +22,21 @@ from pages.views.common.url_state import PageState
 _DATA = f"{PLANE}-data"
 
 
-def draw_plane(state: PageState, files: Signature, scope: Narrowed) -> None:
+def draw_answer(files: Signature, both: Narrowed | None) -> None:
+    """Say how far broken meanings and harmless edits move every metric, of :func:`with_both`; nothing without it."""
+    if both is not None:
+        st.markdown(f"**{safe(balance(demands(view(files, both))), limit=600)}**")
+
+
+def draw_plane(state: PageState, files: Signature, scope: Narrowed, both: Narrowed | None) -> None:
     """Draw the plane of the scope or, where it holds one half of an audit alone, of what may stand in for it, named;
     where nothing does, the one axis alone with what was not asked."""
-    both = with_both(files, scope)
     own = both or scope
     seen = view(files, own)
     figure = demands_figure(seen)
     if not len(figure.frame):
         st.caption(half_asked(seen) or "No item has both a broken meaning and a harmless edit with scores.")
         return
-    if both is not None:
-        st.markdown(f"**{safe(told_together(_verdicts(files, own)), limit=600)}**")
     if own != scope:
         st.caption(safe(f"Of {_named(own)}: what is chosen above has no wrong captions.", limit=300))
     with figures_aside(of_scores(state, files, own)):
@@ -45,21 +48,7 @@ def draw_plane(state: PageState, files: Signature, scope: Narrowed) -> None:
 
 
 def falls_of(files: Signature, scope: Narrowed) -> dict[str, str]:
-    """What is known of each evaluator at broken meanings, in words that go on from its name.
-
-    Of the scope itself, as its report and card have it; behind that what a run says that stands in for it.
-    """
-    found, other = _verdicts(files, scope), with_both(files, scope)
-    if other is None or other == scope:
-        return found
-    told = _verdicts(files, other)
-    return {
-        name: f"{found.get(name, NOT_ASKED)}; in {_named(other)}, it {told[name]}" if name in told else found[name]
-        for name in {**found, **told}
-    }
-
-
-def _verdicts(files: Signature, scope: Narrowed) -> dict[str, str]:
+    """What the scope says of each evaluator at broken meanings, in words that go on from its name."""
     found = demands(view(files, scope))
     return dict(zip(found["evaluator"].astype(str), found["falls"], strict=True))
 

@@ -1,18 +1,18 @@
-"""Start: which metrics are stable and sensitive, the worst finding with its pictures, three doors; more on a click."""
+"""Start: which metrics are stable and sensitive, the worst finding with its pictures, the way in; more on a click."""
 
 from collections.abc import Mapping
 
-import pandas as pd
 import streamlit as st
+from streamlit.elements.lib.mutable_expander_container import ExpanderContainer
 
 from core.analysis.overview import at_a_glance, not_on_card
 from core.analysis.questions.selective import unverified
-from core.analysis.scope import Narrowed
+from core.analysis.scope import Narrowed, Scope
 from core.errors import InvariscopeError
 from core.probes.titles import family_title
 from pages.views.common.collect import figures_aside, figures_of, of_scores
 from pages.views.common.layers import folded_part
-from pages.views.common.links import RUNS, draw_no_run, link_to
+from pages.views.common.links import RUNS, draw_no_run, link_to, scope_link
 from pages.views.common.open_runs import (
     Signature,
     accepted_words,
@@ -40,19 +40,17 @@ from pages.views.overview.overview_findings import (
     draw_slices,
     draw_ways,
     draw_worst,
+    say_thresholds,
     slices_field,
     threshold_fields,
     thresholds,
 )
-from pages.views.overview.overview_plane import draw_plane, falls_of, selectivity, with_both
+from pages.views.overview.overview_plane import draw_answer, draw_plane, falls_of, selectivity, with_both
 from pages.views.runs_view import warn_incomplete
 
 _FOLDED = {
-    "glance": ("Every metric in one row", ":material/leaderboard:"),
-    "more": ("Other findings", ":material/photo_library:"),
-    "slices": ("Where a metric is least stable", ":material/grid_on:"),
-    "card": ("Fairness card", ":material/badge:"),
-    "report": ("Export: the card to print, the report", ":material/description:"),
+    "more": ("Other findings, and on which pictures a metric is least stable", ":material/photo_library:"),
+    "card": ("Every metric: fairness card and report", ":material/badge:"),
 }
 """Field of the link -> label and icon of the part of the page that it opens."""
 
@@ -71,7 +69,7 @@ def draw() -> None:
     )
     if opened.runs():
         try:
-            _numbers(state, files, choose_scope(state, files))
+            _numbers(state, files, choose_scope(state, files, usual=Scope(directional=True)))
         except InvariscopeError as error:
             st.error(safe(str(error), limit=600))
         warn_incomplete(opened.runs())
@@ -88,38 +86,30 @@ def _numbers(state: PageState, files: Signature, scope: Narrowed) -> None:
     seen, held = scope.only(), thresholds(state)
     figures_of(of_scores(state, files, seen))
     say_withheld(files, seen)
-    worst = findings(files, seen, held.margin, held.least)
-    falls = falls_of(files, seen)
+    worst, both = findings(files, seen, held.margin, held.least), with_both(files, seen)
+    draw_answer(files, both)
+    draw_ways()
     first, second = st.columns([5, 4], gap="medium")
     with first:
-        draw_plane(state, files, seen)
+        draw_plane(state, files, seen, both)
     with second:
-        draw_worst(worst, held, falls, aside=bool(unsure_words(files, seen)))
-    draw_ways(worst)
-    _draw_folded(state, files, scope, worst, falls)
-    choose_thresholds(state)
-
-
-def _draw_folded(
-    state: PageState, files: Signature, scope: Narrowed, worst: pd.DataFrame, falls: Mapping[str, str]
-) -> None:
-    """Draw the labels of what is one click away, and what stands behind those that are open."""
-    seen, held = scope.only(), thresholds(state)
-    for field, (label, icon) in _FOLDED.items():
-        place = folded_part(label, state, field, icon=icon)
-        if place is None:
-            continue
+        draw_worst(worst, held, falls_of(files, both or seen), scope_link(seen), aside=bool(unsure_words(files, seen)))
+    say_thresholds(held)
+    if place := _folded(state, "more"):
         with place:
-            if field == "glance":
-                _glance(state, files, seen, held.margin, falls)
-            elif field == "more":
-                draw_findings(worst.iloc[1:], held)
-            elif field == "slices":
-                draw_slices(state, files, seen, held)
-            elif field == "card":
-                _card(files, seen, held.margin)
-            else:
-                draw_report(files, scope)
+            choose_thresholds(state)
+            draw_findings(worst.iloc[1:], held, scope_link(seen))
+            draw_slices(state, files, seen, held)
+    if place := _folded(state, "card"):
+        with place:
+            _glance(state, files, seen, held.margin, falls_of(files, seen))
+            _card(files, seen, held.margin)
+            draw_report(files, scope)
+
+
+def _folded(state: PageState, field: str) -> ExpanderContainer | None:
+    label, icon = _FOLDED[field]
+    return folded_part(label, state, field, icon=icon)
 
 
 def _glance(state: PageState, files: Signature, scope: Narrowed, margin: float, falls: Mapping[str, str]) -> None:
@@ -135,7 +125,7 @@ def _glance(state: PageState, files: Signature, scope: Narrowed, margin: float, 
         of = f"run {own.run}, caption {own.subject}, {unverified(measured) or 'verified comparisons'}"
     rows = at_a_glance(table, risks(files, scope, margin), measured)
     with figures_aside(of_scores(state, files, scope, beside=() if own is None else (own,))):
-        draw_glance(rows, origin_of_scores(files, scope), of, falls)
+        draw_glance(rows, origin_of_scores(files, scope), of, falls, scope_link(scope))
     draw_kinds(table["evaluator"].unique())
 
 
@@ -150,7 +140,9 @@ def _card(files: Signature, scope: Narrowed, margin: float) -> None:
     unsure = table["family"].isin(unsure_words(files, scope))
     for family, what in accepted_words(files, scope).items():
         st.caption(safe(f"{family_title(family)}: {what}.", limit=300))
-    draw_card(table.assign(may_be_true=unsure), contrasts, risk, *said, origin_of_scores(files, scope))
+    draw_card(
+        table.assign(may_be_true=unsure), contrasts, risk, *said, origin_of_scores(files, scope), scope_link(scope)
+    )
 
 
 def _no_card(files: Signature, scope: Narrowed, margin: float) -> str:

@@ -14,7 +14,7 @@ from core.analysis.questions.columns import SIZES, Dots
 from core.analysis.questions.families import PART as NOT_AUDITED
 from core.analysis.scope import Narrowed, holdings
 from core.analysis.slices import Slice
-from core.analysis.verdicts import MARGIN, SCATTERS
+from core.analysis.verdicts import MARGIN
 from core.charts.spec import Reference, Shade
 from core.probes.base import Axis
 from core.probes.titles import family_title
@@ -95,7 +95,7 @@ def results_state(files: Signature) -> PageState:
 
 
 def choose_section(state: PageState) -> str:
-    """Draw the choice of a section with what it asks."""
+    """Draw the choice of a section."""
     state.switch(
         "question",
         "Research question",
@@ -103,19 +103,22 @@ def choose_section(state: PageState) -> str:
         format_func=lambda name: SECTIONS[name][0],
         label_visibility="collapsed",
     )
-    section = str(state.get("question"))
-    st.markdown(f"## {SECTIONS[section][1]}")
-    return section
+    return str(state.get("question"))
 
 
-def choose_part(state: PageState, known: Mapping[str, Question], section: str) -> tuple[Question, ...]:
-    """Draw the choice of a part of a section; return its questions."""
+def choose_part(
+    state: PageState, known: Mapping[str, Question], section: str
+) -> tuple[tuple[Question, ...], DeltaGenerator]:
+    """Draw the menu of what a section shows; return the questions of the chosen part, and the menu's place."""
     parts = list(dict.fromkeys(each.part for each in known.values() if each.section == section))
     parts.sort(key=lambda part: part == NOT_AUDITED)
-    part = _choose_among(
-        state, "part", "Part", {name: f"{name[:1].upper()}{name[1:]}".replace("-", " ") for name in parts}
-    )
-    return tuple(each for each in known.values() if each.section == section and each.part == part)
+    words = {name: f"{name[:1].upper()}{name[1:]}".replace("-", " ") for name in parts}
+    now = words.get(state.get("part"), words[parts[0]])
+    menu = st.popover(f"Show: **{safe(now)}**", icon=":material/tune:", key="results.menu")
+    with menu:
+        part = _choose_among(state, "part", "Part", words)
+    asked = tuple(each for each in known.values() if each.section == section and each.part == part)
+    return asked, menu
 
 
 def _choose_among(state: PageState, name: str, label: str, options: Mapping[str, str], **drawn: Any) -> str:
@@ -146,7 +149,7 @@ def choose_options(
     names = {name for each in asked for name in each.asks}
     families = list(dict.fromkeys(name for each in asked for name in each.families))
     if names & {"measure", "margin"}:
-        with row, st.popover("View", icon=":material/tune:", help="What the figures show, and the margin"):
+        with row:
             _choose_view(state, asked, names)
     with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
         if "bare" in names:
@@ -286,7 +289,7 @@ def draw_questions(
         scope: whose scores.
         chosen: the part of them that the filters leave.
         asked: the questions.
-        row: beside the choice of the part, for what the figures show.
+        row: below the choice of the part, for what the figures show.
     """
     table = scores(files, scope)
     missing = {each.id: each.needs(table) for each in asked}
@@ -386,8 +389,6 @@ def _draw(
     link = {name: text for name, text in slice_link(state).items() if name not in idle}
     if not question.figures:
         st.markdown(f"**{safe(question.title)}**")
-    elif said := _answered(frame):
-        st.markdown(f"**{safe(said, limit=600)}**")
     for drawing in shown(question, chosen_measure):
         _draw_figure(state, question, drawing, frame, measure, options, link)
     if idle:
@@ -407,18 +408,6 @@ def _draw(
             if not question.figures:
                 data_buttons(frame, question.id, key=f"results.{question.id}")
             st.caption(safe(" ".join(filter(None, (corrected(question, frame), question.note))), limit=2000))
-
-
-def _answered(frame: pd.DataFrame) -> str:
-    """How many of the families tested are shown to change each evaluator, in a sentence; empty for other answers."""
-    if not {"evaluator", "corpus", "axis", "tests", "scatter"} <= set(frame) or len(set(frame["corpus"])) > 1:
-        return ""
-    tested = frame[(frame["tests"] != "") & (frame["axis"] != "null")]
-    if tested.empty or tested.duplicated(["evaluator", "label"]).any():
-        return ""
-    counts = tested["scatter"].eq(SCATTERS).groupby(tested["evaluator"]).agg(["sum", "size"])
-    told = ", ".join(f"{name} by {row['sum']} of {row['size']}" for name, row in counts.iterrows())
-    return f"Changed by more than the margin on a typical picture, up or down: {told} kinds of edits."
 
 
 def _draw_figure(
@@ -443,6 +432,7 @@ def _draw_figure(
         drawing.id,
         title=drawing.title,
         alt=f"{drawing.title}. Medians: {spoken(figure)}",
+        said=question.says(frame, options.margin),
         chosen=link,
     )
 
@@ -553,15 +543,17 @@ def draw() -> None:
             return
         row = chips(state)
         whole = choose_scope(state, files, row=row, across=state.get("question") in ACROSS)
-        section = choose_section(state)
+        beside = st.container(horizontal=True, vertical_alignment="center", gap="medium")
+        with beside:
+            section = choose_section(state)
         scope = whole if section in ACROSS else whole.only()
         say_withheld(files, scope)
         chosen = choose_slice(state, files, scope, row)
         if said := describe(chosen):
             st.caption(f"Filtered: {safe(said, limit=400)}")
         figures_of(of_scores(state, files, scope, describe(chosen)))
-        beside = st.container(horizontal=True, vertical_alignment="center", gap="medium")
         with beside:
-            asked = choose_part(state, questions(files, scope), section)
-        draw_questions(state, files, scope, chosen, asked, row=beside)
+            asked, menu = choose_part(state, questions(files, scope), section)
+        st.markdown(f"## {SECTIONS[section][1]}")
+        draw_questions(state, files, scope, chosen, asked, row=menu)
         draw_pins(state, scope, chosen, asked, stored_values(files)["families"])

@@ -5,7 +5,7 @@ import pytest
 
 from core.charts.interactive import plot
 from core.charts.spec import Axis
-from core.features.lab.lab_figures import DROPS, PERCENT, STAYS, is_cut, shift_bars, shift_curves
+from core.features.lab.lab_figures import DROPS, PERCENT, STAYS, grouped, is_cut, shift_bars, shift_curves
 
 
 def rows(**columns: list) -> pd.DataFrame:
@@ -68,7 +68,9 @@ def test_a_broken_meaning_is_coloured_by_whether_the_score_drops_and_comes_last(
     table = rows(
         percent=[-9.0, 3.0, 0.1, 0.0], dropped=[True, None, None, False], in_null_band=[True, False, True, True]
     )
-    figure = shift_bars(table, low=-1, high=1, colour="#0079BD")
+    expected = ["directional", "invariant", "invariant", "directional"]
+    told = table.assign(expectation=expected, construction=None, axis="spatial", control=False)
+    figure = shift_bars(grouped(told), low=-1, high=1, colour="#0079BD")
     assert figure.frame["label"].tolist() == ["probe-1", "probe-2", "probe-0", "probe-3"]
     assert figure.frame["series"].tolist() == [PERCENT, PERCENT, DROPS, STAYS]
     # the noise band says nothing of a claim that the score must drop

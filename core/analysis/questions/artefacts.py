@@ -257,6 +257,12 @@ HIDES = "the filling hides part of how much scores change"
 OPEN = "a part of the filling cannot be distinguished from none"
 STILL = "nothing moves on the filled plate, so that there is no share"
 
+_SHORT = {
+    ADDS: "Filling makes a part of the change",
+    HIDES: "Filling hides a part of the change",
+    OPEN: "No part of the change is shown to come from filling",
+}
+
 _FILLED = "How much of the change comes from filling the place that the object left?"
 _FILLED_NOTE = (
     "Composed items whose background is known, moved to the same places on the plate that was filled by example and on "
@@ -288,7 +294,7 @@ def of_filling(table: ScoreTable) -> tuple[Question, ...]:
         power("The share that these items find"),
         NOTE,
     )
-    make = Dots("evaluator", series="corpus", panel=(), values=PLAIN, axis="filled − true, points of % change")
+    make = Dots("evaluator", series="corpus", panel=(), values=PLAIN, axis="← filled lower · higher →")
     drawing = Drawing("F-filling", _FILLED, "Filled minus true plate; the line is no difference.", make)
     return (
         Question(
@@ -301,8 +307,20 @@ def of_filling(table: ScoreTable) -> tuple[Question, ...]:
             _filled_and_true,
             _both_plates_needed,
             (drawing,),
+            says=_filling_says,
         ),
     )
+
+
+def _filling_says(frame: pd.DataFrame, margin: float) -> str:
+    """What the filling does to how much each evaluator's score changes; evaluators of one verdict together."""
+    if len(set(frame["corpus"])) != 1:
+        return ""
+    named: dict[str, list[str]] = {}
+    for row in frame.itertuples():
+        share = f" ({abs(row.share):.0f} %)" if row.said in (ADDS, HIDES) else ""
+        named.setdefault(_SHORT.get(str(row.said), str(row.said)), []).append(f"{row.evaluator}{share}")
+    return " ".join(f"{said[0].upper()}{said[1:]}: {', '.join(names)}." for said, names in named.items())
 
 
 def _both_plates_needed(table: ScoreTable) -> str:

@@ -192,6 +192,7 @@ class Dots:
         values: columns of the values; None: of the shift in the measure asked for.
         axis: name of the values; empty for that of the measure.
         order: puts the labels in order; None: as they come.
+        names: words for the labels of the answer, where they are not their own.
         lines: connect the marks of a series.
         free: every panel has its own scale.
         only: draws the rows of this label; empty for all.
@@ -204,6 +205,7 @@ class Dots:
     values: Names | None = None
     axis: str = ""
     order: "Callable[[pd.DataFrame], Sequence[str]] | None" = None
+    names: "Callable[[pd.DataFrame], Mapping[str, str]] | None" = None
     lines: bool = False
     free: bool = False
     only: str = ""
@@ -232,6 +234,7 @@ class Dots:
             counts=not self.lines,
             overlay=one_a_line(data),
             order=() if self.order is None else tuple(map(str, self.order(frame))),
+            names={} if self.names is None else self.names(frame),
         )
 
 

@@ -50,9 +50,15 @@ def questions(table: ScoreTable) -> tuple[Question, ...]:
         power("The difference that these items show"),
         Column("conflict", "Where interval and test differ", kind="text"),
     )
-    make = Dots("evaluator", series="corpus", panel=(), values=PLAIN, axis="difference of |% change|")
+    make = Dots(
+        "evaluator",
+        series="corpus",
+        panel=(),
+        values=PLAIN,
+        axis="← blur more · place more →",
+    )
     drawing = Drawing("F-blur", _TITLE, "Repositioning minus blur; the line is no difference.", make)
-    return (Question("S22", _TITLE, "space", "families", _NOTE, columns, _compute, _needs, (drawing,)),)
+    return (Question("S22", _TITLE, "space", "families", _NOTE, columns, _compute, _needs, (drawing,), says=_says),)
 
 
 def _needs(table: ScoreTable) -> Lack:
@@ -61,6 +67,22 @@ def _needs(table: ScoreTable) -> Lack:
 
 def _compute(view: View, options: Options) -> pd.DataFrame:
     return blur_control(view)
+
+
+def _says(frame: pd.DataFrame, margin: float) -> str:
+    """Which of the two changes each evaluator more, by how many points on a typical picture."""
+
+    def named(rows: pd.DataFrame) -> str:
+        return ", ".join(
+            f"{name} by {abs(value):.1f}" for name, value in zip(rows["evaluator"], rows["value"], strict=True)
+        )
+
+    more, less = frame[frame["said"] == PASSES], frame[frame["said"] == FAILS]
+    rest = frame.drop(index=[*more.index, *less.index])["evaluator"]
+    told = [f"Place changes the score more than blur: {named(more)} points"] if len(more) else []
+    told += [f"Blur changes the score more than place: {named(less)} points"] if len(less) else []
+    told += [f"Unclear: {', '.join(rest)}"] if len(rest) else []
+    return f"{'. '.join(told)}." if len(set(frame["corpus"])) == 1 else ""
 
 
 def blur_control(view: View) -> pd.DataFrame:

@@ -27,8 +27,10 @@ from core.analysis.questions.columns import (
 )
 from core.analysis.questions.question import Column, Drawing, Options, Question
 from core.analysis.table import ScoreTable, View
+from core.analysis.verdicts import SCATTERS
 from core.probes.base import BASE_CAPTION, FRAMES, Axis, Construction, Expectation
 from core.probes.registry import catalogue
+from core.probes.titles import family_title
 from core.probes.words.natural_captions import families_of
 
 EDITS = {Axis.SPATIAL.value: "space", Axis.OBJECT.value: "object", Axis.SURFACE.value: "surface"}
@@ -136,13 +138,29 @@ def _by_size(frame: pd.DataFrame) -> list[str]:
     return rows.sort_values(["control", "size"], ascending=[True, False], kind="stable")["label"].tolist()
 
 
+def _named(frame: pd.DataFrame) -> dict[str, str]:
+    """Controls by their titles, told from what is tested."""
+    controls = frame.loc[(frame["tests"] == "") | (frame["axis"] == Axis.NULL.value), "label"].astype(str).unique()
+    return {name: f"{family_title(name)}, for comparison" for name in controls}
+
+
+def changed(frame: pd.DataFrame, margin: float) -> str:
+    """How many of the families tested are shown to change each evaluator, of one corpus, in a sentence."""
+    tested = frame[(frame["tests"] != "") & (frame["axis"] != Axis.NULL.value)]
+    if tested.empty or len(set(tested["corpus"])) > 1:
+        return ""
+    counts = tested["scatter"].eq(SCATTERS).groupby(tested["evaluator"]).agg(["sum", "size"])
+    told = ", ".join(f"{name} by {row['sum']} of {row['size']}" for name, row in counts.iterrows())
+    return f"Changed by more than {margin:g} % on a typical picture: {told} kinds of edits."
+
+
 def _of_axis(axis: str) -> Question:
     title = f"{axis.capitalize()} edits: how much the score changes"
     drawing = Drawing(
         f"F-{axis}",
         title,
         f"Median with its 95 % BCa interval; the line is no change. {_CONTROLS}",
-        Dots(order=_by_size),
+        Dots(order=_by_size, names=_named),
         opens={"families": "label"},
     )
     sizes = replace(
@@ -150,7 +168,7 @@ def _of_axis(axis: str) -> Question:
         id=f"{drawing.id}-size",
         title=f"{axis.capitalize()} edits: how far the score moves, up or down",
         note=f"{ABSOLUTE.help}, with its 95 % BCa interval. {_CONTROLS}",
-        make=Dots(values=SIZES, axis="median |% change|", order=_by_size),
+        make=Dots(values=SIZES, axis="typical change, up or down", order=_by_size, names=_named),
     )
 
     def compute(view: View, options: Options) -> pd.DataFrame:
@@ -168,6 +186,7 @@ def _of_axis(axis: str) -> Question:
         tests=TESTED,
         asks=SHIFTS,
         part_of="S1",
+        says=changed,
     )
 
 

@@ -101,6 +101,10 @@ def _nothing(table: ScoreTable) -> str:
     return ""
 
 
+def _silent(frame: pd.DataFrame, margin: float) -> str:
+    return ""
+
+
 @dataclass(frozen=True, slots=True)
 class Drawing:
     """A figure of a question.
@@ -158,6 +162,7 @@ class Question:
         families: those that ``Options.family`` can be, the usual one first.
         pick: columns of the frame of which a page shows one value at a time.
         part_of: the question whose table holds the same rows, or their summary: a report writes its table only.
+        says: the answer in a sentence of :func:`compute`'s frame under a margin in percent; empty where there is none.
         clean: whether it reads items and their unedited scores alone, so that the answer is the same whichever edits a
             slice keeps.
     """
@@ -178,6 +183,7 @@ class Question:
     pick: tuple[str, ...] = ()
     part_of: str = ""
     clean: bool = False
+    says: Callable[[pd.DataFrame, float], str] = _silent
 
     def read(self, chosen: Slice) -> Slice:
         """The part of a slice that can change the answer."""

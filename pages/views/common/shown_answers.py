@@ -87,6 +87,7 @@ def figure_block(
     *,
     title: str,
     alt: str,
+    said: str = "",
     chosen: Mapping[str, str] | None = None,
     scope: Mapping[str, str] | None = None,
 ) -> None:
@@ -98,12 +99,15 @@ def figure_block(
         stem: name of the files, and key of the figure.
         title: in our own words.
         alt: what the figure says, for those who cannot see it.
+        said: the answer that it shows, in a sentence.
         chosen: link parameters of what the reader chose here, which the pairs behind a mark are of too.
         scope: likewise of whose scores they are, where that is not what Failures usually shows.
     """
     with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute"):
         st.markdown(f"**{safe(title)}**", width="content")
         figure_buttons(figure, table, stem, title=title, key=f"results.{stem}")
+    if said:
+        st.markdown(f"**{safe(said, limit=600)}**")
     draw(
         figure,
         alt=alt,

@@ -1,0 +1,49 @@
+"""What a figure of Findings answers, in a sentence."""
+
+import pandas as pd
+import pytest
+
+from core.analysis.questions import artefacts, controls, families
+from core.analysis.verdicts import SCATTERS, TOO_FEW
+
+
+def test_families_are_counted_by_their_verdict_and_controls_are_not_counted() -> None:
+    rows = pd.DataFrame(
+        {
+            "evaluator": ["a", "a", "a", "b", "b", "b"],
+            "corpus": "c",
+            "axis": ["spatial", "spatial", "null"] * 2,
+            "label": ["vertical-flip", "blur", "null"] * 2,
+            "tests": ["x", "", "x"] * 2,
+            "scatter": [SCATTERS, SCATTERS, SCATTERS, TOO_FEW, SCATTERS, TOO_FEW],
+        }
+    )
+    assert (
+        families.changed(rows, 2.5)
+        == "Changed by more than 2.5 % on a typical picture: a by 1 of 1, b by 0 of 1 kinds of edits."
+    )
+    assert families.changed(rows.assign(tests=""), 1.0) == ""
+    assert families.changed(pd.concat([rows, rows.assign(corpus="d")]), 1.0) == ""
+
+
+@pytest.mark.parametrize(
+    ("said", "value", "told"),
+    [
+        (controls.PASSES, 1.25, "Place changes the score more than blur: a by 1.2 points."),
+        (controls.FAILS, -2.71, "Blur changes the score more than place: a by 2.7 points."),
+        (controls.OPEN, 0.0, "Unclear: a."),
+        (TOO_FEW, 8.0, "Unclear: a."),
+    ],
+)
+def test_the_blur_control_says_which_changes_more_and_by_how_much(said: str, value: float, told: str) -> None:
+    frame = pd.DataFrame({"evaluator": ["a"], "corpus": ["c"], "said": [said], "value": [value]})
+    assert controls._says(frame, 1.0) == told
+
+
+def test_filling_is_told_by_verdict() -> None:
+    verdicts = [artefacts.OPEN, artefacts.ADDS, artefacts.OPEN, artefacts.STILL]
+    frame = pd.DataFrame({"evaluator": list("abcd"), "corpus": "c", "said": verdicts, "share": [1.0, 12.4, -3.0, None]})
+    assert artefacts._filling_says(frame, 1.0) == (
+        "No part of the change is shown to come from filling: a, c. Filling makes a part of the change: b (12 %). "
+        "Nothing moves on the filled plate, so that there is no share: d."
+    )

@@ -98,7 +98,7 @@ def test_the_template_is_checked_and_has_its_column_in_the_lab(server: str, page
     settled(open_page(page, server))
     to_view(page, "Try a picture")
     settled(page)
-    page.get_by_role("button", name=re.compile("Evaluators:")).click()
+    page.get_by_role("button", name=re.compile("Metrics:")).click()
     page.get_by_role("link", name="Bring your own metric").click()
     at_view(page, "Runs", "New run")
     settled(page)

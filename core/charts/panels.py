@@ -305,7 +305,7 @@ def _lines_at(figure: Figure, panel: Panel, size: tuple[float, float]) -> list[R
         (0.0, -tall, wide, 0.0),
         (0.0, tall, wide, 2 * tall),
     ]
-    along = np.linspace(*across_ends, 48)
+    along = np.linspace(across_ends[0], across_ends[1], 48)
     for ray in figure.rays:
         dots = np.interp(along, across_ends, [0, wide]), np.interp(ray.ratio * along, upward_ends, [tall, 0])
         flat += [(x - _WHISKER, y - _WHISKER, x + _WHISKER, y + _WHISKER) for x, y in zip(*dots, strict=True)]

@@ -317,9 +317,9 @@ def _filling_says(frame: pd.DataFrame, margin: float) -> str:
     if len(set(frame["corpus"])) != 1:
         return ""
     named: dict[str, list[str]] = {}
-    for row in frame.itertuples():
-        share = f" ({abs(row.share):.0f} %)" if row.said in (ADDS, HIDES) else ""
-        named.setdefault(_SHORT.get(str(row.said), str(row.said)), []).append(f"{row.evaluator}{share}")
+    for name, verdict, size in zip(frame["evaluator"], frame["said"], frame["share"], strict=True):
+        share = f" ({abs(size):.0f} %)" if verdict in (ADDS, HIDES) else ""
+        named.setdefault(_SHORT.get(verdict, verdict), []).append(f"{name}{share}")
     return " ".join(f"{said[0].upper()}{said[1:]}: {', '.join(names)}." for said, names in named.items())
 
 

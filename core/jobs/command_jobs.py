@@ -24,10 +24,15 @@ SHARE = "%"
 """Unit of a progress that is a share: sets of weights tell bytes or files, and a publisher may not say how many."""
 
 
-def _no_option(word: str) -> str:
-    if word.startswith("-"):
+def _no_option(word: str | None) -> str | None:
+    if word is not None and word.startswith("-"):
         raise ValueError("it must not begin with a dash")
     return word
+
+
+def _check_run(run: str, do: str) -> None:
+    if not Path(run).exists() and run not in {each.id for each in list_runs()}:
+        raise InvalidInput(f"no run {run!r} is here; {do} a run that is")
 
 
 class GetRequest(OneCommand):
@@ -155,8 +160,7 @@ class MeasureRequest(OneCommand):
         Raises:
             InvalidInput: if there is no such run.
         """
-        if not Path(self.run).exists() and self.run not in {run.id for run in list_runs()}:
-            raise InvalidInput(f"no run {self.run!r} is here; measure a calibration of a run that is")
+        _check_run(self.run, "measure a calibration of")
 
     def same(self, other: object) -> bool:
         """Whether another request scores the same pictures."""
@@ -187,6 +191,7 @@ class SuiteRequest(OneCommand):
         images: folders of its pictures, absolute.
         evaluators: registered names, or metrics that read references alone.
         keep_self_references: of Flickr8k, keep ratings of an image's own references.
+        run: id of a run of these evaluators, or its path, whose edits say how easily a comparison turns; None: of none.
     """
 
     kind: Literal["suite"] = "suite"
@@ -194,6 +199,9 @@ class SuiteRequest(OneCommand):
     images: tuple[str, ...] = Field(min_length=1)
     evaluators: tuple[str, ...] = Field(min_length=1)
     keep_self_references: bool = False
+    run: str | None = None
+
+    _options = field_validator("run")(_no_option)
 
     @field_validator("files", "images")
     @classmethod
@@ -235,6 +243,7 @@ class SuiteRequest(OneCommand):
         words += [word for each in self.files[1:] for word in ("--also", each)]
         words += ["--evaluator", ",".join(self.evaluators)]
         words += ["--keep-self-references"] if self.keep_self_references else []
+        words += ["--run", self.run] if self.run is not None else []
         return words + (["--device", self.device] if self.device is not None else [])
 
     def check(self) -> None:
@@ -242,13 +251,15 @@ class SuiteRequest(OneCommand):
 
         Raises:
             UnknownName: for an unknown evaluator.
-            InvalidInput: for a file or a folder that is not there.
+            InvalidInput: for a file, a folder or a run that is not there.
             NotAvailable: for an evaluator that is not on this machine.
         """
         for path in self.files:
             check_file(path)
         for path in self.images:
             check_folder(path)
+        if self.run is not None:
+            _check_run(self.run, "name")
         check_available(tuple(name for name in self.evaluators if name not in BY_WORDS))
 
 

@@ -92,6 +92,8 @@ def test_what_cannot_be_done_is_refused_before_a_job_is_made(
         ({"images": given["files"]}, "give the folder"),
         ({"evaluators": ("--help",)}, "evaluators are names"),
         ({"evaluators": ()}, "evaluators"),
+        ({"run": "--help"}, "must not begin with a dash"),
+        ({"run": "nowhere"}, "no run 'nowhere' is here; name a run that is"),
     ):
         with pytest.raises(InvalidInput, match=said):
             suite_request(**{**usual, **changes}).check()

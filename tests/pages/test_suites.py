@@ -1,6 +1,7 @@
 """The page Suites: empty, with results, with files that are none, and with scores that a reader brings."""
 
 import json
+import shutil
 from pathlib import Path
 
 import numpy as np
@@ -16,7 +17,7 @@ from core.features.suites.suite_result import added, given_pairs, reached, resul
 from core.jobs import job_queue
 from core.jobs.command_jobs import SuiteRequest
 from core.scoring.suite_scores import SuiteScores
-from core.settings import suites_dir
+from core.settings import ROOT, results_dir, suites_dir
 from pages.views.suites.suite_job import FILE, NAME
 from tests.analysis.suites.made import GROUPS, calibrated, pascal_file, pascal_result
 from tests.pages.opening import SUITES, Open, collected, said
@@ -107,6 +108,13 @@ def test_a_result_with_a_run_shows_how_easily_its_comparisons_turn(open_page: Op
     shown = next(each.value for each in app.dataframe if "family" in each.value)
     assert shown["family"].tolist() == ["vertical-flip"]
     assert "two pictures of one text" in said(app)
+    assert "of ratings, and of two captions of one picture, it is not" not in said(app)
+
+
+def test_a_suite_of_captions_says_that_no_flip_risk_is_told_of_it(open_page: Open, kept: str) -> None:
+    told = said(open_page(SUITES))
+    assert "of ratings, and of two captions of one picture, it is not" in told
+    assert "How easily does a comparison turn?" not in told
 
 
 def bring(app: AppTest, suite: Path, scores: bytes, name: str = "mine.json") -> AppTest:
@@ -165,6 +173,31 @@ def test_a_suite_is_started_as_a_job_after_its_cost_is_told(
     app.button(key=f"run.cancel.{job.id}").click().run()
     assert job_queue.get(job.id).status == "cancelled"
     assert "resume it to begin anew" in said(app)
+
+
+def test_the_run_that_says_how_easily_comparisons_turn_is_chosen_of_two_pictures_of_a_text_alone(
+    open_page: Open, published: tuple[Path, Path], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(job_queue, "_wake", lambda *_, **__: False)
+    for run in ("demo", "demo-captions"):
+        shutil.copytree(ROOT / "data" / "results" / run, results_dir() / run)
+    file, folder = published
+    ours = tmp_path / "ours.csv"
+    ours.write_text("text,left,right,preferred\nt,HC0.jpg,HC1.jpg,left\n")
+    asked = {"folder": str(folder), "judges": "conse-lite2", "shifts": "demo"}
+    app = open_page(SUITES, file=str(ours), **asked)
+    assert not app.exception
+    (choice,) = (each for each in app.selectbox if each.label.startswith("Run that says"))
+    assert choice.options == ["None", "demo", "demo-captions"]
+    assert "--evaluator conse-lite2 --run demo" in said(app)
+    app.button(key="suites.start").click().run()
+    (job,), _ = job_queue.list_jobs()
+    assert isinstance(job.request, SuiteRequest)
+    assert job.request.run == "demo"
+    app.button(key=f"run.cancel.{job.id}").click().run()
+    of_captions = open_page(SUITES, file=str(file), **asked)
+    assert not [each for each in of_captions.selectbox if each.label.startswith("Run that says")]
+    assert "--run" not in said(of_captions).split("--evaluator conse-lite2")[1][:20]
 
 
 def test_metrics_of_references_can_be_chosen_and_read_no_picture(

@@ -49,6 +49,7 @@ def suites_state(files: Files) -> PageState:
             Field("folder", "", paths_of_link(limit=1000)),
             Field("judges", default_evaluators()[:1], some_of(judges, what="ready evaluator"), joined),
             Field("selves", False, lambda raw: (raw == "yes", ""), lambda value: "yes" if value else "no"),
+            Field("shifts", None, one_of(lambda: tuple(each.id for each in list_runs()), None, what="run")),
         ),
     )
 
@@ -194,7 +195,7 @@ def _choices(state: PageState) -> Asked:
         if not given:
             return Asked(missing=what)
     try:
-        return _asked(files, folders, tuple(state.get("judges")), selves=state.get("selves"))
+        return _asked(state, files, folders, tuple(state.get("judges")))
     except InvariscopeError as error:
         return Asked(missing=str(error), wrong=True)
 
@@ -203,7 +204,8 @@ def _paths(text: str) -> list[str]:
     return [each.strip() for each in text.split(",") if each.strip()]
 
 
-def _asked(files: list[str], folders: list[str], names: tuple[str, ...], *, selves: bool) -> Asked:
+def _asked(state: PageState, files: list[str], folders: list[str], names: tuple[str, ...]) -> Asked:
+    selves = state.get("selves")
     paths = [check_file(each) for each in files]
     homes = [check_folder(each) for each in folders]
     stamps = tuple((str(path), path.stat().st_mtime_ns, path.stat().st_size) for path in paths)
@@ -212,9 +214,30 @@ def _asked(files: list[str], folders: list[str], names: tuple[str, ...], *, selv
         raise InvalidInput(f"{paths[0].name} holds no usable judgement; {suite.left_out} entries were left out")
     cost = _cost((stamps, selves), tuple((str(home), home.stat().st_mtime_ns) for home in homes), names, suite)
     request = suite_request(
-        files=tuple(map(str, paths)), images=tuple(map(str, homes)), evaluators=names, keep_self_references=selves
+        files=tuple(map(str, paths)),
+        images=tuple(map(str, homes)),
+        evaluators=names,
+        keep_self_references=selves,
+        run=_run(state, suite, names),
     )
     return Asked(request, cost)
+
+
+def _run(state: PageState, suite: Suite, names: tuple[str, ...]) -> str | None:
+    """Let the reader choose the run whose edits turn comparisons; None: none, or the suite has none to turn."""
+    scored = {run.id: {each.get("name") for each in run.manifest.get("evaluators") or []} for run in list_runs()}
+    known = [run for run, by in scored.items() if by & {*names}]
+    if not suite.by_text or not suite.compared or not known:
+        return None
+    chosen = state.choose(
+        st.container(),
+        "shifts",
+        "Run that says how easily a comparison turns",
+        ("", *known),
+        format_func=lambda run: run or "None",
+        help="An audit of these evaluators: how far edits that should not matter move their scores.",
+    )
+    return chosen or None
 
 
 @st.cache_resource(max_entries=2, show_spinner="Reading the suite …")

@@ -253,9 +253,16 @@ def _before_and_after(result: SuiteResult) -> None:
     data_buttons(both, f"{result.id}-calibrated", key="suites.both")
 
 
+_NO_RISK = (
+    "How easily a comparison turns (flip risk) is told of suites of two pictures of one text, where a run of the same "
+    "evaluators is named at the start; of ratings, and of two captions of one picture, it is not."
+)
+
+
 def _risks(result: SuiteResult) -> None:
     risks = tables.risk_table(result)
     if risks.empty:
+        st.caption(_NO_RISK)
         return
     st.header("How easily does a comparison turn?", anchor=False)
     _rows(risks, tables.RISK_COLUMNS, "Flip risk of the comparisons by family of edits", "suites.risks")

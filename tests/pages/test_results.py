@@ -233,6 +233,19 @@ def test_what_another_run_holds_is_one_click_away_and_what_was_not_audited_stand
     assert there.get("plotly_chart")
 
 
+def test_what_compares_corpora_is_filled_from_the_runs_that_ship(open_page: Open) -> None:
+    for run in ("demo", "demo-scenes"):
+        shutil.copytree(ROOT / "data/results" / run, results_dir() / run)
+    app = open_page(RESULTS, question="corpora", part="subsets")
+    assert not app.exception
+    assert {f"collect.figure.{name}" for name in ("F9", "F10")} <= {each.key for each in app.button}
+    told = [each.value for each in app.dataframe]
+    assert [set(each["corpus"]) for each in told] == [{"demo", "demo-scenes"}] * 3  # tables 9 to 11
+    (agreement,) = (each.value for each in open_page(RESULTS, question="corpora", part="directions").dataframe)
+    assert {"vertical flip", "cultural subset", "economic subset"} <= set(agreement["family"])
+    assert set(agreement["corpus"]) == {"demo-scenes"}
+
+
 def test_the_first_figure_shows_how_far_scores_move_as_the_sentence_above_says(open_page: Open, demo: Path) -> None:
     """A signed median near 0 hides edits that move every score, half up and half down."""
     app = open_page(RESULTS)

@@ -103,9 +103,9 @@ def main(given: Sequence[str] | None = None) -> None:
     options.add_argument("--pictures", type=int, default=252)
     options.add_argument("--learn", type=int, default=600, help="steps of cross-entropy")
     options.add_argument(
-        "--improve", type=int, default=200, help="self-critical steps, measured at every fourth of them"
+        "--improve", type=int, default=320, help="self-critical steps, measured at every fourth of them"
     )
-    options.add_argument("--rate", type=float, default=1e-3, help="of Adam in the self-critical steps")
+    options.add_argument("--rate", type=float, default=5e-4, help="of Adam in the self-critical steps")
     options.add_argument("--device")
     chosen = options.parse_args(given)
     items = find("demo").load(None).items[: chosen.pictures]

@@ -38,27 +38,32 @@ class Reward:
             without references.
         device: ``cpu``, ``cuda``, …; None: the best there is.
         guard: whether a caption that ends wrongly or in words about nothing, or says MOST_REPEATED words in a row
-            twice, gets the least that the evaluator gives. Its lists of words are English.
+            twice, gets ``least``. Its lists of words are English.
+        least: None: the lowest score that the evaluator gives, where it says so.
 
     Raises:
         NotAvailable: without the weights or the device.
-        InvalidInput: if the evaluator needs references, has no least score, or a lower score is better.
+        InvalidInput: if the evaluator needs references, a lower score is better, or nothing says the least.
 
     Source: paper C, equation 18; the guard is not in the paper.
     """
 
-    def __init__(self, evaluator: str = "pac-s++", *, device: str | None = None, guard: bool = True) -> None:
+    def __init__(
+        self, evaluator: str = "pac-s++", *, device: str | None = None, guard: bool = True, least: float | None = None
+    ) -> None:
         kind = find(evaluator)
         spec = kind.spec
-        low = spec.score_range[0]
-        if spec.takes_references or not spec.higher_is_better or low is None:
+        if spec.takes_references or not spec.higher_is_better:
             raise InvalidInput(
-                f"{evaluator!r} is no reward: it must need no references, be better the higher, and have a lowest "
-                "score; choose another, e.g. pac-s++"
+                f"{evaluator!r} is no reward: it must need no references and be better the higher; choose another, "
+                "e.g. pac-s++"
             )
+        lowest = spec.score_range[0] if least is None else least
+        if lowest is None:
+            raise InvalidInput(f"{evaluator!r} states no lowest score; say what a refused caption gets, e.g. least=0.0")
         check_available(kind)
         self.evaluator: Evaluator = kind.load(device=check_device(device or best_device()))
-        self.least, self.guard = float(low), guard
+        self.least, self.guard = float(lowest), guard
         self._cache = EmbeddingCache()
 
     def __call__(self, images: Sequence[np.ndarray], captions: Sequence[str]) -> np.ndarray:

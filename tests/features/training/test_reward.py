@@ -127,20 +127,34 @@ def test_the_example_trains_a_captioner_and_draws_its_drift(example: ModuleType,
     assert (tmp_path / "drift.svg").read_bytes().startswith(b"<?xml")
 
 
-def test_self_critical_steps_raise_the_reward(example: ModuleType) -> None:
-    """A reward for one word alone: after the steps the captioner says it more often than before."""
-    torch.manual_seed(0)
-    captioner = example.Captioner(3, ["cat", "dog", "mat"])
-    features = torch.eye(3)
+WORDY = """\
+def wordy(image, caption):
+    \"\"\"Pays for every word, as a score that minds no repetition does.\"\"\"
+    return len(caption.split()) / 24
+"""
 
-    def reward(images: list[np.ndarray], captions: list[str]) -> np.ndarray:
-        return np.array([("dog" in text.split()) - 0.05 * len(text.split()) for text in captions], dtype=np.float32)
 
-    def mean() -> float:
+def test_self_critical_steps_raise_the_reward_and_the_guard_keeps_captions_whole(
+    example: ModuleType, tmp_path: Path
+) -> None:
+    """A reward that pays for words: without the guard captions become long and hollow, with it they do not."""
+    path = tmp_path / "wordy.py"
+    path.write_text(WORDY, encoding="utf-8")
+    with pytest.raises(InvalidInput, match=r"wordy' states no lowest score; say .* least=0\.0"):
+        invariscope.Reward(f"{path}:wordy", device="cpu")
+    features, pictures = torch.eye(3), [np.full((2, 2, 3), index, np.uint8) for index in range(3)]
+
+    def after(steps: int, *, guard: bool) -> tuple[float, float]:
+        """Words, and share that the guard refuses, of 300 sampled captions."""
+        torch.manual_seed(0)
+        captioner = example.Captioner(3, ["a", "cat", "on", "the", "mat"])
+        reward = invariscope.Reward(f"{path}:wordy", device="cpu", guard=guard, least=0.0)
+        example.improve(captioner, features, pictures, reward, steps=steps, rate=1e-2)
         with torch.no_grad():
-            said = captioner.texts(captioner.told(features.repeat(40, 1), sample=True)[0])
-        return float(reward([], said).mean())
+            said = captioner.texts(captioner.told(features.repeat(100, 1), sample=True)[0])
+        return float(np.mean([len(text.split()) for text in said])), float(np.mean([*map(reward.refuses, said)]))
 
-    before = mean()
-    example.improve(captioner, features, [np.zeros((2, 2, 3), np.uint8)] * 3, reward, steps=60, rate=1e-3)
-    assert mean() > before + 0.2
+    begun, alone, guarded = after(0, guard=True), after(60, guard=False), after(60, guard=True)
+    assert alone[0] > begun[0] + 3
+    assert alone[1] > begun[1] + 0.2
+    assert guarded[1] < min(begun[1], alone[1] - 0.5)

@@ -18,7 +18,7 @@ import numpy as np
 import pandas as pd
 
 from core.analysis.effects import Group
-from core.analysis.flip_shifts import SAME, Shifts, Together, pairs_of_captions
+from core.analysis.flip_shifts import APART, SAME, Shifts, Together, pairs_of_captions
 from core.analysis.table import View
 from core.errors import InvalidInput
 from core.probes.base import BASE_CAPTION, Axis
@@ -38,19 +38,21 @@ intervals are at the level of :func:`core.statistics.bootstrap.adjusted_level`."
 
 NONE_PICKED: Picked = MappingProxyType({})
 
-IF_APART = "if the two captions belonged to different pictures"
+_TWO = {SAME: "two captions of one picture", APART: "captions of two different pictures"}
+
+TWO_PICTURES = f"for {_TWO[APART]}"
 """What the paper's number is of, whose two shifts are drawn independently."""
 
 ONE_CAPTION = (
-    "The run has one caption a picture, so how two captions of one picture move together is unclear; numbers are "
-    f"those {IF_APART}."
+    f"Each picture has one caption here, so numbers are {TWO_PICTURES}: how two captions of one picture move together "
+    "is unclear."
 )
 """Where no pair of captions of one picture is known."""
 
 PAIRS = (
     "Of two captions of the same picture under the same edit, as the run has them in the scope's language (else of "
     "the caption in view and its translations); the risk at a gap is half the share of such pairs whose difference of "
-    f"scores moves by more. Behind it stands the risk {IF_APART}, from independent draws of the shifts."
+    f"scores moves by more. Behind it stands the risk {TWO_PICTURES}, from independent draws of the shifts."
 )
 """Whose captions a flip risk is of, where the run has several of a picture."""
 
@@ -192,7 +194,7 @@ def cell_risks(
     Returns:
         One row a (cell, gap): BY + gap, d (in units of the score), risk, low, high, null_risk, over, over_low,
         over_high (risk less the null family's; NaN for the null family), pairs (SAME or APART, of which captions these
-        are), apart_risk, apart_low, apart_high (the risk if the two captions belonged to different pictures), n_items,
+        are), apart_risk, apart_low, apart_high (the risk for captions of two different pictures), n_items,
         n_shifts (of SAME: pairs of captions), n_missing, note.
 
     Raises:
@@ -247,7 +249,7 @@ def evident_gaps(cells: Iterable[Cell], *, floor: bool = True, picked: Picked = 
         One row a cell: BY + d, low, high (in units of the score), of_iqr, of_iqr_low, of_iqr_high, of_sd, of_sd_low,
         of_sd_high (in percent of the interquartile range and of the standard deviation of the evaluator's clean
         scores), null_d, null_low, null_high, null_of_iqr, pairs (SAME or APART), apart_d, apart_low, apart_high (the
-        gap if the two captions belonged to different pictures), n_items, n_sources, said (in words), note.
+        gap for captions of two different pictures), n_items, n_sources, said (in words), note.
     """
     records = []
     for cell in cells:
@@ -343,15 +345,14 @@ def _middle(cells: Sequence[Cell], unit: str, gap: Callable[[Cell], float]) -> f
 
 def _said(found: Interval, reach: float, of: str) -> str:
     """What a trustworthy gap says of the evaluator's scores, in words; ``of``: SAME or APART."""
-    between, unless = (" between two captions of one picture", "") if of == SAME else ("", f" {IF_APART}")
     if math.isnan(found.estimate):
         return ""
     if found.estimate == 0:
         few = f"fewer than {200 * TOLERATED:g} % of the pairs of shifts differ at all"
-        return f"any difference{between} counts{unless}: {few}"
+        return f"any difference between {_TWO[of]} counts: {few}"
     if found.estimate >= reach:
-        return f"no difference between two of its scores is evidence{unless}: they lie at most {reach:.3g} apart"
-    return f"differences below {found.estimate:.3g}{between} are no evidence{unless}"
+        return f"no difference between {_TWO[of]} is evidence that one is better: scores lie at most {reach:.3g} apart"
+    return f"differences below {found.estimate:.3g} between {_TWO[of]} are no evidence that one is better"
 
 
 def cell_curves(cells: Iterable[Cell], *, gaps: Sequence[float] = GAPS, unit: str = SCALE) -> pd.DataFrame:

@@ -7,7 +7,7 @@ import pandas as pd
 
 from core.analysis.both_demands import NOT_ASKED, demands, half_asked
 from core.analysis.facts import MAY_BE_TRUE, WHY, known_words, may_be_true
-from core.analysis.flip_cells import EVIDENCE, IF_APART, IQR, PAIRS, READ
+from core.analysis.flip_cells import EVIDENCE, IQR, PAIRS, READ, TWO_PICTURES
 from core.analysis.flip_shifts import SAME
 from core.analysis.overview import card_risks, fairness_card, family_contrasts, not_on_card, picked_of
 from core.analysis.questions.behind_the_scores import origins
@@ -124,7 +124,7 @@ _READ = (
     f"same items (200 of more than 2000; {FIRST_ALONE} where items name two) it is the worst. "
     f"“{MAY_BE_TRUE.capitalize()}”: {WHY}. Flip risk: probability that two captions whose scores lie 0.7 % of the "
     f"evaluator's interquartile range apart change places. {PAIRS} “Different "
-    f"pictures”: {IF_APART}, alone where one caption a picture is held. {READ} No evidence below: "
+    f"pictures”: {TWO_PICTURES}, alone where each picture has one caption. {READ} No evidence below: "
     f"{EVIDENCE[0].lower() + EVIDENCE[1:]} It is that of the family "
     "of the row; another one may ask for more. Drift: by median, movers and mean; stability: of the median |% change| "
     f"and of the "

@@ -15,7 +15,7 @@ from core.analysis.comparisons import families as broken_families
 from core.analysis.comparisons import picked_failure
 from core.analysis.effects import named_worst
 from core.analysis.facts import MAY_BE_TRUE
-from core.analysis.flip_cells import IF_APART, shift_cells, widest_gaps
+from core.analysis.flip_cells import TWO_PICTURES, shift_cells, widest_gaps
 from core.analysis.flip_shifts import SAME
 from core.analysis.overview import furthest, more_alike, worst_first
 from core.analysis.questions.directional import RATES
@@ -196,7 +196,7 @@ def _gap(gaps: pd.DataFrame, name: str) -> str:
     under = (
         f"under {_said(row)}{more_alike(len(largest))}, which {'ask' if len(largest) > 1 else 'asks'} for the most; "
     )
-    apart = f"; {IF_APART}, {row['apart_d']:.3g}" if row["pairs"] == SAME and not math.isnan(row["apart_d"]) else ""
+    apart = f"; {TWO_PICTURES}, {row['apart_d']:.3g}" if row["pairs"] == SAME and not math.isnan(row["apart_d"]) else ""
     return f"{row['said']} ({under}{_between(row, 'low', 'high', 3)}, n = {int(row['n_items'])}){apart}"
 
 

@@ -84,7 +84,7 @@ def test_the_page_and_table_13_are_of_the_same_contrasts_and_families(open_page:
 def test_what_is_no_evidence_stands_in_words_beside_the_null_edits(open_page: Open) -> None:
     table = unfolded(open_page(PAGE)).dataframe[0].value
     assert len(table) == 39
-    assert table["said"].str.contains("evidence|any difference counts").all()
+    assert table["said"].str.contains("evidence|any difference between .* counts").all()
     known = table.dropna(subset=["low"])
     assert len(known) >= 18
     assert table.loc[table["low"].isna(), "note"].str.startswith("no interval").all()
@@ -147,7 +147,7 @@ def test_where_a_run_holds_two_captions_of_a_picture_the_page_says_what_the_repo
         f"of {near['n_pairs']} near ties of {near['n_items']} pictures **{near['turned']:.0f} %** really turned" in told
     )
     assert f"where {near['told']:.0f} % was told" in told
-    assert "If the two captions belonged to different pictures" in told
+    assert "For captions of two different pictures" in told
 
 
 def uploaded(app: AppTest, a: object, b: object) -> AppTest:
@@ -222,9 +222,12 @@ def test_the_page_begins_with_the_gap_that_each_evaluator_needs(open_page: Open)
     shown = said(app)
     for name, own in found.groupby("evaluator"):
         worst = own.loc[own["d"].idxmax()]
-        assert f"**{name}**: differences below {worst['d']:.3g} are no evidence" in shown
+        assert f"**{name}**: differences below {worst['d']:.3g} between captions" in shown
         because = rf"n {worst['n_items']}\), because of \*{family_title(worst['family'])}\*"
-        told = re.search(rf"{worst['d']:.3g} are no evidence .*?95 % CI ([\d.]+) to ([\d.]+), {because}", shown)
+        told = re.search(
+            rf"{worst['d']:.3g} between captions of two .*?95 % CI ([\d.]+) to ([\d.]+), {because}",
+            shown,
+        )
         assert told is not None
         low, high = map(float, told.groups())  # it was picked after seeing them all
         assert low < worst["low"] < worst["high"] < high

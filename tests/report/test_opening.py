@@ -71,7 +71,7 @@ def test_each_evaluator_has_three_short_sentences_by_name(said: Opening) -> None
             r"\([\d.]+ to [\d.]+, n = \d+\)",
             moved,
         )
-        assert re.match(r"Differences below .* are no evidence if .* \(.*, n = \d+\)\.", gap)
+        assert re.match(r"Differences below .* are no evidence that one is better \(.*, n = \d+\)\.", gap)
 
 
 def test_the_page_is_short_and_says_which_half_was_not_asked(said: Opening) -> None:

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from core.analysis.effects import Group
-from core.analysis.flip_cells import IF_APART, READ
+from core.analysis.flip_cells import READ, TWO_PICTURES
 from core.analysis.flip_shifts import Shifts
 from core.analysis.lacks import no_family
 from core.analysis.memo import once
@@ -169,8 +169,8 @@ def _risks(of: str) -> Question:
 
     title = "Calibration: flip risk at 0.7 % of the interquartile range, before and after, held out"
     note = (
-        f"{HOW} The risk {IF_APART}. The gap is 0.7 % of the interquartile range of the unedited scores of the same "
-        f"side. "
+        f"{HOW} Flip risks are {TWO_PICTURES}. The gap is 0.7 % of the interquartile range of the unedited scores of "
+        "the same side. "
         f"The paper's contrasts come first, then whole families. {READ.partition('Beside it')[0].strip()}{of}"
     )
     return _asked("T16", title, note, columns, compute)

@@ -12,12 +12,12 @@ import pandas as pd
 from core.analysis.beside import several_captions
 from core.analysis.flip_cells import (
     EVIDENCE,
-    IF_APART,
     IQR,
     ONE_CAPTION,
     PAIRS,
     READ,
     SCALE,
+    TWO_PICTURES,
     Cell,
     cell_risks,
     evident_gaps,
@@ -167,7 +167,7 @@ def questions(table: ScoreTable) -> tuple[Question, ...]:
 
 def behind(name: str, low: str, high: str, *, digits: int = 1) -> tuple[Column, ...]:
     """The column of what the number beside it would be of captions of different pictures."""
-    return (Column(name, f"If of {_APART} [95 % CI]", digits=digits, low=low, high=high, help=IF_APART),)
+    return (Column(name, f"If of {_APART} [95 % CI]", digits=digits, low=low, high=high, help=TWO_PICTURES),)
 
 
 def _became() -> Question:
@@ -180,7 +180,7 @@ def _became() -> Question:
         Column("n_pairs", "n pairs", digits=0),
         Column("told", "Told %", digits=1, help="Mean risk of captions of the same picture at the gaps of these pairs"),
         Column("turned", "Turned % [95 % CI]", digits=1, low="low", high="high"),
-        Column("apart", "Told % if of different pictures", digits=1, help=IF_APART),
+        Column("apart", "Told % if of different pictures", digits=1, help=TWO_PICTURES),
         Column("said", "Turned", kind="text"),
         Column("n_tied", "n equal", digits=0, help="Pairs of equal scores before the edit, left out"),
         NOTE,

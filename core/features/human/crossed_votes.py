@@ -37,7 +37,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import stdtrit
 
-from core.statistics.bootstrap import Interval, too_few
+from core.statistics.bootstrap import LEAST_N, Interval, too_few
 from core.statistics.crossed_sources import first_of, unreckoned, widening
 from core.statistics.shares import wilson
 from core.statistics.wording import counted
@@ -181,6 +181,7 @@ class Rate:
         bounded: whether it lies in [0, 1].
         live: whether its interval has to hold at every look.
         note: why it has no interval, or does not know a second source.
+        sources: of the units.
     """
 
     estimate: float
@@ -190,6 +191,7 @@ class Rate:
     bounded: bool = True
     live: bool = False
     note: str = ""
+    sources: int = 0
 
     def interval(self, *, level: float = 0.95) -> Interval:
         """Its interval for people and items like these: Wilson's of as many independent values as have its error."""
@@ -243,15 +245,15 @@ def rate(
     sources = int(ranks.max()) + 1
     note = too_few_people(people) or too_few(n, sources)
     if note:
-        return Rate(p, n, people, None, bounded, live, note)
+        return Rate(p, n, people, None, bounded, live, note, sources)
     owed = (found.told[:, top] - p * sizes)[sizes > 0]
     tops = np.bincount(ranks, owed)
     moved = found.moved[:, top] - p * (found.moved[:, bottom] if bottom is not None else 0.0)
     spread = sources / (sources - 1) * float((tops**2).sum()) / n**2 * widening(owed, of) ** 2
     parts = parts_of(spread, moved / n, found.people, sources=sources)
     if not bounded and parts.error()[0] == 0:
-        return Rate(p, n, people, None, bounded, live, "all values are equal: no interval")
-    return Rate(p, n, people, parts, bounded, live, unreckoned(of))
+        return Rate(p, n, people, None, bounded, live, "all values are equal: no interval", sources)
+    return Rate(p, n, people, parts, bounded, live, unreckoned(of), sources)
 
 
 def too_few_people(people: int) -> str:
@@ -277,10 +279,10 @@ def whom_it_is_about(people: int, *, live: bool) -> str:
 
 
 def what_halves(found: Rate) -> str:
-    """Say how many more annotators or items would halve an interval, from the parts of its variance [7]."""
+    """Say how many more annotators or items would halve an interval, from its variance [7], or give one."""
     half, now = found.half(), {"annotators": found.annotators, "items": found.n}
     if math.isnan(half):
-        return f"How many more annotators or items would help is unclear: {found.note}."
+        return _what_gives(found)
     told = []
     for name, there in now.items():
         needed = next((more for more in _tried(there) if found.half(**{name: 1 + more / there}) <= half / 2), 0)
@@ -295,6 +297,16 @@ def what_halves(found: Rate) -> str:
         return f"Not even {MOST} times these annotators and items {wide}."
     together = " with ".join(counted(both * there, f"more {name[:-1]}") for name, there in now.items())
     return f"{together} {wide}; neither alone would."
+
+
+def _what_gives(found: Rate) -> str:
+    """How many more annotators and items a rate without an interval needs for one."""
+    people, items = max(FEWEST_PEOPLE - found.annotators, 0), max(LEAST_N - found.sources, 0)
+    apart = ", each of another source," if items and found.sources < found.n else ""
+    needed = (people and counted(people, "more annotator"), items and counted(items, "more item") + apart)
+    if not any(needed):
+        return f"How many more annotators or items would help is unclear: {found.note}."
+    return f"{' and '.join(filter(None, needed))} would give it an interval."
 
 
 def _tried(now: int) -> range:

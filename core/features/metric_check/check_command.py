@@ -292,7 +292,7 @@ def _as_junit(report: "MetricReport", held: "Gate") -> str:
 
 
 def _print_evidence(found: "Sequence[FamilyEvidence]") -> None:
-    from core.analysis.flip_cells import IF_APART, ONE_CAPTION
+    from core.analysis.flip_cells import ONE_CAPTION, TWO_PICTURES
     from core.analysis.flip_shifts import APART, SAME
 
     def ends(each: "FamilyEvidence", *, of: str) -> str:
@@ -313,9 +313,9 @@ def _print_evidence(found: "Sequence[FamilyEvidence]") -> None:
         title="Differences of two scores that are no evidence: an edit would turn more than 5 % of them round",
     )
     if any(each.pairs == SAME for each in found):
-        note(f"same picture: two captions of it under the same edit; different pictures: {IF_APART}")
+        note(f"same picture: two captions of it under the same edit; different pictures: {TWO_PICTURES}, each edited")
     else:
-        note(ONE_CAPTION.replace("The run holds", "the items have"))
+        note(ONE_CAPTION)
 
 
 def _print_broken(found: "Broken", items: int) -> None:

@@ -286,7 +286,7 @@ class FamilyEvidence:
     Args:
         gap: of evidence, in units of the score.
         pairs: SAME or APART: of which two captions it is.
-        apart: the gap if the two captions belonged to different pictures.
+        apart: the gap for captions of two different pictures.
     """
 
     family: str

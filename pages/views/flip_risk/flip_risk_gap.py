@@ -11,10 +11,10 @@ import streamlit as st
 from core.analysis.flip_cells import (
     EVERY,
     EVIDENCE,
-    IF_APART,
     IQR,
     READ,
     SCALE,
+    TWO_PICTURES,
     Cell,
     cell_curves,
     cell_risks,
@@ -151,8 +151,8 @@ def draw_gap(state: PageState, files: Signature, scope: Narrowed, chosen: Slice)
         "A harmless edit moves both: the **risk of ranking flip** (RRF) is half the share of such pairs of captions "
         "whose difference it moves by more than *d*, since either may be the one ahead."
         if same
-        else "A harmless edit moves each score by a shift of the family, drawn independently, as if the two captions "
-        "belonged to different pictures: the **risk of ranking flip** (RRF) is the share of all pairs of shifts whose "
+        else "A harmless edit moves each score by a shift of the family, drawn independently, as it is "
+        f"{TWO_PICTURES}: the **risk of ranking flip** (RRF) is the share of all pairs of shifts whose "
         "difference exceeds *d*."
     )
     st.markdown(f"Two captioners tie on a picture but for a gap *d*. {how} {READ}")
@@ -195,7 +195,7 @@ def _gaps(found: pd.DataFrame) -> None:
             "of_sd": number("% of the SD", format="%.1f", help="Of the evaluator's unedited scores"),
             "null_d": number("Invisible edits' gap", format="%.4g", help="The same of invisible edits"),
             "pairs": "Captions of",
-            "apart_d": number("If of different pictures", format="%.4g", help=f"The gap {IF_APART}"),
+            "apart_d": number("If of different pictures", format="%.4g", help=f"The gap {TWO_PICTURES}"),
             "apart_ends": look,
             "n_items": number("n items"),
             "note": "To note",
@@ -236,7 +236,7 @@ def _behind(row: pd.Series) -> str:
     if row["pairs"] != SAME or pd.isna(row["apart_d"]):
         return ""
     low, high = f"{row['apart_low']:.3g}", f"{row['apart_high']:.3g}"
-    return f"; {IF_APART}, {row['apart_d']:.3g}" + ("" if pd.isna(row["apart_low"]) else f" ({low} to {high})")
+    return f"; {TWO_PICTURES}, {row['apart_d']:.3g}" + ("" if pd.isna(row["apart_low"]) else f" ({low} to {high})")
 
 
 def _became(ties: pd.DataFrame) -> None:
@@ -248,7 +248,7 @@ def _became(ties: pd.DataFrame) -> None:
         st.markdown(
             f"**{safe(row['evaluator'])}**: of {row['n_pairs']:,} near ties of {row['n_items']:,} pictures "
             f"**{row['turned']:.0f} %** really turned ({ends}), where {row['told']:.0f} % was told: {row['said']}. "
-            f"{IF_APART[0].upper()}{IF_APART[1:]}, {row['apart']:.0f} % would have been told."
+            f"{TWO_PICTURES[0].upper()}{TWO_PICTURES[1:]}, {row['apart']:.0f} % would have been told."
         )
     figure = reliability(ties)
     draw(
@@ -395,7 +395,7 @@ def _numbers(cells: pd.DataFrame) -> None:
             "risk": percent("RRF, %", format="%.1f", help=_whose(cells).capitalize()),
             "ends": look,
             "pairs": "Captions of",
-            "apart_risk": percent("If of different pictures", format="%.1f", help=f"The risk {IF_APART}"),
+            "apart_risk": percent("If of different pictures", format="%.1f", help=f"The risk {TWO_PICTURES}"),
             "apart_ends": look,
             "null_risk": percent("Invisible edits", format="%.1f"),
             "over": percent("Less null", format="%+.1f", help="Risk less that of the null family"),

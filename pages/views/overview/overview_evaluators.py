@@ -12,7 +12,7 @@ import streamlit as st
 
 from core.analysis.both_demands import NOT_ASKED
 from core.analysis.facts import MAY_BE_TRUE, WHY
-from core.analysis.flip_cells import EVIDENCE, IF_APART, IQR, PAIRS, READ
+from core.analysis.flip_cells import EVIDENCE, IQR, PAIRS, READ, TWO_PICTURES
 from core.analysis.flip_shifts import SAME
 from core.analysis.overview import AND, more_alike, not_on_card
 from core.analysis.verdicts import further_said, reached, told_from_null
@@ -211,8 +211,8 @@ def _risk(row: pd.Series, risks: pd.DataFrame) -> str:
 def _whose(row: pd.Series) -> str:
     """Of which two captions a flip risk is; behind that of the same picture what it would be of different ones."""
     if row["pairs"] == SAME:
-        return f"of captions of the same picture ({100 * row['apart_risk']:.1f} % {IF_APART})"
-    return IF_APART
+        return f"of captions of the same picture ({100 * row['apart_risk']:.1f} % {TWO_PICTURES})"
+    return TWO_PICTURES
 
 
 def _evidence(row: pd.Series) -> str:
@@ -290,7 +290,7 @@ def _numbers(card: pd.DataFrame, risks: pd.DataFrame) -> None:
         "low": percent("CI low", format="percent"),
         "high": percent("CI high", format="percent"),
         "pairs": "Captions of",
-        "apart_risk": percent("If of different pictures", format="percent", help=f"The flip risk {IF_APART}"),
+        "apart_risk": percent("If of different pictures", format="percent", help=f"The flip risk {TWO_PICTURES}"),
         "null_risk": percent("Invisible edits", format="percent"),
         "over": percent("Less null", format="percent"),
         "over_low": percent("CI low", format="percent"),
@@ -300,7 +300,7 @@ def _numbers(card: pd.DataFrame, risks: pd.DataFrame) -> None:
         "evidence_high": percent("CI high", format="%.4g"),
         "of_iqr": percent("in % of the IQR", format="%.1f"),
         "null_evidence": percent("Invisible edits'", format="%.4g"),
-        "apart_evidence": percent("If of different pictures", format="%.4g", help=f"The gap {IF_APART}"),
+        "apart_evidence": percent("If of different pictures", format="%.4g", help=f"The gap {TWO_PICTURES}"),
         "n_items": percent("n items"),
         "n_shifts": percent("n shifts"),
     }
@@ -316,7 +316,7 @@ def _card_spoken(name: str, rows: pd.DataFrame) -> str:
     return f"Worst family of each axis under {name}, median absolute percent change. {'; '.join(told)}"
 
 
-_GAP, _BREAKS = "Gap that means something", "Broken meaning"
+_GAP, _BREAKS = "Gap to trust under these edits", "Broken meaning"
 
 
 @st.cache_data(show_spinner=False)
@@ -385,7 +385,8 @@ def draw_glance(
         configured[f"Drift, {axis}"] = st.column_config.Column(help=meaning("drift"))
     shown[_GAP] = [_gap(row) for row in records]
     configured[_GAP] = st.column_config.Column(
-        help=meaning("trustworthy gap") + " Of the families in this row, the one that needs the largest."
+        help=meaning("trustworthy gap")
+        + " Here the largest under the worst edits of this row; another family of edits may ask for more."
     )
     if selective_of:
         shown["Selectivity"] = [_between(row, "selectivity", 2) for row in records]
@@ -433,7 +434,7 @@ def _between(row: Mapping[str, Any], name: str, digits: int, *, unit: str = "") 
 
 def _gap(row: Mapping[str, Any]) -> str:
     if math.isnan(row["evidence"]):
-        return "none was found"
+        return "not known"
     share = "" if math.isnan(row["of_iqr"]) else f", {row['of_iqr']:.0f} % of its spread"
     of = listed([family_title(name) for name in row["evidence_of"].split(AND)])
     floor = "" if math.isnan(row["null_evidence"]) else f"; invisible edits from {row['null_evidence']:.3g} on"

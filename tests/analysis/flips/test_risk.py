@@ -10,7 +10,6 @@ import pytest
 from scipy import stats
 
 from core.analysis.flip_cells import (
-    IF_APART,
     IQR,
     SCALE,
     UNITS,
@@ -243,15 +242,16 @@ def test_gaps_of_evidence_are_what_the_raw_rows_give(view: View) -> None:
         assert row["of_iqr"] == pytest.approx(100 * expected / (quarters[0.75] - quarters[0.25]), rel=1e-6)
         assert row["of_sd"] == pytest.approx(100 * expected / clean.get_group(evaluator).std(), rel=1e-6)
         assert row["low"] < row["d"] < row["high"]
-        assert row["said"] == f"differences below {expected:.3g} are no evidence {IF_APART}"
+        pictures = "captions of two different pictures"
+        assert row["said"] == f"differences below {expected:.3g} between {pictures} are no evidence that one is better"
         assert row["null_d"] == found.loc[(evaluator, "null"), "d"]
 
 
 @pytest.mark.parametrize(
     ("shift", "said"),
     [
-        (lambda item: 0.0, "any difference counts"),
-        (lambda item: 9.0 * (item % 2), "no difference between two"),
+        (lambda item: 0.0, "any difference between captions of two different pictures counts"),
+        (lambda item: 9.0 * (item % 2), "no difference between captions of two"),
         (lambda item: 0.01 * (item % 5), "differences below 0.0"),
     ],
 )

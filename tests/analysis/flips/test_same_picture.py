@@ -10,8 +10,8 @@ import pytest
 
 from core.analysis.flip_cells import (
     EVERY,
-    IF_APART,
     ONE_CAPTION,
+    TWO_PICTURES,
     cell_curves,
     cell_risks,
     evident_gaps,
@@ -113,7 +113,7 @@ def test_a_run_of_one_caption_says_so_and_shows_the_independent_number_under_its
     assert pairs_said(cells) == ONE_CAPTION
     found = evident_gaps(cells)
     assert set(found["pairs"]) == {APART}
-    assert found["said"].str.contains(IF_APART).all()
+    assert found["said"].str.contains(TWO_PICTURES.removeprefix("for ")).all()
     assert found["d"].equals(found["apart_d"])
     asked = {each.id: each for each in catalogue(table)}
     assert "one caption a picture" in asked["S-turned"].needs(table)

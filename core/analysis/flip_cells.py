@@ -50,23 +50,23 @@ ONE_CAPTION = (
 """Where no pair of captions of one picture is known."""
 
 PAIRS = (
-    "Of two captions of the same picture under the same edit, as the run has them in the scope's language (else of "
-    "the caption in view and its translations); the risk at a gap is half the share of such pairs whose difference of "
-    f"scores moves by more. Behind it stands the risk {TWO_PICTURES}, from independent draws of the shifts."
+    "The risk is of two captions of the same picture under the same edit: those that the run has in the scope's "
+    "language, else the caption in view and its translations. At a gap it is half the share of such pairs whose "
+    f"difference of scores changes by more. Behind it stands the risk {TWO_PICTURES}, whose shifts are drawn "
+    "independently."
 )
 """Whose captions a flip risk is of, where the run has several of a picture."""
 
 READ = (
-    "Never above 50 %: the caption that is ahead may gain on the other as well as lose, and shifts far larger than "
-    "the gap come close. Beside it the risk under invisible edits (family null), the floor, and the risk "
-    "less that floor."
+    "The risk is never above 50 %: an edit may help the caption that is ahead as well as hurt it. Shifts far larger "
+    "than the gap come close to that. Beside it stands the floor: the risk under invisible edits."
 )
 """How a flip risk is to be read; it stands wherever one is shown."""
 
 EVIDENCE = (
-    "The smallest gap from which on the flip risk is below 5 %: two scores that lie closer together are no evidence "
-    "that one caption is better, since an edit that should not matter would turn them round too often. It is the gap "
-    "that nine in ten pairs of shifts stay below."
+    "The smallest gap from which on the flip risk is below 5 %. Two scores that lie closer together are no evidence "
+    "that one caption is better: an edit that should not matter turns them round too often. Nine in ten pairs of "
+    "shifts differ by no more than this gap."
 )
 """What the trustworthy gap is, wherever one is shown."""
 
@@ -383,9 +383,8 @@ def pairs_said(cells: Sequence[Cell]) -> str:
     alone = sum(cell.shifts.of != SAME for cell in cells)
     if alone == len(cells):
         return ONE_CAPTION
-    return (
-        PAIRS
-        + f" Of {alone} of {len(cells)} rows one caption a picture is held: they have the latter alone." * bool(alone)
+    return PAIRS + f" In {alone} of {len(cells)} rows each picture has one caption: they have the latter alone." * bool(
+        alone
     )
 
 

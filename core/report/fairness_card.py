@@ -54,7 +54,7 @@ _HEADERS = (
     "Median |% change| [95 % CI]",
     "n",
     "Flip risk % [95 % CI]",
-    "Invisible edits %",
+    "Flip risk under invisible edits %",
     "No evidence below, under this family [95 % CI]",
     "Claims",
 )
@@ -105,32 +105,37 @@ def card_report(store: Store, scope: Narrowed | Scope | None = None, *, studies:
     left_out = (*items_said(store.runs(), table.scope.run_ids), *table.scope.left_out, *labels, *not_on_card(families))
     parts = [
         "<h1>Fairness card</h1>",
-        "<p>Does each metric ignore edits that leave the meaning, and notice those that break it? By name, not by "
-        f"merit. {escape(about)}. {escape(half_asked(view))}</p>",
+        "<p>Does each metric ignore edits that leave the meaning, and notice those that break it? Metrics stand by "
+        f"name, not by merit. {escape(about)}. {escape(half_asked(view))}</p>",
         _table(card, known, falls, words),
         *map(_paragraph, people),
         details("What each was asked besides", told),
         details("What is not on the card", "".join(map(_paragraph, left_out))) if left_out else "",
-        details("How to read it", _paragraph(_READ)),
+        details("How to read it", "".join(f"<p><b>{name}</b>: {escape(said)}</p>" for name, said in _READ.items())),
         f"<code>{escape(signature_of(table, store.runs()))}</code>",
     ]
     return page("Fairness card", "\n".join(parts), style=STYLE)
 
 
-_READ = (
-    "Of each axis the family that changes an evaluator most: median over items of an item's median |% change|, 95 % "
-    "BCa bootstrap intervals (10,000 resamples, seed 2025). It is picked after seeing the data, and its intervals "
-    "and claims allow for the families it was picked from; beside it stands in how many of 1000 draws of the "
-    f"same items (200 of more than 2000; {FIRST_ALONE} where items name two) it is the worst. "
-    f"“{MAY_BE_TRUE.capitalize()}”: {WHY}. Flip risk: probability that two captions whose scores lie 0.7 % of the "
-    f"evaluator's interquartile range apart change places. {PAIRS} “Different "
-    f"pictures”: {TWO_PICTURES}, alone where each picture has one caption. {READ} No evidence below: "
-    f"{EVIDENCE[0].lower() + EVIDENCE[1:]} It is that of the family "
-    "of the row; another one may ask for more. Drift: by median, movers and mean; stability: of the median |% change| "
-    f"and of the "
-    "share of edits beyond the margin, ±1 %. Invisible edits are those that nobody can "
-    "see; an edit changes a score more than one of them, of the same item, in 50 % of pairs where it is no further."
-)
+_READ = {
+    "Worst family": "the family of edits that changes an evaluator most, on each axis. It is picked after seeing the "
+    "data; its intervals and claims allow for that. Beside it stands in how many draws of the same items it is the "
+    f"worst: of 1000 draws, of 200 where there are more than 2000 items ({FIRST_ALONE} where items name two).",
+    MAY_BE_TRUE.capitalize(): f"{WHY}.",
+    "Median |% change|": "how far the family's edits change the score of the middle item, in either direction. Each "
+    "item counts once, by the median over its edits. Brackets hold 95 % intervals, which show how sure a number is "
+    "(BCa bootstrap, 10,000 resamples, seed 2025).",
+    "Flip risk": "how probable it is that an edit of the family turns round two captions whose scores lie close "
+    "together: 0.7 % of the spread of the middle half of the evaluator's scores (its interquartile range). "
+    f"{PAIRS} {READ}",
+    "Different pictures": f"the number {TWO_PICTURES}; it stands alone where each picture has one caption.",
+    "No evidence below": f"{EVIDENCE} It is that of the family of the row; another family may ask for more.",
+    "Drift": "whether scores lean one way, told by the middle item, by how many items fall and by the mean score.",
+    "Stability": f"whether items change by more than the margin, ±{MARGIN:g} %: by the median |% change|, and by the "
+    "share of edits beyond the margin.",
+    "Invisible edits": "those that nobody can see. An edit that is no further than they are changes a score more than "
+    "one of them, of the same item, in 50 % of pairs.",
+}
 
 
 def _table(card: pd.DataFrame, risks: Risks, falls: Mapping[str, str], words: Collection[str]) -> str:

@@ -99,10 +99,10 @@ def _asked(table: ScoreTable) -> Iterator[str]:
     more, of = len(table.evaluators) - MOST_NAMED, f" of corpus {table.scope.corpus}" if several else ""
     yield (
         "A metric scores how well a caption describes a picture. Does it ignore edits that leave the meaning, and "
-        f"notice those that break it? This is of {counted(len(table.evaluators), 'evaluator')} on "
-        f"{counted(len(table.items), 'item')} of {where}, under {counted(len(table.probes), 'probe')}, with {held} in "
-        f"{table.scope.language}. Numbers are of the middle item{of}; evaluators stand by name, not by merit; brackets "
-        "hold 95 % intervals." + (f" {more} more stand in the data." if more > 0 else "")
+        f"notice those that break it? Here are {counted(len(table.evaluators), 'metric')} (evaluators) on "
+        f"{counted(len(table.items), 'item')} of {where}, under {counted(len(table.probes), 'edit')} (probes), with "
+        f"{held} in {table.scope.language}. Numbers are of the middle item{of}. Evaluators stand by name, not by "
+        "merit. Brackets hold 95 % intervals." + (f" {more} more stand in the data." if more > 0 else "")
     )
     if half := half_asked(table.view()):
         yield half
@@ -137,7 +137,7 @@ def _of(
         else f"Only words that may be true were put in; it {falls}."
     )
     if broken:
-        return tuple(filter(None, (verdict, f"{moved}{f'; {gap}' if gap else ''}.", broken)))
+        return tuple(filter(None, (verdict, f"{moved}{f'. {_capital(gap)}' if gap else ''}.", broken)))
     return tuple(filter(None, (verdict, f"{moved}.", gap and f"{_capital(gap)}.")))
 
 
@@ -168,7 +168,7 @@ def _moves(rows: pd.DataFrame, table: ScoreTable, words: Collection[str], *, asi
         )
     floor = row[NULL]
     times = f", {row['median_abs_percent'] / floor:.1f} times invisible edits" if floor > 0 else ""
-    way = f"; {row['direction']}" if row["direction"] else "; no direction is shown"
+    way = f". {_capital(row['direction'] or 'no direction is shown')}"
     return (
         f"{'Words that may be true aside, it' if aside else 'It'} changes most under {named}, in either direction by "
         f"{number(row['median_abs_percent'], digits=1)} % ({_between(row, 'abs_low', 'abs_high', 1)}, "
@@ -193,9 +193,7 @@ def _gap(gaps: pd.DataFrame, name: str) -> str:
         return ""
     largest = furthest(own, value="d")
     row = largest.iloc[0]
-    under = (
-        f"under {_said(row)}{more_alike(len(largest))}, which {'ask' if len(largest) > 1 else 'asks'} for the most; "
-    )
+    under = f"largest under {_said(row)}{more_alike(len(largest))}; "
     apart = f"; {TWO_PICTURES}, {row['apart_d']:.3g}" if row["pairs"] == SAME and not math.isnan(row["apart_d"]) else ""
     return f"{row['said']} ({under}{_between(row, 'low', 'high', 3)}, n = {int(row['n_items'])}){apart}"
 

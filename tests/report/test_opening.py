@@ -97,7 +97,7 @@ def test_the_worst_family_is_that_of_the_tables_and_never_a_word_that_may_be_tru
         assert low < worst["abs_low"] < worst["abs_high"] < high
         alone, picked = (
             [re.sub(r"\[.*?\]", "", each), re.findall(r"\[([\d.]+), ([\d.]+)\]", each)]
-            for each in (f"; {worst['direction']}.", moved)
+            for each in (f". {worst['direction'][0].upper()}{worst['direction'][1:]}.", moved)
         )
         assert picked[0].endswith(alone[0])
         bounds = picked[1], alone[1]
@@ -112,7 +112,7 @@ def test_the_worst_family_is_that_of_the_tables_and_never_a_word_that_may_be_tru
         level = 1 - 0.05 / len(whole)
         picked_gap = evident_gap(cells[largest["family"]].apart.pairs, level=level)
         assert picked_gap.low < largest["low"] < largest["high"] < picked_gap.high
-        assert f"(under {largest['family'].replace('-', ' ')}, which asks for the most; " in gap
+        assert f"(largest under {largest['family'].replace('-', ' ')}; " in gap
         assert f"; {picked_gap.low:.3g} to {picked_gap.high:.3g}, n = {largest['n_items']})" in gap
 
 

@@ -148,12 +148,11 @@ def draw_gap(state: PageState, files: Signature, scope: Narrowed, chosen: Slice)
         _became(turned(files, scope, chosen))
     st.header("The risk at your own gap", anchor=False)
     how = (
-        "A harmless edit moves both: the **risk of ranking flip** (RRF) is half the share of such pairs of captions "
-        "whose difference it moves by more than *d*, since either may be the one ahead."
+        "A harmless edit moves both. The **risk of ranking flip** (RRF) is half the share of such pairs of captions "
+        "whose difference it changes by more than *d*: either may be the one ahead."
         if same
-        else "A harmless edit moves each score by a shift of the family, drawn independently, as it is "
-        f"{TWO_PICTURES}: the **risk of ranking flip** (RRF) is the share of all pairs of shifts whose "
-        "difference exceeds *d*."
+        else f"A harmless edit moves both. Numbers are {TWO_PICTURES}, whose shifts are drawn independently: the "
+        "**risk of ranking flip** (RRF) is the share of all pairs of shifts whose difference exceeds *d*."
     )
     st.markdown(f"Two captioners tie on a picture but for a gap *d*. {how} {READ}")
     _controls(state, gap, usual)
@@ -169,9 +168,8 @@ def draw_gap(state: PageState, files: Signature, scope: Narrowed, chosen: Slice)
 
 def _gaps(found: pd.DataFrame) -> None:
     st.caption(
-        f"{EVIDENCE} The family named is the one with the largest gap, of equal ones that "
-        "whose interval reaches further, picked after seeing them all; the interval above allows for that, those below "
-        "do not."
+        f"{EVIDENCE} The family named above has the largest gap; of equal ones, the interval that reaches further. It "
+        "was picked after seeing them all: the interval above allows for that, those below do not."
     )
     number = st.column_config.NumberColumn
     ends, look = interval(found, "low", "high", 4, signed=False)
@@ -398,7 +396,7 @@ def _numbers(cells: pd.DataFrame) -> None:
             "apart_risk": percent("If of different pictures", format="%.1f", help=f"The risk {TWO_PICTURES}"),
             "apart_ends": look,
             "null_risk": percent("Invisible edits", format="%.1f"),
-            "over": percent("Less null", format="%+.1f", help="Risk less that of the null family"),
+            "over": percent("Less the floor", format="%+.1f", help="Risk less that under invisible edits"),
             "over_ends": over_look,
             "n_items": percent("n items"),
             "n_shifts": percent("n shifts"),

@@ -265,7 +265,8 @@ def draw_agreement(study: Study, _state: PageState) -> None:
             )
     _draw_rates(study, rates)
     st.caption(
-        "No single number is enough: with nearly all votes alike, Fleiss’ κ is near 0 although all agree. "
+        "κ counts agreement beyond chance: 0 is what lots would give, 1 is full agreement. No single number is enough: "
+        "with nearly all votes alike, Fleiss’ κ is near 0 although nearly all agree. "
         "Intervals are 95 % bootstrap intervals over items, those of one source together. Words beside a κ are "
         f"those of Landis and Koch (1977): {_LIMITS}. They call these limits arbitrary; κ also falls where "
         "answers are skewed, so read the number first."
@@ -283,7 +284,10 @@ def draw_agreement(study: Study, _state: PageState) -> None:
                 st.markdown(f"{called}: {_interval(row)}", help=_MEASURES[row["measure"]])
     data_buttons(rows, f"{study.id}-agreement", key="study.agreement")
     st.header("Pairs of annotators", anchor=False)
-    st.caption("Cohen’s κ with quadratic weights, on what both judged; versions of an item count one by one.")
+    st.caption(
+        "Cohen’s κ on what both judged, where distant answers count as more disagreement than close ones (quadratic "
+        "weights). Versions of an item count one by one."
+    )
     if pairs.empty:
         st.info("No two annotators have judged the same items yet.")
         return

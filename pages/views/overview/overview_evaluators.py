@@ -32,10 +32,10 @@ from pages.views.common.text import listed, number, safe
 from pages.views.common.url_state import carried
 
 _RISK = (
-    "How often this family would turn round the order of two captions whose scores lie this far apart: "
-    f"Pr[δ′ − δ > gap] over pairs of its shifts. {PAIRS} Where the run has one caption "
-    "a picture, that alone. The gap is a share of the evaluator's interquartile range, the spread "
-    "of the middle half of its scores on unedited pairs, so evaluators of different scales can be held side by side. "
+    "How often this family would turn round the order of two captions whose scores lie this far apart. "
+    f"{PAIRS} Where each picture has one caption, the latter alone. The gap is a share of the evaluator's "
+    "interquartile range, the spread of the middle half of its unedited scores: so evaluators of different scales can "
+    "be held side by side. "
     f"{READ}"
     f"\n\nWhat is no evidence: {EVIDENCE}"
 )
@@ -66,8 +66,8 @@ def draw_card(
     _draw_worst_families(card, risks)
     st.caption(
         "Of each axis the family that changes an evaluator most: median \\|% change\\| over items, with its 95 % BCa "
-        "bootstrap interval. It is picked after seeing the data, and intervals and claims allow for that. *Drifts* is "
-        "about the signed median, *unstable* about how much items change, in either direction. "
+        "bootstrap interval. It is picked after seeing the data, and intervals and claims allow for that. *Drifts* "
+        "says that scores lean one way, *unstable* that items change by more than the margin, either way. "
         f"“{MAY_BE_TRUE.capitalize()}”: {WHY}. *No evidence below* is that of the family of the row: another one may "
         "ask for more."
     )
@@ -292,7 +292,7 @@ def _numbers(card: pd.DataFrame, risks: pd.DataFrame) -> None:
         "pairs": "Captions of",
         "apart_risk": percent("If of different pictures", format="percent", help=f"The flip risk {TWO_PICTURES}"),
         "null_risk": percent("Invisible edits", format="percent"),
-        "over": percent("Less null", format="percent"),
+        "over": percent("Less the floor", format="percent"),
         "over_low": percent("CI low", format="percent"),
         "over_high": percent("CI high", format="percent"),
         "evidence": percent("Trustworthy gap", format="%.4g", help=EVIDENCE),
@@ -394,7 +394,7 @@ def draw_glance(
     draw_table(shown, alt="Every evaluator in one row", column_config=configured)
     st.caption(
         "In order of names: a stable score alone is no merit. Each dot is the family that changes the evaluator most "
-        "on that axis, picked after seeing them all, with an interval of its median \\|% change\\| that allows for it. "
+        "on that axis. It is picked after seeing them all; the interval of its median \\|% change\\| allows for that. "
         + (f"Selectivity is of {safe(selective_of, limit=200)}." if selective_of else "")
     )
     figure_buttons(figure, rows, "evaluators-at-a-glance", title="Evaluators at a glance", key="overview.glance")

@@ -33,7 +33,7 @@ def test_the_map_says_its_bound_its_gap_and_its_n(open_page: Open) -> None:
     app = open_page(PAGE, gap="0.5")
     assert not app.exception
     assert not app.error
-    assert "Never above 50 %" in said(app)
+    assert "never above 50 %" in said(app)
     assert "at a gap of 0.5 %" in said(app)
     assert "n = 78 to 252 items a cell" in said(app)
     charts = app.get("plotly_chart")

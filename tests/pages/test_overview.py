@@ -153,9 +153,8 @@ def test_a_published_file_is_taken_in_and_a_stranger_is_refused(open_page: Open,
 def test_the_screen_and_the_printed_card_state_the_same_flip_risk(open_page: Open, one_run: Path) -> None:
     said = texts(open_page(OVERVIEW, **UNFOLDED))
     risks = re.findall(
-        r"Flip risk ([\d.]+) % \(no interval, n = 7, invisible edits ([\d.]+) %\) if the two captions belonged to "
-        r"different "
-        r"pictures at a gap of 0\.7 % of its spread",
+        r"Flip risk ([\d.]+) % \(no interval, n = 7, invisible edits ([\d.]+) %\) for captions of two "
+        r"different pictures at a gap of 0\.7 % of its spread",
         said,
     )
     printed = card_report(default_store())

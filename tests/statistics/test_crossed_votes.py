@@ -166,9 +166,8 @@ def test_one_or_two_annotators_have_no_interval_and_it_is_said_why(people: int) 
     interval = found.interval()
     assert math.isnan(interval.low)
     assert "cannot tell how far people differ" in interval.note
-    assert (
-        what_halves(found) == f"{'2 more annotators' if people == 1 else '1 more annotator'} would give it an interval."
-    )
+    more = "2 more annotators" if people == 1 else "1 more annotator"
+    assert what_halves(found).endswith(f" 3 can: {more} would give an interval.")
     assert "takes 3 annotators" in whom_it_is_about(people, live=False)
 
 
@@ -179,11 +178,11 @@ def test_few_items_one_source_and_nothing_at_all_have_no_interval() -> None:
     few = rate(voted(np.ones((2, 3))), 0, groups=np.arange(2))
     assert few.note == "no interval (n = 2, below 10)"
     assert math.isnan(few.interval().low)
-    assert what_halves(few) == "8 more items would give it an interval."
+    assert what_halves(few) == "No interval (n = 2, below 10): 8 more items would give an interval."
     alone = rate(voted(np.ones((2, 1))), 0, groups=np.arange(2))
-    assert what_halves(alone) == "2 more annotators and 8 more items would give it an interval."
+    assert what_halves(alone).endswith(": 2 more annotators and 8 more items would give an interval.")
     one_source = rate(voted(given), 0, groups=np.zeros(12))
-    assert what_halves(one_source) == "9 more items, each of another source, would give it an interval."
+    assert what_halves(one_source).endswith(": 9 more items, each of another source, would give an interval.")
     enough = rate(voted(np.ones((10, 3))), 0, groups=np.arange(10))
     assert "halve" in what_halves(enough)
     assert rate(voted(given), 0, bottom=0, groups=np.arange(12)).n >= 0

@@ -306,7 +306,8 @@ def _what_gives(found: Rate) -> str:
     needed = (people and counted(people, "more annotator"), items and counted(items, "more item") + apart)
     if not any(needed):
         return f"How many more annotators or items would help is unclear: {found.note}."
-    return f"{' and '.join(filter(None, needed))} would give it an interval."
+    why = found.note[:1].upper() + found.note[1:]
+    return f"{why}: {' and '.join(filter(None, needed))} would give an interval."
 
 
 def _tried(now: int) -> range:

@@ -126,7 +126,8 @@ def test_of_one_or_two_annotators_shares_have_no_interval_and_the_page_says_why(
     assert told["low"].isna().all()
     named = "1 annotator" if people == "a" else "2 annotators"
     assert list(told["note"]) == [f"{named} cannot tell how far people differ, 3 can"]
-    assert f"is unclear: {told['note'].iloc[0]}" in told["more"].iloc[0]
+    more = "2 more annotators" if people == "a" else "1 more annotator"
+    assert told["more"].iloc[0] == f"{told['note'].iloc[0]}: {more} would give an interval."
 
 
 def test_rates_of_votes_are_their_means_and_say_what_would_halve_their_interval(study: Study) -> None:
@@ -160,7 +161,7 @@ def test_of_few_items_no_number_of_a_study_has_an_interval(study: Study) -> None
     assert math.isnan(agreed.low)
     few = "no interval (n = 4, below 10)"
     assert set(shares.loc[shares["n"] == 4, "note"]) == {*rates["note"], agreed.note} == {few}
-    assert rates["more"].iloc[0].endswith(f"is unclear: {few}.")
+    assert rates["more"].iloc[0] == "No interval (n = 4, below 10): 6 more items would give an interval."
 
 
 def test_a_share_of_items_and_a_share_of_votes_are_not_called_the_same(study: Study) -> None:

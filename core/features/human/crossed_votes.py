@@ -302,12 +302,14 @@ def what_halves(found: Rate) -> str:
 def _what_gives(found: Rate) -> str:
     """How many more annotators and items a rate without an interval needs for one."""
     people, items = max(FEWEST_PEOPLE - found.annotators, 0), max(LEAST_N - found.sources, 0)
-    apart = ", each of another source," if items and found.sources < found.n else ""
-    needed = (people and counted(people, "more annotator"), items and counted(items, "more item") + apart)
-    if not any(needed):
+    needed = []
+    if people:
+        needed.append(counted(people, "more annotator"))
+    if items:
+        needed.append(counted(items, "more item") + (", each of another source," if found.sources < found.n else ""))
+    if not needed:
         return f"How many more annotators or items would help is unclear: {found.note}."
-    why = found.note[:1].upper() + found.note[1:]
-    return f"{why}: {' and '.join(filter(None, needed))} would give an interval."
+    return f"{found.note[:1].upper()}{found.note[1:]}: {' and '.join(needed)} would give an interval."
 
 
 def _tried(now: int) -> range:

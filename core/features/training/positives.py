@@ -4,13 +4,14 @@ The user generates them; how is no business of the training. Paper C takes Stabl
 """
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from core.corpora.corpus_files import Record, csv_records, inside, jsonl_records
+from core.corpora.corpus_files import inside
 from core.corpora.images import read_image
 from core.errors import BadCorpus, BadImage, InvalidInput
+from core.features.training.sentences import rows_of
 
 COLUMNS = ("image", "caption", "generated_image", "generated_caption")
 """v, t, v′, t′ of a row: pictures as paths beside the table, v′ made from t, t′ made from v. Source: paper C, 3.2."""
@@ -56,13 +57,13 @@ def read_positives(path: Path) -> tuple[tuple[Augmented, ...], dict[str, int]]:
     if table is None:
         raise BadCorpus(f"{path} holds no {' or '.join(TABLES)}; give a table with the columns {', '.join(COLUMNS)}")
     found, left_out = list[Augmented](), Counter[str]()
-    for where, row in _rows(table):
-        image, caption, made_image, made_caption = (_text(where, name, row.get(name)) for name in COLUMNS)
+    for _, row in rows_of(table, _check):
+        image, caption, made_image, made_caption = (row.get(name, "") for name in COLUMNS)
         if not caption:
             left_out["blank-caption"] += 1
         elif not (made_image and made_caption):
             left_out["no-positive"] += 1
-        elif all(inside(table.parent, name).is_file() for name in (image, made_image)):
+        elif image and all(inside(table.parent, name).is_file() for name in (image, made_image)):
             found.append(Augmented(image, caption, made_image, made_caption, table.parent))
         else:
             left_out["missing-picture"] += 1
@@ -108,25 +109,7 @@ def _refuse_nothing(found: Sequence[Augmented], left_out: Mapping[str, int], whe
         )
 
 
-def _rows(table: Path) -> Iterator[Record]:
-    if table.suffix.lower() not in (".jsonl", ".ndjson"):
-        return csv_records(table, _check)
-    return _checked(table)
-
-
-def _checked(table: Path) -> Iterator[Record]:
-    for where, row in jsonl_records(table):
-        _check(Path(where), [str(name) for name in row])
-        yield where, row
-
-
 def _check(path: Path, columns: Sequence[str]) -> None:
     missing = [name for name in COLUMNS if name not in columns]
     if missing:
         raise BadCorpus(f"{path} has no column {missing[0]!r}; it needs {', '.join(COLUMNS)}")
-
-
-def _text(where: str, name: str, value: object) -> str:
-    if not isinstance(value, str):
-        raise BadCorpus(f"{where}: {name} must be a text, got {type(value).__name__}")
-    return value.strip()

@@ -2,11 +2,11 @@
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from core.corpora.corpus_files import Record, csv_records, jsonl_records
+from core.corpora.corpus_files import csv_records, jsonl_records
 from core.corpora.schema import Corpus
 from core.errors import BadCorpus, InvalidInput
 from core.seeds import stream
@@ -89,8 +89,7 @@ def of_file(path: Path, languages: Sequence[str] = ()) -> tuple[tuple[Sentence, 
         InvalidInput: if no sentence has a translation.
     """
     found, left_out = list[Sentence](), Counter[str]()
-    for number, (where, row) in enumerate(_rows(path)):
-        cells = {str(name): _text(where, str(name), value) for name, value in row.items() if value is not None}
+    for number, (_, cells) in enumerate(rows_of(path, _check, fold=False)):  # pt-BR
         texts = {name: text for name, text in cells.items() if _wanted(name, languages) and name != SOURCE and text}
         if not cells.get(ENGLISH):
             left_out["blank-caption"] += 1
@@ -139,16 +138,23 @@ def batches(found: Sequence[Lesson], *, size: int, seed: int, epoch: int) -> lis
     return [[found[index] for index in order[start : start + size]] for start in range(0, len(found), size)]
 
 
-def _rows(path: Path) -> Iterator[Record]:
-    if path.suffix.lower() not in (".jsonl", ".ndjson"):
-        return csv_records(path, _check, fold=False)  # pt-BR
-    return _checked(path)
+def rows_of(
+    path: Path, check: Callable[[Path, Sequence[str]], None], *, fold: bool = True
+) -> Iterator[tuple[str, dict[str, str]]]:
+    """Read a table of texts, CSV or JSON Lines: where each row stands, and its texts by column, without blanks around.
 
+    Args:
+        check: raises where the columns will not do.
+        fold: capitals in the names of a CSV's columns are made small.
 
-def _checked(path: Path) -> Iterator[Record]:
-    for where, row in jsonl_records(path):
-        _check(Path(where), [str(name) for name in row])
-        yield where, row
+    Raises:
+        BadCorpus: if the file cannot be read, or a cell is no text; a cell that is null is not there.
+    """
+    lines = path.suffix.lower() in (".jsonl", ".ndjson")
+    for where, row in jsonl_records(path) if lines else csv_records(path, check, fold=fold):
+        if lines:
+            check(Path(where), [str(name) for name in row])
+        yield where, {str(name): _text(where, str(name), value) for name, value in row.items() if value is not None}
 
 
 def _check(path: Path, columns: Sequence[str]) -> None:

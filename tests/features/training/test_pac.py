@@ -285,9 +285,10 @@ def test_what_cannot_be_learned_from_is_left_out_and_counted(folder: Path, tmp_p
         ("a.png", "a red dot", "", "a dot"),
         ("a.png", "a red dot", "made.png", ""),
         ("a.png", "a red dot", "gone.png", "a dot"),
+        ("", "a red dot", "made.png", "a dot"),
     ]
     found, left_out = read_positives(write(tmp_path / "some.csv", rows))
-    assert left_out == {"blank-caption": 1, "no-positive": 2, "missing-picture": 1}
+    assert left_out == {"blank-caption": 1, "no-positive": 2, "missing-picture": 2}
     kept, broken, hashes = readable(found)
     assert ([each.image for each in kept], broken) == (["a.png"], {"unreadable-image": 1})
     assert {path.name for path in hashes} == {"a.png", "made.png"}

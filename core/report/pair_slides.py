@@ -41,7 +41,7 @@ from core.store.store import Store
 from core.stories.slide import MOST_TEXT, Picture, Slide
 from core.stories.story import Telling
 
-COLUMNS = ("Metric", "Score", "% change", "Δ, SD", "× null")
+COLUMNS = ("Metric", "Score", "% change", "Δ, SD", "× noise")
 PAGE = "failures"
 """Shows the pair live."""
 

@@ -186,7 +186,7 @@ def _side(state: PageState, files: Signature, scope: Narrowed, side: str) -> boo
         usual = usual_evaluator(files, scope, own, side)
         options = [usual, *(name for name in evaluators_of(files, scope, own) if name != usual)]
         state.choose(
-            st.container(), f"{side}_evaluator", "Evaluator", options, help="Whose scores this side holds: one of them."
+            st.container(), f"{side}_evaluator", "Metric", options, help="Whose scores this side holds: one of them."
         )
         for name in MANY:
             if name not in _OF_ITEMS:
@@ -258,7 +258,7 @@ def choose_how(state: PageState, own: Iterable[str]) -> None:
             "measure",
             "Measure",
             MEASURED,
-            help="Raw scores of two evaluators have different scales, so sides are compared in percent of the "
+            help="Raw scores of two metrics have different scales, so sides are compared in percent of the "
             "baseline score, or in standard deviations of each side's own baseline scores.",
         )
         choose_margin(
@@ -290,7 +290,6 @@ def draw_compared(table: pd.DataFrame, a: Side, b: Side, *, by: str, measure: st
     unit, digits = UNITS[measure]
     names = row_names(by, table["label"])
     what_by = by if by in BY else "own"  # it names files
-    st.markdown(_summary(table, by, bounded=measure == "percent"))
     for of, what, rows in (("drift", "Δ", table), ("scatter", "|Δ|", of_scatter(table))):
         cells, name = st.grid(2, min_column_width=330, gap="medium"), "" if of == "drift" else f"{of}-"
         with cells.container():
@@ -367,7 +366,7 @@ def _corrected(table: pd.DataFrame) -> str:
     return f"{each}{aside}"
 
 
-def _summary(table: pd.DataFrame, by: str, *, bounded: bool) -> str:
+def summary(table: pd.DataFrame, by: str, *, bounded: bool) -> str:
     """In how many of the levels the sides are told apart, and which way; not a test of them together.
 
     Args:

@@ -1,6 +1,7 @@
 """Compare: two runs, two evaluators or two slices held against each other, the difference with its interval."""
 
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from core.store.store import Store
 from pages.views.common.collect import Origin, figures_of, scores_of
@@ -20,6 +21,7 @@ from pages.views.compare_parts import (
     draw_made_with,
     own_of,
     side_of,
+    summary,
     swap,
 )
 from pages.views.results_view import SIDES
@@ -41,18 +43,19 @@ def draw() -> None:
             draw_no_run()
             return
         scope = choose_scope(state, files).only()
+        answer = st.container()
         possible = choose_sides(state, files, scope)
         st.button("Swap sides", icon=":material/swap_horiz:", on_click=swap, args=(state,), key="compare.swap")
         if possible:
             a, b = (side_of(state, files, scope, side) for side in SIDES)
-            _compare(state, files, a, b)
+            _compare(state, files, a, b, answer)
             _made_with(opened, a.scope.run, b.scope.run)
 
 
-def _compare(state: PageState, files: Signature, a: Side, b: Side) -> None:
+def _compare(state: PageState, files: Signature, a: Side, b: Side, answer: DeltaGenerator) -> None:
     if a == b:
         st.info(
-            "Both sides are the same. Choose another evaluator, run, family or kind of item on one of them.",
+            "Both sides are the same. Choose another metric, run, family or kind of item on one of them.",
             icon=":material/balance:",
         )
         return
@@ -67,6 +70,7 @@ def _compare(state: PageState, files: Signature, a: Side, b: Side) -> None:
             if not sum(facet_counts(files, side.scope, side.chosen)["sign"].values()):
                 offer_relaxing(state, files, side.scope, side.chosen, side=f"{name}_")
         return
+    answer.markdown(summary(table, by, bounded=measure == "percent"))
     draw_compared(table, a, b, by=by, measure=measure, margin=margin)
 
 

@@ -198,14 +198,14 @@ def _choose_view(state: PageState, asked: Sequence[Question], names: Container[s
             label_visibility="visible",
             help="How far: the typical size of a change, up or down, in percent of the unedited score. Which way: "
             "changes up and changes down offset each other. Standardised: over the standard deviation of the "
-            "evaluator's unedited scores, which compares evaluators of different scales. Score units: on the "
-            "evaluator's own scale, a panel each.",
+            "metric's unedited scores, which compares metrics of different scales. Score units: on the "
+            "metric's own scale, a panel each.",
         )
         if any(map(can_part, drawings)):
             st.toggle(
-                "One panel per evaluator",
+                "One panel per metric",
                 key=state.key("facets"),
-                help="Evaluators beside each other instead of on one line; the scale stays theirs together.",
+                help="Metrics beside each other instead of on one line; the scale stays theirs together.",
             )
     if "margin" in names:
         choose_margin(
@@ -454,7 +454,7 @@ def _evaluator(state: PageState, names: tuple[str, ...]) -> str:
 
 
 def _choose_evaluator(state: PageState, names: tuple[str, ...]) -> None:
-    choose_one(state, "of", "Evaluator", names, help_text="Whose map, curve or pairs of levels are shown.")
+    choose_one(state, "of", "Metric", names, help_text="Whose map, curve or pairs of levels are shown.")
 
 
 def pins() -> dict[str, str]:

@@ -24,6 +24,7 @@ from core.features.video.video_edits import (
     BY_CONSTRUCTION,
     EDITS,
     ORDER_FREE,
+    ORIGINAL,
     REVERSED,
     can_score_videos,
     score_edits,
@@ -35,7 +36,7 @@ from pages.views.common.open_runs import Shelf
 from pages.views.common.page_charts import draw
 from pages.views.common.page_tables import draw_table
 from pages.views.common.reader_uploads import Uploads, let_go, session
-from pages.views.common.text import counted, safe
+from pages.views.common.text import counted, number, safe
 from pages.views.common.url_state import Field, PageState, joined, one_of, some_of, text
 from pages.views.probe_lab.lab_state import default_evaluators, ready_evaluators
 
@@ -292,7 +293,7 @@ def choose_captions(state: PageState) -> tuple[str, ...]:
         args=(state,),
         help=f"The first {MOST_CAPTIONS} are scored",
     )
-    right.multiselect("Evaluators", offered(), key=state.key("evaluators"), placeholder="Choose at least one")
+    right.multiselect("Metrics", offered(), key=state.key("evaluators"), placeholder="Choose at least one")
     others = tuple(other_ids(state))
     if others:
         state.choose(right, "other", "Frames of another video", others, format_func=_title)
@@ -371,6 +372,8 @@ def draw_results(state: PageState, frames: Frames, captions: Sequence[str], othe
     table = _scored(state, frames, captions, other)
     if table.empty:
         return
+    for sentence in _told(table):
+        st.markdown(sentence)
     figure = edit_dots(table)
     with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute"):
         st.markdown("**Scores of each caption, by edit of the frames**", width="content")
@@ -383,9 +386,10 @@ def draw_results(state: PageState, frames: Frames, captions: Sequence[str], othe
         )
     said = "; ".join(f"{row.evaluator}, {row.edit}: {row.score:.3f}" for row in table.head(8).itertuples())
     draw(figure, key="video.edits", alt=f"Scores of captions by edit. {said}")
-    _explained(table)
-    _rows(table)
-    data_buttons(table, "video-edits", key="video.table")
+    with st.expander("Every number, and what each edit does", icon=":material/table:"):
+        _explained(table)
+        _rows(table)
+        data_buttons(table, "video-edits", key="video.table")
     _map(state, frames, captions)
 
 
@@ -407,19 +411,30 @@ def _scored(state: PageState, frames: Frames, captions: Sequence[str], other: st
     return pd.concat(made, ignore_index=True) if made else pd.DataFrame()
 
 
+def _told(table: pd.DataFrame) -> list[str]:
+    """What each metric gives the captions on the frames as they are, in a sentence each."""
+    places = {caption: place for place, caption in enumerate(table["caption"].unique(), start=1)}
+    plain = table[table["edit"].eq(ORIGINAL) & table["score"].notna()]
+    return [
+        f"**{safe(str(name))}**, frames as they are: "
+        + ", ".join(f"caption {places[row.caption]} scores **{number(row.score)}**" for row in own.itertuples())
+        + "."
+        for name, own in plain.groupby("evaluator", sort=False)
+    ]
+
+
 def _explained(table: pd.DataFrame) -> None:
     told = [f"**{name}**: {edit.told}" for name, edit in EDITS.items() if name in set(table["edit"])]
     coarse = table["evaluator"].str.endswith(f"({COARSE})").any()
     plain = (
-        f" An evaluator without tokens gives the *{COARSE}* alone: the cosine of the mean frame and the caption, which "
+        f" A metric without tokens gives the *{COARSE}* alone: the cosine of the mean frame and the caption, which "
         "is no EMScore."
         if coarse
         else ""
     )
-    with st.expander("What each edit does", icon=":material/help:"):
-        st.markdown("\n".join(f"- {each}" for each in told))
+    st.markdown("\n".join(f"- {each}" for each in told))
     st.caption(
-        f"Each evaluator has its own scale. A ring is no measurement: what is {REVERSED} follows from the "
+        f"Each metric has its own scale. A ring is no measurement: what is {REVERSED} follows from the "
         f"formula. One video has no interval.{plain}"
     )
 
@@ -432,16 +447,16 @@ def _rows(table: pd.DataFrame) -> None:
         shown[name] = shown[name].astype(float).round(4) + 0.0
     if table["note"].astype(bool).any():
         shown["note"] = table["note"]
-    text, number = st.column_config.TextColumn, st.column_config.NumberColumn
+    text, figure = st.column_config.TextColumn, st.column_config.NumberColumn
     config = {
-        "evaluator": text("Evaluator", pinned=True),
+        "evaluator": text("Metric", pinned=True),
         "caption": text("Caption"),
         "edit": text("Frames"),
         "how": text("How it is known"),
-        "frames": number("n frames", format="%d"),
+        "frames": figure("n frames", format="%d"),
         "note": text("Why there is no score"),
     }
-    config |= {name: number(head, format="%+.4f" if name == "delta" else "%.4f") for name, head in numbers.items()}
+    config |= {name: figure(head, format="%+.4f" if name == "delta" else "%.4f") for name, head in numbers.items()}
     draw_table(
         shown, column_config=config, key="video.rows", alt="Scores of every caption under every edit of the frames"
     )
@@ -455,7 +470,7 @@ def _map(state: PageState, frames: Frames, captions: Sequence[str]) -> None:
         return
     st.header("Which word matches which frame", anchor=False)
     left, right = st.columns(2)
-    evaluator = state.choose(left, "looker", "Evaluator", tuple(maps))
+    evaluator = state.choose(left, "looker", "Metric", tuple(maps))
     caption = state.choose(right, "reading", "Caption", tuple(maps[evaluator]))
     drawn = maps[evaluator][caption]
     once = [place for place, each in enumerate(frames.places) if each not in frames.places[:place]]

@@ -40,7 +40,7 @@ def draw() -> None:
                 st.info("Write a caption, or several, one a line.", icon=":material/edit:")
             elif not state.get("evaluators"):
                 st.info(
-                    "Choose an evaluator: each with an image and a text tower scores videos, `emscore` and "
+                    "Choose a metric: each with an image and a text tower scores videos, `emscore` and "
                     "`pac-s++-video` word by word (`python -m core evaluators get emscore`).",
                     icon=":material/movie:",
                 )

@@ -70,13 +70,13 @@ def test_a_scope_is_found_again_on_every_page_of_the_menu(server: str, page: Pag
 @pytest.mark.usefixtures("runs")
 def test_going_back_shows_the_page_as_it_was_before_a_choice(server: str, page: Page) -> None:
     settled(open_page(page, f"{server}/flip_risk"))
-    page.get_by_role("button", name=re.compile("^Evaluators: all")).click()
-    page.get_by_role("combobox", name="Evaluators").click()
+    page.get_by_role("button", name=re.compile("^Metrics: all")).click()
+    page.get_by_role("combobox", name="Metrics").click()
     page.get_by_role("option", name="conse-lite2").click()
     page.keyboard.press("Escape")
     page.wait_for_url(re.compile("evaluators=conse-lite2"))
     settled(page)
     page.go_back()
-    expect(page.get_by_role("button", name=re.compile("^Evaluators: all"))).to_be_visible()
+    expect(page.get_by_role("button", name=re.compile("^Metrics: all"))).to_be_visible()
     settled(page)
     assert query(page) == {}

@@ -54,7 +54,7 @@ def heads(app: AppTest) -> list[str]:
 def test_the_furthest_pairs_come_first_with_at_most_24_pictures(open_page: Open, demo: Path) -> None:
     app = open_page(FAILURES)
     assert not app.exception
-    moved = [float(each.split(". ")[1].split(" SD")[0].replace("−", "-")) for each in heads(app)]
+    moved = [float(each.rpartition("(")[2].split(" SD")[0].replace("−", "-")) for each in heads(app)]
     assert len(moved) == 12
     assert [abs(each) for each in moved] == sorted(map(abs, moved), reverse=True)
     pictures = [image for element in app.image for image in element.proto.imgs]
@@ -65,7 +65,7 @@ def test_the_furthest_pairs_come_first_with_at_most_24_pictures(open_page: Open,
 
 def test_a_card_shows_the_pair_under_every_evaluator(open_page: Open, elsewhere: Path) -> None:
     app = open_page(FAILURES, evaluators="histogram", families="rotation", every="yes")
-    tables = [each.value for each in app.markdown if each.value.startswith("| Evaluator")]
+    tables = [each.value for each in app.markdown if each.value.startswith("| Metric")]
     assert len(tables) == 12
     assert all("paired" in table and "**histogram**" in table for table in tables)
 
@@ -98,7 +98,7 @@ def test_every_order_is_offered_and_in_the_link(open_page: Open, elsewhere: Path
     app.selectbox(key="failures.sort").set_value(sort).run()
     assert not app.exception
     assert app.query_params["sort"] == sort
-    assert {"absolute": "under", "percent": "% under", "disagreement": "SD apart"}[sort] in heads(app)[0]
+    assert {"absolute": " → ", "percent": " %)", "disagreement": "SD apart"}[sort] in heads(app)[0]
 
 
 def test_a_filter_narrows_the_gallery_and_begins_at_the_first_page(open_page: Open, elsewhere: Path) -> None:
@@ -134,7 +134,7 @@ def test_a_link_opens_the_same_view_in_a_new_session(open_page: Open, elsewhere:
     assert not app.warning
     assert {name: app.query_params[name] for name in query} == query
     assert "page 2 of" in texts(app)
-    assert all("under histogram" in each for each in heads(app))
+    assert all(". histogram " in each for each in heads(app))
 
 
 def test_a_page_beyond_the_last_is_the_last(open_page: Open, elsewhere: Path) -> None:

@@ -68,7 +68,7 @@ def test_a_run_that_stands_in_shows_the_scope_s_evaluators_and_is_what_its_figur
     assert "Of run broken, human captions (en): what is chosen above has no wrong captions" in told
     assert "truth" not in told
     (rows,) = (each.value for each in app.dataframe if "Broken meaning" in each.value)
-    said_of = dict(zip(rows["Evaluator"], rows["Broken meaning"], strict=True))
+    said_of = dict(zip(rows["Metric"], rows["Broken meaning"], strict=True))
     assert set(said_of) == {"e", "own"}
     assert set(said_of.values()) == {"was not tested on broken meanings"}
     assert "e was not tested" not in told  # beside what another run tells of it

@@ -200,7 +200,7 @@ def test_the_first_screen_has_the_plane_then_the_worst_finding_with_both_picture
 @pytest.mark.usefixtures("demo")
 def test_every_evaluator_has_one_row_with_what_it_is(open_page: Open) -> None:
     rows = next(each.value for each in open_page(OVERVIEW, **UNFOLDED).dataframe if "Kind" in each.value)
-    assert sorted(rows["Evaluator"]) == ["conse-lite0", "conse-lite2", "grounding-judge"]
+    assert sorted(rows["Metric"]) == ["conse-lite0", "conse-lite2", "grounding-judge"]
     assert set(rows["Kind"]) == {"offline stand-in"}
     assert rows["Worst spatial edits"].str.fullmatch(r"[\w ]+ [\d.]+ % \([\d.]+ to [\d.]+\)").all()
 
@@ -218,7 +218,7 @@ def test_who_may_fetch_a_published_evaluator_has_the_way_to_it(
     monkeypatch.setattr(access, "_local", lambda: local)
     app = open_page(OVERVIEW, **UNFOLDED)
     assert not app.exception
-    ways = [led(each.proto) for each in app.get("page_link") if each.proto.label == "Get a published evaluator"]
+    ways = [led(each.proto) for each in app.get("page_link") if each.proto.label == "Get a published metric"]
     assert ways == (["run_audit"] if local else [])
 
 

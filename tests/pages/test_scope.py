@@ -262,7 +262,7 @@ def test_the_screen_and_the_printed_card_state_the_same_numbers(
 
 def test_failures_show_a_pair_under_every_evaluator_whichever_are_chosen(open_page: Open, scoped: Path) -> None:
     app = open_page(FAILURES, evaluators="bee")
-    tables = [each.value for each in app.markdown if each.value.startswith("| Evaluator")]
+    tables = [each.value for each in app.markdown if each.value.startswith("| Metric")]
     assert len(tables) == 12
     assert all("ant" in table and "**bee**" in table and "| — |" not in table for table in tables)
 

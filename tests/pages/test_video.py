@@ -96,4 +96,4 @@ def test_a_link_to_what_cannot_be_is_said(open_page: Open) -> None:
     assert "There is no demo video 'gone' here" in words
     assert "between 1 and 32, got '900'" in words
     assert "no longer held by the server" in words
-    assert "Choose an evaluator" in words
+    assert "Choose a metric" in words

@@ -136,9 +136,9 @@ class _Offer:
     about: Mapping[str, str]
 
 
-_TITLES = {"run": "Run", "corpus": "Corpus", "subject": "Caption", "language": "Language", "evaluators": "Evaluators"}
+_TITLES = {"run": "Run", "corpus": "Corpus", "subject": "Caption", "language": "Language", "evaluators": "Metrics"}
 _HELP = {
-    "run": "One audit: a corpus under probes, scored by evaluators. Where nothing is chosen, the largest run of each "
+    "run": "One audit: a corpus under edits, scored by metrics. Where nothing is chosen, the largest run of each "
     "corpus counts.",
     "corpus": "A named, ordered set of items. Every number is of this one; only Findings · Corpora and the report "
     "look at "

@@ -54,7 +54,7 @@ def cut_said(kept: float | None) -> str:
 
 
 def headline(pair: pd.Series, rows: pd.DataFrame, order: str) -> str:
-    """How far the pair moves in this order, under which evaluator."""
+    """Whose score moves how far, and by how much in this order."""
     if pd.isna(pair["key"]):
         return "No two shifts to compare" if order == "disagreement" else "No number in this order"
     if order == "disagreement":
@@ -65,7 +65,9 @@ def headline(pair: pd.Series, rows: pd.DataFrame, order: str) -> str:
         "absolute": signed(leader["delta"], digits=3, unit=""),
         "standardised": _deviations(leader) + " SD",
     }[order]
-    return f"{moved} under {safe(leader['evaluator'])}"
+    verb = "fell" if leader["delta"] < 0 else "rose" if leader["delta"] > 0 else "stayed"
+    scores = f"{_score(leader['baseline_score'])} → {_score(leader['score'])}"
+    return f"{safe(leader['evaluator'])} {verb}, {scores} ({moved})"
 
 
 def deciding(pair: pd.Series, rows: pd.DataFrame, chosen: Sequence[str], order: str) -> tuple[str, ...]:
@@ -163,7 +165,7 @@ def draw_scores(rows: pd.DataFrame, *, bold: Sequence[str], floor: float, key: s
         bold: evaluators whose shifts decide the pair's place.
         floor: share of the typical unedited score below which a baseline is marked.
     """
-    lines = ["| Evaluator | Score | % change | SD | × null |", "|:--|--:|--:|--:|--:|"]
+    lines = ["| Metric | Score | % change | SD | × noise |", "|:--|--:|--:|--:|--:|"]
     told = [dict(zip(rows.columns, values, strict=True)) for values in rows.to_numpy(dtype=object)]
     for row in told:
         name = safe(str(row["evaluator"]), limit=40)

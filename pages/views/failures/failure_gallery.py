@@ -163,17 +163,17 @@ _ORDERS = {
     "absolute": "Absolute change",
     "disagreement": "Disagreement",
 }
-_ORDERS_HELP = """What comes first. A pair counts its largest shift over the evaluators of the scope.
+_ORDERS_HELP = """What comes first. A pair counts its largest shift over the metrics of the scope.
 
-- **Standardised change**: |Δ| over the standard deviation of that evaluator's unedited scores; comparable.
+- **Standardised change**: |Δ| over the standard deviation of that metric's unedited scores; comparable.
 - **Percent change**: |% change| against the baseline's score. Of a tiny baseline it is large whatever happened.
-- **Absolute change**: |Δ| on each evaluator's own scale; an evaluator on 0 to 10 comes before one on 0 to 1.
-- **Disagreement**: the largest minus the smallest standardised shift of one pair over its evaluators."""
+- **Absolute change**: |Δ| on each metric's own scale; a metric on 0 to 10 comes before one on 0 to 1.
+- **Disagreement**: the largest minus the smallest standardised shift of one pair over its metrics."""
 
 _CARD_HELP = """**Score** is that of the baseline → that of the variant. **% change** is the change in percent of
-the baseline. **SD** is the change in standard deviations of that evaluator's unedited scores. **× null** is \\|%
+the baseline. **SD** is the change in standard deviations of that metric's unedited scores. **× noise** is \\|%
 change\\| as
-a multiple of the evaluator's noise band, which holds 95 of 100 invisible edits; “within” is no more than that
+a multiple of the metric's noise band, which holds 95 of 100 invisible edits; “within” is no more than that
 noise. **†** marks a baseline below the smallest one that counts.
 
 Words that the edit took away are :orange-background[~~struck out~~], words that it brought are
@@ -206,7 +206,7 @@ def draw_controls(state: PageState, held: Held) -> None:
                 key=state.key("floor"),
                 width=170,
                 format_func=lambda floor: f"{floor} % of typical" if floor else "Any",
-                help="Shifts whose baseline scores less than this share of the evaluator's typical (median) clean "
+                help="Shifts whose baseline scores less than this share of the metric's typical (median) clean "
                 "score do not count in this order: from 0.001 to 0.1 is +9,900 %. Pairs without another shift come "
                 "last.",
             )

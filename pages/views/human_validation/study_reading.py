@@ -39,6 +39,7 @@ from core.features.human.study_outcomes import (
 )
 from core.features.human.vote_rates import vote_rates
 from core.features.human.votes import vote_table
+from core.probes.titles import title
 from core.statistics.agreement import LANDIS_KOCH, LEAST_CHANCE, in_words
 from pages.views.common.collect import data_buttons, figure_buttons
 from pages.views.common.links import pairs_behind
@@ -76,7 +77,7 @@ def draw_gallery(study: Study, _state: PageState) -> None:
 
 def _draw_card(study: Study, item: StudyItem, row: object) -> None:
     told = pd.Series(row._asdict())  # type: ignore[attr-defined]
-    st.markdown(f"**{safe(item.item)}** · {safe(item.probe if item.shows != ORIGINAL else item.baseline)}")
+    st.markdown(f"**{safe(item.item)}** · {safe(title(item.probe if item.shows != ORIGINAL else item.baseline))}")
     st.caption(f"Disagreement {as_percent(float(told['disagreement']))}, {counted(int(told['votes']), 'vote')}")
     versions = [ORIGINAL, VARIANT] if item.shows == "pair" else [item.shows]
     shown = versions[:1] if item.edits == "caption" else versions

@@ -33,8 +33,8 @@ from pages.views.common.url_state import carried
 
 _RISK = (
     "How often this family would turn round the order of two captions whose scores lie this far apart. "
-    f"{PAIRS} Where each picture has one caption, the latter alone. The gap is a share of the evaluator's "
-    "interquartile range, the spread of the middle half of its unedited scores: so evaluators of different scales can "
+    f"{PAIRS} Where each picture has one caption, the latter alone. The gap is a share of the metric's "
+    "interquartile range, the spread of the middle half of its unedited scores: so metrics of different scales can "
     "be held side by side. "
     f"{READ}"
     f"\n\nWhat is no evidence: {EVIDENCE}"
@@ -65,7 +65,7 @@ def draw_card(
     """
     _draw_worst_families(card, risks)
     st.caption(
-        "Of each axis the family that changes an evaluator most: median \\|% change\\| over items, with its 95 % BCa "
+        "Of each axis the family that changes a metric most: median \\|% change\\| over items, with its 95 % BCa "
         "bootstrap interval. It is picked after seeing the data, and intervals and claims allow for that. *Drifts* "
         "says that scores lean one way, *unstable* that items change by more than the margin, either way. "
         f"“{MAY_BE_TRUE.capitalize()}”: {WHY}. *No evidence below* is that of the family of the row: another one may "
@@ -87,7 +87,7 @@ def _draw_worst_families(card: pd.DataFrame, risks: pd.DataFrame) -> None:
     records = rows.to_dict("records")
     flips = [known[row["evaluator"], row["axis"], row["family"]] for row in records]
     shown = {
-        "Evaluator": rows["evaluator"].tolist(),
+        "Metric": rows["evaluator"].tolist(),
         "Axis": rows["axis"].tolist(),
         "Worst family": [_family_said(row) for row in records],
         "Median |% change|": [
@@ -239,7 +239,7 @@ def _numbers(card: pd.DataFrame, risks: pd.DataFrame) -> None:
         card,
         alt="The fairness card in numbers",
         column_config={
-            "evaluator": "Evaluator",
+            "evaluator": "Metric",
             "axis": "Axis",
             "family": "Worst family",
             "median_percent": percent("Median % change", format="%+.2f"),
@@ -280,7 +280,7 @@ def _numbers(card: pd.DataFrame, risks: pd.DataFrame) -> None:
     data_buttons(card, "fairness-card", key="overview.card.data")
     st.caption("Flip risk of the same families")
     shown: dict[str, Any] = {
-        "evaluator": "Evaluator",
+        "evaluator": "Metric",
         "axis": "Axis",
         "family": "Family",
         "unit": "Gap as a share of the",
@@ -366,11 +366,9 @@ def draw_glance(
         alt=_rows_spoken(records, axes),
         clicked=partial(pairs_behind, chosen={}, scope=behind),
     )
-    shown = pd.DataFrame(
-        {"Evaluator": rows["evaluator"], "Kind": [kind_of(row["evaluator"], origins) for row in records]}
-    )
+    shown = pd.DataFrame({"Metric": rows["evaluator"], "Kind": [kind_of(row["evaluator"], origins) for row in records]})
     configured: dict[str, Any] = {
-        "Evaluator": st.column_config.Column(pinned=True),
+        "Metric": st.column_config.Column(pinned=True),
         "Kind": st.column_config.Column(help=meaning("offline stand-in")),
     }
     shown[_BREAKS] = [falls.get(str(row["evaluator"]), NOT_ASKED) for row in records]
@@ -391,13 +389,13 @@ def draw_glance(
     if selective_of:
         shown["Selectivity"] = [_between(row, "selectivity", 2) for row in records]
         configured["Selectivity"] = st.column_config.Column(help=meaning("selectivity"))
-    draw_table(shown, alt="Every evaluator in one row", column_config=configured)
+    draw_table(shown, alt="Every metric in one row", column_config=configured)
     st.caption(
-        "In order of names: a stable score alone is no merit. Each dot is the family that changes the evaluator most "
+        "In order of names: a stable score alone is no merit. Each dot is the family that changes the metric most "
         "on that axis. It is picked after seeing them all; the interval of its median \\|% change\\| allows for that. "
         + (f"Selectivity is of {safe(selective_of, limit=200)}." if selective_of else "")
     )
-    figure_buttons(figure, rows, "evaluators-at-a-glance", title="Evaluators at a glance", key="overview.glance")
+    figure_buttons(figure, rows, "evaluators-at-a-glance", title="Metrics at a glance", key="overview.glance")
 
 
 def _rows_spoken(records: list[dict[str, Any]], axes: list[str]) -> str:
@@ -451,4 +449,4 @@ def draw_kinds(names: Iterable[str]) -> None:
             "`python -m core evaluators get NAME`" + ("." if not may_operate() else ", or here:")
         )
         if may_operate():
-            link_to(AUDIT, "Get a published evaluator", icon=":material/download:")
+            link_to(AUDIT, "Get a published metric", icon=":material/download:")

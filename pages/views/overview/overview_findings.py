@@ -252,7 +252,7 @@ def draw_slices(state: PageState, files: Signature, scope: Narrowed, held: Thres
     if reason := question.needs(table):
         st.info(safe(f"{reason[:1].upper()}{reason[1:]}.", limit=400))
         return
-    name = state.choose(st.container(width=280), "of", "Evaluator", list(table.evaluators), help="Whose slices")
+    name = state.choose(st.container(width=280), "of", "Metric", list(table.evaluators), help="Whose slices")
     frame = answer(files, scope, Slice(evaluators=(name,)), ID, Options(least=held.least))
     if frame.empty:
         st.info(f"No cell of category, coverage and family has {held.least} items with a % change, of as many sources.")

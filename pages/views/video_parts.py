@@ -417,7 +417,10 @@ def _told(table: pd.DataFrame) -> list[str]:
     plain = table[table["edit"].eq(ORIGINAL) & table["score"].notna()]
     return [
         f"**{safe(str(name))}**, frames as they are: "
-        + ", ".join(f"caption {places[row.caption]} scores **{number(row.score)}**" for row in own.itertuples())
+        + ", ".join(
+            f"caption {places[caption]} scores **{number(score)}**"
+            for caption, score in zip(own["caption"], own["score"], strict=True)
+        )
         + "."
         for name, own in plain.groupby("evaluator", sort=False)
     ]

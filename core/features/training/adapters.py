@@ -27,7 +27,7 @@ def choose_trained(network: Any, *, rank: int, seed: int) -> None:
     Raises:
         InvalidInput: for a rank that no weight has.
 
-    Source: paper C, 3.2 (adapters) and 5.5 (PAC-S: the last projections alone); first values: loralib.
+    Source: paper C, 3.2 (adapters) and 5.7 (PAC-S: the last projections alone); first values: loralib.
     """
     import torch
     from torch.nn.utils.parametrize import register_parametrization

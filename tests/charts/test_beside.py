@@ -81,7 +81,7 @@ def test_what_is_beyond_the_noise_counts_harmless_edits_with_a_change_alone() ->
     )
     assert answer({"a": bars([1.0]), "b": two}, {}) == "Changed by more than noise: a on 1 of 1 edit, b on none of 2."
     assert answer({"a": bars([-3.0, 2.0, 1.0], dropped=[True, False, None])}, {}) == (
-        "Changed by more than noise: a on 1 of 1 edit. Broken meanings lower it: a on 1 of 2."
+        "Changed by more than noise: a on 1 of 1 edit. Broken meanings lower it by more than noise: a on 1 of 2."
     )
     assert answer({"a": bars([1.0], reach=math.nan), "b": bars([math.nan])}, {}) == ""
 

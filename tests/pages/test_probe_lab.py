@@ -333,7 +333,7 @@ def test_the_answer_counts_edits_beyond_the_noise_and_tells_a_score_at_the_end_o
     assert table.index("Edits of the picture") < table.index("Upside down") < table.index("against a neutral word")
     assert "cheap frog" not in table  # it cannot be made: no row of dashes
     broken = said(open_page(LAB, probes="vflip,order", **about))
-    assert "Broken meanings lower it: conse-lite0 on" in broken
+    assert "Broken meanings lower it by more than noise: conse-lite0 on" in broken
 
 
 def test_the_way_to_a_picture_of_ones_own_is_one_button_at_the_top(open_page: Open) -> None:

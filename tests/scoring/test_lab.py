@@ -339,9 +339,23 @@ def fewer_words(scene: Scene, subject: Subject, rng: np.random.Generator) -> Var
     return Variant("fewer", caption=" ".join(subject.caption.split()[:2]))
 
 
-@pytest.mark.parametrize(("score", "dropped"), [(0.4, True), (0.5, False), (0.6, False), (None, None)])
-def test_a_score_that_stays_where_the_meaning_breaks_did_not_drop(score: float | None, dropped: bool | None) -> None:
-    row = LabRow("p", "p", "lexical", "e", "c", IDENTITY, "c", 0.5, score, expectation="directional")
+@pytest.mark.parametrize(
+    ("score", "inside", "dropped"),
+    [
+        (0.4, False, True),
+        (0.4, None, True),
+        (0.499, True, False),
+        (0.5, True, False),
+        (0.6, False, False),
+        (None, None, None),
+    ],
+)
+def test_a_score_drops_where_it_falls_by_more_than_invisible_edits_move_it(
+    score: float | None, inside: bool | None, dropped: bool | None
+) -> None:
+    row = LabRow(
+        "p", "p", "lexical", "e", "c", IDENTITY, "c", 0.5, score, in_null_band=inside, expectation="directional"
+    )
     assert row.dropped is dropped
 
 
@@ -350,7 +364,7 @@ def test_a_probe_that_breaks_the_meaning_says_whether_the_score_dropped(bench: W
     rows = {each.probe: each for each in run_lab(bench, CAPTION, [fewer, DARKER], [DUAL], pool=pool).rows}
     broken = rows["fewer"]
     assert broken.delta is not None
-    assert broken.dropped is (broken.delta < 0)
+    assert broken.dropped is (broken.delta < 0 and not broken.in_null_band)
     assert (rows["darker"].dropped, rows[IDENTITY].dropped, rows[IDENTITY].expectation) == (None, None, None)
     table = run_lab(bench, CAPTION, [fewer], [DUAL], pool=pool).table().set_index("probe")
     assert table.loc["fewer", "expectation"] == "directional"

@@ -74,10 +74,13 @@ class LabRow:
 
     @property
     def dropped(self) -> bool | None:
-        """Whether the score fell where a probe breaks the meaning; None for other probes, and without both scores."""
+        """Whether the score fell where a probe breaks the meaning, beyond the noise band where there is one.
+
+        A fall that an invisible edit brings about as well is none. None for other probes, and without both scores.
+        """
         if self.expectation != Expectation.DIRECTIONAL or self.delta is None:
             return None
-        return self.delta < 0
+        return self.delta < 0 and self.in_null_band is not True
 
     @property
     def zero_baseline(self) -> bool:

@@ -16,7 +16,7 @@ from core.charts.spec import COLUMNS, FAINT, PALETTE, Axis, Figure, Shade, Style
 from core.probes import base
 
 PERCENT = "% change"
-DROPS, STAYS = "broken: drops", "broken: does not drop"
+DROPS, STAYS = "broken: drops", "broken: no drop beyond noise"
 """Series of the probes under which the score must drop."""
 
 PICTURE, WORD, CAPTION, BROKEN = (
@@ -117,7 +117,7 @@ def _hover(row: Mapping[Any, Any]) -> str:
         return f"{row['probe']}\n{row['reason']}"
     said = {
         True: "the meaning is broken and the score drops",
-        False: "the meaning is broken and the score does not drop",
+        False: "the meaning is broken and the score does not drop beyond noise",
     }
     band = (
         said.get(row["dropped"])
@@ -276,7 +276,7 @@ def answer(figures: Mapping[str, Figure], ends: Mapping[str, str]) -> str:
         if len(wrong):
             broken.append(f"{name} on {int(wrong['series'].eq(DROPS).sum())} of {len(wrong)}")
     said = [f"Changed by more than noise: {', '.join(told)}."] if told else []
-    return " ".join(said + ([f"Broken meanings lower it: {', '.join(broken)}."] if broken else []))
+    return " ".join(said + ([f"Broken meanings lower it by more than noise: {', '.join(broken)}."] if broken else []))
 
 
 def _table(

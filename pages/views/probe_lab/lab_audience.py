@@ -121,7 +121,7 @@ def _row(result: LabResult, row: LabRow) -> tuple[str, ...]:
         "" if row.in_null_band is None else "within the noise band" if row.in_null_band else "outside the noise band"
     )
     if row.dropped is not None:
-        where = "the meaning is broken; " + ("it drops" if row.dropped else "it does not drop")
+        where = "the meaning is broken; " + ("it drops" if row.dropped else "it does not drop beyond noise")
     moved = "—" if row.percent is None else signed(row.percent)
     return (
         row.evaluator,
@@ -364,7 +364,9 @@ def _coloured(row: LabRow, moved: str) -> str:
 
 def _beside(result: LabResult, row: LabRow) -> str:
     if row.dropped is not None:
-        return "The meaning is broken; " + ("the score drops" if row.dropped else "the score does not drop")
+        return "The meaning is broken; " + (
+            "the score drops" if row.dropped else "the score does not drop beyond noise"
+        )
     band = result.bands[row.evaluator]
     if row.in_null_band is None:
         return "No noise band to hold it against"

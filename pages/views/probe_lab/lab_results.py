@@ -481,7 +481,7 @@ def table(result: LabResult) -> None:
 def _mind(row: pd.Series) -> str:
     said = [str(row["reason"])] if row["reason"] else []
     if row["dropped"] is False:
-        said.append("the meaning is broken and the score does not drop")
+        said.append("the meaning is broken and the score does not drop beyond noise")
     if row["in_null_band"] is False:
         said.append("outside the noise band")
     if row["zero_baseline"]:

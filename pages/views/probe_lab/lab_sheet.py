@@ -72,7 +72,7 @@ def _score(row: LabRow, item: Item) -> Score:
     moved = "" if row.percent is None or row.probe == IDENTITY else f" · {signed(row.percent)}"
     other = row.baseline != IDENTITY and row.baseline_score is not None
     against = f" against {number(row.baseline_score)} ({said_for(row.baseline, item)})" if other else ""
-    broken = "" if row.dropped is None else ", drops" if row.dropped else ", does not drop"
+    broken = "" if row.dropped is None else ", drops" if row.dropped else ", no drop beyond noise"
     outside = None if row.dropped is not None or row.in_null_band is None else not row.in_null_band
     said = f"{row.evaluator} {number(row.score)}{against}{moved}{broken}"
     return Score(said, None if row.probe == IDENTITY else outside)

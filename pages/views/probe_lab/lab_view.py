@@ -36,7 +36,7 @@ _HOW = (
     "Each bar is the percent change against the edit's baseline: the unedited pair, and of a word the neutral one that "
     "*Table* names. Metrics share a scale unless one moves over three times as far as another. The noise band holds 95 "
     "of 100 edits that nobody can see, of the metric's run. Where an edit breaks the meaning its colour says whether "
-    "the score drops, as it must."
+    "the score drops beyond noise, as it must."
 )
 
 

@@ -28,7 +28,18 @@ from pages.views.human_validation import annotator_screen as study_annotate
 from pages.views.human_validation import study_people
 from pages.views.human_validation.coordinator import GROUPS, PARTS
 from tests.features.human.small_study import finish, vote, vote_versions
-from tests.pages.opening import FAILURES, HUMAN, LAB, OVERVIEW, Open, collected, offer_log_in, said, texts, turned
+from tests.pages.opening import (
+    FAILURES,
+    HUMAN,
+    LAB,
+    OVERVIEW,
+    Open,
+    collected,
+    offer_log_in,
+    said,
+    texts,
+    turned,
+)
 from tests.pages.test_little_on_pages import offences
 
 
@@ -660,12 +671,14 @@ def test_results_stand_there_once_somebody_voted(open_page: Open, study: Study) 
         return next(each for each in app.button_group if each.label == "Group").options
 
     first = open_page(HUMAN)
-    assert groups(first) == ["Annotators", "Files"]
+    assert groups(first) == ["Invite", "Taking part", "Files"]
     wanted = int(coverage_table(study)["wanted"].sum())
     assert f"No answer yet: 0 of {wanted} votes." in said(first)
     assert "Invite annotators below" in said(first)
     assert not first.metric
-    assert groups(open_page(HUMAN, part="outcomes")) == ["Annotators", "Results", "Files"], "a link still opens it"
+    assert groups(open_page(HUMAN, part="outcomes")) == ["Invite", "Taking part", "Results", "Files"], (
+        "a link still opens it"
+    )
     (person,) = study.invite(["Ada"])
     assert "1 annotator invited" in said(open_page(HUMAN))
     finish(study, person)

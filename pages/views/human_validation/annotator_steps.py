@@ -191,9 +191,12 @@ def draw_instructions(study: Study, link: Link) -> None:
 
 
 def draw_rules(study: Study) -> None:
-    """Draw the examples and the rules."""
+    """Draw the task and its rules, then the examples."""
     kind = study.definition.asked
     told = instructions(kind.name)
+    st.header(told.title, anchor=False)
+    st.markdown("\n".join(f"{number}. {safe(step, limit=400)}" for number, step in enumerate(told.steps, start=1)))
+    st.markdown("\n".join(f"- {safe(rule, limit=400)}" for rule in told.rules))
     examples = study.definition.examples
     if examples:
         st.header("Examples", anchor=False)
@@ -207,13 +210,24 @@ def draw_rules(study: Study) -> None:
                 st.markdown(f"“{safe(example.caption)}”")
                 label = kind.scale[example.value - kind.lowest]
                 st.markdown(f"**{label.capitalize()}**: {safe(example.why)}")
-    st.header(told.title, anchor=False)
-    st.markdown("\n".join(f"{number}. {safe(step, limit=400)}" for number, step in enumerate(told.steps, start=1)))
-    st.markdown("\n".join(f"- {safe(rule, limit=400)}" for rule in told.rules))
     st.markdown(
         "Answer with the keys that the buttons show, or tap them. Every answer is saved at once; you may stop "
         "at any time and go on later, on any device, with the same link."
     )
+
+
+def draw_preview(study: Study) -> None:
+    """Draw what an annotator reads and the first item that they may be asked about; its buttons answer nothing."""
+    draw_rules(study)
+    item = next(each for each in study.definition.items if not each.attention)
+
+    def dead(question: Question) -> None:
+        st.caption(question.text)
+        with st.container(horizontal=True, gap="small"):
+            for answer in question.answers:
+                st.button(answer.label, disabled=True, key=f"study.preview.{question.name}.{answer.value}")
+
+    draw_item(study, item, study.definition.left_version("preview", item.id), dead)
 
 
 def draw_screened(study: Study, annotator: Annotator) -> None:

@@ -323,14 +323,15 @@ PARTS = {
     "files": ("Files", draw_files),
 }
 GROUPS = {
-    "Annotators": ("people", "entrance"),
+    "Invite": ("people",),
+    "Taking part": ("entrance",),
     "Results": ("outcomes", "comparisons", "agreement", "gallery"),
     "Beside the scores": ("scores", "powered"),
     "Files": ("files",),
 }
 """What a coordinator comes for -> the parts that stand under it, the first one first."""
 
-_BEFORE_VOTES = ("Annotators", "Files")
+_BEFORE_VOTES = ("Invite", "Taking part", "Files")
 """Groups that have something before the first vote."""
 
 _WITH_SCORES = ("comparisons", "powered", "scores")
@@ -384,7 +385,7 @@ def _choose_study(state: PageState) -> Study:
     study = desk().studies()[state.get("study")]
     status = study.state().status
     row.segmented_control(
-        "Status",
+        "Study is",
         list(_WORDS),
         default=status,
         key=f"study.status.{study.id}.{status}",
@@ -392,7 +393,6 @@ def _choose_study(state: PageState) -> Study:
         on_change=_set_status,
         args=(study, status),
         required=True,
-        label_visibility="collapsed",
         help="Paused and closed studies take no answers; nothing is lost",
     )
     with row.popover("New study", icon=":material/add:"):

@@ -1,6 +1,7 @@
 """People of a study: invited, watched, reminded, withdrawn; and what their votes say beside evaluators' scores."""
 
 from collections.abc import Callable, Hashable, Mapping
+from functools import partial
 from typing import Any
 from urllib.parse import urlencode
 
@@ -20,61 +21,16 @@ from core.features.human.studies import Study
 from core.features.human.votes import vote_table
 from pages.views.common.access import operators_only
 from pages.views.common.collect import data_buttons, figure_buttons
+from pages.views.common.layers import draw_folded
 from pages.views.common.open_runs import Signature, present, store
 from pages.views.common.page_charts import draw, titled
 from pages.views.common.page_head import annotators_address, code_svg, say_whom_links_reach
 from pages.views.common.page_tables import draw_table
 from pages.views.common.text import counted, listed, safe
 from pages.views.common.url_state import PageState
+from pages.views.human_validation.annotator_steps import draw_preview
+from pages.views.human_validation.reminders import draw_reminders
 from pages.views.human_validation.study_desk import desk
-
-_WORKS = ("working", "not begun", "practising", "away")
-"""States of annotators who still have something to do."""
-
-
-def draw_reminders(study: Study, quality: pd.DataFrame, links: dict[str, str]) -> None:
-    """Draw a reminder for everybody whose items are not all answered, while the study takes answers.
-
-    Args:
-        study: whose annotators.
-        quality: ``core.features.human.quality.quality_table``.
-        links: of those who have one, by id.
-    """
-    rows = [
-        row
-        for row in quality.to_dict("records")
-        if row["annotator"] in links and row["state"] in _WORKS and row["planned"] > row["votes"]
-    ]
-    if not rows or study.state().status != OPEN:
-        return
-    with st.expander(f"Reminders ({len(rows)})", icon=":material/mail:"):
-        st.caption("Copied and sent by you; nothing is sent from here. They name neither the study nor what is asked.")
-        for row in rows:
-            left = int(row["planned"] - row["votes"])
-            st.markdown(f"**{safe(row['annotator'])}** {safe(row['name'])}: {counted(left, 'item')} left")
-            st.code(
-                reminder(str(row["name"]), int(row["votes"]), left, links[row["annotator"]]),
-                language=None,
-                wrap_lines=True,
-            )
-
-
-def reminder(name: str, given: int, left: int, link: str) -> str:
-    """The text for one annotator.
-
-    Args:
-        name: as the coordinator calls them; empty for none.
-        given: answers so far.
-        left: items still to judge.
-        link: theirs.
-    """
-    so_far = f" Your {counted(given, 'answer')} so far {'is' if given == 1 else 'are'} kept." if given else ""
-    return (
-        f"Hello{' ' + name if name else ''},\n\nthank you for judging images and captions for us. "
-        f"{counted(left, 'item')} {'is' if left == 1 else 'are'} left for you.{so_far}\n\n"
-        f"Your link, for you alone:\n{link}\n\nYou can stop at any time and go on later."
-    )
-
 
 _COLUMNS = {
     "annotator": st.column_config.TextColumn("Id"),
@@ -122,11 +78,8 @@ def draw_people(study: Study, _state: PageState) -> None:
     _draw_invite(study)
     quality = quality_table(study)
     table = _shown(quality)
+    draw_folded("What an annotator sees", partial(draw_preview, study), key="study.preview", icon=":material/preview:")
     if table.empty:
-        st.info(
-            "Nobody is invited yet. Each annotator gets a personal link: whoever has it answers as them.",
-            icon=":material/person_add:",
-        )
         return
     _draw_links(study)
     _draw_idle(study)
@@ -147,7 +100,8 @@ def _draw_invite(study: Study) -> None:
             "Invite annotators",
             key="study.invite.names",
             placeholder="Ada, Bo, Cy",
-            help="Names with commas between, for you only; or how many without a name",
+            help="Names with commas between, for you only; or how many without a name. Each gets a personal link, and "
+            "whoever has it answers as them",
         )
         button.form_submit_button(
             "Invite",

@@ -87,6 +87,13 @@ class Calibrator(BaseModel):
     quantiles: dict[str, dict[str, tuple[Curve, Curve]]] = {}
     ridge: Annotated[float, Field(gt=0, allow_inf_nan=False)]
 
+    @property
+    def variants(self) -> int:
+        """Variants of an image that are scored beside it; 0 where the reading needs none."""
+        if self.reading not in OVER_ORBITS:
+            return 0
+        return sum(len(self.shifts[name]) for name, weight in self.weights.items() if weight > 0)
+
     @model_validator(mode="after")
     def _consistent(self) -> Self:
         total, each = sum(self.weights.values()), all(weight == 1 for weight in self.weights.values())
@@ -322,8 +329,7 @@ def calibrated(model: Calibrator, base: type[Evaluator]) -> type[Evaluator]:
         model: of :func:`core.evaluators.calibrated.read_calibrator`.
         base: the evaluator that ``model`` names.
     """
-    known = sum(len(model.shifts[name]) for name, weight in model.weights.items() if weight > 0)
-    cost = f"; {1 + known} times the cost" if model.reading in OVER_ORBITS else ""
+    cost = f"; {1 + model.variants} times the cost" if model.variants else ""
     spec: EvaluatorSpec = replace(
         base.spec,
         name=calibrated_name(model),

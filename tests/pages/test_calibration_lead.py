@@ -25,7 +25,12 @@ def row(
 
 
 def told(*rows: dict[str, object]) -> str:
-    return lead(pd.DataFrame(rows), "e").replace("\\", "")
+    return (
+        lead(pd.DataFrame(rows), "e")
+        .replace("\\", "")
+        .replace("\N{NO-BREAK SPACE}", " ")
+        .replace("\N{WORD JOINER}", "")
+    )
 
 
 def under(*rows: dict[str, object]) -> str:
@@ -47,9 +52,23 @@ def test_less_more_and_the_same_are_said_as_what_they_are() -> None:
         "surface edits **50 % more** (20–80 %); agreement falls by at most 0.020."
     )
     assert under(*rows) == (
-        "Strength 0.5, measured, on 40 held-out items: spatial 0.400 → 0.300 SD, societal 0.200 → 0.250 SD, object "
-        "0.300 → 0.300 SD and surface 0.200 → 0.300 SD. Rank agreement (Spearman): with people 0.810 → 0.790; with f "
-        "0.900 → 0.910."
+        "Strength 0.5, measured, on 40 pictures not used for fitting. Typical change: spatial 0.400 → 0.300 SD, "
+        "societal 0.200 → 0.250 SD, object 0.300 → 0.300 SD and surface 0.200 → 0.300 SD. Rank agreement (Spearman) "
+        "with people 0.810 → 0.790; with f 0.900 → 0.910."
+    )
+
+
+def test_kinds_of_edits_are_sure_by_the_interval_of_what_is_left() -> None:
+    axis = row("axis sensitivity", "a", 0.4, 0.2)
+    kinds = [
+        row("sensitivity", name, 0.4, 0.2, low=low, high=high)
+        for name, low, high in (("vertical-flip", 0.2, 1.0), ("rotation", 0.3, 0.9), ("null", 1.1, 1.4))
+    ]
+    sure = "Less for sure: Turned; more for sure: Invisible edits; not sure: Upside down."
+    assert told(axis, *kinds).endswith(sure)
+    assert told(axis, *kinds[:1]) == told(axis)
+    assert told(axis, *kinds, *kinds[1:]).endswith(
+        "Less for sure: 2 of 5 kinds of edits; more for sure: 2 of 5 kinds of edits; not sure: 1 of 5 kinds of edits."
     )
 
 
@@ -61,7 +80,7 @@ def test_agreement_that_rises_or_stays_does_not_fall() -> None:
 
 def test_axes_of_several_counts_name_the_range() -> None:
     first, second = row("axis sensitivity", "a", 1, 0.5, n=20), row("axis sensitivity", "b", 1, 0.5, n=1_200)
-    assert "on 20 to 1,200 held-out items:" in under(first, second)
+    assert "on 20 to 1,200 pictures not used for fitting." in under(first, second)
 
 
 def test_where_nothing_is_known_nothing_is_said() -> None:
@@ -77,21 +96,26 @@ def test_where_nothing_is_known_nothing_is_said() -> None:
         row("spearman", "people", math.nan, math.nan),
     )
     assert told(*some) == "Harmless a edits move e **50 % less** (no interval)."
-    assert under(*some) == "Strength 0.5, measured, on 12 held-out items: a 0.400 → 0.200 SD."
+    assert under(*some) == (
+        "Strength 0.5, measured, on 12 pictures not used for fitting. Typical change: a 0.400 → 0.200 SD."
+    )
 
 
 def test_the_page_begins_with_it(open_page: Open, demo: object) -> None:
-    first = said(open_page(CALIBRATION))
+    first = said(open_page(CALIBRATION)).replace("\N{WORD JOINER}", "")
     assert re.search(
-        r"Harmless spatial edits move conse-lite0 \*\*\d+ % less\*\* \(\d+–\d+ %\); agreement falls by at most 0\.0\d",
+        r"Harmless spatial edits move conse-lite0 \*\*\d+\s% less\*\* \(\d+–\d+\s%\); agreement falls by at most 0\.0",
         first,
     )
+    assert "Less for sure: Mirrored and Turned; not sure: Upside down." in first
+    assert "Scoring takes **7 times** as long: each picture and 6 variants of it." in first
+    assert "Whether it still notices wrong captions is not known from this run" in first
 
 
 def test_the_page_opens_on_a_measured_reading_under_which_agreement_moves(open_page: Open, demo: object) -> None:
     told = said(open_page(CALIBRATION))
     assert "Calibrated for edits that need the picture alone: Mirrored, Turned and Upside down" in told
-    assert "measured, every score scored" in told
+    assert "measured, on 116 pictures not used for fitting" in told
     changes = re.findall(r"with \S+ (0\.\d{3}) → (0\.\d{3})", told)
     assert changes
     assert all(before != after for before, after in changes)

@@ -55,7 +55,8 @@ def test_the_page_offers_to_measure_with_its_cost_and_starts_a_job(corners: Corn
     assert "calibrate learn corners --evaluator corner --families horizontal-flip,vertical-flip" in told
     assert "by construction" in told
     assert "The dev items then choose λ by what was measured" in told
-    assert app.button(key="calib.back").label.endswith("not chosen: fixed by construction")
+    assert app.button(key="calib.back").label == "Strength 1"
+    assert "It is no choice" in app.button(key="calib.back").help
     assert "Best strength" not in app.button(key="calib.back").label
     button = app.button(key="calib.measuring")
     assert not button.disabled
@@ -68,9 +69,9 @@ def test_the_page_offers_to_measure_with_its_cost_and_starts_a_job(corners: Corn
 
 def test_a_measurement_is_shown_beside_what_holds_by_construction(corners: Corners) -> None:
     measured_now()
-    app = unfolded(corners(weights="each"), "By construction")
+    app = unfolded(corners(weights="each"))
     told = said(app)
-    assert "Measured, strength 1" in told
+    assert "Before and after, measured at strength 1" in told
     assert "Not measured yet" not in told
     assert "By construction, not measured" in told
     assert "Dotted: held out, every score scored" in told
@@ -83,7 +84,7 @@ def test_a_measurement_is_shown_beside_what_holds_by_construction(corners: Corne
         own, _ = find(found, store.runs()[0], subject="human", language="en")
     assert own is not None
     assert own.choice is not None
-    assert app.button(key="calib.back").label == f"Best strength {own.choice.strength:g}, chosen on dev, measured"
+    assert app.button(key="calib.back").label == f"Best strength {own.choice.strength:g}"
     assert "dev, every score scored; it chose the best one" in told
     effect = own.effect(1.0).set_index(["measure", "name"])
     for _, row in table.iterrows():

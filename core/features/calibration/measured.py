@@ -96,9 +96,14 @@ class Settled:
         return None if self.whence == FIXED else self.strength
 
     @property
+    def named(self) -> str:
+        """The best strength where something chose it; else the strength."""
+        return f"{'Strength' if self.chosen is None else 'Best strength'} {self.strength:g}"
+
+    @property
     def told(self) -> str:
-        """The best strength where something chose it; else the strength, and that nothing did."""
-        return f"{'Strength' if self.chosen is None else 'Best strength'} {self.strength:g}, {self.whence}"
+        """The strength and what chose it, or that nothing did."""
+        return f"{self.named}, {self.whence}"
 
 
 def settled(found: Fit, own: Measured | None = None) -> Settled:

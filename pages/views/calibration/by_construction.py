@@ -102,6 +102,25 @@ _NAMED = (
 )
 
 
+def notices(found: Fit, strength: float, held: View) -> str:
+    """Whether a calibrated score still falls at wrong captions, or where that would be told, in a sentence.
+
+    Args:
+        found: the calibration.
+        strength: that is looked at.
+        held: see :func:`draw_selectivity`.
+    """
+    if lacking(held, found):
+        there = not (needs(held.table) or lack(held)) and measured_beside(held, found)
+        said = "is among the measures below" if there else "is not known from this run"
+        return f"Whether it still notices wrong captions {said}: see *Stable or deaf* under *By construction*."
+    made = change(held, found, strength)
+    before, after = made.before.signal, made.after.signal
+    if not before.n:
+        return "Whether it still notices wrong captions is not known: too few pictures have both."
+    return f"A wrong caption costs **{number(before.estimate)} → {number(after.estimate)} SD** of the score."
+
+
 def draw_selectivity(found: Fit, strength: float, view: Callable[[], View]) -> None:
     """Draw selectivity, nuisance and signal before and after a strength, on the held-out items.
 

@@ -6,10 +6,16 @@ from typing import Any
 import pandas as pd
 
 from core.features.calibration.effect import OF_AXES
+from core.probes.titles import family_title
 from pages.views.common.text import counted, listed, number, safe
 
-LED = (OF_AXES, "spearman")
+LED = (OF_AXES, "spearman", "sensitivity")
 """Measures that the line is of."""
+
+_TO = "\N{WORD JOINER}–\N{WORD JOINER}"  # both ends of an interval stay on one line
+
+_NAMED = 4
+"""Kinds of edits up to which each is named."""
 
 
 def lead(changed: pd.DataFrame, evaluator: str) -> str:
@@ -33,7 +39,23 @@ def lead(changed: pd.DataFrame, evaluator: str) -> str:
     falls = round(float((known["before"] - known["after"]).max()), 3) if len(known) else math.nan
     told = "does not fall" if falls <= 0 else f"falls by at most {falls:.3f}"
     order = "" if math.isnan(falls) else f"; agreement {told}"
-    return f"Harmless {names[0]} edits move {safe(evaluator)} {first}{more}{order}."
+    return f"Harmless {names[0]} edits move {safe(evaluator)} {first}{more}{order}.{_surely(changed)}"
+
+
+def _surely(changed: pd.DataFrame) -> str:
+    """Under which kinds of edits it is sure, by the interval of before and after; empty for one kind."""
+    rows = changed[changed["measure"] == "sensitivity"].dropna(subset=["ratio_low", "ratio_high"])
+    if len(rows) < 2:
+        return ""
+    less, more = rows["ratio_high"] < 1, rows["ratio_low"] > 1
+    parts = []
+    for word, part in (("less for sure", less), ("more for sure", more), ("not sure", ~(less | more))):
+        names = [safe(family_title(str(name))) for name in rows.loc[part, "name"]]
+        if names:
+            kinds = listed(names) if len(rows) <= _NAMED else f"{len(names)} of {len(rows)} kinds of edits"
+            parts.append(f"{word}: {kinds}")
+    said = "; ".join(parts)
+    return f" {said[0].upper()}{said[1:]}."
 
 
 def rests_on(changed: pd.DataFrame, strength: float, basis: str) -> str:
@@ -51,14 +73,15 @@ def rests_on(changed: pd.DataFrame, strength: float, basis: str) -> str:
     if not axes:
         return ""
     counts = sorted({int(row["n"]) for row in axes})
-    of = f"{counts[0]} to {counted(counts[-1], 'held-out item')}" if counts[1:] else counted(counts[0], "held-out item")
+    of = f"{counts[0]} to {counted(counts[-1], 'picture')}" if counts[1:] else counted(counts[0], "picture")
     sides = listed([f"{safe(row['axis'])} {number(row['before'])} → {number(row['after'])} SD" for row in axes])
     known = changed[changed["measure"] == "spearman"].dropna(subset=["before", "after"])
     kept = [
         f"with {safe(row['name'])} {number(row['before'])} → {number(row['after'])}" for row in known.to_dict("records")
     ]
-    order = f" Rank agreement (Spearman): {'; '.join(kept)}." if kept else ""
-    return f"Strength {strength:g}, {safe(basis)}, on {of}: {sides}.{order}"
+    order = f" Rank agreement (Spearman) {'; '.join(kept)}." if kept else ""
+    told = f"Strength {strength:g}, {safe(basis)}, on {of} not used for fitting"
+    return f"{told}. Typical change: {sides}.{order}"
 
 
 def _known_axes(changed: pd.DataFrame) -> list[dict[Any, Any]]:
@@ -80,8 +103,8 @@ def _ends(row: dict[Any, Any]) -> str:
     if low <= 0 <= high:
         return f"({_share(low)} to {_share(high)}, which may be chance)"
     near, far = sorted((abs(low), abs(high)))
-    return f"({near:.0f}–{far:.0f} %)"
+    return f"({near:.0f}{_TO}{far:.0f}\N{NO-BREAK SPACE}%)"
 
 
 def _share(share: float) -> str:
-    return f"{abs(share):.0f} % {'more' if share > 0 else 'less'}"
+    return f"{abs(share):.0f}\N{NO-BREAK SPACE}% {'more' if share > 0 else 'less'}"

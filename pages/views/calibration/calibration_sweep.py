@@ -17,18 +17,17 @@ from core.features.calibration.measured import Measured, Settled, settled
 from core.features.calibration.readings import CHOSEN, CHOSEN_MEASURED, FIXED, calibrator
 from core.features.calibration.sweep import LAMBDAS
 from core.statistics.bootstrap import LEAST_N
-from pages.views.calibration.by_construction import draw_constructed
+from pages.views.calibration.by_construction import draw_constructed, notices
 from pages.views.calibration.calibration_lead import LED, lead, rests_on
 from pages.views.calibration.calibration_state import Bands, axis_colours, axis_lines, effect
 from pages.views.calibration.measured_calibration import Source, draw_measured, measurement
 from pages.views.common.collect import data_buttons, figure_buttons
 from pages.views.common.layers import draw_folded
 from pages.views.common.page_charts import draw
-from pages.views.common.text import safe
+from pages.views.common.text import counted, safe
 from pages.views.common.url_state import PageState
 
 CONSTRUCTED = "calib.constructed"
-_BASIS = "every score scored"
 _LONG = 200
 """Letters from which a caveat stands folded with what it is about."""
 
@@ -47,8 +46,9 @@ def draw_sweep(
     own, stale = measurement(source, key, found)
     usual = settled(found, own)
     strength = float(usual.strength if state.get("strength") is None else state.get("strength"))
-    long = _lead(key, found, own, strength)
+    long = _lead(key, found, own, strength, view)
     _slider(state, found, usual, strength, fingerprint)
+    draw_measured(source, key, found, strength, own, stale)
     measured = {} if own is None else own.sweeps
     table = sweep_table(found, bands, measured=measured, allowed=usual.choice.allowed)
     left, right = st.columns(2, gap="medium")
@@ -64,8 +64,7 @@ def draw_sweep(
             "uncalibrated shift, on dev."
         )
     )
-    st.caption(f"Held-out items with 95 % bands.{grey} A click on a line chooses its strength.")
-    draw_measured(source, key, found, strength, own, stale)
+    st.caption(f"Pictures not used for fitting, with 95 % bands.{grey} A click on a line chooses its strength.")
     _folded(state, key, found, table, usual, strength, source, view, long, fingerprint)
     state.publish()
 
@@ -102,17 +101,26 @@ def _folded(
     )
 
 
-def _lead(key: tuple[object, ...], found: Fit, own: Measured | None, strength: float) -> list[str]:
+def _lead(
+    key: tuple[object, ...], found: Fit, own: Measured | None, strength: float, view: Callable[[], View]
+) -> list[str]:
     """Say what one gets at a strength, what limits it first of all; the limits that are too long to stand there."""
     said = found.caveats(strength, measured=own is not None)
     for sentence in said:  # before any number
         if len(sentence) < _LONG:
             st.warning(safe(sentence, limit=800), icon=":material/priority_high:")
     changed = effect(key, strength, LED, found) if own is None else own.effect(strength, measures=LED)
-    basis = found.basis if own is None else f"measured, {_BASIS}"
     st.markdown(lead(changed, found.evaluator))
-    st.caption(rests_on(changed, strength, basis))
+    st.markdown(f"{notices(found, strength, view())}{_cost(found)}")
+    st.caption(rests_on(changed, strength, found.basis if own is None else "measured"))
     return [sentence for sentence in said if len(sentence) >= _LONG]
+
+
+def _cost(found: Fit) -> str:
+    """How much longer a calibrated score takes, where it needs the scores of a picture's own variants."""
+    variants = calibrator(found.terms, strength=1.0, evaluator=found.evaluator).variants
+    told = f" Scoring takes **{1 + variants} times** as long: each picture and {counted(variants, 'variant')} of it."
+    return told if variants else ""
 
 
 def _slider(state: PageState, found: Fit, usual: Settled, strength: float, fingerprint: str) -> None:
@@ -129,7 +137,7 @@ def _slider(state: PageState, found: Fit, usual: Settled, strength: float, finge
         help="λ of the paper: 0 leaves the score as it is, 1 is the full correction",
     )
     row.button(
-        usual.told,
+        usual.named,
         icon=":material/my_location:",
         key="calib.back",
         on_click=state.put,
@@ -203,7 +211,7 @@ def _sensitivity(
     usual: Settled,
     head: int,
 ) -> None:
-    st.markdown(f"**Unwanted change, by strength, {found.basis if own is None else 'measured'}**")
+    st.markdown(f"**Typical change, by strength, {found.basis if own is None else 'measured'}**")
     rows = axis_lines(key, own.file.made if own else "", found, own)
     rows = rows.assign(allowed=rows["strength"].map(dict(zip(LAMBDAS, usual.choice.allowed, strict=True))))
     figure = sensitivity_along(rows, strength=strength, chosen=usual.chosen, colour=axis_colours(rows["name"]))

@@ -23,6 +23,7 @@ from core.settings import results_dir, runs_dir
 from core.store.run_files import Run
 from pages.views.common.access import operates, operators_only
 from pages.views.common.collect import data_buttons, figure_buttons
+from pages.views.common.layers import draw_folded
 from pages.views.common.links import pairs_behind
 from pages.views.common.page_charts import draw
 from pages.views.common.page_tables import draw_table
@@ -54,7 +55,7 @@ class Source:
         return {"run": self.run.id, "subject": self.subject, "language": self.language}
 
 
-OPENS = " A click on a family's dot leads to its pairs, with their scores as stored."
+OPENS = " A click on a dot leads to its pairs, with their scores as stored."
 
 
 def opened(names: pd.Series, found: Fit, source: Source) -> list[str]:
@@ -81,7 +82,7 @@ def draw_measured(
     if found.basis == MEASURED:
         st.caption(safe(_refused(key, found), limit=400))
         return
-    st.header(f"Measured, strength {strength:g}", anchor=False)
+    st.header(f"Before and after, measured at strength {strength:g}", anchor=False)
     if why := _refused(key, found):
         st.info(safe(why, limit=600), icon=":material/straighten:")
         return
@@ -117,7 +118,7 @@ def _show(found: Fit, strength: float, own: Measured, source: Source) -> None:
     scored = own.effect(strength)
     rows = scored[scored["measure"] == "sensitivity"]
     rows = rows.assign(opens=opened(rows["name"], found, source))
-    figure = before_after_dots(rows, colour=colours([found.evaluator])[found.evaluator], axis="median |Δ|, SD")
+    figure = before_after_dots(rows, colour=colours([found.evaluator])[found.evaluator], axis="typical change, SD")
     draw(
         figure,
         key="calib.measured.dots",
@@ -126,14 +127,20 @@ def _show(found: Fit, strength: float, own: Measured, source: Source) -> None:
     )
     at = own.sweep.lambdas.index(strength)
     spread = own.sweep.spread[at] / own.sweep.spread[0]
-    st.caption(
-        f"Median over items of an item's median \\|Δ\\|, in SD of the unedited scores of the same side, held-out "
-        f"items. The evaluator scored {counted(own.file.images, 'picture')}, the variants and their own variants; the "
-        f"unedited scores' SD is {number(100 * spread, digits=1)} % of what it was.{OPENS}"
-    )
-    figure_buttons(figure, rows, "calibration-measured", title="Measured calibration", key="calib.measured.f")
-    _numbers(rows)
-    data_buttons(scored, f"{found.evaluator}-measured", key="calib.measured.data")
+    with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute"):
+        st.caption(f"Median over pictures, in SD of the unedited scores; 95 % intervals.{OPENS}", width="content")
+        figure_buttons(figure, rows, "calibration-measured", title="Measured calibration", key="calib.measured.f")
+
+    def numbers() -> None:
+        _numbers(rows)
+        st.caption(
+            f"An item's change is the median over its edits, before and after each in SD of its own unedited scores. "
+            f"The evaluator scored {counted(own.file.images, 'picture')}, the variants and their own variants; the "
+            f"unedited scores' SD is {number(100 * spread, digits=1)} % of what it was."
+        )
+        data_buttons(scored, f"{found.evaluator}-measured", key="calib.measured.data")
+
+    draw_folded("Each kind of edit in numbers", numbers, key="calib.measured.numbers")
 
 
 def _numbers(rows: pd.DataFrame) -> None:

@@ -227,7 +227,11 @@ def draw_preview(study: Study) -> None:
             for answer in question.answers:
                 st.button(answer.label, disabled=True, key=f"study.preview.{question.name}.{answer.value}")
 
-    draw_item(study, item, study.definition.left_version("preview", item.id), dead)
+    st.header("An item", anchor=False)
+    try:
+        draw_item(study, item, study.definition.left_version("preview", item.id), dead)
+    except NotAvailable as error:
+        st.caption(f"No picture can be shown here: {safe(str(error), limit=300)}")
 
 
 def draw_screened(study: Study, annotator: Annotator) -> None:

@@ -20,6 +20,7 @@ from core.analysis.selectivity import harmless, lack
 from core.analysis.table import View
 from core.charts.spec import Figure
 from core.statistics.arithmetic import row_medians
+from core.statistics.wording import counted
 
 FALLS = "notices broken meanings"
 NO_FALL = "does not notice broken meanings"
@@ -103,6 +104,26 @@ def balance(found: pd.DataFrame) -> str:
     first = says.format(noticed.index[0], told[0], more) if told else ""
     others = own.drop(index=noticed.index)["falls"].to_dict()
     return " ".join(filter(None, (first, told_together({str(name): str(said) for name, said in others.items()}))))
+
+
+def in_brief(view: View) -> str:
+    """What some scores say of their evaluators, in a few words; empty where they say nothing of either demand.
+
+    Returns:
+        How many notice broken meanings; where none was broken, how far harmless edits change scores.
+    """
+    found = demands(view)
+    asked = found[~found["falls"].isin((FEW, NOT_ASKED))]
+    if len(asked):
+        notice = int((asked["falls"] == FALLS).sum())
+        return f"{notice} of {counted(len(asked), 'metric')} {'notices' if notice == 1 else 'notice'} broken meanings"
+    if (found["falls"] == FEW).any():
+        return FEW.replace("has too few", "Too few").replace("it notices", "metrics notice")
+    known = found["nuisance"].dropna()
+    if known.empty:
+        return ""
+    ends = list(dict.fromkeys(f"{each:.2f}" for each in (known.min(), known.max())))
+    return f"Harmless edits change scores by {' to '.join(ends)} SD"
 
 
 def half_asked(view: View) -> str:

@@ -58,6 +58,7 @@ def show(
         print_json(record)
         return
     typer.echo(f"{corpus.name}: {record['kept']:,} items kept, {record['rejected']:,} left out")
+    typer.echo("An audit opens the pictures; one that cannot be read is left out there, with its reason.")
     if corpus.rejected:
         examples = {each.code: each.detail for each in reversed(corpus.rejected)}
         rows = [(code, count, examples[code]) for code, count in record["reasons"].items()]

@@ -2,23 +2,29 @@
 
 import pandas as pd
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
+from core.analysis.both_demands import in_brief
+from core.analysis.reading import read_table
 from core.analysis.scope import Scope
 from core.errors import InvariscopeError
 from core.store.publishing import accept_published
 from core.store.run_files import Run
-from pages.views.common.access import operates, operators_only
+from pages.views.common.access import AUDIT, may_operate, operates, operators_only
 from pages.views.common.links import FAILURES, OVERVIEW, RESULTS, RUNS, draw_no_run, link_to
 from pages.views.common.open_runs import Signature, evaluator_names, narrowed, present, run_table, store
 from pages.views.common.page_head import header
 from pages.views.common.page_tables import draw_table
 from pages.views.common.text import counted, safe, thousands
-from pages.views.common.url_state import PageState, carried
+from pages.views.common.url_state import PageState, carried, turn_to
 
 UPLOAD = "runs.upload"
 _TOLD = "runs.told"
 _MOST = 12
 """Runs that have a row; the table has all."""
+
+_SMALL = 100_000
+"""Scored pairs up to which a run is read for what its row says of it."""
 
 _WAYS: tuple[tuple[str, str, str, dict[str, str]], ...] = (
     (FAILURES, "Pictures", ":material/photo_library:", {}),
@@ -40,29 +46,65 @@ def draw() -> None:
     state.restore()
     header("The audits on this machine; a row opens its findings.", state, words=("run",))
     _problems(opened.problems)
+    if may_operate():
+        with st.container(horizontal=True, horizontal_alignment="right"):
+            st.button(
+                "New run",
+                type="primary",
+                icon=":material/add:",
+                key="runs.new",
+                on_click=turn_to,
+                args=(AUDIT, lambda _: False),
+            )
+    rooms: dict[str, Room] = {}
     if runs:
         warn_incomplete(runs)
-        _rows(runs, files)
+        rooms = _rows(runs, files)
         with st.expander("Every run with its counts", icon=":material/table:"):
             _table(runs)
     else:
         draw_no_run(here=RUNS)
     _upload(runs)
     state.publish()
+    for run in runs:  # last: a run that nobody looked at yet takes seconds
+        if run.id in rooms and (outcome := _outcome(files, run)):
+            place, mark, tests = rooms[run.id]
+            place.caption(f"{mark}**{outcome}**  \n{tests}")
 
 
-def _rows(runs: tuple[Run, ...], files: Signature) -> None:
-    """Draw a row for each of the latest runs: it opens its findings, a menu what else it has."""
+Room = tuple[DeltaGenerator, str, str]
+"""Where a row says what its run is, and what stands there: whether it is in use, what it tests."""
+
+
+def _outcome(files: Signature, run: Run) -> str:
+    """What a run says of its evaluators, where it is small enough to be read for a list."""
+    small = run.status == "complete" and 0 < int(run.manifest["counts"].get("pairs") or 0) <= _SMALL
+    return _brief(files, run.id, str(run.manifest.get("content_sha256", ""))) if small else ""
+
+
+@st.cache_data(max_entries=256, show_spinner=False)
+def _brief(_files: Signature, run: str, content: str) -> str:  # noqa: ARG001  # the cache's key
+    try:
+        return in_brief(read_table(store(_files), Scope(runs=(run,), directional=True)).view())
+    except InvariscopeError:
+        return ""
+
+
+def _rows(runs: tuple[Run, ...], files: Signature) -> dict[str, Room]:
+    """Draw a row for the run in use and each of the latest: it opens its findings, a menu what else it has."""
     latest = run_table(runs).sort_values("created", ascending=False, kind="stable")
-    used = _in_use(files)
+    used, rooms = _in_use(files), {}
+    latest = pd.concat([latest[latest["run"] == used], latest[latest["run"] != used]])
     with st.container(gap=None):
         for place, row in enumerate(latest.head(_MOST).to_dict("records")):
             run = {"run": str(row["run"])}
             with st.container(horizontal=True, vertical_alignment="center", gap="small", key=f"run_row_{place}"):
-                link_to(RESULTS, f"**{safe(row['run'])}**", icon=":material/bar_chart:", query_params=run)
+                link_to(RESULTS, f"**{safe(row['run'])}**", icon=":material/chevron_right:", query_params=run)
                 with st.container(key=f"run_tests_{place}"):
                     mark = ":green-badge[In use] " if row["run"] == used else ""
-                    st.caption(f"{mark}{safe(row['tests'], limit=200)}")
+                    room, tests = st.empty(), safe(row["tests"], limit=200)
+                    room.caption(f"{mark}{tests}")
+                    rooms[str(row["run"])] = room, mark, tests
                 evaluators = str(row["evaluators"]).split(", ")
                 with st.container(key=f"run_facts_{place}", width="content"):
                     items = "—" if pd.isna(row["items"]) else counted(int(row["items"]), "picture")
@@ -71,6 +113,7 @@ def _rows(runs: tuple[Run, ...], files: Signature) -> None:
                     for view, label, icon, opens in _WAYS:
                         link_to(view, label, icon=icon, query_params=run | opens)
                     st.caption(f"{safe(row['evaluators'], limit=200)}; {safe(row['corpus'])}; {safe(row['created'])}")
+    return rooms
 
 
 def _in_use(files: Signature) -> str:

@@ -23,7 +23,9 @@ def test_the_page_says_rho_p_and_how_few_the_points_are(open_page: Open) -> None
     words = said(app)
     assert "Spearman's ρ = **0.00**, p = 1.000 (permutation test, every order tried), n = 7 modifiers." in words
     assert "7 points are few" in words
-    assert "How positive a word sounds to conse-lite0 is not shown to predict" in words
+    assert (
+        "No link is found between how positive a word sounds to conse-lite0 and how much it changes the score" in words
+    )
     assert "A rank correlation from ±" in words
     assert "how much it changes the score (7 modifiers)" in words
     assert "Not applicable to **grounding-judge**" in words

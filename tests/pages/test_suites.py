@@ -50,7 +50,7 @@ def test_an_example_is_one_click_away_and_does_not_call_itself_a_publishers(
     app = open_page(SUITES)
     assert not job_queue.list_jobs()[0]
     assert f"{len(suite.compared)} captions of the demo corpus" in said(app)
-    app.button(key="door.example").click().run()
+    app.button(key="suites.example").click().run()
     assert not app.exception
     (job,) = job_queue.list_jobs()[0]
     assert isinstance(job.request, SuiteRequest)

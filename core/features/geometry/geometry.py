@@ -171,7 +171,7 @@ def _concluded(row: pd.Series, evaluator: str, families: int) -> str:
         return f"Whether the place that {evaluator} gives a word goes with its shift is unclear from {where}."
     if row["p"] >= ALPHA:
         return (
-            f"How positive a word sounds to {evaluator} is not shown to predict how much it changes the score "
+            f"No link is found between how positive a word sounds to {evaluator} and how much it changes the score "
             f"({where}).{_power(n - families + 1)}"
         )
     way = "higher" if row["rho"] > 0 else "lower"
@@ -182,11 +182,11 @@ def _concluded(row: pd.Series, evaluator: str, families: int) -> str:
 
 
 def _power(n: int) -> str:
-    """What so many modifiers would have shown; of several families each takes one, as ranks are within them."""
+    """What so many modifiers find; of several families each takes one, as ranks are within them."""
     least = smallest_rho(n)
     if math.isnan(least):
         return ""
-    return f" A rank correlation from ±{least:.2f} on would have shown in four of five such runs."
+    return f" So many words find a rank correlation of ±{least:.2f} in four of five runs; a weaker one may be missed."
 
 
 def _phrases(modifier: str, level: str, objects: Mapping[str, Sequence[str]]) -> list[str]:

@@ -9,45 +9,39 @@ import pandas as pd
 import streamlit as st
 
 from core.analysis.flip_cells import (
-    EVERY,
-    EVIDENCE,
     IQR,
     READ,
     SCALE,
     TWO_PICTURES,
-    Cell,
     cell_curves,
     cell_risks,
-    evident_gaps,
     nearest_gap,
-    pairs_said,
-    widest_gaps,
 )
 from core.analysis.flip_shifts import SAME
-from core.analysis.overview import furthest
 from core.analysis.questions.papers import CONTRAST
 from core.analysis.scope import Narrowed
 from core.analysis.slices import Slice
-from core.features.flips.flip_questions import TURNED, as_families, named_cells, named_rows, turned_whole
-from core.features.flips.flip_risk_figures import family_styles, reliability, risk_curves, risk_map
+from core.features.flips.flip_questions import as_families, named_rows
+from core.features.flips.flip_risk_figures import family_styles, risk_curves, risk_map
 from core.probes import registry as probes
 from core.probes.base import Axis, Edits, Expectation, Probe
-from core.probes.titles import family_title
+from core.probes.titles import CONTRASTS, family_title
 from core.statistics.flip_risk import GAPS as STANDARD
-from core.statistics.flip_risk import LEAST_EVIDENCE, LEAST_PICTURES, LEAST_SOURCES
+from core.statistics.flip_risk import LEAST_SOURCES
 from core.statistics.shift_pairs import CURVE_ERROR
 from pages.views.common.collect import data_buttons, figure_buttons
 from pages.views.common.layers import draw_folded
 from pages.views.common.links import pairs_behind
-from pages.views.common.open_runs import KEYED, Shelf, Signature, of_runs, view
+from pages.views.common.open_runs import KEYED, Shelf, Signature, view
 from pages.views.common.page_charts import draw, titled
 from pages.views.common.page_tables import draw_table
 from pages.views.common.run_corpora import corpus_names
 from pages.views.common.scope_chips import scope_fields
 from pages.views.common.shown_answers import interval
 from pages.views.common.slice_filters import describe, offer_relaxing, slice_fields, slice_link
-from pages.views.common.text import THE_PAPER, counted, listed, safe
+from pages.views.common.text import THE_PAPER, listed, safe
 from pages.views.common.url_state import Field, PageState, joined, one_of, some_of
+from pages.views.flip_risk.flip_evidence import cells_of, draw_evidence
 from pages.views.probe_lab.lab_state import linked_evaluators, ready_evaluators
 
 USUAL = 0.007
@@ -63,26 +57,11 @@ _UNIT_TOLD = {
 }
 
 
-# Cells are many times the size of a table of risks: the last few slices, for the gaps that a reader tries on them.
-@of_runs
-@st.cache_resource(hash_funcs=KEYED, max_entries=2, show_spinner="Counting every pair of shifts …")
-def cells_of(files: Signature, scope: Narrowed, chosen: Slice) -> tuple[Cell, ...]:
-    """Shifts of every evaluator, of the paper's contrasts and of every family, in order."""
-    return named_cells(view(files, scope, chosen))
-
-
 @st.cache_data(hash_funcs=KEYED, max_entries=128, show_spinner="Counting every pair of shifts …")
 def risks(files: Signature, scope: Narrowed, chosen: Slice, unit: str, gap: float) -> pd.DataFrame:
     """Flip risk of every cell at one gap, with its interval."""
     found = cell_risks(cells_of(files, scope, chosen), gaps=(gap,), unit=unit)
     return as_families(view(files, scope, chosen), found)
-
-
-@st.cache_data(hash_funcs=KEYED, max_entries=16, show_spinner="Looking for the gaps that are evidence …")
-def evident(files: Signature, scope: Narrowed, chosen: Slice) -> pd.DataFrame:
-    """The gap of every cell from which on its flip risk is below 5 %."""
-    found = evident_gaps(cells_of(files, scope, chosen))
-    return as_families(view(files, scope, chosen), found).drop(columns="opens")
 
 
 @st.cache_data(hash_funcs=KEYED, max_entries=16, show_spinner="Looking for the gaps that are evidence …")
@@ -101,13 +80,6 @@ def curves(files: Signature, scope: Narrowed, chosen: Slice, unit: str) -> pd.Da
     own = [cell for cell in cells_of(files, scope, chosen) if cell.family in whole]
     found = cell_curves(own, gaps=[gap for gap in GAPS if gap > 0], unit=unit)
     return as_families(seen, found)
-
-
-@st.cache_data(hash_funcs=KEYED, max_entries=16, show_spinner="Looking what became of near ties …")
-def turned(files: Signature, scope: Narrowed, chosen: Slice) -> pd.DataFrame:
-    """What became of the near ties; see :func:`core.analysis.flip_cells.turned_ties`. Shares in percent."""
-    found = turned_whole(view(files, scope, chosen))
-    return found.assign(**{name: 100 * found[name] for name in ("told", "apart", "turned", "low", "high")})
 
 
 @st.cache_data(hash_funcs=KEYED, max_entries=4, show_spinner=False)
@@ -137,16 +109,9 @@ def draw_gap(state: PageState, files: Signature, scope: Narrowed, chosen: Slice)
         )
         offer_relaxing(state, files, scope, chosen)
         return
-    st.header("The smallest difference that is evidence", anchor=False)
-    said = pairs_said(cells_of(files, scope, chosen))
-    for sentence in _lead(files, scope, chosen):
-        st.markdown(sentence)
-    st.caption(said)
-    draw_folded("The gap of every family", lambda: _gaps(evident(files, scope, chosen)), key="flip.gaps")
+    if told := _often(cells, gap, unit):
+        st.markdown(told)
     same = SAME in set(cells["pairs"])
-    if same:
-        _became(turned(files, scope, chosen))
-    st.header("The risk at your own gap", anchor=False)
     how = (
         "A harmless edit moves both. The **risk of ranking flip** (RRF) is half the share of such pairs of captions "
         "whose difference it changes by more than *d*: either may be the one ahead."
@@ -154,7 +119,6 @@ def draw_gap(state: PageState, files: Signature, scope: Narrowed, chosen: Slice)
         else f"A harmless edit moves both. Numbers are {TWO_PICTURES}, whose shifts are drawn independently: the "
         "**risk of ranking flip** (RRF) is the share of all pairs of shifts whose difference exceeds *d*."
     )
-    st.markdown(f"Two captioners tie on a picture but for a gap *d*. {how} {READ}")
     _controls(state, gap, usual)
     if cells["risk"].isna().all():
         st.info("No evaluator here has a scale with an upper bound; take the gap as a share of its spread.")
@@ -164,99 +128,23 @@ def draw_gap(state: PageState, files: Signature, scope: Narrowed, chosen: Slice)
     drawn = curves(files, scope, chosen, unit).dropna(subset=["risk"])
     _curves(drawn, gap, partial(every_risk, files, scope, chosen, unit), behind)
     draw_folded("Every number", lambda: _numbers(cells), key="flip.every")
+    st.caption(f"Two captioners tie on a picture but for a gap *d*. {how} {READ}")
+    draw_evidence(files, scope, chosen, same=same)
 
 
-def _gaps(found: pd.DataFrame) -> None:
-    st.caption(
-        f"{EVIDENCE} The family named above has the largest gap; of equal ones, the interval that reaches further. It "
-        "was picked after seeing them all: the interval above allows for that, those below do not."
-    )
-    number = st.column_config.NumberColumn
-    ends, look = interval(found, "low", "high", 4, signed=False)
-    behind, _ = interval(found, "apart_low", "apart_high", 4, signed=False)
-    draw_table(
-        found.assign(ends=ends, apart_ends=behind),
-        alt="The gap from which on the flip risk is below 5 %",
-        height="content",
-        column_order=(
-            *("evaluator", "family", "said", "d", "ends", "of_iqr", "of_sd", "null_d"),
-            *(("pairs", "apart_d", "apart_ends") if SAME in set(found["pairs"]) else ()),
-            *("n_items", "note"),
-        ),
-        column_config={
-            "evaluator": "Evaluator",
-            "family": "Family",
-            "said": st.column_config.TextColumn("In words", width="large"),
-            "d": number("Gap", format="%.4g", help="In units of the score"),
-            "ends": look,
-            "of_iqr": number("% of the IQR", format="%.1f", help="Of the evaluator's unedited scores"),
-            "of_sd": number("% of the SD", format="%.1f", help="Of the evaluator's unedited scores"),
-            "null_d": number("Invisible edits' gap", format="%.4g", help="The same of invisible edits"),
-            "pairs": "Captions of",
-            "apart_d": number("If of different pictures", format="%.4g", help=f"The gap {TWO_PICTURES}"),
-            "apart_ends": look,
-            "n_items": number("n items"),
-            "note": "To note",
-        },
-    )
-    st.caption(
-        "95 % intervals, items of one source together, the interval of the risk turned round; none below "
-        f"{LEAST_PICTURES} pictures of several captions, {LEAST_EVIDENCE} items of one. The risk never rises with "
-        "the gap, so there is one such gap."
-    )
-    data_buttons(found, "gaps-of-evidence", key="flip.evidence")
-
-
-@st.cache_data(hash_funcs=KEYED, max_entries=16, show_spinner="Looking for the gaps that are evidence …")
-def _lead(files: Signature, scope: Narrowed, chosen: Slice) -> list[str]:
-    """For every evaluator the family that asks for the largest gap, or all that do, as a sentence."""
-    cells, told = cells_of(files, scope, chosen), []
-    found = as_families(view(files, scope, chosen), widest_gaps(cells))
-    for name in dict.fromkeys(cell.evaluator for cell in cells):
-        known = found[found["evaluator"] == name]
-        if known.empty:
-            told.append(f"**{safe(name)}**: no gap is known here.")
-            continue
-        largest = furthest(known, value="d")
-        worst, families = largest.iloc[0], [f"*{safe(family_title(name))}*" for name in largest["family"]]
-        low, high = f"{worst['low']:.3g}", f"{worst['high']:.3g}"
-        sure = "" if pd.isna(worst["low"]) else f"95 % CI {low} to {high}, "
-        share = "" if pd.isna(worst["of_iqr"]) else f"{worst['of_iqr']:.0f} % of its interquartile range, "
-        said = f"{safe(worst['said'], limit=200)} ({share}{sure}n {worst['n_items']})"
-        rest = sum(math.isnan(cell.shifts.gap_within()[1]) for cell in cells if cell.evaluator == name)
-        unknown = f"; of {counted(rest, 'family', 'families')} the gap is not known." if rest else "."
-        told.append(f"**{safe(name)}**: {said}, because of {listed(families)}{_behind(worst)}{unknown}")
-    return told
-
-
-def _behind(row: pd.Series) -> str:
-    """What the gap would be of captions of different pictures, behind that of the same picture."""
-    if row["pairs"] != SAME or pd.isna(row["apart_d"]):
+def _often(cells: pd.DataFrame, gap: float, unit: str) -> str:
+    """In how many pairs the family that flips most does so under each evaluator; empty without an interval."""
+    known = cells[cells["low"].notna() & ~cells["family"].isin(CONTRASTS)]
+    if known.empty:
         return ""
-    low, high = f"{row['apart_low']:.3g}", f"{row['apart_high']:.3g}"
-    return f"; {TWO_PICTURES}, {row['apart_d']:.3g}" + ("" if pd.isna(row["apart_low"]) else f" ({low} to {high})")
-
-
-def _became(ties: pd.DataFrame) -> None:
-    """What became of near ties: a sentence an evaluator, and what was told against what turned."""
-    st.header("Do near ties turn as often as told?", anchor=False)
-    whole = ties[ties["family"] == EVERY]
-    for row in whole[whole["told_of"].str.contains("more")].to_dict("records"):
-        ends = row["note"] if pd.isna(row["low"]) else f"95 % CI {row['low']:.0f} to {row['high']:.0f}"
-        st.markdown(
-            f"**{safe(row['evaluator'])}**: of {row['n_pairs']:,} near ties of {row['n_items']:,} pictures "
-            f"**{row['turned']:.0f} %** really turned ({ends}), where {row['told']:.0f} % was told: {row['said']}. "
-            f"{TWO_PICTURES[0].upper()}{TWO_PICTURES[1:]}, {row['apart']:.0f} % would have been told."
-        )
-    figure = reliability(ties)
-    draw(
-        figure,
-        key="flip.turned",
-        alt="Share of near ties that turned against the risk that was told, a panel an evaluator; on the line as many "
-        "turned as were told",
-    )
-    st.caption(f"A near tie is a pair that was told to turn with 5 % or more. {TURNED}")
-    figure_buttons(figure, ties, "near-ties", title="What became of near ties", key="flip.t")
+    worst = known.loc[known.groupby("evaluator", sort=False)["risk"].idxmax()]
+    told = [
+        f"**{100 * row['risk']:.0f} %** under {safe(row['evaluator'])} (*{safe(family_title(str(row['family'])))}*)"
+        for row in worst.to_dict("records")
+    ]
+    of = "the evaluator's spread" if unit == IQR else "its scale"
+    ahead = f"If one is ahead by {100 * gap:g} % of {of}"
+    return f"{ahead}, a harmless edit puts the other ahead in up to {listed(told)} of pairs."
 
 
 def _controls(state: PageState, gap: float, usual: float) -> None:

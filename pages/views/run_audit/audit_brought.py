@@ -178,6 +178,7 @@ def draw_preview(corpus: Corpus) -> None:
     for item in items:
         with cells.container(gap="xxsmall"):
             _draw(item)
+    st.caption("An audit opens the other pictures; one that cannot be read is left out there, with its reason.")
     if all(not item.captions for item in items):
         st.caption("None of these has a caption; without one, *Human caption* has nothing to hold.")
 

@@ -193,10 +193,11 @@ def choose_probes(state: PageState) -> list[str]:
                 ("None", []),
             ):
                 st.button(label, key=f"run.probes.{label}", type="tertiary", on_click=_put, args=(state, names))
-    for axis in Axis:
-        families = _families(axis)
-        if families:
-            _draw_axis(state, axis, families, chosen)
+    with st.expander("Choose kinds of edits", icon=":material/tune:"):
+        for axis in Axis:
+            families = _families(axis)
+            if families:
+                _draw_axis(state, axis, families, chosen)
     _single(state)
     return list(state.get("probes"))
 

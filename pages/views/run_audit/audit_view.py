@@ -8,6 +8,8 @@ from pages.views.run_audit.audit_cost import draw_cost
 from pages.views.run_audit.audit_jobs import draw_jobs, running
 from pages.views.run_audit.audit_setup import choose_audit, run_state
 
+_FIRST = "run.jobs.first"
+
 
 def draw() -> None:
     """Draw the view."""
@@ -25,7 +27,8 @@ def draw() -> None:
         asked = choose_audit(state)
     state.publish()
     with right:
-        if running():  # what goes on now stands first
+        st.session_state[_FIRST] = running() or st.session_state.get(_FIRST, False)
+        if st.session_state[_FIRST]:  # what goes on stands first, and stays there when it ends
             draw_jobs()
             draw_cost(state, asked)
         else:

@@ -19,7 +19,6 @@ from core.features.suites import suite_tables as tables
 from core.features.suites.suite_result import SuiteResult, added, reached_elsewhere, result_of, store
 from pages.views.common.access import may_operate, operates, operators_only
 from pages.views.common.collect import data_buttons, figure_buttons
-from pages.views.common.links import Door, draw_doors
 from pages.views.common.page_charts import draw
 from pages.views.common.page_tables import draw_table
 from pages.views.common.shown_answers import interval
@@ -46,20 +45,21 @@ _COMMANDS = (
 
 def draw_nothing() -> None:
     """Say what a suite is, and let the reader try one."""
-    st.info(
-        "No benchmark results yet. Try the example, or bring a publisher's file: Flickr8k-Expert and -CF, "
-        "Pascal-50S, Composite, FOIL, CapArena, M-CapEval1k; of videos, VATEX-EVAL and ActivityNet-FOIL; or a table of "
-        "your own: image, caption, rating; or text, left, right, preferred for two pictures of one text. "
-        "Nothing is downloaded.",
-        icon=":material/fact_check:",
-    )
+    st.markdown("No benchmark results yet. A suite is a file of captions that people rated, compared or found wrong.")
     request = example_request() if may_operate() else None
     if request is not None:
-        told = (
-            "27 captions of the demo corpus, each beside one with a wrong object: right and wrong by construction, "
-            "nobody was asked"
+        st.button(
+            "Try an example",
+            type="primary",
+            icon=":material/play_circle:",
+            key="suites.example",
+            on_click=partial(start, request),
         )
-        draw_doors([Door("Try an example", told, ":material/play_circle:", act=partial(start, request), key="example")])
+        st.caption("27 captions of the demo corpus, each beside one with a wrong object; nobody was asked.")
+    st.caption(
+        "Files that are read: Flickr8k-Expert and -CF, Pascal-50S, Composite, FOIL, CapArena, M-CapEval1k; of videos, "
+        "VATEX-EVAL and ActivityNet-FOIL; your own table (image, caption, rating; or text, left, right, preferred)."
+    )
 
 
 def draw_commands() -> None:

@@ -210,11 +210,9 @@ _WITHIN = " Ranked within families, and every order keeps a word in its own: eac
 
 def _draw_tests(found: Geometry) -> None:
     own = found.tests[found.tests["family"] != ALL]
-    if len(own) > 1:
-        st.header("Family by family", anchor=False)
-        for _, row in own.iterrows():
+    with st.expander("Family by family, and every number", icon=":material/table:"):
+        for _, row in own.iterrows() if len(own) > 1 else ():
             st.markdown(f"**{safe(family_title(row['family']))}**: {_said(row)}")
-    with st.expander("Every number", icon=":material/table:"):
         draw_table(
             found.points,
             alt="Every modifier with its projection and its shift",

@@ -139,12 +139,12 @@ def _often(cells: pd.DataFrame, gap: float, unit: str) -> str:
         return ""
     worst = known.loc[known.groupby("evaluator", sort=False)["risk"].idxmax()]
     told = [
-        f"**{100 * row['risk']:.0f} %** under {safe(row['evaluator'])} (*{safe(family_title(str(row['family'])))}*)"
-        for row in worst.to_dict("records")
+        f"**{100 * risk:.0f} %** of pairs under {safe(name)} (*{safe(family_title(str(family)))}*)"
+        for name, family, risk in worst[["evaluator", "family", "risk"]].itertuples(index=False, name=None)
     ]
     of = "the evaluator's spread" if unit == IQR else "its scale"
     ahead = f"If one is ahead by {100 * gap:g} % of {of}"
-    return f"{ahead}, a harmless edit puts the other ahead in up to {listed(told)} of pairs."
+    return f"{ahead}, a harmless edit puts the other ahead in up to {listed(told)}."
 
 
 def _controls(state: PageState, gap: float, usual: float) -> None:

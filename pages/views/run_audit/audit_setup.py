@@ -344,34 +344,35 @@ def _corpus(state: PageState) -> str | None:
             help="An absolute path on the machine that this page runs on. Images are only read, never copied.",
         )
         folder = state.get("root").strip() or (None if own else str(known) if known else "")
-    left, middle, right = st.columns(3)
-    left.number_input(
-        "Number of items",
-        min_value=1,
-        max_value=10**9,
-        step=1,
-        key=state.key("limit"),
-        placeholder="All",
-        help="Only the first items of the corpus. Leave it empty to take all.",
-    )
-    middle.number_input(
-        "Sample",
-        min_value=1,
-        max_value=10**9,
-        step=1,
-        key=state.key("sample"),
-        placeholder="None",
-        help="Draw so many items by the seed, the same number of each category and coverage bin as far as they go. "
-        "Not together with the number of items.",
-    )
-    right.text_input(
-        "Run id",
-        key=state.key("run_id"),
-        max_chars=100,
-        placeholder="Corpus and time",
-        help="Name of the run and of its folder: letters, digits, dots, dashes, underscores.",
-    )
-    with st.expander("Options of this corpus", expanded=bool(state.get("options"))):
+    set_here = any(state.get(name) for name in ("limit", "sample", "run_id", "options"))
+    with st.expander("How many items, run id, options of this corpus", expanded=set_here):
+        left, middle, right = st.columns(3)
+        left.number_input(
+            "Number of items",
+            min_value=1,
+            max_value=10**9,
+            step=1,
+            key=state.key("limit"),
+            placeholder="All",
+            help="Only the first items of the corpus. Leave it empty to take all.",
+        )
+        middle.number_input(
+            "Sample",
+            min_value=1,
+            max_value=10**9,
+            step=1,
+            key=state.key("sample"),
+            placeholder="None",
+            help="Draw so many items by the seed, the same number of each category and coverage bin as far as they go. "
+            "Not together with the number of items.",
+        )
+        right.text_input(
+            "Run id",
+            key=state.key("run_id"),
+            max_chars=100,
+            placeholder="Corpus and time",
+            help="Name of the run and of its folder: letters, digits, dots, dashes, underscores.",
+        )
         st.text_input(
             "Options",
             key=state.key("options"),

@@ -116,7 +116,8 @@ def in_brief(view: View) -> str:
     asked = found[~found["falls"].isin((FEW, NOT_ASKED))]
     if len(asked):
         notice = int((asked["falls"] == FALLS).sum())
-        return f"{notice} of {counted(len(asked), 'metric')} {'notices' if notice == 1 else 'notice'} broken meanings"
+        verb = "notices" if 1 in (notice, len(asked)) else "notice"
+        return f"{notice} of {counted(len(asked), 'metric')} {verb} broken meanings"
     if (found["falls"] == FEW).any():
         return FEW.replace("has too few", "Too few").replace("it notices", "metrics notice")
     known = found["nuisance"].dropna()

@@ -26,7 +26,7 @@ def test_the_page_says_rho_p_and_how_few_the_points_are(open_page: Open) -> None
     assert (
         "No link is found between how positive a word sounds to conse-lite0 and how much it changes the score" in words
     )
-    assert "A rank correlation from ±" in words
+    assert "So many words find a rank correlation of ±" in words
     assert "how much it changes the score (7 modifiers)" in words
     assert "Not applicable to **grounding-judge**" in words
     chart = app.get("plotly_chart")[0]

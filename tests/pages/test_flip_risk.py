@@ -45,7 +45,7 @@ def test_the_map_says_its_bound_its_gap_and_its_n(open_page: Open) -> None:
 @pytest.mark.usefixtures("demo")
 def test_the_map_begins_where_risks_differ_and_no_table_scrolls_by_itself(open_page: Open) -> None:
     app = unfolded(open_page(PAGE))
-    risks = app.dataframe[1].value
+    risks = app.dataframe[0].value
     own = risks[risks["axis"] != "null"]
     below = (own["risk"] < 5).mean()
     assert 0.3 < below < 0.7
@@ -58,7 +58,7 @@ def test_the_map_begins_where_risks_differ_and_no_table_scrolls_by_itself(open_p
 
 @pytest.mark.usefixtures("demo")
 def test_every_number_lies_inside_its_interval_and_under_the_bound(open_page: Open) -> None:
-    table = unfolded(open_page(PAGE, unit="scale")).dataframe[1].value
+    table = unfolded(open_page(PAGE, unit="scale")).dataframe[0].value
     assert len(table) == 39 == table["risk"].notna().sum()
     assert (table["low"] <= table["risk"]).all()
     assert (table["risk"] <= table["high"]).all()
@@ -68,7 +68,7 @@ def test_every_number_lies_inside_its_interval_and_under_the_bound(open_page: Op
 
 @pytest.mark.usefixtures("demo")
 def test_the_page_and_table_13_are_of_the_same_contrasts_and_families(open_page: Open, store: Store) -> None:
-    shown = unfolded(open_page(PAGE, unit="scale", gap="0.7")).dataframe[1].value
+    shown = unfolded(open_page(PAGE, unit="scale", gap="0.7")).dataframe[0].value
     table = read_table(store)
     question = next(each for each in questions(table) if each.id == "T13")
     report = question.compute(table.view(), Options())
@@ -82,7 +82,7 @@ def test_the_page_and_table_13_are_of_the_same_contrasts_and_families(open_page:
 
 @pytest.mark.usefixtures("demo")
 def test_what_is_no_evidence_stands_in_words_beside_the_null_edits(open_page: Open) -> None:
-    table = unfolded(open_page(PAGE)).dataframe[0].value
+    table = unfolded(open_page(PAGE)).dataframe[1].value
     assert len(table) == 39
     assert table["said"].str.contains("evidence|any difference between .* counts").all()
     known = table.dropna(subset=["low"])
@@ -95,11 +95,11 @@ def test_what_is_no_evidence_stands_in_words_beside_the_null_edits(open_page: Op
 @pytest.mark.usefixtures("demo")
 def test_the_unit_changes_the_sentence_and_the_distance(open_page: Open) -> None:
     app = unfolded(open_page(PAGE, gap="1"))
-    wide = app.dataframe[1].value
+    wide = app.dataframe[0].value
     assert "interquartile range" in said(app)
     own = unfolded(open_page(PAGE, gap="1", unit="scale"))
     assert "span of the score's own scale" in said(own)
-    assert set(own.dataframe[1].value["d"]) == {0.01, 0.1}
+    assert set(own.dataframe[0].value["d"]) == {0.01, 0.1}
     assert set(wide["d"]) != {0.01, 0.1}
 
 
@@ -115,8 +115,8 @@ def test_one_of_the_paper_s_gaps_moves_the_slider(open_page: Open) -> None:
 @pytest.mark.usefixtures("demo")
 def test_filters_make_every_number(open_page: Open) -> None:
     app = unfolded(open_page(PAGE, families="rotation", evaluators="conse-lite0"))
-    assert app.dataframe[1].value["family"].tolist() == ["rotation by ±10°", "rotation"]
-    assert app.dataframe[0].value["said"].str.startswith("differences below").all()
+    assert app.dataframe[0].value["family"].tolist() == ["rotation by ±10°", "rotation"]
+    assert app.dataframe[1].value["said"].str.startswith("differences below").all()
     app = unfolded(open_page(PAGE, gap="77", families="nothing"))
     assert "could not be restored" in said(app)
     assert "the usual one is shown" in said(app)
@@ -137,7 +137,7 @@ def test_where_a_run_holds_two_captions_of_a_picture_the_page_says_what_the_repo
         gaps, ties = (asked[name].compute(table.view(), Options()) for name in ("S24", "S-turned"))
     app = unfolded(open_page(PAGE))
     assert not app.exception
-    shown, told = app.dataframe[0].value, said(app)
+    shown, told = app.dataframe[1].value, said(app)
     for page, report in (("d", "value"), ("apart_d", "apart_d"), ("n_items", "n_items")):
         assert shown[page].tolist() == pytest.approx(gaps[report].tolist())
     assert shown["pairs"].tolist() == gaps["pairs"].tolist() == ["same picture"] * len(gaps)
@@ -210,16 +210,20 @@ def test_families_that_ask_for_the_same_gap_are_all_named(open_page: Open) -> No
     write_run(results_dir() / "r", rows)
     app = unfolded(open_page(PAGE))
     assert not app.exception
-    gaps = app.dataframe[0].value.set_index("family")["d"]
+    gaps = app.dataframe[1].value.set_index("family")["d"]
     assert gaps["horizontal-flip"] == gaps["rotation"] > gaps["vertical-flip"]
     assert "because of *Mirrored* and *Turned*" in said(app)
 
 
 @pytest.mark.usefixtures("demo")
-def test_the_page_begins_with_the_gap_that_each_evaluator_needs(open_page: Open) -> None:
+def test_the_page_says_how_often_and_the_gap_that_each_evaluator_needs(open_page: Open) -> None:
     app = unfolded(open_page(PAGE))
-    found = app.dataframe[0].value
+    found = app.dataframe[1].value
     shown = said(app)
+    risks = app.dataframe[0].value
+    most = risks[(risks["evaluator"] == "conse-lite0") & (risks["family"] == "vertical-flip")]["risk"].item()
+    often = f"a harmless edit puts the other ahead in up to **{most:.0f} %** of pairs under conse-lite0"
+    assert f"{often} (*Upside down*)" in shown.replace("\\", "")
     for name, own in found.groupby("evaluator"):
         worst = own.loc[own["d"].idxmax()]
         assert f"**{name}**: differences below {worst['d']:.3g} between captions" in shown

@@ -236,7 +236,7 @@ def test_the_page_says_how_often_and_the_gap_that_each_evaluator_needs(open_page
         low, high = map(float, told.groups())  # it was picked after seeing them all
         assert low < worst["low"] < worst["high"] < high
     assert "of its interquartile range" in shown
-    assert shown.index("are no evidence") < shown.index("risk of ranking flip")
+    assert shown.index("puts the other ahead") < shown.index("are no evidence")
 
 
 @pytest.mark.usefixtures("demo")

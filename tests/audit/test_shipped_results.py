@@ -40,7 +40,7 @@ CAPTIONS = {
 }
 """The captions that each of them breaks, and so holds harmless edits beside."""
 EVALUATORS = ("conse-lite0", "conse-lite2", "grounding-judge")
-ITEMS = 3
+ITEMS = 2
 SWEPT = 84
 """Items of the run of strengths and places."""
 _KEY = ["item", "probe", "subject", "evaluator"]

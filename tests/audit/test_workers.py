@@ -170,7 +170,7 @@ def test_a_task_that_kills_every_worker_stops_the_run_with_a_sentence(
     assert not _children(os.getpid())
 
 
-@pytest.mark.parametrize("workers", [1, 2])
+@pytest.mark.parametrize("workers", [1, pytest.param(2, marks=pytest.mark.whole)])
 def test_an_evaluator_that_stops_the_run_stops_it_from_a_worker_too(tmp_path: Path, workers: int) -> None:
     plan = plan_of(tmp_path, SPENT)
     with pytest.raises(RunStopped, match=r"the budget is spent; run r stopped after \d of 5 shards: start it again"):
@@ -178,7 +178,7 @@ def test_an_evaluator_that_stops_the_run_stops_it_from_a_worker_too(tmp_path: Pa
     assert read_run(tmp_path / "runs" / "r").status == "interrupted"
 
 
-@pytest.mark.parametrize("workers", [1, 2])
+@pytest.mark.parametrize("workers", [1, pytest.param(2, marks=pytest.mark.whole)])
 def test_processes_that_render_bring_the_same_bytes(tmp_path: Path, workers: int) -> None:
     plan = plan_of(tmp_path, HISTOGRAM, PAIRED)
     same(audit(tmp_path, plan, "alone"), audit(tmp_path, plan, "apart", workers=workers, renderers=2))

@@ -1,10 +1,10 @@
-"""A figure is refused where it could not be drawn, and its data are what lies behind it."""
+"""A figure is refused where it could not be drawn, and says the same on a page and on paper, as its data do."""
 
-import matplotlib as mpl
 import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 import pytest
+from matplotlib.figure import Figure as Canvas
 
 from core.charts import still
 from core.charts.interactive import plot
@@ -73,13 +73,18 @@ def test_a_long_name_keeps_both_its_ends(text: str, short: str) -> None:
 
 @pytest.mark.parametrize("edge", EDGES)
 @pytest.mark.parametrize("maker", MAKERS)
-def test_both_renderers_draw_the_same(maker: str, edge: str) -> None:
-    figure = MAKERS[maker](EDGES[edge])
+def test_both_renderers_draw_the_same_as_a_picture_and_a_page_of_what_plotly_knows(
+    maker: str, edge: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    figure, canvas = MAKERS[maker](EDGES[edge]), still.canvas
+    laid_out: list[Canvas] = []
+    monkeypatch.setattr(still, "canvas", lambda *told, **how: laid_out.append(canvas(*told, **how)) or laid_out[-1])
+    assert still.drawing(figure).lstrip().startswith(b"<?xml")
+    (paper,) = laid_out
     page = plot(figure)
-    with mpl.rc_context({"text.parse_math": False}):
-        paper = still.canvas(figure)
-    drawn = read_page(page, figure)
-    assert drawn == read_paper(paper, figure)
+    assert page.to_json()
+    go.Figure(page.to_dict())  # raises ValueError at the first property that plotly does not know
+    assert read_page(page, figure) == read_paper(paper, figure)
     assert {name: colour.lower() for name, colour in legend_of_page(page).items()} == legend_of_paper(paper)
 
 
@@ -93,20 +98,6 @@ def test_every_value_and_bound_of_the_frame_is_drawn(maker: str) -> None:
         ends = {each for panel in drawn for whisker in panel.whiskers for each in whisker[1:]}
         bounds = figure.frame[["low", "high"]].to_numpy(dtype=float).ravel()
         assert {rounded(value) for value in bounds[~np.isnan(bounds)]} == ends
-
-
-@pytest.mark.parametrize("edge", EDGES)
-@pytest.mark.parametrize("maker", MAKERS)
-def test_every_figure_becomes_a_picture_and_a_page(maker: str, edge: str) -> None:
-    figure = MAKERS[maker](EDGES[edge])
-    assert still.drawing(figure).lstrip().startswith(b"<?xml")
-    assert plot(figure).to_json()
-
-
-@pytest.mark.parametrize("edge", EDGES)
-@pytest.mark.parametrize("maker", MAKERS)
-def test_every_property_of_a_figure_is_one_that_plotly_knows(maker: str, edge: str) -> None:
-    go.Figure(plot(MAKERS[maker](EDGES[edge])).to_dict())  # raises ValueError at the first that it does not
 
 
 @pytest.mark.parametrize("maker", MAKERS)

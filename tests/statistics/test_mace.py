@@ -95,19 +95,20 @@ EVEN, LEANING = (0.25, 0.25, 0.25, 0.25), (0.55, 0.25, 0.15, 0.05)
 """Habits of those who guess."""
 
 
-@pytest.mark.parametrize("skills", [(0.9, 0.8, 0.7), SKILLS])
+@pytest.mark.parametrize("skills", [(0.9, 0.8, 0.7), (0.8,) * 5])
 def test_intervals_of_three_and_of_five_annotators_hold_what_they_know(skills: tuple[float, ...]) -> None:
-    assert share_held(skills, studies=6, units=12, habits=LEANING) >= 0.8
+    """The usual cut of the likelihood holds 0.8 of five in .81 to .88 of them: who says all alike seems to know all."""
+    assert share_held(skills, studies=8, units=12, habits=EVEN) >= 0.9
 
 
 @pytest.mark.whole
-@pytest.mark.parametrize(("units", "habits"), [(12, EVEN), (12, LEANING), (40, EVEN), (40, LEANING)])
-@pytest.mark.parametrize("skills", [(0.9, 0.8, 0.7), (0.6, 0.6, 0.6), (0.3, 0.3, 0.3), SKILLS, (0.8,) * 5])
+@pytest.mark.parametrize(("units", "habits"), [(12, EVEN), (12, LEANING), (40, LEANING)])
+@pytest.mark.parametrize("skills", [(0.9, 0.8, 0.7), (0.3, 0.3, 0.3), SKILLS, (0.8,) * 5])
 def test_an_interval_of_95_percent_holds_what_an_annotator_knows(
     skills: tuple[float, ...], units: int, habits: tuple[float, ...]
 ) -> None:
-    """Under the model's own assumptions: .92 to .98 in 20 to 100 studies each (the posterior's: .25 to .88)."""
-    assert share_held(skills, studies=25, units=units, habits=habits) >= 0.88
+    """Under the model's own assumptions: .93 to .99 in 20 to 100 studies each (the posterior's: .25 to .88)."""
+    assert share_held(skills, studies=12, units=units, habits=habits) >= 0.9
 
 
 @given(st.integers(0, 1000))

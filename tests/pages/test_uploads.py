@@ -11,6 +11,7 @@ from streamlit.runtime.caching import cache_resource_api
 from streamlit.testing.v1 import AppTest
 
 from core.errors import NotAvailable
+from pages.views.common import reader_uploads
 from pages.views.common.reader_uploads import AWAY_S, Uploads, let_go
 from pages.views.probe_lab.lab_state import SESSION_PICTURES, shared
 from tests.pages.opening import LAB, Open, texts
@@ -164,9 +165,15 @@ def test_what_somebody_who_left_held_alone_goes_unless_they_come_back_or_it_was_
     assert uploads.taken == 3 * MB
 
 
-def test_a_session_that_ends_leaves_what_it_brought(open_page: Open) -> None:
-    bring(open_page(LAB, evaluators="", probes="vflip", source="upload"), 0)
+def test_a_session_that_ends_leaves_what_it_brought_and_what_was_made_of_it(
+    open_page: Open, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    key = bring(open_page(LAB, evaluators="", probes="vflip", source="upload"), 0)
     assert not shared().uploads._left
+    assert [bench.image_key[:32] for bench in shared().benches._values.values()] == [key]
     for session in [each for each in cache_resource_api._resource_caches._function_caches if each is not None]:
         cache_resource_api.clear_session_cache(session)
     assert len(shared().uploads._left) == len(shared().painted._left) == 1
+    monkeypatch.setattr(reader_uploads, "AWAY_S", -1.0)
+    assert shared().uploads.get(key, owner="another") is None
+    assert not shared().benches._values

@@ -72,6 +72,11 @@ class Shelf(Generic[V]):
                     self._leave(dropped)
             return value
 
+    def drop(self, gone: Callable[[V], bool]) -> None:
+        """Let go of every value of which that is true."""
+        with self._lock:
+            self._values = OrderedDict(each for each in self._values.items() if not gone(each[1]))
+
     def get_or(self, key: Hashable, make: Callable[[], V]) -> V:
         """Return the value of a key, made now where it is missing; two sessions may make it twice, harmlessly."""
         found = self.get(key)

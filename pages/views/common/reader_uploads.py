@@ -53,6 +53,7 @@ class Uploads(Generic[V]):
         total_mb: most that all hold together; a newcomer is refused where only what is in use could make room.
         idle_s: seconds after which what nobody looked at is no longer in use.
         clock: seconds that never go back.
+        forget: told of each value that is let go of, for what was made of it.
     """
 
     def __init__(
@@ -63,9 +64,10 @@ class Uploads(Generic[V]):
         total_mb: float,
         idle_s: float = IDLE_S,
         clock: Callable[[], float] = time.monotonic,
+        forget: Callable[[V], object] | None = None,
     ) -> None:
         self._each, self._each_bytes, self._total_bytes = each, int(each_mb * _MB), int(total_mb * _MB)
-        self._idle_s, self._clock = idle_s, clock
+        self._idle_s, self._clock, self._forget = idle_s, clock, forget
         self._held: dict[str, _Held[V]] = {}
         self._left: dict[str, float] = {}
         self._lock = RLock()
@@ -103,7 +105,7 @@ class Uploads(Generic[V]):
             for each in leaving:
                 self._held[each].seen.pop(owner)
             for each in freed:
-                del self._held[each]
+                self._remove(each)
             self._held[key] = _Held(value, name, size, {owner: self._clock()})
             return names
 
@@ -146,7 +148,12 @@ class Uploads(Generic[V]):
                 if seen[owner] <= left:
                     del seen[owner]
                 if not seen:
-                    del self._held[key]
+                    self._remove(key)
+
+    def _remove(self, key: str) -> None:
+        value = self._held.pop(key).value
+        if self._forget is not None:
+            self._forget(value)
 
     def _adopt(self, key: str, owner: str) -> tuple[str, ...]:
         held = self._held[key]
@@ -157,7 +164,7 @@ class Uploads(Generic[V]):
         names = tuple(self._held[each].name for each in leaving)
         for each in leaving:
             if not self._held[each].seen:
-                del self._held[each]
+                self._remove(each)
         return names
 
     def _too_many(self, owner: str, size: int) -> tuple[str, ...]:

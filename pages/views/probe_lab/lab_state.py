@@ -182,10 +182,16 @@ class Shared:
 @st.cache_resource(show_spinner=False)
 def shared() -> Shared:
     """Return the shelves of this server, made once."""
+    benches, grown = Shelf[Workbench](BENCHES), Shelf(WITH_VARIANTS, Workbench.forget)
+
+    def forget(upload: Upload) -> None:
+        for shelf in (benches, grown):
+            shelf.drop(lambda bench: bench.item.id == upload.item.id)
+
     return Shared(
-        Uploads(each=SESSION_PICTURES, each_mb=SESSION_MB, total_mb=ALL_MB),
-        Shelf(BENCHES),
-        Shelf(WITH_VARIANTS, Workbench.forget),
+        Uploads(each=SESSION_PICTURES, each_mb=SESSION_MB, total_mb=ALL_MB, forget=forget),
+        benches,
+        grown,
         Shelf(64),
         Shelf(16),
         Uploads(each=SESSION_MASKS, each_mb=SESSION_MASKS_MB, total_mb=ALL_MASKS_MB),

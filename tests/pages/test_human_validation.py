@@ -645,7 +645,7 @@ def test_agreement_answers_before_it_measures(open_page: Open, study: Study, res
     for name in study.invite(["Ada", "Bo"]):
         finish(study, name)
     app = open_page(HUMAN, part="agreement")
-    first = next(each.value for each in app.markdown if "agree in" in each.value)
+    first = next(each.value for each in app.markdown if "give the same of" in each.value)
     assert re.fullmatch(
         r"\*\*Two people give the same of 3 answers in \d+(\.\d)?\s% of cases\*\* on .*\(\d+ items, \d+ judgements\)\.",
         first,

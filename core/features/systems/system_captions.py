@@ -31,7 +31,7 @@ MEASURES = {
     "distinct-1": "Distinct-1, different words of all words, %",
     "distinct-2": "Distinct-2, different pairs of words, %",
     "wrong-ending": "Wrong endings, %",
-    "hollow-ending": "Empty endings, %",
+    "hollow-ending": "Hollow endings, %",
     "words": "Words a caption",
     "over-77": "Over CLIP's 77 tokens, %",
     "chair-s": "CHAIR_s, captions with an invented object, %",

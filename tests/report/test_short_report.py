@@ -27,9 +27,10 @@ def test_an_example_is_short_and_its_folder_small(name: str) -> None:
     assert len((folder / "report.md").read_text("utf-8").split()) <= EXAMPLES[name]
     assert sum(path.stat().st_size for path in folder.rglob("*") if path.is_file()) <= 3_000_000
     index = (folder / "data" / "INDEX.md").read_text("utf-8")
+    assert ".parquet" not in index
+    assert not [*folder.rglob("*.parquet")]  # each table once
     for path in (folder / "data").glob("*.csv"):
         assert f"| {path.stem} |" in index
-        assert path.with_suffix(".parquet").is_file()
 
 
 def rows(report: Report) -> Iterator[tuple[str, list[str]]]:

@@ -137,7 +137,7 @@ def _turned(grid: pd.DataFrame, evaluators: list[str]) -> pd.DataFrame:
         for _, row in grid.head(MOST_COLUMNS - 1).iterrows()
     ]
     turned = grid.head(MOST_COLUMNS - 1)[evaluators].T.set_axis(named, axis=1)
-    return turned.rename_axis("Evaluator").reset_index()
+    return turned.rename_axis("Metric").reset_index()
 
 
 def _plain(table: Table, frame: pd.DataFrame, told: list[str]) -> Table:

@@ -48,7 +48,7 @@ td:last-child { min-width: 18em; } td:nth-last-child(7) { min-width: 14em; }
 Risks = dict[tuple[str, str, str], pd.Series]
 
 _HEADERS = (
-    "Evaluator",
+    "Metric",
     "Axis",
     "Worst family",
     "Median |% change| [95 % CI]",
@@ -158,7 +158,7 @@ def _paragraph(text: str) -> str:
     return f"<p>{escape(text)}</p>"
 
 
-_WORDS = {"Evaluator", "Axis", "Worst family", "Claims"}
+_WORDS = {"Metric", "Axis", "Worst family", "Claims"}
 
 
 def _row(row: pd.Series, risks: Risks, unsure: bool) -> str:

@@ -34,7 +34,7 @@ SYSTEMS, HEALTH, SCALES = "C13", "C14", "C15"
 DIFFERENCES, LEVELS = f"{SYSTEMS}-differences", f"{SCALES}-scales"
 
 _BOARD, _SYSTEM = Column("leaderboard", "Leaderboard", kind="text"), Column("system", "System", kind="text")
-_EVALUATOR, _N = Column("evaluator", "Evaluator", kind="text"), Column("n_items", "n pictures", digits=0)
+_EVALUATOR, _N = Column("evaluator", "Metric", kind="text"), Column("n_items", "n pictures", digits=0)
 _REMARK = Column("note", "Remark", kind="text")
 _SYSTEMS = (
     _BOARD,

@@ -16,7 +16,7 @@ from core.charts.spec import Figure
 from core.corpora.schema import COVERAGE_BINS
 from core.statistics.bootstrap import LEAST_N
 
-EVALUATOR, CORPUS = Column("evaluator", "Evaluator", kind="text"), Column("corpus", "Corpus", kind="text")
+EVALUATOR, CORPUS = Column("evaluator", "Metric", kind="text"), Column("corpus", "Corpus", kind="text")
 FAMILY = Column("family", "Family", kind="text")
 NOTE, SAID = Column("note", "Remark", kind="text"), Column("said", "In words", kind="text")
 

@@ -79,7 +79,7 @@ def draw() -> None:
         probes = for_caption(state, choose_probes(state))
         names = choose_evaluators(state, folded=True, own=True)
     state.publish()
-    shifts, below = stage.container(), stage.container()
+    shifts, below = stage.container(), right.container()
     with turn(bench, caption, probes, names):
         if probes and not _variants(below, state, bench, caption, probes):
             return

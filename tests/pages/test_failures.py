@@ -21,7 +21,7 @@ from core.stories.story import Pair, Tags
 from pages.views.common.links import failures_link, lab_link, read_record, record_text
 from pages.views.common.open_runs import narrowed, present
 from pages.views.common.text import as_percent
-from pages.views.failures import failure_gallery, failure_pictures, named_pairs
+from pages.views.failures import failure_pictures, failures_view, named_pairs
 from pages.views.failures.failure_card import cut_said
 from pages.views.failures.named_pairs import with_tags
 from pages.views.probe_lab.lab_state import shared
@@ -484,11 +484,11 @@ def test_people_are_asked_for_on_cards_where_they_judged_and_nowhere_else(
         asked.append(len(pairs))
         return pairs[["corpus", "item", "subject", "probe"]].head(1).assign(accepted=0.75, votes=4)
 
-    monkeypatch.setattr(failure_gallery, "verdicts", judged)
+    monkeypatch.setattr(failures_view, "verdicts", judged)
     app = open_page(FAILURES)
     assert not asked
     assert "found both versions acceptable" not in texts(app)
-    monkeypatch.setattr(failure_gallery, "any_judged", lambda _: True)
+    monkeypatch.setattr(failures_view, "any_judged", lambda _: True)
     app.run()
     assert asked == [12]
     said = [each.value for each in app.caption if "found both versions acceptable" in each.value]

@@ -177,7 +177,7 @@ def test_machines_and_a_price_are_told_and_a_cluster_counts_its_own_workers(
     open_page: Open, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("core.audit.fingerprints.cores", lambda: 1)
-    monkeypatch.setattr("pages.views.run_audit.audit_cost.has_ray", lambda: True)
+    monkeypatch.setattr("pages.views.run_audit.audit_view.has_ray", lambda: True)
     measured_runs(runs_dir(), **{"conse-lite0": 30.0})
     app = open_page(RUN, evaluators="conse-lite0", probes="vflip", limit="60")  # 120 images, one hour, three shards
     app.number_input(key="run.machines").set_value(3)

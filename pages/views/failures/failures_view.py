@@ -1,19 +1,404 @@
 """Failures: the pairs that change the most, each beside its original and under every evaluator."""
 
+from functools import partial
+
+import numpy as np
+import pandas as pd
 import streamlit as st
 
+from core.analysis.facts import MAY_BE_TRUE, WHY
+from core.analysis.failures import EXPORT_ROWS, export, verdicts
+from core.analysis.ranking import Ranking
+from core.analysis.scope import Narrowed
+from core.analysis.slices import Slice
+from core.charts.canvas import side_by_side
+from core.charts.contact_sheet import Cell, Score, contact_sheet
+from core.charts.spec import signed
+from core.corpora.images import encode_png
 from core.errors import InvariscopeError
+from core.probes.titles import title
+from core.store.store import Store
 from core.stories.story import Held
+from pages.views.common.collect import data_buttons
 from pages.views.common.links import draw_no_run
-from pages.views.common.open_runs import present, store
+from pages.views.common.open_runs import Signature, any_judged, present, store, unsure_words
 from pages.views.common.page_head import chips, drawn, header
 from pages.views.common.scope_chips import choose_scope, say_withheld
-from pages.views.common.slice_filters import choose_slice
-from pages.views.common.text import safe
-from pages.views.failures.failure_card import show_record
-from pages.views.failures.failure_gallery import draw_controls, draw_gallery, draw_nothing_left, draw_one_item
-from pages.views.failures.failures_state import begin_at_first_page, failure_state, page_in_view
-from pages.views.failures.named_pairs import begin_tags, draw_like, like_it, named, pairs_of, show_tagging
+from pages.views.common.slice_filters import choose_slice, offer_relaxing
+from pages.views.common.text import counted, number, safe, thousands
+from pages.views.common.url_state import PageState
+from pages.views.failures.failure_card import (
+    actions,
+    below_pictures,
+    captions,
+    card_slide,
+    deciding,
+    draw_pictures,
+    draw_scores,
+    draw_variant,
+    heading,
+    headline,
+    opener,
+    place_for_pictures,
+    show_record,
+    verdict,
+)
+from pages.views.failures.failure_pictures import Made, as_pixels, finished, pictures
+from pages.views.failures.failures_state import (
+    A_PAGE,
+    FLOORS,
+    LAYOUTS,
+    MARKS,
+    Named,
+    begin_at_first_page,
+    by_pair,
+    failure_state,
+    once,
+    page_in_view,
+    shifts_of,
+    usual_scales,
+)
+from pages.views.failures.named_pairs import (
+    begin_tags,
+    draw_like,
+    draw_tag_filter,
+    draw_tags,
+    like_it,
+    named,
+    pair_of,
+    pairs_of,
+    show_tagging,
+    tag_button,
+    with_tags,
+)
+
+
+def draw_downloads(
+    state: PageState,
+    files: Signature,
+    scope: Narrowed,
+    chosen: Slice,
+    found: Ranking,
+    rows: pd.DataFrame,
+    held: Held,
+    *,
+    named: Named,
+) -> None:
+    """Draw one menu with the shifts as CSV and Parquet and the pictures of the page as PNG."""
+    order, floor, marks = state.get("sort"), state.get("floor") / 100, state.get("marks")
+    with st.popover("Download", icon=":material/download:", type="tertiary"):
+        taken = min(found.n_shifts, EXPORT_ROWS)
+        st.caption(
+            f"Every shift of the filters in this order, {counted(taken, 'row')}"
+            if taken == found.n_shifts
+            else f"The furthest {counted(taken, 'row')} of {counted(found.n_shifts, 'shift')}"
+        )
+
+        def shifts() -> pd.DataFrame:
+            usual = usual_scales(files, scope)
+            found = export(store(files), scope, chosen, usual, order=order, floor=floor, named=named)
+            return with_tags(found, held, scope)
+
+        data_buttons(shifts, f"failures-{order}", key="failures.data")
+        st.caption("The pictures of this page")
+        st.download_button(
+            "Contact sheet as PNG",
+            lambda: encode_png(_sheet(files, found.pairs, rows, marks)),
+            "failures.png",
+            "image/png",
+            on_click="ignore",
+            key="failures.sheet",
+        )
+
+
+def _sheet(files: Signature, pairs: pd.DataFrame, rows: pd.DataFrame, marks: str) -> np.ndarray:
+    with pictures(store(files), pairs, marks=marks) as begun:
+        made = [finished(each) for each in begun]
+    cells = [_cell(own, picture) for own, picture in zip(by_pair(pairs, rows), made, strict=True)]
+    return contact_sheet(
+        cells,
+        title="Failures, the furthest first",
+        foot="Each pair before and after one edit, with every evaluator's score before → after and its percent change.",
+    )
+
+
+def _cell(rows: pd.DataFrame, made: Made) -> Cell:
+    first = rows.iloc[0]
+    if isinstance(made, str):
+        shown = np.full((60, 200, 3), 235, np.uint8)
+    else:
+        before = as_pixels(made.before)
+        shown = before if made.after is None else side_by_side(before, as_pixels(made.after))
+    scores = tuple(
+        Score(f"{row['evaluator']} {number(row['baseline_score'])} → {number(row['score'])} · {signed(row['percent'])}")
+        for _, row in rows.iterrows()
+    )
+    return Cell(shown, f"{title(str(first['probe']))} · {first['item']}", str(first["caption"]), scores)
+
+
+def draw_tiles(
+    state: PageState, opened: Store, scope: Narrowed, pairs: pd.DataFrame, rows: pd.DataFrame, held: Held
+) -> None:
+    """Draw a tile a pair with room for its picture, then fill the rooms as the pictures come.
+
+    Args:
+        state: of the page.
+        opened: the store.
+        scope: whose pairs.
+        pairs: has ``core.analysis.failures.PAIR``.
+        rows: the pairs under every evaluator.
+        held: what is tagged.
+    """
+    parts = by_pair(pairs, rows)
+    rooms = []
+    with pictures(opened, pairs, marks=state.get("marks")) as begun:
+        cells = st.grid(6, min_column_width=150, gap="small")
+        for place, ((_, pair), own) in enumerate(zip(pairs.iterrows(), parts, strict=True)):
+            with cells.container(gap="xxsmall", key=f"failure_tile_{place}"):
+                rooms.append(st.empty())
+                rooms[-1].caption("…")
+                st.button(
+                    headline(pair, own, state.get("sort")),
+                    key=f"failures.tile.{place}",
+                    type="tertiary",
+                    on_click=opener(state, pair),
+                    help="Opens the full record",
+                    width="stretch",
+                )
+                st.caption(_said(pair, own.iloc[0]))
+                draw_tags(held.of(pair_of(pair, language=scope.language, rank=scope.rank)))
+        for place, (room, own, made) in enumerate(zip(rooms, parts, begun, strict=True)):
+            draw_variant(room, finished(made), own.iloc[0], key=f"tile_{place}")
+
+
+def _said(pair: pd.Series, row: pd.Series) -> str:
+    what = row["label"] if pd.notna(row["label"]) else pair["item"]
+    return f"{safe(title(str(pair['probe'])), limit=50)} · {safe(str(what), limit=40)}"
+
+
+_ORDERS = {
+    "standardised": "Standardised change",
+    "percent": "Percent change",
+    "absolute": "Absolute change",
+    "disagreement": "Disagreement",
+}
+_ORDERS_HELP = """What comes first. A pair counts its largest shift over the metrics of the scope.
+
+- **Standardised change**: |Δ| over the standard deviation of that metric's unedited scores; comparable.
+- **Percent change**: |% change| against the baseline's score. Of a tiny baseline it is large whatever happened.
+- **Absolute change**: |Δ| on each metric's own scale; a metric on 0 to 10 comes before one on 0 to 1.
+- **Disagreement**: the largest minus the smallest standardised shift of one pair over its metrics."""
+
+_CARD_HELP = """**Score** is that of the baseline → that of the variant. **% change** is the change in percent of
+the baseline. **SD** is the change in standard deviations of that metric's unedited scores. **× noise** is \\|%
+change\\| as
+a multiple of the metric's noise band, which holds 95 of 100 invisible edits; “within” is no more than that
+noise. **†** marks a baseline below the smallest one that counts.
+
+Words that the edit took away are :orange-background[~~struck out~~], words that it brought are
+:blue-background[**bold**]. On a moved object the frame is where it is, the dashed frame where it was."""
+
+
+def draw_nothing_left(state: PageState, files: Signature, scope: Narrowed, chosen: Slice) -> None:
+    """Say which filter leaves nothing, and take it back on a click."""
+    st.info("The filters leave no pair. Relax one of them:", icon=":material/filter_alt_off:")
+    also = {"tagged": "Without the tags"} if state.get("tagged") else {}
+    offer_relaxing(state, files, scope, chosen, also=also)
+
+
+def draw_controls(state: PageState, held: Held) -> None:
+    """Draw the layout, the order, the smallest baseline, the marks, the tags, and how a card is read."""
+    with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
+        state.switch("layout", "Layout", LAYOUTS)
+        st.selectbox(
+            "Furthest by",
+            tuple(_ORDERS),
+            key=state.key("sort"),
+            format_func=_ORDERS.__getitem__,
+            help=_ORDERS_HELP,
+            width=210,
+        )
+        if state.get("sort") == "percent":
+            st.selectbox(
+                "Smallest baseline",
+                FLOORS,
+                key=state.key("floor"),
+                width=170,
+                format_func=lambda floor: f"{floor} % of typical" if floor else "Any",
+                help="Shifts whose baseline scores less than this share of the metric's typical (median) clean "
+                "score do not count in this order: from 0.001 to 0.1 is +9,900 %. Pairs without another shift come "
+                "last.",
+            )
+        st.selectbox(
+            "Marks on pictures",
+            tuple(MARKS),
+            key=state.key("marks"),
+            format_func=MARKS.__getitem__,
+            width=170,
+            help="Frames around a moved object, or the changed pixels in colour on grey",
+        )
+        if not state.get("item"):
+            st.toggle("Every edit", key=state.key("every"), help="A card for every pair, not the furthest of each item")
+        draw_tag_filter(state, held)
+        with st.popover("How to read a card", icon=":material/help:", type="tertiary"):
+            st.markdown(_CARD_HELP)
+
+
+def draw_gallery(
+    state: PageState, files: Signature, scope: Narrowed, chosen: Slice, found: Ranking, held: Held, *, named: Named
+) -> None:
+    """Draw one page of pairs, and the way to the others."""
+    a_page = A_PAGE[state.get("layout")]
+    pages = -(-(found.n_items if once(state) else found.n_pairs) // a_page)
+    draw_one_item(state)
+    if state.get("page") > pages:
+        st.caption(f"There is no page {state.get('page')}; this is the last one.")
+        state.put("page", pages)
+        found = page_in_view(state, files, scope, chosen, pages, named=named)
+    page = state.get("page")
+    pairs, rows = found.pairs, shifts_of(files, scope, found.pairs)
+    with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute"):
+        st.markdown(_counts(found, page, pages, of_items=once(state)))
+        with st.container(horizontal=True, width="content", gap="small"):
+            _turn(state, "Previous", "P", page - 1, disabled=page <= 1)
+            _turn(state, "Next", "N", page + 1, disabled=page >= pages)
+            draw_downloads(state, files, scope, chosen, found, rows, held, named=named)
+    if said := _null_bands(rows):
+        st.caption(said)
+    if state.get("layout") == "grid":
+        draw_tiles(state, store(files), scope, pairs, rows, held)
+    else:
+        _cards(state, files, scope, pairs, rows, held, first=(page - 1) * a_page + 1)
+    if pages > 1:
+        with st.container(horizontal=True, horizontal_alignment="center"):
+            key = f"failures.page.from.{page}"
+            st.pagination(pages, default=page, key=key, on_change=_paged, args=(state, key))
+
+
+SURE = 20
+"""Fewest invisible edits of which one in twenty may lie outside the band."""
+
+
+def _null_bands(rows: pd.DataFrame) -> str:
+    """Say how far invisible edits move each evaluator of the page."""
+    known = rows.drop_duplicates("evaluator").dropna(subset=["null_percent"]).sort_values("evaluator")
+    said = [
+        f"{safe(str(row['evaluator']))} ±{row['null_percent']:.1f} % (n = {counted(int(row['n_null']), 'edit')}"
+        f"{', too few to be sure of' if row['n_null'] < SURE else ''})"
+        for _, row in known.iterrows()
+    ]
+    return f"Noise band, which holds 95 of 100 invisible edits: {', '.join(said)}." if said else ""
+
+
+def _paged(state: PageState, key: str) -> None:
+    state.put("page", st.session_state[key])
+
+
+def draw_one_item(state: PageState) -> None:
+    """Say that only one item is looked at, and take it back on a click."""
+    if state.get("item"):
+        with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+            st.markdown(f"Item **{safe(state.get('item'))}** alone")
+            st.button(
+                "Every item",
+                icon=":material/undo:",
+                type="tertiary",
+                key="failures.item.all",
+                on_click=state.put,
+                args=("item", ""),
+            )
+
+
+def _counts(found: Ranking, page: int, pages: int, *, of_items: bool) -> str:
+    said = f"**{counted(found.n_pairs, 'pair')}**, {counted(found.n_shifts, 'shift')}"
+    if of_items:
+        said += f" of {counted(found.n_items, 'item')}, the furthest pair of each"
+    if found.n_unranked:
+        said += f" · {counted(found.n_unranked, 'pair')} last, without a number in this order"
+    return f"{said} · page {thousands(page)} of {thousands(pages)}"
+
+
+def _like(state: PageState, item: str) -> None:
+    """Look at what is like an item; its own edits alone are looked at no more."""
+    state.put("item", "")
+    state.put("like", item)
+
+
+def _turn(state: PageState, label: str, shortcut: str, page: int, *, disabled: bool) -> None:
+    st.button(
+        label,
+        key=f"failures.turn.{label}",
+        shortcut=shortcut,
+        disabled=disabled,
+        on_click=state.put,
+        args=("page", page),
+    )
+
+
+def _cards(
+    state: PageState,
+    files: Signature,
+    scope: Narrowed,
+    pairs: pd.DataFrame,
+    rows: pd.DataFrame,
+    held: Held,
+    *,
+    first: int,
+) -> None:
+    """Draw every card with room for its pictures, then fill the rooms as the pictures come."""
+    known = any_judged(files)
+    judged = verdicts(store(files), pairs, language=scope.language, rank=scope.rank) if known else pairs.head(0)
+    parts = by_pair(pairs, rows)
+    rooms = []
+    with pictures(store(files), pairs, marks=state.get("marks")) as begun:
+        cells = st.grid(2, min_column_width=340, gap="medium")
+        for place, ((_, pair), own) in enumerate(zip(pairs.iterrows(), parts, strict=True)):
+            with cells.container(border=True, height="stretch", gap="xsmall", key=f"failure_card_{place}"):
+                heading(first + place, pair, own, state.get("sort"))
+                rooms.append((place_for_pictures(str(place)), st.empty()))
+                _below(state, files, scope, pair, own, judged, held, key=str(place))
+        for place, ((room, below), own, made) in enumerate(zip(rooms, parts, begun, strict=True)):
+            shown = finished(made)
+            draw_pictures(room, shown, own.iloc[0], key=str(place))
+            if said := below_pictures(shown):
+                below.caption(said)
+
+
+def _below(
+    state: PageState,
+    files: Signature,
+    scope: Narrowed,
+    pair: pd.Series,
+    rows: pd.DataFrame,
+    judged: pd.DataFrame,
+    held: Held,
+    *,
+    key: str,
+) -> None:
+    order = state.get("sort")
+    if rows["family"].isin(unsure_words(files, scope)).any():
+        st.markdown(f":gray-badge[{MAY_BE_TRUE}]", help=f"{WHY[:1].upper()}{WHY[1:]}.")
+    captions(rows)
+    draw_scores(
+        rows,
+        bold=deciding(pair, rows, scope.evaluators, order),
+        floor=state.get("floor") / 100 if order == "percent" else 0.0,
+        key=key,
+    )
+    verdict(judged, pair)
+    named = pair_of(pair, language=scope.language, rank=scope.rank)
+    draw_tags(held.of(named))
+    actions(
+        files,
+        pair,
+        rows,
+        key=key,
+        open_record=opener(state, pair),
+        show_item=lambda: state.put("item", pair["item"]),
+        like=partial(_like, state, str(pair["item"])),
+        slide=partial(card_slide, files, scope, pair, rows, marks=state.get("marks"), link=state.wanted()),
+        tag=partial(tag_button, named, held, key=key),
+    )
 
 
 def draw() -> None:

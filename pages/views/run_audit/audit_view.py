@@ -1,12 +1,280 @@
 """Run an audit: choose, see what it costs, start it as a job, watch it, cancel it, resume it."""
 
+import pandas as pd
 import streamlit as st
+from pydantic import BaseModel
 
-from pages.views.common.access import operates
+from core.analysis.planned import drifting, planned, prior
+from core.analysis.verdicts import MARGIN
+from core.api.progress_lines import duration
+from core.audit.estimate import Estimate, estimate
+from core.audit.fingerprints import cores, has_ray
+from core.audit.plan import Plan, make_plan
+from core.errors import InvariscopeError
+from core.jobs import job_queue
+from core.jobs.request import AuditJob
+from core.probes.titles import family_title
+from core.settings import runs_dir
+from pages.views.common.access import operates, operators_only
+from pages.views.common.open_runs import present, store
 from pages.views.common.page_head import header
-from pages.views.run_audit.audit_cost import draw_cost
+from pages.views.common.page_tables import draw_table
+from pages.views.common.text import counted, listed, safe, thousands
+from pages.views.common.url_state import PageState
+from pages.views.run_audit.audit_brought import tell_answer
 from pages.views.run_audit.audit_jobs import draw_jobs, running
-from pages.views.run_audit.audit_setup import choose_audit, run_state
+from pages.views.run_audit.audit_setup import CLUSTER, Asked, choose_audit, run_state
+
+_UNTOLD = "A corpus or probe of your own is run by the audit alone, never by this server, so its cost is not told here."
+
+
+def draw_cost(state: PageState, asked: Asked) -> None:
+    """Draw the numbers, the button that starts the audit, the command for a shell, and what the audit could show."""
+    st.header("What it costs", anchor=False)
+    _workers(state)
+    request, told, problem = asked.request, None, asked.missing
+    if request is not None and asked.corpus is not None:
+        try:
+            told = estimate(
+                make_plan(asked.corpus, request),
+                runs_dir(),
+                workers=request.workers,
+                device=request.device,
+                cluster=request.cluster is not None,
+            )
+        except InvariscopeError as error:
+            problem = str(error)
+    if told is None:
+        wrong = asked.wrong or (bool(problem) and not asked.missing)
+        (st.error if wrong else st.info)(safe(problem or _UNTOLD, limit=600))
+    else:
+        _numbers(told)
+        problem = _obstacle(told)
+        if problem:
+            st.error(safe(problem, limit=600), icon=":material/error:")
+    st.button(
+        "Start the audit",
+        type="primary",
+        icon=":material/play_arrow:",
+        key="run.start",
+        disabled=bool(problem),
+        on_click=_start,
+        args=(state, request),
+        width="stretch",
+        help="It runs outside the browser: close this page, it goes on. One audit runs at a time, others wait in line.",
+    )
+    tell_answer(st.session_state.pop("run.said", None))
+    if request is not None:
+        st.caption("The same in a shell, in the folder of the checkout:")
+        st.code(request.shell(), language="shell", wrap_lines=True)
+    if told is not None:
+        _machines(told)
+        _each(told)
+        if request is not None and asked.corpus is not None:
+            _power(make_plan(asked.corpus, request), told.cost.items)
+
+
+def _workers(state: PageState) -> None:
+    left, right = st.columns(2) if has_ray() else (st.container(), None)
+    cluster = st.session_state.get(CLUSTER)
+    left.number_input(
+        "Workers",
+        min_value=1,
+        max_value=4096 if cluster else cores(),
+        step=1,
+        key=state.key("workers"),
+        width=200,
+        help="Processes that render and score, each with its own models: faster with cores and memory for them. "
+        "The tables are the same to the bit for as many threads each.",
+    )
+    if right is not None:
+        right.text_input(
+            "Ray cluster",
+            key=CLUSTER,
+            max_chars=300,
+            placeholder="This machine",
+            help="Address of a cluster that exists, HOST:6379 or auto; its actors are the workers. Not in the link.",
+        )
+
+
+def _numbers(told: Estimate) -> None:
+    cost = told.cost
+    cells = st.grid(3, min_column_width=130, gap="small")
+    for label, value, help_text in (
+        ("Items", thousands(cost.items), "Images of the corpus."),
+        ("Unique images", thousands(cost.images), "Unedited and edited, at most: variants that cannot be made leave."),
+        ("Unique captions", thousands(cost.captions), "Unedited and edited, at most."),
+        (
+            "Model calls",
+            thousands(told.inputs),
+            "What enters the evaluators, at most. A dual encoder reads every "
+            "unique image and every unique caption once, any other evaluator every pair; up to 32 go in together.",
+        ),
+        (
+            "Time",
+            _time(told),
+            "By the speed that earlier runs with this machine's processor and as many threads a "
+            "worker measured, model by model, if no worker slows another; unknown where none has.",
+        ),
+        (
+            "Disk",
+            _size(told.working_bytes),
+            f"While it runs, about; {_size(told.kept_bytes)} stay. {_size(told.free_bytes)} are free.",
+        ),
+    ):
+        cells.metric(label, value, help=help_text)
+    if told.unmeasured:
+        threads = counted(told.threads, "thread")
+        st.caption(
+            f"No run on this machine has measured {safe(listed(told.unmeasured), limit=300)} with {threads} "
+            "a worker yet, so the time is not known."
+        )
+
+
+def _each(told: Estimate) -> None:
+    with st.expander("Evaluator by evaluator"):
+        draw_table(
+            pd.DataFrame(
+                [
+                    {
+                        "Evaluator": each.name,
+                        "Model calls": each.inputs,
+                        "Reads": "unique images and captions" if each.dual else "pairs",
+                        "Time": "unknown" if each.seconds is None else f"about {duration(each.seconds)}",
+                    }
+                    for each in told.work
+                ]
+            ),
+            width="stretch",
+            alt="Model calls and time of each evaluator",
+        )
+
+
+def _machines(told: Estimate) -> None:
+    """Draw what the same would take on several machines like this one, and what they would cost."""
+    with st.expander("On several machines"):
+        left, right = st.columns(2)
+        machines = left.number_input("Machines like this one", 1, 10_000, 1, key="run.machines")
+        price = right.number_input(
+            "Price of one for an hour",
+            0.0,
+            1e6,
+            value=None,
+            key="run.price",
+            placeholder="None",
+            help="In your own currency. It is not kept and not sent anywhere.",
+        )
+        seconds, shards = told.seconds_on(machines), counted(told.shards, "shard")
+        workers = counted(told.workers, "worker")
+        held = f"Each has at most {_size(told.weights_mb * 1e6)} of weights in {workers}."
+        if told.cluster:
+            each = _size(told.worker_mb * 1e6)
+            held = f"Each worker has at most {each} of weights, the {workers} {_size(told.weights_mb * 1e6)}."
+        if seconds is None:
+            st.caption(f"{shards}; the time is not known. {held}")
+            return
+        cost = "" if price is None else f", at that price {told.price(machines, price):,.2f}"
+        st.markdown(f"**About {duration(seconds)}**{cost}")
+        among = counted(told.workers_on(machines), "worker")
+        st.caption(f"{shards}, shared out as wholes among {among}; scoring alone, at the speed measured here. {held}")
+
+
+def _power(plan: Plan, items: int) -> None:
+    """Draw what so many items could show, before they are scored."""
+    names, families = tuple(spec.name for spec in plan.specs), drifting(plan.probes)
+    found = planned(
+        _prior(present(), names, families, plan.corpus.name, plan.subjects[0]),
+        evaluators=names,
+        families=families,
+        n=items,
+    )
+    st.markdown(
+        "**What it could show**",
+        help="The smallest drift whose 95 % interval would exclude 0 in four audits "
+        "of five. How far items scatter is taken from the stored run that is named; it falls with the root of "
+        "the number of items.",
+    )
+    for sentence in found.sentences(called=family_title):
+        st.caption(safe(sentence, limit=900))
+    if found.table.empty:
+        return
+    number = st.column_config.NumberColumn
+    with st.expander("Family by family"):
+        draw_table(
+            found.table,
+            width="stretch",
+            alt="Smallest drift of each family under each evaluator",
+            column_order=("family", "evaluator", "n_items", "detectable", "needed", "run", "n_prior"),
+            column_config={
+                "family": "Family",
+                "evaluator": "Evaluator",
+                "n_items": number("n items", help="Expected: not every item can be edited so"),
+                "detectable": number("Smallest drift", format="%.2f %%"),
+                "needed": number(
+                    f"n for ±{MARGIN:g} %",
+                    help="Items that would place a drift of none within that margin, in four audits of five",
+                ),
+                "run": "Scatter as in run",
+                "n_prior": number("n there", help="Items of that run behind the scatter"),
+            },
+        )
+
+
+@st.cache_data(max_entries=32, show_spinner="Looking at earlier runs …")
+def _prior(files: str, names: tuple[str, ...], families: tuple[str, ...], corpus: str, subject: str) -> pd.DataFrame:
+    return prior(store(files), evaluators=names, families=families, corpus=corpus, subject=subject)
+
+
+def _obstacle(told: Estimate) -> str:
+    for each in told.work:
+        if not each.available.ready:
+            return f"{each.name} is not available: {each.available.reason}. Get it with: {each.available.command}"
+    if not told.fits:
+        return (
+            f"The run needs about {_size(told.working_bytes)} and {_size(told.free_bytes)} are free; "
+            "free some space or take fewer items."
+        )
+    return ""
+
+
+@operators_only
+def _start(state: PageState, request: AuditJob | None) -> None:
+    """Put the audit in line; a callback."""
+    if request is None:
+        return
+    try:
+        twin = next(
+            (job for job in job_queue.list_jobs()[0] if job.status in job_queue.ACTIVE and _same(job.request, request)),
+            None,
+        )
+        if twin is not None and request.run_id is None:
+            st.session_state["run.said"] = (
+                "error",
+                f"The same audit is in line already as {twin.id}. Give a run id to start it twice.",
+            )
+            return
+        job = job_queue.start(request)
+    except InvariscopeError as error:
+        st.session_state["run.said"] = ("error", str(error))
+        return
+    state.put("run_id", "")
+    st.session_state["run.said"] = (
+        "success",
+        f"{job.id} was put in line, among the jobs. Closing this page does not stop it.",
+    )
+
+
+def _same(one: BaseModel, other: AuditJob) -> bool:
+    return one.model_copy(update={"run_id": None}) == other.model_copy(update={"run_id": None})
+
+
+def _time(told: Estimate) -> str:
+    return "unknown" if told.seconds is None else duration(told.seconds)
+
+
+def _size(size: float) -> str:
+    return f"{size / 1e9:,.1f} GB" if size >= 1e9 else f"{max(size / 1e6, 0.1):,.1f} MB"
+
 
 _FIRST = "run.jobs.first"
 

@@ -200,6 +200,11 @@ class Run:
         seal = self.seal
         return seal is not None and (seal.tables if self.path.suffix == ".duckdb" else seal.files) is not None
 
+    @property
+    def has_scores(self) -> bool:
+        """Whether anything was scored yet: the folder of a run that was stopped may hold nothing."""
+        return self.path.suffix == ".duckdb" or any((self.path / "scores").glob("*.parquet"))
+
     def image_path(self, image: str) -> Path | None:
         """Where an item's image lies: the column ``image`` of ``items``, below the corpus root.
 

@@ -94,12 +94,16 @@ def _rows(runs: tuple[Run, ...], files: Signature) -> dict[str, Room]:
     """Draw a row for the run in use and each of the latest: it opens its findings, a menu what else it has."""
     latest = run_table(runs).sort_values("created", ascending=False, kind="stable")
     used, rooms = _in_use(files), {}
+    bare = {run.id for run in runs if not run.has_scores}
     latest = pd.concat([latest[latest["run"] == used], latest[latest["run"] != used]])
     with st.container(gap=None):
         for place, row in enumerate(latest.head(_MOST).to_dict("records")):
             run = {"run": str(row["run"])}
             with st.container(horizontal=True, vertical_alignment="center", gap="small", key=f"run_row_{place}"):
-                link_to(RESULTS, f"**{safe(row['run'])}**", icon=":material/chevron_right:", query_params=run)
+                if row["run"] in bare:  # its findings would be those of another run
+                    st.markdown(f"**{safe(row['run'])}**: nothing is scored yet")
+                else:
+                    link_to(RESULTS, f"**{safe(row['run'])}**", icon=":material/chevron_right:", query_params=run)
                 with st.container(key=f"run_tests_{place}"):
                     mark = ":green-badge[In use] " if row["run"] == used else ""
                     room, tests = st.empty(), safe(row["tests"], limit=200)
@@ -109,6 +113,8 @@ def _rows(runs: tuple[Run, ...], files: Signature) -> dict[str, Room]:
                 with st.container(key=f"run_facts_{place}", width="content"):
                     items = "—" if pd.isna(row["items"]) else counted(int(row["items"]), "picture")
                     st.caption(f"{items} · {counted(len(evaluators), 'metric')} · {safe(str(row['created'])[:10])}")
+                if row["run"] in bare:
+                    continue
                 with st.popover("", icon=":material/more_vert:", type="tertiary", help="What else it has"):
                     for view, label, icon, opens in _WAYS:
                         link_to(view, label, icon=icon, query_params=run | opens)
@@ -139,8 +145,8 @@ def warn_incomplete(runs: tuple[Run, ...]) -> None:
     table = run_table(runs)
     for _, row in table[table["status"] != "complete"].iterrows():
         st.warning(
-            f"Run {safe(row['run'])} is {safe(row['status'])}: its numbers are not all there. The same "
-            "`python -m core audit` command resumes it.",
+            f"Run {safe(row['run'])} is {safe(row['status'])}: its numbers are not all there. *New run* resumes what "
+            "was started there, below its choices; any other is resumed by the same `python -m core audit` command.",
             icon=":material/hourglass_bottom:",
         )
 

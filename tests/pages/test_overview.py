@@ -80,6 +80,18 @@ def test_a_run_that_is_not_complete_is_said_to_be_so(open_page: Open, one_run: P
     assert "squares-1 is interrupted" in said
 
 
+def test_a_run_that_was_stopped_before_its_first_score_opens_no_findings(open_page: Open, one_run: Path) -> None:
+    def rows() -> list[str]:
+        return [each.proto.label for each in open_page(RUNS).get("page_link") if "squares" in each.proto.label]
+
+    assert len(rows()) == 1
+    for name in ("scores", "items", "variants", "rejections"):
+        shutil.rmtree(one_run / name, ignore_errors=True)
+    edit_manifest(one_run, status="interrupted")
+    assert rows() == []
+    assert "nothing is scored yet" in texts(open_page(RUNS))
+
+
 def test_a_run_without_a_seal_is_marked_unverified_and_a_damaged_one_is_not_shown(
     open_page: Open, one_run: Path
 ) -> None:

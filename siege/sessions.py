@@ -1,4 +1,4 @@
-"""Several browsers on the Probe lab of one server, each with another picture: nobody is shown another's scores.
+"""Several browsers at *Try a picture* on one server, each with another picture: nobody is shown another's scores.
 
 Each picture is scored first by a lone session, then by all at once, several rounds; the numbers must be equal to the
 last digit that the page's own file of data states.
@@ -11,6 +11,7 @@ from pathlib import Path
 from playwright.sync_api import Browser, Page, sync_playwright
 
 from bench.server import Server
+from bench.visitor import PATIENCE_S
 from siege.material import data_folder
 from siege.pictures import rough_png
 from siege.trials import Finding, Tally
@@ -19,7 +20,6 @@ PAGES = 6
 """Browser pages at once; more than two cores cannot draw. Thirty sessions without a browser are the kind crowd."""
 
 ROUNDS = 3
-PATIENCE_MS = 240_000
 
 QUIET = """() => {
   const running = document.querySelector('.stApp').dataset.testScriptState !== 'notRunning';
@@ -53,7 +53,7 @@ def run(tally: Tally, seed: int, *, quick: bool) -> None:
             _together(tally, browser, address, pictures, alone, number)
         grown = server.resident_mb() - before
         tally.note_growth(grown)
-        tally.notes.append(f"{count} browser pages at once on the Probe lab; the server grew by {grown:.0f} MB")
+        tally.notes.append(f"{count} browser pages at once at Try a picture; the server grew by {grown:.0f} MB")
         browser.close()
 
 
@@ -77,9 +77,9 @@ def _same(page: Page, alone: bytes) -> None:
 
 def _opened(browser: Browser, address: str) -> Page:
     page = browser.new_page()
-    page.set_default_timeout(PATIENCE_MS)
+    page.set_default_timeout(1000 * PATIENCE_S)
     page.goto(f"{address}/probe_lab?source=upload&evaluators=conse-lite0")
-    page.get_by_role("heading", name="Probe lab").wait_for()
+    page.get_by_role("heading", name="Try a picture").wait_for()
     return page
 
 
@@ -89,13 +89,15 @@ def _upload(page: Page, picture: Path) -> None:
     name = page.get_by_label("Object", exact=True)
     name.fill("bicycle")
     name.press("Enter")
+    page.wait_for_function("location.search.includes('bicycle')")
 
 
 def _scores(page: Page) -> bytes:
     """The file of results that the page offers: every score to its last digit."""
-    page.get_by_text("Score of the unedited pair").first.wait_for()
+    files = page.get_by_role("tab", name="Downloads")
+    files.wait_for()
     page.wait_for_function(QUIET)
-    page.get_by_role("tab", name="Downloads").click()
+    files.click()
     with page.expect_download() as waiting:
         page.get_by_role("button", name="Results as CSV").click()
     found = Path(waiting.value.path()).read_bytes()

@@ -43,7 +43,9 @@ from siege.written import OLD, Writer
 
 
 @pytest.mark.whole
-@pytest.mark.parametrize("kind", [kind for kind in KINDS if kind not in SLOW])
+@pytest.mark.parametrize(
+    "kind", [*(kind for kind in KINDS if kind not in SLOW), pytest.param("sessions", marks=pytest.mark.browser)]
+)
 def test_a_short_campaign_finds_nothing(kind: str, tmp_path: Path) -> None:
     told = tmp_path / "told.json"
     words = [sys.executable, "-m", "siege", "--quick", "--only", kind, "--json", str(told)]

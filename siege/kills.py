@@ -36,7 +36,7 @@ from siege.trials import Finding, Tally
 
 PROCESSES = multiprocessing.get_context("forkserver")
 
-PATIENCE_S = 180.0
+PATIENCE_S = 900.0
 """Seconds that a job may take to end."""
 
 Write = Callable[[Path, int], str]

@@ -78,7 +78,7 @@ def _same(page: Page, alone: bytes) -> None:
 def _opened(browser: Browser, address: str) -> Page:
     page = browser.new_page()
     page.set_default_timeout(1000 * PATIENCE_S)
-    page.goto(f"{address}/probe_lab?source=upload&evaluators=conse-lite0")
+    page.goto(f"{address}/try_a_picture?source=upload&evaluators=conse-lite0")
     page.get_by_role("heading", name="Try a picture").wait_for()
     return page
 

@@ -173,22 +173,22 @@ class Printed(HTMLParser):
     def __init__(self) -> None:
         super().__init__()
         self.rows: list[list[str]] = []
-        self.inside, self.evaluator = "", ""
+        self.inside, self.evaluator, self.table = "", "", False
 
     def handle_starttag(self, tag: str, attrs: object) -> None:
-        self.inside = tag
+        self.inside, self.table = tag, self.table or tag == "table"
         if tag == "tr":
             self.rows.append([self.evaluator])
 
     def handle_data(self, data: str) -> None:
-        if self.inside == "b":
+        if self.inside == "b" and self.table:
             self.evaluator = data
             self.rows[-1][0] = data
         elif self.inside == "td":
             self.rows[-1].append(data)
 
     def handle_endtag(self, tag: str) -> None:
-        self.inside = ""
+        self.inside, self.table = "", self.table and tag != "table"
 
 
 def printed(document: str) -> list[list[str]]:

@@ -22,10 +22,10 @@ from core.charts.spec import Figure
 from core.statistics.arithmetic import row_medians
 from core.statistics.wording import counted
 
-FALLS = "notices broken meanings"
-NO_FALL = "does not notice broken meanings"
-OPEN = "is not shown to notice broken meanings"
-FEW = "has too few broken meanings to tell whether it notices them"
+FALLS = "typically drops when the meaning breaks"
+NO_FALL = "typically does not drop when the meaning breaks"
+OPEN = "is not shown to drop typically when the meaning breaks"
+FEW = "has too few broken meanings to tell whether it drops at them"
 NOT_ASKED = "was not tested on broken meanings"
 
 HALF = (
@@ -49,7 +49,7 @@ _ACROSS = "change under harmless edits, SD"
 
 
 def falls(n: float, signal: float, low: float, high: float) -> str:
-    """Say whether an evaluator notices broken meanings: whether its score falls at them in the middle item.
+    """Say whether an evaluator drops when the meaning breaks, in the middle item: at many of its tests it may not.
 
     Args:
         n: items with a broken meaning.
@@ -58,8 +58,8 @@ def falls(n: float, signal: float, low: float, high: float) -> str:
 
     Example:
         >>> falls(40, 0.3, 0.2, 0.4), falls(40, 0.0, 0.0, 0.0), falls(2, 0.3, math.nan, math.nan)
-        ('notices broken meanings', 'does not notice broken meanings', \
-'has too few broken meanings to tell whether it notices them')
+        ('typically drops when the meaning breaks', 'typically does not drop when the meaning breaks', \
+'has too few broken meanings to tell whether it drops at them')
     """
     if not n or math.isnan(signal):
         return NOT_ASKED
@@ -71,14 +71,14 @@ def falls(n: float, signal: float, low: float, high: float) -> str:
 
 
 def told_together(verdicts: Mapping[str, str]) -> str:
-    """Say which evaluators notice broken meanings, a sentence a verdict; the evaluators by name.
+    """Say which evaluators drop when the meaning breaks, a sentence a verdict; the evaluators by name.
 
     Args:
         verdicts: evaluator -> one of the verdicts here.
 
     Example:
         >>> told_together({"b": FALLS, "a": FALLS, "c": NO_FALL})
-        'Notices broken meanings: a, b. Does not notice broken meanings: c.'
+        'Typically drops when the meaning breaks: a, b. Typically does not drop when the meaning breaks: c.'
     """
     order = (FALLS, OPEN, NO_FALL, FEW, NOT_ASKED)
     named = {each: sorted(name for name, said in verdicts.items() if said == each) for each in order}
@@ -92,7 +92,7 @@ def balance(found: pd.DataFrame) -> str:
         found: of :func:`demands`, of one corpus.
 
     Returns:
-        A sentence of those that notice broken meanings, and one for each other verdict.
+        A sentence of those that drop when the meaning breaks, and one for each other verdict.
     """
     own = found.set_index(found["evaluator"].astype(str))
     noticed = own[own["falls"].eq(FALLS) & np.isfinite(own["ratio"].astype(float))].sort_values(
@@ -110,16 +110,16 @@ def in_brief(view: View) -> str:
     """What some scores say of their evaluators, in a few words; empty where they say nothing of either demand.
 
     Returns:
-        How many notice broken meanings; where none was broken, how far harmless edits change scores.
+        How many drop when the meaning breaks; where none was broken, how far harmless edits change scores.
     """
     found = demands(view)
     asked = found[~found["falls"].isin((FEW, NOT_ASKED))]
     if len(asked):
         notice = int((asked["falls"] == FALLS).sum())
-        verb = "notices" if 1 in (notice, len(asked)) else "notice"
-        return f"{notice} of {counted(len(asked), 'metric')} {verb} broken meanings"
+        verb = "drops" if 1 in (notice, len(asked)) else "drop"
+        return f"{notice} of {counted(len(asked), 'metric')} typically {verb} when the meaning breaks"
     if (found["falls"] == FEW).any():
-        return FEW.replace("has too few", "Too few").replace("it notices", "metrics notice")
+        return FEW.replace("has too few", "Too few").replace("it drops", "metrics drop")
     known = found["nuisance"].dropna()
     if known.empty:
         return ""

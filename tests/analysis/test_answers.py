@@ -20,8 +20,11 @@ def test_families_are_counted_by_their_verdict_and_controls_are_not_counted() ->
     )
     assert (
         families.changed(rows, 2.5)
-        == "Changed by more than 2.5 % on a typical picture: a by 1 of 1, b by 0 of 1 kinds of edits."
+        == "Surely changed by more than 2.5 % (the whole interval beyond it): a by 1 of 1 kinds of edits. "
+        "Too few pictures to tell of b whether an edit changes a score by more than 2.5 %."
     )
+    few = families.changed(rows.assign(scatter=TOO_FEW), 1.0)
+    assert few == "Too few pictures to tell of a, b whether an edit changes a score by more than 1 %."
     assert families.changed(rows.assign(tests=""), 1.0) == ""
     assert families.changed(pd.concat([rows, rows.assign(corpus="d")]), 1.0) == ""
 

@@ -32,7 +32,7 @@ def broken(data: Path) -> Iterator[None]:
 @pytest.mark.usefixtures("broken")
 def test_from_the_matrix_to_one_test_whose_link_reproduces_it(server: str, page: Page) -> None:
     settled(open_page(page, f"{server}/contrast_tests?corpus=c"))
-    expect(page.get_by_text("How often each evaluator misses the error")).to_be_visible()
+    expect(page.get_by_text("How often each metric misses the error")).to_be_visible()
     expect(page.locator(".js-plotly-plot").first).to_contain_text("denied")
     choose(
         page,

@@ -77,7 +77,7 @@ def test_each_evaluator_is_a_column_and_each_probe_a_row() -> None:
 def test_what_is_beyond_the_noise_counts_harmless_edits_with_a_change_alone() -> None:
     one, two = bars([-3.0, 2.0]), bars([1.0, 2.0], inside=True)
     assert answer({"a": one, "b": two}, {"b": "maximum"}) == (
-        "Changed by more than noise: a on 2 of 2 edits, b on none (already at its maximum)."
+        "Changed by more than noise: a on 2 of 2 edits, b on none (at its maximum: only a fall could show)."
     )
     assert answer({"a": bars([1.0]), "b": two}, {}) == "Changed by more than noise: a on 1 of 1 edit, b on none of 2."
     assert answer({"a": bars([-3.0, 2.0, 1.0], dropped=[True, False, None])}, {}) == (

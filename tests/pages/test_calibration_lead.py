@@ -109,7 +109,7 @@ def test_the_page_begins_with_it(open_page: Open, demo: object) -> None:
     )
     assert "Less for sure: Mirrored and Turned; not sure: Upside down." in first
     assert "Scoring takes **7 times** as long: each picture and 6 variants of it." in first
-    assert "Whether it still notices wrong captions is not known from this run" in first
+    assert "Whether it still notices wrong captions cannot be told from this run" in first
 
 
 def test_the_page_opens_on_a_measured_reading_under_which_agreement_moves(open_page: Open, demo: object) -> None:

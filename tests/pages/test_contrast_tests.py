@@ -44,7 +44,7 @@ def test_the_page_opens_on_what_holds_directional_probes(open_page: Open, both_h
     assert not app.error
     words = said(app)
     assert "Better than a coin: e on " in words.replace("\\", "")
-    assert "How often each evaluator misses the error" in words
+    assert "How often each metric misses the error" in words
     assert "Caption human: left out" in words
     assert "One test in depth" in words
     assert "Worst failures" in words

@@ -155,7 +155,7 @@ def test_a_row_of_a_run_says_how_it_came_out_and_the_run_in_use_stands_first(
     rows = [each.proto.label for each in app.get("page_link") if each.proto.label.startswith("**")]
     assert rows == ["**template**", "**broken**"]
     told = " ".join(each.value for each in app.caption)
-    assert "0 of 1 metric notices broken meanings" in told
+    assert "0 of 1 metric typically drops when the meaning breaks" in told
     assert re.search(r"Harmless edits change scores by \d\.\d\d( to \d\.\d\d)? SD", told)
     assert app.button(key="runs.new").label == "New run"
 

@@ -50,7 +50,7 @@ def test_no_run_of_another_corpus_stands_in_for_the_one_that_is_read(open_page: 
     told = said(app)
     assert "Half of the question is open" in told
     assert "what is chosen above" not in told
-    assert "notices broken meanings" not in told
+    assert "typically drops when the meaning breaks" not in told
     assert "e was not tested on broken meanings." in told
     (rows,) = (each.value for each in app.dataframe if "Broken meaning" in each.value)
     assert rows["Broken meaning"].tolist() == ["was not tested on broken meanings"]

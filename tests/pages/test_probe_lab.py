@@ -325,8 +325,8 @@ def test_the_answer_counts_edits_beyond_the_noise_and_tells_a_score_at_the_end_o
     about = {"item": "frog-1-10-20", "evaluators": "conse-lite0,grounding-judge"}
     told = said(open_page(LAB, probes="vflip,blur-2,economic:cheap,cultural:African", **about))
     assert (
-        "Changed by more than noise: conse-lite0 on 3 of 3 edits, grounding-judge on none (already at its maximum)."
-        in told
+        "Changed by more than noise: conse-lite0 on 3 of 3 edits, grounding-judge on none "
+        "(at its maximum: only a fall could show)." in told
     )
     assert "**grounding-judge**: at its maximum a score cannot rise." in told
     (table,) = (each for each in told.splitlines() if "Score of the unedited pair" in each)

@@ -174,9 +174,10 @@ def _matrix() -> Question:
     )
     drawing = Drawing(
         "C-matrix",
-        "How often each evaluator misses the error",
-        "Share of comparisons in which the wrong side scores at least as high, with its 95 % interval: a coin would "
-        "miss 50 %, and better than a coin is an interval below. A stronger colour is worse.",
+        "How often each metric misses the error",
+        "Share of comparisons in which the wrong side scores higher or the same, with its 95 % interval. A coin would "
+        "miss 50 %, a score that always ties 100 %; better than a coin is an interval below 50 %. A stronger colour is "
+        "worse.",
         _matrix_figure,
         opens=TEST,
     )
@@ -188,7 +189,7 @@ def _matrix() -> Question:
     )
     return Question(
         RATES,
-        "How often each evaluator misses the error",
+        "How often each metric misses the error",
         SECTION,
         MATRIX,
         note,
@@ -297,6 +298,7 @@ def _with_kinds(found: pd.DataFrame, own: pd.DataFrame) -> pd.DataFrame:
 def _matrix_figure(drawing: Drawing, frame: pd.DataFrame, measure: str) -> Figure:
     few = too_few(frame)
     frame = frame.drop(few.index) if len(few) < len(frame) else frame
+    missed = frame.groupby("label", sort=False)["failure"].mean()  # most first, as the sentence above names it
     rows = zip(*(frame[name].tolist() for name in _SAID), strict=True)
     kept = [row for each in rows if not pd.isna((row := dict(zip(_SAID, each, strict=True)))["failure"])]
     data = marks(
@@ -322,7 +324,7 @@ def _matrix_figure(drawing: Drawing, frame: pd.DataFrame, measure: str) -> Figur
         kind="map",
         unit=" %",
         span=(0.0, 100.0),
-        order=tuple(dict.fromkeys(map(str, frame["label"]))),
+        order=tuple(map(str, missed.sort_values(ascending=False, kind="stable").index)),
     )
 
 
@@ -334,7 +336,10 @@ _SAID = (
 
 
 def _ends(row: Mapping[str, Any]) -> str:
-    return "" if pd.isna(row["failure_low"]) else f"\n{row['failure_low']:.0f}–{row['failure_high']:.0f}"
+    if pd.isna(row["failure_low"]):
+        return ""
+    digits = int(any(each != 50 and f"{each:.0f}" == "50" for each in (row["failure_low"], row["failure_high"])))
+    return f"\n{row['failure_low']:.{digits}f}–{row['failure_high']:.{digits}f}"
 
 
 def failure_said(row: Mapping[str, Any]) -> str:

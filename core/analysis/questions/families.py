@@ -27,7 +27,7 @@ from core.analysis.questions.columns import (
 )
 from core.analysis.questions.question import Column, Drawing, Options, Question
 from core.analysis.table import ScoreTable, View
-from core.analysis.verdicts import SCATTERS
+from core.analysis.verdicts import NO_CLAIM, SCATTERS
 from core.probes.base import BASE_CAPTION, FRAMES, Axis, Construction, Expectation
 from core.probes.registry import catalogue
 from core.probes.titles import family_title
@@ -149,9 +149,13 @@ def changed(frame: pd.DataFrame, margin: float) -> str:
     tested = frame[(frame["tests"] != "") & (frame["axis"] != Axis.NULL.value)]
     if tested.empty or len(set(tested["corpus"])) > 1:
         return ""
-    counts = tested["scatter"].eq(SCATTERS).groupby(tested["evaluator"]).agg(["sum", "size"])
+    known = tested[~tested["scatter"].isin(NO_CLAIM)]
+    few = sorted({*tested["evaluator"]} - {*known["evaluator"]})
+    untold = f"Too few pictures to tell of {', '.join(few)} whether an edit changes a score by more than {margin:g} %."
+    counts = known["scatter"].eq(SCATTERS).groupby(known["evaluator"]).agg(["sum", "size"])
     told = ", ".join(f"{name} by {row['sum']} of {row['size']}" for name, row in counts.iterrows())
-    return f"Changed by more than {margin:g} % on a typical picture: {told} kinds of edits."
+    sure = f"Surely changed by more than {margin:g} % (the whole interval beyond it): {told} kinds of edits."
+    return " ".join(([sure] if told else []) + ([untold] if few else []))
 
 
 def _of_axis(axis: str) -> Question:

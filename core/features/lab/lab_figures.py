@@ -270,7 +270,8 @@ def answer(figures: Mapping[str, Figure], ends: Mapping[str, str]) -> str:
             moved = int((~own["hollow"]).sum())
             edits = "edit" if len(own) == 1 else "edits"
             of = "" if before == len(own) else f" of {len(own)} {edits}" if not before else f" of {len(own)}"
-            at = f" (already at its {ends[name]})" if name in ends and not moved else ""
+            could = f"only a {'fall' if ends.get(name) == 'maximum' else 'rise'} could show"
+            at = f" (at its {ends[name]}: {could})" if name in ends and not moved else ""
             told.append(f"{name} on {moved or 'none'}{of}{at}")
             before = len(own)
         if len(wrong):

@@ -112,8 +112,8 @@ def notices(found: Fit, strength: float, held: View) -> str:
     """
     if lacking(held, found):
         there = not (needs(held.table) or lack(held)) and measured_beside(held, found)
-        said = "is among the measures below" if there else "is not known from this run"
-        return f"Whether it still notices wrong captions {said}: see *Stable or deaf* under *By construction*."
+        said = "is measured below, under *By construction*" if there else "cannot be told from this run"
+        return f"Whether it still notices wrong captions {said}."
     made = change(held, found, strength)
     before, after = made.before.signal, made.after.signal
     if not before.n:

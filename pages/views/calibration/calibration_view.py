@@ -44,7 +44,7 @@ def draw() -> None:
     state = calib_state(files)
     state.restore()
     header(
-        "Reduce the unwanted changes without losing agreement with other metrics.",
+        "How far can unwanted changes be reduced, and what agreement with other metrics does it cost?",
         state,
         words=("calibration", "by construction"),
     )

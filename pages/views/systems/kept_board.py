@@ -181,5 +181,9 @@ def _draw_map(made: Leaderboard, rows: pd.DataFrame, evaluator: str) -> None:
     pairs = len(rows[["higher", "lower"]].drop_duplicates())
     some = f" The {MOST_PAIRS} of {pairs} neighbours that swap most often." if pairs > MOST_PAIRS else ""
     with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute"):
-        st.caption(f"Last row: without an edit.{some} A click on a cell shows the pictures behind it.", width="content")
+        st.caption(
+            "Last row: no edit, only other pictures. A lead may be unsure though it rarely swaps: ranks are corrected "
+            f"for all pairs.{some} A click on a cell shows the pictures behind it.",
+            width="content",
+        )
         figure_buttons(figure, rows, "systems-swaps", title=f"Swaps, {evaluator}", key="systems.swaps.files")

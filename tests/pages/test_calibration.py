@@ -53,7 +53,8 @@ def test_the_page_says_its_splits_its_band_and_its_reading(page: Calibrated) -> 
     assert "Before and after, strength " in told
     charts = app.get("plotly_chart")
     assert len(charts) == 6
-    assert f"The evaluator scored {counted(10_079, 'picture')}" in told
+    numbers = said(unfolded(first, "Each kind of edit in numbers"))
+    assert f"The evaluator scored {counted(10_079, 'picture')}" in numbers
     assert all(chart.proto.alt for chart in charts)
 
 

@@ -231,8 +231,8 @@ def test_geometry_is_of_every_text_encoder_that_can_be_asked(demo_report: Report
         assert row.rho == pytest.approx(own["projection"].corr(own["median_percent"], method="spearman"))
     open_ = rows[rows["p"] >= 0.05]
     assert len(open_)
-    assert open_["said"].str.contains("is not shown to predict").all()
-    assert open_.loc[open_["n"] >= 7, "said"].str.contains("would have shown in four of five such runs").all()
+    assert open_["said"].str.contains("No link is found between").all()
+    assert open_.loc[open_["n"] >= 7, "said"].str.contains("in four of five runs; a weaker one may be missed").all()
     assert "said" in [each.name for each in shown.columns]
 
 

@@ -305,7 +305,7 @@ def _matrix_figure(drawing: Drawing, frame: pd.DataFrame, measure: str) -> Figur
         frame,
         label="label",
         series="evaluator",
-        panel=("corpus",),
+        panel=("corpus", "caption"),
         values=("failure", "failure_low", "failure_high"),
         opens=drawing.opens,
     )

@@ -11,6 +11,7 @@ import streamlit as st
 from starlette.middleware import Middleware
 from streamlit.runtime import get_instance
 from streamlit.runtime.memory_uploaded_file_manager import MemoryUploadedFileManager
+from streamlit.runtime.pages_manager import PagesManager
 
 from core.evaluators.memory import share_arenas
 from core.settings import unknown
@@ -39,6 +40,9 @@ def _limits() -> UploadLimits:
 @asynccontextmanager
 async def _from_the_first_moment(_server: st.App) -> AsyncIterator[dict[str, Any]]:
     _limits()
+    PagesManager.uses_pages_directory = (
+        False  # pages/ is no older multipage app, also before app.py ran for the first time
+    )
     for said in unknown():
         _LOG.warning("%s (docs/command-line.md lists them)", said)
     for name in _EVERY_PAGE:

@@ -46,6 +46,9 @@ def test_the_printed_link_opens_the_server_for_this_browser_alone(locked: tuple[
     link = f"http://localhost:{port}/?key={KEY}"
     assert f"Invariscope: {link}" in log.read_text()
     known, stranger = browser.new_context(), browser.new_context()
+    first = settled(open_page(known.new_page(), f"http://localhost:{port}/probe_lab?key={KEY}"))
+    expect(first.get_by_role("heading", name="Try a picture", exact=True)).to_be_visible()
+    assert first.get_by_text("Page not found").count() == 0  # app.py had not run yet when the address was asked for
     page = settled(open_page(known.new_page(), link))
     expect(page.get_by_role("heading", name="Start", exact=True)).to_be_visible()
     assert "key" not in page.url

@@ -180,7 +180,7 @@ def test_the_lab_can_be_reached_and_used_by_keyboard(server: str, page: Page) ->
     settled(open_page(page, server + LAB))
     expect(page.get_by_text(re.compile("^Score of the unedited pair"))).to_be_visible()
     expect(page.get_by_role("button", name="Start over")).to_be_enabled()
-    for name in ("Start over", "Browse", "Probes"):
+    for name in ("Start over", "Browse", "Edits"):
         tab_to(page, name)
     page.keyboard.press("Enter")
     expect(page.get_by_test_id("stPopoverBody")).to_be_visible()

@@ -40,9 +40,7 @@ def _limits() -> UploadLimits:
 @asynccontextmanager
 async def _from_the_first_moment(_server: st.App) -> AsyncIterator[dict[str, Any]]:
     _limits()
-    PagesManager.uses_pages_directory = (
-        False  # pages/ is no older multipage app, also before app.py ran for the first time
-    )
+    PagesManager.uses_pages_directory = False  # no older multipage app, also before app.py ran for the first time
     for said in unknown():
         _LOG.warning("%s (docs/command-line.md lists them)", said)
     for name in _EVERY_PAGE:

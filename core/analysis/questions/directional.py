@@ -298,6 +298,7 @@ def _with_kinds(found: pd.DataFrame, own: pd.DataFrame) -> pd.DataFrame:
 def _matrix_figure(drawing: Drawing, frame: pd.DataFrame, measure: str) -> Figure:
     few = too_few(frame)
     frame = frame.drop(few.index) if len(few) < len(frame) else frame
+    twice = frame.duplicated(["corpus", "evaluator", "label"]).any()  # a family under several captions
     missed = frame.groupby("label", sort=False)["failure"].mean()  # most first, as the sentence above names it
     rows = zip(*(frame[name].tolist() for name in _SAID), strict=True)
     kept = [row for each in rows if not pd.isna((row := dict(zip(_SAID, each, strict=True)))["failure"])]
@@ -305,7 +306,7 @@ def _matrix_figure(drawing: Drawing, frame: pd.DataFrame, measure: str) -> Figur
         frame,
         label="label",
         series="evaluator",
-        panel=("corpus", "caption"),
+        panel=("corpus", "caption") if twice else ("corpus",),
         values=("failure", "failure_low", "failure_high"),
         opens=drawing.opens,
     )
@@ -338,8 +339,13 @@ _SAID = (
 def _ends(row: Mapping[str, Any]) -> str:
     if pd.isna(row["failure_low"]):
         return ""
-    digits = int(any(each != 50 and f"{each:.0f}" == "50" for each in (row["failure_low"], row["failure_high"])))
-    return f"\n{row['failure_low']:.{digits}f}–{row['failure_high']:.{digits}f}"
+    return f"\n{_beside_half(row['failure_low'])}–{_beside_half(row['failure_high'])}"
+
+
+def _beside_half(share: float) -> str:
+    """A share in percent, with as many digits as keep it apart from 50, on either side of which the verdict turns."""
+    digits = next((each for each in range(3) if f"{share:.{each}f}" != f"{50:.{each}f}"), 0)
+    return f"{share:.{digits}f}"
 
 
 def failure_said(row: Mapping[str, Any]) -> str:

@@ -376,6 +376,7 @@ def entry_page(entry: Entry) -> StreamlitPage:
 
 def at_the_door() -> list[StreamlitPage]:
     """The door in place of every entry that a session may not see, at its address: a link says what it needs."""
+    opened = open_entries()
     return [
         st.Page(
             partial(_door),
@@ -386,7 +387,7 @@ def at_the_door() -> list[StreamlitPage]:
             visibility="visible" if entry.name == START else "hidden",
         )
         for entry in entries()
-        if entry not in open_entries()
+        if entry not in opened
     ]
 
 

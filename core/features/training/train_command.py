@@ -3,7 +3,7 @@
 A training's curves: the loss of every step, and what it does to what is held out.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -253,8 +253,7 @@ def mcs(
             report=_Bar(stack, "training", "steps"),
         )
     _tell_mcs(trained)
-    for reason, count in {**left_out, **trained.left_out}.items():
-        note(f"left out: {count:,} {reason}")
+    _tell_left_out({**left_out, **trained.left_out})
     _export(out / TRAINING)
 
 
@@ -341,8 +340,7 @@ def pac(
             report=_Bar(stack, "training", "steps"),
         )
     _tell_pac(trained, name)
-    for reason, count in {**left_out, **trained.left_out}.items():
-        note(f"left out: {count:,} {reason}")
+    _tell_left_out({**left_out, **trained.left_out})
     _export(training)
 
 
@@ -411,8 +409,7 @@ def _tell(trained: "Trained") -> None:
     )
     table(("edit", "drop before", "drop after", "fall % before", "fall % after"), rows, title=title)
     note(f"Spearman's ρ with the scores before, unperturbed captions: {gain.spearman:.3f}")
-    for name, count in trained.left_out.items():
-        note(f"left out: {count:,} {name}")
+    _tell_left_out(trained.left_out)
     note(f"{trained.folder / 'pr-mcs'} is the encoder; score with pr-mcs@{trained.folder}")
 
 
@@ -438,6 +435,11 @@ def _tell_mcs(trained: "Distilled") -> None:
     )
     table(("language", "found before", "found after", "cosine before", "cosine after"), rows, title=title)
     note(f"learned from {trained.train:,} texts; score with mcs@{trained.folder}")
+
+
+def _tell_left_out(counts: Mapping[str, int]) -> None:
+    for reason, count in counts.items():
+        note(f"left out: {count:,} {reason}")
 
 
 def _tell_pac(trained: "PacTrained", name: str) -> None:

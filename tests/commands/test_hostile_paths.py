@@ -162,7 +162,12 @@ def test_no_input_is_a_bug(invoke: Invoke, command: str, tmp_path: Path) -> None
 
 
 def test_a_device_that_is_not_here_is_told_with_those_that_are(invoke: Invoke) -> None:
-    for words in ("audit --device cuda:77 --dry-run", "evaluators show blind-length --device toaster"):
+    trainings = ("train pr-mcs", "train mcs --student none --out none", "train pac-s++ --positives none --out none")
+    for words in (
+        "audit --device cuda:77 --dry-run",
+        "evaluators show blind-length --device toaster",
+        *(f"{each} --device cuda:77" for each in trainings),
+    ):
         result = invoke(*words.split())
         assert result.exit_code == Code.NOT_AVAILABLE
         assert re.search(r"there is no device '\S+' on this machine, which has cpu", result.output + result.stderr)

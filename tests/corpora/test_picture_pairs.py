@@ -161,7 +161,9 @@ def test_pick_a_pic_s_parquet_gives_its_pictures_and_leaves_equal_ones_out(
     pq.write_table(without, path)
     assert read_suite(path).compared == (pair("t", "u1.jpg", "u0.jpg"),)
     pq.write_table(pa.table({"img": [b"x"], "cand": ["a"]}), path)
-    with pytest.raises(BadCorpus, match="of Parquet files Pick-a-Pic's and MJ-Bench's are read"):
+    with pytest.raises(
+        BadCorpus, match="of Parquet files Pick-a-Pic's, MJ-Bench's, GenAI-Bench's and GenAI-Arena's are read"
+    ):
         read_suite(path)
     path.write_bytes(b"PAR1")
     with pytest.raises(BadCorpus, match="cannot be read as Parquet"):
@@ -186,6 +188,61 @@ def test_genai_bench_and_tifa_are_ratings_of_pictures_by_category(tmp_path: Path
     tifa = read_suite(written(tmp_path, "human_annotations.json", {"coco_301091_x": entry}))
     assert tifa.rated == (Rated("a.jpg", "t", 5.0, "coco"), Rated("a.jpg", "t", 3.0, "coco"))
     assert (tifa.name, tifa.by_text) == ("TIFA", True)
+
+
+def test_genai_bench_of_parquet_holds_pictures_and_ratings_of_every_model(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The features of the publisher's card: a row a prompt, a column of pictures and a list of ratings a model."""
+    monkeypatch.setenv("INVARISCOPE_CACHE", str(tmp_path / "cache"))
+    row = {
+        "Index": 7,
+        "Prompt": "a  dog",
+        "Tags": {"advanced": [], "basic": ["Scene"]},
+        "HumanRatings": {"DALLE_3": [4, 5], "SDXL_Base": [1, None]},
+        "DALLE_3": {"bytes": _png(9), "path": "7.png"},
+        "SDXL_Base": {"bytes": _png(90), "path": "7.png"},
+    }
+    bare = {**row, "Tags": {"advanced": ["Negation"], "basic": ["Scene"]}, "HumanRatings": None}
+    pq.write_table(
+        pa.Table.from_pylist([row, {**row, "Prompt": "a cat", "Tags": bare["Tags"]}, bare]), tmp_path / "a.parquet"
+    )
+    suite = read_suite(tmp_path / "a.parquet")
+    assert [(each.caption, each.rating, each.group) for each in suite.rated] == [
+        ("a dog", 4.0, "basic"),
+        ("a dog", 5.0, "basic"),
+        ("a dog", 1.0, "basic"),
+        ("a cat", 4.0, "advanced"),
+        ("a cat", 5.0, "advanced"),
+        ("a cat", 1.0, "advanced"),
+    ]
+    assert (suite.name, suite.convention, suite.by_text, suite.left_out) == ("GenAI-Bench", TAU_B, True, 3)
+    place = places_of(suite, [tmp_path])[suite.rated[2].image]
+    assert place is not None
+    assert place.read_bytes() == _png(90)
+
+
+def test_votes_of_genai_arena_prefer_a_picture_or_none(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("INVARISCOPE_CACHE", str(tmp_path / "cache"))
+    sides = {"left_image": {"bytes": _png(9)}, "right_image": {"bytes": _png(90)}, "left_model": "m"}
+    votes = ("leftvote", "rightvote", "tievote", "bothbad_vote", None)
+    path = tmp_path / "test_v1.parquet"
+    pq.write_table(pa.Table.from_pylist([{"prompt": "t", **sides, "vote_type": vote} for vote in votes]), path)
+    suite = read_suite(path)
+    left, right = suite.compared[0].image, suite.compared[1].image
+    assert suite.compared == (
+        pair("t", left, right),
+        pair("t", right, left),
+        pair("t", left, right, tied=True),
+        pair("t", left, right, tied=True),
+    )
+    assert (suite.name, suite.convention, suite.left_out) == ("GenAI-Arena", ACCURACY, 1)
+    place = places_of(suite, [tmp_path])[right]
+    assert place is not None
+    assert place.read_bytes() == _png(90)
+    pq.write_table(pa.Table.from_pylist([{"prompt": "t", **sides, "vote_type": "left"}]), path)
+    with pytest.raises(BadCorpus, match="leftvote, rightvote, tievote or bothbad_vote"):
+        read_suite(path)
 
 
 def test_files_of_equal_bytes_are_equal_pictures_whatever_they_are_called(tmp_path: Path) -> None:

@@ -12,7 +12,7 @@ TAU_B_RATERS = "tau_b_raters"
 
 ENGLISH = "en"
 
-PICTURE_SUITES = ("Pick-a-Pic", "MJ-Bench", "HPDv2", "GenAI-Bench", "TIFA")
+PICTURE_SUITES = ("Pick-a-Pic", "MJ-Bench", "HPDv2", "GenAI-Bench", "TIFA", "GenAI-Arena")
 """Names of the suites of several pictures of one text."""
 
 PUBLISHED = (

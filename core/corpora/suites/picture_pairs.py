@@ -9,17 +9,21 @@
 - HPDv2: a JSON list, ``prompt, image_path, rank`` (1 is best; every two pictures of a prompt are compared) or
   ``prompt, file_path, human_preference``.
 - GenAI-Bench, ``genai_image.json``: ``{number: {"prompt", "models": {model: [ratings 1 to 5]}}}``; the picture is
-  ``model/number.jpeg``, and ``genai_skills.json`` beside it tells basic from advanced prompts.
+  ``model/number.jpeg``, and ``genai_skills.json`` beside it tells basic from advanced prompts. Or Parquet: ``Prompt``,
+  ``HumanRatings`` (model -> ratings), ``Tags`` (``advanced``, ``basic``) and a column of pictures a model.
+- GenAI-Arena's votes (TIGER-Lab's GenAI-Bench, task ``image_generation``): ``prompt, left_image, right_image,
+  vote_type`` (leftvote, rightvote, tievote, bothbad_vote); Parquet with the pictures inside, JSON Lines, CSV.
 - TIFA v1.0, ``human_annotations.json``: ``{key: {"text_id", "image_path", "text", "human_scores"}}``.
 
 Sources: yuvalkirstain/PickScore, eval_preference_predictor.py (11584a5); pickapic_v1 and _v2, dataset cards;
 MJ-Bench/MJ-Bench, alignment/benchmark (eaa92ef) and inference.py (8a1f5db); tgxs002/HPSv2, data.py (20969aa) and
 train.py (f924ea2); ymhao/HPDv2, dataset card; linzhiqiu/t2v_metrics, dataset.py, GenAIBench_Image; Yushi-Hu/tifa,
-human_annotations (d20b200).
+human_annotations (d20b200); BaiqiL/GenAI-Bench, dataset card (790172e); TIGER-AI-Lab/GenAI-Bench, inference.py
+(f0b0334).
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import combinations
 from pathlib import Path
 from typing import Any
@@ -32,7 +36,7 @@ from core.corpora.suites.model import ACCURACY, PICTURE_SUITES, TAU_B, Compared,
 from core.corpora.suites.own_ratings import own_name
 from core.errors import BadCorpus
 
-PICK, MJ, HPD, GENAI, TIFA = PICTURE_SUITES
+PICK, MJ, HPD, GENAI, TIFA, ARENA = PICTURE_SUITES
 _OWN = ""
 
 _LAYOUTS: Mapping[str, tuple[tuple[str, ...], ...]] = {
@@ -40,11 +44,14 @@ _LAYOUTS: Mapping[str, tuple[tuple[str, ...], ...]] = {
     PICK: (("caption", "image_0_uid", "image_1_uid", "label_0", "label_1"),),
     MJ: (("caption", "image0", "image1", "label"),),
     HPD: (("prompt", "image_path", "rank"), ("prompt", "file_path", "human_preference")),
+    ARENA: (("prompt", "left_image", "right_image", "vote_type"),),
 }
 """Name of the suite -> columns that tell it."""
 
+_VOTED_TIES = ("tievote", "bothbad_vote")
 _WINNERS = {"left": False, "right": True, **dict.fromkeys(("tie", "equal", "both", "neither"), False)}
 _TIES = ("tie", "equal", "both", "neither")
+_VOTES = {"leftvote": False, "rightvote": True, **dict.fromkeys(_VOTED_TIES, False)}
 
 MOST_RANKED = 50
 """Most pictures of one text that are compared two by two."""
@@ -53,6 +60,9 @@ _KEPT = "suite-pictures"
 """Folder of the cache that holds pictures that came inside a file."""
 
 _SKILLS = "genai_skills.json"
+_LISTS = ("advanced", "basic")
+_RATED = {"Prompt", "HumanRatings"}
+"""Columns that tell GenAI-Bench's Parquet."""
 _BATCH = 16
 
 
@@ -119,7 +129,7 @@ def picture_pairs(path: Path, records: Iterable[Record], layout: str) -> Suite:
     Raises:
         BadCorpus: if an entry says something else than which picture is preferred, or no entry can be used.
     """
-    read = {_OWN: _own, PICK: _pick, MJ: _mj, HPD: _hpd}[layout]
+    read = {_OWN: _own, PICK: _pick, MJ: _mj, HPD: _hpd, ARENA: _arena}[layout]
     found, names = _Pairs(path.stem), dict[str, None]()
     for where, record in records:
         cells = {" ".join(str(key).casefold().split()): value for key, value in record.items()}
@@ -129,8 +139,12 @@ def picture_pairs(path: Path, records: Iterable[Record], layout: str) -> Suite:
         read(found, f"{path.parent / where}", cells)
     if not found.compared and not found.equal:
         raise BadCorpus(f"{path} holds no comparison of two pictures that can be used; it has {found.left_out} entries")
-    kept = str(settings.cache_dir() / _KEPT) if path.suffix.lower() == ".parquet" else ""
-    return found.suite(layout or own_name(path, tuple(names)), pictures=kept)
+    return found.suite(layout or own_name(path, tuple(names)), pictures=_kept_of(path))
+
+
+def _kept_of(path: Path) -> str:
+    """Folder of the pictures that came inside a file; empty where none did."""
+    return str(settings.cache_dir() / _KEPT) if path.suffix.lower() == ".parquet" else ""
 
 
 def _own(found: _Pairs, where: str, cells: Mapping[str, Any]) -> None:
@@ -182,6 +196,13 @@ def _hpd(found: _Pairs, where: str, cells: Mapping[str, Any]) -> None:
         found.add(cells.get("prompt"), [pictures[one], pictures[other]], won, "", tied=tied)
 
 
+def _arena(found: _Pairs, where: str, cells: Mapping[str, Any]) -> None:
+    said, rule = cells.get("vote_type"), "leftvote, rightvote, tievote or bothbad_vote"
+    won = either(said, where=f"{where}: vote_type", rule=rule, known=_VOTES)
+    pictures = [_picture(cells.get(name), where) for name in ("left_image", "right_image")]
+    found.add(cells.get("prompt"), pictures, won, "", tied=str(said).strip().casefold() in _VOTED_TIES)
+
+
 def _picture(cell: object, where: str) -> str:
     """Name of a picture; of one whose bytes the cell holds, its place in the cache. Empty where there is none."""
     held = cell.get("bytes") or cell.get("path") if isinstance(cell, Mapping) else cell
@@ -211,16 +232,17 @@ def pairs_of_parquet(path: Path) -> Suite:
     try:
         with pq.ParquetFile(path) as file:
             names = [str(each) for each in file.schema_arrow.names]
-            layout = layout_of(map(str.casefold, names))
-            if layout is None:
+            layout, rated = layout_of(map(str.casefold, names)), set(names) >= _RATED
+            if layout is None and not rated:
                 told = ", ".join(names)[:200]
-                raise BadCorpus(f"{path} has the columns {told}; of Parquet files Pick-a-Pic's and MJ-Bench's are read")
+                known = "Pick-a-Pic's, MJ-Bench's, GenAI-Bench's and GenAI-Arena's"
+                raise BadCorpus(f"{path} has the columns {told}; of Parquet files {known} are read")
             groups = [file.metadata.row_group(index).total_byte_size for index in range(file.metadata.num_row_groups)]
             if groups and max(groups) > MOST_GROUP:
                 raise BadCorpus(f"{path} has a row group of {max(groups) / 1e9:.1f} GB; write it with smaller ones")
             batches = (each for batch in file.iter_batches(batch_size=_BATCH) for each in batch.to_pylist())
             records = ((f"{path.name}, row {place}", each) for place, each in enumerate(batches, start=1))
-            return picture_pairs(path, records, layout)
+            return _genai_rows(path, records) if layout is None else picture_pairs(path, records, layout)
     except (pa.ArrowException, OSError) as error:
         told = " ".join(str(error).split())
         raise BadCorpus(f"{path} cannot be read as Parquet ({told}); download it again") from error
@@ -260,7 +282,7 @@ def _genai(path: Path, held: Mapping[str, Any]) -> Suite:
     told = read_json(skills) if skills.is_file() else {}
     listed = {
         skill: {int(each) for each in told.get(skill, ()) if str(each).isdigit()} if isinstance(told, dict) else set()
-        for skill in ("advanced", "basic")
+        for skill in _LISTS
     }
     rated, left_out = list[Rated](), 0
     for key, entry in held.items():
@@ -270,9 +292,26 @@ def _genai(path: Path, held: Mapping[str, Any]) -> Suite:
         for model, given in models.items() if isinstance(models, dict) else ():
             left_out += _add_ratings(rated, f"{model}/{key}.jpeg", text, given, group)
         left_out += not isinstance(models, dict)
-    done = f"a prompt is advanced where {_SKILLS} beside the file lists it so, else basic where it lists it so"
-    listing = Decision("skills", "categories", done, sum(bool(each.group) for each in rated), "ratings")
-    return _of_ratings(GENAI, rated, left_out, listing)
+    return _of_ratings(GENAI, rated, left_out, _listed(f"{_SKILLS} beside the file", rated))
+
+
+def _genai_rows(path: Path, records: Iterable[Record]) -> Suite:
+    """GenAI-Bench of Parquet, a row a prompt with the pictures of all models."""
+    rated, left_out = list[Rated](), 0
+    for where, record in records:
+        text, models, tags = _text(record["Prompt"]), record["HumanRatings"], record.get("Tags")
+        group = next((skill for skill in _LISTS if isinstance(tags, dict) and tags.get(skill)), "")
+        for model, given in models.items() if isinstance(models, dict) else ():
+            picture = _picture(record.get(model), f"{path.parent / where}: {model}")
+            left_out += _add_ratings(rated, picture, text, given, group)
+        left_out += not isinstance(models, dict)
+    suite = _of_ratings(GENAI, rated, left_out, _listed("Tags", rated))
+    return replace(suite, pictures=_kept_of(path))
+
+
+def _listed(where: str, rated: Sequence[Rated]) -> Decision:
+    done = f"a prompt is advanced where {where} lists it so, else basic where it lists it so"
+    return Decision("skills", "categories", done, sum(bool(each.group) for each in rated), "ratings")
 
 
 def _tifa(held: Mapping[str, Any]) -> Suite:

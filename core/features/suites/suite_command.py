@@ -107,11 +107,11 @@ def suite(
     """Hold evaluators to people's judgements of images, or of videos.
 
     Of images: Flickr8k, Pascal-50S, Composite, FOIL, CapArena, M-CapEval1k, or ratings of your own (image, caption,
-    rating). Of two pictures of a text: Pick-a-Pic, MJ-Bench, HPDv2, GenAI-Bench, TIFA, or your own. Of videos:
-    VATEX-EVAL, ActivityNet-FOIL. The suite's files and images are its publisher's; nothing is downloaded. Intervals
-    are over images, or texts. Every decision on the way to a number is printed with the count that it concerns. A
-    metric that runs elsewhere scores what --export-pairs writes; its file is read with --scores. The page Suites
-    shows what is kept.
+    rating). Of two pictures of a text: Pick-a-Pic, MJ-Bench, HPDv2, GenAI-Bench, GenAI-Arena, TIFA, or your own. Of
+    videos: VATEX-EVAL, ActivityNet-FOIL. The suite's files and images are its publisher's; nothing is downloaded.
+    Intervals are over images, or texts. Every decision on the way to a number is printed with the count that it
+    concerns. A metric that runs elsewhere scores what --export-pairs writes; its file is read with --scores. The page
+    Suites shows what is kept.
     """
     from core.features.suites.pair_risks import shifts_of
     from core.features.suites.suite_result import added, result_of, store

@@ -147,11 +147,11 @@ def pr_mcs(
     The image tower stays as it is. A training that was stopped goes on with the same options and --resume.
     """
     from core import settings
-    from core.evaluators.pool import best_device
     from core.features.training.tuning import ENCODER, TRAINING, LossWeights, Recipe, train_pr_mcs
     from core.outputs import check_folder
     from core.seeds import RUN_SEED
 
+    device = _device(device)
     recipe = Recipe(
         epochs=epochs,
         batch=batch,
@@ -174,7 +174,7 @@ def pr_mcs(
             languages=listed(languages),
             held_out=held_out,
             most=captions,
-            device=device or best_device(),
+            device=device,
             resume=resume,
             overwrite=overwrite,
             reading=_Bar(stack, "pictures", "images"),
@@ -221,12 +221,12 @@ def mcs(
 
     That is how MCS is made. A training that was stopped goes on with the same options and --resume.
     """
-    from core.evaluators.pool import best_device
     from core.features.training.train_mcs import TEXT, TRAINING, train_mcs
     from core.features.training.trainer import Schedule
     from core.outputs import check_folder
     from core.seeds import RUN_SEED
 
+    device = _device(device)
     schedule = Schedule(
         epochs=epochs,
         batch=batch,
@@ -246,7 +246,7 @@ def mcs(
             described=described,
             teacher=teacher,
             held_out=held_out,
-            device=device or best_device(),
+            device=device,
             resume=resume,
             overwrite=overwrite,
             reading=_Bar(stack, "teacher", "sentences"),
@@ -300,7 +300,6 @@ def pac(
     from dataclasses import replace
 
     from core.errors import InvalidInput
-    from core.evaluators.pool import best_device, check_device
     from core.features.training.positives import read_positives
     from core.features.training.train_pac import RECIPES, train_pac
     from core.outputs import check_folder
@@ -322,7 +321,7 @@ def pac(
         textual=usual.textual if textual is None else textual,
         rank=usual.rank if rank is None else rank,
     )
-    device = check_device(device or best_device())
+    device = _device(device)
     training = check_folder(out / f"{name}-training")
     pairs, left_out = read_positives(positives)
     with _kept(training), ExitStack() as stack:
@@ -367,6 +366,13 @@ def _sentences(
     assert corpus is not None
     found = _corpus(corpus, root, option)
     return *of_corpus(found, languages), found.description
+
+
+def _device(named: str | None) -> str:
+    """What trains: the one that was named, refused before anything is read where there is none, or the best."""
+    from core.evaluators.pool import best_device, check_device
+
+    return check_device(named or best_device())
 
 
 @contextmanager

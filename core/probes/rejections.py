@@ -115,7 +115,7 @@ CAPTIONS: Mapping[str, str] = MappingProxyType(
         "no-absent-category": "no category is known to be absent from the image",
         "no-noun": "the table of nouns lacks the label in the language",
         "repeated-template": "the template is written once a language, beside the first caption",
-        "no-mention": "the caption names no annotated category by its own name",
+        "no-mention": "the caption names no annotated category by its own name, or only inside another noun",
         "no-replacement": "no category is left that could be named instead",
         "no-colour-word": "the caption has no colour before a noun",
         "no-number-word": "the caption counts no annotated category rightly",

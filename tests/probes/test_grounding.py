@@ -131,10 +131,38 @@ def test_further_names_of_a_label_are_known_to_absence_and_mentions() -> None:
         ("", []),
         ("A microwave oven beside an oven.", [("oven", False)]),
         ("A stuffed bear on a bench.", [("bench", False)]),
+        ("A dog stands next to a car.", [("dog", False), ("car", False)]),
+        ("A cats sits.", []),
+        ("A woman lies in bed with a cat.", [("cat", False)]),
+        ("A bear cub in a bear den.", []),
+        ("A woman cutting cake.", []),
+        ("A girl kicks cakes.", [("cake", True)]),
     ],
 )
 def test_a_mention_is_a_categorys_own_name_that_ends_its_phrase(caption: str, found: list[tuple[str, bool]]) -> None:
     assert [(each.label, each.many) for each in mentions(caption)] == found
+
+
+@pytest.mark.parametrize(
+    ("caption", "edited"),
+    [
+        ("A polar bear on a rock.", "A zebra on a rock."),
+        ("Two white polar bears in a zoo.", "Two white zebras in a zoo."),
+        ("a blue pickup truck stopped", "a blue zebra stopped"),
+        ("An office chair at a desk.", "A zebra at a desk."),
+        ("a red fire hydrant on a street", "a red zebra on a street"),
+        ("A man stands on a fishing boat.", "A man stands on a zebra."),
+        ("A classic orange ten speed bicycle.", "A classic orange zebra."),
+        ("Cutting up a giant hot dog cake.", "Cutting up a giant zebra."),
+        ("A coast guard boat at dock.", "A zebra at dock."),
+        ("The car drives near two large trucks.", "The car drives near two large zebras."),
+        ("A fork holding some cooked pizza.", "A fork holding some cooked zebra."),
+        ("A black panda bear.", "A black zebra."),
+        ("A teddy bear umbrella.", "A zebra."),
+    ],
+)
+def test_a_longer_name_gives_way_as_a_whole(caption: str, edited: str) -> None:
+    assert replaced(caption, mentions(caption)[-1], "zebra") == edited
 
 
 @pytest.mark.parametrize(

@@ -89,6 +89,8 @@ def code(name: str, caption: str, label: str = "dog", category: str | None = "an
             "a pair of golden African scissors",
             "a pair of happy golden scissors",
         ),
+        ("near two large trucks.", "truck", "near two large African trucks.", "near two happy large trucks."),
+        ("some cooked broccoli", "broccoli", "some cooked African broccoli", "some cooked happy broccoli"),
         ("some broccoli", "broccoli", "some African broccoli", "some happy broccoli"),
         # what cannot be put before the adjectives without a sign or another meaning goes next to the noun
         ("a very big dog", "dog", "a very big African dog", "a very big happy dog"),
@@ -133,6 +135,8 @@ def test_a_word_stands_where_english_puts_it(
         ("train tracks", "train", "compound"),
         ("the bus stops", "bus", "compound"),
         ("A boy dog", "dog", "compound"),
+        ("A man laying in bed", "bed", "compound"),
+        ("people who travel by bus", "bus", "compound"),
         ("There is no dog here", "dog", "already-negated"),
         ("a yard without a big dog", "dog", "already-negated"),
     ],

@@ -3,8 +3,8 @@
 Words of one line of ``assets/words/entities.csv`` may stand for one another. One that any caption of the item says does
 not, since the picture may show it too; for the same reason the falsity is *presumed*. Names of cities, countries and
 brands are found as they are written, with their capital; other words where they end a noun phrase (*a kitchen*, not *a
-kitchen table*) and no noun describes them (*a street*, not *a city street*: there is no *city runway*), singular or
-plural. Words of one line take the same prepositions, so that the edit reads as well as what it replaces. English.
+kitchen table*), singular or plural, with what makes a longer name of them (*a city street*: there is no *city
+runway*). Words of one line take the same prepositions, so that the edit reads as well as what it replaces. English.
 Source: ours, after the named entities of FOIL-like news captions (Biten et al., GoodNews, CVPR 2019).
 """
 
@@ -20,9 +20,10 @@ from core.probes.base import FALSITY, HUMAN, PRESUMED, Axis, Edits, Expectation,
 from core.probes.scene import Scene
 from core.probes.tables import read_table, words_path
 from core.probes.words.caption_language import check_english
-from core.probes.words.caption_words import Word, is_adjective, may_be_noun, noun_phrases, words
+from core.probes.words.caption_words import Word, words
 from core.probes.words.grammar import plural
-from core.probes.words.mentions import Mention, replaced
+from core.probes.words.mentions import Mention, name_begins, replaced
+from core.probes.words.whole_names import noun_places
 
 Form = tuple[str, ...]
 """The words of an entity, one or several."""
@@ -70,17 +71,17 @@ def forms() -> Mapping[Form, Entity]:
 def entities(caption: str) -> tuple[tuple[Mention, str], ...]:
     """Entities of an English caption that can be replaced, each with its kind, the longest at each place."""
     found = words(caption)
-    ends = {last for _, last in noun_phrases(found, "en")}
-    return tuple(
-        (Mention(first, last, entity.name, entity.many), entity.kind)
-        for first, last, entity in _found(found)
-        if not entity.name.islower() or (last in ends and not _described_by_noun(found, first))
-    )
-
-
-def _described_by_noun(found: Sequence[Word], place: int) -> bool:
-    before = found[place - 1].core.casefold() if place and not found[place - 1].trail else ""
-    return may_be_noun(before) and not is_adjective(before)
+    nouns = noun_places(found)
+    made = list[tuple[Mention, str]]()
+    for first, last, entity in _found(found):
+        begins = first
+        if entity.name.islower():
+            whole = name_begins(found, nouns, first, last, entity.name) if last in nouns else None
+            if whole is None:
+                continue
+            begins = whole
+        made.append((Mention(begins, last, entity.name, entity.many), entity.kind))
+    return tuple(made)
 
 
 def _found(found: Sequence[Word]) -> Iterator[tuple[int, int, Entity]]:

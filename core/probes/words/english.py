@@ -178,10 +178,10 @@ class _Reading:
             self._place, self._listed = _AFTER_AUXILIARY, False
 
     def _open(self, index: int, entry: _Entry) -> str:
-        if not entry.noun and not entry.colour:
-            return self._alone(index, entry)
         if (entry.adjective or entry.colour) and self._noun_follows(index):
             return ADJECTIVE
+        if not entry.noun and not entry.colour:
+            return self._alone(index, entry)
         if entry.colour or entry.usually == ADJECTIVE or (entry.adjective and self._place == _AFTER_BEING):
             return self._alone(index, entry)
         if entry.verb and self._is_verb(index, entry):
@@ -312,7 +312,8 @@ def _open_entry(word: str) -> _Entry:
     ing = word.endswith("ing") and (not known or "VERB" in known)
     lemmas = known.get("NOUN", ()) + known.get("VERB", ())
     categories = [object_words()[lemma] for lemma in (word, *lemmas) if lemma in object_words()]
-    noun = not ing and ("NOUN" in known or (bool(categories) if known else _unknown_noun(word)))
+    thing = bool(categories) and not word.endswith("ed") if known else _unknown_noun(word)  # pans, but cooked food
+    noun = not ing and ("NOUN" in known or thing)
     own = known.get("NOUN", ())
     plural = word == "people" or (noun and bool(own) and (word not in own or (word.endswith("s") and len(own) > 1)))
     usually = ADJECTIVE if word in listed("adjectives") else OTHER

@@ -13,7 +13,8 @@ from typing import Protocol
 from core.corpora.labels import RULES as RULES
 from core.errors import ProbeRejected
 from core.probes.words.caption_words import closed_words, words
-from core.probes.words.insertion import describing, noun_place
+from core.probes.words.insertion import noun_place
+from core.probes.words.whole_names import describing
 
 SPACY = "spacy"
 """Names of the taggers."""

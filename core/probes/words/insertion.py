@@ -2,22 +2,13 @@
 
 The noun is the object's label, in the singular or the plural, as a separate word. Nothing else of the sentence
 changes but what English asks for: *a* or *an* before the word that now follows it, and the capital of a noun that
-began the sentence.
-
-The noun must stand for itself (:mod:`core.probes.words.insertion`): no *dog house*, *police dog* or *hot dog*. Where
-the rules cannot tell, the sentence is left alone and the reason is told. Source: paper A, A.12, extended.
-
-Societal words in a sentence that somebody wrote: which fit, where they go, and which neutral word holds the length.
+began the sentence. The noun must stand for itself (:mod:`core.probes.words.whole_names`): no *dog house*, *police
+dog* or *hot dog*. Where the rules cannot tell, the sentence is left alone and the reason is told.
 
 One place for all words of a family, so that a modifier and its control differ in the word alone. Mood and price say
 what somebody thinks of the thing and stand before its adjectives (*a happy brown dog*); every other family says what
 kind it is and stands next to the noun (*a brown African dog*), as English orders adjectives. Source: paper A, A.12,
 extended.
-
-Whether a noun stands for itself in an English sentence, or is a part of another noun; and what describes it.
-
-The rules of natural captions (:mod:`core.probes.words.natural_captions`), told apart a little further with
-lemminflect's dictionary. They are rules, not a parser: where they cannot tell, the noun counts as part of another.
 """
 
 import re
@@ -26,217 +17,12 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from core.errors import ProbeRejected
-from core.probes.tables import lexicon_path
-from core.probes.words.caption_words import Word, closed_words, is_adjective, may_be_noun, noun_phrases, words
-from core.probes.words.categories import after_the_noun, every_noun, forms
-from core.probes.words.english import colours, dictionary
+from core.probes.words.caption_words import Word, words
+from core.probes.words.english import dictionary
 from core.probes.words.grammar import article_like, clean_label
 from core.probes.words.screening import Family, Modifier, accepted_controls, family, screen
 from core.probes.words.templates import closest_control
-
-Span = tuple[int, int]
-"""Index of a noun's first and last word."""
-
-_LONGEST_NAME = 4
-"""Words of a known noun, e.g. *hot dog*, that the label may be a part of."""
-
-_ONE_THING = frozenset(("a", "an", "one", "this", "that", "each", "every", "another"))
-"""Determiners after which the head of the phrase is singular: a plural that follows the noun is then a verb."""
-
-_LIMITERS = frozenset(("first", "last", "main", "next", "only", "other", "own", "same", "second", "such", "third"))
-"""Words that stand between a determiner and the adjectives; the dictionary takes some of them for nouns."""
-
-_DENIES = frozenset(
-    ("no", "neither", "nor", "not", "never", "without", "hardly", "barely", "scarcely", "lacks", "lacking")
-)
-
-_THINGS = frozenset(
-    (
-        "bedding", "building", "ceiling", "clothing", "covering", "crossing", "drawing", "dressing", "filling",
-        "frosting", "grooming", "housing", "icing", "landing", "lighting", "painting", "parking", "pudding", "racing",
-        "railing", "stuffing", "topping", "training", "wedding",
-    )
-)  # fmt: skip
-"""Nouns in -ing, which make a compound where another word in -ing says what the object does."""
-
-_PURPOSES = frozenset(
-    (
-        "baking", "boxing", "cooking", "cutting", "dining", "fishing", "frying", "living", "measuring", "mixing",
-        "rocking", "rowing", "sailing", "serving", "sewing", "shopping", "swimming", "washing", "watering",
-    )
-)  # fmt: skip
-"""Words in -ing that say before a noun what the thing is for, where others say what it does: *a fishing boat*."""
-
-_TRUE_ADJECTIVES = frozenset(("adult", "remote"))
-"""Nouns of the tables that describe another noun as adjectives."""
-
-_NOUNS = frozenset(("pickup",))
-"""Nouns before another noun that the dictionary has as adjectives, too."""
-
-_PARTS = frozenset(("bottom", "bunch", "couple", "front", "group", "number", "pair", "piece", "set", "side", "top"))
-"""Nouns among the closed words: *dog group* is a group."""
-
-
-def named_spans(found: Sequence[Word], label: str) -> list[Span]:
-    """First and last word of every place that says the label, singular or plural."""
-    names = {tuple(form.casefold().split()) for form in forms(label)}
-    size = len(label.split())
-    return [
-        (first, first + size - 1)
-        for first in range(len(found) - size + 1)
-        if tuple(word.core.casefold() for word in found[first : first + size]) in names
-        and not any(word.trail for word in found[first : first + size - 1])
-        and not any(word.lead for word in found[first + 1 : first + size])
-    ]
-
-
-def compound(found: Sequence[Word], nouns: set[int], first: int, last: int, label: str) -> str:
-    """Why the noun is part of another one; empty where it stands for itself.
-
-    Args:
-        found: the words of the sentence.
-        nouns: indices of those that are nouns.
-        first, last: of the noun.
-        label: the noun in the singular.
-    """
-    longer = _known_longer(found, first, last, label)
-    if longer:
-        return f"{longer!r} is a name by itself"
-    if first and _modifies(found, nouns, first):
-        return f"{found[first - 1].core.casefold()!r} before {label!r} makes another noun of it"
-    if _goes_on(found, first, last, label):
-        return f"{found[last + 1].core.casefold()!r} after {label!r} may make another noun of it"
-    return ""
-
-
-def _modifies(found: Sequence[Word], nouns: set[int], first: int) -> bool:
-    """Whether the word before the noun makes a compound of it: *police dog*, *fishing boat*, *dining room table*."""
-    before = found[first - 1]
-    text = before.core.casefold()
-    if before.trail or found[first].lead or text in _LIMITERS or text in _TRUE_ADJECTIVES or text in colours():
-        return False
-    if first - 1 in nouns or text in _NOUNS or text in every_noun():
-        return True
-    base = text in dictionary(text).get("NOUN", ())
-    if text.endswith("ing"):  # "a fishing boat", but "a man riding horses" and "a sleeping dog"
-        return text in _THINGS or text in _PURPOSES or (base and (first == 1 or _introduces(found[first - 2])))
-    after_ing = first > 1 and found[first - 2].core.casefold().endswith("ing") and not found[first - 2].trail
-    return after_ing and base and may_be_noun(text) and not is_adjective(text)
-
-
-def _introduces(word: Word) -> bool:
-    text = word.core.casefold()
-    return bool(word.trail) or is_adjective(text) or closed_words(text, ("determiners", "prepositions"))
-
-
-def _known_longer(found: Sequence[Word], first: int, last: int, label: str) -> str:
-    """A longer noun of the tables that holds the label here: *hot dog*, *teddy bear*."""
-    for start in range(max(0, last + 1 - _LONGEST_NAME), first + 1):
-        for end in range(last, min(len(found), start + _LONGEST_NAME)):
-            if (start, end) == (first, last):
-                continue
-            inner = found[start : end + 1]
-            if any(word.trail for word in inner[:-1]) or any(word.lead for word in inner[1:]):
-                continue
-            text = [word.core.casefold() for word in inner]
-            singular = [*text[: first - start], label.casefold(), *text[last - start + 1 :]]
-            for name in (" ".join(text), " ".join(singular)):
-                if name in every_noun():
-                    return name
-    return ""
-
-
-def _goes_on(found: Sequence[Word], first: int, last: int, label: str) -> bool:
-    """Whether the word after the noun may be the head of a compound, as in *dog house* or *dog friendly café*."""
-    if last + 1 >= len(found) or found[last].trail or found[last + 1].lead:
-        return False
-    word = found[last + 1].core.casefold()
-    if word in _PARTS:
-        return True
-    if word in after_the_noun(lexicon_path("after_the_noun.csv")) or closed_words(word):
-        return False
-    head = re.split(r"['’]", word.rpartition("-")[2])[0]
-    classes = dictionary(head)
-    if not classes:
-        return True
-    if "VERB" in classes and head not in classes["VERB"] and (head.endswith("ing") or "NOUN" not in classes):
-        return head in _THINGS  # a participle or a verb's third person: "a dog sitting", "a dog eats", "a dog tied"
-    if "NOUN" in classes:
-        return "VERB" not in classes or not _agrees(found, first, last, label, plural=head not in classes["NOUN"])
-    if "ADJ" not in classes or last + 2 >= len(found) or found[last + 1].trail:
-        return False
-    return not closed_words(found[last + 2].core.casefold())  # "a dog asleep on a bed", but "a dog friendly café"
-
-
-def _agrees(found: Sequence[Word], first: int, last: int, label: str, *, plural: bool) -> bool:
-    """Whether a word that may be noun or verb must be the verb: *a car drives*, *two dogs play*.
-
-    After *a*, no plural noun can be the head; and a plural noun is hardly ever the first half of a compound.
-    """
-    many = " ".join(word.core for word in found[first : last + 1]).casefold() != label.casefold()
-    return (many and not plural) or (_one(found, first) and plural)
-
-
-def _one(found: Sequence[Word], first: int) -> bool:
-    """Whether the phrase is said of one thing by its determiner."""
-    start = describing(found, first)
-    return start > 0 and found[start - 1].core.casefold() in _ONE_THING
-
-
-def denied(found: Sequence[Word], first: int) -> bool:
-    """Whether the noun stands under a negative word: *no dog*, *without a dog*."""
-    start = describing(found, first)
-    return bool(_DENIES & {word.core.casefold() for word in found[max(0, start - 2) : start]})
-
-
-def describing(found: Sequence[Word], first: int) -> int:
-    """The first of the words that describe the noun; ``first`` where none does."""
-    start = first
-    while start and _describes(found, start - 1):
-        start -= 1
-    return start
-
-
-def _describes(found: Sequence[Word], index: int) -> bool:
-    word = found[index]
-    text = word.core.casefold()
-    joins = text == "and" and index > 0 and _quality(found, index - 1)
-    return word.trail in ("", ",") and (text in _LIMITERS or _quality(found, index) or joins)
-
-
-def _quality(found: Sequence[Word], index: int) -> bool:
-    """Whether a word is an adjective, by the dictionary or by its form: *brown*, *Italian*, *long-haired*, *parked*."""
-    text, core = found[index].core.casefold(), found[index].core
-    if text in _LIMITERS or (closed_words(text) and not is_adjective(text)):
-        return False
-    proper = index > 0 and core[:1].isupper() and core.isalpha() and not dictionary(text)
-    formed = "-" in text or (text.endswith(("ed", "ing")) and "VERB" in dictionary(text))
-    return is_adjective(text) or proper or formed
-
-
-def first_adjective(found: Sequence[Word], first: int) -> int:
-    """The first of the adjectives in a row before the noun, where a determiner or a preposition stands before them.
-
-    Otherwise ``first``: before *very big*, *black and white* or *big, brown* no word can be put without a change of
-    meaning or of signs, and a participle may be a verb (*a man riding brown horses*).
-    """
-    start = first
-    while start and _plain_adjective(found, start - 1):
-        start -= 1
-    before = found[start - 1] if start else None
-    if before is None or before.trail or any(word.lead for word in found[start : first + 1]):
-        return first
-    text = before.core.casefold()
-    ends = text in _LIMITERS or text.isdigit() or closed_words(text, ("determiners", "prepositions"))
-    return start if ends or text.endswith(("'s", "’s")) else first
-
-
-def _plain_adjective(found: Sequence[Word], index: int) -> bool:
-    """Whether a word is an adjective that needs no sign and no other word beside it."""
-    word = found[index]
-    formed = word.core.casefold().endswith(("ed", "ing")) and not is_adjective(word.core.casefold())
-    return not word.trail and not formed and _quality(found, index)
-
+from core.probes.words.whole_names import denied, describing, first_adjective, named_spans, noun_places, whole_name
 
 _ARTICLE = re.compile(r"(?<![\w'’-])(an?)(\s+[\"'“‘«(\[]*)$", re.IGNORECASE)
 _LEADING_ARTICLE = re.compile(r"^(?:an?|the) (?=\S)", re.IGNORECASE)
@@ -354,15 +140,14 @@ def noun_place(caption: str, label: str) -> NounPlace:
 @lru_cache(maxsize=4096)
 def _noun_place(caption: str, label: str) -> NounPlace | _Refused:
     found = words(caption)
-    nouns = {index for first, last in noun_phrases(found, "en") for index in range(first, last + 1)}
-    spans = named_spans(found, label)
-    refused = [(span, compound(found, nouns, *span, label)) for span in spans]
-    alone = [span for span, reason in refused if not reason]
+    nouns, spans = noun_places(found), named_spans(found, label)
+    longer = [whole_name(found, nouns, *span, label) for span in spans]
+    alone = [span for span, name in zip(spans, longer, strict=True) if name is None]
     if not spans:
         told = f"the caption does not say {label!r} as a separate word; name the object as the caption does"
         return _Refused("not-named", told)
-    if not alone:
-        return _Refused("compound", f"in the caption, {refused[0][1]}")
+    if longer[0] and not alone:
+        return _Refused("compound", f"in the caption, {longer[0].told}")
     if len(alone) > 1:
         return _Refused("named-twice", f"the caption says {label!r} more than once, so nobody can say which is meant")
     first, last = alone[0]

@@ -1,7 +1,8 @@
 """Mentions of annotated categories in an English caption, and another category named in their place.
 
-A mention is a category's own name, singular or plural, that ends a noun phrase (*bus*, not *bus stop*). Other words
-for a category (*puppy*) are no mentions to be replaced; they count where a category must not be named at all
+A mention is a category's own name, singular or plural, that ends a noun phrase (*bus*, not *bus stop*), with what
+makes a longer name of it (*city bus*, *polar bear*), so that no *polar zebra* comes of it. Other words for a category
+(*puppy*) are no mentions to be replaced; they count where a category must not be named at all
 (:func:`core.probes.words.categories.named`). Source: paper D, 4.2; FOIL-COCO (Shekhar et al., ACL 2017).
 
 Places in the picture that a caption names: where one changes, the caption is no longer true.
@@ -20,7 +21,7 @@ from core.corpora.schema import Item
 from core.errors import ProbeRejected
 from core.probes.tables import read_table, words_path
 from core.probes.words.articles import sounded
-from core.probes.words.caption_words import Word, join, may_be_noun, noun_phrases, words
+from core.probes.words.caption_words import Word, join, words
 from core.probes.words.categories import (
     MOST_WORDS,
     Name,
@@ -36,6 +37,7 @@ from core.probes.words.categories import (
 )
 from core.probes.words.english import dictionary
 from core.probes.words.grammar import Number, number_of, plural
+from core.probes.words.whole_names import noun_places, whole_name
 from core.settings import assets_dir
 
 
@@ -44,7 +46,7 @@ class Mention:
     """A category's own name in a caption.
 
     Args:
-        first, last: its words.
+        first, last: its words, and those that make a longer name of it.
         label: the category.
         many: whether it is said in the plural.
     """
@@ -65,12 +67,12 @@ def mentions(caption: str, further: Mapping[Name, tuple[str, str]] | None = None
     """
     further = further or {}
     found = words(caption)
-    ends = {last for _, last in noun_phrases(found, "en")}
+    nouns = noun_places(found)
     made: list[Mention] = []
     place = 0
     while place < len(found):
         mention = next(
-            (each for size in range(MOST_WORDS, 0, -1) if (each := _at(found, place, size, ends, further))), None
+            (each for size in range(MOST_WORDS, 0, -1) if (each := _at(found, place, size, nouns, further))), None
         )
         made += [mention] if mention else []
         place = mention.last + 1 if mention else place + 1
@@ -145,43 +147,54 @@ def fits(mention: Mention, label: str) -> bool:
 
 
 def _at(
-    found: Sequence[Word], place: int, size: int, ends: set[int], further: Mapping[Name, tuple[str, str]]
+    found: Sequence[Word], place: int, size: int, nouns: set[int], further: Mapping[Name, tuple[str, str]]
 ) -> Mention | None:
     last = place + size - 1
     if last >= len(found):
         return None
     inner = found[place : last + 1]
     name = tuple(word.core.casefold() for word in inner)
-    unknown = name in further and not dictionary(name[-1])  # no rule can take it for a noun: *satchel*, *TV*
-    if size == 1 and last not in ends and not unknown:  # a name of several words is hardly anything else
-        return None
-    if size == 1 and place and (found[place - 1].core.casefold(), *name) in every_name():  # no oven: *a microwave oven*
-        return None
-    if any(word.trail for word in inner[:-1]) or any(word.lead for word in inner[1:]) or _goes_on(found, last):
+    if any(word.trail for word in inner[:-1]) or any(word.lead for word in inner[1:]):
         return None
     label = own_names().get(name, "")
     label, singular = further.get(name, (label, label))
-    before = [word.core.casefold() for word in found[max(0, place - 3) : place]]
-    if not label or before[-2:] in (["pair", "of"], ["pairs", "of"]):
+    if not label or (last + 1 < len(found) and not found[last].trail and found[last + 1].core.casefold() == "of"):
+        return None  # *a bowl of noodles*
+    unknown = name in further and not dictionary(name[-1])  # no rule can take it for a noun: *satchel*, *TV*
+    if size == 1 and last not in nouns and not unknown:  # a name of several words is hardly anything else
+        return None
+    first = name_begins(found, nouns, place, last, singular)
+    if first is None or _another(found, first, place, name, label):
+        return None
+    before = [word.core.casefold() for word in found[max(0, first - 3) : first]]
+    if before[-2:] in (["pair", "of"], ["pairs", "of"]):
         return None
     many = _many(singular, name, before)
-    return None if many is None else Mention(place, last, label, many)
+    return None if many is None else Mention(first, last, label, many)
 
 
-def _goes_on(found: Sequence[Word], last: int) -> bool:
-    """Whether the phrase may go on after a word: *train tracks*, *a bowl of noodles*."""
-    if found[last].trail or last + 1 == len(found):
-        return False
-    after = found[last + 1].core.casefold()
-    return after == "of" or may_be_noun(after)
+def name_begins(found: Sequence[Word], nouns: set[int], first: int, last: int, singular: str) -> int | None:
+    """The first word of the longest name that a noun is the head of; None where it may be the head of none."""
+    longer = whole_name(found, nouns, first, last, singular)
+    if longer is None:
+        return first
+    return longer.first if longer.headed else None
+
+
+def _another(found: Sequence[Word], first: int, place: int, name: Name, label: str) -> bool:
+    """Whether a longer name may be another category's: *a microwave oven* is no oven."""
+    before = [word.core.casefold() for word in found[max(0, min(first, place - 1)) : place]]
+    said = ((*before[start:], *name) for start in range(len(before)))
+    return any(label not in every_name().get(each, (label,)) for each in said)
 
 
 def _many(label: str, name: Name, before: Sequence[str]) -> bool | None:
-    """Whether a name is said of several; None where *the sheep* may be one or many."""
+    """Whether a name is said of several; None where *the sheep* may be one or many, or *a people* is neither."""
     if number_of(label) is not Number.SINGULAR:
         return True
     if plural(label) != label:
-        return name != tuple(label.casefold().split())
+        many = name != tuple(label.casefold().split())
+        return None if many and before[-1:] in (["a"], ["an"]) else many
     if {"a", "an", "one"} & set(before):
         return False
     return None if {"the", "this", "that"} & set(before) else True

@@ -38,7 +38,7 @@ intervals are at the level of :func:`core.statistics.bootstrap.adjusted_level`."
 
 NONE_PICKED: Picked = MappingProxyType({})
 
-_TWO = {SAME: "two captions of one picture", APART: "captions of two different pictures"}
+_TWO = {SAME: "captions of one picture", APART: "captions of two different pictures"}
 
 TWO_PICTURES = f"for {_TWO[APART]}"
 """What the paper's number is of, whose two shifts are drawn independently."""
@@ -348,11 +348,10 @@ def _said(found: Interval, reach: float, of: str) -> str:
     if math.isnan(found.estimate):
         return ""
     if found.estimate == 0:
-        few = f"fewer than {200 * TOLERATED:g} % of the pairs of shifts differ at all"
-        return f"any difference between {_TWO[of]} counts: {few}"
+        return f"any difference between {_TWO[of]} counts: under {200 * TOLERATED:g} % of pairs of shifts differ"
     if found.estimate >= reach:
-        return f"no difference between {_TWO[of]} is evidence that one is better: scores lie at most {reach:.3g} apart"
-    return f"differences below {found.estimate:.3g} between {_TWO[of]} are no evidence that one is better"
+        return f"no difference between {_TWO[of]} is evidence: scores lie at most {reach:.3g} apart"
+    return f"differences below {found.estimate:.3g} between {_TWO[of]} are no evidence"
 
 
 def cell_curves(cells: Iterable[Cell], *, gaps: Sequence[float] = GAPS, unit: str = SCALE) -> pd.DataFrame:

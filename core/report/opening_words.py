@@ -10,32 +10,31 @@ from types import MappingProxyType
 import pandas as pd
 
 from core.analysis.beside import caption_of
-from core.analysis.both_demands import NOT_ASKED, demands, half_asked
+from core.analysis.both_demands import NO_FALL, NOT_ASKED, demands, half_asked
 from core.analysis.comparisons import families as broken_families
 from core.analysis.comparisons import picked_failure
 from core.analysis.effects import named_worst
-from core.analysis.facts import MAY_BE_TRUE
-from core.analysis.flip_cells import TWO_PICTURES, shift_cells, widest_gaps
+from core.analysis.flip_cells import shift_cells, widest_gaps
 from core.analysis.flip_shifts import SAME
 from core.analysis.overview import furthest, more_alike, worst_first
 from core.analysis.questions.directional import RATES
 from core.analysis.questions.selective import HEADLINE
-from core.analysis.selectivity import beside_chance
 from core.analysis.table import ScoreTable
-from core.analysis.verdicts import HOLDS, MARGIN, NO_CLAIM, SCATTERS, UNDECIDED, UNMOVED
+from core.analysis.verdicts import HOLDS, MARGIN, NO_CLAIM, SCATTERS, TOO_FEW_SOURCES, UNDECIDED, UNMOVED
 from core.probes.base import Axis
 from core.report.document import Opening, number
 from core.seeds import RUN_SEED
 from core.statistics.bootstrap import LEAST_N, RESAMPLES
+from core.statistics.flip_risk import TOLERATED
 from core.statistics.wording import counted
 
 Answers = Mapping[str, pd.DataFrame]
 
 NEEDED = ("S1", RATES, HEADLINE)
-"""Questions that the words are made of."""
+"""Questions that the words are made of, and the one that says how sure both demands together are."""
 
-MOST_WORDS, MOST_NAMED, MOST_CAUTIONS = 450, 4, 5
-"""Of the first page; evaluators in it, and lines on what must not be concluded."""
+MOST_WORDS, MOST_IN_SENTENCE, MOST_NAMED, MOST_ACCEPTED, MOST_CAUTIONS = 450, 25, 4, 2, 5
+"""Words of the first page and of a sentence; evaluators, accepted families, and lines on what must not be concluded."""
 
 NULL = "null_median"
 """Column of the families' table that holds the median |% change| of invisible edits."""
@@ -76,11 +75,16 @@ def opening(
         words: families that :func:`core.analysis.facts.may_be_true`.
         accepted: families of words that people accept, with what they said.
     """
-    rows = _families(table, answers)
-    named = sorted(table.evaluators)[:MOST_NAMED]
-    gaps = _gaps(table, words)
-    told = {name: _of(name, rows, table, answers, gaps, words) for name in named}
-    asked = (*_asked(table), *(f"Of {name}, {what}." for name, what in accepted.items()))
+    rows, both = _families(table, answers), demands(table.view())
+    falls = both[both["corpus"] == table.scope.corpus].set_index("evaluator")["falls"].astype(str).to_dict()
+    scatters = set(rows.loc[(rows["scatter"] == SCATTERS) & ~rows["family"].isin(words), "evaluator"])
+    fails = {name: (falls.get(name) == NO_FALL) + (name in scatters) for name in table.evaluators}
+    worst = sorted(fails, key=lambda name: (-fails[name], name))
+    gaps, told = _gaps(table, words), dict[str, tuple[str, ...]]()
+    for name in sorted(worst[:MOST_NAMED]):
+        own = rows[(rows["evaluator"] == name) & rows["median_percent"].notna()]
+        told[name] = _of(name, own, table, answers, _gap(gaps, name), falls.get(name, NOT_ASKED), words)
+    asked = (*_asked(table, rows, answers, words, gaps=len(gaps) > 0), *_people(accepted))
     return Opening(asked, told, tuple(_cautions(table, rows, words, studied=studied))[:MOST_CAUTIONS])
 
 
@@ -92,88 +96,90 @@ def _families(table: ScoreTable, answers: Answers) -> pd.DataFrame:
     return rows.assign(family=rows["label"])
 
 
-def _asked(table: ScoreTable) -> Iterator[str]:
+def _asked(
+    table: ScoreTable, rows: pd.DataFrame, answers: Answers, words: Collection[str], *, gaps: bool
+) -> Iterator[str]:
     held = "the template caption" if table.scope.subject == "template" else "captions that people wrote"
     several = len(table.corpora) > 1
     where = f"{len(table.corpora)} corpora" if several else f"corpus {table.corpora[0]}"
     more, of = len(table.evaluators) - MOST_NAMED, f" of corpus {table.scope.corpus}" if several else ""
-    yield (
+    said = (
         "A metric scores how well a caption describes a picture. Does it ignore edits that leave the meaning, and "
         f"notice those that break it? Here are {counted(len(table.evaluators), 'metric')} (evaluators) on "
         f"{counted(len(table.items), 'item')} of {where}, under {counted(len(table.probes), 'edit')} (probes), with "
-        f"{held} in {table.scope.language}. Numbers are of the middle item{of}. Evaluators stand by name, not by "
-        "merit. Brackets hold 95 % intervals." + (f" {more} more stand in the data." if more > 0 else "")
+        f"{held} in {table.scope.language}. Changes are those of the middle item{of}, in either direction. Brackets "
+        "hold 95 % intervals. Evaluators stand by name, not by merit."
     )
+    if rows["family"].isin(words).any() and not rows["family"].isin(words).all():
+        said += " Words that may be true count for none of these changes."
+    if len(answers.get(RATES, ())):
+        said += " A comparison is missed where the broken side scores at least as high."
+    if gaps:
+        said += f" A difference is no evidence where a harmless edit reverses {100 * TOLERATED:g} % of pairs so close."
+    yield said + (f" {more} more stand in the data; none fails more of the two demands." if more > 0 else "")
     if half := half_asked(table.view()):
         yield half
 
 
+def _people(accepted: Mapping[str, str]) -> Iterator[str]:
+    """What people said of the first families of words that they accept, and how many more these are."""
+    yield from (f"Of {name}, {what}." for name, what in list(accepted.items())[:MOST_ACCEPTED])
+    if len(accepted) > MOST_ACCEPTED:
+        yield f"Of {len(accepted) - MOST_ACCEPTED} more families they accept most, too."
+
+
 def _of(
     name: str,
-    families: pd.DataFrame,
+    rows: pd.DataFrame,
     table: ScoreTable,
     answers: Answers,
-    gaps: pd.DataFrame,
+    gap: str,
+    falls: str,
     words: Collection[str],
 ) -> tuple[str, ...]:
-    """Three sentences on one evaluator: both demands, how far it changes, what it fails to see or what is evidence."""
+    """Three sentences on one evaluator: how far it changes, what it fails to see, which differences are evidence."""
     corpus = table.scope.corpus
     if silent := table.silent(name, corpus):
         return (f"Nothing can be said: {silent}.",)
-    rows = families[(families["evaluator"] == name) & families["median_percent"].notna()]
-    both = demands(table.view())
-    own = both[(both["evaluator"] == name) & (both["corpus"] == corpus)]
-    falls = str(own["falls"].iloc[0]) if len(own) else NOT_ASKED
-    gap, broken = _gap(gaps, name), _broken(name, own, table, answers)
+    known = rows[~rows["family"].isin(words)]
     if rows.empty:
         withheld = "some of its baseline scores are negative" if table.withheld(name, corpus) else "none has one"
-        first = (f"Of no family is a change in percent known: {withheld}. It {falls}.",)
-        return tuple(filter(None, (*first, gap and f"{_capital(gap)}.", broken)))
-    known = rows[~rows["family"].isin(words)]
-    moved = _moves(known if len(known) else rows, table, words, aside=0 < len(known) < len(rows))
-    verdict = (
-        f"It {_stability(known)}, and it {falls}."
-        if len(known)
-        else f"Only words that may be true were put in; it {falls}."
-    )
-    if broken:
-        return tuple(filter(None, (verdict, f"{moved}{f'. {_capital(gap)}' if gap else ''}.", broken)))
-    return tuple(filter(None, (verdict, f"{moved}.", gap and f"{_capital(gap)}.")))
+        moved = f"Of no family is a change in percent known: {withheld}"
+    elif known.empty:
+        moved = f"Only words that may be true were put in; {_moves(rows, table)}"
+    else:
+        moved = f"It {_stability(known, table)}"
+    return tuple(f"{each}." for each in (moved, f"It {falls}{_broken(name, table, answers)}", gap) if each)
 
 
-def _stability(rows: pd.DataFrame) -> str:
-    """Whether it is stable under every family of some, by what their intervals allow to claim."""
+def _stability(rows: pd.DataFrame, table: ScoreTable) -> str:
+    """Whether it is stable under some families, by what their intervals allow to claim, and how far it changes."""
     scatter = rows["scatter"]
     if (scatter == SCATTERS).any():
-        return "changes under harmless edits"
+        return f"changes under harmless edits; {_moves(rows, table, times=True)}"
     if (scatter == HOLDS).all():
-        return "is stable under harmless edits"
+        return f"is stable under harmless edits; {_moves(rows, table)}"
     if (scatter == UNMOVED).all():
-        return "changes under no harmless edit of these few"
+        return f"changed under no harmless edit of {counted(rows['n_items'].max(), 'item')}, too few to show stability"
     if scatter.isin(NO_CLAIM).all():
-        return "has too few items to tell whether it is stable"
-    return "is not shown to be stable"
+        lack = "sources" if (scatter == TOO_FEW_SOURCES).all() else "items"
+        return f"has too few {lack} to show stability; {_moves(rows, table)}"
+    return f"is not clearly stable; {_moves(rows, table)}"
 
 
-def _moves(rows: pd.DataFrame, table: ScoreTable, words: Collection[str], *, aside: bool) -> str:
-    """The family that changes it most: how far, beside invisible edits, and which way, where one is shown."""
+def _moves(rows: pd.DataFrame, table: ScoreTable, *, times: bool = False) -> str:
+    """The family that changes it most: how far, and where it is known to change, how many times invisible edits."""
     first = worst_first(table.view(), rows, ("evaluator",)).head(1)
     row = named_worst(table.view(), first.assign(n_families=len(rows))).iloc[0]
     named = f"{_said(row)}{more_alike(int(row['alike']))}"
-    named += f" ({MAY_BE_TRUE})" if row["family"] in words else ""
+    s = "" if row["alike"] > 1 or row["axis"] == Axis.SOCIETAL.value else "s"
     if not row["median_abs_percent"]:
-        return (
-            f"The middle item changes under none; under {named} {number(row['beyond'], digits=0)} % of the "
-            f"edits of {counted(int(row['n_items']), 'item')} change it beyond the margin"
-        )
-    floor = row[NULL]
-    times = f", {row['median_abs_percent'] / floor:.1f} times invisible edits" if floor > 0 else ""
-    way = f". {_capital(row['direction'] or 'no direction is shown')}"
-    return (
-        f"{'Words that may be true aside, it' if aside else 'It'} changes most under {named}, in either direction by "
-        f"{number(row['median_abs_percent'], digits=1)} % ({_between(row, 'abs_low', 'abs_high', 1)}, "
-        f"n = {int(row['n_items'])}){times}{way}"
-    )
+        share, many = number(row["beyond"], digits=0), counted(int(row["n_items"]), "item")
+        return f"medians are 0, but {named} move{s} {share} % of {many}’ edits past ±{MARGIN:g} %"
+    floor = row[NULL] if times else 0
+    more = f"; {row['median_abs_percent'] / floor:.1f} times invisible edits" if floor > 0 else ""
+    far = number(row["median_abs_percent"], digits=1)
+    return f"{named} change{s} it most: {far} %{_ends(row, 'abs_low', 'abs_high', 1)}{more}"
 
 
 def _gaps(table: ScoreTable, words: Collection[str]) -> pd.DataFrame:
@@ -191,40 +197,30 @@ def _gap(gaps: pd.DataFrame, name: str) -> str:
     own = gaps[gaps["evaluator"] == name]
     if own.empty:
         return ""
-    largest = furthest(own, value="d")
-    row = largest.iloc[0]
-    under = f"largest under {_said(row)}{more_alike(len(largest))}; "
-    apart = f"; {TWO_PICTURES}, {row['apart_d']:.3g}" if row["pairs"] == SAME and not math.isnan(row["apart_d"]) else ""
-    return f"{row['said']} ({under}{_between(row, 'low', 'high', 3)}, n = {int(row['n_items'])}){apart}"
+    row = furthest(own, value="d").iloc[0]
+    known = row["pairs"] == SAME and not math.isnan(row["apart_d"])
+    apart = f"; different pictures: {row['apart_d']:.3g}" if known else ""
+    return f"{row['said'][:1].upper()}{row['said'][1:]} (gap {row['d']:.3g}{_ends(row, 'low', 'high')}{apart})"
 
 
-def _broken(name: str, own: pd.DataFrame, table: ScoreTable, answers: Answers) -> str:
-    """How much more a broken meaning costs than a harmless edit, and what it fails to see most; empty without any."""
-    said = []
-    if len(own) and not math.isnan(own["value"].iloc[0]):
-        row = own.iloc[0]
-        said.append(
-            f"a broken meaning costs more than a harmless edit with probability {row['value']:.2f} "
-            f"({_between(row, 'low', 'high', 2)}, n = {int(row['n_items'])}), "
-            f"{beside_chance(*row[['chance', 'above', 'above_low', 'above_high']])}"
-        )
+def _broken(name: str, table: ScoreTable, answers: Answers) -> str:
+    """What it fails to see most, behind its verdict; empty where too little was asked to say."""
     failures = answers.get(RATES, pd.DataFrame())
     if len(failures):  # families of the scope's caption, and not the kinds that some hold
         kept = (failures["evaluator"] == name) & (failures["corpus"] == table.scope.corpus)
         kept &= (failures["label"] == failures["family"]) & (failures["caption"] == caption_of(table))
         failures = failures[kept & ~failures["verdict"].isin(NO_CLAIM)]
-    if len(failures):
-        worst = furthest(failures, value="failure", low="failure_low", high="failure_high")
-        row = worst.iloc[0]
-        rate = picked_failure(table.view(), name, row["corpus"], row["family"], of=len(failures))
-        ends = "no interval" if math.isnan(rate.low) else f"{100 * rate.low:.0f} to {100 * rate.high:.0f} %"
-        where = f"most under {_said(row)}{more_alike(len(worst))}" if row["failure"] else "nowhere"
-        lead = "" if row["failure"] else f", under {_said(row)} as elsewhere"
-        said.append(
-            f"it fails {where}: the broken side scores at least as high in "
-            f"{number(row['failure'], digits=0)} % of {counted(int(row['n']), 'comparison')} ({ends}){lead}"
-        )
-    return f"{_capital('; '.join(said))}." if said else ""
+    if failures.empty:
+        return ""
+    worst = furthest(failures, value="failure", low="failure_low", high="failure_high")
+    row = worst.iloc[0]
+    rate = picked_failure(table.view(), name, row["corpus"], row["family"], of=len(failures))
+    ends = ", no interval" if math.isnan(rate.low) else f" [{100 * rate.low:.0f}, {100 * rate.high:.0f}]"
+    share = f"{number(row['failure'], digits=0)} % of {int(row['n']):,}{ends}"
+    most = (
+        f"{_said(row)}{more_alike(len(worst))}, {share}" if row["failure"] else f"nothing, {share} under {_said(row)}"
+    )
+    return f"; missed most: {most}"
 
 
 def _cautions(table: ScoreTable, rows: pd.DataFrame, words: Collection[str], *, studied: bool) -> Iterator[str]:
@@ -238,8 +234,8 @@ def _cautions(table: ScoreTable, rows: pd.DataFrame, words: Collection[str], *, 
         yield f"That undecided means unmoved: {open_} of {len(rows)} drifts are undecided."
     if (table.about.get("rejections", pd.DataFrame(columns=["code"]))["code"] == "order-free").any():
         yield (
-            "That a caption which is false of a video backwards would lose by it: evaluators that know no order of the "
-            "frames give both one score, by construction."
+            "That a caption false of a video backwards would lose by it: evaluators without an order of frames score "
+            "both alike, by construction."
         )
     if there := sorted(set(words) & set(rows["family"])):
         named = _listed([each.replace("-", " ") for each in there])
@@ -259,17 +255,13 @@ def _said(row: pd.Series) -> str:
     return f"{words} words" if row["axis"] == Axis.SOCIETAL.value else words
 
 
-def _between(row: pd.Series, low: str, high: str, digits: int) -> str:
-    if math.isnan(row[low]):
-        return "no interval"
-    if digits == 3:
-        return f"{row[low]:.3g} to {row[high]:.3g}"
-    return f"{number(row[low], digits=digits)} to {number(row[high], digits=digits)}"
-
-
-def _capital(text: str) -> str:
-    return text[:1].upper() + text[1:]
+def _ends(row: pd.Series, low: str, high: str, digits: int | None = None) -> str:
+    """Interval and n behind a number; ends of three significant digits where no ``digits`` are named."""
+    ends = (f"{row[name]:.3g}" if digits is None else number(row[name], digits=digits) for name in (low, high))
+    told = ", no interval" if math.isnan(row[low]) else f" [{', '.join(ends)}]"
+    return f"{told}, n = {int(row['n_items'])}"
 
 
 def _listed(names: list[str]) -> str:
-    return " and ".join(filter(None, (", ".join(names[:-1]), *names[-1:])))
+    named = names if len(names) <= MOST_NAMED else [*names[: MOST_NAMED - 1], f"{len(names) - MOST_NAMED + 1} more"]
+    return " and ".join(filter(None, (", ".join(named[:-1]), *named[-1:])))

@@ -141,7 +141,7 @@ def test_where_a_run_holds_two_captions_of_a_picture_the_page_says_what_the_repo
     for page, report in (("d", "value"), ("apart_d", "apart_d"), ("n_items", "n_items")):
         assert shown[page].tolist() == pytest.approx(gaps[report].tolist())
     assert shown["pairs"].tolist() == gaps["pairs"].tolist() == ["same picture"] * len(gaps)
-    assert "between two captions of one picture are no evidence" in told
+    assert "between captions of one picture are no evidence" in told
     near = ties[(ties["family"] == "every family") & (ties["told_of"] == "5 % or more")].iloc[0]
     assert (
         f"of {near['n_pairs']} near ties of {near['n_items']} pictures **{near['turned']:.0f} %** really turned" in told

@@ -220,7 +220,8 @@ class Probe:
             ProbeRejected: with the reason, where the probe cannot be applied to this item.
         """
         made = self.make_function(scene, subject, rng)
-        if made.caption and self.construction is Construction.CAPTION and subject.caption.isupper():
+        rewritten = self.construction in (Construction.CAPTION, Construction.INSERTED)
+        if made.caption and rewritten and subject.caption.isupper():
             return replace(made, caption=made.caption.upper())
         return made
 

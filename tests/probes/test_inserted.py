@@ -66,7 +66,6 @@ def code(name: str, caption: str, label: str = "dog", category: str | None = "an
             "Two African hot dogs, with mustard",
             "Two happy hot dogs, with mustard",
         ),
-        ("A DOG ON A BENCH", "dog", "AN AFRICAN DOG ON A BENCH", "A HAPPY DOG ON A BENCH"),
         ("Dog Tied To Hydrant", "dog", "African Dog Tied To Hydrant", "Happy Dog Tied To Hydrant"),
         ("TV on a stand", "tv", "African TV on a stand", "Happy TV on a stand"),
         ("Christmas tree lit up", "Christmas tree", "African Christmas tree lit up", "Happy Christmas tree lit up"),
@@ -159,6 +158,8 @@ def test_a_sentence_that_does_not_say_it_clearly_is_refused(written: str, label:
         ("inserted-gender-colloquial:girl", "A big dog runs.", "A big girl dog runs."),
         ("inserted-gender:typical", "A dog licks his owner.", "A typical dog licks his owner."),
         ("inserted-gender:male", "A dog walks beside a girl.", "A male dog walks beside a girl."),
+        ("inserted-cultural:African", "A DOG ON A BENCH", "AN AFRICAN DOG ON A BENCH"),
+        ("inserted-emotion:happy", "DOG ON A BENCH", "HAPPY DOG ON A BENCH"),
     ],
 )
 def test_every_word_of_a_family_stands_at_one_place(name: str, written: str, made: str) -> None:

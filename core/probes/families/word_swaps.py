@@ -36,7 +36,7 @@ from core.probes.words.caption_language import check_english
 from core.probes.words.caption_words import Word, join, noun_phrases, words
 from core.probes.words.categories import annotated, looked_for
 from core.probes.words.english import colours
-from core.probes.words.grammar import Number, number_of
+from core.probes.words.grammar import Number, capital_like, number_of
 from core.probes.words.mentions import mentions, unnamed
 
 NUMBERS = ("two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
@@ -49,9 +49,8 @@ _ALIKE = ({"gray", "grey"},)
 def with_word(found: tuple[Word, ...], place: int, word: str) -> str:
     """Write a caption with another word in one place, its capital and a preceding *a* or *an* refitted."""
     old = found[place]
-    fitted = word[:1].upper() + word[1:] if old.core[:1].isupper() else word
     texts = [each.text for each in found]
-    texts[place] = old.lead + fitted + old.trail
+    texts[place] = old.lead + capital_like(word, old.core) + old.trail
     if place:
         texts[place - 1] = sounded(found[place - 1], word)
     return join(texts)

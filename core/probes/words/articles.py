@@ -14,7 +14,7 @@ from types import MappingProxyType
 from core.probes.tables import lexicon_path, read_table
 from core.probes.words.caption_words import Phrase, Word, core_text
 from core.probes.words.english import dictionary, listed
-from core.probes.words.grammar import article_like, is_plural
+from core.probes.words.grammar import article_like, capital_like, is_plural
 
 _GENDERS = ("masculine", "feminine", "neuter", "masculine_plural", "feminine_plural")
 _ENDINGS = {"a": "feminine", "o": "masculine", "as": "feminine_plural", "os": "masculine_plural"}
@@ -48,8 +48,7 @@ def sounded(before: Word, following: str) -> str:
     """An English word as it is written before a text: *a* or *an* by the text's sound, any other as it stands."""
     if before.core.casefold() not in ("a", "an") or before.trail:
         return before.text
-    shouted = following.isupper() and len(following) > 1 and before.core.isupper()
-    return before.lead + article_like(before.core, following, shouted=shouted)
+    return before.lead + article_like(before.core, following)
 
 
 def _several(noun: str) -> bool:
@@ -61,7 +60,7 @@ def _some(before: Word) -> str:
     """A word before a plural: *some* for *a*."""
     if before.core.casefold() not in ("a", "an") or before.trail:
         return before.text
-    return before.lead + ("Some" if before.core[0].isupper() else "some")
+    return before.lead + capital_like("some", before.core)
 
 
 def placed(found: Sequence[Word], phrases: Sequence[Phrase], order: Sequence[int], language: str) -> list[str]:
@@ -93,7 +92,7 @@ def placed(found: Sequence[Word], phrases: Sequence[Phrase], order: Sequence[int
             own = stands[order[place]]
             genders = _numbered(own.genders if own else _by_ending(noun, language), apart, here, language)
             after = noun if here.first + here.size == first else apart[here.first + here.size].core
-            said = _cased(_agreeing(here, genders, after, language), apart[here.first].core)
+            said = capital_like(_agreeing(here, genders, after, language), apart[here.first].core)
             texts[here.first : here.first + here.size] = [apart[here.first].lead + said, *[""] * (here.size - 1)]
     return _together(texts)
 
@@ -101,7 +100,7 @@ def placed(found: Sequence[Word], phrases: Sequence[Phrase], order: Sequence[int
 def _capital(noun: str, *, place: int, was: int, opening: str) -> str:
     """An English noun with the capital of a sentence's beginning, and without where it had it for that reason alone."""
     if place == 0 and was and opening[:1].isupper():
-        return noun[:1].upper() + noun[1:]
+        return capital_like(noun, opening)
     first = noun.split(" ")[0]
     began = place and was == 0 and first[1:].islower() and dictionary(first.casefold())
     return noun[:1].lower() + noun[1:] if began else noun
@@ -228,12 +227,6 @@ def _by_ending(noun: str, language: str) -> tuple[str, ...]:
     if language != "es":
         return ()
     return tuple(gender for ending, gender in _ENDINGS.items() if text.endswith(ending))
-
-
-def _cased(said: str, before: str) -> str:
-    if before.isupper() and len(before) > 1 and before[1:].isalpha():
-        return said.upper()
-    return said[:1].upper() + said[1:] if before[:1].isupper() else said
 
 
 @cache

@@ -166,12 +166,18 @@ def article(phrase: str) -> str:
     return str(_engine().a(word)).split(maxsplit=1)[0]
 
 
-def article_like(said: str, following: str, *, shouted: bool = False) -> str:
-    """*a* or *an* before a text: in capitals where it is shouted, else with the first letter of ``said``."""
-    fitted = article(following)
-    if shouted:
-        return fitted.upper()
-    return fitted[0].upper() + fitted[1:] if said[0].isupper() else fitted
+def article_like(said: str, following: str) -> str:
+    """*a* or *an* before a text, with a capital where ``said`` has one."""
+    return capital_like(article(following), said)
+
+
+def capital_like(word: str, was: str) -> str:
+    """A word that an edit writes, with a capital where what stood there has one.
+
+    A caption in capitals alone needs no more: what is made of it is written so as a whole
+    (:meth:`core.probes.base.Probe.make`).
+    """
+    return word[:1].upper() + word[1:] if was[:1].isupper() else word
 
 
 def _named_letter(word: str) -> str:

@@ -19,7 +19,7 @@ from functools import lru_cache
 from core.errors import ProbeRejected
 from core.probes.words.caption_words import Word, words
 from core.probes.words.english import dictionary
-from core.probes.words.grammar import article_like, clean_label
+from core.probes.words.grammar import article_like, capital_like, clean_label
 from core.probes.words.screening import Family, Modifier, accepted_controls, family, screen
 from core.probes.words.templates import closest_control
 from core.probes.words.whole_names import denied, describing, first_adjective, named_spans, noun_places, whole_name
@@ -84,22 +84,11 @@ class NounPlace:
         at = self.adjectives if before_adjectives else self.noun
         before, after = self.caption[:at], self.caption[at:]
         opens = _OPENS.search(before) is not None
-        fitted = self._fit_case(word, after, opens=opens)
+        fitted = capital_like(word, after) if opens or self.titled else word
         if opens and not self.titled and self._lowers(after):
             after = after[0].lower() + after[1:]
-        before = _with_article(before, fitted, shouted=self._shouted)
+        before = _with_article(before, fitted)
         return Inserted(f"{before}{fitted} {after}", len(before), len(before) + len(fitted))
-
-    @property
-    def _shouted(self) -> bool:
-        return self.caption.isupper()
-
-    def _fit_case(self, word: str, after: str, *, opens: bool) -> str:
-        if self._shouted:
-            return word.upper()
-        if self.titled or (opens and after[0].isupper()):
-            return word[0].upper() + word[1:]
-        return word
 
     def _lowers(self, after: str) -> bool:
         """Whether the noun had its capital only because it began the sentence: not *TV*, not *Christmas tree*."""
@@ -167,15 +156,15 @@ def _place(caption: str, found: Sequence[Word], first: int, last: int, label: st
 
 def _titled(found: Sequence[Word]) -> bool:
     long = [word.core for word in found if len(word.core) > 3]
-    return len(long) > 1 and all(word[0].isupper() for word in long) and not all(word.isupper() for word in long)
+    return len(long) > 1 and all(word[0].isupper() for word in long)
 
 
-def _with_article(before: str, word: str, *, shouted: bool) -> str:
+def _with_article(before: str, word: str) -> str:
     """The text before a word, with the *a* or *an* at its end fitted to it."""
     match = _ARTICLE.search(before)
     if match is None:
         return before
-    return before[: match.start()] + article_like(match[1], word, shouted=shouted) + match[2]
+    return before[: match.start()] + article_like(match[1], word) + match[2]
 
 
 PREFIX = "inserted-"

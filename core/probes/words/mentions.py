@@ -36,7 +36,7 @@ from core.probes.words.categories import (
     vocabulary,
 )
 from core.probes.words.english import dictionary
-from core.probes.words.grammar import Number, number_of, plural
+from core.probes.words.grammar import Number, capital_like, number_of, plural
 from core.probes.words.whole_names import noun_places, whole_name
 from core.settings import assets_dir
 
@@ -98,7 +98,7 @@ def replaced(caption: str, mention: Mention, label: str) -> str:
     found = words(caption)
     noun = plural(label) if mention.many and number_of(label) is Number.SINGULAR else label
     first, last = found[mention.first], found[mention.last]
-    noun = noun[:1].upper() + noun[1:] if first.core[:1].isupper() and mention.first == 0 else noun
+    noun = noun if mention.first else capital_like(noun, first.core)
     texts = [word.text for word in found]
     if mention.first:
         texts[mention.first - 1] = sounded(found[mention.first - 1], noun)

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 from core.corpora.schema import Item, Rejection
 from core.probes.words.categories import WORD
-from core.probes.words.grammar import article_like
+from core.probes.words.grammar import article_like, capital_like
 from core.probes.words.screening import Family, Modifier, accepted_controls, families, screen
 from core.probes.words.taggers import RULES, TAGGERS, Tagger, tagger
 
@@ -85,12 +85,13 @@ class NaturalCaption:
     def with_word(self, word: str) -> str:
         """Return the caption with another word in the modifier's place, its casing and its article fitted."""
         found = self.text[self.start : self.end]
-        fitted = _fit_case(word, found, opens=not self.text[: self.start].strip(" \"'"))
-        before = self.text[: self.start]
+        before, opens = self.text[: self.start], not self.text[: self.start].strip(" \"'")
+        fitted = capital_like(word.lower() if found.islower() else word, found if opens else "")
         leading = re.search(r"\b(an?)(\s+)$", before, re.IGNORECASE)
         if leading:
-            before = before[: leading.start()] + article_like(leading[1], word, shouted=_shouted(found)) + leading[2]
-        return before + fitted + self.text[self.end :]
+            before = before[: leading.start()] + article_like(leading[1], word) + leading[2]
+        made = before + fitted + self.text[self.end :]
+        return made.upper() if self.text.isupper() else made
 
     @property
     def neutral(self) -> Modifier:
@@ -152,15 +153,3 @@ def _attributive(text: str, match: re.Match[str], modifier: Modifier, reader: Ta
     if noun is None or (reader.single and len(reader.objects(text)) != 1):
         return None
     return NaturalCaption(text, match.start(), match.end(), modifier, noun.noun, noun.category)
-
-
-def _fit_case(word: str, found: str, *, opens: bool) -> str:
-    if _shouted(found):
-        return word.upper()
-    if found[0].isupper() and opens:
-        return word[0].upper() + word[1:]
-    return word.lower() if found.islower() else word
-
-
-def _shouted(found: str) -> bool:
-    return len(found) > 1 and found.isupper()

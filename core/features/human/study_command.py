@@ -49,7 +49,7 @@ def create(
     name: Annotated[str, typer.Argument(help="Id of the new study: letters, digits, dots, dashes, underscores.")],
     run: Annotated[str, typer.Option(help="Id of the run to draw from.")] = "demo",
     title: Annotated[str, typer.Option(help="For you; annotators never see it.")] = "",
-    kind: Annotated[str, typer.Option(help="acceptability, rating or preference.")] = "acceptability",
+    kind: Annotated[str, typer.Option(help="acceptability, correctness, preference or rating.")] = "acceptability",
     total: Annotated[int, typer.Option(help="Pairs to draw; what is short is told and not filled.")] = 480,
     per_item: Annotated[int, typer.Option(help="Annotators an item.")] = 3,
     attention: Annotated[float, typer.Option(help="Share of items with a known answer, 0 to 0.5.")] = 0.05,

@@ -152,12 +152,17 @@ LANGUAGE_COLUMNS = (
 
 
 def reached_columns(results: Iterable[SuiteResult]) -> tuple[Column, ...]:
-    """Columns of :func:`reached_table`: τ where a suite has ratings, the suite where there are several."""
+    """Columns of :func:`reached_table`: τ where a suite has ratings, the suite where there are several.
+
+    The number that the suite is known by comes first.
+    """
     held = tuple(results)
     rated = any(each.rated for each in held)
     measures: tuple[str, ...] = (TAU_B, TAU_C, RHO, PEARSON) if rated else ()
     if any(row.measure == TAU_B_RATERS for each in held for entry in each.reached for row in entry.rows):
         measures = (TAU_B_RATERS, RHO_RATERS, PEARSON_RATERS, *measures)
+    own = {each.convention for each in held}
+    measures = tuple(sorted(measures, key=lambda name: name not in own))
     taus = (*map(_measure, measures), *((Column("n_ratings", "n ratings", digits=0),) if rated else ()))
     lengths = tuple(Column(name, MEASURES[name], digits=1) for name in (LENGTH, LENGTH_RATED)) if rated else ()
     return (

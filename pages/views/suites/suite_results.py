@@ -194,9 +194,11 @@ def draw_result(state: PageState, result: SuiteResult) -> None:
         )
     else:
         _figure(state, result, table)
-        _rows(table, tables.reached_columns([result]), f"What evaluators reach on {result.suite}", "suites.reached")
-        data_buttons(table, f"{result.id}-reached", key="suites.reached")
-        st.caption(tables.NOTE)
+        with st.expander("Every measure in numbers", icon=":material/table:"):
+            columns = tables.reached_columns([result])
+            _rows(table, columns, f"What evaluators reach on {result.suite}", "suites.reached")
+            data_buttons(table, f"{result.id}-reached", key="suites.reached")
+            st.caption(tables.NOTE)
         _captioners(result)
         _before_and_after(result)
         _risks(result)
@@ -225,11 +227,11 @@ def _figure(state: PageState, result: SuiteResult, table: pd.DataFrame) -> None:
             title=f"{result.suite}: {tables.MEASURES[chosen]}",
             key="suites.figure",
         )
-    said = "; ".join(
-        f"{row.label}, {row.series}: {row.value:.1f} ({row.low:.1f} to {row.high:.1f})"
-        for row in figure.frame.head(12).itertuples()
-    )
+    said = "; ".join(str(each).replace("\n", ": ") for each in figure.frame["hover"].head(12))
     draw(figure, key="suites.agreement", alt=f"{tables.MEASURES[chosen]} on {result.suite}. {said}")
+    notes = [each for each in table["note"].unique() if isinstance(each, str) and each]
+    if notes:
+        st.caption(safe(f"{'; '.join(notes)}.".capitalize()))
 
 
 def _captioners(result: SuiteResult) -> None:
@@ -271,17 +273,20 @@ def _risks(result: SuiteResult) -> None:
 
 
 def _decisions(result: SuiteResult) -> None:
-    st.header("Why is mine different?", anchor=False)
-    decisions = tables.decision_table(result)
-    _rows(
-        decisions,
-        tables.DECISION_COLUMNS,
-        f"Every decision on the way to the numbers of {result.suite}",
-        "suites.decisions",
-        tall=_SENTENCE,
-    )
-    with st.container(horizontal=True, vertical_alignment="center"):
+    with st.expander("Why is mine different?", icon=":material/rule:"):
+        decisions = tables.decision_table(result)
+        _rows(
+            decisions,
+            tables.DECISION_COLUMNS,
+            f"Every decision on the way to the numbers of {result.suite}",
+            "suites.decisions",
+            tall=_SENTENCE,
+        )
         data_buttons(decisions, f"{result.id}-decisions", key="suites.decisions")
+        st.caption(tables.DECISION_NOTE)
+    with st.container(horizontal=True, vertical_alignment="center"):
+        hashes = ", ".join(f"{each.name} (sha256 {each.sha256[:12]}…)" for each in result.sources)
+        st.caption(safe(f"Files: {hashes}. Invariscope {result.invariscope}.", limit=1000))
         st.download_button(
             "Result as JSON",
             lambda: result.model_dump_json(indent=2).encode(),
@@ -290,9 +295,6 @@ def _decisions(result: SuiteResult) -> None:
             on_click="ignore",
             key="suites.json",
         )
-    st.caption(tables.DECISION_NOTE)
-    hashes = ", ".join(f"{each.name} (sha256 {each.sha256[:12]}…)" for each in result.sources)
-    st.caption(safe(f"Files: {hashes}. Invariscope {result.invariscope}.", limit=1000))
 
 
 def _rows(frame: pd.DataFrame, columns: Sequence[Column], alt: str, key: str, *, tall: int | None = None) -> None:
@@ -306,11 +308,13 @@ def _rows(frame: pd.DataFrame, columns: Sequence[Column], alt: str, key: str, *,
                 )
             continue
         sign = "+" if column.signed else ""
+        if not frame[column.name].notna().any():
+            continue  # of another kind of suite
         # rounded, so that nothing reads as minus zero; the files keep every digit
         shown[column.name] = frame[column.name].astype(float).round(column.digits) + 0.0
         head = column.header.replace(" [95 % CI]", "")
         config[column.name] = st.column_config.NumberColumn(head, format=f"%{sign}.{column.digits}f")
-        if column.low:
+        if column.low and frame[column.low].notna().any():
             shown[f"{column.name}_interval"], config[f"{column.name}_interval"] = interval(
                 frame, column.low, column.high, column.digits, column.signed
             )

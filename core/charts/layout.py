@@ -53,7 +53,7 @@ def layout(figure: Figure, found: Sequence[Panel]) -> dict[str, Any]:
     area = sum(heights) + gap * (len(heights) - 1)
     above, legend = _legend(figure, found)
     top = max(above, figure.head) + (26 if found[0].title else 0) + 8 + heads
-    if any(each.text for each in figure.references) or any(each.text for each in figure.rays):
+    if any(each.text for each in figure.references) or any(each.text for each in figure.rays) or figure.aside:
         top += 16
     below = _below(figure, found)
     if legend and not above:
@@ -64,7 +64,7 @@ def layout(figure: Figure, found: Sequence[Panel]) -> dict[str, Any]:
     made: dict[str, Any] = {
         "height": height,
         "dragmode": False,
-        "margin": {"l": 8, "r": 24 if figure.upright else 12, "t": top, "b": below},
+        "margin": {"l": 8, "r": 24 if figure.upright else 12 + _room_aside(figure), "t": top, "b": below},
         "paper_bgcolor": "rgba(0,0,0,0)",
         "plot_bgcolor": "rgba(0,0,0,0)",
         "hoverlabel": {"align": "left"},
@@ -85,6 +85,7 @@ def layout(figure: Figure, found: Sequence[Panel]) -> dict[str, Any]:
             made["shapes"].append(_ray(end, own))
             made["annotations"] += [_ray_said(figure, ray, end, own)] if ray.text else []
         made["annotations"] += [_said(figure, each, own) for each in figure.references if each.text]
+        made["annotations"] += _aside(figure, panel, own)
         if panel.title:
             title = _title(panel.title, domain[1])
             made["annotations"].append(title | ({"yshift": heads} if heads else {}))
@@ -271,6 +272,25 @@ def _domains(heights: Sequence[int], area: int, gap: int) -> list[list[float]]:
         edges.append([max((top - height) / area, 0.0), top / area])
         top -= height + gap
     return edges
+
+
+def _room_aside(figure: Figure) -> int:
+    """Room in px that the words right of the plot take."""
+    return round(_LETTER * max(map(len, figure.aside.values()), default=-2)) + 14
+
+
+def _aside(figure: Figure, panel: Panel, own: str) -> list[dict[str, Any]]:
+    """The words right of the plot, what they are above them."""
+    if not panel.aside:
+        return []
+    look = {"x": 1, "xref": f"x{own} domain", "xanchor": "left", "xshift": 10, "showarrow": False, "font": TEXT}
+    said = [
+        {"text": plain(words), "y": place, "yref": f"y{own}", **look}
+        for place, words in enumerate(panel.aside)
+        if words
+    ]
+    head = {"text": plain(figure.aside.get("", "")), "y": 1, "yref": f"y{own} domain", "yanchor": "bottom", **look}
+    return [head, *said]
 
 
 def _title(text: str, top: float) -> dict[str, Any]:

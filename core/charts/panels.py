@@ -56,12 +56,14 @@ class Panel:
         marks: by series, in the order of the legend.
         names: words of the labels at 0, 1, 2, …; empty where the axis is one of numbers.
         counts: n below each of them; empty where it is not asked for.
+        aside: words right of the plot beside each of them; empty where there are none.
     """
 
     title: str
     marks: tuple[Marks, ...]
     names: tuple[str, ...]
     counts: tuple[str, ...]
+    aside: tuple[str, ...] = ()
 
 
 def panels(figure: Figure) -> tuple[Panel, ...]:
@@ -94,7 +96,8 @@ def panels(figure: Figure) -> tuple[Panel, ...]:
         room = max(56 // max(len(labels.names), 1), 6) if figure.upright else _LETTERS
         words = tuple(shortened(str(figure.names.get(name, name)), most=room) for name in labels.names)
         counts = labels.counted(here if not figure.upright else np.arange(len(frame)), numbers["n"])
-        found.append(Panel(title, tuple(marks), words, counts if figure.counts else ()))
+        aside = tuple(figure.aside.get(name, "") for name in labels.names) if figure.aside else ()
+        found.append(Panel(title, tuple(marks), words, counts if figure.counts else (), aside))
     return tuple(found)
 
 

@@ -238,6 +238,7 @@ class Figure:
         order: labels from the top or from the left; others follow as they come in the frame.
         names: label or series -> the words for it.
         counts: write n below the labels.
+        aside: label -> words right of the plot, on its height; under the empty label what they are.
         styles: by series, in the order of the legend; series that are not here follow with their own colours.
         height: of a panel of lines or of a scatter, in px.
         bounds: how low and high are drawn; the hover says them in any case.
@@ -271,6 +272,7 @@ class Figure:
     order: tuple[str, ...] = ()
     names: Mapping[str, str] = field(default_factory=dict)
     counts: bool = False
+    aside: Mapping[str, str] = field(default_factory=dict)
     styles: Mapping[str, Style] = field(default_factory=dict)
     height: int = 260
     bounds: Literal["whiskers", "band", "none"] = "whiskers"

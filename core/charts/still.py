@@ -71,6 +71,10 @@ def prepare(place: "Axes", figure: Figure, panel: Panel) -> None:
         _numbers(place.xaxis, figure.along)
     else:
         place.set_yticks([])
+    for at, said in enumerate(panel.aside):
+        place.text(1.02, at, said, transform=place.get_yaxis_transform(), ha="left", va="center")
+    if panel.aside:
+        place.text(1.02, 1.0, figure.aside.get("", ""), transform=place.transAxes, ha="left", va="bottom")
     if figure.kind != "map":
         _numbers(place.yaxis if figure.upright else place.xaxis, figure.value)
         place.grid(axis="y" if figure.upright else "x", linewidth=0.4, alpha=0.5)

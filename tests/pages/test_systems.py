@@ -8,12 +8,14 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+from scipy.stats import wilcoxon
 from streamlit.testing.v1 import AppTest
 
 from core.corpora.registry import catalogue
 from core.corpora.system_files import parse_systems
 from core.features.systems.board_references import score_references
 from core.features.systems.board_scores import COLUMNS
+from core.features.systems.run_board import board_of_run
 from core.features.systems.system_captions import swapped
 from core.features.systems.system_file import (
     Leaderboard,
@@ -26,6 +28,7 @@ from core.features.systems.system_file import (
 from core.settings import ROOT, results_dir
 from core.store.store import Store
 from core.store.text_files import csv_text
+from pages.views.systems.board_details import CHECK, SOURCE
 from pages.views.systems.new_board import example_table, own_systems
 from tests.pages.opening import SYSTEMS, Open, click, collected, link_of, marks_that_open, said, unfolded
 
@@ -62,6 +65,12 @@ def uploaded(app: AppTest, files: list[tuple[str, bytes]]) -> AppTest:
     return app.run()
 
 
+def checked(app: AppTest, check: str) -> AppTest:
+    """The page with its further checks opened at one."""
+    app.session_state[CHECK] = check
+    return unfolded(app, "More checks")
+
+
 def told(app: AppTest) -> str:
     return "".join(error.value.replace("\\", "") for error in app.error)
 
@@ -83,7 +92,10 @@ def test_the_page_opens_on_an_example_that_a_shipped_run_holds_and_keeps_nothing
     assert not app.exception
     assert not app.error
     text = said(app)
-    assert "[Example] 4 kinds of captions for the same pictures of demo, scored by run demo-captions" in text
+    assert (
+        "[Example] Stand-ins for captioners: 4 kinds of captions of the same pictures (corpus demo, run demo-captions)"
+        in text
+    )
     assert "252 pictures that all systems caption" in text
     shown = next(each.value for each in unfolded(app).dataframe if "mean_interval" in each.value).set_index("system")
     with Store.open(results_dir() / "demo-captions") as store:
@@ -102,6 +114,13 @@ def test_the_page_opens_on_an_example_that_a_shipped_run_holds_and_keeps_nothing
     )
     assert list_leaderboards() == ()
     assert not link_of(app)
+    with Store.open(results_dir() / "demo-captions") as store:
+        rows = board_of_run(store, store.runs()[0]).rows.query("evaluator == 'conse-lite0' and probe == ''")
+    scores = rows.pivot_table(index=["source", "item"], columns="system", values="score")
+    gaps = (scores["Template caption"] - scores["Human caption"]).groupby("source").mean()
+    assert f"Not for sure: the difference has p = {wilcoxon(gaps).pvalue:.3f} (Wilcoxon signed-rank" in text
+    assert "2 other pairs of neighbours have no bars: no edited picture was scored with both captions" in text
+    assert "How often does an edit swap Template caption and Human caption?" in text
     kept()
     assert "[Example]" not in said(open_page(SYSTEMS))
     assert "[Example]" in said(open_page(SYSTEMS, board="Example: demo-captions", judge="grounding-judge"))
@@ -121,20 +140,27 @@ def test_a_kept_leaderboard_is_read_in_words_figures_and_tables(open_page: Open)
     app = unfolded(open_page(SYSTEMS))
     assert not app.error
     text = said(app)
-    for part in (
-        "Pairwise differences",
-        "Every number under harmless edits",
-        "At equal length",
-        "Agreement of evaluators",
-        "Caption health",
-        "Best of several",
-    ):
-        assert part in [each.label for each in app.expander]
+    assert [each.label for each in app.expander] == [
+        "Every captioner's numbers",
+        "Which differences are sure?",
+        "More checks",
+    ]
     assert "12 pictures that all systems caption" in text
     assert "of 3 differences" in text
     assert "Turning the picture upside down swaps" in text
-    assert "picks a hollow caption for" in text
-    assert "fingerprint abc" in text
+    for check, words in {
+        "Edit by edit": "",
+        "Equal length": "No slope: no system's lengths vary",
+        "Other metrics": "",
+        "Caption health": "say words again",
+        "Best of several": "picks a hollow caption for",
+        "Other scales": "so it has one scale",
+        SOURCE: "fingerprint abc",
+    }.items():
+        shown = checked(app, check)
+        assert not shown.error
+        assert words in said(shown), check
+        assert shown.session_state[CHECK] == check
     assert "2 entries <b>name</b> no picture" in text
     assert len(app.get("plotly_chart")) == 3
     assert all(each.proto.alt for each in app.get("plotly_chart"))
@@ -166,8 +192,8 @@ def test_one_system_by_one_evaluator_has_a_page_too(open_page: Open) -> None:
     assert not app.error
     text = said(app)
     assert "nobody to differ from" in text
-    assert "nobody to agree with" in text
-    assert "No picture has two captions" in text
+    assert "nobody to agree with" in said(checked(app, "Other metrics"))
+    assert "No picture has two captions" in said(checked(app, "Best of several"))
 
 
 def test_a_file_that_is_no_leaderboard_is_one_sentence(open_page: Open) -> None:
@@ -219,11 +245,11 @@ def test_references_stand_beside_the_standings_where_they_are_asked_for(open_pag
     plain = read_leaderboard(path_of("plain"))
     found = score_references(plain.rows, {f"i{item}": ["a dog on a mat", f"dog {item}"] for item in range(12)})
     write_leaderboard(with_references(replace(plain, name="mine"), found))
-    app = unfolded(open_page(SYSTEMS, board="mine", judge="ROUGE-L"))
-    assert "Beside references" in [each.label for each in app.expander]
+    app = checked(open_page(SYSTEMS, board="mine", judge="ROUGE-L"), "References")
+    assert app.session_state[CHECK] == "References"
     assert "On the 12 pictures that every system captions and that have references" in said(app)
     assert "pycocoevalcap's Penn Treebank tokenizer" in said(app)
-    assert "No edit was scored" in said(app)
+    assert "No edit was scored" in said(checked(app, "Edit by edit"))
 
 
 def test_a_new_leaderboard_can_be_scored_beside_references(open_page: Open) -> None:
@@ -234,7 +260,7 @@ def test_a_new_leaderboard_can_be_scored_beside_references(open_page: Open) -> N
     assert not app.error
     found = read_leaderboard(path_of("demo"))
     assert set(found.beside["metric"]) >= {"BLEU-1", "BLEU-2", "BLEU-3", "BLEU-4", "ROUGE-L", "CIDEr-D"}
-    assert "Beside references" in [each.label for each in app.expander]
+    assert checked(app, "References").session_state[CHECK] == "References"
 
 
 def test_a_cell_shows_the_captions_that_change_order_and_a_mark_its_captions(open_page: Open) -> None:
@@ -263,10 +289,10 @@ def test_a_cell_shows_the_captions_that_change_order_and_a_mark_its_captions(ope
 def test_scores_of_a_scaled_cosine_are_shown_at_other_scales(open_page: Open) -> None:
     kept("plain", evaluators=1)
     plain = read_leaderboard(path_of("plain"))
-    assert "no scaled cosine" in said(unfolded(open_page(SYSTEMS)))
+    assert "no scaled cosine" in said(checked(open_page(SYSTEMS), "Other scales"))
     scored = plain.rows.assign(evaluator="pac-s++", score=plain.rows["score"].abs())
     write_leaderboard(replace(plain, name="mine", rows=scored, evaluators={"pac-s++": "abc"}))
-    app = unfolded(open_page(SYSTEMS, board="mine", judge="pac-s++"))
+    app = checked(open_page(SYSTEMS, board="mine", judge="pac-s++"), "Other scales")
     assert not app.error
     assert "here with w = 2.00" in said(app)
     assert "36 captions of all systems on 12 pictures" in said(app)
@@ -281,4 +307,6 @@ def test_scores_of_a_scaled_cosine_are_shown_at_other_scales(open_page: Open) ->
             evaluators={"pac-s++": "abc"},
         )
     )
-    assert "were not made with w = 2" in said(unfolded(open_page(SYSTEMS, board="other", judge="pac-s++")))
+    assert "were not made with w = 2" in said(
+        checked(open_page(SYSTEMS, board="other", judge="pac-s++"), "Other scales")
+    )

@@ -7,16 +7,15 @@ import numpy as np
 import pandas as pd
 
 from core.charts.spec import PALETTE, Axis, Figure, Reference, Style, colours, counted
-from core.features.systems.system_board import rank_range
 
-BY_CHANCE = "Other pictures"
-"""Row of the map of swaps that no edit makes: how often a sample of pictures alone changes the order."""
+BY_CHANCE = "No edit, other pictures"
+"""Bar of swaps that no edit makes: how often a sample of pictures alone changes the order."""
 
 _CLICK = "for its pictures"
 
 
 def system_means(standings: pd.DataFrame) -> Figure:
-    """Mean score of every system with its interval and before its name its sure ranks, the highest on top.
+    """Mean score of every system with its interval and beside it its sure ranks, the highest on top.
 
     Args:
         standings: rows of one evaluator of ``core.features.systems.system_board.board``.
@@ -47,14 +46,20 @@ def system_means(standings: pd.DataFrame) -> Figure:
         frame,
         f"mean score of {evaluator}",
         order=tuple(frame["label"]),
-        names={
-            str(row["system"]): f"{rank_range(row['sure_low'], row['sure_high'])}: {row['system']}"
-            for row in standings.to_dict("records")
-            if not math.isnan(row["sure_low"])
-        },
+        aside=_ranks(standings),
         styles={evaluator: Style(colours([evaluator])[evaluator])},
         click=_CLICK,
     )
+
+
+def _ranks(standings: pd.DataFrame) -> dict[str, str]:
+    """The sure ranks of every system under their head; empty where nobody has any."""
+    said = {
+        str(name): f"{low:.0f}" if low == high else f"{low:.0f}–{high:.0f}"
+        for name, low, high in standings[["system", "sure_low", "sure_high"]].itertuples(index=False)
+        if not math.isnan(low)
+    }
+    return {"": "Rank", **said} if said else {}
 
 
 def system_ranks(standings: pd.DataFrame, *, order: tuple[str, ...]) -> Figure:
@@ -88,18 +93,20 @@ def system_ranks(standings: pd.DataFrame, *, order: tuple[str, ...]) -> Figure:
 
 
 MOST_PAIRS = 4
-"""Columns of the map of swaps."""
+"""Neighbours whose swaps are drawn."""
 
 
-def swap_map(swaps: pd.DataFrame) -> Figure:
-    """Families against the neighbours that they swap most: how probably an edit changes their order, and pictures do.
+def swap_bars(swaps: pd.DataFrame) -> Figure:
+    """How probably each kind of edit changes the order of two neighbours, and other pictures do; most often first.
+
+    Several neighbours are a panel each, those that swap most.
 
     Args:
-        swaps: one evaluator's rows of ``core.features.systems.system_board.by_family``.
+        swaps: one evaluator's rows of ``core.features.systems.system_board.by_family`` that have a probability.
     """
     swaps = swaps.assign(pair=swaps["higher"].astype(str) + " and " + swaps["lower"].astype(str))
     most = swaps.groupby("pair", sort=False)["probability"].max().nlargest(MOST_PAIRS)
-    swaps = swaps[swaps["pair"].isin(most.index)]
+    swaps = swaps[swaps["pair"].isin(most.index)].sort_values("probability", ascending=False, kind="stable")
     hover = [
         f"{row['pair']}, {row['family']}\n{_percent(row['probability'])} of samples change order; the means swap under "
         f"{row['swapped']} of {row['edits']} edits\nn = {counted(row['least_n'], 'picture')} or more"
@@ -118,8 +125,8 @@ def swap_map(swaps: pd.DataFrame) -> Figure:
     frame = pd.DataFrame(
         {
             "label": rows["family"].astype(str),
-            "series": rows["pair"],
-            "panel": "",
+            "series": "swaps",
+            "panel": rows["pair"] if len(most) > 1 else "",
             "value": 100 * rows["probability"],
             "low": np.nan,
             "high": np.nan,
@@ -134,11 +141,11 @@ def swap_map(swaps: pd.DataFrame) -> Figure:
         "",
         "",
         frame,
-        "samples that change order, %",
-        kind="map",
-        unit=" %",
-        span=(0, 100),
+        "swaps in 100 samples of pictures",
+        kind="bars",
+        span=(0, 106),
         order=tuple(dict.fromkeys(frame["label"])),
+        styles={"swaps": Style(PALETTE[0])},
         click=_CLICK,
     )
 

@@ -23,31 +23,52 @@ from pages.views.systems.kept_board import HEADS, INTERVAL, NUMBER, draw_behind,
 
 
 def draw_details(made: Leaderboard, tables: Callable[[str], pd.DataFrame], evaluator: str) -> None:
-    """Draw a line for each part; a table is computed when its part is opened.
+    """Draw the numbers behind the two figures folded, and every further check behind one label.
 
     Args:
         made: the leaderboard.
-        tables: by name, of ``core.features.systems.system_tables.tables``.
+        tables: by name, of ``core.features.systems.system_tables.tables``; computed when what shows it is opened.
         evaluator: that the reader chose.
     """
-    parts: dict[str, Callable[[], None]] = {
-        "Standings in numbers, by every evaluator": lambda: _draw_ranks(made, tables("standings"), evaluator),
-        "Pairwise differences": lambda: draw_differences(tables("differences"), evaluator),
-        "Every number under harmless edits": lambda: draw_edits(
-            tables("swaps"), tables("edits"), tables("places"), evaluator
-        ),
-        "At equal length": lambda: draw_length(tables("equal-length"), evaluator),
-        "At other scales": lambda: draw_scales(tables("scales"), tables("scale-bins"), evaluator),
-        "Agreement of evaluators": lambda: draw_agreement(tables("agreement")),
+    draw_folded(
+        "Every captioner's numbers", lambda: _draw_ranks(made, tables("standings"), evaluator), key="systems.standing"
+    )
+    draw_folded(
+        "Which differences are sure?",
+        lambda: draw_differences(tables("differences"), evaluator),
+        key="systems.pairwise",
+    )
+    draw_folded(
+        "More checks", partial(_draw_checks, made, tables, evaluator), key="systems.more", icon=":material/checklist:"
+    )
+
+
+CHECK = "systems.check"
+"""Session key of the check that is shown."""
+
+
+def _draw_checks(made: Leaderboard, tables: Callable[[str], pd.DataFrame], evaluator: str) -> None:
+    """Draw the choice of a check, and the one that is chosen."""
+    checks: dict[str, Callable[[], None]] = {
+        "Edit by edit": lambda: draw_edits(tables("swaps"), tables("edits"), tables("places"), evaluator),
+        "Equal length": lambda: draw_length(tables("equal-length"), evaluator),
+        "Other metrics": lambda: draw_agreement(tables("agreement")),
         "Caption health": lambda: draw_health(tables("health")),
         "Best of several": lambda: draw_picks(tables("picks"), tables("picked-systems")),
-        "Beside references": lambda: draw_beside(tables("references")),
-        "Where it is from": partial(_draw_origin, made),
+        "Other scales": lambda: draw_scales(tables("scales"), tables("scale-bins"), evaluator),
+        "References": lambda: draw_beside(tables("references")),
+        SOURCE: partial(_draw_origin, made),
     }
     if made.beside.empty:
-        del parts["Beside references"]
-    for place, (label, each) in enumerate(parts.items()):
-        draw_folded(label, each, key=f"systems.part.{place}")
+        del checks["References"]
+    if st.session_state.get(CHECK) not in checks:
+        st.session_state[CHECK] = next(iter(checks))
+    chosen = st.segmented_control("Check", tuple(checks), key=CHECK, required=True, label_visibility="collapsed")
+    checks[chosen]()
+
+
+SOURCE = "Source"
+"""The check that says where a leaderboard is from, and hands it out."""
 
 
 def _draw_origin(made: Leaderboard) -> None:
@@ -76,7 +97,7 @@ def _draw_ranks(made: Leaderboard, every: pd.DataFrame, evaluator: str) -> None:
     draw(
         ranks,
         key="systems.ranks",
-        alt="Rank of every system by every evaluator, with 95 % intervals",
+        alt="Rank of every system by every metric, with 95 % intervals",
         clicked=partial(draw_behind, made, "ranks"),
     )
     st.caption(
@@ -133,8 +154,7 @@ def draw_beside(every: pd.DataFrame) -> None:
     st.caption(
         f"On the {counted(int(every['n_items'].iloc[0]), 'picture')} that every system captions and that "
         f"{'has' if every['n_items'].iloc[0] == 1 else 'have'} references. Words: {TOKENIZER}. ROUGE-L and "
-        "CIDEr-D rank systems as evaluators do; BLEU and METEOR are of all captions together and do "
-        "not."
+        "CIDEr-D rank systems as the metrics above do; BLEU and METEOR are of all captions together and do not."
     )
     draw_table(
         every.assign(interval=interval(every, "low", "high", 4, False)[0]),
@@ -246,7 +266,7 @@ def draw_length(every: pd.DataFrame, evaluator: str) -> None:
 def draw_agreement(rows: pd.DataFrame) -> None:
     """Draw how alike the evaluators rank the systems."""
     if rows.empty:
-        st.caption("One evaluator has nobody to agree with; score the leaderboard by several.")
+        st.caption("One metric has nobody to agree with; score the leaderboard by several.")
         return
     draw_table(
         rows.assign(
@@ -264,10 +284,10 @@ def draw_agreement(rows: pd.DataFrame) -> None:
             "n_items",
             "note",
         ),
-        alt="Agreement of every two evaluators on the order of the systems",
+        alt="Agreement of every two metrics on the order of the systems",
         column_config=HEADS
         | {
-            "one": "Evaluator",
+            "one": "Metric",
             "other": "and",
             "tau": NUMBER("Kendall's τ_b", format="%+.2f"),
             "spearman": NUMBER("Spearman's ρ", format="%+.2f"),
@@ -316,7 +336,7 @@ def draw_picks(picks: pd.DataFrame, shares: pd.DataFrame) -> None:
         st.caption("No picture has two captions with a score to pick from.")
         return
     st.caption(
-        "Each evaluator picks the highest of a picture's captions, those of all systems together, ties shared. "
+        "Each metric picks the highest of a picture's captions, those of all systems together, ties shared. "
         "Hollow is one that ends in words about nothing, in its own words again, or breaks off."
     )
     for row in chosen.to_dict("records"):
@@ -330,7 +350,7 @@ def draw_picks(picks: pd.DataFrame, shares: pd.DataFrame) -> None:
     draw_table(
         shares.assign(interval=interval(shares, "low", "high", 1, False)[0]),
         column_order=("evaluator", "system", "picked", "interval", "offered", "n_images"),
-        alt="Whose captions each evaluator picks",
+        alt="Whose captions each metric picks",
         column_config=HEADS
         | {
             "picked": NUMBER("Picked, %", format="%.1f"),

@@ -10,9 +10,11 @@ import streamlit as st
 
 from core.features.systems.system_board import rank_range
 from core.features.systems.system_captions import lowest, swapped
-from core.features.systems.system_figures import MOST_PAIRS, swap_map, system_means
+from core.features.systems.system_figures import MOST_PAIRS, swap_bars, system_means
 from core.features.systems.system_file import Leaderboard
 from core.probes.titles import deed, family_title
+from core.report.document import p_value
+from core.statistics.standings import ALPHA
 from pages.views.common.collect import figure_buttons
 from pages.views.common.page_charts import draw
 from pages.views.common.run_corpora import corpus_holding
@@ -86,7 +88,7 @@ NUMBER = st.column_config.NumberColumn
 INTERVAL = st.column_config.TextColumn("95 % interval", alignment="right")
 HEADS = {
     "system": "System",
-    "evaluator": "Evaluator",
+    "evaluator": "Metric",
     "higher": "Higher",
     "lower": "Lower",
     "family": "Family",
@@ -112,8 +114,10 @@ def draw_top(made: Leaderboard, tables: Callable[[str], pd.DataFrame], evaluator
         tables: by name, of ``core.features.systems.system_tables.tables``.
         evaluator: whose scores; a mark opens the pictures of its system.
     """
-    rows, swaps = (_of(tables(name), evaluator) for name in ("standings", "swaps"))
+    rows, differences, swaps = (_of(tables(name), evaluator) for name in ("standings", "differences", "swaps"))
     st.markdown(_said(rows) + _swaps_said(swaps))
+    if why := _why_unsure(rows, differences):
+        st.caption(why)
     figure = system_means(rows)
     draw(
         figure,
@@ -122,15 +126,10 @@ def draw_top(made: Leaderboard, tables: Callable[[str], pd.DataFrame], evaluator
         clicked=partial(draw_behind, made, "means"),
     )
     with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute"):
-        st.caption(
-            "Before a name the ranks that it may have: only differences that are sure after Holm's correction part "
-            "two systems.",
-            width="content",
-        )
+        st.caption("Means with 95 % intervals. Captioners share ranks where a difference is not sure.", width="content")
         figure_buttons(figure, rows, "systems-means", title=f"Systems, {evaluator}", key="systems.means.files")
-    known = swaps[swaps["probability"].notna()]
-    if len(known):
-        _draw_map(made, known, evaluator)
+    if swaps["probability"].notna().any():
+        _draw_swaps(made, swaps, evaluator)
 
 
 def _of(table: pd.DataFrame, evaluator: str) -> pd.DataFrame:
@@ -153,6 +152,27 @@ def _said(rows: pd.DataFrame) -> str:
     return f"**{first}** leads, but not for sure ahead of **{listed(others)}**, on {n} that all systems caption."
 
 
+def _why_unsure(rows: pd.DataFrame, differences: pd.DataFrame) -> str:
+    """Why the lead is not sure, of the system behind the leader that is closest to being told from it."""
+    first = rows.iloc[0]
+    behind = set(rows.loc[rows["sure_low"] == 1, "system"]) - {first["system"]}
+    of_first = differences[["higher", "lower"]].isin([first["system"]]).any(axis=1)
+    unsure = differences[of_first & differences[["higher", "lower"]].isin(behind).any(axis=1)]
+    unsure = unsure.sort_values("p_holm", kind="stable")
+    if pd.isna(first["rank_high"]) or unsure.empty:
+        return ""
+    row, pairs = unsure.iloc[0], counted(int(differences["p_holm"].notna().sum()), "pair")
+    if pd.isna(row["p_holm"]):
+        return f"Not for sure: nothing tests the difference ({safe(str(row['note']) or 'equal on every picture')})."
+    if row["p_holm"] < ALPHA:
+        return "Not for sure: the 95 % interval of the difference reaches zero."
+    tested = f"{safe(row['test'])}, pictures of one source together, corrected for {pairs}"
+    return (
+        f"Not for sure: the difference has p = {p_value(row['p_holm'])} ({tested}), and sure is below {ALPHA:g}. "
+        "A swap asks less: that two means change order."
+    )
+
+
 def _swaps_said(swaps: pd.DataFrame) -> str:
     """Which neighbours a harmless edit swaps, the one that does most often first, of those scored under one."""
     known = swaps[swaps["least_n"] > 0]
@@ -169,21 +189,30 @@ def _swaps_said(swaps: pd.DataFrame) -> str:
     return f" **{safe(deed(str(row['family'])))} swaps {who}{often}**{rest}."
 
 
-def _draw_map(made: Leaderboard, rows: pd.DataFrame, evaluator: str) -> None:
-    st.header("In how many of 100 samples of pictures does an edit swap two neighbours?", anchor=False)
-    figure = swap_map(rows)
+def _draw_swaps(made: Leaderboard, every: pd.DataFrame, evaluator: str) -> None:
+    rows = every[every["probability"].notna()]
+    pairs = rows[["higher", "lower"]].drop_duplicates()
+    one = pairs.iloc[0]
+    who = f"{safe(one['higher'])} and {safe(one['lower'])}" if len(pairs) == 1 else "two neighbours"
+    st.header(f"How often does an edit swap {who}?", anchor=False)
+    figure = swap_bars(rows)
     draw(
         figure,
         key="systems.swaps",
         alt=f"How probably an edit swaps two neighbours, by {evaluator}",
         clicked=partial(draw_behind, made, "swaps"),
     )
-    pairs = len(rows[["higher", "lower"]].drop_duplicates())
-    some = f" The {MOST_PAIRS} of {pairs} neighbours that swap most often." if pairs > MOST_PAIRS else ""
     with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute"):
-        st.caption(
-            "Last row: no edit, only other pictures. A lead may be unsure though it rarely swaps: ranks are corrected "
-            f"for all pairs.{some} A click on a cell shows the pictures behind it.",
-            width="content",
-        )
+        st.caption(f"{_pairs_said(every, len(pairs))}A click on a bar shows its pictures.", width="content")
         figure_buttons(figure, rows, "systems-swaps", title=f"Swaps, {evaluator}", key="systems.swaps.files")
+
+
+def _pairs_said(every: pd.DataFrame, drawn: int) -> str:
+    """Which neighbours have no bars, and why; empty where all have."""
+    told = f"The {MOST_PAIRS} of {drawn} pairs of neighbours that swap most often. " if drawn > MOST_PAIRS else ""
+    bare = every.groupby(["higher", "lower"], sort=False).filter(lambda pair: bool(pair["probability"].isna().all()))
+    if bare.empty:
+        return told
+    lacking = len(bare[["higher", "lower"]].drop_duplicates())
+    why = "no edited picture was scored with both captions" if bare["least_n"].max() == 0 else "too few pictures"
+    return f"{told}{counted(lacking, 'other pair')} of neighbours {'has' if lacking == 1 else 'have'} no bars: {why}. "

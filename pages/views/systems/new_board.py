@@ -138,7 +138,7 @@ def draw_new(state: PageState) -> None:
         return
     if not corpus_names() or not ready_evaluators():
         st.info(
-            "A corpus with its pictures and a ready evaluator are needed: `python -m core corpora` and "
+            "A corpus with its pictures and a ready metric are needed: `python -m core corpora` and "
             "`python -m core evaluators` list them.",
             icon=":material/image:",
         )
@@ -258,7 +258,7 @@ def _uploaded(corpus: Corpus) -> list[System]:
 
 def _choices(state: PageState, entered: Entered) -> None:
     row = st.columns([2, 3], vertical_alignment="bottom")
-    row[0].multiselect("Evaluators", ready_evaluators(), key=state.key("judges"), placeholder="Choose at least one")
+    row[0].multiselect("Metrics", ready_evaluators(), key=state.key("judges"), placeholder="Choose at least one")
     row[1].multiselect(
         "Harmless edits",
         tuple(image_probes()),
@@ -277,7 +277,7 @@ def _choices(state: PageState, entered: Entered) -> None:
         "Beside references",
         key=state.key("beside"),
         disabled=not any(entered.references.values()),
-        help="BLEU, METEOR, ROUGE-L and CIDEr-D; the last two rank systems as evaluators do",
+        help="BLEU, METEOR, ROUGE-L and CIDEr-D; the last two rank systems as metrics do",
     )
     most = min(MOST, len(entered.common or entered.items))
     if state.get("count") > most:

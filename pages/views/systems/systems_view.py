@@ -10,7 +10,7 @@ from pages.views.common.collect import Origin, figures_of
 from pages.views.common.page_head import drawn, header
 from pages.views.common.text import counted, safe
 from pages.views.common.url_state import PageState
-from pages.views.systems.board_details import draw_details
+from pages.views.systems.board_details import SOURCE, draw_details
 from pages.views.systems.kept_board import draw_top
 from pages.views.systems.new_board import (
     boards,
@@ -40,7 +40,8 @@ def draw() -> None:
     with drawn(state):
         if state.get("show") == "kept" and boards():
             _board(state)
-        elif boards():
+            return
+        if boards():
             st.button("The leaderboard", icon=":material/arrow_back:", on_click=state.put, args=("show", "kept"))
         st.header(NEW, anchor=False)
         draw_new(state)
@@ -53,7 +54,7 @@ def _board(state: PageState) -> None:
     every = systems_of(made.rows)
     state.put("without", [each for each in state.get("without") if each in every][: len(every) - 1])
     systems = tuple(each for each in every if each not in state.get("without"))
-    evaluator = state.choose(row.container(width=260), "judge", "Evaluator", tuple(made.evaluators))
+    evaluator = state.choose(row.container(width=260), "judge", "Metric", tuple(made.evaluators))
     chosen = f": **{len(state.get('without'))}**" if state.get("without") else ""
     with row.popover(f"Leave out{chosen}", key="systems.leave", disabled=len(every) == 1):
         st.multiselect(
@@ -64,14 +65,21 @@ def _board(state: PageState) -> None:
             max_selections=len(every) - 1 or None,
             help="Ranks are of the pictures that all others caption",
         )
-    row.button(NEW, icon=":material/upload_file:", key="systems.new", on_click=state.put, args=("show", "new"))
+    row.button(
+        NEW,
+        type="primary",
+        icon=":material/upload_file:",
+        key="systems.new",
+        on_click=state.put,
+        args=("show", "new"),
+    )
     if is_example(name):
         st.markdown(
-            f":blue-badge[Example] {counted(len(every), 'kind')} of captions for the same pictures of "
-            f"{safe(made.corpus)}, scored by run {safe(made.name)}."
+            f":blue-badge[Example] Stand-ins for captioners: {counted(len(every), 'kind')} of captions of the same "
+            f"pictures (corpus {safe(made.corpus)}, run {safe(made.name)})."
         )
     if made.left_out:
-        draw_sentences((f"{counted(len(made.left_out), 'score')} missing, named under *Where it is from*",))
+        draw_sentences((f"{counted(len(made.left_out), 'score')} missing, named under *More checks · {SOURCE}*",))
     figures_of(Origin(state, _of(made)))
     tables = partial(computed, stamp(name), systems)
     draw_top(made, tables, evaluator)

@@ -30,12 +30,11 @@ def test_without_a_run_the_page_says_what_to_do(open_page: Open) -> None:
 
 @pytest.mark.usefixtures("demo")
 def test_the_map_says_its_bound_its_gap_and_its_n(open_page: Open) -> None:
-    app = open_page(PAGE, gap="0.5")
-    assert not app.exception
+    app = unfolded(open_page(PAGE, gap="0.5"))
     assert not app.error
     assert "never above 50 %" in said(app)
     assert "at a gap of 0.5 %" in said(app)
-    assert "n = 78 to 252 items a cell" in said(app)
+    assert "n = 78 to 252 pictures a cell" in said(app)
     charts = app.get("plotly_chart")
     assert len(charts) == 2  # the map, and the curves under one legend
     assert all(chart.proto.alt for chart in charts)
@@ -259,7 +258,7 @@ def test_one_thing_has_one_name_and_what_the_paper_compares_says_that_it_is_the_
 
 @pytest.mark.usefixtures("demo")
 def test_a_cell_and_a_line_open_the_pairs_of_their_family(open_page: Open) -> None:
-    app = open_page(PAGE, categories="animal")
+    app = unfolded(open_page(PAGE, categories="animal"))
     for chart in ("flip.map", "flip.curves"):
         marks = {json.loads(each).get("families"): each for each in marks_that_open(app, chart)}
         assert {"vertical-flip", "reposition", "cultural", "null"} <= set(marks)

@@ -83,13 +83,13 @@ def _gaps(found: pd.DataFrame) -> None:
             *("n_items", "note"),
         ),
         column_config={
-            "evaluator": "Evaluator",
+            "evaluator": "Metric",
             "family": "Family",
             "said": st.column_config.TextColumn("In words", width="large"),
             "d": number("Gap", format="%.4g", help="In units of the score"),
             "ends": look,
-            "of_iqr": number("% of the IQR", format="%.1f", help="Of the evaluator's unedited scores"),
-            "of_sd": number("% of the SD", format="%.1f", help="Of the evaluator's unedited scores"),
+            "of_iqr": number("% of the IQR", format="%.1f", help="Of the metric's unedited scores"),
+            "of_sd": number("% of the SD", format="%.1f", help="Of the metric's unedited scores"),
             "null_d": number("Invisible edits' gap", format="%.4g", help="The same of invisible edits"),
             "pairs": "Captions of",
             "apart_d": number("If of different pictures", format="%.4g", help=f"The gap {TWO_PICTURES}"),
@@ -151,7 +151,7 @@ def _became(ties: pd.DataFrame) -> None:
     draw(
         figure,
         key="flip.turned",
-        alt="Share of near ties that turned against the risk that was told, a panel an evaluator; on the line as many "
+        alt="Share of near ties that turned against the risk that was told, a panel a metric; on the line as many "
         "turned as were told",
     )
     st.caption(f"A near tie is a pair that was told to turn with 5 % or more. {TURNED}")

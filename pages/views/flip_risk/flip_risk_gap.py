@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 
 import pandas as pd
@@ -47,12 +47,12 @@ from pages.views.probe_lab.lab_state import linked_evaluators, ready_evaluators
 USUAL = 0.007
 """The gap where no family has a trustworthy gap."""
 
-_UNIT_LABELS = {"iqr": "Share of the evaluator's spread", "scale": "On the score's own scale"}
+_UNIT_LABELS = {"iqr": "Share of the metric's spread", "scale": "On the score's own scale"}
 _UNIT_TOLD = {
-    "iqr": "The gap is a share of the evaluator's interquartile range (the spread of the middle half of its scores "
-    "on unedited pairs), so evaluators of different scales can be held side by side.",
+    "iqr": "The gap is a share of the metric's interquartile range (the spread of the middle half of its scores on "
+    "unedited pairs), so metrics of different scales can be held side by side.",
     "scale": "The gap is a share of the span of the score's own scale: 0.7 % is 0.007 on a scale of 0 to 1, 0.07 on "
-    "a judge's of 0 to 10. Few evaluators use their whole scale: compare families within an evaluator, not evaluators. "
+    "a judge's of 0 to 10. Few metrics use their whole scale: compare families within a metric, not metrics. "
     "A scale without an upper bound has no such gap.",
 }
 
@@ -111,7 +111,31 @@ def draw_gap(state: PageState, files: Signature, scope: Narrowed, chosen: Slice)
         return
     if told := _often(cells, gap, unit):
         st.markdown(told)
+    _controls(state, gap, usual)
+    if cells["risk"].isna().all():
+        st.info("No metric here has a scale with an upper bound; take the gap as a share of its spread.")
+        return
+    behind = partial(pairs_behind, chosen=slice_link(state), scope={})
+    _map(cells, gap, behind)
+    draw_folded(
+        "At every gap",
+        lambda: _curves(
+            curves(files, scope, chosen, unit).dropna(subset=["risk"]),
+            gap,
+            partial(every_risk, files, scope, chosen, unit),
+            behind,
+        ),
+        key="flip.gaps.all",
+        icon=":material/show_chart:",
+    )
+    draw_folded("Every number", lambda: _numbers(cells), key="flip.every")
     same = SAME in set(cells["pairs"])
+    draw_folded("How the risk is counted", lambda: _counted(cells, same=same), key="flip.how", icon=":material/info:")
+    draw_evidence(files, scope, chosen, same=same)
+
+
+def _counted(cells: pd.DataFrame, *, same: bool) -> None:
+    """Draw what the risk is."""
     how = (
         "A harmless edit moves both. The **risk of ranking flip** (RRF) is half the share of such pairs of captions "
         "whose difference it changes by more than *d*: either may be the one ahead."
@@ -119,17 +143,12 @@ def draw_gap(state: PageState, files: Signature, scope: Narrowed, chosen: Slice)
         else f"A harmless edit moves both. Numbers are {TWO_PICTURES}, whose shifts are drawn independently: the "
         "**risk of ranking flip** (RRF) is the share of all pairs of shifts whose difference exceeds *d*."
     )
-    _controls(state, gap, usual)
-    if cells["risk"].isna().all():
-        st.info("No evaluator here has a scale with an upper bound; take the gap as a share of its spread.")
-        return
-    behind = partial(pairs_behind, chosen=slice_link(state), scope={})
-    _map(cells, gap, behind)
-    drawn = curves(files, scope, chosen, unit).dropna(subset=["risk"])
-    _curves(drawn, gap, partial(every_risk, files, scope, chosen, unit), behind)
-    draw_folded("Every number", lambda: _numbers(cells), key="flip.every")
-    st.caption(f"Two captioners tie on a picture but for a gap *d*. {how} {READ}")
-    draw_evidence(files, scope, chosen, same=same)
+    st.markdown(f"Two captioners tie on a picture but for a gap *d*. {how} {READ}")
+    st.markdown(
+        f"All pairs of {_whose(cells)} are counted. Intervals take items of one source together; of different "
+        f"pictures there is none below {LEAST_SOURCES} items. Invisible edits are the noise floor: nobody can see "
+        "them. Rows that say so are the paper’s contrasts, beside the whole families; one of two edits opens nothing."
+    )
 
 
 def _often(cells: pd.DataFrame, gap: float, unit: str) -> str:
@@ -142,7 +161,7 @@ def _often(cells: pd.DataFrame, gap: float, unit: str) -> str:
         f"**{100 * risk:.0f} %** of pairs under {safe(name)} (*{safe(family_title(str(family)))}*)"
         for name, family, risk in worst[["evaluator", "family", "risk"]].itertuples(index=False, name=None)
     ]
-    of = "the evaluator's spread" if unit == IQR else "its scale"
+    of = "the metric's spread" if unit == IQR else "its scale"
     ahead = f"If one is ahead by {100 * gap:g} % of {of}"
     return f"{ahead}, a harmless edit puts the other ahead in up to {listed(told)}."
 
@@ -187,40 +206,39 @@ def _standard(state: PageState) -> None:
 
 
 def _map(cells: pd.DataFrame, gap: float, behind: Callable[[str], None]) -> None:
-    st.header("By family and evaluator", anchor=False)
-    figure = titled(risk_map(cells), cells["family"])
+    st.header("Which edits flip which metric?", anchor=False)
+    worst_first = cells.groupby("family", sort=False)["risk"].max().sort_values(ascending=False, kind="stable")
+    figure = replace(titled(risk_map(cells), cells["family"]), order=tuple(map(str, worst_first.index)))
     worst = cells.dropna(subset=["risk"]).sort_values("risk").iloc[-1]
     draw(
         figure,
         key="flip.map",
-        alt=f"Flip risk at a gap of {100 * gap:g} % by family and evaluator; highest "
+        alt=f"Flip risk at a gap of {100 * gap:g} % by family and metric; highest "
         f"{family_title(worst['family'])} under {worst['evaluator']}, {100 * worst['risk']:.1f} %",
         clicked=behind,
     )
-    least = cells["n_items"].min()
-    st.caption(
-        f"RRF in percent at a gap of {100 * gap:g} %, {_whose(cells)}, all pairs counted; n = {least:,} to "
-        f"{cells['n_items'].max():,} items a cell. Hover for the 95 % interval, items of one source together "
-        f"(of different pictures none below {LEAST_SOURCES} items). The null family is the noise floor: edits that "
-        "nobody can see. 50 % is the ceiling. Rows that say so are the paper’s contrasts, beside the whole families. "
-        "A click on a cell leads to its pairs; one of a contrast of two edits opens nothing."
-    )
-    figure_buttons(
-        figure,
-        cells.drop(columns="opens"),
-        "flip-risk",
-        title=f"Risk of ranking flip at a gap of {100 * gap:g} %",
-        key="flip.m",
-    )
+    fewest, most = cells["n_items"].min(), cells["n_items"].max()
+    with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute"):
+        st.caption(
+            f"Risk in percent at a gap of {100 * gap:g} %, 50 at most; n = {fewest:,} to {most:,} pictures a cell. "
+            "Hover for the 95 % interval, click for the pairs.",
+            width="content",
+        )
+        figure_buttons(
+            figure,
+            cells.drop(columns="opens"),
+            "flip-risk",
+            title=f"Risk of ranking flip at a gap of {100 * gap:g} %",
+            key="flip.m",
+        )
 
 
 def _curves(table: pd.DataFrame, gap: float, exact: Callable[[], pd.DataFrame], behind: Callable[[str], None]) -> None:
-    st.header("Against the gap", anchor=False)
     figure = titled(risk_curves(table, gap=gap, styles=family_styles(table)), table["family"])
     draw(
         figure,
         key="flip.curves",
-        alt="Flip risk against the gap, a panel an evaluator, a line a family, from 0 to 50 %",
+        alt="Flip risk against the gap, a panel a metric, a line a family, from 0 to 50 %",
         clicked=behind,
     )
     figure_buttons(figure, exact, "flip-risk-curves", title="Flip risk against the gap", key="flip.c")
@@ -272,7 +290,7 @@ def _numbers(cells: pd.DataFrame) -> None:
             "note",
         ),
         column_config={
-            "evaluator": "Evaluator",
+            "evaluator": "Metric",
             "corpus": "Corpus",
             "axis": "Axis",
             "family": "Contrast or family",

@@ -47,7 +47,7 @@ def draw_pairs(state: PageState, pairs: pd.DataFrame) -> None:
     mark = "flips" if state.get("ties") else "changes_sides"
     found = marked[marked[mark]].copy()
     if found.empty:
-        st.info("No pair flipped: this evaluator kept the order on every picture that was scored.")
+        st.info("No pair flipped: this metric kept the order on every picture that was scored.")
         return
     found = found.iloc[(found["gap_after"] - found["gap_before"]).abs().argsort()[::-1]]
     st.caption(f"{counted(len(found), 'pair')} of {counted(len(marked.dropna()), 'whole pair')}, largest change first.")
@@ -109,12 +109,12 @@ SHOWN = 6
 def draw_systems(state: PageState) -> None:
     """Draw the view."""
     st.markdown(
-        "Two captioning systems, the same pictures, one evaluator. Which of the two scores higher on a picture, and "
+        "Two captioning systems, the same pictures, one metric. Which of the two scores higher on a picture, and "
         "does that change when the picture is edited so that both captions are as right as before?"
     )
     if not corpus_names() or not ready_evaluators():
         st.info(
-            "A corpus with its pictures and a ready evaluator are needed: `python -m core corpora` and "
+            "A corpus with its pictures and a ready metric are needed: `python -m core corpora` and "
             "`python -m core evaluators` list them.",
             icon=":material/image:",
         )
@@ -225,7 +225,7 @@ def _choices(state: PageState, matched: Matched) -> None:
     offered = (*ready_evaluators(), *own_ready())
     if state.get("judge") not in offered:  # its file changed since
         state.put("judge", offered[0])
-    row[0].selectbox("Evaluator", offered, key=state.key("judge"), help="Scores every caption")
+    row[0].selectbox("Metric", offered, key=state.key("judge"), help="Scores every caption")
     row[1].multiselect(
         "Harmless edits",
         tuple(image_probes()),

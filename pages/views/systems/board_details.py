@@ -63,8 +63,8 @@ def _draw_checks(made: Leaderboard, tables: Callable[[str], pd.DataFrame], evalu
         del checks["References"]
     if st.session_state.get(CHECK) not in checks:
         st.session_state[CHECK] = next(iter(checks))
-    chosen = st.segmented_control("Check", tuple(checks), key=CHECK, required=True, label_visibility="collapsed")
-    checks[chosen]()
+    st.segmented_control("Check", tuple(checks), key=CHECK, required=True, label_visibility="collapsed")
+    checks[st.session_state[CHECK]]()
 
 
 SOURCE = "Source"

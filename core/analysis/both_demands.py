@@ -124,7 +124,7 @@ def in_brief(view: View) -> str:
     if known.empty:
         return ""
     ends = list(dict.fromkeys(f"{each:.2f}" for each in (known.min(), known.max())))
-    return f"Harmless edits change scores by {' to '.join(ends)} SD"
+    return f"Harmless edits change scores by {' to '.join(ends)} of their spread between pictures (SD)"
 
 
 def half_asked(view: View) -> str:

@@ -1,5 +1,7 @@
 """Runs: the audits on this machine, each with what it tests and the ways to what it says; published files."""
 
+from contextlib import suppress
+
 import pandas as pd
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
@@ -10,18 +12,21 @@ from core.analysis.scope import Scope
 from core.errors import InvariscopeError
 from core.store.publishing import accept_published
 from core.store.run_files import Run
-from pages.views.common.access import AUDIT, may_operate, operates, operators_only
-from pages.views.common.links import FAILURES, OVERVIEW, RESULTS, RUNS, draw_no_run, link_to
-from pages.views.common.open_runs import Signature, evaluator_names, narrowed, present, run_table, store
+from pages.views.common.access import operates, operators_only
+from pages.views.common.links import CONTRAST, FAILURES, OVERVIEW, RESULTS, RUNS, called, draw_no_run, link_to
+from pages.views.common.open_runs import Signature, evaluator_names, narrowed, opens_on, present, run_table, store
 from pages.views.common.page_head import header
 from pages.views.common.page_tables import draw_table
-from pages.views.common.text import counted, safe, thousands
-from pages.views.common.url_state import PageState, carried, turn_to
+from pages.views.common.text import counted, listed, safe, thousands
+from pages.views.common.url_state import PageState, carried
 
 UPLOAD = "runs.upload"
 _TOLD = "runs.told"
 _MOST = 12
 """Runs that have a row; the table has all."""
+
+_BY_SCORES = (RESULTS, "calibration")
+"""Views that open on the usual scope."""
 
 _SMALL = 100_000
 """Scored pairs up to which a run is read for what its row says of it."""
@@ -44,18 +49,8 @@ def draw() -> None:
     runs = opened.runs()
     state = PageState("runs", ())
     state.restore()
-    header("The audits on this machine; a row opens its findings.", state, words=("run",))
+    header("The audits on this machine; a name opens its findings.", state, words=("run",))
     _problems(opened.problems)
-    if may_operate():
-        with st.container(horizontal=True, horizontal_alignment="right"):
-            st.button(
-                "New run",
-                type="primary",
-                icon=":material/add:",
-                key="runs.new",
-                on_click=turn_to,
-                args=(AUDIT, lambda _: False),
-            )
     rooms: dict[str, Room] = {}
     if runs:
         warn_incomplete(runs)
@@ -66,36 +61,43 @@ def draw() -> None:
         draw_no_run(here=RUNS)
     _upload(runs)
     state.publish()
-    for run in runs:  # last: a run that nobody looked at yet takes seconds
-        if run.id in rooms and (outcome := _outcome(files, run)):
-            place, mark, tests = rooms[run.id]
-            place.caption(f"{mark}**{outcome}**  \n{tests}")
+    for run in (each for each in runs if each.id in rooms):  # last: a run that nobody looked at yet takes seconds
+        place, tests = rooms[run.id]
+        place.caption(f"**{_outcome(files, run)}**  \n{tests}")
 
 
-Room = tuple[DeltaGenerator, str, str]
-"""Where a row says what its run is, and what stands there: whether it is in use, what it tests."""
+Room = tuple[DeltaGenerator, str]
+"""Where a row says how its run came out, and what it tests."""
 
 
 def _outcome(files: Signature, run: Run) -> str:
-    """What a run says of its evaluators, where it is small enough to be read for a list."""
-    small = run.status == "complete" and 0 < int(run.manifest["counts"].get("pairs") or 0) <= _SMALL
-    return _brief(files, run.id, str(run.manifest.get("content_sha256", ""))) if small else ""
+    """What a run says of its metrics; why it says nothing here where it does not."""
+    if run.status != "complete":
+        return f"No result yet: the run is {safe(run.status)}"
+    pairs = int(run.manifest["counts"].get("pairs") or 0)
+    if not pairs:
+        return "No result: how many pairs were scored is not known"
+    if pairs > _SMALL:
+        return "Too large to be read for this list"
+    return _brief(files, run.id, str(run.manifest.get("content_sha256", "")))
 
 
 @st.cache_data(max_entries=256, show_spinner=False)
 def _brief(_files: Signature, run: str, content: str) -> str:  # noqa: ARG001  # the cache's key
     try:
-        return in_brief(read_table(store(_files), Scope(runs=(run,), directional=True)).view())
-    except InvariscopeError:
-        return ""
+        brief = in_brief(read_table(store(_files), Scope(runs=(run,), directional=True)).view())
+    except InvariscopeError as error:
+        return f"No result: {safe(str(error), limit=120)}"
+    return brief or "No single number; Findings has its edits one by one"
 
 
 def _rows(runs: tuple[Run, ...], files: Signature) -> dict[str, Room]:
     """Draw a row for the run in use and each of the latest: it opens its findings, a menu what else it has."""
     latest = run_table(runs).sort_values("created", ascending=False, kind="stable")
     used, rooms = _in_use(files), {}
+    first = next(iter(used), "")
     bare = {run.id for run in runs if not run.has_scores}
-    latest = pd.concat([latest[latest["run"] == used], latest[latest["run"] != used]])
+    latest = pd.concat([latest[latest["run"] == first], latest[latest["run"] != first]])
     with st.container(gap=None):
         for place, row in enumerate(latest.head(_MOST).to_dict("records")):
             run = {"run": str(row["run"])}
@@ -103,16 +105,17 @@ def _rows(runs: tuple[Run, ...], files: Signature) -> dict[str, Room]:
                 if row["run"] in bare:  # its findings would be those of another run
                     st.markdown(f"**{safe(row['run'])}**: nothing is scored yet")
                 else:
-                    link_to(RESULTS, f"**{safe(row['run'])}**", icon=":material/chevron_right:", query_params=run)
+                    link_to(RESULTS, f"**{safe(row['run'])}**", icon=":material/bar_chart:", query_params=run)
                 with st.container(key=f"run_tests_{place}"):
-                    mark = ":green-badge[In use] " if row["run"] == used else ""
                     room, tests = st.empty(), safe(row["tests"], limit=200)
-                    room.caption(f"{mark}{tests}")
-                    rooms[str(row["run"])] = room, mark, tests
+                    room.caption(f"…  \n{tests}")
+                    rooms[str(row["run"])] = room, tests
                 evaluators = str(row["evaluators"]).split(", ")
                 with st.container(key=f"run_facts_{place}", width="content"):
                     items = "—" if pd.isna(row["items"]) else counted(int(row["items"]), "picture")
-                    st.caption(f"{items} · {counted(len(evaluators), 'metric')} · {safe(str(row['created'])[:10])}")
+                    mark = f"  \n:green-badge[{used[row['run']]}]" if row["run"] in used else ""
+                    metrics = counted(len(evaluators), "metric")
+                    st.caption(f"{items} · {metrics} · {safe(str(row['created'])[:10])}{mark}")
                 if row["run"] in bare:
                     continue
                 with st.popover("", icon=":material/more_vert:", type="tertiary", help="What else it has"):
@@ -122,14 +125,20 @@ def _rows(runs: tuple[Run, ...], files: Signature) -> dict[str, Room]:
     return rooms
 
 
-def _in_use(files: Signature) -> str:
-    """The run that pages show: the one that the reader chose, else that of the usual scope; none where none has one."""
+def _in_use(files: Signature) -> dict[str, str]:
+    """The runs that pages show, in words which: the one that the reader chose, else what pages open on by themselves.
+
+    The run that most pages show comes first.
+    """
     if chosen := carried().get("run", ""):
-        return chosen
-    try:
-        return narrowed(files, Scope()).only().run
-    except InvariscopeError:
-        return ""
+        return {chosen: "In use"}
+    found: dict[str, list[str]] = {}
+    for scope, views in ((Scope(), _BY_SCORES), (opens_on(files), (OVERVIEW,)), (Scope(directional=True), (CONTRAST,))):
+        with suppress(InvariscopeError):
+            found.setdefault(narrowed(files, scope).only().run, []).extend(
+                called(each).partition(" · ")[0] for each in views
+            )
+    return {run: f"In use: {listed(pages)}" if len(found) > 1 else "In use" for run, pages in found.items()}
 
 
 def _problems(problems: tuple[str, ...]) -> None:
@@ -156,8 +165,8 @@ def _table(runs: tuple[Run, ...]) -> None:
     table = run_table(runs)
     tiles = st.grid(4, min_column_width=120)
     tiles.metric("Runs", len(runs), border=True)
-    tiles.metric("Items", thousands(int(table["items"].fillna(0).sum())), border=True)
-    tiles.metric("Evaluators", len(evaluator_names(runs)), border=True)
+    tiles.metric("Pictures", thousands(int(table["items"].fillna(0).sum())), border=True)
+    tiles.metric("Metrics", len(evaluator_names(runs)), border=True)
     tiles.metric("Scored pairs", thousands(int(table["pairs"].fillna(0).sum())), border=True)
     draw_table(
         table,
@@ -168,12 +177,12 @@ def _table(runs: tuple[Run, ...]) -> None:
             "status": "Status",
             "seal": st.column_config.TextColumn("Seal", help=_SEAL_HELP),
             "corpus": "Corpus",
-            "items": "Items kept",
-            "left_out": "Items left out",
-            "evaluators": "Evaluators",
-            "probes": "Probes",
+            "items": "Pictures",
+            "left_out": "Left out",
+            "evaluators": "Metrics",
+            "probes": "Edits",
             "pairs": "Pairs",
-            "unscored": st.column_config.NumberColumn("Unscored", help="Scores that an evaluator could not give"),
+            "unscored": st.column_config.NumberColumn("Unscored", help="Scores that a metric could not give"),
             "created": "Started",
         },
         column_order=(

@@ -13,7 +13,20 @@ from core.settings import ROOT
 from core.stories.slide import Slide
 from core.stories.story import Story
 from pages.views.common import access
-from tests.pages.opening import FAILURES, FLIP_RISK, HUMAN, RESULTS, RUN, RUNS, STORIES, Open, led, link_of, said
+from tests.pages.opening import (
+    FAILURES,
+    FLIP_RISK,
+    HUMAN,
+    RESULTS,
+    RUN,
+    RUNS,
+    STORIES,
+    Open,
+    led,
+    link_of,
+    said,
+    turned,
+)
 from tests.pages.scoped_runs import RUNS as SCOPED
 
 FORMER = (
@@ -149,15 +162,29 @@ def test_a_row_of_a_run_says_how_it_came_out_and_the_run_in_use_stands_first(
 ) -> None:
     for manifest in both_halves.glob("*/manifest.json"):
         manifest.write_text(json.dumps(json.loads(manifest.read_text()) | {"counts": {"pairs": 500}}))
-    app = open_page(RUNS, run="template")
+    app = open_page(RUNS)
     assert not app.exception
-    assert next(each.value for each in app.caption if "In use" in each.value).startswith(":green-badge[In use]")
     rows = [each.proto.label for each in app.get("page_link") if each.proto.label.startswith("**")]
     assert rows == ["**template**", "**broken**"]
     told = " ".join(each.value for each in app.caption)
     assert "0 of 1 metric typically drops when the meaning breaks" in told
-    assert re.search(r"Harmless edits change scores by \d\.\d\d( to \d\.\d\d)? SD", told)
-    assert app.button(key="runs.new").label == "New run"
+    assert re.search(r"Harmless edits change scores by \d\.\d\d( to \d\.\d\d)? of their spread", told)
+
+
+def test_the_runs_in_use_name_the_pages_that_open_on_them_and_one_that_is_chosen_is_on_all(
+    open_page: Open, both_halves: Path
+) -> None:
+    marks = [each.value for each in open_page(RUNS).caption if "In use" in each.value]
+    assert [re.search(r"\[(.+)\]", each)[1] for each in marks] == [
+        "In use: Findings and Calibrate",
+        "In use: Start and Does it notice?",
+    ]
+    chosen = turned(open_page(RESULTS, run="broken"), RUNS).run()
+    (mark,) = (each.value for each in chosen.caption if "In use" in each.value)
+    assert ":green-badge[In use]" in mark
+    assert (
+        next(each.proto.label for each in chosen.get("page_link") if each.proto.label.startswith("**")) == "**broken**"
+    )
 
 
 def test_a_view_that_cannot_be_imported_is_said_and_the_rest_works(

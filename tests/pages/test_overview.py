@@ -52,7 +52,7 @@ def test_a_run_is_told_with_its_numbers_and_their_n(open_page: Open, findings_ru
     assert f"n = {2 * LEAST_N} items" in said
     assert "95 % CI" in said
     assert "too few items" not in said
-    assert {each.label: each.value for each in open_page(RUNS).metric}["Items"] == str(2 * LEAST_N)
+    assert {each.label: each.value for each in open_page(RUNS).metric}["Pictures"] == str(2 * LEAST_N)
 
 
 @pytest.mark.usefixtures("demo")

@@ -1,4 +1,5 @@
 import json
+import re
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator
@@ -94,11 +95,13 @@ def test_the_cost_of_the_demo_corpus_is_told_before_anything_starts(open_page: O
     assert not app.exception
     assert not app.error
     told = metrics(app)
-    assert told["Items"] == "10"
-    assert told["Unique images"] == "60"  # unedited, four rotations, one flip
+    assert set(told) == {"Pictures", "Calls", "Time", "Disk"}
+    assert told["Pictures"] == "10"
+    calls = next(each for each in app.metric if each.label == "Calls").proto.help
+    assert "of 60 unique images and" in calls  # unedited, four rotations, one flip
     pairs = 10 * (1 + 5 + 11)  # unedited, image probes; ten cultural captions and the bare template
-    captions = int(told["Unique captions"])
-    assert told["Model calls"] == str(60 + captions + pairs)
+    captions = int(re.search(r"([\d,]+) unique captions", calls)[1].replace(",", ""))
+    assert told["Calls"] == str(60 + captions + pairs)
     assert told["Time"] == "unknown"
     assert "No run on this machine has measured conse-lite0 and grounding-judge with " in plain(app)
     asked = "--probes cultural,vflip,rotation --evaluators conse-lite0,grounding-judge --subject template --limit 10"
@@ -106,7 +109,7 @@ def test_the_cost_of_the_demo_corpus_is_told_before_anything_starts(open_page: O
     assert "What it could show" in plain(app)
     assert "No stored run knows the scatter of conse-lite0, grounding-judge: 10 items find" in plain(app)
     assert f"{smallest_effect(10):.2f} standard deviations" in plain(app)
-    assert "No audit was started from here yet" in plain(app)
+    assert "Jobs" not in [each.value for each in app.header]
     assert not jobs_dir().exists() or not jobs_files.job_folders(jobs_dir())
 
 
@@ -246,8 +249,8 @@ def test_a_sample_is_told_with_its_balance(open_page: Open) -> None:
         ({"corpus": "folder", "root": "{empty}/file"}, "is a file; give the folder"),
         ({"corpus": "folder", "root": "{photos}", "options": "language"}, "options are key=value"),
         ({"corpus": "folder", "root": "{photos}", "options": "colour=red"}, "has no option 'colour'"),
-        ({"evaluators": ""}, "Choose an evaluator."),
-        ({"probes": ""}, "Choose a probe."),
+        ({"evaluators": ""}, "Choose a metric."),
+        ({"probes": ""}, "Choose an edit."),
     ],
 )
 def test_what_is_missing_or_wrong_is_one_sentence_and_nothing_can_be_started(
@@ -314,7 +317,7 @@ def test_an_audit_is_started_watched_cancelled_resumed_and_led_to_its_results(
     links = {link.proto.label: str(link.proto) for link in app.get("page_link")}
     assert all("run=mine" in links[label] for label in ("See its results", "Its pictures", "Start"))
     app.button(key="run.forget").click().run()
-    assert "No audit was started from here yet" in plain(app)
+    assert "Jobs" not in [each.value for each in app.header]
     assert (runs_dir() / "mine" / "manifest.json").is_file()
 
 

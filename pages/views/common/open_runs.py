@@ -25,6 +25,7 @@ from core.analysis.questions.selective import blind_spots
 from core.analysis.reading import part_of, read_table
 from core.analysis.run_purpose import purpose
 from core.analysis.scope import Narrowed, Scope, narrow
+from core.analysis.selectivity import lack
 from core.analysis.slices import CHOICES, Slice, judged
 from core.analysis.table import ScoreTable, View
 from core.analysis.verdicts import MARGIN
@@ -340,3 +341,12 @@ def _row(run: Run) -> dict[str, Any]:
         "unscored": counts.get("scores_null"),
         "created": moment(str(run.manifest.get("created", "—"))),
     }
+
+
+def opens_on(files: Signature) -> Scope:
+    """The scope on which Start opens by itself: one that holds both halves of the question, if any does."""
+    both = Scope(directional=True)
+    try:
+        return Scope() if lack(view(files, narrowed(files, both).only())) else both
+    except InvariscopeError:
+        return Scope()

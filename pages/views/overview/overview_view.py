@@ -29,6 +29,7 @@ from pages.views.common.open_runs import (
     findings,
     half_precision,
     narrowed,
+    opens_on,
     origin_of_scores,
     present,
     risks,
@@ -129,15 +130,6 @@ def _keys(files: Signature, scope: Narrowed) -> dict[str, str]:
     return dict(zip(about["evaluator"].astype(str), about["key"].astype(str), strict=True))
 
 
-def _opens_on(files: Signature) -> Scope:
-    """The scope of a reader who chose nothing: one that holds both halves of the question, if any does."""
-    both = Scope(directional=True)
-    try:
-        return Scope() if lack(view(files, narrowed(files, both).only())) else both
-    except InvariscopeError:
-        return Scope()
-
-
 _FOLDED = {
     "more": ("Other findings, and on which pictures a metric is least stable", ":material/photo_library:"),
     "card": ("Every metric: fairness card and report", ":material/badge:"),
@@ -159,7 +151,7 @@ def draw() -> None:
     )
     if opened.runs():
         try:
-            _numbers(state, files, choose_scope(state, files, usual=_opens_on(files)))
+            _numbers(state, files, choose_scope(state, files, usual=opens_on(files)))
         except InvariscopeError as error:
             st.error(safe(str(error), limit=600))
         warn_incomplete(opened.runs())

@@ -216,6 +216,7 @@ def choose_evaluators(
         ready,
         key=state.key("evaluators"),
         placeholder="Choose at least one",
+        label_visibility="visible" if folded else "collapsed",
     )
     if own and may_operate():
         with inside:

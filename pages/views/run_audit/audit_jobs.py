@@ -60,7 +60,6 @@ def running() -> bool:
 
 def draw_jobs() -> None:
     """Draw the jobs and keep them up to date; other sessions and shells see and change the same ones."""
-    st.header("Jobs", anchor=False)
     active = running()
     st.fragment(_draw, run_every=EVERY_S if active else IDLE_EVERY_S)(active)
 
@@ -90,12 +89,9 @@ def _draw(polled: bool) -> None:
         st.warning(safe(problem, limit=500), icon=":material/warning:")
     if stuck := job_queue.trouble():
         st.error(f"The jobs in line cannot be begun. {safe(stuck, limit=500)}")
-    if not found and not problems:
-        st.info(
-            "No audit was started from here yet. Choose what to audit, look at what it costs, and start it.",
-            icon=":material/playlist_play:",
-        )
+    if not found:
         return
+    st.header("Jobs", anchor=False)
     place = 0
     for job in found:
         if job.status in job_queue.ACTIVE:

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pandas as pd
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from core.audit.fingerprints import cores
 from core.audit.request import SUBJECT_CHOICES
@@ -185,7 +186,7 @@ def choose_probes(state: PageState) -> list[str]:
     """Draw the families by axis; return the names of the chosen probes in catalogue order."""
     chosen = set(state.get("probes"))
     with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute"):
-        st.markdown(f"**{counted(len(chosen), 'probe')}** of {len(probes.catalogue())}", width="content")
+        st.markdown(f"**{counted(len(chosen), 'edit')}** of {len(probes.catalogue())}", width="content")
         with st.container(horizontal=True, width="content", gap="small"):
             for label, names in (
                 ("Usual", usual_probes(state.get("subject"))),
@@ -193,7 +194,7 @@ def choose_probes(state: PageState) -> list[str]:
                 ("None", []),
             ):
                 st.button(label, key=f"run.probes.{label}", type="tertiary", on_click=_put, args=(state, names))
-    with st.expander("Choose kinds of edits", icon=":material/tune:"):
+    with st.expander("Choose kinds of edits", icon=":material/category:"):
         for axis in Axis:
             families = _families(axis)
             if families:
@@ -247,16 +248,19 @@ def _put(state: PageState, names: list[str]) -> None:
 
 def _single(state: PageState) -> None:
     known = probes.catalogue()
-    with st.expander("Probe by probe"):
+    with st.expander(
+        "Edit by edit, and your own", icon=":material/list:", expanded=bool(st.session_state.get(PROBE_FILES))
+    ):
         st.multiselect(
-            "Probes",
+            "Edits",
             known.names(),
             key=state.key("probes"),
             label_visibility="collapsed",
-            placeholder="Search a probe",
+            placeholder="Search an edit",
             format_func=lambda name: f"{name} · {known.get(name).axis.value}",
         )
-        st.caption("Probes that a chosen one is compared with are added by themselves.")
+        st.caption("Edits that a chosen one is compared with are added by themselves.")
+        _own_code("Your own edits", PROBE_FILES, "path/to/file.py:Name, further ones after a comma")
     for broken in known.broken:
         st.caption(f"{safe(broken.where)} is broken: {safe(broken.error, limit=300)}")
 
@@ -283,38 +287,39 @@ class Asked:
 
 def choose_audit(state: PageState) -> Asked:
     """Draw every choice; return what was chosen."""
-    st.header("Corpus", anchor=False)
-    corpus_place = st.container()
-    with corpus_place:
-        bring_pictures(state)
+    st.header("1. Pictures", anchor=False)
+    place = st.container()
+    bring_pictures(state)
+    with place:
         folder = _corpus(state)
         _hold_captions(state, folder)
-        told = st.container()
-    st.header("Evaluators", anchor=False)
+    more = _options(state)
+    st.header("2. Metrics", anchor=False)
     named = choose_evaluators(state, get=draw_get)
     draw_said()
     own = draw_own_metric(state, named)
     evaluators = [*named, *own.references]
-    st.header("Captions", anchor=False)
+    st.header("3. Captions", anchor=False)
     state.switch(
         "subject",
-        "Subject caption",
+        "Which caption is held while the picture is edited",
         _SUBJECTS,
-        help="The caption that is held while the image is edited: the template “There is a …” with the object's name, "
+        help="The template “There is a …” with the object's name, "
         "the item's first human caption (in English, or in each language where none is English), or each in turn. "
-        "The usual probes follow: words are put into the caption that is held.",
+        "The usual edits follow: words are put into the caption that is held.",
     )
-    st.header("Probes", anchor=False)
+    st.header("4. Edits", anchor=False)
     _follow_subject(state)
     chosen = choose_probes(state)
-    own_probes = _own_code("Your own probes", PROBE_FILES, "path/to/file.py:Name, further ones after a comma")
+    own_probes = split(st.session_state.get(PROBE_FILES))
     asked = _asked(state, folder, evaluators, [*short_patterns(chosen), *own_probes])
     if own.wrong:
         asked = Asked(missing="Your own metric cannot be used yet. Why stands at its file.", wrong=True)
-    with told:
+    with place:
         _tell_corpus(asked, folder)
         if asked.corpus is not None and folder:
             draw_preview(asked.corpus)
+    with more:
         _tell_balance(asked)
     return asked
 
@@ -332,7 +337,7 @@ def _corpus(state: PageState) -> str | None:
     loader = corpora.catalogue().get(state.get("corpus"))
     told = loader.summary.removesuffix(".")
     st.caption(safe(f"{told[:1].upper()}{told[1:]}.", limit=300))
-    own = _own_code("Your own corpus", CORPUS_FILE, "path/to/file.py:Name, in place of the one chosen above")
+    own = split(st.session_state.get(CORPUS_FILE))
     known = None if own else corpus_roots().get(loader.name)
     folder: str | None = None
     if loader.needs_root or own:
@@ -344,8 +349,17 @@ def _corpus(state: PageState) -> str | None:
             help="An absolute path on the machine that this page runs on. Images are only read, never copied.",
         )
         folder = state.get("root").strip() or (None if own else str(known) if known else "")
+    typed(state.get("root"))
+    return folder
+
+
+def _options(state: PageState) -> DeltaGenerator:
+    """Draw what most audits leave as it is: how many pictures, the run's id, the loader's options, own code."""
+    loader = corpora.catalogue().get(state.get("corpus"))
     set_here = any(state.get(name) for name in ("limit", "sample", "run_id", "options"))
-    with st.expander("How many items, run id, options of this corpus", expanded=set_here):
+    set_here = set_here or bool(st.session_state.get(CORPUS_FILE))
+    place = st.expander("How many, run id, a corpus of your own", icon=":material/tune:", expanded=set_here)
+    with place:
         left, middle, right = st.columns(3)
         left.number_input(
             "Number of items",
@@ -381,9 +395,9 @@ def _corpus(state: PageState) -> str | None:
             label_visibility="collapsed",
         )
         st.caption("  \n".join(f"**{safe(key)}** · {safe(meaning)}" for key, meaning in loader.takes.items()))
-    for name in ("root", "options"):
-        typed(state.get(name))
-    return folder
+        _own_code("Your own corpus", CORPUS_FILE, "path/to/file.py:Name, in place of the one chosen above")
+    typed(state.get("options"))
+    return place
 
 
 def _other_corpus(state: PageState) -> None:
@@ -403,17 +417,15 @@ def _hold_captions(state: PageState, folder: str | None) -> None:
         state.put("subject", "human" if languages(corpus.items) else "template")
 
 
-def _own_code(title: str, key: str, placeholder: str) -> list[str]:
-    """Draw a field for code by path, which is not in the link, either; return the references."""
-    with st.expander(title, expanded=bool(st.session_state.get(key))):
-        text = st.text_input(title, key=key, max_chars=1000, label_visibility="collapsed", placeholder=placeholder)
-    return split(text)
+def _own_code(title: str, key: str, placeholder: str) -> None:
+    """Draw a field for code by path, which is not in the link, either."""
+    st.text_input(title, key=key, max_chars=1000, placeholder=placeholder)
 
 
 def _asked(state: PageState, folder: str | None, evaluators: list[str], chosen: list[str]) -> Asked:
     if folder == "":
         return Asked(missing="Give the folder of the corpus.")
-    for found, what in ((evaluators, "an evaluator"), (chosen, "a probe")):
+    for found, what in ((evaluators, "a metric"), (chosen, "an edit")):
         if not found:
             return Asked(missing=f"Choose {what}.")
     try:

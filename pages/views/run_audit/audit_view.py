@@ -25,13 +25,12 @@ from pages.views.run_audit.audit_brought import tell_answer
 from pages.views.run_audit.audit_jobs import draw_jobs, running
 from pages.views.run_audit.audit_setup import CLUSTER, Asked, choose_audit, run_state
 
-_UNTOLD = "A corpus or probe of your own is run by the audit alone, never by this server, so its cost is not told here."
+_UNTOLD = "A corpus or edit of your own is run by the audit alone, never by this server, so its cost is not told here."
 
 
 def draw_cost(state: PageState, asked: Asked) -> None:
-    """Draw the numbers, the button that starts the audit, the command for a shell, and what the audit could show."""
+    """Draw the cost in a row, the button that starts the audit, what it could show, and the rest folded."""
     st.header("What it costs", anchor=False)
-    _workers(state)
     request, told, problem = asked.request, None, asked.missing
     if request is not None and asked.corpus is not None:
         try:
@@ -49,8 +48,7 @@ def draw_cost(state: PageState, asked: Asked) -> None:
         (st.error if wrong else st.info)(safe(problem or _UNTOLD, limit=600))
     else:
         _numbers(told)
-        problem = _obstacle(told)
-        if problem:
+        if problem := _obstacle(told):
             st.error(safe(problem, limit=600), icon=":material/error:")
     st.button(
         "Start the audit",
@@ -64,14 +62,19 @@ def draw_cost(state: PageState, asked: Asked) -> None:
         help="It runs outside the browser: close this page, it goes on. One audit runs at a time, others wait in line.",
     )
     tell_answer(st.session_state.pop("run.said", None))
-    if request is not None:
-        st.caption("The same in a shell, in the folder of the checkout:")
-        st.code(request.shell(), language="shell", wrap_lines=True)
+    if told is not None and request is not None and asked.corpus is not None:
+        _power(make_plan(asked.corpus, request), told.cost.items)
+    with st.expander("Workers and machines", icon=":material/memory:"):
+        _workers(state)
+        if told is not None:
+            _machines(told)
     if told is not None:
-        _machines(told)
-        _each(told)
-        if request is not None and asked.corpus is not None:
-            _power(make_plan(asked.corpus, request), told.cost.items)
+        with st.expander("Metric by metric", icon=":material/table:"):
+            _each(told)
+    if request is not None:
+        with st.expander("The same in a shell", icon=":material/terminal:"):
+            st.caption("In the folder of the checkout:")
+            st.code(request.shell(), language="shell", wrap_lines=True)
 
 
 def _workers(state: PageState) -> None:
@@ -99,16 +102,16 @@ def _workers(state: PageState) -> None:
 
 def _numbers(told: Estimate) -> None:
     cost = told.cost
-    cells = st.grid(3, min_column_width=130, gap="small")
+    with st.container(key="run_cost"):
+        cells = st.grid(4, min_column_width=66, gap="small")
     for label, value, help_text in (
-        ("Items", thousands(cost.items), "Images of the corpus."),
-        ("Unique images", thousands(cost.images), "Unedited and edited, at most: variants that cannot be made leave."),
-        ("Unique captions", thousands(cost.captions), "Unedited and edited, at most."),
+        ("Pictures", thousands(cost.items), "Of the corpus."),
         (
-            "Model calls",
+            "Calls",
             thousands(told.inputs),
-            "What enters the evaluators, at most. A dual encoder reads every "
-            "unique image and every unique caption once, any other evaluator every pair; up to 32 go in together.",
+            f"Model calls: what enters the metrics, at most, of {thousands(cost.images)} unique images and "
+            f"{thousands(cost.captions)} unique captions, unedited and edited. A dual encoder reads every one of these "
+            "once, any other metric every pair; up to 32 go in together.",
         ),
         (
             "Time",
@@ -132,51 +135,49 @@ def _numbers(told: Estimate) -> None:
 
 
 def _each(told: Estimate) -> None:
-    with st.expander("Evaluator by evaluator"):
-        draw_table(
-            pd.DataFrame(
-                [
-                    {
-                        "Evaluator": each.name,
-                        "Model calls": each.inputs,
-                        "Reads": "unique images and captions" if each.dual else "pairs",
-                        "Time": "unknown" if each.seconds is None else f"about {duration(each.seconds)}",
-                    }
-                    for each in told.work
-                ]
-            ),
-            width="stretch",
-            alt="Model calls and time of each evaluator",
-        )
+    draw_table(
+        pd.DataFrame(
+            [
+                {
+                    "Metric": each.name,
+                    "Model calls": each.inputs,
+                    "Reads": "unique images and captions" if each.dual else "pairs",
+                    "Time": "unknown" if each.seconds is None else f"about {duration(each.seconds)}",
+                }
+                for each in told.work
+            ]
+        ),
+        width="stretch",
+        alt="Model calls and time of each metric",
+    )
 
 
 def _machines(told: Estimate) -> None:
     """Draw what the same would take on several machines like this one, and what they would cost."""
-    with st.expander("On several machines"):
-        left, right = st.columns(2)
-        machines = left.number_input("Machines like this one", 1, 10_000, 1, key="run.machines")
-        price = right.number_input(
-            "Price of one for an hour",
-            0.0,
-            1e6,
-            value=None,
-            key="run.price",
-            placeholder="None",
-            help="In your own currency. It is not kept and not sent anywhere.",
-        )
-        seconds, shards = told.seconds_on(machines), counted(told.shards, "shard")
-        workers = counted(told.workers, "worker")
-        held = f"Each has at most {_size(told.weights_mb * 1e6)} of weights in {workers}."
-        if told.cluster:
-            each = _size(told.worker_mb * 1e6)
-            held = f"Each worker has at most {each} of weights, the {workers} {_size(told.weights_mb * 1e6)}."
-        if seconds is None:
-            st.caption(f"{shards}; the time is not known. {held}")
-            return
-        cost = "" if price is None else f", at that price {told.price(machines, price):,.2f}"
-        st.markdown(f"**About {duration(seconds)}**{cost}")
-        among = counted(told.workers_on(machines), "worker")
-        st.caption(f"{shards}, shared out as wholes among {among}; scoring alone, at the speed measured here. {held}")
+    left, right = st.columns(2)
+    machines = left.number_input("Machines like this one", 1, 10_000, 1, key="run.machines")
+    price = right.number_input(
+        "Price of one for an hour",
+        0.0,
+        1e6,
+        value=None,
+        key="run.price",
+        placeholder="None",
+        help="In your own currency. It is not kept and not sent anywhere.",
+    )
+    seconds, shards = told.seconds_on(machines), counted(told.shards, "shard")
+    workers = counted(told.workers, "worker")
+    held = f"Each has at most {_size(told.weights_mb * 1e6)} of weights in {workers}."
+    if told.cluster:
+        each = _size(told.worker_mb * 1e6)
+        held = f"Each worker has at most {each} of weights, the {workers} {_size(told.weights_mb * 1e6)}."
+    if seconds is None:
+        st.caption(f"{shards}; the time is not known. {held}")
+        return
+    cost = "" if price is None else f", at that price {told.price(machines, price):,.2f}"
+    st.markdown(f"**About {duration(seconds)}**{cost}")
+    among = counted(told.workers_on(machines), "worker")
+    st.caption(f"{shards}, shared out as wholes among {among}; scoring alone, at the speed measured here. {held}")
 
 
 def _power(plan: Plan, items: int) -> None:
@@ -188,26 +189,29 @@ def _power(plan: Plan, items: int) -> None:
         families=families,
         n=items,
     )
+    first, *rest = found.sentences(called=family_title)
     st.markdown(
-        "**What it could show**",
+        f"**What it could show.** {safe(first, limit=900)}",
         help="The smallest drift whose 95 % interval would exclude 0 in four audits "
         "of five. How far items scatter is taken from the stored run that is named; it falls with the root of "
         "the number of items.",
     )
-    for sentence in found.sentences(called=family_title):
-        st.caption(safe(sentence, limit=900))
-    if found.table.empty:
+    if not rest and found.table.empty:
         return
     number = st.column_config.NumberColumn
-    with st.expander("Family by family"):
+    with st.expander("What it could show, edit by edit", icon=":material/table:"):
+        for sentence in rest:
+            st.caption(safe(sentence, limit=900))
+        if found.table.empty:
+            return
         draw_table(
             found.table,
             width="stretch",
-            alt="Smallest drift of each family under each evaluator",
+            alt="Smallest drift of each family under each metric",
             column_order=("family", "evaluator", "n_items", "detectable", "needed", "run", "n_prior"),
             column_config={
-                "family": "Family",
-                "evaluator": "Evaluator",
+                "family": "Edits",
+                "evaluator": "Metric",
                 "n_items": number("n items", help="Expected: not every item can be edited so"),
                 "detectable": number("Smallest drift", format="%.2f %%"),
                 "needed": number(

@@ -50,9 +50,9 @@ ONE_CAPTION = (
 """Where no pair of captions of one picture is known."""
 
 PAIRS = (
-    "The risk is of two captions of the same picture under the same edit: those that the run has in the scope's "
-    "language, else the caption in view and its translations. At a gap it is half the share of such pairs whose "
-    f"difference of scores changes by more. Behind it stands the risk {TWO_PICTURES}, whose shifts are drawn "
+    "The risk is of two captions of the same picture under the same edit. They are those that the run has in the "
+    "scope's language, else the caption in view and its translations. At a gap it is half the share of such pairs "
+    f"whose difference of scores changes by more. Behind it stands the risk {TWO_PICTURES}, whose shifts are drawn "
     "independently."
 )
 """Whose captions a flip risk is of, where the run has several of a picture."""

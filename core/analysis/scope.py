@@ -226,8 +226,9 @@ def _one(
     kept = _of(rows, column, (chosen,))
     others = [f"{_scores(rows[rows[column] == name])} of {words.format(name)}" for name in ranked if name != chosen]
     if others:
-        kept_words = words.format(chosen)
-        said.append(f"{kept_words[0].upper()}{kept_words[1:]}: left out {', '.join(others)}; an item counts once.")
+        kept_words, more = words.format(chosen), len(others) - MOST_LEFT_OUT
+        told = others if more <= 1 else [*others[:MOST_LEFT_OUT], f"those of {more} more"]
+        said.append(f"{kept_words[0].upper()}{kept_words[1:]}: left out {', '.join(told)}; an item counts once.")
     return kept
 
 
@@ -257,6 +258,9 @@ def _one_run_each(rows: pd.DataFrame, by: str, said: list[str]) -> dict[str, str
             )
     return chosen
 
+
+MOST_LEFT_OUT = 2
+"""Choices that are named with what they left out; more are counted."""
 
 _WHY = {"n": "the largest", "n_directional": "that with the most directional pairs"}
 

@@ -211,8 +211,8 @@ def further_said(row: Row) -> str:
         return ""
     ends = "no interval" if math.isnan(row["further_low"]) else f"{row['further_low']:.0f} to {row['further_high']:.0f}"
     return (
-        f"in {row['further']:.0f} % of pairs ({ends}) an edit changes a score more than an edit of the same item that "
-        "nobody can see; 50 % is no further"
+        f"in {row['further']:.0f} % of an item's pairs ({ends}) an edit moves scores more than one of them. "
+        "50 % is no further"
     )
 
 

@@ -119,22 +119,22 @@ def card_report(store: Store, scope: Narrowed | Scope | None = None, *, studies:
 
 _READ = {
     "Worst family": "the family of edits that changes an evaluator most, on each axis. It is picked after seeing the "
-    "data; its intervals and claims allow for that. Beside it stands in how many draws of the same items it is the "
-    f"worst: of 1000 draws, of 200 where there are more than 2000 items ({FIRST_ALONE} where items name two).",
+    "data; its intervals and claims allow for that. Beside it stands in how many of 1000 draws of the same items it is "
+    f"the worst. Of more than 2000 items there are 200 draws. Where items name two sources, draws are {FIRST_ALONE}.",
     MAY_BE_TRUE.capitalize(): f"{WHY}.",
     "Median |% change|": "how far the family's edits change the score of the middle item, in either direction. Each "
     "item counts once, by the median over its edits. Brackets hold 95 % intervals, which show how sure a number is "
     "(BCa bootstrap, 10,000 resamples, seed 2025).",
     "Flip risk": "how probable it is that an edit of the family turns round two captions whose scores lie close "
-    "together: 0.7 % of the spread of the middle half of the evaluator's scores (its interquartile range). "
+    "together. Close is 0.7 % of the spread of the middle half of the evaluator's scores (its interquartile range). "
     f"{PAIRS} {READ}",
     "Different pictures": f"the number {TWO_PICTURES}; it stands alone where each picture has one caption.",
     "No evidence below": f"{EVIDENCE} It is that of the family of the row; another family may ask for more.",
     "Drift": "whether scores lean one way, told by the middle item, by how many items fall and by the mean score.",
     "Stability": f"whether items change by more than the margin, ±{MARGIN:g} %: by the median |% change|, and by the "
     "share of edits beyond the margin.",
-    "Invisible edits": "those that nobody can see. An edit that is no further than they are changes a score more than "
-    "one of them, of the same item, in 50 % of pairs.",
+    "Invisible edits": "those that nobody can see. An edit that is no further changes a score more than one of them, "
+    "of the same item, in 50 % of pairs.",
 }
 
 

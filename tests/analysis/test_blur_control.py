@@ -75,9 +75,10 @@ def test_each_evaluator_has_a_sentence_with_its_numbers(store: Store) -> None:
     }
     for _, row in found.iterrows():
         said_here = told[row["evaluator"]]
-        assert said_here.startswith(f"{opening[row['said']]}; median |% change| {row['moved']:.1f} moved, ")
+        assert said_here.startswith(f"{opening[row['said']]}. Median |% change|: {row['moved']:.1f} moved, ")
         assert f"{row['value']:+.1f} ({row['low']:+.1f} to {row['high']:+.1f}) points".replace("-", "−") in said_here
-        assert said_here.endswith(f", n = {row['n_items']}" + (f"; {row['power']}." if row["power"] else "."))
+        power = f". {row['power'][0].upper()}{row['power'][1:]}" if row["power"] else ""
+        assert said_here.endswith(f", n = {row['n_items']}{power}.")
 
 
 def test_what_cannot_be_told_says_what_would_have_shown() -> None:

@@ -64,7 +64,7 @@ def test_families_that_fail_as_often_are_counted_behind_those_that_are_named(tmp
     ]
     with Store.open(write_run(tmp_path / "r", made, corpus={"name": "c"})) as store:
         view = read_table(store).view()
-    assert blind_spots(view, most=1)["e"].count("and 2 more that it fails as often") == 1
+    assert blind_spots(view, most=1)["e"].count("It fails 2 more as often") == 1
     assert "as often" not in blind_spots(view, most=3)["e"]
 
 

@@ -170,3 +170,13 @@ def ways(app: AppTest) -> dict[str, dict[str, str]]:
 
 def _chart(app: AppTest, key: str) -> Any:
     return next(each for each in app.get("plotly_chart") if each.proto.id.endswith(key))
+
+
+MOST_IN_SENTENCE = 25
+"""Words of a sentence on the pages that are read first."""
+
+
+def long_sentences(text: str) -> list[str]:
+    """Sentences of more words than that; a line, and what stands between two raised dots, ends one too."""
+    plain = re.sub(r"[*_`#\\]+", "", text)
+    return [each for each in re.split(r"(?<=[.!?])\s+|\n+| · ", plain) if len(each.split()) > MOST_IN_SENTENCE]

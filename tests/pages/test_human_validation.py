@@ -35,6 +35,7 @@ from tests.pages.opening import (
     OVERVIEW,
     Open,
     collected,
+    long_sentences,
     offer_log_in,
     said,
     texts,
@@ -357,14 +358,15 @@ def test_every_part_opens_without_votes_and_with_them(open_page: Open, study: St
     if part == "outcomes":
         assert "n = 9 items" in texts(app)
     if part == "agreement":
+        assert long_sentences(texts(app)) == []
         assert re.search(r"95 % CI|no interval", texts(app))
-        assert "Landis and Koch (1977): poor below 0, slight up to 0.20" in texts(app)
+        assert "Landis and Koch (1977). Poor below 0, slight up to 0.20" in texts(app)
         kappas = next(frame.value for frame in app.dataframe if "kappa" in frame.value)
         assert all(
             said.split(" (")[0] == in_words(kappa) for said, kappa in zip(kappas["words"], kappas["kappa"], strict=True)
         )
         assert "by knowing rather than guessing, under MACE" in texts(app)
-        assert "the likeliest answer is the commonest one in" in texts(app)
+        assert "The likeliest answer is the commonest one in" in texts(app)
 
 
 @pytest.mark.parametrize(

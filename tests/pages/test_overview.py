@@ -165,8 +165,8 @@ def test_a_published_file_is_taken_in_and_a_stranger_is_refused(open_page: Open,
 def test_the_screen_and_the_printed_card_state_the_same_flip_risk(open_page: Open, one_run: Path) -> None:
     said = texts(open_page(OVERVIEW, **UNFOLDED))
     risks = re.findall(
-        r"Flip risk ([\d.]+) % \(no interval, n = 7, invisible edits ([\d.]+) %\) for captions of two "
-        r"different pictures at a gap of 0\.7 % of its spread",
+        r"Flip risk ([\d.]+) % \(no interval, n = 7, invisible edits ([\d.]+) %\)\. "
+        r"It is at a gap of 0\.7 % of its spread, for captions of two different pictures",
         said,
     )
     printed = card_report(default_store())
@@ -200,7 +200,7 @@ def test_the_first_screen_has_the_plane_then_the_worst_finding_with_both_picture
     assert re.search(
         r"Turning the picture upside down changes \*\*\S+\*\*'s score by \*\*\d+\s%\*\* on a typical picture", told
     )
-    assert "; on this one, by" in told
+    assert "; here, by" in told
     assert "It should not. conse-lite2 was not tested on broken meanings." in told
     assert len(app.get("plotly_chart")) == 1
     assert len(app.image) == 2
@@ -257,7 +257,7 @@ def test_the_worst_slices_are_those_of_the_question_and_name_how_many_were_looke
         first = worst_slices(view)[lambda rows, own=name: rows["evaluator"] == own].iloc[0]
         assert f"Of **{first['n_cells']} groups**, the one that changes {name} most" in said(app)
         assert f"{family_title(first['family'])}* on items of category {first['category']}" in said(app)
-        assert f"the whole family: {first['whole']:.1f} %" in said(app)
+        assert f"The whole family: {first['whole']:.1f} %" in said(app)
 
 
 def test_without_enough_items_in_a_cell_no_slice_is_shown(open_page: Open, one_run: Path) -> None:

@@ -149,9 +149,9 @@ def _sentence(row: pd.Series) -> str:
     ends = "" if np.isnan(row["low"]) else f" ({row['low']:+.1f} to {row['high']:+.1f})"
     p = "no test" if np.isnan(row["p"]) else "p < 0.001" if row["p"] < 0.001 else f"p = {row['p']:.3f}"
     numbers = (
-        f"median |% change| {row['moved']:.1f} moved, {row['blurred']:.1f} blurred, of the same item "
+        f"Median |% change|: {row['moved']:.1f} moved, {row['blurred']:.1f} blurred. Of the same item "
         f"{row['value']:+.1f}{ends} points, {p}, n = {row['n_items']}"
     )
-    power = f"; {row['power']}" if row["power"] else ""
+    power = str(row["power"])
     said = f"Blur control: {row['said']}".replace(": the control", "")
-    return f"{said}; {numbers}{power}.".replace("-", "−")
+    return ". ".join(filter(None, (said, numbers, power[:1].upper() + power[1:]))).replace("-", "−") + "."

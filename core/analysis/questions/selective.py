@@ -337,8 +337,8 @@ def blind_spots(view: View, *, most: int = 2) -> dict[str, str]:
             like_last = failing[["failure", "few"]] == worst[["failure", "few"]].iloc[-1]
             alike = int(like_last.iloc[len(worst) :].all(axis=1).sum())
         of = int((~known["few"]).sum())
-        named = "; ".join(_failure(view, row, of) for row in worst.to_dict("records"))
-        named += f"; and {alike} more that it fails as often" if alike else ""
+        named = ". Then ".join(_failure(view, row, of) for row in worst.to_dict("records"))
+        named += f". It fails {alike} more as often" if alike else ""
         kept = usual(selective[selective["evaluator"] == name])
         value = f"{_selectivity(kept.to_dict('records')[0])}. " if len(kept) else ""
         if len(known) and failing.empty:

@@ -52,11 +52,11 @@ HOW = (
     "baseline."
 )
 TURNED = (
-    "Pairs of captions of one picture in the run itself, every family's edits: told is their mean risk at the gaps at "
-    "which they stood before the edit, turned the share whose order the edit really inverted; equal scores, before or "
-    "after, are not turned, those before are left out and counted. More turn than told where the gap itself tells how "
-    "a pair moves, as where a caption that scores high has further to fall. Wilson's intervals at 95 %, pictures of "
-    f"one source together, every pair counting once; none below {LEAST_N} pictures."
+    "Pairs of captions of one picture in the run itself, under every family's edits. Told is their mean risk at the "
+    "gaps at which they stood before the edit, turned the share whose order the edit really inverted. Scores equal "
+    "after the edit are not turned, those equal before are left out and counted. More turn than told where the gap "
+    "itself tells how a pair moves, as where a caption that scores high has further to fall. Wilson's intervals at "
+    f"95 %, pictures of one source together, every pair counting once; none below {LEAST_N} pictures."
 )
 _EVIDENT = (
     f"{EVIDENCE} In units of the score, and in percent of the interquartile range (IQR) and of the standard deviation "

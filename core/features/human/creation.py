@@ -254,10 +254,9 @@ def _shares(items: int, annotators: int) -> str:
     if annotators < 2:
         return "With one annotator an item no item has a majority, so there is no share of accepted items; ask two."
     return (
-        f"A share of items, such as those whose both versions are accepted, will be known to within "
-        f"±{_points(widest_half(items))} at worst (n = {items} items; ±{_points(TARGET_HALF)} take "
-        f"{items_within(TARGET_HALF)}) as far as items go. How far people differ comes on top: votes of three "
-        "annotators or more tell it."
+        f"A share of {items} items, such as those whose both versions are accepted, will be known to within "
+        f"±{_points(widest_half(items))} at worst. ±{_points(TARGET_HALF)} take {items_within(TARGET_HALF)}. How far "
+        "people differ comes on top: votes of three annotators or more tell it."
     )
 
 
@@ -272,13 +271,13 @@ def _preference(items: int) -> str:
     every, half = smallest_share(items), smallest_share(items // 2)
     more = f"{items_for_share(TARGET_SHARE)} items that lean would tell {_percent(TARGET_SHARE)}"
     if math.isnan(every):
-        return f"{items} items are too few for any preference to differ from one half, however one-sided; {more}."
+        return f"{items} items are too few for any preference to differ from one half, however one-sided. {more}."
     said = (
-        f"A preference will be told from one half, in four of five such studies, if at least {_percent(every)} "
-        "of the items lean to one version and none is a tie"
+        f"Four of five such studies will tell a preference from one half if at least {_percent(every)} of the items "
+        "lean to one version"
     )
-    ties = f"; {_percent(half)} if half of them are ties" if not math.isnan(half) else ""
-    return f"{said}{ties}; {more} ({SOURCE})."
+    ties = f". With half of them ties it takes {_percent(half)}" if not math.isnan(half) else ""
+    return f"{said}{ties}. {more} ({SOURCE})."
 
 
 def _points(share: float) -> str:

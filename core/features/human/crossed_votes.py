@@ -271,8 +271,8 @@ def whom_it_is_about(people: int, *, live: bool) -> str:
             f"interval: how far other people differ takes {FEWEST_PEOPLE} annotators to tell."
         )
     said = (
-        f"95 % intervals are about people like these {people} annotators and items like these, not about these alone: "
-        "both count as samples, items of one source together."
+        f"95 % intervals are about people like these {people} annotators and items like these, not about these alone. "
+        "Both count as samples, items of one source together."
     )
     more = " While the study is not closed they hold however often you look, and are wider for it." if live else ""
     return said + more

@@ -30,6 +30,9 @@ from pages.views.common.page_tables import draw_table
 from pages.views.common.shown_answers import interval
 from pages.views.common.text import counted, listed, safe
 
+MOST_NAMED = 2
+"""Families named in a sentence; more are counted, and stand in the table."""
+
 
 # Cells are many times the size of a table of risks: the last few slices, for the gaps that a reader tries on them.
 @of_runs
@@ -99,7 +102,7 @@ def _gaps(found: pd.DataFrame) -> None:
         },
     )
     st.caption(
-        "95 % intervals, items of one source together, the interval of the risk turned round; none below "
+        "95 % intervals, items of one source together: the interval of the risk, turned round. There is none below "
         f"{LEAST_PICTURES} pictures of several captions, {LEAST_EVIDENCE} items of one. The risk never rises with "
         "the gap, so there is one such gap."
     )
@@ -121,10 +124,12 @@ def _lead(files: Signature, scope: Narrowed, chosen: Slice) -> list[str]:
         low, high = f"{worst['low']:.3g}", f"{worst['high']:.3g}"
         sure = "" if pd.isna(worst["low"]) else f"95 % CI {low} to {high}, "
         share = "" if pd.isna(worst["of_iqr"]) else f"{worst['of_iqr']:.0f} % of its interquartile range, "
-        said = f"{safe(worst['said'], limit=200)} ({share}{sure}n {worst['n_items']})"
+        more = [f"{len(families) - MOST_NAMED} more"] if len(families) > MOST_NAMED else []
+        said = f"{safe(worst['said'], limit=200)}, because of {listed([*families[:MOST_NAMED], *more])}"
         rest = sum(math.isnan(cell.shifts.gap_within()[1]) for cell in cells if cell.evaluator == name)
-        unknown = f"; of {counted(rest, 'family', 'families')} the gap is not known." if rest else "."
-        told.append(f"**{safe(name)}**: {said}, because of {listed(families)}{_behind(worst)}{unknown}")
+        unknown = f" Of {counted(rest, 'family', 'families')} the gap is not known." if rest else ""
+        numbers = f"The gap {worst['d']:.3g} ({share}{sure}n {worst['n_items']}){_behind(worst)}"
+        told.append(f"**{safe(name)}**: {said}. {numbers}.{unknown}")
     return told
 
 

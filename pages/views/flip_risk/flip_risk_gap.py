@@ -39,9 +39,9 @@ from pages.views.common.run_corpora import corpus_names
 from pages.views.common.scope_chips import scope_fields
 from pages.views.common.shown_answers import interval
 from pages.views.common.slice_filters import describe, offer_relaxing, slice_fields, slice_link
-from pages.views.common.text import THE_PAPER, listed, safe
+from pages.views.common.text import THE_PAPER, counted, listed, safe
 from pages.views.common.url_state import Field, PageState, joined, one_of, some_of
-from pages.views.flip_risk.flip_evidence import cells_of, draw_evidence
+from pages.views.flip_risk.flip_evidence import MOST_NAMED, cells_of, draw_evidence
 from pages.views.probe_lab.lab_state import linked_evaluators, ready_evaluators
 
 USUAL = 0.007
@@ -49,9 +49,9 @@ USUAL = 0.007
 
 _UNIT_LABELS = {"iqr": "Share of the metric's spread", "scale": "On the score's own scale"}
 _UNIT_TOLD = {
-    "iqr": "The gap is a share of the metric's interquartile range (the spread of the middle half of its scores on "
-    "unedited pairs), so metrics of different scales can be held side by side.",
-    "scale": "The gap is a share of the span of the score's own scale: 0.7 % is 0.007 on a scale of 0 to 1, 0.07 on "
+    "iqr": "The gap is a share of the metric's interquartile range: the spread of the middle half of its scores on "
+    "unedited pairs. So metrics of different scales can be held side by side.",
+    "scale": "The gap is a share of the span of the score's own scale. 0.7 % is 0.007 on a scale of 0 to 1, 0.07 on "
     "a judge's of 0 to 10. Few metrics use their whole scale: compare families within a metric, not metrics. "
     "A scale without an upper bound has no such gap.",
 }
@@ -138,9 +138,9 @@ def _counted(cells: pd.DataFrame, *, same: bool) -> None:
     """Draw what the risk is."""
     how = (
         "A harmless edit moves both. The **risk of ranking flip** (RRF) is half the share of such pairs of captions "
-        "whose difference it changes by more than *d*: either may be the one ahead."
+        "whose difference it changes by more than *d*. Either may be the one ahead."
         if same
-        else f"A harmless edit moves both. Numbers are {TWO_PICTURES}, whose shifts are drawn independently: the "
+        else f"A harmless edit moves both. Numbers are {TWO_PICTURES}, whose shifts are drawn independently. The "
         "**risk of ranking flip** (RRF) is the share of all pairs of shifts whose difference exceeds *d*."
     )
     st.markdown(f"Two captioners tie on a picture but for a gap *d*. {how} {READ}")
@@ -157,13 +157,15 @@ def _often(cells: pd.DataFrame, gap: float, unit: str) -> str:
     if known.empty:
         return ""
     worst = known.loc[known.groupby("evaluator", sort=False)["risk"].idxmax()]
+    worst = worst.sort_values("risk", ascending=False, kind="stable")
     told = [
-        f"**{100 * risk:.0f} %** of pairs under {safe(name)} (*{safe(family_title(str(family)))}*)"
+        f"**{100 * risk:.0f} %** under {safe(name)} (*{safe(family_title(str(family)))}*)"
         for name, family, risk in worst[["evaluator", "family", "risk"]].itertuples(index=False, name=None)
     ]
+    told[MOST_NAMED:] = [f"no more under {counted(len(told) - MOST_NAMED, 'other')}"] * (len(told) > MOST_NAMED)
     of = "the metric's spread" if unit == IQR else "its scale"
     ahead = f"If one is ahead by {100 * gap:g} % of {of}"
-    return f"{ahead}, a harmless edit puts the other ahead in up to {listed(told)}."
+    return f"{ahead}, a harmless edit may put the other ahead. Up to this share of pairs turns: {listed(told)}."
 
 
 def _controls(state: PageState, gap: float, usual: float) -> None:
@@ -245,7 +247,7 @@ def _curves(table: pd.DataFrame, gap: float, exact: Callable[[], pd.DataFrame], 
     st.caption(
         "A line is a whole family. Solid: spatial, dashed: societal, dotted grey: the noise floor. The dotted line on "
         "top is the bound of 50 %, the upright one the chosen gap. Lines are counted on a fine grid, at most "
-        f"{100 * CURVE_ERROR:g} percentage points from the exact risk; the data behind them, under Download, are exact "
+        f"{100 * CURVE_ERROR:g} percentage points from the exact risk. The data behind them, under Download, are exact "
         "and have every interval. Hover for n; a click leads to the family's pairs."
     )
 

@@ -140,12 +140,12 @@ def draw_competence(study: Study) -> None:
 
 def _said(row: Mapping[Hashable, Any]) -> str:
     judged = counted(int(row["n"]), "judgement")
-    told = f"**{safe(str(row['question'])).capitalize()}**, {judged} with two votes or more: "
+    told = f"**{safe(str(row['question'])).capitalize()}**, {judged} with two votes or more. "
     if row["same"] != row["same"]:
-        return f"{told}{safe(str(row['note']), limit=300)}."
+        return f"{told}{safe(str(row['note'])[:1].upper() + str(row['note'])[1:], limit=300)}."
     warned = f" **{safe(str(row['note']), limit=300)}.**" if row["note"] else ""
     return (
-        f"{told}the likeliest answer is the commonest one in {int(row['same'])} and another in {int(row['other'])}; in "
+        f"{told}The likeliest answer is the commonest one in {int(row['same'])} and another in {int(row['other'])}; in "
         f"{int(row['tied'])} the commonest answers are tied.{warned}"
     )
 
@@ -165,7 +165,7 @@ _MEASURES = {
     "Krippendorff α": "Observed over expected disagreement; ordered answers by their distance. Takes missing votes.",
 }
 
-_LIMITS = "poor below 0, " + ", ".join(f"{word} up to {most:.2f}" for most, word in LANDIS_KOCH)
+_LIMITS = "Poor below 0, " + ", ".join(f"{word} up to {most:.2f}" for most, word in LANDIS_KOCH)
 
 _PAIRS = {
     "one": st.column_config.TextColumn("Annotator"),
@@ -269,7 +269,7 @@ def draw_agreement(study: Study, _state: PageState) -> None:
         "κ counts agreement beyond chance: 0 is what lots would give, 1 is full agreement. No single number is enough: "
         "with nearly all votes alike, Fleiss’ κ is near 0 although nearly all agree. "
         "Intervals are 95 % bootstrap intervals over items, those of one source together. Words beside a κ are "
-        f"those of Landis and Koch (1977): {_LIMITS}. They call these limits arbitrary; κ also falls where "
+        f"those of Landis and Koch (1977). {_LIMITS}. They call these limits arbitrary; κ also falls where "
         "answers are skewed, so read the number first."
         + (" While votes come in, each of these intervals holds for one look and not for many." if study.live else "")
     )

@@ -172,10 +172,15 @@ def _draw_worst(row: pd.Series, risks: pd.DataFrame) -> None:
     if said := _beside_null(row):
         st.caption(said)
     if row["direction"]:
-        st.caption(safe(f"{row['direction'][0].upper()}{row['direction'][1:]}."))
+        st.caption(safe(f"{_sentences(row['direction'])}."))
     if said := reached(row["drift"], row["detectable"], row["needed"]):
-        st.caption(f"Undecided drift: {said}")
+        st.caption(f"Undecided drift: {_sentences(said)}")
     st.caption(_risk(row, risks), help=_RISK)
+
+
+def _sentences(clauses: str) -> str:
+    """Clauses between semicolons as a sentence each."""
+    return ". ".join(each[:1].upper() + each[1:] for each in clauses.split("; "))
 
 
 def _sure(worst_in: float) -> str:
@@ -200,19 +205,14 @@ def _risk(row: pd.Series, risks: pd.DataFrame) -> str:
     if found.empty or math.isnan(found["risk"].iloc[0]):
         return "Flip risk unknown"
     each = found.iloc[0]
-    floor = "" if math.isnan(each["null_risk"]) else f", invisible edits {100 * each['null_risk']:.1f} %"
+    told = [between(each["low"], each["high"], each["n_items"])]
+    told += [] if math.isnan(each["null_risk"]) else [f"invisible edits {100 * each['null_risk']:.1f} %"]
+    told += [f"different pictures {100 * each['apart_risk']:.1f} %"] if each["pairs"] == SAME else []
+    whose = ", of captions of one picture" if each["pairs"] == SAME else f", {TWO_PICTURES}"
     return (
-        f"Flip risk {100 * each['risk']:.1f} % ({between(each['low'], each['high'], each['n_items'])}{floor}) "
-        f"{_whose(each)} "
-        f"at a gap of {100 * each['gap']:g} % of its spread; never above 50 %. {_evidence(each)}"
+        f"Flip risk {100 * each['risk']:.1f} % ({', '.join(told)}). It is at a gap of {100 * each['gap']:g} % of its "
+        f"spread{whose}, and never above 50 %. {_evidence(each)}"
     )
-
-
-def _whose(row: pd.Series) -> str:
-    """Of which two captions a flip risk is; behind that of the same picture what it would be of different ones."""
-    if row["pairs"] == SAME:
-        return f"of captions of the same picture ({100 * row['apart_risk']:.1f} % {TWO_PICTURES})"
-    return TWO_PICTURES
 
 
 def _evidence(row: pd.Series) -> str:
@@ -223,9 +223,9 @@ def _evidence(row: pd.Series) -> str:
         [] if math.isnan(row["evidence_low"]) else [f"95 % CI {row['evidence_low']:.3g} to {row['evidence_high']:.3g}"]
     )
     known += [] if math.isnan(row["of_iqr"]) else [f"{row['of_iqr']:.0f} % of its spread"]
-    known += [] if math.isnan(row["null_evidence"]) else [f"invisible edits: {row['null_evidence']:.3g}"]
+    null = "" if math.isnan(row["null_evidence"]) else f". Under invisible edits the gap is {row['null_evidence']:.3g}"
     said = str(row["said"])
-    return f"{said[0].upper()}{said[1:]}" + (f" ({'; '.join(known)})" if known else "")
+    return f"{said[0].upper()}{said[1:]}" + (f" ({', '.join(known)})" if known else "") + null
 
 
 def between(low: float, high: float, n: int, *, scale: float = 100, digits: int = 1) -> str:

@@ -109,7 +109,7 @@ def say_thresholds(held: Thresholds) -> None:
     if held != Thresholds():
         st.caption(
             f"Findings and verdicts of this page are held against a margin of ±{held.margin:g} % and rest on at least "
-            f"{held.least} items; usual are ±{MARGIN:g} % and {LEAST_N}, which the card to print and the report keep."
+            f"{held.least} items. Usual are ±{MARGIN:g} % and {LEAST_N}, which the card to print and the report keep."
         )
 
 
@@ -119,7 +119,8 @@ def _read_least(raw: str) -> tuple[int, str]:
     return LEAST_N, f"The fewest items must be a number from {LEAST_N} to {LARGEST_LEAST}, got {raw[:40]!r}."
 
 
-BEHIND = f"Words that may be true stand behind all others, however far they move a score: {WHY}."
+_UNSURE = f"{WHY[0].upper()}{WHY[1:]}"
+BEHIND = f"Words that may be true stand behind all others, however far they move a score. {_UNSURE}."
 """What stands behind the first finding, and why."""
 
 
@@ -153,11 +154,11 @@ def draw_worst(
 
 def _sentence(row: pd.Series) -> str:
     """How far edits move a score, whether they should, and how far on the picture that is shown with it."""
-    why = f"; {WHY}" if row["may_be_true"] else ". It should not"
+    why = f". {_UNSURE if row['may_be_true'] else 'It should not'}"
     why += f": {safe(row['accepted'], limit=300)}" if row["accepted"] and not row["may_be_true"] else ""
     return (
         f"{safe(deed(row['family']))} changes **{safe(row['evaluator'])}**'s score by "
-        f"**{number(row['median_abs_percent'], digits=0)}\u00a0%** on a typical picture; on this one, by "
+        f"**{number(row['median_abs_percent'], digits=0)}\u00a0%** on a typical picture; here, by "
         f"**{number(abs(row['percent']), digits=0)}\u00a0%**{why}."
     )
 
@@ -283,10 +284,10 @@ def _said(row: pd.Series, frame: pd.DataFrame, held: Thresholds) -> str:
     same = int((frame["abs_low"] == row["abs_low"]).sum())
     which = "the one that changes" if same == 1 else f"the first of {same} alike by their lower bound, which change"
     return (
-        f"Of **{row['n_cells']} groups**, {which} {safe(row['evaluator'])} most for certain: "
+        f"Of **{row['n_cells']} groups**, {which} {safe(row['evaluator'])} most for certain. It is "
         f"*{safe(family_title(row['family']))}* on items of category {safe(row['category'])} whose object covers "
-        f"{covers} % of the picture, median \\|% change\\| **{median} %** (interval adjusted for "
-        f"{row['n_cells']} groups: {low} to {high}, n = {row['n_items']} items); the whole family: {whole} % "
+        f"{covers} % of the picture. Median \\|% change\\| **{median} %** (interval adjusted for "
+        f"{row['n_cells']} groups: {low} to {high}, n = {row['n_items']} items). The whole family: {whole} % "
         f"(95 % CI {least} to {most}, n = {row['n_whole']}). "
         f"The intervals of {above} of the {len(frame)} groups shown lie above the margin of ±{held.margin:g} %."
     )

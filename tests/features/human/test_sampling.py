@@ -325,12 +325,13 @@ def test_the_strata_of_a_study_are_known_by_their_names() -> None:
 
 def test_shares_agreement_and_preference_are_told_with_n_and_source() -> None:
     shares, agreed, preferred = planned_precision(ACCEPTABILITY, items=100, annotators=3)
-    assert f"±{100 * widest_half(100):.1f} points at worst (n = 100 items" in shares
+    assert f"±{100 * widest_half(100):.1f} points at worst" in shares
+    assert "A share of 100 items" in shares
     assert f"±{100 * widest_agreement(100, 3, 3):.1f} points" in agreed
     assert f"{100 * smallest_share(100):.0f} % of the items lean" in preferred
-    assert f"{100 * smallest_share(50):.0f} % if half of them are ties" in preferred
+    assert f"With half of them ties it takes {100 * smallest_share(50):.0f} %." in preferred
     assert "sign test over items" in preferred
-    assert f"±5.0 points take {items_within(0.05)})" in shares
+    assert f"±5.0 points take {items_within(0.05)}." in shares
     assert f"{items_for_share(0.6)} items that lean would tell 60 %" in preferred
 
 

@@ -26,6 +26,7 @@ from pages.views.common.open_runs import known_values, present, store
 from pages.views.common.page_head import code_svg
 from pages.views.human_validation import annotator_screen as study_annotate
 from pages.views.human_validation import study_people
+from pages.views.human_validation.annotator_steps import SEEN, shown_item
 from pages.views.human_validation.coordinator import GROUPS, PARTS
 from tests.features.human.small_study import finish, vote, vote_versions
 from tests.pages.opening import (
@@ -667,6 +668,15 @@ def test_parts_stand_in_groups(open_page: Open, study: Study) -> None:
     assert "Part" not in [each.label for each in app.button_group], "a group of one part offers no choice"
 
 
+def test_the_preview_asks_the_questions_and_shows_a_pair_whose_edit_is_seen(open_page: Open, study: Study) -> None:
+    words = said(open_page(HUMAN))
+    assert "1. **A**: How well does this caption describe the image?" in words
+    assert "3. Which is better, or are they equally good?" in words
+    families = {each.family for each in study.definition.items if not each.attention}
+    assert families & set(SEEN), "the study has an edit that is plainly seen"
+    assert shown_item(study).family == next(each for each in SEEN if each in families)
+
+
 def test_results_stand_there_once_somebody_voted(open_page: Open, study: Study) -> None:
     def groups(app: AppTest) -> list[str]:
         assert not app.exception
@@ -675,7 +685,10 @@ def test_results_stand_there_once_somebody_voted(open_page: Open, study: Study) 
     first = open_page(HUMAN)
     assert groups(first) == ["Invite", "Taking part", "Files"]
     wanted = int(coverage_table(study)["wanted"].sum())
-    assert f"No answer yet: 0 of {wanted} votes." in said(first)
+    per_item = study.definition.per_item
+    assert wanted % per_item == 0
+    assert f"No answer yet: 0 of {wanted} votes ({wanted // per_item} pairs × {per_item} people)." in said(first)
+    assert "Send each their link" in said(first)
     assert "Invite annotators below" in said(first)
     assert not first.metric
     assert groups(open_page(HUMAN, part="outcomes")) == ["Invite", "Taking part", "Results", "Files"], (

@@ -191,16 +191,17 @@ def draw_instructions(study: Study, link: Link) -> None:
 
 
 def draw_rules(study: Study) -> None:
-    """Draw the task and its rules, then the examples."""
+    """Draw the task, the questions as they are asked and how to judge, then the examples."""
     kind = study.definition.asked
     told = instructions(kind.name)
     st.header(told.title, anchor=False)
-    st.markdown("\n".join(f"{number}. {safe(step, limit=400)}" for number, step in enumerate(told.steps, start=1)))
+    st.markdown(" ".join(safe(step, limit=400) for step in told.steps))
+    st.markdown("\n".join(f"{number}. {_asked(kind, each)}" for number, each in enumerate(kind.questions, start=1)))
     st.markdown("\n".join(f"- {safe(rule, limit=400)}" for rule in told.rules))
     examples = study.definition.examples
     if examples:
         st.header("Examples", anchor=False)
-        cells = st.grid(min(len(examples), 3), min_column_width=240, gap="medium")
+        cells = st.grid(min(len(examples), 3), min_column_width=240, gap="small")
         for number, example in enumerate(examples, start=1):
             with cells.container(border=True, key=f"study_example_{number}"):
                 try:
@@ -216,10 +217,30 @@ def draw_rules(study: Study) -> None:
     )
 
 
+def _asked(kind: Kind, question: Question) -> str:
+    """A question as it is asked, with what it is about, or after which answer it comes."""
+    if question.name in SIDES:
+        return f"**{question.name}**: {safe(question.text)}"
+    first = kind.questions[0].answers
+    after = next((f"If {each.label}: " for each in first if each.value == question.after), "")
+    return f"{after}{safe(question.text)}"
+
+
+SEEN = ("vertical-flip", "reposition", "reposition-ground", "horizontal-flip", "rotation")
+"""Families whose edit is seen at a glance, the plainest first."""
+
+
+def shown_item(study: Study) -> StudyItem:
+    """The item that shows what annotators see: the first one whose edit is plain, else the first one."""
+    items = [each for each in study.definition.items if not each.attention]
+    plain = [each for each in items if each.family in SEEN]
+    return min(plain or items[:1], key=lambda each: SEEN.index(each.family) if plain else 0)
+
+
 def draw_preview(study: Study) -> None:
-    """Draw what an annotator reads and the first item that they may be asked about; its buttons answer nothing."""
+    """Draw what an annotator reads and an item that they may be asked about; its buttons answer nothing."""
     draw_rules(study)
-    item = next(each for each in study.definition.items if not each.attention)
+    item = shown_item(study)
 
     def dead(question: Question) -> None:
         st.caption(question.text)
@@ -229,7 +250,8 @@ def draw_preview(study: Study) -> None:
 
     st.header("An item", anchor=False)
     try:
-        draw_item(study, item, study.definition.left_version("preview", item.id), dead)
+        with st.container(key="study_preview"):
+            draw_item(study, item, study.definition.left_version("preview", item.id), dead)
     except NotAvailable as error:
         st.caption(f"No picture can be shown here: {safe(str(error), limit=300)}")
 

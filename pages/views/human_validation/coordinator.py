@@ -393,10 +393,12 @@ def _choose_study(state: PageState) -> Study:
         on_change=_set_status,
         args=(study, status),
         required=True,
-        help="Paused and closed studies take no answers; nothing is lost",
+        label_visibility="collapsed",
     )
     with row.popover("New study", icon=":material/add:"):
         draw_create(state)
+    if status != OPEN:
+        st.caption(f"{_WORDS[status]}: it takes no answers; nothing is lost.")
     return study
 
 
@@ -465,8 +467,8 @@ def _draw_head(study: Study) -> None:
     people = [each for each in ledger.annotators.values() if not each.withdrawn]
     if not int(cover["votes"].sum()):
         invited = f"{counted(len(people), 'annotator')} invited" if people else "Invite annotators below"
-        st.markdown(f"**No answer yet: 0 of {wanted} votes.**")
-        st.markdown(f"**1.** {invited}. **2.** Each votes by a personal link. **3.** The results appear here.")
+        st.markdown(f"**No answer yet: 0 of {wanted} votes{_sum_of(study, len(cover), wanted)}.**")
+        st.markdown(f"**1.** {invited}. **2.** Send each their link. **3.** The results appear here.")
         return
     cells = st.grid(4, min_column_width=150, gap="small")
     cells.metric("Items", len(cover), help="Paired items, or single images; items with a known answer are not counted")
@@ -480,6 +482,15 @@ def _draw_head(study: Study) -> None:
     cells.metric("Annotators", len(people), help="Invited, imported or sent by Prolific, and not withdrawn")
     if wanted:
         st.progress(given / wanted, text=f"{given} of {wanted} wanted votes")
+
+
+def _sum_of(study: Study, items: int, wanted: int) -> str:
+    """Where the number of votes comes from, if it is so many people an item."""
+    people = study.definition.per_item
+    if items * people != wanted:
+        return ""
+    what = counted(items, "pair" if study.definition.asked.sides == 2 else "picture")
+    return f" ({what} × {counted(people, 'person', 'people')})"
 
 
 @operators_only

@@ -290,6 +290,14 @@ def test_a_colour_that_no_object_can_stand_for_stays(caption: str, others: tuple
     assert code("colour-word:object", caption, replace(STREET, others=tuple(map(thing, others)))) == reason
 
 
+def test_what_a_caption_may_be_of_under_another_name_stands_for_no_colour() -> None:
+    """*a field glass against pale pair of binoculars* is no wrong caption: it names the very thing."""
+    glass = replace(STREET, label="pair of binoculars", others=(), captions={"en": ("A field glass on a red table.",)})
+    assert code("colour-word:object", "A field glass on a red table.", glass) == "no-replacement"
+    beside = replace(glass, others=(thing("bus"),))
+    assert made("colour-word:object", "A red bus.", beside).caption == "A pair of binoculars bus."
+
+
 def test_both_swaps_of_a_colour_are_one_family() -> None:
     assert [probe.name for probe in select(["colour-word"])] == ["colour-word", "colour-word:object"]
 

@@ -126,12 +126,16 @@ def unnamed(item: Item, caption: str) -> tuple[str, ...]:
     """Annotated objects that a caption does not name.
 
     COCO's categories come first, in their order; they may be named by any word. A label of the source's own comes
-    after them, and counts as named where any word of it stands in the caption.
+    after them, and counts as named where any word of it stands in the caption. Of a caption that names nothing of the
+    picture by a name that is known no such label is told: it may be what the caption is of, under another name
+    (*a field glass* for *pair of binoculars*).
     """
     there, named = annotated(item), named_in(caption)
     said = {word.core.casefold() for word in words(caption)}
-    own = (label for label in there if label not in vocabulary() and not said & _words_of(label))
-    return (*(label for label in vocabulary() if there[label] and label not in named), *own)
+    own = [label for label in there if label not in vocabulary()]
+    left = [label for label in own if not said & _words_of(label)]
+    known = len(left) < len(own) or any(there[label] for label in named)
+    return (*(label for label in vocabulary() if there[label] and label not in named), *(left if known else ()))
 
 
 def _words_of(label: str) -> set[str]:

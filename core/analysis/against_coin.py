@@ -5,7 +5,6 @@ from collections.abc import Sequence
 import pandas as pd
 
 from core.analysis.verdicts import NO_CLAIM
-from core.probes.titles import family_title
 from core.statistics.comparisons import RIGHT
 from core.statistics.wording import counted
 
@@ -16,33 +15,39 @@ def too_few(rates: pd.DataFrame) -> pd.DataFrame:
     return rates[few.groupby([rates["label"], rates["caption"]]).transform("all")] if len(rates) else rates
 
 
-def against_coin(rates: pd.DataFrame) -> tuple[str, str]:
-    """On how many tests each evaluator is better than a coin, and which test is missed most, a sentence each.
+def against_coin(rates: pd.DataFrame) -> str:
+    """On how many tests each evaluator is better than a coin, in a sentence.
 
     Args:
         rates: of :func:`core.analysis.questions.directional.matrix`; a test of several corpora counts in each.
-
-    Returns:
-        Both; the second is empty where no test says anything, and where nothing is missed.
     """
-    told = rates[~rates["verdict"].isin(NO_CLAIM) & (rates["label"] == rates["family"])]
-    if told.empty:
-        return "No test here has enough independent pictures to say whether a metric is better than a coin.", ""
-    right = (told["verdict"] == RIGHT).groupby(told["evaluator"]).agg(["sum", "size"]).astype(int)
+    right = _counts(rates)
+    if right.empty:
+        return "No test here has enough independent pictures to say whether a metric is better than guessing."
     alike: dict[tuple[int, int], list[str]] = {}
-    for name, passed, asked in right.sort_index().itertuples(name=None):
-        alike.setdefault((passed, asked), []).append(str(name))
+    for name, better, asked in right.itertuples(name=None):
+        alike.setdefault((better, asked), []).append(str(name))
     said, before = [], 0
-    for (passed, asked), names in sorted(alike.items(), key=lambda each: -each[0][0] / each[0][1]):
+    for (better, asked), names in sorted(alike.items(), key=lambda each: -each[0][0] / each[0][1]):
         of = "" if asked == before else f" of {counted(asked, 'test')}"
-        said.append(f"{_listed(names)} on {passed or 'none'}{of}")
+        said.append(f"{_listed(names)} on {better or 'none'}{of}")
         before = asked
-    mean = told.groupby("family")["failure"].mean().sort_values(ascending=False, kind="stable")
-    worst = told[told["family"] == mean.index[0]].sort_values(["failure", "evaluator"])
-    ends = [f"{round(each['failure'])} % ({each['evaluator']})" for _, each in worst.iloc[[0, -1]].iterrows()]
-    span = f"from {ends[0]} to {ends[1]}" if len(told["evaluator"].unique()) > 1 else f"in {ends[1]}"
-    missed = f"“{family_title(str(mean.index[0]))}” is missed most: {span} of comparisons." if mean.iloc[0] > 0 else ""
-    return f"Better than a coin: {', '.join(said)}.", missed
+    return f"Better than guessing: {', '.join(said)}."
+
+
+def passed(rates: pd.DataFrame) -> dict[str, str]:
+    """Evaluator -> on how many tests it is better than a coin, in words that go on from its name; likewise."""
+    right = _counts(rates).itertuples(name=None)
+    return {
+        str(name): f"beats guessing on {better or 'none'} of {counted(asked, 'test')}" for name, better, asked in right
+    }
+
+
+def _counts(rates: pd.DataFrame) -> pd.DataFrame:
+    """Tests that each evaluator passes, and those that say anything, evaluators by name."""
+    told = rates[~rates["verdict"].isin(NO_CLAIM) & (rates["label"] == rates["family"])]
+    right = (told["verdict"] == RIGHT).groupby(told["evaluator"]).agg(["sum", "size"])
+    return right.astype(int).sort_index()
 
 
 def _listed(names: Sequence[str]) -> str:

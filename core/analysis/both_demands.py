@@ -6,7 +6,7 @@ orders or names evaluators by stability alone praises the deaf.
 
 import math
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pandas as pd
@@ -42,7 +42,7 @@ ALONE = "Change under harmless edits"
 """Title of the figure where no meaning was broken."""
 
 NOTE = (
-    "Up and to the left is better. On the line {0} × a broken meaning costs {0} times what a harmless edit changes. "
+    "Up and to the left is better; a dashed line is the same × all along. "
     "SD: standard deviations of the unedited scores; bars are 95 % intervals."
 )
 _ACROSS = "change under harmless edits, SD"
@@ -70,40 +70,69 @@ def falls(n: float, signal: float, low: float, high: float) -> str:
     return NO_FALL if high <= 0 else OPEN
 
 
-def told_together(verdicts: Mapping[str, str]) -> str:
-    """Say which evaluators drop when the meaning breaks, a sentence a verdict; the evaluators by name.
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What one evaluator does at broken meanings beside harmless edits, in a few words.
 
     Args:
-        verdicts: evaluator -> one of the verdicts here.
-
-    Example:
-        >>> told_together({"b": FALLS, "a": FALLS, "c": NO_FALL})
-        'Typically drops when the meaning breaks: a, b. Typically does not drop when the meaning breaks: c.'
+        evaluator: its name.
+        told: how many times as far it drops, ``7 ×``; where no ratio says anything, whether it drops.
+        ends: of the ratio's 95 % interval; empty where there is none.
+        said: words that go on from ``told``.
+        falls: its verdict.
     """
-    order = (FALLS, OPEN, NO_FALL, FEW, NOT_ASKED)
-    named = {each: sorted(name for name, said in verdicts.items() if said == each) for each in order}
-    return " ".join(f"{said[0].upper()}{said[1:]}: {', '.join(names)}." for said, names in named.items() if names)
+
+    evaluator: str
+    told: str
+    ends: str
+    said: str
+    falls: str
 
 
-def balance(found: pd.DataFrame) -> str:
-    """Say how many times as far each evaluator drops at a broken meaning as a harmless edit moves it, most first.
+_SHORT: Mapping[str, tuple[str, str]] = {
+    FALLS: ("Drops", "when the meaning breaks; no change under harmless edits is shown"),
+    OPEN: ("Unclear", "whether it drops when the meaning breaks"),
+    NO_FALL: ("No drop", "when the meaning breaks"),
+    FEW: ("Too few", "broken meanings to tell whether it drops"),
+    NOT_ASKED: ("Not tested", "on broken meanings"),
+}
+"""Verdict -> what stands in the place of a ratio, and the words behind it; in the order of the answers."""
+
+
+def answers(found: pd.DataFrame) -> tuple[Answer, ...]:
+    """How many times as far each evaluator drops at a broken meaning as a harmless edit changes it; by verdict, name.
 
     Args:
         found: of :func:`demands`, of one corpus.
 
     Returns:
-        A sentence of those that drop when the meaning breaks, and one for each other verdict.
+        One an evaluator. A ratio is told of those alone that drop, where it has an interval and harmless edits are
+        shown to change the score.
     """
-    own = found.set_index(found["evaluator"].astype(str))
-    noticed = own[own["falls"].eq(FALLS) & np.isfinite(own["ratio"].astype(float))].sort_values(
-        "ratio", ascending=False, kind="stable"
-    )
-    told = [f"{ratio:.2g} ×" if ratio < 10 else f"{ratio:.0f} ×" for ratio in noticed["ratio"]]
-    says = "{} drops {} as much when the meaning breaks as it changes under harmless edits{}."
-    more = "".join(f", {name} {times}" for name, times in zip(noticed.index[1:], told[1:], strict=True))
-    first = says.format(noticed.index[0], told[0], more) if told else ""
-    others = own.drop(index=noticed.index)["falls"].to_dict()
-    return " ".join(filter(None, (first, told_together({str(name): str(said) for name, said in others.items()}))))
+    told = list[Answer]()
+    for row in found.sort_values("evaluator").to_dict("records"):
+        name, falls, value = str(row["evaluator"]), str(row["falls"]), float(row["ratio"])
+        if falls == FALLS and not row["said"] and math.isfinite(value) and not math.isnan(row["ratio_low"]):
+            ends = f"{_brief(row['ratio_low'])} to {_brief(row['ratio_high'])}"
+            ends = ends if math.isfinite(row["ratio_high"]) else f"{_brief(row['ratio_low'])} or more"
+            told.append(Answer(name, f"{times(value)} ×", ends, "drops when the meaning breaks", falls))
+        else:
+            told.append(Answer(name, _SHORT[falls][0], "", _SHORT[falls][1], falls))
+    return tuple(sorted(told, key=lambda each: (list(_SHORT).index(each.falls), not each.ends)))
+
+
+def times(ratio: float) -> str:
+    """A ratio in as many digits as its interval leaves it: whole from 2 on.
+
+    Example:
+        >>> times(6.49), times(12.4), times(1.44), times(0.42)
+        ('6', '12', '1.4', '0.42')
+    """
+    return f"{ratio:.0f}" if ratio >= 2 else f"{ratio:.2g}"
+
+
+def _brief(end: float) -> str:
+    return f"{end:.0f}" if end >= 10 else f"{end:.2g}"
 
 
 def in_brief(view: View) -> str:
@@ -141,7 +170,8 @@ def demands(view: View) -> pd.DataFrame:
     Returns:
         Columns evaluator, corpus, of (which comparisons; empty without any), n_items, nuisance, nuisance_low,
         nuisance_high (how far harmless edits move it), signal, signal_low, signal_high (how much a broken meaning
-        costs; NaN where none was made), value, low, high (selectivity, likewise) and falls (of the verdicts here).
+        costs; NaN where none was made), ratio, ratio_low, ratio_high (signal over nuisance), said (why that ratio says
+        nothing), value, low, high (selectivity, likewise) and falls (of the verdicts here).
     """
     found = _calm(view) if lack(view) else usual(headline(view))
     return found.assign(
@@ -168,8 +198,8 @@ def _calm(view: View) -> pd.DataFrame:
             if found.n:
                 rows.append((name, corpus, found.n, found.estimate, found.low, found.high))
     known = pd.DataFrame(rows, columns=["evaluator", "corpus", "n_items", "nuisance", "nuisance_low", "nuisance_high"])
-    nothing = dict.fromkeys(("signal", "signal_low", "signal_high", "value", "low", "high"), math.nan)
-    return known.assign(of="", **nothing)
+    nothing = ("signal", "signal_low", "signal_high", "value", "low", "high", "ratio", "ratio_low", "ratio_high")
+    return known.assign(of="", said="", **dict.fromkeys(nothing, math.nan))
 
 
 def demands_figure(view: View) -> Figure:
@@ -181,7 +211,17 @@ def demands_figure(view: View) -> Figure:
     kept = {str(name): unverified(rows) for name, rows in found.groupby("corpus")}
     said = [": ".join(filter(None, (name if several else "", kept[name]))) for name in found["corpus"].astype(str)]
     figure = plane(found.assign(panel=said), PLANE, TITLE, "")
-    return replace(figure, note=NOTE.format(f"{max(each.ratio for each in figure.rays):g}"))
+    return replace(figure, note=" ".join(filter(None, (NOTE, _without_bar(found)))))
+
+
+def _without_bar(found: pd.DataFrame) -> str:
+    """Why a mark has no upright bar, in a sentence; empty where every interval has a length."""
+    still = found[found["signal_low"].notna() & (found["signal_low"] == found["signal_high"])]
+    said = [
+        f"{name} has no upright bar: its typical drop is {drop + 0.0:.2g} whichever pictures are drawn."
+        for name, drop in zip(still["evaluator"], still["signal"], strict=True)
+    ]
+    return " ".join(said)
 
 
 def _one_axis(found: pd.DataFrame, note: str) -> Figure:

@@ -49,7 +49,7 @@ _MINUS = re.compile(r"(?<![\w.\-–])-(?=\d)")
 """A minus sign: before a digit, and after nothing that it could join to it (*conse-lite0*, *2026-11-25*, *gpt-4*)."""
 
 _FITS = 7  # letters that an outline has room for
-_CLICKED = 40  # px: of a map's cell around its middle, what answers to a click
+_CLICKED = 34  # px: of a map's cell around its middle, what answers to a click
 
 WIDTHS = (280.0, 420.0, 600.0, 780.0, 1000.0)
 """Widths of a plot in px that the labels of a scatter are placed for, from a phone's to a large screen's."""
@@ -393,7 +393,9 @@ def _map_hovers(panel: Panel, rows: np.ndarray, hovers: list[str]) -> list[list[
 
 
 def _lines(text: str) -> str:
-    return "<br>".join(map(plain, str(text).split("\n")))
+    """The words of a cell, what stands below its number smaller."""
+    first, *rest = map(plain, str(text).split("\n"))
+    return "<br>".join([first, *(f"<span style='font-size:11px'>{each}</span>" for each in rest)])
 
 
 def _names(figure: Figure, panel: Panel, own: str) -> Iterable[dict[str, Any]]:

@@ -27,7 +27,7 @@ ROW = 15
 GAP = 70
 """Height in px between two panels: the numbers of one axis and the name of the next panel."""
 
-_LABEL, _COUNTED, _CELL = 25, 36, 44  # px: least height of a label, of one with its n, of a map's cell
+_LABEL, _COUNTED, _CELL = 25, 36, 38  # px: least height of a label, of one with its n, of a map's cell
 _FOLD, _FOLDED = 26, 14  # letters of a line of a label: on a phone its marks need room; px: its second line
 _HEAD, _NAMED = 14, 10  # px: a line of the names of a map's columns, above its cells; letters of such a line
 _SPARE = 26  # px: of the room between two panels, what the names of a map's columns may take
@@ -256,13 +256,13 @@ def _heads(figure: Figure, found: Sequence[Panel]) -> int:
 def _head(figure: Figure, panel: Panel, name: str) -> list[str]:
     """Lines of the name of a map's column, so short that the columns fit on a phone."""
     letters = max(_NAMED, 4 * _NAMED // len(panel.marks))
-    return wrap(shortened(called(figure, name)), letters, break_long_words=False) or [""]
+    return wrap(shortened(called(figure, name)), letters, break_long_words=False, break_on_hyphens=False) or [""]
 
 
 def columns_on_top(figure: Figure, panel: Panel) -> dict[str, Any]:
-    """The axis of a map's columns."""
+    """The axis of a map's columns: their names lean where there is no room for them side by side."""
     names = ["<br>".join(map(plain, _head(figure, panel, marks.name))) for marks in panel.marks]
-    return _words(names, upright=True) | {"side": "top"}
+    return _words(names, upright=True) | {"side": "top", "tickangle": None, "autotickangles": [0, 30]}
 
 
 def _domains(heights: Sequence[int], area: int, gap: int) -> list[list[float]]:

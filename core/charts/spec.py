@@ -98,6 +98,32 @@ def _given(names: Iterable[str], looks: Sequence[str], fixed: Mapping[str, int])
     return given
 
 
+def sign(style: "Style") -> str:
+    """The mark of a series as HTML, to stand beside its name on a light and on a dark page."""
+    colour = f"light-dark({style.colour}, {ON_DARK.get(style.colour, style.colour)})"
+    corners = _CORNERS.get(style.symbol) or _around(5, inner=0.45 if style.symbol == "star" else 1.0)
+    cut = f"clip-path: polygon({corners})" if style.symbol != "circle" else "border-radius: 50%"
+    return f'<i style="background: {colour}; {cut}"></i>'
+
+
+_CORNERS: Mapping[str, str] = {
+    "square": "6% 6%, 94% 6%, 94% 94%, 6% 94%",
+    "diamond": "50% 0, 100% 50%, 50% 100%, 0 50%",
+    "triangle-up": "50% 6%, 100% 94%, 0 94%",
+    "triangle-down": "50% 94%, 100% 6%, 0 6%",
+    "cross": "33% 0, 67% 0, 67% 33%, 100% 33%, 100% 67%, 67% 67%, 67% 100%, 33% 100%, 33% 67%, 0 67%, 0 33%, 33% 33%",
+}
+"""Symbol -> its corners; a star and a pentagon stand on a circle."""
+
+
+def _around(corners: int, *, inner: float) -> str:
+    """Corners on a circle, those between them at a share of its radius."""
+    turns = [math.pi * (place / corners - 0.5) for place in range(2 * corners)]
+    reach = [50 * (inner if place % 2 else 1.0) for place in range(2 * corners)]
+    ends = zip(reach, turns, strict=True)
+    return ", ".join(f"{50 + far * math.cos(turn):.0f}% {50 + far * math.sin(turn):.0f}%" for far, turn in ends)
+
+
 def faded(colour: str, alpha: float) -> str:
     """Return ``#rrggbb`` as an rgba colour; alpha in [0, 1]."""
     red, green, blue = (int(colour[start : start + 2], 16) for start in (1, 3, 5))

@@ -35,7 +35,7 @@ def draw() -> None:
     header(
         "Two runs, two metrics or two slices: how much do they differ, and how sure is that?",
         state,
-        words=("scope", "subject caption"),
+        words=("margin",),
     )
     opened = store(files)
     with drawn(state):

@@ -433,6 +433,7 @@ def _draw_figure(
         title=drawing.title,
         alt=f"{drawing.title}. Medians: {spoken(figure)}",
         said=question.says(frame, options.margin),
+        rule=question.rule.format(options.margin),
         chosen=link,
     )
 
@@ -532,11 +533,7 @@ def draw() -> None:
     files = present()
     state = results_state(files)
     state.restore()
-    header(
-        "How much do harmless edits change each metric's score?",
-        state,
-        words=("family", "shift", "noise band"),
-    )
+    header(SECTIONS[str(state.get("question"))][1], state, words=("family", "median", "interval", "noise band"))
     with drawn(state):
         if not store(files).runs():
             draw_no_run()
@@ -554,6 +551,5 @@ def draw() -> None:
         figures_of(of_scores(state, files, scope, describe(chosen)))
         with beside:
             asked, menu = choose_part(state, questions(files, scope), section)
-        st.markdown(f"## {SECTIONS[section][1]}")
         draw_questions(state, files, scope, chosen, asked, row=menu)
         draw_pins(state, scope, chosen, asked, stored_values(files)["families"])

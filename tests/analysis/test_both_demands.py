@@ -3,26 +3,51 @@ import math
 import pandas as pd
 import pytest
 
-from core.analysis.both_demands import FALLS, FEW, NO_FALL, balance
+from core.analysis.both_demands import FALLS, FEW, NO_FALL, NOT_ASKED, OPEN, answers
 
 
-def told(*rows: tuple[str, str, float]) -> str:
-    return balance(pd.DataFrame(rows, columns=["evaluator", "falls", "ratio"]))
+def told(*rows: tuple[str, str, float, float, float], said: str = "") -> list[tuple[str, str, str, str]]:
+    frame = pd.DataFrame(rows, columns=["evaluator", "falls", "ratio", "ratio_low", "ratio_high"]).assign(said=said)
+    return [(each.evaluator, each.told, each.ends, each.said) for each in answers(frame)]
 
 
-def test_the_balance_names_first_what_drops_furthest_beside_its_harmless_changes() -> None:
-    said = told(("a", FALLS, 2.94), ("b", FALLS, 12.4), ("c", NO_FALL, 0.0), ("d", FALLS, 0.42))
-    assert said == (
-        "b drops 12 × as much when the meaning breaks as it changes under harmless edits, a 2.9 ×, d 0.42 ×. "
-        "Typically does not drop when the meaning breaks: c."
+DROPS = "drops when the meaning breaks"
+
+
+def test_a_ratio_stands_beside_its_interval_and_no_metric_is_ranked_by_it() -> None:
+    found = told(("b", FALLS, 7.13, 4.84, 12.4), ("a", FALLS, 2.88, 2.16, 4.18), ("c", FALLS, 0.42, 0.3, 0.61))
+    assert found == [
+        ("a", "3 ×", "2.2 to 4.2", DROPS),
+        ("b", "7 ×", "4.8 to 12", DROPS),
+        ("c", "0.42 ×", "0.3 to 0.61", DROPS),
+    ]
+
+
+def test_what_is_not_shown_to_drop_has_no_ratio_and_stands_behind() -> None:
+    numbers = (0.5, -0.2, 1.1)
+    found = told(
+        *((name, falls, *numbers) for name, falls in zip("edcb", (NOT_ASKED, FEW, NO_FALL, OPEN), strict=True))
     )
+    assert [(name, said, ends) for name, said, ends, _ in found] == [
+        ("b", "Unclear", ""),
+        ("c", "No drop", ""),
+        ("d", "Too few", ""),
+        ("e", "Not tested", ""),
+    ]
 
 
-@pytest.mark.parametrize("ratio", [math.nan, math.inf])
-def test_without_a_harmless_change_no_ratio_is_told(ratio: float) -> None:
-    assert told(("a", FALLS, ratio)) == "Typically drops when the meaning breaks: a."
+@pytest.mark.parametrize("ratio", [(math.nan,) * 3, (math.inf,) * 3, (3.0, math.nan, math.nan)])
+def test_a_drop_without_a_ratio_or_without_its_interval_is_told_in_words(ratio: tuple[float, float, float]) -> None:
+    assert told(("a", FALLS, *ratio))[0][1:3] == ("Drops", "")
 
 
-def test_few_items_and_no_metric_make_no_claim() -> None:
-    assert told(("a", FEW, 3.0)) == "Has too few broken meanings to tell whether it drops at them: a."
-    assert told() == ""
+def test_a_ratio_to_what_cannot_be_told_from_no_change_is_none() -> None:
+    assert told(("a", FALLS, 7.0, 4.0, math.inf), said="no change")[0][1:3] == ("Drops", "")
+
+
+def test_a_ratio_whose_harmless_change_may_be_none_has_a_lower_end_alone() -> None:
+    assert told(("a", FALLS, 7.0, 4.0, math.inf))[0][1:3] == ("7 ×", "4 or more")
+
+
+def test_no_metric_makes_no_answer() -> None:
+    assert told() == []

@@ -43,7 +43,7 @@ def test_the_page_opens_on_what_holds_directional_probes(open_page: Open, both_h
     assert not app.exception
     assert not app.error
     words = said(app)
-    assert "Better than a coin: e on " in words.replace("\\", "")
+    assert "Better than guessing: e on " in words.replace("\\", "")
     assert "How often each metric misses the error" in words
     assert "Caption human: left out" in words
     assert "One test in depth" in words
@@ -62,7 +62,8 @@ def test_the_numbers_are_those_of_the_question(open_page: Open, both_halves: Pat
     assert shown["AUROC"] == f"{row['auroc']:.2f}"
     words = said(app)
     assert f"n = {ITEMS} comparisons of {ITEMS} items" in words
-    assert f"Most easily taken for {family_title(row['rival'])}" in words
+    shown = next(each.value for each in unfolded(app).dataframe if "rival" in each.value.columns)
+    assert row["rival"] in set(shown.loc[shown["label"] == "denied", "rival"])
     assert row["verdict"] in words
 
 

@@ -294,7 +294,13 @@ def of_filling(table: ScoreTable) -> tuple[Question, ...]:
         power("The share that these items find"),
         NOTE,
     )
-    make = Dots("evaluator", series="corpus", panel=(), values=PLAIN, axis="← filled lower · higher →")
+    make = Dots(
+        "evaluator",
+        series="corpus",
+        panel=(),
+        values=PLAIN,
+        axis="← filled lower · higher → (points\u00a0of\u00a0%\u00a0change)",
+    )
     drawing = Drawing("F-filling", _FILLED, "Filled minus true plate; the line is no difference.", make)
     return (
         Question(

@@ -221,7 +221,7 @@ def _scores(table: ScoreTable, axis: str) -> Question:
     drawing = Drawing(
         numbers.scores,
         title,
-        "Share of the comparisons in each bin, on the evaluator’s own scale; at most "
+        "Share of the comparisons in each bin, on the metric’s own scale; at most "
         f"{MOST_BINS} bins, fewer of few comparisons.",
         _histogram,
         numbers.scores_paper,

@@ -33,6 +33,7 @@ _NOTE = (
     "two, of sources where items share theirs. The control passes only where the interval lies above 0."
 )
 _NAMES = ("n_items", "moved", "blurred", "value", "low", "high", "p", "test", "said", "power", "conflict", "note")
+_SURE = "Told where the whole 95 % interval lies on one side of 0."
 _TITLE = "Blur control: does the object's place change the score more than lost detail?"
 
 
@@ -55,10 +56,14 @@ def questions(table: ScoreTable) -> tuple[Question, ...]:
         series="corpus",
         panel=(),
         values=PLAIN,
-        axis="← blur more · place more →",
+        axis="← blur more · place more → (points\u00a0of\u00a0%\u00a0change)",
     )
     drawing = Drawing("F-blur", _TITLE, "Repositioning minus blur; the line is no difference.", make)
-    return (Question("S22", _TITLE, "space", "families", _NOTE, columns, _compute, _needs, (drawing,), says=_says),)
+    return (
+        Question(
+            "S22", _TITLE, "space", "families", _NOTE, columns, _compute, _needs, (drawing,), says=_says, rule=_SURE
+        ),
+    )
 
 
 def _needs(table: ScoreTable) -> Lack:

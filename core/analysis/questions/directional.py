@@ -175,9 +175,8 @@ def _matrix() -> Question:
     drawing = Drawing(
         "C-matrix",
         "How often each metric misses the error",
-        "Share of comparisons in which the wrong side scores higher or the same, with its 95 % interval. A coin would "
-        "miss 50 %, a score that always ties 100 %; better than a coin is an interval below 50 %. A stronger colour is "
-        "worse.",
+        "Missed: the wrong caption (or picture) scores higher or the same. Guessing misses 50 %. Below each share its "
+        "95 % interval; better than guessing: all of it lies under 50 %.",
         _matrix_figure,
         opens=TEST,
     )

@@ -154,7 +154,7 @@ def changed(frame: pd.DataFrame, margin: float) -> str:
     untold = f"Too few pictures to tell of {', '.join(few)} whether an edit changes a score by more than {margin:g} %."
     counts = known["scatter"].eq(SCATTERS).groupby(known["evaluator"]).agg(["sum", "size"])
     told = ", ".join(f"{name} by {row['sum']} of {row['size']}" for name, row in counts.iterrows())
-    sure = f"Surely changed by more than {margin:g} % (the whole interval beyond it): {told} kinds of edits."
+    sure = f"Surely changed by more than {margin:g} %: {told} kinds of edits."
     return " ".join(([sure] if told else []) + ([untold] if few else []))
 
 
@@ -191,6 +191,7 @@ def _of_axis(axis: str) -> Question:
         asks=SHIFTS,
         part_of="S1",
         says=changed,
+        rule="Surely: the whole 95 % interval lies beyond {0:g} %.",
     )
 
 

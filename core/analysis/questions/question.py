@@ -163,6 +163,7 @@ class Question:
         pick: columns of the frame of which a page shows one value at a time.
         part_of: the question whose table holds the same rows, or their summary: a report writes its table only.
         says: the answer in a sentence of :func:`compute`'s frame under a margin in percent; empty where there is none.
+        rule: from when on it says so, the margin as ``{0:g}``.
         clean: whether it reads items and their unedited scores alone, so that the answer is the same whichever edits a
             slice keeps.
     """
@@ -184,6 +185,7 @@ class Question:
     part_of: str = ""
     clean: bool = False
     says: Callable[[pd.DataFrame, float], str] = _silent
+    rule: str = ""
 
     def read(self, chosen: Slice) -> Slice:
         """The part of a slice that can change the answer."""

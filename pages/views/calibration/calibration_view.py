@@ -46,7 +46,7 @@ def draw() -> None:
     header(
         "How far can unwanted changes be reduced, and what agreement with other metrics does it cost?",
         state,
-        words=("calibration", "by construction"),
+        words=("calibration", "SD"),
     )
     with drawn(state):
         if not store(files).runs():

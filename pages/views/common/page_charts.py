@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -35,8 +36,8 @@ def draw(
         figure: of ``core.charts``.
         key: of the chart.
         alt: what the figure says, for those who cannot see it.
-        clicked: draws below the figure, of what the mark that somebody clicked opens (the frame's column ``opens``);
-            None: it draws nothing.
+        clicked: draws below the figure, above a map, of what the mark that somebody clicked opens (the frame's column
+            ``opens``); None: it draws nothing.
         picked: is told of it once, before the page is drawn again: for what a click sets on the page itself. Without
             both, marks cannot be clicked.
     """
@@ -44,6 +45,7 @@ def draw(
     answers = (clicked or picked) is not None and "opens" in figure.frame
     marks = frozenset(map(str, figure.frame["opens"])) if answers else frozenset()
     found = panels(figure)
+    above = st.container() if figure.kind == "map" else None  # the foot of a map may lie below the screen
     with st.container(key=_room(figure, found, key)):
         if not answers:
             st.plotly_chart(plot(figure, dark=_dark(), found=found), width="stretch", config=CONFIG, alt=alt, key=key)
@@ -58,7 +60,8 @@ def draw(
             selection_mode="points",
         )
     if clicked and (opened := _opened(chosen, marks)):
-        clicked(opened)
+        with above or nullcontext():
+            clicked(opened)
 
 
 def _dark() -> bool:

@@ -88,10 +88,11 @@ def figure_block(
     title: str,
     alt: str,
     said: str = "",
+    rule: str = "",
     chosen: Mapping[str, str] | None = None,
     scope: Mapping[str, str] | None = None,
 ) -> None:
-    """Draw a figure under its title, with the menu of its files.
+    """Draw a figure under the answer that it shows, else under its title, with the menu of its files.
 
     Args:
         figure: to be drawn.
@@ -99,15 +100,17 @@ def figure_block(
         stem: name of the files, and key of the figure.
         title: in our own words.
         alt: what the figure says, for those who cannot see it.
-        said: the answer that it shows, in a sentence.
+        said: the answer that it shows, in a sentence; the title stands below it.
+        rule: from when on it says so, behind the title.
         chosen: link parameters of what the reader chose here, which the pairs behind a mark are of too.
         scope: likewise of whose scores they are, where that is not what Failures usually shows.
     """
-    with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute"):
-        st.markdown(f"**{safe(title)}**", width="content")
+    with st.container(horizontal=True, vertical_alignment="top" if said else "center", key=f"row_{stem}"):
+        with st.container(gap="xsmall"):
+            st.markdown(f"**{safe(said or title, limit=600)}**")
+            if said:
+                st.caption(safe(f"{title.removesuffix('.')}{'' if title.endswith('?') else '.'} {rule}", limit=600))
         figure_buttons(figure, table, stem, title=title, key=f"results.{stem}")
-    if said:
-        st.markdown(f"**{safe(said, limit=600)}**")
     draw(
         figure,
         alt=alt,

@@ -242,7 +242,7 @@ def choose_evaluator(state: PageState, table: ScoreTable) -> str:
     return state.choose(
         st.container(width=280),
         "of",
-        "Evaluator",
+        "Metric",
         names,
         help="Whose scores, orders, maps and worst failures are shown.",
     )

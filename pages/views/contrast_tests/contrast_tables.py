@@ -15,7 +15,7 @@ import streamlit as st
 from core.analysis.against_coin import against_coin, too_few
 from core.analysis.failures import shortest_captions
 from core.analysis.lacks import Lack
-from core.analysis.questions import SECTIONS, Column, Options, Question, papers
+from core.analysis.questions import Column, Options, Question, papers
 from core.analysis.questions.both_sides import dumbbell
 from core.analysis.questions.directional import RATES, SECTION, in_depth, matrix, numbers_of
 from core.analysis.questions.levels import tables_of
@@ -92,7 +92,7 @@ def whole(files: Signature, scope: Narrowed, chosen: Slice, options: Options) ->
     return lambda: matrix(seen, options)
 
 
-_OPENS = "A click on a mark leads to the pairs that it stands for."
+_OPENS = "A click on a {} leads to its pairs."
 
 
 def draw_question(
@@ -136,7 +136,14 @@ def answered(files: Signature, scope: Narrowed, chosen: Slice, options: Options,
 
 
 def draw_figure(
-    figure: Figure, frame: pd.DataFrame | Callable[[], pd.DataFrame], stem: str, *, title: str, note: str = ""
+    figure: Figure,
+    frame: pd.DataFrame | Callable[[], pd.DataFrame],
+    stem: str,
+    *,
+    title: str,
+    note: str = "",
+    said: str = "",
+    rule: str = "",
 ) -> None:
     """Draw a figure under its title with the menu of its files, and how to read it beneath.
 
@@ -146,11 +153,14 @@ def draw_figure(
         stem: name of the files.
         title: in plain words.
         note: how to read it.
+        said, rule: the answer and from when on it says so; see :func:`figure_block`.
     """
     chosen, scope = _behind()
-    figure_block(figure, frame, stem, title=title, alt=f"{title}: {spoken(figure)}", chosen=chosen, scope=scope)
-    if said := f"{note} {_OPENS if 'opens' in figure.frame else ''}".strip():
-        st.caption(safe(said, limit=700))
+    alt, told = f"{title}: {spoken(figure)}", {"said": said, "rule": rule}
+    figure_block(figure, frame, stem, title=title, alt=alt, chosen=chosen, scope=scope, **told)
+    opens = _OPENS.format("cell" if figure.kind == "map" else "mark")
+    if below := f"{note} {opens if 'opens' in figure.frame else ''}".strip():
+        st.caption(safe(below, limit=700))
 
 
 def _behind() -> tuple[dict[str, str], dict[str, str]]:
@@ -185,7 +195,6 @@ def draw_section(
     state: PageState, files: Signature, scope: Narrowed, chosen: Slice, options: Options, section: str
 ) -> None:
     """Draw every question of a section that the scores can answer, and say what the others lack."""
-    st.markdown(f"## {SECTIONS[section][1]}")
     asked = [each for each in questions(files, scope).values() if each.section == section]
     _draw(state, files, scope, chosen, options, asked)
 
@@ -245,16 +254,18 @@ def draw_matrix(state: PageState, files: Signature, scope: Narrowed, chosen: Sli
     if frame.empty:
         draw_nothing(files, scope, question.title)
         return
-    drawing, (said, missed), few = question.figures[0], against_coin(frame), too_few(frame)
-    st.markdown(safe(f"**{said}** {missed}", limit=1000).replace(r"\*", "*"))
-    st.caption(safe(drawing.note, limit=500))
-    draw_figure(drawing.figure(frame), every, drawing.id, title=drawing.title)
-    if few["label"].nunique() and len(few) < len(frame):
-        names = [
-            f"{family_title(str(name))} (n {n})" for name, n in few.groupby("label", sort=False)["n"].max().items()
-        ]
-        many = f"{len(names)} tests have" if len(names) > 1 else "1 test has"
-        st.caption(safe(f"{many} too few independent pictures: {', '.join(names)}.", limit=1000))
+    drawing, left_out = question.figures[0], _left_out(frame)
+    many = f"{len(left_out)} more tests are" if len(left_out) > 1 else "1 more test is"
+    few = f"{many} not shown: too few pictures." if left_out else ""
+    draw_figure(
+        drawing.figure(frame),
+        every,
+        drawing.id,
+        title=drawing.title,
+        said=against_coin(frame),
+        rule=drawing.note,
+        note=few,
+    )
     draw_folded(
         "What each test does, with an example",
         lambda: _draw_examples(files, scope),
@@ -263,6 +274,8 @@ def draw_matrix(state: PageState, files: Signature, scope: Narrowed, chosen: Sli
     )
 
     def numbers() -> None:
+        if left_out:
+            st.caption(safe(f"Not in the figure, for too few independent pictures: {', '.join(left_out)}.", limit=1000))
         most = choose_bar(state)
         beside = partial(beside_people, files, scope, chosen, options, of="rates")
         rows = beside(shown(files, scope, chosen, options))
@@ -271,6 +284,13 @@ def draw_matrix(state: PageState, files: Signature, scope: Narrowed, chosen: Sli
         state.publish()
 
     draw_folded("The numbers, with ties, tests and what each is taken for", numbers, key=NUMBERS)
+
+
+def _left_out(frame: pd.DataFrame) -> list[str]:
+    """Tests that the figure has no row of, each with its n; none where it has no other."""
+    few = too_few(frame)
+    counts = few.groupby("label", sort=False)["n"].max() if len(few) < len(frame) else pd.Series(dtype=int)
+    return [f"{family_title(str(name))} (n {n})" for name, n in counts.items()]
 
 
 def _draw_examples(files: Signature, scope: Narrowed) -> None:
@@ -394,14 +414,9 @@ def _numbers(row: pd.Series) -> None:
     )
     drop = "—" if pd.isna(row["drop"]) else f"{row['drop']:+.1f} %".replace("-", "−")
     tiles.metric("Change of the mean", drop, border=True, help="Mean wrong minus mean right, of the mean right")
-    taken = (
-        f" Most easily taken for {family_title(row['rival'])} (selectivity against it {row['rival_value']:.2f})."
-        if row["rival"]
-        else ""
-    )
     many = f"n = {counted(int(row['n']), 'comparison')} of {counted(int(row['n_items']), 'item')}"
     refused = f" Refused: {counted(int(row['n_refused']), 'comparison')} ({row['refused']})." if row["refused"] else ""
-    st.caption(safe(f"Missed: {interval}, {many}.{refused}{taken} {row['note']}".strip(), limit=500))
+    st.caption(safe(f"Missed: {interval}, {many}.{refused} {row['note']}".strip(), limit=500))
 
 
 def _scores(files: Signature, scope: Narrowed, chosen: Slice, options: Options, family: str, evaluator: str) -> None:

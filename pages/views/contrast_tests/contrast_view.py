@@ -4,6 +4,7 @@ import streamlit as st
 
 from core.analysis.beside import every_caption
 from core.analysis.comparisons import AUDIT, families
+from core.analysis.questions import SECTIONS
 from core.analysis.questions.selective import SECTION as SELECTIVITY
 from core.analysis.scope import Narrowed
 from pages.views.common.collect import figures_of, of_scores
@@ -35,11 +36,10 @@ def draw() -> None:
     files = present()
     state = contrast_state(files)
     state.restore()
-    header(
-        "Does the score drop where the caption becomes wrong?",
-        state,
-        words=("failure rate", "selectivity"),
-    )
+    asked = "Does the score drop where the caption becomes wrong?"
+    if state.get("show") == SELECTIVITY:
+        asked = SECTIONS[SELECTIVITY][1]
+    header(asked, state, words=("failure rate", "selectivity", "AUROC"))
     with drawn(state):
         if not store(files).runs():
             draw_no_run(command=AUDIT)

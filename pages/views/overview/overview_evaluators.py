@@ -369,7 +369,9 @@ def draw_glance(
     shown = pd.DataFrame({"Metric": rows["evaluator"], "Kind": [kind_of(row["evaluator"], origins) for row in records]})
     configured: dict[str, Any] = {
         "Metric": st.column_config.Column(pinned=True),
-        "Kind": st.column_config.Column(help=meaning("offline stand-in")),
+        "Kind": st.column_config.Column(
+            help="Offline stand-in: needs no download and stands in for the published ones; its numbers are its own"
+        ),
     }
     shown[_BREAKS] = [falls.get(str(row["evaluator"]), NOT_ASKED) for row in records]
     for axis in axes:

@@ -137,7 +137,8 @@ def draw_worst(
         aside: whether words that may be true were put in too, which stand behind all others.
     """
     aside = aside and not (len(worst) and worst["may_be_true"].iloc[0])
-    st.markdown("**Worst finding**", help=BEHIND if aside else None)
+    with st.container(key="worst_head"):
+        st.markdown("**Worst finding**", help=BEHIND if aside else None)
     if worst.empty:
         st.info(f"No harmless edit is shown to change a score by more than the margin{held.said()}.")
         return
@@ -172,7 +173,7 @@ def _interval(row: pd.Series) -> str:
 
 def draw_ways() -> None:
     """Draw the ways in."""
-    with st.container(horizontal=True, gap="small", key="start_ways"):
+    with st.container(horizontal=True, width="content", gap="small", key="start_ways"):
         link_to(LAB, "Try your picture", icon=":material/add_photo_alternate:", query_params={"source": "upload"})
         if may_operate():
             link_to(AUDIT, "Audit your metric", icon=":material/play_circle:")

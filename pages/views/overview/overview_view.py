@@ -2,18 +2,21 @@
 
 from collections.abc import Mapping
 from dataclasses import replace
+from html import escape
 
 import pandas as pd
 import streamlit as st
 from streamlit.elements.lib.mutable_expander_container import ExpanderContainer
 
-from core.analysis.both_demands import balance, demands, demands_figure, half_asked
+from core.analysis.against_coin import passed
+from core.analysis.both_demands import NO_FALL, Answer, answers, demands, demands_figure, half_asked
 from core.analysis.overview import at_a_glance, not_on_card
 from core.analysis.questions import Options
 from core.analysis.questions.selective import PLANE, unverified, usual
 from core.analysis.scope import Narrowed, Scope
 from core.analysis.selectivity import lack
 from core.analysis.slices import Slice
+from core.charts.spec import Style, series_styles, sign
 from core.errors import InvariscopeError
 from core.probes.titles import family_title
 from pages.views.common.collect import figures_aside, figures_of, of_scores
@@ -44,6 +47,7 @@ from pages.views.common.scope_chips import choose_scope, say_withheld, scope_fie
 from pages.views.common.shown_answers import answer, figure_block, spoken
 from pages.views.common.text import counted, safe
 from pages.views.common.url_state import PageState, switch_field
+from pages.views.contrast_tests.contrast_tables import cells
 from pages.views.overview.overview_evaluators import draw_card, draw_glance, draw_kinds
 from pages.views.overview.overview_findings import (
     choose_thresholds,
@@ -62,10 +66,48 @@ from pages.views.runs_view import warn_incomplete
 _DATA = f"{PLANE}-data"
 
 
+FIRST = 4
+"""Tiles that are always seen; those of further metrics open on a click."""
+
+_HOW = (
+    "Drop when the meaning breaks ÷ change under harmless edits, on a typical picture, with its 95 % interval. "
+    "1 ×: a broken meaning costs no more than a harmless edit."
+)
+
+
 def draw_answer(files: Signature, both: Narrowed | None) -> None:
-    """Say how far broken meanings and harmless edits move every metric, of :func:`with_both`; nothing without it."""
-    if both is not None:
-        st.markdown(f"**{safe(balance(demands(view(files, both))), limit=600)}**")
+    """Draw a tile a metric, of :func:`with_both`: how many times a harmless change its drop is; and the ways in."""
+    if both is None:
+        draw_ways()
+        return
+    seen = view(files, both)
+    found, styles = answers(demands(seen)), series_styles(demands_figure(seen))
+    deaf = any(each.falls == NO_FALL for each in found)
+    coin = passed(cells(files, both, Slice(), Options())) if deaf else {}
+    tiles = [_tile(each, styles.get(each.evaluator), coin.get(each.evaluator, "")) for each in found]
+    more = "".join(tiles[FIRST:])
+    more = f"<details><summary>and {len(tiles) - FIRST} more</summary><ul>{more}</ul></details>" if more else ""
+    st.html(f'<div class="tiles" style="--many:{min(len(tiles), FIRST)}"><ul>{"".join(tiles[:FIRST])}</ul>{more}</div>')
+    with st.container(horizontal=True, vertical_alignment="center", gap="medium", key="row_answer"):
+        st.caption(_HOW)
+        draw_ways()
+
+
+def _tile(answer: Answer, style: Style | None, coin: str) -> str:
+    """One metric: its mark in the figure, its name, how many times, how sure, and what that is.
+
+    Args:
+        answer: what it does.
+        style: of its mark; None where it has none.
+        coin: on how many tests it is better than guessing, as *Does it notice?* counts them: what is left to one that
+            typically does not drop.
+    """
+    mark = sign(style) if style else ""
+    said = coin if coin and answer.falls == NO_FALL else answer.said
+    return (
+        f"<li><span>{mark}{escape(answer.evaluator)}</span><p><strong>{answer.told}</strong> {answer.ends}</p>"
+        f"<small>{escape(said)}</small></li>"
+    )
 
 
 def draw_plane(state: PageState, files: Signature, scope: Narrowed, both: Narrowed | None) -> None:
@@ -147,7 +189,7 @@ def draw() -> None:
     header(
         "Which image-caption metrics ignore harmless edits, and notice wrong captions?",
         state,
-        words=("run", "margin"),
+        words=("run", "SD", "interval"),
     )
     if opened.runs():
         try:
@@ -170,7 +212,6 @@ def _numbers(state: PageState, files: Signature, scope: Narrowed) -> None:
     say_withheld(files, seen)
     worst, both = findings(files, seen, held.margin, held.least), with_both(files, seen)
     draw_answer(files, both)
-    draw_ways()
     first, second = st.columns([5, 4], gap="medium")
     with first:
         draw_plane(state, files, seen, both)

@@ -19,8 +19,7 @@ def test_families_are_counted_by_their_verdict_and_controls_are_not_counted() ->
         }
     )
     assert (
-        families.changed(rows, 2.5)
-        == "Surely changed by more than 2.5 % (the whole interval beyond it): a by 1 of 1 kinds of edits. "
+        families.changed(rows, 2.5) == "Surely changed by more than 2.5 %: a by 1 of 1 kinds of edits. "
         "Too few pictures to tell of b whether an edit changes a score by more than 2.5 %."
     )
     few = families.changed(rows.assign(scatter=TOO_FEW), 1.0)

@@ -1,6 +1,7 @@
 """One figure of every function that makes one, from the same made-up marks; and what each renderer drew, read back."""
 
 import math
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -441,7 +442,7 @@ def _points(*columns: Any) -> list[tuple]:
 
 def plain_text(text: str) -> str:
     """A label without plotly's markup."""
-    bare = text.replace("<br>", "\n").replace("<span style='font-size:12px'>", "").replace("</span>", "")
+    bare = re.sub("</?span[^>]*>", "", text.replace("<br>", "\n"))
     return bare.replace("&lt;", "<").replace("&gt;", ">").replace("&amp;", "&")
 
 

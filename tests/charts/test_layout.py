@@ -158,7 +158,7 @@ def test_a_long_label_is_folded_into_lines_that_leave_a_phone_room_and_is_not_cu
     assert " ".join(said) == "Wrong object (FOIL), like &lt;Upside down&gt;"
     assert max(map(len, said)) <= 26 + 6  # escaped signs
     each = area(long) / 2
-    assert each >= (44 if kind == "map" else area(short) + 14)
+    assert each >= (38 if kind == "map" else area(short) + 14)
 
 
 def test_long_names_of_a_legend_are_folded_and_get_room() -> None:

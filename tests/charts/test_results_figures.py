@@ -117,7 +117,7 @@ def test_a_map_says_n_in_every_cell_and_leaves_gaps_empty() -> None:
         diverging=True,
     )
     texts = figure.data[0].text
-    assert texts[0][0] == "−3.00 %<br>n 40"
+    assert texts[0][0] == "−3.00 %<br><span style='font-size:11px'>n 40</span>"
     assert texts[0][1] == ""
     assert figure.data[0].zmin == -figure.data[0].zmax
 

@@ -20,12 +20,14 @@ from core.analysis.selectivity import harmless, lack
 from core.analysis.table import View
 from core.charts.spec import Figure
 from core.statistics.arithmetic import row_medians
+from core.statistics.selectivity import NO_UNIT
 from core.statistics.wording import counted
 
 FALLS = "typically drops when the meaning breaks"
 NO_FALL = "typically does not drop when the meaning breaks"
 OPEN = "is not shown to drop typically when the meaning breaks"
 FEW = "has too few broken meanings to tell whether it drops at them"
+SAME = "gives every unedited pair the same score, so that a drop has no unit"
 NOT_ASKED = "was not tested on broken meanings"
 
 HALF = (
@@ -94,6 +96,7 @@ _SHORT: Mapping[str, tuple[str, str]] = {
     OPEN: ("Unclear", "whether it drops when the meaning breaks"),
     NO_FALL: ("No drop", "when the meaning breaks"),
     FEW: ("Too few", "broken meanings to tell whether it drops"),
+    SAME: ("All the same", "scores: a drop has no unit"),
     NOT_ASKED: ("Not tested", "on broken meanings"),
 }
 """Verdict -> what stands in the place of a ratio, and the words behind it; in the order of the answers."""
@@ -142,7 +145,7 @@ def in_brief(view: View) -> str:
         How many drop when the meaning breaks; where none was broken, how far harmless edits change scores.
     """
     found = demands(view)
-    asked = found[~found["falls"].isin((FEW, NOT_ASKED))]
+    asked = found[~found["falls"].isin((FEW, SAME, NOT_ASKED))]
     if len(asked):
         notice = int((asked["falls"] == FALLS).sum())
         verb = "drops" if 1 in (notice, len(asked)) else "drop"
@@ -176,8 +179,10 @@ def demands(view: View) -> pd.DataFrame:
     found = _calm(view) if lack(view) else usual(headline(view))
     return found.assign(
         falls=[
-            falls(*each)
-            for each in found[["n_items", "signal", "signal_low", "signal_high"]].itertuples(index=False, name=None)
+            SAME if n and said == NO_UNIT else falls(n, *signal)
+            for n, said, *signal in found[["n_items", "said", "signal", "signal_low", "signal_high"]].itertuples(
+                index=False, name=None
+            )
         ]
     ).sort_values(["corpus", "evaluator"], kind="stable", ignore_index=True)
 

@@ -1,9 +1,13 @@
 import math
+from pathlib import Path
 
 import pandas as pd
 import pytest
 
-from core.analysis.both_demands import FALLS, FEW, NO_FALL, NOT_ASKED, OPEN, answers
+from core.analysis.both_demands import FALLS, FEW, NO_FALL, NOT_ASKED, OPEN, SAME, answers, demands
+from core.analysis.reading import read_table
+from core.store.store import Store
+from tests.analysis.broken_runs import rows_of, write_broken
 
 
 def told(*rows: tuple[str, str, float, float, float], said: str = "") -> list[tuple[str, str, str, str]]:
@@ -47,6 +51,13 @@ def test_a_ratio_to_what_cannot_be_told_from_no_change_is_none() -> None:
 
 def test_a_ratio_whose_harmless_change_may_be_none_has_a_lower_end_alone() -> None:
     assert told(("a", FALLS, 7.0, 4.0, math.inf))[0][1:3] == ("7 ×", "4 or more")
+
+
+def test_a_metric_of_one_score_was_asked_and_has_no_unit(tmp_path: Path) -> None:
+    write_broken(tmp_path / "broken", rows_of(("e", "flat")))
+    with Store.open([tmp_path / "broken"]) as store:
+        found = demands(read_table(store).view()).set_index("evaluator")["falls"]
+    assert found.to_dict() == {"e": FALLS, "flat": SAME}
 
 
 def test_no_metric_makes_no_answer() -> None:

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from core.analysis.both_demands import answers, demands
 from core.analysis.overview import fairness_card
 from core.analysis.questions.controls import sentences
 from core.analysis.questions.worst_slices import worst_slices
@@ -23,7 +24,7 @@ from tests.analysis.broken_runs import rows_of, write_broken
 from tests.analysis.made_runs import audited, write_run
 from tests.audit.squares import HISTOGRAM, build_corpus
 from tests.manifests import edit_manifest
-from tests.pages.opening import FAILURES, OVERVIEW, RUNS, UNFOLDED, Open, led, said, texts
+from tests.pages.opening import FAILURES, OVERVIEW, RUNS, UNFOLDED, Open, led, said, shown, texts
 from tests.plans import make_plan
 
 
@@ -189,6 +190,27 @@ def test_the_plane_of_nuisance_and_signal_is_that_of_what_holds_both_halves_and_
     assert "Stable and sensitive?" in said(app)
     assert "Of run broken, human captions (en): what is chosen above has no wrong captions." in said(app)
     assert "Of run broken" not in said(open_page(OVERVIEW))  # the usual scope is the one that holds both halves
+
+
+def test_a_tile_a_metric_says_how_many_times_its_drop_is_or_that_there_is_none(
+    open_page: Open, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("INVARISCOPE_DATA", str(tmp_path / "data"))
+    names = ("e", "flat", *(f"<b>{letter}" for letter in "xyz"))
+    write_broken(results_dir() / "broken", rows_of(names))
+    app = open_page(OVERVIEW)
+    assert not app.exception
+    (tiles,) = (each.proto.body for each in app.get("html") if 'class="tiles"' in each.proto.body)
+    told = [shown(each) for each in tiles.split("<li>")[1:]]
+    with Store.open([results_dir() / "broken"]) as opened:
+        wanted = answers(demands(read_table(opened).view()))
+    assert [each.split()[0] for each in told] == [each.evaluator.split()[0] for each in wanted]
+    assert any(
+        re.search(r"^e [\d.]+ × [\d.]+ (to [\d.]+|or more) drops when the meaning breaks", each) for each in told
+    )
+    assert any(re.search(r"^flat All the same scores: a drop has no unit$", each) for each in told)
+    assert "<b>x" not in tiles
+    assert "and 1 more" in shown(tiles)
 
 
 @pytest.mark.usefixtures("demo")

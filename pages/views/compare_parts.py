@@ -24,13 +24,12 @@ from core.features.compare.two_sides import (
     SCATTER_DIFFERS,
     SCATTER_DIFFERS_WITHIN,
     compare,
-    manifest_differences,
     row_names,
 )
 from core.probes.titles import family_title
 from core.report.document import p_value
 from core.statistics.bootstrap import LEAST_N
-from core.store.run_files import Run
+from pages.views.common.layers import draw_folded
 from pages.views.common.open_runs import (
     KEYED,
     Signature,
@@ -452,12 +451,27 @@ def _rows(table: pd.DataFrame, by: str, digits: int, names: Mapping[str, str]) -
     }
     draw_table(
         shown,
-        alt="Both sides and their difference",
+        alt="Differences of both sides",
         key="compare.rows",
-        column_order=list(columns),
+        width="stretch",
+        column_order=SHORT,
         column_config=columns,
     )
+    draw_folded(
+        "Every number",
+        lambda: draw_table(
+            shown,
+            alt="Both sides and their difference",
+            key="compare.every",
+            column_order=list(columns),
+            column_config=columns,
+        ),
+        key="compare.numbers",
+    )
 
+
+SHORT = ("label", "difference", "ends", "verdict", "size_difference", "size_ends", "scatter", "n_items")
+"""Columns that say how the sides differ, and fit on a page; the figures have both sides."""
 
 _P = ("p", "p_holm", "size_p", "size_p_holm")
 
@@ -472,18 +486,3 @@ def _spoken(table: pd.DataFrame, names: Mapping[str, str]) -> str:
 
 def _ends(row: pd.Series) -> str:
     return "no interval" if pd.isna(row["low"]) else f"{row['low']:+.2f} to {row['high']:+.2f}"
-
-
-def draw_made_with(one: Run, other: Run) -> None:
-    """Draw what two runs were made with that is not the same."""
-    st.markdown("## What the two runs were made with")
-    table = manifest_differences(one, other)
-    if table.empty:
-        st.caption("Nothing differs: the same corpus, probes, evaluators, lexicons, seed and versions.")
-        return
-    draw_table(
-        table,
-        alt="What two runs were made with",
-        key="compare.manifests",
-        column_config={"what": "What differs", "a": safe(f"A: {one.id}"), "b": safe(f"B: {other.id}")},
-    )

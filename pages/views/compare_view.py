@@ -3,13 +3,17 @@
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
+from core.features.compare.two_sides import manifest_differences
+from core.store.run_files import Run
 from core.store.store import Store
 from pages.views.common.collect import Origin, figures_of, scores_of
 from pages.views.common.links import draw_no_run
 from pages.views.common.open_runs import Signature, facet_counts, present, store
 from pages.views.common.page_head import drawn, header
+from pages.views.common.page_tables import draw_table
 from pages.views.common.scope_chips import choose_scope
 from pages.views.common.slice_filters import describe, offer_relaxing
+from pages.views.common.text import safe
 from pages.views.common.url_state import PageState
 from pages.views.compare_parts import (
     Side,
@@ -18,7 +22,6 @@ from pages.views.compare_parts import (
     compare_state,
     compared,
     draw_compared,
-    draw_made_with,
     own_of,
     side_of,
     summary,
@@ -77,4 +80,19 @@ def _compare(state: PageState, files: Signature, a: Side, b: Side, answer: Delta
 def _made_with(opened: Store, a: str, b: str) -> None:
     runs = {run.id: run for run in opened.runs()}
     if a != b:
-        draw_made_with(runs[a], runs[b])
+        _draw_made_with(runs[a], runs[b])
+
+
+def _draw_made_with(one: Run, other: Run) -> None:
+    """Draw what two runs were made with that is not the same."""
+    st.markdown("## What the two runs were made with")
+    table = manifest_differences(one, other)
+    if table.empty:
+        st.caption("Nothing differs: the same corpus, edits, metrics, lexicons, seed and versions.")
+        return
+    draw_table(
+        table,
+        alt="What two runs were made with",
+        key="compare.manifests",
+        column_config={"what": "What differs", "a": safe(f"A: {one.id}"), "b": safe(f"B: {other.id}")},
+    )

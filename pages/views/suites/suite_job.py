@@ -122,7 +122,7 @@ class Asked:
 def draw_start(state: PageState) -> None:
     """Draw the choices, the cost and the button; below, the jobs of suites that this server knows."""
     with st.expander(
-        "Hold evaluators to a suite",
+        "Hold metrics to a suite",
         icon=":material/play_arrow:",
         expanded=bool(state.get("file") or state.get("folder")),
     ):
@@ -172,7 +172,7 @@ def _choices(state: PageState) -> Asked:
         help="An absolute path; several separated by commas.",
     )
     left.multiselect(
-        "Evaluators",
+        "Metrics",
         judges(),
         key=state.key("judges"),
         placeholder="Choose at least one",
@@ -190,7 +190,7 @@ def _choices(state: PageState) -> Asked:
     for given, what in (
         (files, "Give the publisher's file."),
         (folders, "Give the folder of its pictures."),
-        (state.get("judges"), "Choose an evaluator."),
+        (state.get("judges"), "Choose a metric."),
     ):
         if not given:
             return Asked(missing=what)
@@ -235,7 +235,7 @@ def _run(state: PageState, suite: Suite, names: tuple[str, ...]) -> str | None:
         "Run that says how easily a comparison turns",
         ("", *known),
         format_func=lambda run: run or "None",
-        help="An audit of these evaluators: how far edits that should not matter move their scores.",
+        help="An audit of these metrics: how far edits that should not matter move their scores.",
     )
     return chosen or None
 
@@ -262,7 +262,7 @@ def _tell(cost: SuiteCost) -> None:
     if not any(each.inputs for each in cost.work):
         time = "little, as words alone are compared"
     elif seconds is None:
-        time = "unknown, as no run on this machine measured every one of these evaluators"
+        time = "unknown, as no run on this machine measured every one of these metrics"
     else:
         time = f"about {duration(seconds)} by the speed of earlier runs here"
     read = "; ".join(map(_told_work, cost.work))

@@ -28,7 +28,7 @@ from pages.views.suites.suite_job import example_request, start
 
 _COMMANDS = (
     (
-        "Evaluators of this machine, on the publisher's file and pictures:",
+        "Metrics of this machine, on the publisher's file and pictures:",
         "python -m core suite flickr8k.json images/ --evaluator conse-lite0,grounding-judge",
     ),
     (
@@ -183,20 +183,20 @@ def draw_result(state: PageState, result: SuiteResult) -> None:
     what = "video" if result.suite in VIDEOS else "image"
     st.caption(
         f"{counted(result.judgements, 'judgement')} of {counted(result.images, what)}; "
-        f"{counted(len({each.evaluator for each in result.reached}), 'evaluator')}; its number is "
+        f"{counted(len({each.evaluator for each in result.reached}), 'metric')}; its number is "
         f"{safe(tables.MEASURES[result.convention])}."
     )
     table = tables.reached_table([result])
     if table.empty:
         st.info(
-            "No evaluator was held to this suite yet. Bring scores below, or run the command at the end of the page.",
+            "No metric was held to this suite yet. Bring scores below, or run the command at the end of the page.",
             icon=":material/fact_check:",
         )
     else:
         _figure(state, result, table)
         with st.expander("Every measure in numbers", icon=":material/table:"):
             columns = tables.reached_columns([result])
-            _rows(table, columns, f"What evaluators reach on {result.suite}", "suites.reached")
+            _rows(table, columns, f"What metrics reach on {result.suite}", "suites.reached")
             data_buttons(table, f"{result.id}-reached", key="suites.reached")
             st.caption(tables.NOTE)
         _captioners(result)
@@ -210,9 +210,7 @@ def _figure(state: PageState, result: SuiteResult, table: pd.DataFrame) -> None:
     first = [result.convention, *(name for name in there if name != result.convention)]
     measures = [name for name in first if name in there]
     if not measures:
-        st.info(
-            "No evaluator has a number here: every score is missing, or they are all alike.", icon=":material/info:"
-        )
+        st.info("No metric has a number here: every score is missing, or they are all alike.", icon=":material/info:")
         return
     chosen = state.choose(
         st.container(width=420), "measure", "Measure", measures, format_func=tables.MEASURES.__getitem__
@@ -241,7 +239,7 @@ def _captioners(result: SuiteResult) -> None:
     st.header("Captioners", anchor=False)
     _rows(agreed, tables.AGREEMENT_COLUMNS, "How far the orders of captioners agree", "suites.agreed")
     ranks = tables.rank_table(result)
-    _rows(ranks, tables.RANK_COLUMNS, "Captioners by people and by evaluator", "suites.ranks")
+    _rows(ranks, tables.RANK_COLUMNS, "Captioners by people and by metric", "suites.ranks")
     data_buttons(ranks, f"{result.id}-captioners", key="suites.ranks")
     st.caption(tables.RANK_NOTE)
 
@@ -257,7 +255,7 @@ def _before_and_after(result: SuiteResult) -> None:
 
 _NO_RISK = (
     "How easily a comparison turns (flip risk) is told of suites of two pictures of one text, where a run of the same "
-    "evaluators is named at the start; of ratings, and of two captions of one picture, it is not."
+    "metrics is named at the start; of ratings, and of two captions of one picture, it is not."
 )
 
 
@@ -304,7 +302,7 @@ def _rows(frame: pd.DataFrame, columns: Sequence[Column], alt: str, key: str, *,
             if frame[column.name].fillna("").astype(bool).any():
                 shown[column.name] = frame[column.name]
                 config[column.name] = st.column_config.TextColumn(
-                    column.header, width=_WIDTHS.get(column.name), pinned=column is columns[0]
+                    _head(column), width=_WIDTHS.get(column.name), pinned=column is columns[0]
                 )
             continue
         sign = "+" if column.signed else ""
@@ -312,10 +310,14 @@ def _rows(frame: pd.DataFrame, columns: Sequence[Column], alt: str, key: str, *,
             continue  # of another kind of suite
         # rounded, so that nothing reads as minus zero; the files keep every digit
         shown[column.name] = frame[column.name].astype(float).round(column.digits) + 0.0
-        head = column.header.replace(" [95 % CI]", "")
-        config[column.name] = st.column_config.NumberColumn(head, format=f"%{sign}.{column.digits}f")
+        config[column.name] = st.column_config.NumberColumn(_head(column), format=f"%{sign}.{column.digits}f")
         if column.low and frame[column.low].notna().any():
             shown[f"{column.name}_interval"], config[f"{column.name}_interval"] = interval(
                 frame, column.low, column.high, column.digits, column.signed
             )
     draw_table(shown, alt=alt, key=f"{key}.rows", column_config=config, row_height=tall)
+
+
+def _head(column: Column) -> str:
+    """What heads a column of the report on a page: its interval has a column of its own."""
+    return column.header.replace(" [95 % CI]", "").replace("Evaluator", "Metric").replace("evaluator", "metric")

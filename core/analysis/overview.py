@@ -12,7 +12,7 @@ from core.analysis.effects import Group, effects, family_groups, named_worst
 from core.analysis.facts import known_words, may_be_true
 from core.analysis.flip_cells import BY, IQR, UNITS, cell_risks, evident_gaps, leading, shift_cells
 from core.analysis.table import MOST_CHANGES, View
-from core.analysis.verdicts import MARGIN, NOT_TOLD, SCATTERS, SILENT, against_null
+from core.analysis.verdicts import MARGIN, NO_NULL, NOT_TOLD, SCATTERS, SILENT, against_null
 from core.probes.base import Axis
 from core.statistics.bootstrap import LEAST_N, adjusted_level
 from core.statistics.factors import shares_of_largest
@@ -111,7 +111,7 @@ def beside_null(view: View, rows: pd.DataFrame) -> pd.DataFrame:
     Returns:
         The rows with null_median (:meth:`core.analysis.table.View.null_median`), further, further_low, further_high (in
         percent, 50: no further; NaN for the invisible edits themselves and where none was scored),
-        than_null (:func:`core.analysis.verdicts.against_null`; empty likewise), and, beside NOT_TOLD alone,
+        than_null (:func:`core.analysis.verdicts.against_null`; empty and NO_NULL likewise), and, beside NOT_TOLD alone,
         null_detectable (:func:`core.statistics.power.reach`, in percentage points).
     """
     keys = list(zip(rows["evaluator"].astype(str), rows["corpus"].astype(str), strict=True))
@@ -127,8 +127,8 @@ def beside_null(view: View, rows: pd.DataFrame) -> pd.DataFrame:
 
 def _beside(view: View, evaluator: str, corpus: str, family: str, floor: float, level: float) -> Further:
     table = view.table
-    if table.axis_of(family) == Axis.NULL.value or np.isnan(floor):
-        return np.nan, np.nan, np.nan, "", np.nan
+    if (null := table.axis_of(family) == Axis.NULL.value) or np.isnan(floor):
+        return np.nan, np.nan, np.nan, "" if null else NO_NULL, np.nan
     probes = view.families().get(family, ())
     return further(view, evaluator, corpus, lambda: view.shifts(evaluator, probes)[0], called=probes, level=level)
 

@@ -56,6 +56,8 @@ SILENT = (CONSTANT, ALL_ZERO, NO_SCORE)
 FURTHER = "more than invisible edits"
 NO_FURTHER = "no more than invisible edits"
 NOT_TOLD = "not told apart from invisible edits"
+NO_NULL = "what invisible edits do is not known"
+"""Stands beside a family where none was scored, or none has a % change."""
 
 NOT_ASKED = Interval(math.nan, math.nan, math.nan, 0, 0.95)
 """Stands in the place of an interval that a claim does without."""

@@ -73,7 +73,8 @@ _PEOPLE = {
         Column("n_votes", "n votes", digits=0), Column("annotators", "n annotators", digits=0),
         Column("rate", "Rate % [95 % CI]", digits=1, low="low", high="high"),
         Column("more", "What would halve the interval", kind="text"),
-    ), f"Each item with two votes or more counts alike. {_ABOUT}"),
+    ), "Each item counts alike; of three annotators or more those with one vote are left out. "
+       f"{_ABOUT}"),
     "S-human-agreement": ("How far people agree", (
         _STUDY, Column("question", "Question", kind="text"), Column("measure", "Measure", kind="text"),
         Column("n_items", "n items", digits=0), Column("n_votes", "n votes", digits=0),

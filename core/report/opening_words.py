@@ -20,7 +20,7 @@ from core.analysis.overview import furthest, more_alike, worst_first
 from core.analysis.questions.directional import RATES
 from core.analysis.questions.selective import HEADLINE
 from core.analysis.table import ScoreTable
-from core.analysis.verdicts import HOLDS, MARGIN, NO_CLAIM, SCATTERS, TOO_FEW_SOURCES, UNDECIDED, UNMOVED
+from core.analysis.verdicts import HOLDS, MARGIN, NO_CLAIM, NO_NULL, SCATTERS, TOO_FEW_SOURCES, UNDECIDED, UNMOVED
 from core.probes.base import Axis
 from core.report.document import Opening, number
 from core.seeds import RUN_SEED
@@ -90,7 +90,8 @@ def opening(
 
 def _families(table: ScoreTable, answers: Answers) -> pd.DataFrame:
     """The families that were tested, in the corpus that the report is about."""
-    rows = answers.get("S1", pd.DataFrame(columns=["corpus", "tests", "axis", "evaluator", "drift", "label"]))
+    names = ["corpus", "tests", "axis", "evaluator", "drift", "label", "than_null"]
+    rows = answers.get("S1", pd.DataFrame(columns=names))
     kept = (rows["corpus"] == table.scope.corpus) & (rows["tests"] != "") & (rows["axis"] != Axis.NULL.value)
     rows = rows[kept]
     return rows.assign(family=rows["label"])
@@ -228,6 +229,8 @@ def _cautions(table: ScoreTable, rows: pd.DataFrame, words: Collection[str], *, 
     if broken_families(table.view()):
         yield "That stability alone is a merit: a score that never changes is stable."
     few, open_ = int(rows["drift"].isin(NO_CLAIM).sum()), int((rows["drift"] == UNDECIDED).sum())
+    if rows["than_null"].eq(NO_NULL).any():
+        yield "That a change is more than noise: what invisible edits do is not known."
     if few:
         yield f"Anything from {few} of {len(rows)} families and evaluators: too few items or sources for a claim."
     if open_:

@@ -10,6 +10,7 @@ import pytest
 from core.analysis.facts import MAY_BE_TRUE, WHY
 from core.corpora.registry import catalogue
 from core.corpora.schema import Item
+from core.errors import InvalidInput
 from core.features.metric_check.check_command import _print
 from core.features.metric_check.metric_check import check_metric
 from core.probes.registry import select
@@ -61,6 +62,13 @@ def test_check_says_why_it_cannot_tell(
         assert low != high
     undecided = {each.family for each in report.families if each.verdict == "undecided"}
     assert undecided == (set() if why == EQUAL else {"null", "vertical-flip", "blur"})
+
+
+def test_one_item_is_no_check_and_the_error_says_how_many_are_needed(items: Sequence[Item], tmp_path: Path) -> None:
+    file = tmp_path / "little.py"
+    file.write_text(METRICS)
+    with pytest.raises(InvalidInput, match="the corpus has 1 item with an English caption; at least 3 are needed"):
+        check_metric(f"{file}:bright", items[:1], select(("blur",)), count=3)
 
 
 def test_ends_that_two_digits_cannot_tell_apart_are_told_by_more(

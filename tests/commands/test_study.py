@@ -1,4 +1,5 @@
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -53,6 +54,19 @@ def test_a_study_from_creation_over_votes_to_agreement(invoke: Invoke, data: Pat
     assert invoke("study", "create", "copy", "--total", 12, "--attention", 0).exit_code == Code.OK
     assert "belongs to study 'pilot'" in invoke("study", "import", "copy", tmp_path / "votes.csv").stderr
     assert "0 votes" in invoke("study", "import", "pilot", tmp_path / "votes.csv").stdout
+
+
+def test_of_one_annotator_no_measure_is_printed_and_each_line_says_why(invoke: Invoke, data: Path) -> None:
+    invoke("study", "create", "alone", "--run", "demo", "--total", 12, "--attention", 0, "--per-item", 1)
+    invoke("study", "invite", "alone", "Ada")
+    assert len(finish(Study(studies_dir() / "alone"), "a01")) == 12
+    found = json.loads(invoke("study", "agreement", "alone", "--json").stdout)
+    assert {(row["estimate"], row["note"]) for row in found["agreement"]} == {(None, "no item has two votes")}
+    assert found["competence"] == found["pairwise"] == found["answers"] == []
+    assert all(row["low"] is None and "1 annotator cannot tell" in row["more"] for row in found["rates"])
+    text = " ".join(invoke("study", "agreement", "alone").stdout.split())
+    assert "1 annotator cannot tell how far people differ" in text
+    assert not re.search(r"\bnan\b", text)
 
 
 def test_a_study_of_right_and_wrong_sides_from_creation_to_people_beside_evaluators(invoke: Invoke, data: Path) -> None:

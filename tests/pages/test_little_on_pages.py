@@ -7,6 +7,7 @@ from typing import Any
 import pandas as pd
 import pytest
 
+from core.analysis.verdicts import NO_NULL
 from core.errors import InvalidInput
 from core.report.build import build
 from core.report.fairness_card import card_report
@@ -22,6 +23,7 @@ from tests.pages.opening import (
     FLIP_RISK,
     OVERVIEW,
     RESULTS,
+    UNFOLDED,
     Open,
     said,
     shown,
@@ -46,6 +48,9 @@ LITTLE: Mapping[str, Callable[[], Rows]] = {
     "no controls": lambda: made(without=lambda row: row.get("family") == "blur"),
 }
 CLAIMS_NOTHING = ("one item", "nine items", "one source", "equal scores")
+WHY_OF = {"no null edits": NO_NULL, "no controls": "no run has a moved object"}
+"""What stands on page, report and card of a run that lacks one half of a comparison."""
+
 PAGES = (OVERVIEW, RESULTS, FAILURES, FLIP_RISK, CALIBRATION, CONTRAST)
 
 EACH = pytest.mark.parametrize(
@@ -99,6 +104,8 @@ def test_a_page_claims_nothing_of_too_little_and_says_why(open_page: Open, kind:
     words = "\n".join([said(app), *(f"{each.value} {each.delta}" for each in app.metric)])
     frames = [each.value for each in app.dataframe]
     assert not (bad := list(dict.fromkeys(offences(kind, words, frames)))), "\n".join(bad)
+    if kind in WHY_OF and page == OVERVIEW:
+        assert WHY_OF[kind].lower() in said(open_page(page, **UNFOLDED)).lower()
     if kind in CLAIMS_NOTHING and page != FAILURES:  # which shows pairs, and estimates nothing
         assert WHY.search(" ".join([words, *(each.to_string() for each in frames)])), words
 
@@ -112,6 +119,9 @@ def test_a_report_and_a_card_claim_nothing_of_too_little(kind: str) -> None:
             card = shown(card_report(store))
         except InvalidInput as error:  # nothing can be on it, and that is said
             card = str(error)
+    if kind in WHY_OF:
+        assert WHY_OF[kind] in " ".join([markdown(report), *(each.reason for each in report.missing)])
+        assert WHY_OF[kind] in card
     parts = [each for each in (*report.tables, *report.details) if OF_LEVELS not in each.note]
     words = f"{markdown(report)} {card}".replace("\\", "")
     assert not (bad := list(dict.fromkeys(offences(kind, words, [each.frame for each in parts])))), "\n".join(bad)

@@ -38,6 +38,7 @@ from core.statistics.bootstrap import LEAST_N
 from core.store.store import Store
 from tests.analysis.broken_runs import rows_of, write_broken
 from tests.features.human.small_study import comparisons, items, make, vote_versions
+from tests.pages.test_little_on_pages import offences
 
 
 @pytest.fixture(scope="module")
@@ -296,3 +297,26 @@ def test_the_report_names_the_study_by_which_a_word_is_known(demo: Store, tmp_pa
             vote_versions(made, name, item.id, original=2, variant=2, preferred="tie")
     told = build(demo, narrow(demo), whole=False, figures=False, studies=[made]).opening
     assert "Of cultural, people accept both captions of 12 of 12 items (study pilot)." in told.audited
+
+
+@pytest.mark.parametrize("count", [1, 30])
+def test_of_one_annotator_nothing_is_claimed_and_every_table_says_why(
+    tmp_path: Path, table: ScoreTable, count: int
+) -> None:
+    shown = [replace(each, item=str(name)) for each, name in zip(items(count), table.items["item"], strict=False)]
+    made = make(tmp_path, items=tuple(shown))
+    for place, item in enumerate(shown):
+        (ada,) = made.state().annotators or made.invite([""])
+        vote_versions(made, ada, item.id, original=2, variant=place % 3, preferred="variant")
+    found = beyond(table, studies=[made])
+    frames = [each.frame for each in found.tables]
+    assert list(offences("one item", " ".join(each.note for each in found.tables), frames)) == []
+    rates, agreement = named(found, "S-human-rates"), named(found, "S-human-agreement")
+    assert rates[["low", "high"]].isna().all(axis=None)
+    assert rates["note"].str.startswith("1 annotator cannot tell how far people differ").all()
+    assert agreement["estimate"].isna().all()
+    assert set(agreement["note"]) == {"no item has two votes"}
+    why = {each.id: each.reason for each in found.missing}
+    for name in ("outcomes", "kappa", "competence", "answers", "scores"):
+        assert re.search(r"no item .* two votes|no two annotators|no pair has two votes", why[f"S-human-{name}"]), name
+    assert accepted_by_people([made], table.scope.run_ids) == {}, "one person's yes leaves no word accepted"

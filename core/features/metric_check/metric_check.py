@@ -37,6 +37,7 @@ from core.registry import STRANGERS, line_of
 from core.scoring.workbench import Workbench
 from core.statistics.changes import WITHHELD
 from core.statistics.crossed_sources import numbered
+from core.statistics.wording import counted
 
 # What every evaluator promises, tried on one of them: a unit test for a metric.
 
@@ -387,7 +388,9 @@ def check_metric(
     _check_expectations(probes, directional)
     usable = [item for item in items if item.captions.get(ENGLISH)]
     if len(usable) < 3:
-        raise InvalidInput(f"the corpus has {len(usable)} items with an English caption; at least 3 are needed")
+        raise InvalidInput(
+            f"the corpus has {counted(len(usable), 'item')} with an English caption; at least 3 are needed"
+        )
     places = np.linspace(0, len(usable) - 1, min(count, len(usable))).round().astype(int)
     chosen = [usable[place] for place in places]
     pool = Pool(device="cpu") if pool is None else pool

@@ -190,9 +190,9 @@ def _sure(worst_in: float) -> str:
 
 def _beside_null(row: pd.Series) -> str:
     """What the same items do under invisible edits, in words; empty where none was scored."""
-    if not (often := further_said(row)):
-        return ""
     said = str(row["than_null"])
+    if not (often := further_said(row)):
+        return safe(said[:1].upper() + said[1:])
     power = told_from_null(said, row["null_detectable"])
     return f"{safe(said[0].upper() + said[1:])}: {often}{f'. {power[0].upper()}{power[1:]}' if power else ''}"
 

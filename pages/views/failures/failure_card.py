@@ -40,8 +40,8 @@ def heading(place: int, pair: pd.Series, rows: pd.DataFrame, order: str) -> None
     what = [str(first["label"])] if pd.notna(first["label"]) else []
     what += [str(first["category"])] if pd.notna(first["category"]) else []
     what += [f"object covers {as_percent(first['coverage'])}"] if pd.notna(first["coverage"]) else []
-    about = " · ".join([str(first["axis"]), *what])
-    st.caption(f"**{safe(title(pair['probe']))}** · {safe(about, limit=140)}")
+    about = " · ".join([f"**{safe(title(pair['probe']))}**", *(safe(each, limit=60) for each in what)])
+    st.caption(about)
     if said := cut_said(first["object_kept"]):
         st.caption(f":material/content_cut: {said}")
 
@@ -127,7 +127,7 @@ def below_pictures(made: Made) -> str:
     """Say under the pictures what the edit changed; empty where there is nothing to say."""
     if isinstance(made, str) or made.after is None:
         return ""
-    return f"Original · variant, {_edit_said(made)}"
+    return f"Before · after, {_edit_said(made)}"
 
 
 def captions(rows: pd.DataFrame) -> None:
@@ -194,36 +194,37 @@ def actions(
     tag: Callable[[], None],
     like: Callable[[], None],
 ) -> None:
-    """Draw what can be done with the pair."""
+    """Draw what can be done with the pair: what leads on, and the rest behind a label."""
     with st.container(horizontal=True, gap="small", vertical_alignment="center", key=f"failure_ways_{key}"):
-        st.button(
-            "Full record",
-            icon=":material/receipt_long:",
-            type="tertiary",
-            key=f"failures.open.{key}",
-            on_click=open_record,
-            help="Every column that the store has of this pair",
-        )
         to_lab(pair, rows, files)
-        tag()
         collect_button(slide, key=f"failure.{key}")
-        st.button(
-            "More like this",
-            icon=":material/image_search:",
-            type="tertiary",
-            key=f"failures.like.{key}",
-            on_click=like,
-            help="Items whose pictures an evaluator of the run embeds closest to it",
-        )
-        if pair["more"]:
+        with st.popover("More", icon=":material/more_horiz:", type="tertiary"):
             st.button(
-                f"+{counted(int(pair['more']), 'more edit')}",
-                icon=":material/filter_none:",
+                "Full record",
+                icon=":material/receipt_long:",
                 type="tertiary",
-                key=f"failures.more.{key}",
-                on_click=show_item,
-                help="Every edit of this item",
+                key=f"failures.open.{key}",
+                on_click=open_record,
+                help="Every column that the store has of this pair",
             )
+            tag()
+            st.button(
+                "More like this",
+                icon=":material/image_search:",
+                type="tertiary",
+                key=f"failures.like.{key}",
+                on_click=like,
+                help="Items whose pictures a metric of the run embeds closest to it",
+            )
+            if pair["more"]:
+                st.button(
+                    f"+{counted(int(pair['more']), 'more edit')}",
+                    icon=":material/filter_none:",
+                    type="tertiary",
+                    key=f"failures.more.{key}",
+                    on_click=show_item,
+                    help="Every edit of this item",
+                )
 
 
 def opener(state: PageState, pair: pd.Series) -> Callable[[], None]:

@@ -207,7 +207,7 @@ def draw_nothing_left(state: PageState, files: Signature, scope: Narrowed, chose
 
 
 def draw_controls(state: PageState, held: Held) -> None:
-    """Draw the layout, the order, the smallest baseline, the marks, the tags, and how a card is read."""
+    """Draw the layout, the order, the smallest baseline, the tags; behind a label the marks and whether every edit."""
     with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
         state.switch("layout", "Layout", LAYOUTS)
         st.selectbox(
@@ -229,19 +229,19 @@ def draw_controls(state: PageState, held: Held) -> None:
                 "score do not count in this order: from 0.001 to 0.1 is +9,900 %. Pairs without another shift come "
                 "last.",
             )
-        st.selectbox(
-            "Marks on pictures",
-            tuple(MARKS),
-            key=state.key("marks"),
-            format_func=MARKS.__getitem__,
-            width=170,
-            help="Frames around a moved object, or the changed pixels in colour on grey",
-        )
-        if not state.get("item"):
-            st.toggle("Every edit", key=state.key("every"), help="A card for every pair, not the furthest of each item")
         draw_tag_filter(state, held)
-        with st.popover("How to read a card", icon=":material/help:", type="tertiary"):
-            st.markdown(_CARD_HELP)
+        with st.popover("What is shown", icon=":material/tune:"):
+            st.selectbox(
+                "Marks on pictures",
+                tuple(MARKS),
+                key=state.key("marks"),
+                format_func=MARKS.__getitem__,
+                help="Frames around a moved object, or the changed pixels in colour on grey",
+            )
+            if not state.get("item"):
+                st.toggle(
+                    "Every edit", key=state.key("every"), help="A card for every pair, not the furthest of each item"
+                )
 
 
 def draw_gallery(
@@ -258,13 +258,15 @@ def draw_gallery(
     page = state.get("page")
     pairs, rows = found.pairs, shifts_of(files, scope, found.pairs)
     with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute"):
-        st.markdown(_counts(found, page, pages, of_items=once(state)))
+        said, behind = _counts(found, of_items=once(state))
+        st.markdown(f"{said} · page {thousands(page)} of {thousands(pages)}", help=behind)
         with st.container(horizontal=True, width="content", gap="small"):
             _turn(state, "Previous", "P", page - 1, disabled=page <= 1)
             _turn(state, "Next", "N", page + 1, disabled=page >= pages)
             draw_downloads(state, files, scope, chosen, found, rows, held, named=named)
-    if said := _null_bands(rows):
-        st.caption(said)
+            with st.popover("How to read a card", icon=":material/help:", type="tertiary"):
+                st.markdown(_CARD_HELP)
+                st.caption(_null_bands(rows))
     if state.get("layout") == "grid":
         draw_tiles(state, store(files), scope, pairs, rows, held)
     else:
@@ -309,13 +311,13 @@ def draw_one_item(state: PageState) -> None:
             )
 
 
-def _counts(found: Ranking, page: int, pages: int, *, of_items: bool) -> str:
-    said = f"**{counted(found.n_pairs, 'pair')}**, {counted(found.n_shifts, 'shift')}"
-    if of_items:
-        said += f" of {counted(found.n_items, 'item')}, the furthest pair of each"
+def _counts(found: Ranking, *, of_items: bool) -> tuple[str, str]:
+    """How much is shown, and of how many pairs and shifts that is."""
+    pairs, shifts = counted(found.n_pairs, "pair"), counted(found.n_shifts, "shift")
+    said = f"**{counted(found.n_items, 'item')}**, the furthest pair of each" if of_items else f"**{pairs}**"
     if found.n_unranked:
         said += f" · {counted(found.n_unranked, 'pair')} last, without a number in this order"
-    return f"{said} · page {thousands(page)} of {thousands(pages)}"
+    return said, f"Of {pairs}, {shifts}: a shift is one pair under one metric"
 
 
 def _like(state: PageState, item: str) -> None:

@@ -187,7 +187,6 @@ def _table(runs: tuple[Run, ...]) -> None:
         },
         column_order=(
             "run",
-            "tests",
             "corpus",
             "items",
             "left_out",
@@ -198,6 +197,7 @@ def _table(runs: tuple[Run, ...]) -> None:
             "seal",
             "created",
             "evaluators",
+            "tests",
         ),
     )
 

@@ -10,6 +10,7 @@ from pages.views.common.collect import Origin, data_buttons, figure_buttons, fig
 from pages.views.common.page_charts import draw as draw_figure
 from pages.views.common.page_head import header
 from pages.views.common.page_tables import draw_table
+from pages.views.common.shown_answers import interval
 from pages.views.common.text import safe
 from pages.views.common.url_state import Field, PageState, one_of
 
@@ -55,19 +56,23 @@ def _draw(check: Selfcheck) -> None:
     draw_figure(drawn, key="selfcheck.figure", alt=f"{drawn.title}. {drawn.note}")
     st.caption(drawn.note)
     figure_buttons(drawn, drawn.data, "planted-falls", title=drawn.title, key="selfcheck.figure")
-    draw_table(
-        rows,
-        alt="Planted evaluators and what is found of them",
-        column_config={
-            "planted": st.column_config.TextColumn("Planted", help="What the evaluator was made to do"),
-            "family": "Edits",
-            "finding": st.column_config.TextColumn("Finding", help="As reports, pages and the command check find it"),
-            "is": st.column_config.TextColumn("Is", help="Whether the finding is right of this evaluator"),
-            "rate": st.column_config.NumberColumn("Repeats with it", format="%.0f %%"),
-            "low": st.column_config.NumberColumn("From", format="%.0f %%", help="Wilson's 95 % interval"),
-            "high": st.column_config.NumberColumn("To", format="%.0f %%"),
-            "n": "Repeats",
-            "note": "Remark",
-        },
-    )
-    data_buttons(rows, "selfcheck", key="selfcheck.table")
+    with st.expander("Every planted evaluator", icon=":material/table:"):
+        bounds, look = interval(rows, "low", "high", 0, signed=False)
+        draw_table(
+            rows.assign(bounds=bounds),
+            alt="Planted evaluators and what is found of them",
+            column_order=("planted", "family", "finding", "is", "rate", "bounds", "n", "note"),
+            column_config={
+                "planted": st.column_config.TextColumn("Planted", help="What the evaluator was made to do", width=250),
+                "family": "Edits",
+                "finding": st.column_config.TextColumn(
+                    "Finding", help="As reports, pages and the command check find it", width=130
+                ),
+                "is": st.column_config.TextColumn("Is", help="Whether the finding is right of this evaluator"),
+                "rate": st.column_config.NumberColumn("Repeats with it", format="%.0f %%"),
+                "bounds": look,
+                "n": "Repeats",
+                "note": "Remark",
+            },
+        )
+        data_buttons(rows, "selfcheck", key="selfcheck.table")

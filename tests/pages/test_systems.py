@@ -119,7 +119,7 @@ def test_the_page_opens_on_an_example_that_a_shipped_run_holds_and_keeps_nothing
     scores = rows.pivot_table(index=["source", "item"], columns="system", values="score")
     gaps = (scores["Template caption"] - scores["Human caption"]).groupby("source").mean()
     assert f"Not for sure: the difference has p = {wilcoxon(gaps).pvalue:.3f} (Wilcoxon signed-rank" in text
-    assert "2 other pairs of neighbours have no bars: no edited picture was scored with both captions" in text
+    assert "2 other pairs of neighbours have no bars of swaps: no edited picture was scored with both captions" in text
     assert "How often does an edit swap Template caption and Human caption?" in text
     kept()
     assert "[Example]" not in said(open_page(SYSTEMS))
@@ -176,6 +176,17 @@ def test_a_figure_of_a_leaderboard_is_kept_with_what_scored_it(open_page: Open, 
     assert slide.of.startswith("Leaderboard mine, corpus demo, scored ")
     assert "metric-0, fingerprint abc" in slide.of
     assert (slide.signature, slide.page) == ("", SYSTEMS)
+
+
+def test_two_that_are_equal_on_every_picture_share_the_lead(open_page: Open) -> None:
+    kept("first", systems=("A", "B"), evaluators=1)
+    made = read_leaderboard(path_of("first"))
+    own = made.rows[made.rows["system"] == "A"]
+    write_leaderboard(replace(made, name="equal", rows=pd.concat([own, own.assign(system="B")], ignore_index=True)))
+    text = said(open_page(SYSTEMS, board="equal")).replace("*", "")
+    assert "A and B share the lead, on 12 pictures that all systems caption." in text
+    assert "No test tells A from B: all values are equal." in text
+    assert "not for sure" not in text
 
 
 def test_systems_can_be_left_out_and_the_link_says_so(open_page: Open) -> None:

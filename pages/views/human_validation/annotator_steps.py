@@ -203,7 +203,7 @@ def draw_rules(study: Study) -> None:
         st.header("Examples", anchor=False)
         cells = st.grid(min(len(examples), 3), min_column_width=240, gap="small")
         for number, example in enumerate(examples, start=1):
-            with cells.container(border=True, key=f"study_example_{number}"):
+            with cells.container(border=True, height="stretch", key=f"study_example_{number}"):
                 try:
                     st.image(desk().example(study, example), alt=f"Example {number}", width="stretch")
                 except NotAvailable:

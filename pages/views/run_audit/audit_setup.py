@@ -260,7 +260,8 @@ def _single(state: PageState) -> None:
             format_func=lambda name: f"{name} · {known.get(name).axis.value}",
         )
         st.caption("Edits that a chosen one is compared with are added by themselves.")
-        _own_code("Your own edits", PROBE_FILES, "path/to/file.py:Name, further ones after a comma")
+        written = "path/to/file.py:Name, further ones after a comma"
+        st.text_input("Your own edits", key=PROBE_FILES, max_chars=1000, placeholder=written)
     for broken in known.broken:
         st.caption(f"{safe(broken.where)} is broken: {safe(broken.error, limit=300)}")
 
@@ -388,14 +389,14 @@ def _options(state: PageState) -> DeltaGenerator:
             help="Name of the run and of its folder: letters, digits, dots, dashes, underscores.",
         )
         st.text_input(
-            "Options",
+            "Options of this corpus",
             key=state.key("options"),
             max_chars=300,
             placeholder="key=value, key=value",
-            label_visibility="collapsed",
         )
         st.caption("  \n".join(f"**{safe(key)}** · {safe(meaning)}" for key, meaning in loader.takes.items()))
-        _own_code("Your own corpus", CORPUS_FILE, "path/to/file.py:Name, in place of the one chosen above")
+        written = "path/to/file.py:Name, in place of the one chosen above"
+        st.text_input("Your own corpus", key=CORPUS_FILE, max_chars=1000, placeholder=written)
     typed(state.get("options"))
     return place
 
@@ -415,11 +416,6 @@ def _hold_captions(state: PageState, folder: str | None) -> None:
         options = tuple(read_options(state.get("options")).items())
         corpus = _read_corpus("folder", check_folder(folder), options, _changed(Path(folder)))
         state.put("subject", "human" if languages(corpus.items) else "template")
-
-
-def _own_code(title: str, key: str, placeholder: str) -> None:
-    """Draw a field for code by path, which is not in the link, either."""
-    st.text_input(title, key=key, max_chars=1000, placeholder=placeholder)
 
 
 def _asked(state: PageState, folder: str | None, evaluators: list[str], chosen: list[str]) -> Asked:

@@ -204,25 +204,28 @@ def draw_edits(swaps: pd.DataFrame, edits: pd.DataFrame, places: pd.DataFrame, e
         st.caption("No edit was scored, or one system has no neighbour: choose harmless edits for a new leaderboard.")
         return
     draw_table(
-        _percent(rows),
+        _percent(rows[rows["least_n"] > 0]),
         alt="Swaps of neighbours by family",
         column_config=_NEIGHBOURS | {"swapped": "Edits that swap the means"},
     )
     data_buttons(swaps, "systems-swaps", key="systems.swaps.numbers")
-    own = edits[edits["evaluator"] == evaluator]
+    own = edits[(edits["evaluator"] == evaluator) & (edits["n_items"] > 0)]
     draw_table(
         _percent(own.assign(probe=own["probe"].map(title))),
         alt="Swaps by edit",
         column_config=_NEIGHBOURS | {"swapped": "The means swap"},
     )
     data_buttons(edits, "systems-edits", key="systems.edits.numbers")
-    own = places[places["evaluator"] == evaluator]
-    draw_table(
-        own.assign(ranks=ranks_said(own)),
-        column_order=("family", "system", "ranks", "edits", "least_n", "note"),
-        alt="Rank intervals under each family",
-        column_config=_NEIGHBOURS,
-    )
+    own = places[(places["evaluator"] == evaluator) & (places["least_n"] > 0)]
+    if own.empty:
+        st.caption("No ranks under edits: no edited picture was scored with every captioner's caption.")
+    else:
+        draw_table(
+            own.assign(ranks=ranks_said(own)),
+            column_order=("family", "system", "ranks", "edits", "least_n", "note"),
+            alt="Rank intervals under each family",
+            column_config=_NEIGHBOURS,
+        )
     data_buttons(places, "systems-places", key="systems.places.numbers")
 
 

@@ -130,6 +130,8 @@ def draw_top(made: Leaderboard, tables: Callable[[str], pd.DataFrame], evaluator
         figure_buttons(figure, rows, "systems-means", title=f"Systems, {evaluator}", key="systems.means.files")
     if swaps["probability"].notna().any():
         _draw_swaps(made, swaps, evaluator)
+    elif len(swaps):
+        st.caption(_pairs_said(swaps, 0))
 
 
 def _of(table: pd.DataFrame, evaluator: str) -> pd.DataFrame:
@@ -146,9 +148,12 @@ def _said(rows: pd.DataFrame) -> str:
     first, n = safe(top["system"]), counted(int(top["n_items"]), "picture")
     if pd.isna(top["rank_high"]):
         return f"**{first}** has the highest mean ({n}; {safe(str(top['note']))})."
-    others = [safe(name) for name in rows.loc[rows["sure_low"] == 1, "system"] if name != top["system"]]
+    close = rows[(rows["sure_low"] == 1) & (rows["system"] != top["system"])]
+    others = [safe(name) for name in close["system"]]
     if not others:
         return f"**{first}** is first for sure, on {n} that all systems caption."
+    if (close["mean"] == top["mean"]).all():
+        return f"**{listed([first, *others])}** share the lead, on {n} that all systems caption."
     return f"**{first}** leads, but not for sure ahead of **{listed(others)}**, on {n} that all systems caption."
 
 
@@ -163,7 +168,8 @@ def _why_unsure(rows: pd.DataFrame, differences: pd.DataFrame) -> str:
         return ""
     row, pairs = unsure.iloc[0], counted(int(differences["p_holm"].notna().sum()), "pair")
     if pd.isna(row["p_holm"]):
-        return f"Not for sure: nothing tests the difference ({safe(str(row['note']) or 'equal on every picture')})."
+        told = "all values are equal" if row["difference"] == 0 else safe(str(row["note"])) or "too few pictures"
+        return f"No test tells {safe(row['higher'])} from {safe(row['lower'])}: {told}."
     if row["p_holm"] < ALPHA:
         return "Not for sure: the 95 % interval of the difference reaches zero."
     tested = f"{safe(row['test'])}, pictures of one source together, corrected for {pairs}"
@@ -215,4 +221,5 @@ def _pairs_said(every: pd.DataFrame, drawn: int) -> str:
         return told
     lacking = len(bare[["higher", "lower"]].drop_duplicates())
     why = "no edited picture was scored with both captions" if bare["least_n"].max() == 0 else "too few pictures"
-    return f"{told}{counted(lacking, 'other pair')} of neighbours {'has' if lacking == 1 else 'have'} no bars: {why}. "
+    pairs = counted(lacking, "other pair" if drawn else "pair")
+    return f"{told}{pairs} of neighbours {'has' if lacking == 1 else 'have'} no bars of swaps: {why}. "

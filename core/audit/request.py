@@ -21,8 +21,24 @@ SUBJECT_CHOICES = {"template": ("template",), "human": ("human",), "both": ("tem
 Choice = Literal["template", "human", "both"]
 
 
-class AuditRequest(BaseModel):
-    """One audit; made by :meth:`of`, whose errors are sentences."""
+class Asked(BaseModel):
+    """What somebody asks for; made by :meth:`of`, whose errors are sentences."""
+
+    @classmethod
+    def of(cls, **fields: Any) -> Self:
+        """Make a request.
+
+        Raises:
+            InvalidInput: naming what is wrong and the value.
+        """
+        try:
+            return cls(**fields)
+        except ValidationError as error:
+            raise InvalidInput(first_problem(error)) from error
+
+
+class AuditRequest(Asked):
+    """One audit."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -75,18 +91,6 @@ class AuditRequest(BaseModel):
         default=None,
         description="Address of a Ray cluster whose actors do it: auto, HOST:6379. docs/cluster.md starts one.",
     )
-
-    @classmethod
-    def of(cls, **fields: Any) -> Self:
-        """Make a request of what somebody asks for.
-
-        Raises:
-            InvalidInput: naming what is wrong and the value.
-        """
-        try:
-            return cls(**fields)
-        except ValidationError as error:
-            raise InvalidInput(first_problem(error)) from error
 
     @field_validator("root", "idf", mode="before")
     @classmethod

@@ -1,4 +1,4 @@
-"""A JSON file that another version may have written, read against what it must hold."""
+"""A JSON file that another version, or a stranger, may have written, read against what it must hold."""
 
 from pathlib import Path
 from typing import TypeVar, get_args
@@ -36,6 +36,26 @@ def read_versioned(path: Path, model: type[Held], *, called: str, anew: str) -> 
     try:
         return model.model_validate(held)
     except ValidationError as error:
-        first = error.errors()[0]
-        where = ".".join(map(str, first["loc"]))[:80] or "the file"
-        raise InvalidInput(f"{path} is not {called}: {where}: {first['msg'][:120]}; {anew}") from error
+        raise InvalidInput(f"{path} is not {called}: {first_wrong(error)}; {anew}") from error
+
+
+def read_small(path: Path, model: type[Held], *, most: int, called: str, anew: str) -> Held:
+    """Read a file of at most ``most`` bytes; the rest as of :func:`read_versioned`.
+
+    Raises:
+        InvalidInput: if it cannot be read, is too large, or holds something else; the sentence says where.
+    """
+    try:
+        if path.stat().st_size > most:
+            raise InvalidInput(f"{path} is larger than {most >> 20} MB and not {called}; {anew}")
+        return model.model_validate_json(path.read_bytes())
+    except OSError as error:
+        raise InvalidInput(f"{path} cannot be read: {error.strerror or error}; {anew}") from error
+    except ValidationError as error:
+        raise InvalidInput(f"{path} is not {called}: {first_wrong(error)}; {anew}") from error
+
+
+def first_wrong(error: ValidationError) -> str:
+    """Where a model first does not hold, and what is wrong there."""
+    first = error.errors()[0]
+    return f"{'.'.join(map(str, first['loc']))[:80] or 'the file'}: {first['msg'][:120]}"

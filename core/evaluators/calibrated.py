@@ -20,10 +20,11 @@ from typing import Annotated, ClassVar, Literal, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from core.corpora.images import pixel_hash
 from core.corpora.schema import Box, Item, Mask
+from core.corpora.versioned_files import read_small
 from core.errors import InvalidInput, ProbeRejected
 from core.evaluators.base import Availability, Evaluator, EvaluatorSpec, Fingerprint, Footprint, Sight, check_lengths
 from core.evaluators.cache import EmbeddingCache
@@ -118,16 +119,9 @@ def read_calibrator(path: Path) -> Calibrator:
     Raises:
         InvalidInput: if the file is missing, too large, or no calibrator.
     """
-    try:
-        if path.stat().st_size > MOST_BYTES:
-            raise InvalidInput(f"{path} is larger than {MOST_BYTES} bytes; a calibrator is a small JSON file")
-        return Calibrator.model_validate_json(path.read_bytes())
-    except OSError as error:
-        raise InvalidInput(f"{path} cannot be read: {error.strerror}; check the path") from error
-    except ValidationError as error:
-        first = error.errors()[0]
-        place = ".".join(map(str, first["loc"])) or "the file"
-        raise InvalidInput(f"{path} is no calibrator: {place}: {first['msg']}; export it again") from error
+    return read_small(
+        path, Calibrator, most=MOST_BYTES, called="a calibrator", anew="check the path, or export it again"
+    )
 
 
 def apply(

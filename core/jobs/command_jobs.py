@@ -36,7 +36,7 @@ def _check_run(run: str, do: str) -> None:
 
 
 class GetRequest(OneCommand):
-    """Weights to be fetched, as ``python -m core evaluators get`` does; made by :func:`get_request`.
+    """Weights to be fetched, as ``python -m core evaluators get`` does.
 
     Args:
         kind: tells it from an audit.
@@ -83,20 +83,8 @@ class GetRequest(OneCommand):
             raise InvalidInput(f"{self.name} has no weights to fetch; choose a published evaluator that is not here")
 
 
-def get_request(**fields: Any) -> GetRequest:
-    """Make a request of what a reader chose.
-
-    Raises:
-        InvalidInput: naming the field.
-    """
-    try:
-        return GetRequest(**fields)
-    except ValidationError as error:
-        raise InvalidInput(first_problem(error)) from error
-
-
 class MeasureRequest(OneCommand):
-    """One calibration to be measured; made by :func:`measure_request`.
+    """One calibration to be measured.
 
     Args:
         kind: tells it from an audit.
@@ -170,20 +158,8 @@ class MeasureRequest(OneCommand):
         return self.model_copy(update=own) == other.model_copy(update=own)
 
 
-def measure_request(**fields: Any) -> MeasureRequest:
-    """Make a request of what a reader chose.
-
-    Raises:
-        InvalidInput: naming the field.
-    """
-    try:
-        return MeasureRequest(**fields)
-    except ValidationError as error:
-        raise InvalidInput(first_problem(error)) from error
-
-
 class SuiteRequest(OneCommand):
-    """Evaluators to be held to one suite; made by :func:`suite_request`.
+    """Evaluators to be held to one suite.
 
     Args:
         kind: tells it from an audit.
@@ -261,18 +237,6 @@ class SuiteRequest(OneCommand):
         if self.run is not None:
             _check_run(self.run, "name")
         check_available(tuple(name for name in self.evaluators if name not in BY_WORDS))
-
-
-def suite_request(**fields: Any) -> SuiteRequest:
-    """Make a request of what a reader chose.
-
-    Raises:
-        InvalidInput: naming the field.
-    """
-    try:
-        return SuiteRequest(**fields)
-    except ValidationError as error:
-        raise InvalidInput(first_problem(error)) from error
 
 
 MOST_BYTES = 5_000_000
@@ -374,10 +338,7 @@ def check_request(**fields: Any) -> CheckRequest:
     Raises:
         InvalidInput: naming the field.
     """
-    try:
-        return CheckRequest(**{**fields, "evaluator": absolute(str(fields.get("evaluator", "")))})
-    except ValidationError as error:
-        raise InvalidInput(first_problem(error)) from error
+    return CheckRequest.of(**{**fields, "evaluator": absolute(str(fields.get("evaluator", "")))})
 
 
 class _Read(BaseModel):

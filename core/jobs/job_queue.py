@@ -151,8 +151,7 @@ def start(request: OneCommand, jobs: Path | None = None, *, work: bool = True) -
     """Put an audit in line; it begins at once where nothing else runs.
 
     Args:
-        request: what to do, from :func:`core.jobs.request.audit_request`,
-            :func:`core.jobs.command_jobs.measure_request` or :func:`core.jobs.command_jobs.suite_request`.
+        request: what to do.
         jobs: folder of jobs; None: the usual one.
         work: start a worker where none is at work.
 

@@ -9,10 +9,10 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field, field_validator
+from pydantic import ConfigDict, Field, field_validator
 
 from core import settings
-from core.audit.request import AuditRequest
+from core.audit.request import Asked, AuditRequest
 from core.corpora import registry as corpora
 from core.corpora.ordinary_paths import ordinary
 from core.corpora.registry import READ, TEXT
@@ -29,7 +29,7 @@ from core.store.run_files import COMPLETE, check_run_id, read_run
 _ADDRESS = r"^(auto|[A-Za-z0-9.\-\[\]:]+:[0-9]{1,5})$"
 
 
-class OneCommand(BaseModel):
+class OneCommand(Asked):
     """A job that ends with its command.
 
     Args:

@@ -489,39 +489,5 @@ def two_readers(
         int((a & b).sum()),
         share(b[a], groups=of[a]),
         share(a[b], groups=of[b]),
-        _kappa(a, b, of, resamples=resamples, seed=seed),
+        weighted_kappa(a, b, answers=2, groups=of, resamples=resamples, seed=seed),
     )
-
-
-def _kappa(a: np.ndarray, b: np.ndarray, of: np.ndarray, *, resamples: int, seed: int) -> Interval:
-    if not len(a):
-        return Interval(math.nan, math.nan, math.nan, 0, 0.95, "nothing was read")
-    tables = np.zeros((int(of.max()) + 1, 4))
-    np.add.at(tables, (of, 2 * a + b), 1.0)
-    estimate = float(_kappas(tables.sum(axis=0)[None])[0])
-    if math.isnan(estimate):
-        return Interval(math.nan, math.nan, math.nan, len(a), 0.95, "both gave one and the same answer throughout")
-    if said := too_few(len(a), len(tables), least=LEAST_CHANCE):
-        return Interval(estimate, math.nan, math.nan, len(a), 0.95, said)
-    # sources of one table are one pattern, so that a resample is one draw over the patterns
-    patterns, which, times = np.unique(tables, axis=0, return_inverse=True, return_counts=True)
-    rng = np.random.default_rng(seed)
-    drawn = _kappas(rng.multinomial(len(tables), times / len(tables), size=resamples) @ patterns)
-    drawn = drawn[~np.isnan(drawn)]
-    if not len(drawn) or np.ptp(drawn) == 0:
-        return Interval(estimate, math.nan, math.nan, len(a), 0.95, "no interval: every resample gives the same value")
-    left_out = _kappas(tables.sum(axis=0)[None] - patterns)
-    influence = (np.nanmean(left_out) - np.nan_to_num(left_out, nan=estimate))[which.ravel()]
-    at = expanded(0.95, len(tables))
-    low, high = bca_bounds(drawn, estimate=estimate, acceleration=acceleration(influence), level=at)
-    return Interval(estimate, low, high, len(a), 0.95)
-
-
-def _kappas(tables: np.ndarray) -> np.ndarray:
-    """κ of counts [k, 4] of (no, no), (no, yes), (yes, no), (yes, yes); NaN where chance explains everything."""
-    n = tables.sum(axis=1)
-    n = np.where(n > 0, n, np.nan)
-    observed = (tables[:, 0] + tables[:, 3]) / n
-    one, other = (tables[:, 2] + tables[:, 3]) / n, (tables[:, 1] + tables[:, 3]) / n
-    chance = one * other + (1 - one) * (1 - other)
-    return np.where(1 - chance > 1e-12, (observed - chance) / np.where(1 - chance > 1e-12, 1 - chance, 1.0), np.nan)

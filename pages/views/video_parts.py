@@ -37,7 +37,7 @@ from pages.views.common.page_charts import draw
 from pages.views.common.page_tables import draw_table
 from pages.views.common.reader_uploads import Uploads, let_go, session
 from pages.views.common.text import counted, number, safe
-from pages.views.common.url_state import Field, PageState, joined, one_of, some_of, text
+from pages.views.common.url_state import Field, PageState, count_field, joined, one_of, some_of, text
 from pages.views.probe_lab.lab_state import default_evaluators, ready_evaluators
 
 SOURCES = {"demo": "Demo videos", "upload": "Your own"}
@@ -149,7 +149,7 @@ def video_state() -> PageState:
             Field("source", usual, one_of(lambda: tuple(SOURCES), usual, what="source of videos")),
             Field("video", first, one_of(demo_ids, first, what="demo video")),
             Field("upload", "", _read_upload),
-            Field("frames", USUAL_FRAMES, _read_count),
+            count_field("frames", USUAL_FRAMES, MOST_FRAMES, of="frames"),
             Field("captions", "", text(limit=LONGEST)),
             Field("other", None, one_of(demo_ids, None, what="demo video")),
             Field(
@@ -214,12 +214,6 @@ def _read_upload(raw: str) -> tuple[str, str]:
     if shared().uploads.get(raw, owner=session()) is not None:
         return raw, ""
     return "", "The uploaded video of this link is no longer held by the server; upload it again."
-
-
-def _read_count(raw: str) -> tuple[int, str]:
-    if raw.isascii() and raw.isdigit() and 1 <= int(raw[:6]) <= MOST_FRAMES:
-        return int(raw), ""
-    return USUAL_FRAMES, f"The number of frames must lie between 1 and {MOST_FRAMES}, got {raw[:40]!r}."
 
 
 _TEXT, _LET_GO = "video.text", "video.let_go"

@@ -109,7 +109,7 @@ def test_before_and_after_come_as_json_for_a_script(invoke: Invoke) -> None:
         ([DEMO, "--evaluator", "conse-lite0", "--weights", "magic"], "weights must be one of"),
         ([DEMO, "--evaluator", "conse-lite0", "--families", "none"], "no shift of evaluator"),
         ([DEMO, "--evaluator", "conse-lite0", "--against", "me"], "me"),
-        (["apply", ROOT / "README.md", DEMO, "-o", "x.csv"], "no calibrator"),
+        (["apply", ROOT / "README.md", DEMO, "-o", "x.csv"], "not a calibrator"),
     ],
 )
 def test_what_cannot_be_calibrated_is_one_sentence(invoke: Invoke, arguments: list, sentence: str) -> None:

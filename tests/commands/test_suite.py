@@ -174,7 +174,7 @@ def test_what_cannot_be_used_is_one_sentence(invoke: Invoke, pictures: Path, tmp
         ([tmp_path / "none.json", pictures], "cannot be read"),
         ([path, tmp_path / "nowhere"], "no folder"),
         ([path, tmp_path], "none of the 3 images"),
-        ([path, pictures, "--calibrator", path], "no calibrator"),
+        ([path, pictures, "--calibrator", path], "not a calibrator"),
     ):
         done = invoke("suite", *arguments, "--evaluator", colour_words)
         assert done.exit_code == 2

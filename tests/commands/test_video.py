@@ -94,7 +94,7 @@ def test_references_need_an_evaluator_that_takes_them_and_the_other_way_round(
         ((f"clipscore@{tiny}", "--idf", tmp_path / "captions.txt"), "matches no tokens"),
         (("grounding-judge",), "embeds no frames"),
         ((f"emscore@{tiny}", "--frames", "none"), "--frames (all, or a number) must be a whole number"),
-        ((f"emscore@{tiny}", "--idf", tmp_path / "captions.txt"), "holds no document frequencies"),
+        ((f"emscore@{tiny}", "--idf", tmp_path / "captions.txt"), "is not a file of document frequencies"),
     ):
         done = invoke(*given, *words)
         assert (done.exit_code, said in done.stderr) == (Code.BAD_INPUT, True), done.stderr

@@ -203,7 +203,7 @@ def test_what_is_no_file_of_frequencies_is_refused_with_the_way_to_make_one(tmp_
     with pytest.raises(InvalidInput, match="python -m core video idf"):
         read_idf(tmp_path / "gone.json")
     (tmp_path / "idf.pkl").write_bytes(b"\x80\x04K\x01.")
-    with pytest.raises(InvalidInput, match="holds no document frequencies"):
+    with pytest.raises(InvalidInput, match="is not a file of document frequencies"):
         read_idf(tmp_path / "idf.pkl")
     with pytest.raises(InvalidInput, match="no sentence of 1 to 66 words, 1 were left out"):
         counted([""])

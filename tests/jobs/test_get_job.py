@@ -14,7 +14,7 @@ from core.evaluators.weights import fetched
 from core.evaluators.weights.catalogue import WeightFile, Weights, weights
 from core.jobs import job_files as jobs_files
 from core.jobs import job_queue
-from core.jobs.command_jobs import get_request
+from core.jobs.command_jobs import GetRequest
 from core.jobs.progress import Told, read_progress
 from tests.commands.calling import Invoke
 from tests.commands.conftest import invoke  # noqa: F401
@@ -90,7 +90,7 @@ def test_the_command_of_a_job_fetches_tells_and_makes_it_ready(
     invoke: Invoke,  # noqa: F811
 ) -> None:
     target = published(server, monkeypatch, tmp_path)
-    request, told = get_request(name=NAME, run_id="mine"), tmp_path / "progress.json"
+    request, told = GetRequest.of(name=NAME, run_id="mine"), tmp_path / "progress.json"
     done = invoke(*request.command(told)[3:])
     assert done.exit_code == 0, done.output
     assert "pac-s is ready" in done.stdout
@@ -107,7 +107,7 @@ def test_a_download_that_was_cut_goes_on_where_it_was(
 ) -> None:
     target = published(server, monkeypatch, tmp_path)
     Publisher.cut = 5000
-    request, told = get_request(name=NAME, run_id="mine"), tmp_path / "progress.json"
+    request, told = GetRequest.of(name=NAME, run_id="mine"), tmp_path / "progress.json"
     cut = invoke(*request.command(told)[3:])
     assert cut.exit_code == 3
     assert not request.is_complete(told)
@@ -126,7 +126,7 @@ def test_other_bytes_than_published_are_not_kept(
     invoke: Invoke,  # noqa: F811
 ) -> None:
     target = published(server, monkeypatch, tmp_path, sha256="0" * 64)
-    request, told = get_request(name=NAME, run_id="mine"), tmp_path / "progress.json"
+    request, told = GetRequest.of(name=NAME, run_id="mine"), tmp_path / "progress.json"
     answer = invoke(*request.command(told)[3:])
     assert answer.exit_code == 3
     assert "it was not kept" in answer.stderr
@@ -146,7 +146,7 @@ def test_without_a_network_a_job_ends_with_the_command_s_sentence(monkeypatch: p
         monkeypatch.setenv(name, "http://127.0.0.1:9")  # nobody listens there
     for name in ("no_proxy", "NO_PROXY"):
         monkeypatch.delenv(name, raising=False)
-    job = job_queue.start(get_request(name="clipscore"))
+    job = job_queue.start(GetRequest.of(name="clipscore"))
     assert job.id.startswith("get-clipscore-")
     wait(lambda: job_queue.get(job.id).status not in job_queue.ACTIVE)
     done = job_queue.get(job.id)
@@ -157,7 +157,7 @@ def test_without_a_network_a_job_ends_with_the_command_s_sentence(monkeypatch: p
 
 
 def test_one_in_line_is_cancelled_and_its_file_is_read_again() -> None:
-    job = job_queue.start(get_request(name="clipscore", run_id="mine"), work=False)
+    job = job_queue.start(GetRequest.of(name="clipscore", run_id="mine"), work=False)
     assert jobs_files.read_job(job.folder)[0] == job.request
     assert job_queue.cancel("mine").status == "cancelled"
     assert job.request.keeps
@@ -174,5 +174,5 @@ def test_one_in_line_is_cancelled_and_its_file_is_read_again() -> None:
 )
 def test_what_cannot_be_fetched_is_said_before_it_starts(name: str, error: type[Exception], said: str) -> None:
     with pytest.raises(error, match=said):
-        job_queue.start(get_request(name=name))
+        job_queue.start(GetRequest.of(name=name))
     assert not job_queue.list_jobs()[0]

@@ -11,7 +11,7 @@ from core.errors import InvalidInput
 from core.features.calibration.measurement import read_all
 from core.jobs import job_files as jobs_files
 from core.jobs import job_queue
-from core.jobs.command_jobs import MeasureRequest, measure_request
+from core.jobs.command_jobs import MeasureRequest
 from tests.features.calibration.corners import corner_run
 from tests.jobs.leftovers import end_all
 from tests.plugins.gate import PATIENCE_S
@@ -36,7 +36,7 @@ def in_use(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 def request(**changes: object) -> MeasureRequest:
     usual = {"run": "corners", "evaluator": "corner", "families": ("vertical-flip", "horizontal-flip")}
-    return measure_request(**{**usual, "subject": "human", **changes})
+    return MeasureRequest.of(**{**usual, "subject": "human", **changes})
 
 
 def wait(until: Callable[[], object], what: str) -> None:

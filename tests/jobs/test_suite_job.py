@@ -12,7 +12,7 @@ from core.errors import InvalidInput, NotAvailable
 from core.features.suites.suite_result import stored
 from core.jobs import job_files as jobs_files
 from core.jobs import job_queue
-from core.jobs.command_jobs import SuiteRequest, suite_request
+from core.jobs.command_jobs import SuiteRequest
 from core.jobs.progress import read_progress
 from tests.analysis.suites.made import GROUPS, pascal_file
 from tests.commands.calling import Invoke
@@ -42,7 +42,7 @@ def wait(until: Callable[[], object], what: str) -> None:
 
 
 def test_a_job_ends_with_a_result_that_the_page_shows(given: dict[str, tuple[str, ...]]) -> None:
-    job = job_queue.start(suite_request(**given, evaluators=("blind-length", "blind-typicality")))
+    job = job_queue.start(SuiteRequest.of(**given, evaluators=("blind-length", "blind-typicality")))
     assert job.id.startswith("suite-pascal_50s-")
     wait(lambda: job_queue.get(job.id).status not in job_queue.ACTIVE, "the end of the job")
     done = job_queue.get(job.id)
@@ -57,7 +57,7 @@ def test_a_job_ends_with_a_result_that_the_page_shows(given: dict[str, tuple[str
 
 
 def test_a_job_out_of_line_is_cancelled_and_begins_anew(given: dict[str, tuple[str, ...]]) -> None:
-    job = job_queue.start(suite_request(**given, evaluators=("blind-length",), run_id="mine"), work=False)
+    job = job_queue.start(SuiteRequest.of(**given, evaluators=("blind-length",), run_id="mine"), work=False)
     path = job.folder / jobs_files.JOB
     assert jobs_files.read_shape(path, SuiteRequest) == job.request
     assert job_queue.cancel("mine").status == "cancelled"
@@ -68,7 +68,7 @@ def test_a_job_out_of_line_is_cancelled_and_begins_anew(given: dict[str, tuple[s
 
 def test_the_command_tells_how_far_it_is(invoke: Invoke, given: dict[str, tuple[str, ...]], tmp_path: Path) -> None:  # noqa: F811
     told = tmp_path / "progress.json"
-    request = suite_request(**given, evaluators=("blind-length",), keep_self_references=True, run_id="mine")
+    request = SuiteRequest.of(**given, evaluators=("blind-length",), keep_self_references=True, run_id="mine")
     words = request.command(told)[3:]
     assert words[-4:] == ["--job", "mine", "--progress-file", str(told)]
     done = invoke(*words)
@@ -96,7 +96,7 @@ def test_what_cannot_be_done_is_refused_before_a_job_is_made(
         ({"run": "nowhere"}, "no run 'nowhere' is here; name a run that is"),
     ):
         with pytest.raises(InvalidInput, match=said):
-            suite_request(**{**usual, **changes}).check()
+            SuiteRequest.of(**{**usual, **changes}).check()
     with pytest.raises(NotAvailable, match="evaluators get clipscore"):
-        job_queue.start(suite_request(**{**usual, "evaluators": ("clipscore",)}))
+        job_queue.start(SuiteRequest.of(**{**usual, "evaluators": ("clipscore",)}))
     assert job_queue.list_jobs() == ((), ())

@@ -8,7 +8,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from core.jobs import job_queue
-from core.jobs.command_jobs import GetRequest, get_request
+from core.jobs.command_jobs import GetRequest
 from core.jobs.job_files import STATE, State, write_shape
 from pages.views.common import access
 from tests.jobs.leftovers import end_all
@@ -63,7 +63,7 @@ def test_without_a_network_the_card_says_what_the_command_says(open_page: Open) 
 
 def test_one_that_is_being_fetched_is_not_started_twice(open_page: Open) -> None:
     app = missing_told(open_page(RUN))
-    job_queue.start(get_request(name="clipscore", run_id="mine"), work=False)
+    job_queue.start(GetRequest.of(name="clipscore", run_id="mine"), work=False)
     write_shape(job_queue.get("mine").folder / STATE, State(status="waiting", turn=5, queued="2026-01-01T00:00:00Z"))
     app.run()
     assert not app.exception

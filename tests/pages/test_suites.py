@@ -91,7 +91,7 @@ def test_a_link_to_what_is_not_here_and_a_file_that_is_none_are_said(open_page: 
     app = open_page(SUITES, suite="gone")
     assert not app.exception
     assert "There is no result of a suite 'gone' here" in said(app)
-    assert "broken.json is no result of a suite" in said(app)
+    assert "broken.json is not a result of a suite" in said(app)
     assert app.dataframe
 
 

@@ -16,6 +16,7 @@ from typing import Annotated, Any, Literal, Self
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from core.corpora.ordinary_paths import ordinary
+from core.corpora.versioned_files import first_wrong
 from core.errors import InvalidInput
 from core.evaluators.network.answer import Form, one_line
 from core.settings import assets_dir
@@ -271,6 +272,4 @@ def _checked(path: Path, told: Mapping[str, Any]) -> Rubric:
     try:
         return Rubric.model_validate(given)
     except ValidationError as error:
-        first = error.errors()[0]
-        where = ".".join(map(str, first["loc"])) or "the file"
-        raise InvalidInput(f"the rubric {path}: {where}: {first['msg']}; correct it") from error
+        raise InvalidInput(f"the rubric {path}: {first_wrong(error)}; correct it") from error

@@ -39,8 +39,9 @@ from pathlib import Path
 from typing import Annotated, Literal
 
 import numpy as np
-from pydantic import BaseModel, ConfigDict, Field, StringConstraints, ValidationError, model_validator
+from pydantic import BaseModel, ConfigDict, Field, StringConstraints, model_validator
 
+from core.corpora.versioned_files import read_small
 from core.errors import InvalidInput
 
 MOST_BYTES = 64 << 20
@@ -168,22 +169,8 @@ def read_idf(path: Path) -> Idf:
     Raises:
         InvalidInput: if it cannot be read, is too large, or is no such file; the sentence says where.
     """
-    try:
-        if path.stat().st_size > MOST_BYTES:
-            raise InvalidInput(f"{path} is larger than {MOST_BYTES >> 20} MB and no file of document frequencies")
-        return Idf.model_validate_json(path.read_bytes())
-    except OSError as error:
-        raise InvalidInput(
-            f"{path} cannot be read: {error.strerror or error}; make it with: "
-            "python -m core video idf captions.txt -o idf.json"
-        ) from error
-    except ValidationError as error:
-        first = error.errors()[0]
-        where = ".".join(map(str, first["loc"])) or "the file"
-        raise InvalidInput(
-            f"{path} holds no document frequencies: {where}: {first['msg']}; make it with: "
-            "python -m core video idf captions.txt -o idf.json"
-        ) from error
+    anew = "make it with: python -m core video idf captions.txt -o idf.json"
+    return read_small(path, Idf, most=MOST_BYTES, called="a file of document frequencies", anew=anew)
 
 
 NO_FRAME = "the video has no frame"

@@ -10,6 +10,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 import core
 from core.analysis.table import ScoreTable
 from core.corpora.corpus_files import parse_json, read_text
+from core.corpora.versioned_files import first_wrong
 from core.errors import InvalidInput
 from core.features.selfcheck.detection import MOST_REPEATS, Selfcheck, Tried
 from core.features.selfcheck.planted import Planting
@@ -95,11 +96,7 @@ def read_selfcheck(path: Path) -> Selfcheck:
     try:
         file = _File.model_validate(parse_json(read_text(path), where=path.name))
     except ValidationError as error:
-        first = error.errors()[0]
-        where = ".".join(map(str, first["loc"]))[:80] or "the file"
-        raise InvalidInput(
-            f"{path} is no selfcheck: {where}: {first['msg'][:120]}; delete it and run it again"
-        ) from error
+        raise InvalidInput(f"{path} is no selfcheck: {first_wrong(error)}; delete it and run it again") from error
     if len({len(line.found) for line in file.lines}) > 1:
         raise InvalidInput(f"{path} is no selfcheck: its lines have other numbers of repeats; run it again")
     tried = tuple(

@@ -14,7 +14,7 @@ from typing import Annotated, Any, Literal
 
 import numpy as np
 import pandas as pd
-from pydantic import BaseModel, ConfigDict, Field, StringConstraints, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 
 import core
 from core import settings
@@ -32,6 +32,7 @@ from core.corpora.score_files import (
 )
 from core.corpora.suites import ACCURACY, ENGLISH, Compared, Rated, Suite, with_companions
 from core.corpora.suites.fleur_scores import TextScores, read_text_scores
+from core.corpora.versioned_files import read_small
 from core.errors import InvalidInput
 from core.evaluators.imported import stored_name
 from core.features.suites.suite_measures import COLUMNS, Ranks, decisions_of, ranked, suite_table
@@ -401,18 +402,8 @@ def read_result(path: Path) -> SuiteResult:
     Raises:
         InvalidInput: if it cannot be read, is too large, or is no such file; the sentence says where.
     """
-    try:
-        if path.stat().st_size > MOST_BYTES:
-            raise InvalidInput(f"{path} is larger than {MOST_BYTES >> 20} MB and no result of a suite; remove it")
-        return SuiteResult.model_validate_json(path.read_bytes())
-    except OSError as error:
-        raise InvalidInput(f"{path} cannot be read: {error.strerror or error}; restore it or remove it") from error
-    except ValidationError as error:
-        first = error.errors()[0]
-        where = ".".join(map(str, first["loc"])) or "the file"
-        raise InvalidInput(
-            f"{path} is no result of a suite: {where}: {first['msg']}; make it anew with python -m core suite"
-        ) from error
+    anew = "make it anew with python -m core suite, or remove it"
+    return read_small(path, SuiteResult, most=MOST_BYTES, called="a result of a suite", anew=anew)
 
 
 Files = tuple[tuple[str, int, int], ...]

@@ -32,7 +32,7 @@ from pages.views.common.scope_chips import scope_fields
 from pages.views.common.shown_answers import answer_rows
 from pages.views.common.slice_filters import slice_fields
 from pages.views.common.text import THE_PAPER, counted, safe
-from pages.views.common.url_state import Field, PageState, joined, one_of, some_of
+from pages.views.common.url_state import Field, PageState, joined, one_of, some_of, switch_field
 
 OPENS_ON = "orbit"
 """The reading that the page opens on: under it the order of unedited scores changes with λ."""
@@ -73,7 +73,7 @@ def calib_state(files: Signature) -> PageState:
             ),
             Field("strength", None, _read_strength, lambda value: f"{value:g}"),
             Field("measure", "sensitivity", one_of(lambda: tuple(MEASURES), "sensitivity", what="measure")),
-            Field("ablation", False, _read_shown, lambda shown: "yes" if shown else "no"),
+            switch_field("ablation"),
             Field("gap", 0.007, _read_gap, lambda gap: f"{100 * gap:g}"),
             *scope_fields(files),
             *slice_fields(files),
@@ -205,12 +205,6 @@ def _read_strength(raw: str) -> tuple[float | None, str]:
     if raw in known:
         return known[raw], ""
     return None, f"λ must be a multiple of 0.05 from 0 to 1, got {raw[:40]!r}; λ* is shown."
-
-
-def _read_shown(raw: str) -> tuple[bool, str]:
-    if raw in ("yes", "no"):
-        return raw == "yes", ""
-    return False, f"Whether every choice is compared must be yes or no, got {raw[:40]!r}; it is not."
 
 
 def _read_gap(raw: str) -> tuple[float, str]:

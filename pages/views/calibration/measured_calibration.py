@@ -18,7 +18,7 @@ from core.features.calibration.measurement import stamp
 from core.features.calibration.measuring import Asked, obstacle, refused
 from core.features.calibration.readings import MEASURED
 from core.jobs import job_queue
-from core.jobs.command_jobs import MeasureRequest, measure_request
+from core.jobs.command_jobs import MeasureRequest
 from core.settings import results_dir, runs_dir
 from core.store.run_files import Run
 from pages.views.common.access import operates, operators_only
@@ -166,7 +166,7 @@ def _ends(row: dict[object, object], side: str) -> str:
 
 def _offer(source: Source) -> None:
     asked = Asked(source.run, source.whole(), source.subject, source.language)
-    request = measure_request(
+    request = MeasureRequest.of(
         run=_named(source.run),
         evaluator=asked.fit.evaluator,
         reading=asked.fit.terms.reading,

@@ -275,15 +275,26 @@ def some_of(options: Callable[[], Sequence[str]], *, what: str) -> Read:
     return read
 
 
+def count_field(name: str, default: int, most: int, *, of: str) -> Field:
+    """A field that is a whole number from 1 to ``most``, ``of`` what, in words."""
+
+    def read(raw: str) -> tuple[int, str]:
+        if raw.isascii() and raw.isdigit() and 1 <= int(raw[:6]) <= most:
+            return int(raw), ""
+        return default, f"The number of {of} must lie between 1 and {most}, got {raw[:40]!r}."
+
+    return Field(name, default, read)
+
+
 def switch_field(name: str, default: bool = False) -> Field:
     """A field that is yes or no in the link."""
-    return Field(name, default, _read_switch, lambda value: "yes" if value else "no")
 
+    def read(raw: str) -> tuple[bool, str]:
+        if raw in ("yes", "no"):
+            return raw == "yes", ""
+        return default, f"A switch must be yes or no, got {raw[:40]!r}."
 
-def _read_switch(raw: str) -> tuple[bool, str]:
-    if raw in ("yes", "no"):
-        return raw == "yes", ""
-    return False, f"A switch must be yes or no, got {raw[:40]!r}."
+    return Field(name, default, read, lambda value: "yes" if value else "no")
 
 
 def joined(names: Sequence[str]) -> str:

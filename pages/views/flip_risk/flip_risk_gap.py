@@ -40,7 +40,7 @@ from pages.views.common.scope_chips import scope_fields
 from pages.views.common.shown_answers import interval
 from pages.views.common.slice_filters import describe, offer_relaxing, slice_fields, slice_link
 from pages.views.common.text import THE_PAPER, counted, listed, safe
-from pages.views.common.url_state import Field, PageState, joined, one_of, some_of
+from pages.views.common.url_state import Field, PageState, count_field, joined, one_of, some_of, switch_field
 from pages.views.flip_risk.flip_evidence import MOST_NAMED, cells_of, draw_evidence
 from pages.views.probe_lab.lab_state import linked_evaluators, ready_evaluators
 
@@ -368,8 +368,8 @@ def flip_state(files: Signature) -> PageState:
             Field("images", corpus, one_of(corpus_names, corpus, what="corpus")),
             Field("edits", ["vflip", "hflip"], some_of(lambda: tuple(image_probes()), what="edit"), joined),
             Field("judge", evaluator, one_of(linked_evaluators, evaluator, what="ready evaluator")),
-            Field("count", FEW, _read_count),
-            Field("ties", True, _read_ties, lambda value: "yes" if value else "no"),
+            count_field("count", FEW, MOST, of="images"),
+            switch_field("ties", True),
             *scope_fields(files),
             *slice_fields(files),
         ),
@@ -393,13 +393,3 @@ def _read_gap(raw: str) -> tuple[float | None, str]:
         wanted = -1.0
     near = [gap for gap in GAPS if abs(gap - wanted) < 1e-9]
     return (near[0], "") if near else (None, f"The gap {raw[:40]!r} is none of the slider's; the usual one is shown.")
-
-
-def _read_count(raw: str) -> tuple[int, str]:
-    if raw.isascii() and raw.isdigit() and 1 <= int(raw[:6]) <= MOST:
-        return int(raw), ""
-    return FEW, f"The number of images must lie between 1 and {MOST}, got {raw[:40]!r}."
-
-
-def _read_ties(raw: str) -> tuple[bool, str]:
-    return raw != "no", "" if raw in ("yes", "no") else f"Ties must be yes or no, got {raw[:40]!r}."

@@ -16,7 +16,7 @@ from core.evaluators.registry import find
 from core.evaluators.weights.catalogue import Weights
 from core.evaluators.weights.fetched import FETCHED, Published, places
 from core.jobs import job_queue
-from core.jobs.command_jobs import GetRequest, get_request
+from core.jobs.command_jobs import GetRequest
 from core.jobs.job_queue import Job
 from core.jobs.request import OneCommand
 from core.settings import brought_mb
@@ -272,4 +272,4 @@ def _being_fetched(name: str) -> Job | None:
 def _get(name: str) -> None:
     """Put the download in line; a callback."""
     if _being_fetched(name) is None:
-        put_in_line(lambda: get_request(name=name), _GET_SAID)
+        put_in_line(lambda: GetRequest.of(name=name), _GET_SAID)

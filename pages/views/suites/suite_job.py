@@ -16,7 +16,7 @@ from core.evaluators.registry import find
 from core.features.suites.suite_result import Files, SuiteResult, stored
 from core.features.suites.suite_tables import MEASURES
 from core.jobs import job_queue
-from core.jobs.command_jobs import SuiteRequest, suite_request
+from core.jobs.command_jobs import SuiteRequest
 from core.jobs.request import check_file, check_folder
 from core.scoring.reference_metrics import ready_words
 from core.scoring.suite_scores import SuiteCost, SuiteWork, suite_cost
@@ -24,7 +24,7 @@ from core.settings import ROOT, data_dir
 from core.store.run_files import list_runs
 from pages.views.common.access import operates, operators_only
 from pages.views.common.text import counted, safe, thousands
-from pages.views.common.url_state import Field, PageState, joined, one_of, paths_of_link, some_of, typed
+from pages.views.common.url_state import Field, PageState, joined, one_of, paths_of_link, some_of, switch_field, typed
 from pages.views.probe_lab.lab_state import default_evaluators, ready_evaluators
 from pages.views.run_audit.audit_jobs import EVERY_S, draw_card, wake_jobs
 
@@ -48,7 +48,7 @@ def suites_state(files: Files) -> PageState:
             Field("file", "", paths_of_link(limit=1000)),
             Field("folder", "", paths_of_link(limit=1000)),
             Field("judges", default_evaluators()[:1], some_of(judges, what="ready evaluator"), joined),
-            Field("selves", False, lambda raw: (raw == "yes", ""), lambda value: "yes" if value else "no"),
+            switch_field("selves"),
             Field("shifts", None, one_of(lambda: tuple(each.id for each in list_runs()), None, what="run")),
         ),
     )
@@ -95,7 +95,7 @@ def example_request() -> SuiteRequest | None:
     names = tuple(default_evaluators())
     if not names or not pictures.is_dir() or not FILE.is_file():
         return None
-    return suite_request(files=(str(FILE),), images=(str(pictures.absolute()),), evaluators=names)
+    return SuiteRequest.of(files=(str(FILE),), images=(str(pictures.absolute()),), evaluators=names)
 
 
 _SAID = "suites.said"
@@ -213,7 +213,7 @@ def _asked(state: PageState, files: list[str], folders: list[str], names: tuple[
     if not suite.rated and not suite.compared:
         raise InvalidInput(f"{paths[0].name} holds no usable judgement; {suite.left_out} entries were left out")
     cost = _cost((stamps, selves), tuple((str(home), home.stat().st_mtime_ns) for home in homes), names, suite)
-    request = suite_request(
+    request = SuiteRequest.of(
         files=tuple(map(str, paths)),
         images=tuple(map(str, homes)),
         evaluators=names,

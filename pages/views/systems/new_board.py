@@ -34,7 +34,7 @@ from pages.views.common.access import operates, operators_only
 from pages.views.common.open_runs import present, store
 from pages.views.common.run_corpora import corpus_names, load_corpus
 from pages.views.common.text import counted, safe
-from pages.views.common.url_state import Field, PageState, joined, one_of, some_of, text
+from pages.views.common.url_state import Field, PageState, count_field, joined, one_of, some_of, switch_field, text
 from pages.views.flip_risk.flip_risk_gap import image_probes
 from pages.views.probe_lab.lab_state import default_evaluators, ready_evaluators
 
@@ -59,9 +59,9 @@ def systems_state() -> PageState:
             Field("images", corpus, one_of(corpus_names, corpus, what="corpus")),
             Field("judges", default_evaluators()[:1], some_of(ready_evaluators, what="ready evaluator"), joined),
             Field("edits", ["vflip", "hflip"], some_of(_edits, what="edit"), joined),
-            Field("human", False, lambda raw: (raw == "yes", ""), lambda value: "yes" if value else "no"),
-            Field("beside", False, lambda raw: (raw == "yes", ""), lambda value: "yes" if value else "no"),
-            Field("count", FEW, _read_count),
+            switch_field("human"),
+            switch_field("beside"),
+            count_field("count", FEW, MOST, of="pictures"),
         ),
     )
 
@@ -117,12 +117,6 @@ def _edits() -> tuple[str, ...]:
     from pages.views.flip_risk.flip_risk_gap import image_probes
 
     return tuple(image_probes())
-
-
-def _read_count(raw: str) -> tuple[int, str]:
-    if raw.isascii() and raw.isdigit() and 1 <= int(raw[:6]) <= MOST:
-        return int(raw), ""
-    return FEW, f"The number of pictures must lie between 1 and {MOST}, got {raw[:40]!r}."
 
 
 FIRST = "first caption"

@@ -60,9 +60,9 @@ def test_a_file_that_is_no_result_is_one_sentence_and_costs_itself_alone(tmp_pat
     found, problems = stored()
     assert len(found) == 1
     assert len(problems) == 1
-    assert f"strange.json is no result of a suite: {why}" in problems[0]
+    assert f"strange.json is not a result of a suite: {why}" in problems[0]
     strange.write_bytes(b"\xff" * 9)
-    with pytest.raises(InvalidInput, match="is no result of a suite"):
+    with pytest.raises(InvalidInput, match="is not a result of a suite"):
         read_result(strange)
     with pytest.raises(InvalidInput, match="cannot be read"):
         read_result(path.with_name("none.json"))

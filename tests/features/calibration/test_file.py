@@ -84,7 +84,7 @@ def test_broken_files_are_refused_with_their_place(change: dict, tmp_path: Path)
     exported("shift", tmp_path)
     path = tmp_path / "calibrator.json"
     path.write_text(json.dumps({**json.loads(path.read_text(encoding="utf-8")), **change}), encoding="utf-8")
-    with pytest.raises(InvalidInput, match="no calibrator"):
+    with pytest.raises(InvalidInput, match="not a calibrator"):
         read_calibrator(path)
 
 
@@ -92,7 +92,7 @@ def test_broken_files_are_refused_with_their_place(change: dict, tmp_path: Path)
 def test_files_of_another_kind_are_refused(content: bytes, tmp_path: Path) -> None:
     path = tmp_path / "x.json"
     path.write_bytes(content)
-    with pytest.raises(InvalidInput, match="no calibrator"):
+    with pytest.raises(InvalidInput, match="not a calibrator"):
         read_calibrator(path)
 
 

@@ -19,7 +19,6 @@ from core.errors import InvalidInput, InvariscopeError
 from core.evaluators import registry as evaluators
 from core.evaluators.pool import shared_pool
 from core.evaluators.video.video_evaluator import COARSE, TokenMap, VideoEvaluator
-from core.features.lab.lab_figures import edit_dots, token_heat
 from core.features.video.video_edits import (
     BY_CONSTRUCTION,
     EDITS,
@@ -30,6 +29,7 @@ from core.features.video.video_edits import (
     score_edits,
     token_maps,
 )
+from core.features.video.video_figures import edit_dots, token_heat
 from pages.views.common.access import brings
 from pages.views.common.collect import data_buttons, figure_buttons
 from pages.views.common.open_runs import Shelf

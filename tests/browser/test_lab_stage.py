@@ -61,7 +61,7 @@ def test_on_a_phone_every_label_has_its_bars_below_and_nothing_overflows(server:
         assert button["x"] + button["width"] <= 400
 
 
-def test_the_picture_of_a_variant_chooses_what_the_metric_saw_and_brings_it_into_view(lab: Page) -> None:
+def test_a_row_of_the_bars_chooses_what_the_metric_saw_and_brings_it_into_view(lab: Page) -> None:
     lab.get_by_role("tab", name="Table").click()
     picture = lab.get_by_alt_text("frog after upside down")
     picture.scroll_into_view_if_needed()
@@ -73,6 +73,11 @@ def test_the_picture_of_a_variant_chooses_what_the_metric_saw_and_brings_it_into
     expect(tab).to_have_attribute("aria-selected", "true")
     expect(tab).to_be_in_viewport()
     expect(lab.get_by_label("How much of the variant is uncovered, in percent")).to_be_visible()
+    expect(lab.locator("tr.chosen")).to_contain_text("Upside down")
+    lab.get_by_role("button", name=re.compile("Mirrored$")).focus()
+    lab.keyboard.press("Enter")
+    lab.wait_for_url(re.compile("variant=hflip"))
+    expect(lab.locator("tr.chosen")).to_contain_text("Mirrored")
 
 
 def test_arrow_keys_turn_the_edits_and_the_evaluators_of_present(server: str, page: Page) -> None:

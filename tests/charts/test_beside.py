@@ -10,6 +10,7 @@ from core.features.lab.lab_figures import (
     A_TABLE,
     DROPS,
     STAYS,
+    Edit,
     answer,
     bars_beside,
     pair_of_bars,
@@ -57,8 +58,10 @@ def bars(percent: list[float], *, reach: float = 2.0, inside: bool | None = None
     return shift_bars(rows, low=-reach, high=reach, colour=BLUE)
 
 
-def drawn(figures: dict[str, Figure]) -> str:
-    return bars_beside(figures, heads=dict.fromkeys(figures, "0.6"), bands=dict.fromkeys(figures, "±2"), alt="shifts")
+def drawn(figures: dict[str, Figure], edits: list[Edit] | None = None, chosen: str = "") -> str:
+    labels = next(iter(figures.values())).frame["label"] if figures else []
+    said = {"heads": dict.fromkeys(figures, "0.6"), "bands": dict.fromkeys(figures, "±2")}
+    return bars_beside(edits or [Edit(each, each) for each in labels], figures, **said, alt="shifts", chosen=chosen)
 
 
 def places(html: str, kind: str) -> list[tuple[float, float]]:
@@ -71,7 +74,23 @@ def test_each_evaluator_is_a_column_and_each_probe_a_row() -> None:
     assert told[0] == ["", "one", "other"]
     assert told[1] == ["Score of the unedited pair", "0.6", "0.6"]
     assert told[2:4] == [["probe-0", "−8.0 %", "+1.0 %"], ["probe-1", "+2.0 %", "—"]]
-    assert told[4:] == [["Change, %", "0−8", "0−1.5+1.5"], ["Noise, grey", "±2", "±2"]]
+    assert told[4:] == [["Scale of the bars", "−8 to +2 %", "−1.5 to +1.5 %"], ["Noise, grey", "±2", "±2"]]
+
+
+def test_edits_stand_alone_until_something_is_scored() -> None:
+    assert Cells(drawn({}, [Edit("vflip", "Upside down")])).rows == [[""], ["Upside down"]]
+
+
+def test_a_row_has_its_picture_or_its_caption_with_the_word_marked_and_is_told_where_it_is_chosen() -> None:
+    edits = [
+        Edit("vflip", "Upside down", picture="data:image/jpeg;base64,AA==", alt="frog after upside down"),
+        Edit("<a>", "b", caption="A <red> dog & a cat", word=(2, 7)),
+    ]
+    html = drawn({"one": bars([1.0, 2.0])}, edits, chosen="vflip")
+    assert '<img src="data:image/jpeg;base64,AA==" alt="frog after upside down">' in html
+    assert "<small>A <mark>&lt;red&gt;</mark> dog &amp; a cat</small>" in html
+    assert re.findall(r'<tr data-edit="(.*?)"(.*?)>', html) == [("vflip", ' class="chosen"'), ("&lt;a&gt;", "")]
+    assert re.findall(r'aria-pressed="(\w+)"', html) == ["true", "false"]
 
 
 def test_what_is_beyond_the_noise_counts_harmless_edits_with_a_change_alone() -> None:
@@ -87,7 +106,8 @@ def test_what_is_beyond_the_noise_counts_harmless_edits_with_a_change_alone() ->
 
 
 def test_groups_of_edits_stand_under_their_names() -> None:
-    told = Cells(drawn({"one": bars([1.0, 2.0, 3.0], group=["x", "x", "y"])})).rows
+    edits = [Edit(f"probe-{place}", f"probe-{place}", group) for place, group in enumerate("xxy")]
+    told = Cells(drawn({"one": bars([1.0, 2.0, 3.0])}, edits)).rows
     assert [row[0] for row in told[2:7]] == ["x", "probe-0", "probe-1", "y", "probe-2"]
 
 
@@ -115,7 +135,7 @@ def test_no_percent_change_has_no_bar_and_inside_the_band_is_faint() -> None:
 def test_more_evaluators_than_have_room_stand_below_under_labels_of_their_own() -> None:
     html = drawn({f"e{place}": bars([1.0]) for place in range(A_TABLE + 1)})
     assert html.count("<table") == 2
-    assert html.count(">probe-0<") == 2
+    assert html.count("<span>probe-0</span>") == 2
 
 
 def test_colours_of_broken_meanings_are_explained_and_the_evaluators_own_is_not() -> None:
@@ -125,10 +145,13 @@ def test_colours_of_broken_meanings_are_explained_and_the_evaluators_own_is_not(
 
 
 def test_names_that_are_markup_stay_text() -> None:
-    html = drawn({"<script>": bars([1.0], title=["<img src=x>"], reason=['" onmouseover="x'])})
+    edits = [Edit('" onclick="x', "<img src=x>", "<b>", caption='" onmouseover="x')]
+    html = drawn({"<script>": bars([1.0], reason=['" onmouseover="x'])}, edits)
     assert "<script>" not in html
     assert "<img" not in html
     assert '" onmouseover' not in html
+    assert '" onclick' not in html
+    assert "<b>" not in html
 
 
 @pytest.mark.parametrize(("top", "widths"), [(1.0, [80.0, 20.0]), (0.5, [100.0, 40.0])])

@@ -5,7 +5,20 @@ import pytest
 
 from core.charts.interactive import plot
 from core.charts.spec import Axis
-from core.features.lab.lab_figures import DROPS, PERCENT, STAYS, grouped, is_cut, shift_bars, shift_curves
+from core.features.lab.lab_figures import (
+    BROKEN,
+    CAPTION,
+    DROPS,
+    PERCENT,
+    PICTURE,
+    STAYS,
+    WORD,
+    group_of,
+    is_cut,
+    shift_bars,
+    shift_curves,
+)
+from core.probes.registry import catalogue
 
 
 def rows(**columns: list) -> pd.DataFrame:
@@ -64,17 +77,25 @@ def test_every_bar_and_the_band_fit_on_the_axis(percents: list) -> None:
     assert low < min(-0.5, *values, 0) <= max(0.5, *values, 0) < high
 
 
-def test_a_broken_meaning_is_coloured_by_whether_the_score_drops_and_comes_last() -> None:
+def test_edits_stand_in_groups_by_what_they_edit_and_broken_meanings_by_themselves() -> None:
+    expected = {
+        "vflip": PICTURE,
+        "cultural:African": WORD,
+        "cultural:ordinary": CAPTION,
+        "base": CAPTION,
+        "order": BROKEN,
+    }
+    assert {name: group_of(catalogue().get(name)) for name in expected} == expected
+
+
+def test_a_broken_meaning_is_coloured_by_whether_the_score_drops() -> None:
     table = rows(
         percent=[-9.0, 3.0, 0.1, 0.0], dropped=[True, None, None, False], in_null_band=[True, False, True, True]
     )
-    expected = ["directional", "invariant", "invariant", "directional"]
-    told = table.assign(expectation=expected, construction=None, axis="spatial", control=False)
-    figure = shift_bars(grouped(told), low=-1, high=1, colour="#0079BD")
-    assert figure.frame["label"].tolist() == ["probe-1", "probe-2", "probe-0", "probe-3"]
-    assert figure.frame["series"].tolist() == [PERCENT, PERCENT, DROPS, STAYS]
+    figure = shift_bars(table, low=-1, high=1, colour="#0079BD")
+    assert figure.frame["series"].tolist() == [DROPS, PERCENT, PERCENT, STAYS]
     # the noise band says nothing of a claim that the score must drop
-    assert figure.frame["hollow"].tolist() == [False, True, False, False]
+    assert figure.frame["hollow"].tolist() == [False, False, True, False]
     assert figure.overlay
     assert "the meaning is broken and the score does not drop" in figure.frame["hover"].iloc[3]
     bars = {bar.name: bar for bar in plot(figure).data if bar.type == "bar"}

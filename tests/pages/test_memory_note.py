@@ -9,13 +9,13 @@ def drawn() -> None:
     from core.corpora.schema import Item
     from core.features.lab.lab import LabResult
     from core.scoring.workbench import Workbench
-    from pages.views.probe_lab.lab_results import charts
+    from pages.views.probe_lab.lab_bars import Edited, charts
 
     note = "openai.pt: cuda has no memory for a single input; going on on the CPU."
     bench = Workbench(
         Item("item", "upload", None, 8, 8, captions={"en": ("A cat.",)}), np.zeros((8, 8, 3), dtype=np.uint8)
     )
-    charts(bench, LabResult("item", "upload", "0" * 64, "A cat.", 1, (), {}, {}, {}, {"clipscore": note}))
+    charts(bench, Edited(), LabResult("item", "upload", "0" * 64, "A cat.", 1, (), {}, {}, {}, {"clipscore": note}))
 
 
 def test_the_probe_lab_says_where_memory_ran_short() -> None:

@@ -17,7 +17,7 @@ from core.probes.titles import title
 from core.settings import cache_dir
 from pages.views.common.run_corpora import item_ids
 from pages.views.probe_lab.lab_state import shared
-from tests.pages.opening import LAB, Open, said, texts, turned
+from tests.pages.opening import LAB, Open, said, shown, texts, turned
 
 
 def png(height: int = 60, width: int = 80) -> bytes:
@@ -35,11 +35,12 @@ def test_the_demo_corpus_is_there_at_once_with_its_variants(open_page: Open) -> 
     app = open_page(LAB, evaluators="", probes="vflip,hflip,cultural:African")
     said = texts(app)
     assert not app.exception
-    assert [each.label for each in app.button if each.key.startswith("lab.see.")] == [
-        "**Upside down**",
-        "**Mirrored**",
-        "**African frog**",
+    assert [shown(each) for each in rows(app).values()] == [
+        "Upside down",
+        "Mirrored",
+        "African frog There is an African frog.",
     ]
+    assert ["<img " in each for each in rows(app).values()] == [True, True, False]
     assert "Choose a metric to see" in said
 
 
@@ -173,20 +174,10 @@ def test_any_caption_is_scored_and_shown_as_it_is(open_page: Open, caption: str)
     assert "Score of the unedited pair" in texts(app)
 
 
-def badges(app: AppTest) -> dict[str, list[str]]:
-    """Title of every variant -> the badges on its card."""
-    found: dict[str, list[str]] = {}
-
-    def walk(block: object) -> None:
-        own = list(getattr(block, "children", {}).values())
-        told = [str(getattr(each, "label", "") or getattr(each, "value", "")) for each in own]
-        if told and told[0].startswith("**"):
-            found[told[0].strip("*").replace("\\", "")] = [text for text in told if "-badge[" in text]
-        for each in own:
-            walk(each)
-
-    walk(app.main)
-    return found
+def rows(app: AppTest) -> dict[str, str]:
+    """What stands at the left of every edit's bars, as HTML, by the edit's name."""
+    (table,) = (each.proto.body for each in app.get("html") if "<table" in each.proto.body)
+    return dict(re.findall(r'<tr data-edit="(.*?)".*?>(<th scope="row">.*?</th>)', table))
 
 
 HYDRANT = "A dog is tied to a fire hydrant."
@@ -199,13 +190,11 @@ def test_words_are_put_into_the_readers_own_sentence_and_marked(open_page: Open)
     )
     assert not app.exception
     told = said(app).splitlines()
-    assert "An :primary-background[**American**] dog is tied to a fire hydrant." in told
-    assert "A :primary-background[**happy**] dog is tied to a fire hydrant." in told
-    assert "There is an American dog." not in told
-    cards = badges(app)
-    assert cards[title("base")] == [":gray-badge[template]"]
-    assert not cards["Upside down"]
-    assert "Of the template, not of the caption beside: Bare template." in told
+    made = rows(app)
+    assert "An <mark>American</mark> dog is tied to a fire hydrant." in made["inserted-cultural:American"]
+    assert "A <mark>happy</mark> dog is tied to a fire hydrant." in made["inserted-emotion:happy"]
+    assert not any("There is an American dog." in each for each in made.values())
+    assert "Of “There is a dog.” and the like, not of the caption beside: Bare template." in told
     table = next(each.value for each in app.dataframe if "of" in each.value).set_index("probe")
     assert "cultural:American" not in table.index
     assert "inserted-cultural:American" not in table.index  # titles on the screen, names in files
@@ -254,7 +243,7 @@ def test_the_template_is_edited_where_it_is_chosen_and_a_link_may_name_either_co
     app.get_by_key("lab.subject").set_value("free").run()
     app.text_area(key="lab.caption").set_value("Two dogs play.").run()
     assert "Words are put into the caption above" in texts(app)
-    assert "Two :primary-background[**American**] dogs play." in said(app)
+    assert "Two <mark>American</mark> dogs play." in rows(app)["inserted-cultural:American"]
 
 
 def test_the_position_map_is_made_on_demand_and_kept(open_page: Open) -> None:
@@ -328,7 +317,7 @@ def test_the_answer_counts_edits_beyond_the_noise_and_tells_a_score_at_the_end_o
         "Changed by more than noise: conse-lite0 on 3 of 3 edits, grounding-judge on none "
         "(at its maximum: only a fall could show)." in told
     )
-    assert "**grounding-judge**: at its maximum a score cannot rise." in told
+    assert "1 of 4 edits left out: 'cheap frog' (the animal is not one that people buy" in told
     (table,) = (each for each in told.splitlines() if "Score of the unedited pair" in each)
     assert table.index("Edits of the picture") < table.index("Upside down") < table.index("against a neutral word")
     assert "cheap frog" not in table  # it cannot be made: no row of dashes

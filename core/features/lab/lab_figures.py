@@ -1,25 +1,26 @@
-"""What edits do to the scores of one picture or one video: bars over the noise band, bars side by side, dots.
+"""What edits do to the scores of one picture: bars over the noise band, side by side, and curves along a strength.
 
 Bars side by side are a table of HTML: all are seen at once, on a phone too, and read aloud number by number. What a
-cell says on hover is what the figure's bar says.
+cell says on hover is what the figure's bar says. An edit stands at its row's left, as its picture or its caption.
 """
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from html import escape
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from core.charts.spec import COLUMNS, FAINT, PALETTE, Axis, Figure, Shade, Style, coloured, faded, series_styles, signed
+from core.charts.spec import FAINT, PALETTE, Axis, Figure, Shade, Style, faded, series_styles, signed
 from core.probes import base
 
 PERCENT = "% change"
 DROPS, STAYS = "broken: drops", "broken: no drop beyond noise"
 """Series of the probes under which the score must drop."""
 
-PICTURE, WORD, CAPTION, BROKEN = (
+GROUPS = PICTURE, WORD, CAPTION, BROKEN = (
     "Edits of the picture",
     "A word put into the caption, against a neutral word",
     "Edits of the caption",
@@ -37,7 +38,7 @@ def shift_bars(rows: pd.DataFrame, *, low: float, high: float, colour: str) -> F
         rows: one row a probe with ``probe, caption, score, baseline_score, delta, percent, in_null_band, reason``;
             percent is missing where the probe was rejected or the baseline is zero. With ``dropped``, whether the score
             fell where a probe breaks the meaning: these bars are coloured by it. With ``title``, what stands beside a
-            bar in the place of the probe; with ``group``, its group (:func:`grouped`).
+            bar in the place of the probe.
         low: lower bound of the noise band in percent; NaN where there is none.
         high: upper bound.
         colour: ``#rrggbb`` of the evaluator.
@@ -53,7 +54,7 @@ def shift_bars(rows: pd.DataFrame, *, low: float, high: float, colour: str) -> F
         {
             "label": said,
             "series": series,
-            "panel": rows.get("group", ""),
+            "panel": "",
             "value": percents,
             "low": math.nan,
             "high": math.nan,
@@ -85,23 +86,13 @@ def _dropped(rows: pd.DataFrame) -> list[bool | None]:
     return [None if pd.isna(each) else bool(each) for each in told]
 
 
-def grouped(rows: pd.DataFrame) -> pd.DataFrame:
-    """The rows with their ``group``, groups together in their order.
-
-    Args:
-        rows: with ``expectation, construction, axis, control`` of each probe, as :class:`core.features.lab.lab.LabRow`.
-    """
-
-    def group(row: Mapping[Any, Any]) -> str:
-        if row["expectation"] == base.Expectation.DIRECTIONAL:
-            return BROKEN
-        if pd.isna(row["construction"]):
-            return PICTURE
-        return WORD if row["axis"] == base.Axis.SOCIETAL and not row["control"] else CAPTION
-
-    groups = [group(row) for row in rows.to_dict("records")]
-    order = np.argsort([(PICTURE, WORD, CAPTION, BROKEN).index(each) for each in groups], kind="stable")
-    return rows.assign(group=groups).iloc[order]
+def group_of(probe: base.Probe) -> str:
+    """The group of :data:`GROUPS` in which an edit stands."""
+    if probe.expectation is base.Expectation.DIRECTIONAL:
+        return BROKEN
+    if probe.construction is None:
+        return PICTURE
+    return WORD if probe.axis is base.Axis.SOCIETAL and not probe.control else CAPTION
 
 
 def _range(percents: np.ndarray, low: float, high: float) -> tuple[float, float]:
@@ -188,23 +179,56 @@ A_TABLE = 3
 """Figures that stand beside each other; further ones go below, under labels of their own."""
 
 
-def bars_beside(figures: Mapping[str, Figure], *, heads: Mapping[str, str], bands: Mapping[str, str], alt: str) -> str:
-    """Draw bars as tables, as many figures in each as have room.
+@dataclass(frozen=True, slots=True)
+class Edit:
+    """An edit as it stands at the left of its bars; the row carries its name, for a script that lets it be chosen.
 
     Args:
-        figures: by evaluator, bars of the same labels in the same order; none of them may be empty.
+        name: of the probe.
+        title: what the edit is called.
+        group: that it stands in, of :data:`GROUPS`.
+        picture: the edited picture as a data address; empty for an edit of the caption.
+        alt: what that shows.
+        caption: the edited one; empty for an edit of the picture.
+        word: letters of the caption between which the word stands that was put into it; (0, 0) where none was.
+    """
+
+    name: str
+    title: str
+    group: str = ""
+    picture: str = ""
+    alt: str = ""
+    caption: str = ""
+    word: tuple[int, int] = (0, 0)
+
+
+def bars_beside(
+    edits: Sequence[Edit],
+    figures: Mapping[str, Figure],
+    *,
+    heads: Mapping[str, str],
+    bands: Mapping[str, str],
+    alt: str,
+    chosen: str = "",
+) -> str:
+    """Draw edits and their bars as tables, as many figures in each as have room; without any, the edits alone.
+
+    Args:
+        edits: one at least.
+        figures: by evaluator, a bar an edit in the same order.
         heads: what stands above each: the score that the bars are changes of.
         bands: what stands below each: its shaded stretch in words.
         alt: what the tables say, for those who cannot see them.
+        chosen: name of the edit that is marked.
 
     Returns:
         HTML whose classes the style sheet knows; every text in it is escaped.
     """
     names = list(figures)
-    rows = [names[start : start + A_TABLE] for start in range(0, len(names), A_TABLE)]
-    shared = one_scale(figures.values())
+    rows = [names[start : start + A_TABLE] for start in range(0, len(names), A_TABLE)] or [[]]
+    shared = one_scale(figures.values()) if figures else None
     spans = {name: shared or _ends(figure) for name, figure in figures.items()}
-    tables = [_table({name: figures[name] for name in own}, spans, heads, bands, alt) for own in rows]
+    tables = [_table(edits, {name: figures[name] for name in own}, spans, heads, bands, alt, chosen) for own in rows]
     return f'<div class="beside">{"".join(tables)}{_legend(figures.values())}</div>'
 
 
@@ -237,9 +261,6 @@ def round_top(value: float) -> float:
     unit = 10.0 ** math.floor(math.log10(value))
     return float(f"{next(each for each in (1, 2, 4, 5, 10) if each * unit >= value * (1 - 1e-12)) * unit:.12g}")
 
-
-APART = 25.0
-"""Least distance of two numbers under a scale, in percent of its width."""
 
 ALIKE = 3.0
 """Most that a column may span of another's for both to share a scale: beyond it the smaller one's bars vanish."""
@@ -281,42 +302,64 @@ def answer(figures: Mapping[str, Figure], ends: Mapping[str, str]) -> str:
 
 
 def _table(
+    edits: Sequence[Edit],
     figures: Mapping[str, Figure],
     spans: Mapping[str, tuple[float, float]],
     heads: Mapping[str, str],
     bands: Mapping[str, str],
     alt: str,
+    chosen: str,
 ) -> str:
-    first = next(iter(figures.values()))
     drawn = {name: _cells(figure, *spans[name]) for name, figure in figures.items()}
     names = "".join(f'<th scope="col">{escape(name)}</th>' for name in figures)
-    scores = "".join(f"<td>{escape(heads[name])}</td>" for name in figures)
-    noise = "".join(f"<td>{escape(bands[name])}</td>" for name in figures)
-    scale = "".join(f'<td><span class="bar">{_ticks(each, *spans[name])}</span></td>' for name, each in figures.items())
-    lines, groups = "", ["", *first.frame["panel"].astype(str)]
-    for place, label in enumerate(first.frame["label"].astype(str)):
-        if groups[place + 1] != groups[place]:
-            lines += f'<tr class="group"><th colspan="{1 + len(figures)}">{escape(groups[place + 1])}</th></tr>'
-        lines += f'<tr><th scope="row">{escape(label)}</th>{"".join(drawn[name][place] for name in figures)}</tr>'
+    lines, group = "", ""
+    for place, edit in enumerate(edits):
+        if edit.group != group:
+            lines += f'<tr class="group"><th colspan="{1 + len(figures)}">{escape(edit.group)}</th></tr>'
+        group = edit.group
+        marked = ' class="chosen"' if edit.name == chosen else ""
+        cells = "".join(drawn[name][place] for name in figures)
+        lines += f'<tr data-edit="{escape(edit.name)}"{marked}>{_row_head(edit, edit.name == chosen)}{cells}</tr>'
+    score, scale, noise = (
+        _said(head, [told[name] for name in figures])
+        for head, told in (
+            ("Score of the unedited pair", heads),
+            ("Scale of the bars", {name: _reach(figures[name], *spans[name]) for name in figures}),
+            ("Noise, grey", bands),
+        )
+    )
     return (
-        f'<table style="--many:{len(figures)}" aria-label="{escape(alt)}"><thead><tr><td></td>{names}</tr></thead>'
-        f'<tbody><tr class="said"><th scope="row">Score of the unedited pair</th>{scores}</tr>{lines}'
-        f'<tr class="scale"><th scope="row">Change, %</th>{scale}</tr>'
-        f'<tr class="said"><th scope="row">Noise, grey</th>{noise}</tr></tbody></table>'
+        f'<table style="--many:{max(len(figures), 1)}" aria-label="{escape(alt)}"><thead><tr><td></td>{names}</tr>'
+        f"</thead><tbody>{score}{lines}{scale}{noise}</tbody></table>"
     )
 
 
-def _ticks(figure: Figure, low: float, high: float) -> str:
-    """The ends of a scale and its zero, where they have room; nothing where there is no bar."""
+def _said(head: str, cells: Sequence[str]) -> str:
+    """A row of words; nothing where there is no figure to say them of."""
+    told = "".join(f"<td>{escape(each)}</td>" for each in cells)
+    return f'<tr class="said"><th scope="row">{head}</th>{told}</tr>' if cells else ""
+
+
+def _row_head(edit: Edit, chosen: bool) -> str:
+    """What an edit is: its picture or its caption, and its name; a button, so that keys reach it too."""
+    start, end = edit.word
+    before, word, after = (escape(each) for each in (edit.caption[:start], edit.caption[start:end], edit.caption[end:]))
+    caption = f"<small>{before}{f'<mark>{word}</mark>' if word else ''}{after}</small>" if edit.caption else ""
+    picture = f'<img src="{escape(edit.picture)}" alt="{escape(edit.alt)}">' if edit.picture else ""
+    told = escape(f"{edit.name}: show below what the metric saw of it\n{edit.caption}".strip())
+    return (
+        f'<th scope="row"><button type="button" aria-pressed="{str(chosen).lower()}" title="{told}">{picture}'
+        f"<span>{escape(edit.title)}{caption}</span></button></th>"
+    )
+
+
+def _reach(figure: Figure, low: float, high: float) -> str:
+    """Both ends of a scale; nothing where there is no bar."""
     if figure.frame["value"].isna().all():
-        return ""
-    zero = _share(0.0, low, high)
-    ends = [(place, end) for place, end in ((0.0, low), (100.0, high)) if abs(place - zero) >= APART]
+        return "—"
     digits = 0 if high - low >= 10 else 1
-    return "".join(
-        f'<b style="left:{place:.2f}%">{signed(value, digits=digits, unit="") if value else "0"}</b>'
-        for place, value in ((zero, 0.0), *ends)
-    )
+    first, last = (signed(end, digits=digits, unit="") if end else "0" for end in (low, high))
+    return f"{first} to {last} %"
 
 
 def _cells(figure: Figure, low: float, high: float) -> list[str]:
@@ -382,71 +425,3 @@ def _legend(figures: Iterable[Figure]) -> str:
         f'<span><i style="background:{style.colour}"></i>{escape(name)}</span>' for name, style in styles.items()
     )
     return f'<p class="key">{keys}</p>' if keys else ""
-
-
-def edit_dots(table: pd.DataFrame) -> Figure:
-    """A dot an edit and caption, a panel an evaluator, each on its own scale; what is by construction is a ring.
-
-    Args:
-        table: evaluator, caption, edit, how, score, delta, frames; rows without a score are left out.
-    """
-    held = table[table["score"].notna()]
-    captions = list(dict.fromkeys(held["caption"]))
-    frame = pd.DataFrame(
-        {
-            "label": held["edit"],
-            "series": [_named(captions, each) for each in held["caption"]],
-            "panel": held["evaluator"],
-            "value": held["score"],
-            "low": np.nan,
-            "high": np.nan,
-            "n": held["frames"],
-            "hollow": held["how"] != "measured",
-            "hover": [
-                f"{row.edit}, {row.how}\n{row.caption}\n{row.score:.4f} ({row.delta:+.4f})\nn = {row.frames} frames"
-                for row in held.itertuples()
-            ],
-        }
-    )
-    return Figure(
-        "",
-        "",
-        "",
-        frame.reset_index(drop=True),
-        "score",
-        free=True,
-        bounds="none",
-        styles=coloured([_named(captions, each) for each in captions]),
-    )
-
-
-def token_heat(words: Sequence[str], cosines: np.ndarray, *, numbers: Sequence[int] = ()) -> Figure:
-    """A cell a token and frame.
-
-    Args:
-        words: of the caption's tokens.
-        cosines: [L, J].
-        numbers: of the frames, each once; none: from 1 on.
-    """
-    shown = numbers or range(1, cosines.shape[1] + 1)
-    rows = [
-        {
-            "label": f"{place:02d}",
-            "series": f"frame {shown[frame]}",
-            "panel": "",
-            "value": float(cosines[place, frame]),
-            "low": np.nan,
-            "high": np.nan,
-            "n": 1,
-            "hover": f"{word}, frame {shown[frame]}\ncosine {cosines[place, frame]:.3f}, n = 1",
-        }
-        for place, word in enumerate(words)
-        for frame in range(cosines.shape[1])
-    ]
-    names = {f"{place:02d}": word for place, word in enumerate(words)}
-    frame = pd.DataFrame(rows, columns=[*COLUMNS, "hover"])
-    return Figure("", "", "", frame, "cosine", kind="map", names=names, order=tuple(names))
-
-
-def _named(captions: Sequence[str], caption: str) -> str:
-    return f"{captions.index(caption) + 1}: {caption}"

@@ -130,14 +130,14 @@ def draw_sight(state: PageState, bench: Workbench, result: LabResult, probes: Se
     """Draw what an evaluator saw of the unedited pair and of a chosen variant."""
     variants = bench.variants(probes, result.caption)
     if not result.evaluators or not variants:
-        st.caption("Choose a probe that can be applied, and a metric.")
+        st.caption("Choose an edit that can be made, and a metric.")
         return
     left, right = st.columns(2)
     evaluator = state.choose(left, "looker", "Metric", result.evaluators)
     offered = tuple(variants)
     opens = _furthest(result, evaluator, variants)
     chosen = state.choose(
-        right, "variant", "Variant", (opens, *(each for each in offered if each != opens)), format_func=title
+        right, "variant", "Edit", (opens, *(each for each in offered if each != opens)), format_func=title
     )
     _over(bench, variants[chosen])
     rows = {row.probe: row for row in result.of(evaluator)}

@@ -79,12 +79,14 @@ def draw_object(state: PageState, bench: Workbench) -> None:
         data={
             "id": bench.image_key,
             "turn": st.session_state.get(_TURN, 0),
-            "picture": _address("jpeg", jpeg(small)),
+            "picture": data_address("jpeg", jpeg(small)),
             "width": item.width,
             "height": item.height,
             "size": [small.shape[1], small.shape[0]],
             "box": [item.box.x, item.box.y, item.box.width, item.box.height] if item.box else None,
-            "mask": _address("png", mask_png(at_size(item.mask.to_array(), small.shape[:2]))) if item.mask else None,
+            "mask": data_address("png", mask_png(at_size(item.mask.to_array(), small.shape[:2])))
+            if item.mask
+            else None,
             "colour": "rgb({},{},{})".format(*ACCENT),
             "undo": bool(st.session_state.get(_PAST)),
             "own": any(state.get(each) for each in _FIELDS),
@@ -186,7 +188,12 @@ def _put(state: PageState, values: tuple[str, ...]) -> None:
         state.put(name, value)
 
 
-def _address(kind: str, data: bytes) -> str:
+def _mask_address(mask: Mask, shown: tuple[int, int]) -> str:
+    return data_address("png", mask_png(at_size(mask.to_array(), shown)))
+
+
+def data_address(kind: str, data: bytes) -> str:
+    """A picture of this kind, ``jpeg`` or ``png``, as an address that holds it."""
     return f"data:image/{kind};base64,{b64encode(data).decode()}"
 
 

@@ -14,30 +14,13 @@ from pages.views.common.page_head import header
 from pages.views.common.text import safe
 from pages.views.common.url_state import PageState
 from pages.views.probe_lab.lab_audience import draw_present
+from pages.views.probe_lab.lab_bars import Edited, charts, chosen_turn, edits_of, follow_rows
 from pages.views.probe_lab.lab_closer_looks import draw_sight
 from pages.views.probe_lab.lab_picture import choose_picture, take_picked
-from pages.views.probe_lab.lab_results import (
-    charts,
-    chosen_turn,
-    compute,
-    curves,
-    draw_downloads,
-    for_caption,
-    into_view,
-    strip,
-    table,
-    turn,
-)
+from pages.views.probe_lab.lab_results import compute, curves, draw_downloads, for_caption, table, turn
 from pages.views.probe_lab.lab_searches import asked_last, draw_places, draw_worst, follow
 from pages.views.probe_lab.lab_setup import choose_caption, choose_evaluators, choose_probes
 from pages.views.probe_lab.lab_state import lab_state, warm
-
-_HOW = (
-    "Each bar is the percent change against the edit's baseline: the unedited pair, and of a word the neutral one that "
-    "*Table* names. Metrics share a scale unless one moves over three times as far as another. The noise band holds 95 "
-    "of 100 edits that nobody can see, of the metric's run. Where an edit breaks the meaning its colour says whether "
-    "the score drops beyond noise, as it must."
-)
 
 
 def draw() -> None:
@@ -50,7 +33,7 @@ def draw() -> None:
         state,
         lost=_lost(state),
     )
-    left, right = st.columns([5, 8], gap="medium")
+    left, right = st.columns([4, 7], gap="medium")
     stage = right.container(key="lab_stage")
     with left.container(key="lab_bench", gap="small"):
         bench = choose_picture(state)
@@ -62,7 +45,8 @@ def draw() -> None:
         return
     with left.container(gap="small"):
         caption = choose_caption(state, bench.item)
-    with stage.container(key="lab_thumb"):  # a phone's: the picture itself is further down there
+    thumb = stage.container(key="lab_thumb", horizontal=True, gap="small", vertical_alignment="center")
+    with thumb:  # a phone's: the picture itself is further down there
         st.image(thumbnail(bench.picture, side=192), alt="The picture that is scored", width="content")
         st.text(caption)
     chips = stage.container(horizontal=True, gap="small", vertical_alignment="center", key="lab_chips")
@@ -79,22 +63,19 @@ def draw() -> None:
         probes = for_caption(state, choose_probes(state))
         names = choose_evaluators(state, folded=True, own=True)
     state.publish()
-    shifts, below = stage.container(), right.container()
+    shifts = stage.container()
     with turn(bench, caption, probes, names):
-        if probes and not _variants(below, state, bench, caption, probes):
-            return
-        result = _shifts(shifts, bench, caption, probes, names)
+        edited, result = _shifts(shifts, state, bench, caption, probes, names)
     if result is None:
         return
     with chips:
         draw_present(state, bench, result, probes)
     curves(result)
-    picked = chosen_turn()
-    into_view(picked, key="lab.into_view")
+    follow_rows(state, [each.name for each in edited.rows])
     seen, places, worst, rows, files = st.tabs(
         ["What the metric saw", "Position map", "Worst harmless edit", "Table", "Downloads"],
         default={"places": "Position map", "worst": "Worst harmless edit"}.get(asked_last()),
-        key=f"lab.tabs.{picked}",  # a variant that is chosen opens the first one
+        key=f"lab.tabs.{chosen_turn()}",  # a variant that is chosen opens the first one
     )
     searches = ((places.container(), draw_places), (worst.container(), draw_worst))
     with seen:
@@ -117,39 +98,34 @@ def _lost(state: PageState) -> str:
     return "What you uploaded or painted is in this link for a day." if brought else ""
 
 
-def _variants(place: DeltaGenerator, state: PageState, bench: Workbench, caption: str, probes: Sequence[Probe]) -> bool:
-    """Draw every variant; False where they may not be made now, which is said."""
-    with place:
-        try:
-            strip(state, bench, probes, caption)
-        except InvariscopeError as error:
-            st.error(safe(str(error), limit=600))
-            return False
-    return True
-
-
 def _shifts(
-    stage: DeltaGenerator, bench: Workbench, caption: str, probes: Sequence[Probe], names: Sequence[str]
-) -> LabResult | None:
-    """Draw how far every edit moves the scores, beside the picture; None where nothing was scored."""
+    stage: DeltaGenerator,
+    state: PageState,
+    bench: Workbench,
+    caption: str,
+    probes: Sequence[Probe],
+    names: Sequence[str],
+) -> tuple[Edited, LabResult | None]:
+    """Draw every edit and how far it moves the scores, beside the picture; no result where nothing was scored."""
+    chosen = state.get("variant") or ""
     with stage:
-        if not caption or not names:
-            missing = "Name the object or type a caption" if not caption else "Choose a metric"
-            st.info(f"{missing} to see how much each edit changes the score.", icon=":material/edit:")
-            return None
-        bars = st.empty()  # one column after the other, as it is scored
-
-        def show(found: LabResult) -> None:
-            with bars.container():
-                charts(bench, found)
-
         try:
+            edited = edits_of(bench, probes, caption)
+            if not caption or not names:
+                missing = "Name the object or type a caption" if not caption else "Choose a metric"
+                st.info(f"{missing} to see how much each edit changes the score.", icon=":material/edit:")
+                charts(bench, edited, None, chosen=chosen)
+                return edited, None
+            bars = st.empty()  # the edits first, then one column after the other, as it is scored
+
+            def show(found: LabResult | None) -> None:
+                with bars.container():
+                    charts(bench, edited, found, chosen=chosen)
+
+            show(None)
             result = compute(bench, caption, probes, names, show)
         except InvariscopeError as error:
             st.error(safe(str(error), limit=600))
-            return None
+            return Edited(), None
         show(result)
-        if not result.rows:
-            return None
-        st.caption("Noise is what edits that nobody can see change; a faint bar lies inside it.", help=_HOW)
-    return result
+        return edited, result if result.rows else None

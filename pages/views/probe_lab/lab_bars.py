@@ -1,0 +1,286 @@
+"""The Probe lab's answer: every edit in a row, its picture or caption before its bars, and what a row opens."""
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from typing import NamedTuple
+
+import pandas as pd
+import streamlit as st
+
+from core.charts.canvas import jpeg, thumbnail
+from core.charts.spec import Figure, colours, signed
+from core.corpora.item_pictures import as_picture
+from core.errors import ProbeRejected
+from core.evaluators import registry as evaluators
+from core.features.lab.lab import LabResult
+from core.features.lab.lab_figures import GROUPS, Edit, answer, bars_beside, group_of, is_cut, shift_bars
+from core.probes.base import IDENTITY, Construction, Probe, Variant
+from core.probes.pairs import subject_of
+from core.probes.titles import title
+from core.scoring.workbench import Workbench
+from core.statistics.changes import NullBand
+from pages.views.common.text import counted, number, safe
+from pages.views.common.url_state import PageState
+from pages.views.probe_lab.lab_picture import data_address, said_for, said_of
+from pages.views.probe_lab.lab_searches import asked_last
+from pages.views.probe_lab.lab_sheet import apart, template
+from pages.views.probe_lab.lab_state import own_metrics
+
+_JS = """
+export default function ({ data, parentElement, setTriggerValue }) {
+  const choose = ({ target }) => {
+    const row = target.closest("tr[data-edit]");
+    if (row && !String(getSelection())) setTriggerValue("edit", row.dataset.edit); // who selects a number wants it
+  };
+  document.addEventListener("click", choose);
+  const before = parentElement.turn ?? data.turn; // what was asked for before the page was opened is no wish of now
+  parentElement.turn = data.turn;
+  if (data.turn !== before) {
+    const still = matchMedia("(prefers-reduced-motion: reduce)").matches;
+    const host = parentElement.host;
+    host.style.scrollMarginTop = "3.2rem"; // the menu of the app lies over the page's upper edge
+    requestAnimationFrame(() => host.scrollIntoView({ block: "start", behavior: still ? "auto" : "smooth" }));
+  }
+  return () => document.removeEventListener("click", choose);
+}
+"""
+_place = st.components.v2.component("invariscope_chosen_row", js=_JS)
+_KEY, _TURN = "lab.row", "lab.chosen.turn"
+
+
+def chosen_turn() -> int:
+    """How often an edit was chosen by its row in this session."""
+    return int(st.session_state.get(_TURN, 0))
+
+
+def follow_rows(state: PageState, names: Sequence[str]) -> None:
+    """Mark the place below which an edit is looked at, scroll to it when a row is clicked, and choose its edit.
+
+    Args:
+        state: of the lab.
+        names: of the edits that have a row.
+    """
+    _place(key=_KEY, data={"turn": chosen_turn()}, on_edit_change=lambda: _see(state, names), height=1)
+
+
+def _see(state: PageState, names: Sequence[str]) -> None:
+    told = st.session_state[_KEY].get("edit")
+    if told in names:  # a browser may say anything
+        state.put("variant", told)
+        asked_last("")
+        st.session_state[_TURN] = chosen_turn() + 1
+
+
+class Edited(NamedTuple):
+    """The chosen edits of one picture.
+
+    Args:
+        rows: those that can be made, in the order of their groups.
+        left_out: the others with their reasons, in a sentence; empty without any.
+        notes: what is to be known of the rows, sentences in markdown.
+    """
+
+    rows: tuple[Edit, ...] = ()
+    left_out: str = ""
+    notes: tuple[str, ...] = ()
+
+
+_SIDE = 160
+"""Longest side, in px, of a row's picture: twice what it takes on the screen."""
+
+
+def edits_of(bench: Workbench, probes: Sequence[Probe], caption: str) -> Edited:
+    """Make every chosen edit; its row, or why it is left out.
+
+    Raises:
+        InvariscopeError: if an edit may not be made now.
+    """
+    subject = subject_of(bench.item, caption)
+    made, left_out = list[tuple[Probe, Variant]](), dict[str, list[str]]()
+    for probe in probes:
+        found = bench.make(probe, subject)
+        if isinstance(found, ProbeRejected):
+            what, _, why = said_of(bench.item, found.detail).rpartition(" is left out: ")
+            left_out.setdefault(why, []).append(what or title(probe.name))
+        else:
+            made.append((probe, found))
+    made.sort(key=lambda each: GROUPS.index(group_of(each[0])))
+    count = sum(map(len, left_out.values()))
+    reasons = "; ".join(f"{', '.join(names)} ({why.rstrip('.')})" for why, names in left_out.items())
+    told = f"{count} of {counted(len(probes), 'edit')} left out: {reasons}." if count else ""
+    return Edited(tuple(_row(bench, *each) for each in made), told, tuple(_notes(bench, made, caption)))
+
+
+def _row(bench: Workbench, probe: Probe, made: Variant) -> Edit:
+    said = said_for(probe.name, bench.item)
+    if made.pixels is None:
+        return Edit(probe.name, said, group_of(probe), caption=made.caption or "", word=_word(made))
+    small = jpeg(thumbnail(as_picture(made.pixels), side=_SIDE))
+    alt = f"{bench.item.label or 'picture'} after {said.lower()}"
+    return Edit(probe.name, said, group_of(probe), data_address("jpeg", small), alt)
+
+
+def _word(variant: Variant) -> tuple[int, int]:
+    """Where the word stands that was put into a caption; (0, 0) where none was."""
+    word = variant.facts.get("modifier") or variant.facts.get("control")
+    if variant.facts.get("construction") != Construction.INSERTED or not word:
+        return 0, 0
+    start = int(variant.facts["at"])
+    return start, start + len(str(word))
+
+
+def _notes(bench: Workbench, made: Sequence[tuple[Probe, Variant]], caption: str) -> Iterator[str]:
+    if any(probe.construction is Construction.INSERTED for probe, _ in made):
+        yield (
+            "Words are put into the caption above, before the object’s name, and marked. A word is compared with a "
+            "neutral one at the same place, a neutral word with the caption as it is."
+        )
+    of_template = [
+        title(probe.name) for probe, _ in made if apart(probe.construction, bench.item, caption) == "template"
+    ]
+    if of_template and (bare := template(bench.item)):
+        yield f"Of “{safe(bare)}” and the like, not of the caption beside: {safe(', '.join(of_template), limit=400)}."
+
+
+_HOW = (
+    "Each bar is the percent change against the edit's baseline: the unedited pair, and of a word the neutral one that "
+    "*Table* names. Metrics share a scale unless one moves over three times as far as another. The noise is of the "
+    "metric's run. Where an edit breaks the meaning its colour says whether the score drops beyond noise, as it must."
+)
+
+
+def charts(bench: Workbench, edited: Edited, result: LabResult | None, *, chosen: str = "") -> None:
+    """Say how many edits move each score beyond its noise, and draw every edit with its bars; without a result no bars.
+
+    Args:
+        bench: with the picture.
+        edited: its edits.
+        result: what is known of them.
+        chosen: name of the edit that is looked at.
+    """
+    names = [each.name for each in edited.rows]
+    shifts = {name: _shifts(result, name, names) for name in result.evaluators} if result else {}
+    clean = {row.evaluator: row.score for row in result.rows if row.probe == IDENTITY} if result else {}
+    ends = {name: end for name in shifts if (end := _end(name, clean[name]))}
+    heads = {name: _head(name, clean[name]) for name in shifts}
+    if result:
+        _warn(result)
+    if not names:
+        for name, head in heads.items():
+            st.markdown(f"**{safe(name)}**: score of the unedited pair **{head}**. No edit is here to score.")
+    bars = {name: _bars(bench, result, name, rows) for name, rows in shifts.items()} if result and names else {}
+    if said := answer(bars, ends):
+        st.markdown(f"**{safe(said, limit=2000)}**")
+    if edited.left_out:
+        st.caption(safe(edited.left_out, limit=1500))
+    if not names:
+        return
+    bands = {name: _band(result.bands[name], figure) for name, figure in bars.items()} if result else {}
+    alt = "; ".join(_spoken(*each) for each in shifts.items()) or "Edits"
+    st.html(bars_beside(edited.rows, bars, heads=heads, bands=bands, alt=alt, chosen=chosen))
+    if result and any(band.n for band in result.bands.values()):
+        st.caption(
+            "Grey: 95 of 100 invisible edits stay inside, as estimated from n; a faint bar lies in it. A click on a "
+            "row shows below what the metric saw.",
+            help=_HOW,
+        )
+    for line in (*edited.notes, *(_below(result, shifts) if result else ())):
+        st.caption(line)
+
+
+def _shifts(result: LabResult, name: str, names: Sequence[str]) -> pd.DataFrame:
+    """Rows of one evaluator, one for each of these edits."""
+    rows = result.shifts(name)
+    return rows.set_index("probe", drop=False).loc[list(names)] if len(names) else rows
+
+
+def _warn(result: LabResult) -> None:
+    for name, sentence in result.failures.items():
+        st.warning(f"**{safe(name)}** did not score: {safe(sentence, limit=600)}", icon=":material/block:")
+    for note in result.notes.values():
+        st.warning(f"Memory ran short, the scores are whole. {safe(note, limit=400)}", icon=":material/memory:")
+
+
+def _bars(bench: Workbench, result: LabResult, name: str, rows: pd.DataFrame) -> Figure:
+    reach = result.bands[name].reach
+    said = rows.assign(baseline=[said_for(each, bench.item) for each in rows["baseline"]])
+    return shift_bars(said, low=-reach, high=reach, colour=colours(result.evaluators)[name])
+
+
+def _scale(name: str) -> tuple[float | None, float | None]:
+    """Both ends of an evaluator's scale, None for one that it has not."""
+    known = name in evaluators.catalogue() or name in own_metrics()
+    return evaluators.find(name).spec.score_range if known else (None, None)
+
+
+def _head(name: str, score: float | None) -> str:
+    """The unedited score to a thousandth of its scale, and the scale."""
+    low, high = _scale(name)
+    if low is None:
+        return number(score)
+    if high is None or high <= 0:
+        return f"{number(score)}, from {low:g} up"
+    return f"{number(score, digits=max(3 - round(math.log10(high)), 0))} on {low:g} to {high:g}"
+
+
+def _end(name: str, score: float | None) -> str:
+    """Which end of its scale an evaluator's score lies at; empty where it lies at none."""
+    low, high = _scale(name)
+    if score is None:
+        return ""
+    return "maximum" if high is not None and score >= high else "minimum" if low is not None and score <= low else ""
+
+
+def _band(band: NullBand, bars: Figure) -> str:
+    if not band.n:
+        return "no band"
+    wider = ", wider than shown" if is_cut(bars) else ""
+    return f"±{number(band.reach, digits=2)} %, n = {band.n}{wider}"
+
+
+def _below(result: LabResult, shifts: Mapping[str, pd.DataFrame]) -> list[str]:
+    """What is to be known of the bars, a line each; of evaluators that share it, once."""
+    told: dict[str, list[str]] = {}
+    for name, rows in shifts.items():
+        for line in _known(result, name, rows):
+            told.setdefault(line, []).append(name)
+    every = len(shifts)
+    return [
+        line if len(names) == every else f"**{', '.join(map(safe, names))}**: {line}" for line, names in told.items()
+    ]
+
+
+SMALL = 0.1
+"""Share of the evaluator's typical unedited score below which a percent change is told to mean little."""
+
+
+def _known(result: LabResult, name: str, rows: pd.DataFrame) -> Iterator[str]:
+    if not result.bands[name].n:
+        yield "No noise band: no invisible edit has a percent change here."
+    elif name not in result.stored:
+        yield "The noise band is of this picture alone: no run with invisible edits under this metric is open."
+    clean = next(row.score for row in result.rows if row.evaluator == name and row.probe == IDENTITY)
+    if clean is not None and abs(clean) < SMALL * (typical := result.bands[name].typical):
+        yield (
+            f"The unedited score, {number(clean)}, is under a tenth of what is usual ({number(typical)}): percent "
+            "changes of so little are large whatever happened. Is the caption true of the picture?"
+        )
+    zero = int(rows["zero_baseline"].sum())
+    unscored = int(rows["score"].isna().sum())
+    if zero:
+        yield f"{counted(zero, 'edit')} without % change: the baseline scores 0 or less."
+    if unscored:
+        yield f"{counted(unscored, 'edit')} without a score, see the table."
+
+
+def _spoken(name: str, rows: pd.DataFrame) -> str:
+    outside = rows[rows["in_null_band"].eq(False)]
+    sizes = rows["percent"].astype(float).abs().fillna(-1.0)
+    if (sizes >= 0).any():
+        top = rows.iloc[int(sizes.argmax())]
+        same = int((sizes == sizes.max()).sum()) - 1
+        return (
+            f"Percent change under {name}: {len(outside)} of {len(rows)} probes outside the noise band; "
+            f"largest {title(top['probe'])} {signed(top['percent'])}" + (f" and {same} more as large" if same else "")
+        )
+    return f"Percent change under {name}: none is defined for {len(rows)} probes"

@@ -352,5 +352,5 @@ def _stretch(figure: Figure, on: str, low: float, high: float, own: str) -> dict
 def _said(figure: Figure, each: Reference, own: str) -> dict[str, Any]:
     look = {"text": plain(each.text), "showarrow": False, "yanchor": "bottom"}
     if _across(figure, each.on):
-        return look | {"x": each.at, "xref": f"x{own}", "xanchor": "center", "y": 1, "yref": f"y{own} domain"}
+        return look | {"x": each.at, "xref": f"x{own}", "xanchor": each.side, "y": 1, "yref": f"y{own} domain"}
     return look | {"x": 1, "xref": f"x{own} domain", "xanchor": "right", "y": each.at, "yref": f"y{own}"}

@@ -215,12 +215,14 @@ class Reference:
         on: that axis.
         text: at its end; empty for none.
         dash: as of :class:`Style`.
+        side: of the text that touches an upright line: its right end, its middle or its left end.
     """
 
     at: float
     on: Side = "value"
     text: str = ""
     dash: str = "solid"
+    side: Literal["left", "center", "right"] = "center"
 
 
 @dataclass(frozen=True, slots=True)

@@ -87,7 +87,7 @@ def prepare(place: "Axes", figure: Figure, panel: Panel) -> None:
             each.at, color=NEUTRAL, linewidth=0.9, linestyle=DASHES[each.dash], zorder=1
         )
         if each.text and _across(figure, each.on):
-            place.text(each.at, 1.0, each.text, transform=place.get_xaxis_transform(), ha="center", va="bottom")
+            place.text(each.at, 1.0, each.text, transform=place.get_xaxis_transform(), ha=each.side, va="bottom")
         elif each.text:
             place.text(1.0, each.at, each.text, transform=place.get_yaxis_transform(), ha="right", va="bottom")
     _rays(place, figure)

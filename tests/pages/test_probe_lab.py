@@ -35,12 +35,12 @@ def test_the_demo_corpus_is_there_at_once_with_its_variants(open_page: Open) -> 
     app = open_page(LAB, evaluators="", probes="vflip,hflip,cultural:African")
     said = texts(app)
     assert not app.exception
-    assert [shown(each) for each in rows(app).values()] == [
+    assert [shown(each) for each in heads(app).values()] == [
         "Upside down",
         "Mirrored",
         "African frog There is an African frog.",
     ]
-    assert ["<img " in each for each in rows(app).values()] == [True, True, False]
+    assert ["<img " in each for each in heads(app).values()] == [True, True, False]
     assert "Choose a metric to see" in said
 
 
@@ -174,7 +174,7 @@ def test_any_caption_is_scored_and_shown_as_it_is(open_page: Open, caption: str)
     assert "Score of the unedited pair" in texts(app)
 
 
-def rows(app: AppTest) -> dict[str, str]:
+def heads(app: AppTest) -> dict[str, str]:
     """What stands at the left of every edit's bars, as HTML, by the edit's name."""
     (table,) = (each.proto.body for each in app.get("html") if "<table" in each.proto.body)
     return dict(re.findall(r'<tr data-edit="(.*?)".*?>(<th scope="row">.*?</th>)', table))
@@ -190,7 +190,7 @@ def test_words_are_put_into_the_readers_own_sentence_and_marked(open_page: Open)
     )
     assert not app.exception
     told = said(app).splitlines()
-    made = rows(app)
+    made = heads(app)
     assert "An <mark>American</mark> dog is tied to a fire hydrant." in made["inserted-cultural:American"]
     assert "A <mark>happy</mark> dog is tied to a fire hydrant." in made["inserted-emotion:happy"]
     assert not any("There is an American dog." in each for each in made.values())
@@ -243,7 +243,7 @@ def test_the_template_is_edited_where_it_is_chosen_and_a_link_may_name_either_co
     app.get_by_key("lab.subject").set_value("free").run()
     app.text_area(key="lab.caption").set_value("Two dogs play.").run()
     assert "Words are put into the caption above" in texts(app)
-    assert "Two <mark>American</mark> dogs play." in rows(app)["inserted-cultural:American"]
+    assert "Two <mark>American</mark> dogs play." in heads(app)["inserted-cultural:American"]
 
 
 def test_the_position_map_is_made_on_demand_and_kept(open_page: Open) -> None:

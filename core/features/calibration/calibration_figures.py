@@ -48,7 +48,7 @@ def sensitivity_along(
         chosen: λ*; None where nothing chose one.
         colour: ``#rrggbb`` by axis.
     """
-    return _along(table, strength, chosen, colour, axis="median change, SD", span=(0, None))
+    return _along(table, strength, chosen, colour, axis="change, SD of unedited scores", span=(0, None))
 
 
 def before_after_dots(table: pd.DataFrame, *, colour: str, unit: str = "", axis: str = "") -> Figure:
@@ -137,8 +137,8 @@ def _along(
         for split in _SPLITS
         if split in set(table["split"])
     }
-    marks = [] if chosen is None else [Reference(chosen, "along", "best", "dot")]
-    marks += [Reference(strength, "along", "here")] if strength != chosen else []
+    marks = {} if chosen is None else {chosen: ("best", "dot")}
+    marks |= {strength: ("here", "solid")} if strength != chosen else {}
     grid = table.drop_duplicates("strength").sort_values("strength")
     refused = _stretches(grid["strength"].to_numpy(float), ~grid["allowed"].to_numpy(bool))
     frame["opens"] = [f"{each:g}" for each in frame["label"]]
@@ -154,11 +154,17 @@ def _along(
         span=span,
         along=Axis("strength", span=(-0.02, 1.02)),
         styles=styles,
-        references=tuple(marks),
-        height=290,
+        references=tuple(
+            Reference(at, "along", *said, side=side)
+            for (at, said), side in zip(sorted(marks.items()), _SIDES[len(marks)], strict=True)
+        ),
+        height=230,
         shades=tuple(Shade(low, high, "along") for low, high in refused),
     )
 
+
+_SIDES = {0: (), 1: ("center",), 2: ("right", "left")}
+"""On which side of their lines the words of so many marks end: two that are close lean away from each other."""
 
 _TOLD = ["series", "strength", "value", "low", "high", "n"]
 """Columns of a point that its hover says."""

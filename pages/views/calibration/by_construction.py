@@ -102,8 +102,8 @@ _NAMED = (
 )
 
 
-def notices(found: Fit, strength: float, held: View) -> str:
-    """Whether a calibrated score still falls at wrong captions, or where that would be told, in a sentence.
+def notices(found: Fit, strength: float, held: View) -> tuple[str, bool]:
+    """Whether a calibrated score still falls at wrong captions, in a sentence; and whether that was tested at all.
 
     Args:
         found: the calibration.
@@ -111,14 +111,14 @@ def notices(found: Fit, strength: float, held: View) -> str:
         held: see :func:`draw_selectivity`.
     """
     if lacking(held, found):
-        there = not (needs(held.table) or lack(held)) and measured_beside(held, found)
-        said = "is measured below, under *By construction*" if there else "cannot be told from this run"
-        return f"Whether it still notices wrong captions {said}."
+        if needs(held.table) or lack(held) or not measured_beside(held, found):
+            return "Not tested: whether it still notices wrong captions.", False
+        return "Whether it still notices wrong captions is measured below, under *By construction*.", True
     made = change(held, found, strength)
     before, after = made.before.signal, made.after.signal
     if not before.n:
-        return "Whether it still notices wrong captions is not known: too few pictures have both."
-    return f"A wrong caption costs **{number(before.estimate)} → {number(after.estimate)} SD** of the score."
+        return "Not tested: whether it still notices wrong captions; too few pictures have both.", False
+    return f"A wrong caption costs {number(before.estimate)} → {number(after.estimate)} SD of the score.", True
 
 
 def draw_selectivity(found: Fit, strength: float, view: Callable[[], View]) -> None:

@@ -1,4 +1,4 @@
-"""What one gets of a calibration: in one line, and what that line rests on."""
+"""What one gets of a calibration: in one sentence, under which edits it is sure, and what it rests on."""
 
 import math
 from typing import Any
@@ -27,7 +27,7 @@ def lead(changed: pd.DataFrame, evaluator: str) -> str:
         evaluator: its name.
 
     Returns:
-        Markdown, its names made safe; empty where nothing is known.
+        A sentence in markdown, its names made safe; empty where nothing is known.
     """
     axes = _known_axes(changed)
     if not axes:
@@ -39,11 +39,15 @@ def lead(changed: pd.DataFrame, evaluator: str) -> str:
     falls = round(float((known["before"] - known["after"]).max()), 3) if len(known) else math.nan
     told = "does not fall" if falls <= 0 else f"falls by at most {falls:.3f}"
     order = "" if math.isnan(falls) else f"; agreement {told}"
-    return f"Harmless {names[0]} edits move {safe(evaluator)} {first}{more}{order}.{_surely(changed)}"
+    return f"Harmless {names[0]} edits move {safe(evaluator)} {first}{more}{order}."
 
 
-def _surely(changed: pd.DataFrame) -> str:
-    """Under which kinds of edits it is sure, by the interval of before and after; empty for one kind."""
+def surely(changed: pd.DataFrame) -> str:
+    """Say under which kinds of edits it is sure, by the interval of what is left; empty for one kind.
+
+    Args:
+        changed: as of :func:`lead`; both sides of its ratios are of the same pictures in every bootstrap sample.
+    """
     rows = changed[changed["measure"] == "sensitivity"].dropna(subset=["ratio_low", "ratio_high"])
     if len(rows) < 2:
         return ""
@@ -55,7 +59,7 @@ def _surely(changed: pd.DataFrame) -> str:
             kinds = listed(names) if len(rows) <= _NAMED else f"{len(names)} of {len(rows)} kinds of edits"
             parts.append(f"{word}: {kinds}")
     said = "; ".join(parts)
-    return f" {said[0].upper()}{said[1:]}."
+    return f"Before and after compared picture by picture, {said}."
 
 
 def rests_on(changed: pd.DataFrame, strength: float, basis: str) -> str:
@@ -90,9 +94,9 @@ def _known_axes(changed: pd.DataFrame) -> list[dict[Any, Any]]:
 
 
 def _moved(row: dict[Any, Any]) -> str:
-    """How much less or more, bold."""
+    """How much less or more."""
     share = 100 * (float(row["after"]) / float(row["before"]) - 1)
-    return "**as far as before**" if round(abs(share)) == 0 else f"**{_share(share)}**"
+    return "as far as before" if round(abs(share)) == 0 else _share(share)
 
 
 def _ends(row: dict[Any, Any]) -> str:

@@ -1,5 +1,6 @@
 """The sweep over λ under the hand: what one gets in a line, two figures, what was measured, and the rest folded."""
 
+import shlex
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
@@ -9,7 +10,7 @@ import streamlit as st
 
 from core.analysis.table import View
 from core.charts.layout import legend_above
-from core.charts.spec import colours
+from core.charts.spec import Figure, colours
 from core.evaluators.calibrated import refusal
 from core.features.calibration.calibration_figures import sensitivity_along, spearman_along
 from core.features.calibration.fit import Fit, sweep_table
@@ -18,7 +19,7 @@ from core.features.calibration.readings import CHOSEN, CHOSEN_MEASURED, FIXED, c
 from core.features.calibration.sweep import LAMBDAS
 from core.statistics.bootstrap import LEAST_N
 from pages.views.calibration.by_construction import draw_constructed, notices
-from pages.views.calibration.calibration_lead import LED, lead, rests_on
+from pages.views.calibration.calibration_lead import LED, lead, rests_on, surely
 from pages.views.calibration.calibration_state import Bands, axis_colours, axis_lines, effect
 from pages.views.calibration.measured_calibration import Source, draw_measured, measurement
 from pages.views.common.collect import data_buttons, figure_buttons
@@ -46,16 +47,26 @@ def draw_sweep(
     own, stale = measurement(source, key, found)
     usual = settled(found, own)
     strength = float(usual.strength if state.get("strength") is None else state.get("strength"))
-    long = _lead(key, found, own, strength, view)
-    _slider(state, found, usual, strength, fingerprint)
-    draw_measured(source, key, found, strength, own, stale)
+    changed = effect(key, strength, LED, found) if own is None else own.effect(strength, measures=LED)
+    notice, tested = notices(found, strength, view())
+    long = _lead(found, own, strength, changed, notice if tested else "")
+    left, right = st.columns(2, gap="medium")
+    with left:
+        _slider(state, found, usual, strength)
+    with right:
+        _download(found, strength, fingerprint)
+        if not tested:
+            st.warning(f"{notice} {_to_test(found, source)}", icon=":material/hearing_disabled:")
     measured = {} if own is None else own.sweeps
     table = sweep_table(found, bands, measured=measured, allowed=usual.choice.allowed)
+    # of unedited pairs every score was stored: what was measured of them is the same
+    orders = table[(table["measure"] == "spearman") & (table["split"] == "test")].dropna(subset=["value"])
+    rho = spearman_along(orders, strength=strength, chosen=usual.chosen, colour=colours(orders["name"]))
     left, right = st.columns(2, gap="medium")
-    with left.container(border=True, height="stretch"):
-        head = _spearman(state, table, found, strength, usual)
-    with right.container(border=True, height="stretch"):
-        _sensitivity(state, key, found, own, strength, usual, head)
+    with left.container(border=True, height="stretch", gap="xsmall"):
+        _sensitivity(state, key, found, own, strength, usual, 0 if orders.empty else legend_above(rho))
+    with right.container(border=True, height="stretch", gap="xsmall"):
+        _agreement(state, found, orders, rho, usual)
     grey = (
         ""
         if usual.choice.allowed.all()
@@ -64,7 +75,13 @@ def draw_sweep(
             "uncalibrated shift, on dev."
         )
     )
-    st.caption(f"Pictures not used for fitting, with 95 % bands.{grey} A click on a line chooses its strength.")
+    st.caption(
+        "Pictures not used for fitting, with 95 % bands. SD: standard deviation of the metric’s own unedited scores of "
+        f"these pictures, at each strength anew.{grey} A click on a line chooses its strength."
+    )
+    draw_measured(source, key, found, strength, own, stale)
+    if own is None:
+        long = [rests_on(changed, strength, found.basis), *long]
     _folded(state, key, found, table, usual, strength, source, view, long, fingerprint)
     state.publish()
 
@@ -85,7 +102,7 @@ def _folded(
 
     def constructed() -> None:
         for sentence in caveats:
-            st.caption(safe(sentence, limit=800))
+            st.caption(sentence)
         draw_constructed(
             state, found, table, usual, strength, partial(effect, key, strength, _found=found), source, view
         )
@@ -101,33 +118,30 @@ def _folded(
     )
 
 
-def _lead(
-    key: tuple[object, ...], found: Fit, own: Measured | None, strength: float, view: Callable[[], View]
-) -> list[str]:
+def _lead(found: Fit, own: Measured | None, strength: float, changed: pd.DataFrame, notice: str) -> list[str]:
     """Say what one gets at a strength, what limits it first of all; the limits that are too long to stand there."""
     said = found.caveats(strength, measured=own is not None)
     for sentence in said:  # before any number
         if len(sentence) < _LONG:
             st.warning(safe(sentence, limit=800), icon=":material/priority_high:")
-    changed = effect(key, strength, LED, found) if own is None else own.effect(strength, measures=LED)
-    st.markdown(lead(changed, found.evaluator))
-    st.markdown(f"{notices(found, strength, view())}{_cost(found)}")
-    st.caption(rests_on(changed, strength, found.basis if own is None else "measured"))
-    return [sentence for sentence in said if len(sentence) >= _LONG]
+    if told := lead(changed, found.evaluator):
+        st.markdown(f"**{told}**")
+    if more := " ".join(filter(None, (surely(changed), notice, _cost(found)))):
+        st.caption(more)
+    return [safe(sentence, limit=800) for sentence in said if len(sentence) >= _LONG]
 
 
 def _cost(found: Fit) -> str:
     """How much longer a calibrated score takes, where it needs the scores of a picture's own variants."""
     variants = calibrator(found.terms, strength=1.0, evaluator=found.evaluator).variants
-    told = f" Scoring takes **{1 + variants} times** as long: each picture and {counted(variants, 'variant')} of it."
+    told = f"Scoring takes {1 + variants} times as long: each picture and {counted(variants, 'variant')} of it."
     return told if variants else ""
 
 
-def _slider(state: PageState, found: Fit, usual: Settled, strength: float, fingerprint: str) -> None:
+def _slider(state: PageState, found: Fit, usual: Settled, strength: float) -> None:
     key = state.key("strength.widget")
     st.session_state[key] = strength
-    row = st.container(horizontal=True, vertical_alignment="bottom", key="calib_strength")
-    row.select_slider(
+    st.select_slider(
         "Strength",
         LAMBDAS,
         key=key,
@@ -136,6 +150,7 @@ def _slider(state: PageState, found: Fit, usual: Settled, strength: float, finge
         args=(state, key),
         help="λ of the paper: 0 leaves the score as it is, 1 is the full correction",
     )
+    row = st.container(horizontal=True, vertical_alignment="center", gap="small", key="calib_best")
     row.button(
         usual.named,
         icon=":material/my_location:",
@@ -144,9 +159,15 @@ def _slider(state: PageState, found: Fit, usual: Settled, strength: float, finge
         args=("strength", None),
         help=_BACK[usual.whence],
     )
+    rule = _FIXED if usual.chosen is None else _BEST.format(epsilon=found.epsilon)
+    note = f" {safe(usual.choice.note).capitalize()}." if usual.choice.note else ""
+    row.caption(f"{rule}{note}", width="stretch")
+
+
+def _download(found: Fit, strength: float, fingerprint: str) -> None:
     model = calibrator(found.terms, strength=strength, evaluator=found.evaluator, fingerprint=fingerprint)
-    row.download_button(
-        "Calibrator as JSON",
+    st.download_button(
+        "Download calibrator",
         lambda: model.model_dump_json(indent=2).encode(),
         f"{found.evaluator}-calibrator.json",
         "application/json",
@@ -154,10 +175,18 @@ def _slider(state: PageState, found: Fit, usual: Settled, strength: float, finge
         icon=":material/download:",
         on_click="ignore",
         key="calib.json",
-        help="Reading, λ, weights, shifts and the evaluator's fingerprint",
+        help="JSON: reading, λ, weights, shifts and the metric's fingerprint",
     )
-    if usual.choice.note:
-        st.caption(f"{safe(usual.choice.note).capitalize()}.")
+
+
+def _to_test(found: Fit, source: Source) -> str:
+    """How it is tested, with the command: an edit's own orbit is scored by the file, a known edit's shift is not."""
+    names = [found.evaluator]
+    if not refusal(calibrator(found.terms, strength=1.0, evaluator=found.evaluator)):
+        names.append(f"{found.evaluator}-calibrator.json")
+    asked = ["--corpus", source.corpus, "--evaluators", ",".join(names), "--subject", "human"]
+    command = shlex.join(["python", "-m", "core", "audit", *asked, "--probes", "directional,default"])
+    return f"To test it, run `{command.replace('`', '')}`."
 
 
 def _picked(state: PageState, opens: str) -> None:
@@ -170,6 +199,11 @@ def _dragged(state: PageState, key: str) -> None:
     state.put("strength", st.session_state[key])
 
 
+_BEST = (
+    "Largest fall in change that keeps agreement within {epsilon:g} and makes no kind of edit clearly worse, on the "
+    "pictures used for fitting."
+)
+_FIXED = "Nothing chose it: by construction every larger strength lowers every change."
 _LEAST = "Back to the smallest strength that minimises the total sensitivity among those allowed, on the dev split"
 _BACK = {
     CHOSEN: _LEAST,
@@ -180,16 +214,12 @@ _BACK = {
 """What the usual strength is, by where it comes from."""
 
 
-def _spearman(state: PageState, table: pd.DataFrame, found: Fit, strength: float, usual: Settled) -> int:
-    """Draw the agreement; the room above its panel, which the figure beside it leaves too."""
+def _agreement(state: PageState, found: Fit, rows: pd.DataFrame, figure: Figure, usual: Settled) -> None:
     st.markdown("**Agreement with other metrics, by strength**")
-    # of unedited pairs every score was stored: what was measured of them is the same
-    rows = table[(table["measure"] == "spearman") & (table["split"] == "test")].dropna(subset=["value"])
     if rows.empty:
         few = f"Of fewer than {LEAST_N} items no correlation is known; audit more of them."
-        st.info(few if found.others else "There is no other evaluator to hold the score to; audit a second one.")
-        return 0
-    figure = spearman_along(rows, strength=strength, chosen=usual.chosen, colour=colours(rows["name"]))
+        st.info(few if found.others else "There is no other metric to hold the score to; audit a second one.")
+        return
     draw(
         figure,
         key="calib.spearman",
@@ -199,7 +229,6 @@ def _spearman(state: PageState, table: pd.DataFrame, found: Fit, strength: float
     if found.people:
         st.caption(found.people)
     figure_buttons(figure, rows, "calibration-spearman", title="Agreement by strength", key="calib.s")
-    return legend_above(figure)
 
 
 def _sensitivity(
@@ -209,13 +238,14 @@ def _sensitivity(
     own: Measured | None,
     strength: float,
     usual: Settled,
-    head: int,
+    above: int,
 ) -> None:
+    """Draw the change; where the figure beside it has room for a legend above it, this one is as much higher."""
     st.markdown(f"**Typical change, by strength, {found.basis if own is None else 'measured'}**")
     rows = axis_lines(key, own.file.made if own else "", found, own)
     rows = rows.assign(allowed=rows["strength"].map(dict(zip(LAMBDAS, usual.choice.allowed, strict=True))))
     figure = sensitivity_along(rows, strength=strength, chosen=usual.chosen, colour=axis_colours(rows["name"]))
-    figure = replace(figure, head=head)
+    figure = replace(figure, height=figure.height + max(above - legend_above(figure), 0))
     draw(
         figure,
         key="calib.sensitivity",

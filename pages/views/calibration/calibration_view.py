@@ -124,5 +124,5 @@ def _draw(state: PageState, files: Signature, scope: Narrowed, row: Chips) -> No
 def _choose_evaluator(state: PageState, there: tuple[str, ...], row: Chips) -> str:
     """Draw the chip of the evaluator whose scores are calibrated; the choice."""
     shown = state.get("evaluator") if state.get("evaluator") in there else there[0]
-    place = row.scope.popover(f"Evaluator: **{safe(shown, limit=40)}**", key="calib.chip")
-    return state.choose(place, "evaluator", "Evaluator", there, help="Whose scores are calibrated")
+    place = row.scope.popover(f"Metric: **{safe(shown, limit=40)}**", key="calib.chip")
+    return state.choose(place, "evaluator", "Metric", there, help="Whose scores are calibrated")

@@ -21,6 +21,7 @@ from core.jobs import job_queue
 from core.jobs.command_jobs import MeasureRequest
 from core.settings import results_dir, runs_dir
 from core.store.run_files import Run
+from pages.views.calibration.calibration_lead import rests_on
 from pages.views.common.access import operates, operators_only
 from pages.views.common.collect import data_buttons, figure_buttons
 from pages.views.common.layers import draw_folded
@@ -118,7 +119,9 @@ def _show(found: Fit, strength: float, own: Measured, source: Source) -> None:
     scored = own.effect(strength)
     rows = scored[scored["measure"] == "sensitivity"]
     rows = rows.assign(opens=opened(rows["name"], found, source))
-    figure = before_after_dots(rows, colour=colours([found.evaluator])[found.evaluator], axis="typical change, SD")
+    figure = before_after_dots(
+        rows, colour=colours([found.evaluator])[found.evaluator], axis="change, SD of unedited scores"
+    )
     draw(
         figure,
         key="calib.measured.dots",
@@ -128,14 +131,15 @@ def _show(found: Fit, strength: float, own: Measured, source: Source) -> None:
     at = own.sweep.lambdas.index(strength)
     spread = own.sweep.spread[at] / own.sweep.spread[0]
     with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute"):
-        st.caption(f"Median over pictures, in SD of the unedited scores; 95 % intervals.{OPENS}", width="content")
+        st.caption(f"Median over pictures; 95 % intervals.{OPENS}", width="content")
         figure_buttons(figure, rows, "calibration-measured", title="Measured calibration", key="calib.measured.f")
 
     def numbers() -> None:
+        st.caption(rests_on(scored, strength, "measured"))
         _numbers(rows)
         st.caption(
             f"An item's change is the median over its edits, before and after each in SD of its own unedited scores. "
-            f"The evaluator scored {counted(own.file.images, 'picture')}, the variants and their own variants; the "
+            f"The metric scored {counted(own.file.images, 'picture')}, the variants and their own variants; the "
             f"unedited scores' SD is {number(100 * spread, digits=1)} % of what it was."
         )
         data_buttons(scored, f"{found.evaluator}-measured", key="calib.measured.data")
@@ -176,12 +180,12 @@ def _offer(source: Source) -> None:
     )
     seconds = asked.seconds()
     time = (
-        "its time is unknown, as no run on this machine measured this evaluator"
+        "its time is unknown, as no run on this machine measured this metric"
         if seconds is None
         else (f"about {duration(seconds)} by the speed of an earlier run here")
     )
     st.markdown(
-        f"Not measured yet. To measure it, the evaluator scores at most {thousands(asked.images)} pictures: "
+        f"Not measured yet. To measure it, the metric scores at most {thousands(asked.images)} pictures: "
         f"{counted(len(asked.items), 'item')}, their variants, and the variants of both; {time}. The dev items then "
         "choose λ by what was measured, the held-out ones tell what it does; every weighting and every λ are known."
     )

@@ -124,10 +124,16 @@ _FEW = 10
 _LEVELS = {WORD: "Words", PHRASE: "Phrases"}
 
 
+def say_barred(encoders: dict[str, str]) -> None:
+    """Say of which evaluators no text encoder can be asked, and why."""
+    for name, obstacle in encoders.items():
+        if obstacle:
+            st.caption(f"Not applicable to **{safe(name)}**: {safe(obstacle, limit=300)}.")
+
+
 def choose_encoder(state: PageState, encoders: dict[str, str]) -> str | None:
     """Draw the choice of evaluator and level; return the evaluator, or None where none can be asked."""
     able = [name for name, obstacle in encoders.items() if not obstacle]
-    barred = {name: obstacle for name, obstacle in encoders.items() if obstacle}
     chosen = None
     if able:
         left, right = st.columns([3, 2], vertical_alignment="bottom")
@@ -136,7 +142,7 @@ def choose_encoder(state: PageState, encoders: dict[str, str]) -> str | None:
             "evaluator",
             "Text encoder of",
             able,
-            help="The evaluator whose text encoder places the words, and whose shifts are shown.",
+            help="The metric whose text encoder places the words, and whose changes are shown.",
         )
         state.switch(
             "level",
@@ -146,8 +152,6 @@ def choose_encoder(state: PageState, encoders: dict[str, str]) -> str | None:
             help="Words: the modifier alone. Phrases: the modifier before every object that it was scored with, "
             "averaged.",
         )
-    for name, obstacle in barred.items():
-        st.caption(f"Not applicable to **{safe(name)}**: {safe(obstacle, limit=300)}.")
     return chosen
 
 
@@ -176,8 +180,9 @@ def draw_geometry(found: Geometry, evaluator: str, corpus: str, chosen: Mapping[
         st.info("These filters leave no modifier that has both a place and a shift.")
         return
     whole = found.tests.iloc[0]
-    st.markdown(f"**{concluded(found, safe(evaluator))[0]}**")
-    st.caption(f"{_said(whole)}{_WITHIN if len(found.tests) > 1 else ''}")
+    told, end, power = concluded(found, safe(evaluator))[0].partition(").")
+    st.markdown(f"**{told}{end}**")
+    st.caption(f"{_said(whole)}{_WITHIN if len(found.tests) > 1 else ''}{power}")
     rows = found.points.assign(evaluator=evaluator, corpus=corpus).to_dict("records")
     opens = [opening(row, {"families": "family", "modifiers": "modifier"}) for row in rows]
     figure = valence_scatter(
@@ -193,9 +198,9 @@ def draw_geometry(found: Geometry, evaluator: str, corpus: str, chosen: Mapping[
     )
     line = "" if math.isnan(found.neutral) else " Dotted: where the neutral words (typical, plain, ordinary) lie."
     st.caption(
-        "A point is a modifier: its projection on the valence direction (right: the encoder's positive side) and the "
-        f"median % change that it causes against the neutral caption of the same length, with its 95 % BCa interval. "
-        f"A click leads to its pairs.{line}"
+        "A point is a word: how good it sounds to the encoder (its projection on the direction from bad words to good "
+        "ones), and the median % change that it causes against the neutral caption closest in length, with its 95 % "
+        f"BCa interval. A click leads to its pairs.{line}"
     )
     figure_buttons(
         figure, found.points, f"geometry-{found.level}", title=f"Geometry, {evaluator}", key="geometry.figure"
@@ -277,18 +282,23 @@ def draw() -> None:
 def _draw(state: PageState, files: Signature, scope: Narrowed, row: Chips) -> None:
     say_withheld(files, scope)
     chosen = choose_slice(state, files, scope, row, fields=FILTERS, more=False)
-    evaluator = choose_encoder(state, encoders(files, scope, barred_encoders(), own_ready()))
+    known = encoders(files, scope, barred_encoders(), own_ready())
+    evaluator = choose_encoder(state, known)
     if evaluator is None:
-        st.info("None of the scope's evaluators has a text encoder on this machine.", icon=":material/hub:")
+        say_barred(known)
+        st.info("None of these metrics has a text encoder on this machine.", icon=":material/hub:")
         return
-    edit_words(state)
     if modifiers(files, scope, chosen, evaluator).empty:
         st.info("This scope and these filters have no modifier; audit a societal family such as cultural.")
         offer_relaxing(state, files, scope, chosen)
         return
+    answer = st.container()
+    edit_words(state)
+    say_barred(known)
     words = (state.get("positive"), state.get("negative"))
     found = placed(files, scope, chosen, evaluator, state.get("level"), *words, stamps((evaluator,)))
     figures_of(of_scores(state, files, scope, describe(chosen)))
-    draw_geometry(found, evaluator, scope.corpus, slice_link(state))
-    if found.points.empty:
-        offer_relaxing(state, files, scope, chosen)
+    with answer:
+        draw_geometry(found, evaluator, scope.corpus, slice_link(state))
+        if found.points.empty:
+            offer_relaxing(state, files, scope, chosen)

@@ -3,7 +3,7 @@
 import hashlib
 import json
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 
 import numpy as np
@@ -268,7 +268,8 @@ def draw_frames(frames: Frames) -> None:
     seconds = "" if footage.seconds is None else f", {footage.seconds:.1f} s"
     st.caption(
         f"{counted(len(frames.places), 'frame')} of {footage.frames:,}, evenly spaced, of a video of "
-        f"{footage.width} × {footage.height} px{seconds}. sha256 {footage.sha256[:12]}…"
+        f"{footage.width} × {footage.height} px{seconds}.",
+        help=f"sha256 {footage.sha256}",
     )
     for note in footage.notes:
         st.warning(note, icon=":material/hdr_on:")
@@ -362,12 +363,12 @@ _NUMBERS = {
 
 def draw_results(state: PageState, frames: Frames, captions: Sequence[str], other: str | None) -> None:
     """Draw what every chosen evaluator makes of the video and of its edits."""
-    st.info(ORDER_FREE, icon=":material/swap_horiz:")
     table = _scored(state, frames, captions, other)
+    for sentence in _told(table) if len(table) else ():
+        st.markdown(f"**{sentence}**")
+    st.caption(f":material/swap_horiz: {ORDER_FREE}")
     if table.empty:
         return
-    for sentence in _told(table):
-        st.markdown(sentence)
     figure = edit_dots(table)
     with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute"):
         st.markdown("**Scores of each caption, by edit of the frames**", width="content")
@@ -379,7 +380,8 @@ def draw_results(state: PageState, frames: Frames, captions: Sequence[str], othe
             key="video.figure",
         )
     said = "; ".join(f"{row.evaluator}, {row.edit}: {row.score:.3f}" for row in table.head(8).itertuples())
-    draw(figure, key="video.edits", alt=f"Scores of captions by edit. {said}")
+    short = {name: f"caption {name.partition(':')[0]}" for name in figure.styles}  # the field above has their lines
+    draw(replace(figure, names=short), key="video.edits", alt=f"Scores of captions by edit. {said}")
     with st.expander("Every number, and what each edit does", icon=":material/table:"):
         _explained(table)
         _rows(table)
@@ -410,9 +412,9 @@ def _told(table: pd.DataFrame) -> list[str]:
     places = {caption: place for place, caption in enumerate(table["caption"].unique(), start=1)}
     plain = table[table["edit"].eq(ORIGINAL) & table["score"].notna()]
     return [
-        f"**{safe(str(name))}**, frames as they are: "
+        f"{safe(str(name))}, frames as they are: "
         + ", ".join(
-            f"caption {places[caption]} scores **{number(score)}**"
+            f"caption {places[caption]} scores {number(score)}"
             for caption, score in zip(own["caption"], own["score"], strict=True)
         )
         + "."

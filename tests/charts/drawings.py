@@ -23,6 +23,7 @@ from core.features.geometry import geometry
 from core.features.human import people_figures
 from core.features.lab import lab_figures
 from core.features.training import train_command
+from core.features.video import video_figures
 from tests.charts import built_figures
 
 NONE = math.nan
@@ -379,11 +380,11 @@ def _video_edits(marks: Sequence[Mark]) -> Figure:
         },
         _LIKE,
     )
-    return lab_figures.edit_dots(table)
+    return video_figures.edit_dots(table)
 
 
 def _video_tokens(marks: Sequence[Mark]) -> Figure:
-    return lab_figures.token_heat(
+    return video_figures.token_heat(
         [each.label for each in marks], np.array([[each.value, 0.5] for each in marks]).reshape(-1, 2)
     )
 

@@ -177,7 +177,7 @@ def test_any_caption_is_scored_and_shown_as_it_is(open_page: Open, caption: str)
 def heads(app: AppTest) -> dict[str, str]:
     """What stands at the left of every edit's bars, as HTML, by the edit's name."""
     (table,) = (each.proto.body for each in app.get("html") if "<table" in each.proto.body)
-    return dict(re.findall(r'<tr data-edit="(.*?)".*?>(<th scope="row">.*?</th>)', table))
+    return dict(re.findall(r'<tr data-edit="(.*?)".*?>(<th scope="row">.*?</th>)', table, re.DOTALL))
 
 
 HYDRANT = "A dog is tied to a fire hydrant."

@@ -1,6 +1,7 @@
 """Scores of a video's captions under edits of its frames, and how each word matches each frame."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -32,6 +33,7 @@ def edit_dots(table: pd.DataFrame) -> Figure:
             ],
         }
     )
+    styles = coloured([_named(captions, each) for each in captions])
     return Figure(
         "",
         "",
@@ -40,8 +42,12 @@ def edit_dots(table: pd.DataFrame) -> Figure:
         "score",
         free=True,
         bounds="none",
-        styles=coloured([_named(captions, each) for each in captions]),
+        styles={name: replace(style, size=_SMALL) for name, style in styles.items()},
     )
+
+
+_SMALL = 7.5
+"""Size in px of a mark, so that those of scores that are nearly equal lie beneath each other and do not touch."""
 
 
 def token_heat(words: Sequence[str], cosines: np.ndarray, *, numbers: Sequence[int] = ()) -> Figure:

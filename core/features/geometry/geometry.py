@@ -424,7 +424,7 @@ def valence_scatter(
         unit=" %",
         height=_TALL if len(set(titles)) > 1 else 2 * _TALL,
         span=_span(points[["median_percent", "low", "high"]], room=0.1),
-        along=Axis("sounds bad ← 0 → sounds good", span=_span(points[["projection"]], room=0.22)),
+        along=Axis("← sounds bad · sounds good →", span=_span(points[["projection"]], room=0.22)),
         references=() if math.isnan(neutral) else (Reference(neutral, "along", dash="dot"),),
     )
 

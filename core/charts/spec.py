@@ -160,6 +160,9 @@ Kind = Literal["dots", "lines", "bars", "scatter", "map"]
 Side = Literal["value", "along"]
 """The axis of the values, or the one that the labels stand along."""
 
+TextEnd = Literal["left", "center", "right"]
+"""Which part of a text touches what it is said of."""
+
 COLUMNS = ("label", "series", "panel", "value", "low", "high", "n")
 LOOKS = ("hover", "text", "hollow", "opens")
 """Columns that a frame may have for the page alone: words on hover, words at the mark, whether the mark is open, and
@@ -222,7 +225,7 @@ class Reference:
     on: Side = "value"
     text: str = ""
     dash: str = "solid"
-    side: Literal["left", "center", "right"] = "center"
+    side: TextEnd = "center"
 
 
 @dataclass(frozen=True, slots=True)

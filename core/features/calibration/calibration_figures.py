@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from core.charts.spec import NEUTRAL, Axis, Figure, Reference, Shade, Style, counted
+from core.charts.spec import NEUTRAL, Axis, Figure, Reference, Shade, Style, TextEnd, counted
 
 _SPLITS = {
     "dev": "dev",
@@ -163,7 +163,7 @@ def _along(
     )
 
 
-_SIDES = {0: (), 1: ("center",), 2: ("right", "left")}
+_SIDES: Mapping[int, tuple[TextEnd, ...]] = {0: (), 1: ("center",), 2: ("right", "left")}
 """On which side of their lines the words of so many marks end: two that are close lean away from each other."""
 
 _TOLD = ["series", "strength", "value", "low", "high", "n"]

@@ -312,12 +312,12 @@ def draw_one_item(state: PageState) -> None:
 
 
 def _counts(found: Ranking, *, of_items: bool) -> tuple[str, str]:
-    """How much is shown, and of how many pairs and shifts that is."""
+    """How much is shown, and how many shifts that is."""
     pairs, shifts = counted(found.n_pairs, "pair"), counted(found.n_shifts, "shift")
-    said = f"**{counted(found.n_items, 'item')}**, the furthest pair of each" if of_items else f"**{pairs}**"
+    said = f"**{pairs}** of {counted(found.n_items, 'item')}, the furthest of each" if of_items else f"**{pairs}**"
     if found.n_unranked:
         said += f" · {counted(found.n_unranked, 'pair')} last, without a number in this order"
-    return said, f"Of {pairs}, {shifts}: a shift is one pair under one metric"
+    return said, f"{shifts}: a shift is one pair under one metric"
 
 
 def _like(state: PageState, item: str) -> None:

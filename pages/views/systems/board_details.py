@@ -137,8 +137,8 @@ _NEIGHBOURS = HEADS | {
     "gap_after": NUMBER("Gap after", format="%+.4f"),
     "least_n": "n pictures",
     "n_items": "n pictures",
-    "probability": NUMBER("Samples that change order, %", format="%.1f"),
-    "chance": NUMBER("Other pictures alone, %", format="%.1f"),
+    "probability": NUMBER("Swaps, %", format="%.1f", help="Samples of pictures in which the two means change order"),
+    "chance": NUMBER("Without an edit, %", format="%.1f", help="Swaps in other samples of pictures alone"),
     "probe": "Edit",
 }
 
@@ -206,7 +206,7 @@ def draw_edits(swaps: pd.DataFrame, edits: pd.DataFrame, places: pd.DataFrame, e
     draw_table(
         _percent(rows[rows["least_n"] > 0]),
         alt="Swaps of neighbours by family",
-        column_config=_NEIGHBOURS | {"swapped": "Edits that swap the means"},
+        column_config=_NEIGHBOURS | {"swapped": "Means swapped"},
     )
     data_buttons(swaps, "systems-swaps", key="systems.swaps.numbers")
     own = edits[(edits["evaluator"] == evaluator) & (edits["n_items"] > 0)]

@@ -200,7 +200,7 @@ def draw_geometry(found: Geometry, evaluator: str, corpus: str, chosen: Mapping[
     st.caption(
         "A point is a word: how good it sounds to the encoder (its projection on the direction from bad words to good "
         "ones), and the median % change that it causes against the neutral caption closest in length, with its 95 % "
-        f"BCa interval. A click leads to its pairs.{line}"
+        f"BCa interval, hollow where there is none. A click leads to its pairs.{line}"
     )
     figure_buttons(
         figure, found.points, f"geometry-{found.level}", title=f"Geometry, {evaluator}", key="geometry.figure"

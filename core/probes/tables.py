@@ -12,6 +12,9 @@ from core.settings import assets_dir
 
 WILDCARD = "*"
 SEPARATOR = "|"
+LISTS = ("caption_words.toml", "kept_words.toml")
+"""Lists of words of captions in ``assets/lexicons``."""
+
 BACKDROPS = "backdrops"
 """Folder of ``assets`` about the backgrounds of composed pictures."""
 
@@ -85,7 +88,7 @@ def words_fingerprint(folders: Sequence[str] = ("words",)) -> str:
     """
     tables = [path for folder in folders for path in sorted((assets_dir() / folder).glob("*.csv"))]
     digest = hashlib.sha256()
-    for path in (*tables, lexicon_path("caption_words.toml")):
+    for path in (*tables, *map(lexicon_path, LISTS)):
         digest.update(f"{path.name}\n".encode() + path.read_bytes() + b"\n")
     return digest.hexdigest()[:16]
 

@@ -21,7 +21,7 @@ from dataclasses import dataclass
 from functools import cache, lru_cache
 from types import MappingProxyType
 
-from core.probes.tables import lexicon_path, read_table, words_path
+from core.probes.tables import LISTS, lexicon_path, read_table, words_path
 
 NOUN, ADJECTIVE, OTHER = "noun", "adjective", ""
 """What a word of a caption is."""
@@ -79,13 +79,14 @@ def dictionary(word: str) -> Mapping[str, tuple[str, ...]]:
 
 @cache
 def listed(name: str, language: str = "en") -> frozenset[str]:
-    """A list of ``assets/lexicons/caption_words.toml``."""
-    return frozenset(_lists()[language][name].split())
+    """A list of ``assets/lexicons/caption_words.toml``, or of ``kept_words.toml`` beside it."""
+    return frozenset(next(lists for each in _lists() if (lists := each.get(language, {}).get(name))).split())
 
 
 @cache
-def _lists() -> Mapping[str, Mapping[str, str]]:
-    return tomllib.loads(lexicon_path("caption_words.toml").read_text(encoding="utf-8"))
+def _lists() -> tuple[Mapping[str, Mapping[str, str]], ...]:
+    paths = map(lexicon_path, LISTS)
+    return tuple(tomllib.loads(path.read_text(encoding="utf-8")) for path in paths)
 
 
 @cache

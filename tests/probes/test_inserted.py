@@ -155,7 +155,8 @@ def test_a_sentence_that_does_not_say_it_clearly_is_refused(written: str, label:
         ("inserted-emotion:sad", "A big dog runs.", "A sad big dog runs."),
         ("inserted-emotion:ordinary", "A big dog runs.", "An ordinary big dog runs."),
         ("inserted-economic:expensive", "A big dog runs.", "An expensive big dog runs."),
-        ("inserted-gender-colloquial:girl", "A big dog runs.", "A big girl dog runs."),
+        ("inserted-gender-colloquial:girl", "A dog runs.", "A girl dog runs."),
+        ("inserted-gender-colloquial:typical", "A black dog runs.", "A black typical dog runs."),
         ("inserted-gender:typical", "A dog licks his owner.", "A typical dog licks his owner."),
         ("inserted-gender:male", "A dog walks beside a girl.", "A male dog walks beside a girl."),
         ("inserted-cultural:African", "A DOG ON A BENCH", "AN AFRICAN DOG ON A BENCH"),
@@ -179,11 +180,18 @@ def test_every_word_of_a_family_stands_at_one_place(name: str, written: str, mad
         ("inserted-cultural:African", "A wild dog sits.", "lexicalised"),
         ("inserted-economic:luxury", HYDRANT, "implausible"),
         ("inserted-gender:boy", HYDRANT, "colloquial"),
+        ("inserted-gender-colloquial:boy", "A black dog runs.", "part-of-speech"),
         ("inserted-cultural:African", "A cat", "not-named"),
     ],
 )
 def test_a_word_that_does_not_fit_the_sentence_is_refused(name: str, written: str, why: str) -> None:
     assert code(name, written) == why
+
+
+def test_a_noun_is_not_put_beside_adjectives_which_would_describe_it_or_stand_behind_it() -> None:
+    assert make("inserted-economic:luxury", "A truck stops.", "truck", "vehicle") == "A luxury truck stops."
+    assert code("inserted-economic:luxury", "A large truck stops.", "truck", "vehicle") == "part-of-speech"
+    assert make("inserted-economic:cheap", "A large truck stops.", "truck", "vehicle") == "A cheap large truck stops."
 
 
 def test_the_plural_is_screened_as_the_singular_is() -> None:

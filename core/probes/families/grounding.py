@@ -4,7 +4,9 @@ The mention of an annotated category gives way to
 
 - ``grounding:plausible``: a category of the same supercategory, annotated absent and named in no caption;
 - ``grounding:object``: another annotated object of the image that the caption does not name: it is there, and the
-  caption is false in that place alone, which is why its falsity is called *grounded* and not *verified*;
+  caption is false in that place alone, which is why its falsity is called *grounded* and not *verified*. Unless the
+  caption says where in the picture it is, it must be of another kind, which hardly does the same, and may not merely
+  be named beside others (*with a cup*, *a cup and a spoon*), which is true of whatever is there;
 - ``grounding:random``: a category of another supercategory, annotated absent.
 
 All three replace the same mention, so that the four captions are compared within the item. ``foil`` is the swap of
@@ -18,11 +20,22 @@ from types import MappingProxyType
 import numpy as np
 
 from core.errors import ProbeRejected
-from core.probes.base import FALSITY, HUMAN, Axis, Edits, Expectation, Maker, Probe, Subject, Variant
+from core.probes.base import ENGLISH, FALSITY, HUMAN, Axis, Edits, Expectation, Maker, Probe, Subject, Variant
 from core.probes.scene import Scene
 from core.probes.words.caption_language import check_english
-from core.probes.words.categories import absence
-from core.probes.words.mentions import Mention, neighbours, replaced, siblings, strangers, target_mentions
+from core.probes.words.categories import absence, vocabulary
+from core.probes.words.mentions import (
+    SIDE,
+    SPOT,
+    Mention,
+    named_beside,
+    neighbours,
+    place_named,
+    replaced,
+    siblings,
+    strangers,
+    target_mentions,
+)
 
 SIBLINGS = 9
 """Most siblings of a category that can be absent: COCO's largest supercategory holds ten."""
@@ -36,7 +49,11 @@ def _plausible(scene: Scene, mention: Mention, caption: str) -> tuple[str, ...]:
 
 
 def _object(scene: Scene, mention: Mention, caption: str) -> tuple[str, ...]:
-    return neighbours(scene.item, mention, caption)
+    found = neighbours(scene.item, mention, caption)
+    if place_named(caption, ENGLISH, (SIDE, SPOT)):
+        return found
+    kind = vocabulary()[mention.label]
+    return () if named_beside(caption, mention) else tuple(each for each in found if vocabulary().get(each) != kind)
 
 
 def _random(scene: Scene, mention: Mention, caption: str) -> tuple[str, ...]:
@@ -45,7 +62,7 @@ def _random(scene: Scene, mention: Mention, caption: str) -> tuple[str, ...]:
 
 _KINDS: dict[str, tuple[Candidates, str]] = {
     "plausible": (_plausible, "a category of the same kind that is annotated absent"),
-    "object": (_object, "another object of the picture, which the caption does not name"),
+    "object": (_object, "another object of the picture, of which the caption is hardly true"),
     "random": (_random, "a category of another kind that is annotated absent"),
 }
 

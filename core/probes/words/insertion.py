@@ -187,6 +187,7 @@ def insert_word(caption: str, label: str, category: str | None, word: Modifier) 
     Raises:
         ProbeRejected: a code of :func:`core.probes.words.insertion.noun_place` or of
             :func:`core.probes.words.screening.screen`, which reads the noun with its adjectives (*African wild dog*);
+            ``part-of-speech`` where it is a noun and adjectives stand there (*a black boy bear*, *a luxury big dog*);
             ``family-word`` where the caption says a word of the family already; ``contradiction`` where a word of
             gender meets *his* or *her*.
 
@@ -203,6 +204,9 @@ def insert_word(caption: str, label: str, category: str | None, word: Modifier) 
     rejection = screen(place.phrase, category, owner.name, word.word)
     if rejection is not None:
         raise ProbeRejected(rejection.code, rejection.detail)
+    if word.part_of_speech == "noun" and place.described:
+        told = f"{word.word!r} is a noun, so {' '.join(place.described)!r} would describe it, or stand behind it"
+        raise ProbeRejected("part-of-speech", told)
     if owner.name in GENDER_FAMILIES and not word.control and (other := GENDERED.search(caption)):
         raise ProbeRejected("contradiction", f"the caption says {other[0]!r}, which {word.word!r} may contradict")
     return place, _insert(place, word)

@@ -21,7 +21,7 @@ from core.corpora.schema import Item
 from core.errors import ProbeRejected
 from core.probes.tables import read_table, words_path
 from core.probes.words.articles import sounded
-from core.probes.words.caption_words import Word, join, words
+from core.probes.words.caption_words import Word, closed_words, join, words
 from core.probes.words.categories import (
     MOST_WORDS,
     Name,
@@ -37,7 +37,7 @@ from core.probes.words.categories import (
 )
 from core.probes.words.english import dictionary
 from core.probes.words.grammar import Number, capital_like, number_of, plural
-from core.probes.words.whole_names import noun_places, whole_name
+from core.probes.words.whole_names import describing, noun_places, whole_name
 from core.settings import assets_dir
 
 
@@ -120,6 +120,25 @@ def strangers(item: Item, mention: Mention) -> tuple[str, ...]:
 def neighbours(item: Item, mention: Mention, caption: str) -> tuple[str, ...]:
     """Other annotated objects that a caption does not name and that fit the mention's number; see :func:`unnamed`."""
     return tuple(label for label in unnamed(item, caption) if label != mention.label and fits(mention, label))
+
+
+def named_beside(caption: str, mention: Mention) -> bool:
+    """Whether a caption says no more of a mention than that it is there, beside or among other things."""
+    found = words(caption)
+    start = describing(found, mention.first)
+    determined = start and closed_words(found[start - 1].core.casefold(), ("determiners",))
+    before = found[: start - 1] if determined else found[:start]
+    after = found[mention.last + 1 : mention.last + 2]
+    listed_on = found[mention.last].trail[:1] == "," or (after and after[0].core.casefold() in ("and", "or"))
+    joined = before and (before[-1].trail[:1] == "," or before[-1].core.casefold() in _BESIDE)
+    bare = len(before) > 1 and before[-1].core.casefold() == "to" and before[-2].core.casefold() == "next"
+    return bool(listed_on or joined or bare)
+
+
+_BESIDE = frozenset(
+    ("alongside", "and", "beside", "besides", "by", "like", "near", "or", "with", "including", "without")
+)
+"""Words before a thing of which a caption says that it is there."""
 
 
 def unnamed(item: Item, caption: str) -> tuple[str, ...]:

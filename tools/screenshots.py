@@ -143,10 +143,10 @@ def _settle(page: Page) -> None:
 
 
 def _save(picture: bytes, path: Path) -> None:
-    """Write a PNG of as many colours as fit into LARGEST bytes: a page of text needs few."""
+    """Write a PNG of as many colours as fit into LARGEST bytes, rare ones kept: marks of a figure are small."""
     image = Image.open(BytesIO(picture)).convert("RGB")
     for colours in (256, 128, 64):
-        image.quantize(colours, method=Image.Quantize.MEDIANCUT, dither=Image.Dither.NONE).save(path, optimize=True)
+        image.quantize(colours, method=Image.Quantize.MAXCOVERAGE, dither=Image.Dither.NONE).save(path, optimize=True)
         if path.stat().st_size <= LARGEST:
             break
     print(f"{path} {path.stat().st_size / 1000:.0f} kB")

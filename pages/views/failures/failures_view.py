@@ -258,8 +258,7 @@ def draw_gallery(
     page = state.get("page")
     pairs, rows = found.pairs, shifts_of(files, scope, found.pairs)
     with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute"):
-        said, behind = _counts(found, of_items=once(state))
-        st.markdown(f"{said} · page {thousands(page)} of {thousands(pages)}", help=behind)
+        st.markdown(_counts(found, page, pages, of_items=once(state)))
         with st.container(horizontal=True, width="content", gap="small"):
             _turn(state, "Previous", "P", page - 1, disabled=page <= 1)
             _turn(state, "Next", "N", page + 1, disabled=page >= pages)
@@ -311,13 +310,13 @@ def draw_one_item(state: PageState) -> None:
             )
 
 
-def _counts(found: Ranking, *, of_items: bool) -> tuple[str, str]:
-    """How much is shown, and how many shifts that is."""
-    pairs, shifts = counted(found.n_pairs, "pair"), counted(found.n_shifts, "shift")
-    said = f"**{pairs}** of {counted(found.n_items, 'item')}, the furthest of each" if of_items else f"**{pairs}**"
+def _counts(found: Ranking, page: int, pages: int, *, of_items: bool) -> str:
+    said = f"**{counted(found.n_pairs, 'pair')}**"
+    if of_items:
+        said += f" of {counted(found.n_items, 'item')}, the furthest of each"
     if found.n_unranked:
         said += f" · {counted(found.n_unranked, 'pair')} last, without a number in this order"
-    return said, f"{shifts}: a shift is one pair under one metric"
+    return f"{said} · page {thousands(page)} of {thousands(pages)}"
 
 
 def _like(state: PageState, item: str) -> None:

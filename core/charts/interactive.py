@@ -49,7 +49,8 @@ _MINUS = re.compile(r"(?<![\w.\-–])-(?=\d)")
 """A minus sign: before a digit, and after nothing that it could join to it (*conse-lite0*, *2026-11-25*, *gpt-4*)."""
 
 _FITS = 7  # letters that an outline has room for
-_CLICKED = 34  # px: of a map's cell around its middle, what answers to a click
+_CLICKED = 34  # px: of a map's cell around each of these places, what answers to a click
+_PLACES = (-0.36, -0.18, 0.0, 0.18, 0.36)  # of a cell's width: a wide cell answers wherever it is clicked
 
 WIDTHS = (280.0, 420.0, 600.0, 780.0, 1000.0)
 """Widths of a plot in px that the labels of a scatter are placed for, from a phone's to a large screen's."""
@@ -341,11 +342,11 @@ def _map(
     if bare.any():
         yield _open_cells(rows, bare, said, hovers)
     if opens is not None:
-        down, across = np.nonzero(rows >= 0)
+        down, across = (np.repeat(each, len(_PLACES)) for each in np.nonzero(rows >= 0))
         there = rows[down, across]
         yield {
             "type": "scatter",
-            "x": across.tolist(),
+            "x": (across + np.resize(_PLACES, len(across))).tolist(),
             "y": down.tolist(),
             "mode": "markers",
             "showlegend": False,

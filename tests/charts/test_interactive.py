@@ -183,11 +183,14 @@ def test_a_mark_says_that_it_can_be_clicked_and_carries_what_it_opens() -> None:
     assert [text.endswith("click for its pairs</i>") for text in drawn.data[0].hovertext] == [True, False]
 
 
-def test_over_every_cell_of_a_map_that_opens_something_lies_a_mark_that_can_be_clicked() -> None:
+def test_over_the_width_of_every_cell_of_a_map_lie_marks_that_can_be_clicked() -> None:
     drawn = plot(figure(kind="map", frame=FRAME.assign(panel="", opens=["first", "", "third"])), clicks=True).data
     assert [trace.type for trace in drawn] == ["heatmap", "scatter"]
-    names = [(drawn[1].x[place], drawn[1].y[place]) for place in range(3)]
-    assert dict(zip(names, drawn[1].customdata, strict=True)) == {(0, 0): "first", (0, 1): "", (1, 1): "third"}
+    at = [(round(x), y) for x, y in zip(drawn[1].x, drawn[1].y, strict=True)]
+    assert {*zip(at, drawn[1].customdata, strict=True)} == {((0, 0), "first"), ((0, 1), ""), ((1, 1), "third")}
+    first = [x for x, cell in zip(drawn[1].x, at, strict=True) if cell == (0, 0)]
+    assert min(first) < -0.3
+    assert max(first) > 0.3
     assert drawn[1].marker.opacity == 0
 
 

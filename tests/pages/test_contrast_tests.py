@@ -250,7 +250,7 @@ def test_the_filter_holds_in_every_view_and_a_share_that_no_comparison_reaches_l
 def test_selectivity_and_every_table_open(open_page: Open, both_halves: Path) -> None:
     app = open_page(CONTRAST, show="selectivity")
     assert not app.exception
-    assert "Selectivity of each evaluator" in said(app)
+    assert "Selectivity of each metric" in said(app)
     tables = open_page(CONTRAST, show="tables")
     for part in next(each for each in tables.selectbox if each.label == "Tables of").options:
         shown = open_page(CONTRAST, show="tables", part=part)

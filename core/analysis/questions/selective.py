@@ -95,7 +95,7 @@ def _headline() -> Question:
     )
     drawing = Drawing(
         "C-selective",
-        "Selectivity of each evaluator",
+        "Selectivity of each metric",
         "0.5: a broken meaning costs as much as a harmless edit does; 1: every broken meaning costs more. "
         "What each has by chance stands in the table.",
         _dots,

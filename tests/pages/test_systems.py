@@ -28,8 +28,9 @@ from core.features.systems.system_file import (
 from core.settings import ROOT, results_dir
 from core.store.store import Store
 from core.store.text_files import csv_text
+from pages.views.common.open_runs import present
 from pages.views.systems.board_details import CHECK, SOURCE
-from pages.views.systems.new_board import example_table, own_systems
+from pages.views.systems.new_board import boards, example_table, own_systems, stamp
 from tests.pages.opening import SYSTEMS, Open, click, collected, link_of, marks_that_open, said, unfolded
 
 
@@ -124,6 +125,18 @@ def test_the_page_opens_on_an_example_that_a_shipped_run_holds_and_keeps_nothing
     kept()
     assert "[Example]" not in said(open_page(SYSTEMS))
     assert "[Example]" in said(open_page(SYSTEMS, board="Example: demo-captions", judge="grounding-judge"))
+
+
+def test_the_example_is_not_read_anew_while_other_runs_come(open_page: Open) -> None:
+    shipped = ROOT / "data" / "results"
+    shutil.copytree(shipped / "demo-captions", results_dir() / "demo-captions")
+    assert not open_page(SYSTEMS).exception
+    name, before = boards()[0], present()
+    known = stamp(name)
+    shutil.copytree(shipped / "demo-scenes-one", results_dir() / "demo-scenes-one")
+    assert (present() != before, stamp(name)) == (True, known)
+    (results_dir() / "demo-captions" / "manifest.json").touch()
+    assert stamp(name) != known
 
 
 def test_the_example_file_can_be_brought_back() -> None:

@@ -29,6 +29,7 @@ from core.probes.families.tails import tails, with_tail
 from core.probes.titles import title
 from core.probes.words.templates import base_caption
 from core.seeds import RUN_SEED
+from core.store.run_files import Run, signature
 from core.store.text_files import csv_text
 from pages.views.common.access import operates, operators_only
 from pages.views.common.open_runs import present, store
@@ -86,21 +87,22 @@ Known = tuple[str | int, ...]
 
 
 def stamp(name: str) -> Known:
-    """What a leaderboard is known by: its name with its file's size and time, or with what the runs depend on."""
+    """What a leaderboard is known by: its name with the sizes and times of its file, or of the run's that is it."""
     if is_example(name):
-        return name, present()
+        return name, repr(signature(_run_of(name).path))
     told = path_of(name).stat()
     return name, told.st_size, told.st_mtime_ns
 
 
-@st.cache_resource(max_entries=8, show_spinner="Reading the leaderboard …")
+def _run_of(name: str) -> Run:
+    return next(each for each in store(present()).runs() if each.id == name.removeprefix(_EXAMPLE))
+
+
+@st.cache_resource(max_entries=2, show_spinner="Reading the leaderboard …")
 def opened(known: Known) -> Leaderboard:
     """A leaderboard, read once for all sessions."""
-    name, of = str(known[0]), str(known[1])
-    if not is_example(name):
-        return read_leaderboard(path_of(name))
-    run = next(each for each in store(of).runs() if each.id == name.removeprefix(_EXAMPLE))
-    return board_of_run(store(of), run)
+    name = str(known[0])
+    return board_of_run(store(present()), _run_of(name)) if is_example(name) else read_leaderboard(path_of(name))
 
 
 def computed(known: Known, systems: tuple[str, ...], name: str) -> pd.DataFrame:

@@ -221,8 +221,8 @@ def test_the_page_says_how_often_and_the_gap_that_each_evaluator_needs(open_page
     shown = said(app)
     risks = app.dataframe[0].value
     most = risks[(risks["evaluator"] == "conse-lite0") & (risks["family"] == "vertical-flip")]["risk"].item()
-    assert "a harmless edit may put the other ahead. Up to this share of pairs turns: **" in shown
-    assert f"**{most:.0f} %** under conse-lite0 (*Upside down*)" in shown.replace("\\", "")
+    assert "*Upside down* puts the other ahead in this share of pairs: **" in shown.replace("\\", "")
+    assert f"**{most:.0f} %** under conse-lite0" in shown.replace("\\", "")
     for name, own in found.groupby("evaluator"):
         worst = own.loc[own["d"].idxmax()]
         assert f"**{name}**: differences below {worst['d']:.3g} between captions" in shown
@@ -236,7 +236,7 @@ def test_the_page_says_how_often_and_the_gap_that_each_evaluator_needs(open_page
         low, high = map(float, told.groups())  # it was picked after seeing them all
         assert low < worst["low"] < worst["high"] < high
     assert "of its interquartile range" in shown
-    assert shown.index("put the other ahead") < shown.index("are no evidence")
+    assert shown.index("puts the other ahead") < shown.index("are no evidence")
 
 
 @pytest.mark.usefixtures("demo")

@@ -41,8 +41,11 @@ from pages.views.common.shown_answers import interval
 from pages.views.common.slice_filters import describe, offer_relaxing, slice_fields, slice_link
 from pages.views.common.text import THE_PAPER, counted, listed, safe
 from pages.views.common.url_state import Field, PageState, count_field, joined, one_of, some_of, switch_field
-from pages.views.flip_risk.flip_evidence import MOST_NAMED, cells_of, draw_evidence
+from pages.views.flip_risk.flip_evidence import cells_of, draw_evidence
 from pages.views.probe_lab.lab_state import linked_evaluators, ready_evaluators
+
+MOST_TOLD = 4
+"""Metrics named in the first sentence; more are counted, and stand in the map."""
 
 USUAL = 0.007
 """The gap where no family has a trustworthy gap."""
@@ -158,44 +161,51 @@ def _often(cells: pd.DataFrame, gap: float, unit: str) -> str:
         return ""
     worst = known.loc[known.groupby("evaluator", sort=False)["risk"].idxmax()]
     worst = worst.sort_values("risk", ascending=False, kind="stable")
+    one = worst["family"].nunique() == 1 < len(worst)
     told = [
-        f"**{100 * risk:.0f} %** under {safe(name)} (*{safe(family_title(str(family)))}*)"
+        f"**{100 * risk:.0f} %** under {safe(name)}" + ("" if one else f" ({_named(family)})")
         for name, family, risk in worst[["evaluator", "family", "risk"]].itertuples(index=False, name=None)
     ]
-    told[MOST_NAMED:] = [f"no more under {counted(len(told) - MOST_NAMED, 'other')}"] * (len(told) > MOST_NAMED)
+    told[MOST_TOLD:] = [f"no more under {counted(len(told) - MOST_TOLD, 'other')}"] * (len(told) > MOST_TOLD)
     of = "the metric's spread" if unit == IQR else "its scale"
+    edit = f"{_named(worst['family'].iloc[0])} puts" if one else "the edit that flips most puts"
     ahead = f"If one is ahead by {100 * gap:g} % of {of}"
-    return f"{ahead}, a harmless edit may put the other ahead. Up to this share of pairs turns: {listed(told)}."
+    return f"{ahead}, {edit} the other ahead in this share of pairs: {listed(told)}."
+
+
+def _named(family: object) -> str:
+    return f"*{safe(family_title(str(family)))}*"
 
 
 def _controls(state: PageState, gap: float, usual: float) -> None:
     row = st.container(horizontal=True, vertical_alignment="bottom", key="flip_controls")
-    state.switch("unit", "The gap is", _UNIT_LABELS, place=row, help="What a gap is a share of")
-    st.session_state["flip.standard"] = gap if gap in STANDARD else None
-    row.pills(
-        "The paper's gaps",
-        STANDARD,
-        format_func=lambda gap: f"{100 * gap:g} %",
-        key="flip.standard",
-        on_change=_standard,
-        args=(state,),
-        help=f"Gaps between published systems that a leaderboard would count as a win. {THE_PAPER}",
-    )
     key = state.key("gap.widget")
     st.session_state[key] = gap
-    st.select_slider(
-        "Gap d",
+    row.select_slider(
+        "How far one is ahead",
         GAPS,
         key=key,
         format_func=lambda gap: f"{100 * gap:g} %",
         on_change=_dragged,
         args=(state, key),
-        help="How far ahead one of the two is before the edit",
+        help="The gap d between the two before the edit; the steps grow along the slider",
     )
-    st.caption(
-        f"Default {100 * usual:g} %: at this gap about half of the families flip fewer than 5 % of pairs. "
-        f"{_UNIT_TOLD[state.get('unit')]}"
-    )
+    with row.popover("Which gap", icon=":material/tune:"):
+        state.switch("unit", "The gap is", _UNIT_LABELS)
+        st.caption(_UNIT_TOLD[state.get("unit")])
+        st.session_state["flip.standard"] = gap if gap in STANDARD else None
+        st.pills(
+            "Gaps between published captioners",
+            STANDARD,
+            format_func=lambda gap: f"{100 * gap:g} %",
+            key="flip.standard",
+            on_change=_standard,
+            args=(state,),
+            help=f"A leaderboard would count them as a win. {THE_PAPER}",
+        )
+        st.caption(
+            f"Default {100 * usual:g} %: at this gap about half of the kinds of edits flip fewer than 5 % of pairs."
+        )
 
 
 def _dragged(state: PageState, key: str) -> None:
@@ -222,8 +232,8 @@ def _map(cells: pd.DataFrame, gap: float, behind: Callable[[str], None]) -> None
     fewest, most = cells["n_items"].min(), cells["n_items"].max()
     with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute"):
         st.caption(
-            f"Risk in percent at a gap of {100 * gap:g} %, 50 at most; n = {fewest:,} to {most:,} pictures a cell. "
-            "Hover for the 95 % interval, click for the pairs.",
+            f"Percent of pairs turned at a gap of {100 * gap:g} %; n = {fewest:,} to {most:,} pictures a cell. A cell "
+            "has its 95 % interval and leads to its pairs.",
             width="content",
         )
         figure_buttons(

@@ -19,7 +19,7 @@ def draw() -> None:
     state = flip_state(files)
     state.restore()
     header(
-        "How often does a harmless edit change which of two captioners is ahead?",
+        "How often does a harmless edit reverse which of two captions scores higher?",
         state,
         words=("flip risk", "trustworthy gap"),
     )

@@ -146,7 +146,8 @@ def _save(picture: bytes, path: Path) -> None:
     """Write a PNG of as many colours as fit into LARGEST bytes, rare ones kept: marks of a figure are small."""
     image = Image.open(BytesIO(picture)).convert("RGB")
     for colours in (256, 128, 64):
-        image.quantize(colours, method=Image.Quantize.MAXCOVERAGE, dither=Image.Dither.NONE).save(path, optimize=True)
+        method = Image.Quantize.MAXCOVERAGE
+        image.quantize(colours, method=method, kmeans=1, dither=Image.Dither.NONE).save(path, optimize=True)
         if path.stat().st_size <= LARGEST:
             break
     print(f"{path} {path.stat().st_size / 1000:.0f} kB")

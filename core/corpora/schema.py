@@ -370,11 +370,6 @@ class Item:
         """One of COVERAGE_BINS, or None without a box."""
         return None if self.coverage is None else coverage_bin(self.coverage)
 
-    @property
-    def animate(self) -> bool:
-        """Whether gender and emotion modifiers make sense for the object."""
-        return self.category in ANIMATE_CATEGORIES
-
 
 def two_sources(items: Sequence[Item]) -> tuple[list[str], list[str]]:
     """First and second source of each item: one without a group is its own, and a second one that lacks is the first.

@@ -83,8 +83,6 @@ class Agreement:
         alpha: Krippendorff's α [4], nominal, or ordinal where the answers are ordered.
         n_items: items (clusters) with at least two votes.
         n_votes: their votes.
-        n_single: items with one vote, which are left out.
-        n_unanimous: items whose votes are all equal.
     """
 
     question: str
@@ -95,8 +93,6 @@ class Agreement:
     alpha: Interval
     n_items: int
     n_votes: int
-    n_single: int
-    n_unanimous: int
 
     def rows(self) -> list[dict[str, object]]:
         """One row a measure: question, measure, estimate, low, high, n_items, n_votes, note."""
@@ -163,14 +159,12 @@ def agreement(
         raise InvalidInput("counts of votes are whole numbers of 0 or more")
     totals = votes.sum(axis=2)
     usable = (totals >= 2).any(axis=1)
-    single = int(((totals == 1).any(axis=1) & ~usable).sum())
     ranks = ranks_of(groups, len(votes))
     votes = np.where((totals >= 2)[:, :, None], votes, 0.0)[usable]
     units = votes if ranks is None else _of_sources(votes, ranks[usable])
     patterns, times = np.unique(units, axis=0, return_counts=True) if len(units) else (units, np.zeros(0, dtype=int))
     found = _Patterns(patterns, times, ordinal=ordinal, items=len(votes))
     drawn = found.draw(resamples, seed)
-    unanimous = (votes.max(axis=2) == votes.sum(axis=2)).all(axis=1)
     measured = {
         name: found.interval(measure, drawn, level, chance=name not in STEADY)
         for name, measure in found.measures().items()
@@ -186,8 +180,6 @@ def agreement(
         **measured,
         n_items=len(votes),
         n_votes=int(votes.sum()),
-        n_single=single,
-        n_unanimous=int(unanimous.sum()),
     )
 
 

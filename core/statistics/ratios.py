@@ -210,29 +210,6 @@ def _there(top: ArrayLike, bottom: ArrayLike, group: ArrayLike) -> tuple[np.ndar
     return a[there], b[there], source[there]
 
 
-def median_ratio_bca(
-    tops: ArrayLike,
-    bottoms: ArrayLike,
-    *,
-    groups: ArrayLike | None = None,
-    level: float = 0.95,
-    resamples: int | None = None,
-    seed: int = RUN_SEED,
-) -> Interval:
-    """Median of tops over median of bottoms with its BCa interval, both medians of the same draws.
-
-    Args:
-        tops: shape [n]; an entry with a NaN in either is left out.
-        bottoms: of the same items, shape [n].
-        groups, level, resamples, seed: see :func:`mean_bca`.
-
-    Returns:
-        NaN where the median of the bottoms is 0; an upper bound of ∞ where that of too many draws is.
-    """
-    one = np.asarray(tops, dtype=np.float64).ravel()[None]
-    return median_ratios_bca(one, bottoms, groups=groups, level=level, resamples=resamples, seed=seed)[0]
-
-
 def median_ratios_bca(
     tops: np.ndarray,
     bottoms: ArrayLike,
@@ -242,11 +219,15 @@ def median_ratios_bca(
     resamples: int | None = None,
     seed: int = RUN_SEED,
 ) -> tuple[Interval, ...]:
-    """:func:`median_ratio_bca` of every row of tops over the same bottoms: what they share is drawn once.
+    """Median of every row of tops over that of the same bottoms with its BCa interval; what rows share is drawn once.
 
     Args:
-        tops: float64 [m, n].
-        bottoms, groups, level, resamples, seed: as there.
+        tops: float64 [m, n]; an entry with a NaN in either is left out.
+        bottoms: of the same items, shape [n].
+        groups, level, resamples, seed: see :func:`mean_bca`.
+
+    Returns:
+        NaN where the median of the bottoms is 0; an upper bound of ∞ where that of too many draws is.
     """
     rows, below = np.asarray(tops, dtype=np.float64), np.asarray(bottoms, dtype=np.float64).ravel()
     if groups is not None and crossed(groups):

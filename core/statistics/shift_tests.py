@@ -191,18 +191,6 @@ def cliffs_delta(after: ArrayLike, before: ArrayLike) -> float:
     return float((below - (len(second) - not_above)).sum() / (len(first) * len(second)))
 
 
-def standardised_shift(before: ArrayLike, after: ArrayLike) -> float:
-    """Median shift in standard deviations of the baseline scores; compares evaluators of different scales.
-
-    Returns:
-        NaN where there are fewer than two pairs or the baseline scores are all equal.
-    """
-    first, second, _ = _pairs(before, after)
-    if len(first) < 2 or np.ptp(first) == 0:
-        return math.nan
-    return float(np.median(second - first) / first.std(ddof=1))
-
-
 def _normal(values: np.ndarray) -> bool:
     if len(values) < 3 or np.ptp(values) <= 1e-12 * np.abs(values).max():
         return False

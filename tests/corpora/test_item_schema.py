@@ -142,9 +142,9 @@ def test_a_mask_has_two_dimensions() -> None:
 
 def test_an_item_knows_its_coverage_and_what_is_animate() -> None:
     item = Item("a", "demo", None, 100, 50, label="dog", category="animal", box=Box(0, 0, 50, 50))
-    assert (item.coverage, item.coverage_bin, item.animate) == (0.5, "50-70", True)
+    assert (item.coverage, item.coverage_bin) == (0.5, "50-70")
     bare = Item("b", "demo", None, 100, 50)
-    assert (bare.coverage, bare.coverage_bin, bare.animate) == (None, None, False)
+    assert (bare.coverage, bare.coverage_bin) == (None, None)
 
 
 def test_a_corpus_finds_its_items_and_counts_what_was_left_out() -> None:

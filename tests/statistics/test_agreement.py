@@ -93,7 +93,7 @@ def test_ac1_and_the_others_by_hand_with_unequal_votes() -> None:
     assert found.gwet.estimate == pytest.approx((2 / 3 - 0.5) / 0.5)
     # α: coincidences aa 3, bb 2, ab = ba = 1; n = 7; marginals a 4, b 3; 1 - 2 · 6 / (2 · 4 · 3)
     assert found.alpha.estimate == pytest.approx(1 - 2 * 6 / (2 * 4 * 3))
-    assert (found.n_items, found.n_votes, found.n_unanimous) == (3, 7, 2)
+    assert (found.n_items, found.n_votes) == (3, 7)
 
 
 def test_gwets_ac1_of_a_skewed_case_by_hand() -> None:
@@ -105,7 +105,6 @@ def test_gwets_ac1_of_a_skewed_case_by_hand() -> None:
     assert found.percent.estimate == pytest.approx(percent)
     assert found.gwet.estimate == pytest.approx((percent - chance) / (1 - chance))
     assert found.fleiss.estimate < 0.1 < 0.9 < found.randolph.estimate
-    assert found.n_unanimous == 93
 
 
 def test_one_answer_throughout_is_told_in_words_where_chance_leaves_nothing() -> None:
@@ -124,10 +123,10 @@ def test_without_two_votes_on_an_item_there_is_nothing_to_agree_on(table: object
     assert found.n_items == 0
 
 
-def test_items_with_one_vote_are_counted_and_change_nothing() -> None:
+def test_items_with_one_vote_change_nothing() -> None:
     table = [[2, 1], [3, 0], [0, 3]]
     more = agreement([*table, [1, 0], [0, 1]])
-    assert more.n_single == 2
+    assert more.n_items == 3
     assert more.fleiss == agreement(table).fleiss
 
 

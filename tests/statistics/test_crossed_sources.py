@@ -12,7 +12,7 @@ from core.statistics.crossed_sources import LEAST_SECOND, numbered, unreckoned, 
 from core.statistics.flip_risk import CaptionPairs, ShiftPairs, intervals_of
 from core.statistics.movers import mean_changes
 from core.statistics.rank_agreement import rank_agreement
-from core.statistics.ratios import mean_bca, means_bca, median_ratio_bca
+from core.statistics.ratios import mean_bca, means_bca, median_ratios_bca
 from core.statistics.shares import share, share_of_fractions
 from core.statistics.shift_tests import median_differences, paired_test
 
@@ -104,7 +104,7 @@ def every(values: np.ndarray, groups: np.ndarray) -> list[object]:
         median_bca(values, groups=groups),
         mean_bca(values, groups=groups),
         *means_bca(np.stack([values, values**2]), groups=groups),
-        median_ratio_bca(values, np.abs(values) + 1, groups=groups),
+        median_ratios_bca([values], np.abs(values) + 1, groups=groups)[0],
         share(values > 0, groups=groups),
         share_of_fractions(np.clip(np.abs(values), 0, 1), groups=groups),
         *mean_changes(values, np.ones(n), levels=(0.95, 0.9), groups=groups),

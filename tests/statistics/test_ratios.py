@@ -17,7 +17,6 @@ from core.statistics.ratios import (
     mean_bca,
     mean_of_ratios_bca,
     means_bca,
-    median_ratio_bca,
     median_ratios_bca,
     ratio_bca,
 )
@@ -56,7 +55,7 @@ def test_the_ratio_of_two_medians_is_that_of_scipys_bca_bootstrap() -> None:
     def ratio(a: np.ndarray, b: np.ndarray, axis: int) -> np.ndarray:
         return np.median(a, axis=axis) / np.median(b, axis=axis)
 
-    found = median_ratio_bca(signal, nuisance)
+    found = median_ratios_bca([signal], nuisance)[0]
     theirs = stats.bootstrap((signal, nuisance), ratio, paired=True, n_resamples=10_000, method="BCa", rng=1)
     low, high = theirs.confidence_interval
     assert found.estimate == pytest.approx(np.median(signal) / np.median(nuisance))
@@ -91,7 +90,7 @@ def test_equal_values_have_no_interval_of_their_mean_and_as_fractions_that_of_vo
 
 
 def test_a_median_of_zero_below_divides_nothing() -> None:
-    found = median_ratio_bca(np.ones(30), np.zeros(30))
+    found = median_ratios_bca(np.ones((1, 30)), np.zeros(30))[0]
     assert math.isnan(found.estimate)
     assert "median below is 0" in found.note
 
@@ -99,7 +98,7 @@ def test_a_median_of_zero_below_divides_nothing() -> None:
 def test_nothing_gives_nothing() -> None:
     assert mean_bca([]).n == 0
     assert math.isnan(mean_bca([]).estimate)
-    assert median_ratio_bca([], []).n == 0
+    assert median_ratios_bca(np.empty((1, 0)), [])[0].n == 0
     assert "divide" in ratio_bca([1.0, 2.0], [0.0, 0.0]).note
 
 
@@ -215,7 +214,7 @@ def test_blocks_of_many_sources_give_the_interval_that_the_sources_give(shared: 
         assert found.low == pytest.approx(low, abs=0.15 * (high - low))
         assert found.high == pytest.approx(high, abs=0.15 * (high - low))
         assert found.high - found.low == pytest.approx(high - low, rel=0.08)
-    halves = median_ratio_bca(values, values + 1, groups=groups)
+    halves = median_ratios_bca([values], values + 1, groups=groups)[0]
     assert halves.low < halves.estimate < halves.high
 
 
@@ -226,7 +225,7 @@ def test_ratios_over_one_bottom_are_each_as_alone(shared: bool) -> None:
     tops[1, ::4], tops[2, ::4], tops[3] = math.nan, math.nan, math.nan
     groups = np.arange(50) // 2 if shared else None
     for several, row in zip(median_ratios_bca(tops, below, groups=groups), tops, strict=True):
-        alone = median_ratio_bca(row, below, groups=groups)
+        alone = median_ratios_bca([row], below, groups=groups)[0]
         assert (several.n, several.note) == (alone.n, alone.note)
         ends = ("estimate", "low", "high")
         np.testing.assert_array_equal([getattr(several, end) for end in ends], [getattr(alone, end) for end in ends])

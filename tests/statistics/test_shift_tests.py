@@ -24,7 +24,6 @@ from core.statistics.shift_tests import (
     cliffs_delta,
     holm,
     paired_test,
-    standardised_shift,
 )
 
 values_st = st.lists(st.integers(-5, 5), min_size=1, max_size=30)
@@ -116,12 +115,6 @@ def test_cliffs_delta_is_mann_whitneys_u_rescaled() -> None:
 
 def test_cliffs_delta_of_nothing_is_undefined() -> None:
     assert math.isnan(cliffs_delta([math.nan], [1.0]))
-
-
-def test_the_standardised_shift_is_in_baseline_deviations() -> None:
-    assert standardised_shift([0.0, 2.0], [1.0, 3.0]) == pytest.approx(1 / math.sqrt(2))
-    assert math.isnan(standardised_shift([1.0, 1.0], [1.0, 2.0]))
-    assert math.isnan(standardised_shift([1.0], [2.0]))
 
 
 @pytest.mark.parametrize("scale", [2.0**-900, 2.0**-40, 2.0**60, 2.0**665])

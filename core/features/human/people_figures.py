@@ -145,7 +145,7 @@ COMPETENCE_NOTE = (
     "Estimated share of items that an annotator answers by knowing rather than guessing, under MACE (Hovy and others "
     "2013). Who often says what the others say is taken to know. It is no share of right answers, and where most share "
     "an error, who does not is taken to guess. Bars are 95 % profile-likelihood intervals; where one is wider than 50 "
-    "points, the votes do not tell and no number is given. Versions of an item count one by one."
+    "points, the votes do not tell. Versions of an item count one by one."
 )
 
 

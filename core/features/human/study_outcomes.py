@@ -336,7 +336,8 @@ def _in_order(values: pd.Series) -> str:
 
 
 WIDEST = 50.0
-"""Points of a competence's interval beyond which the votes do not tell who knows, so that no number is named."""
+"""Points of a competence's interval beyond which the votes do not tell who knows. The number stands beside its interval
+all the same: chosen by their width, intervals would hold the truth less often than they say."""
 
 SKEWED = 0.8
 """Share of the commonest answer from which on MACE, to which all answers are alike likely, may take it for habit."""
@@ -352,7 +353,7 @@ class Competences:
     Args:
         people: PEOPLE, a row a question and annotator: n units (versions of an item one by one) that others answered
             too; competence (estimated share of units that this annotator answers by knowing rather than guessing,
-            under MACE; null where its interval is wider than WIDEST) with its 95 % profile-likelihood interval;
+            under MACE) with its 95 % profile-likelihood interval;
             with_others (share of those n_others units on which the others have one commonest answer, that this
             annotator answered so too), all in percent; note.
         answers: ANSWERS, a row a question: n units with FEWEST votes or more, of which the likeliest answer is the
@@ -420,7 +421,6 @@ def _people(rows: pd.DataFrame, found: pd.DataFrame, question: str, why: str, sk
         for n, low, high in zip(table["n"], table["low"], table["high"], strict=True)
     ]
     table["note"] = why or pd.Series(["; ".join(filter(None, (each, skew))) for each in few], dtype=object)
-    table.loc[table["high"] - table["low"] > WIDEST, "competence"] = math.nan
     table.loc[table["n"] < LEAST_N, ["low", "high"]] = math.nan
     if why:
         table[["competence", "low", "high"]] = math.nan

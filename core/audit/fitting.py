@@ -15,17 +15,13 @@ from core.probes.registry import DEFAULT, catalogue, select
 def usual_subjects(corpus: Corpus) -> tuple[str, ...]:
     """Subjects of a run that names none: the template, and where no source gives a label, the human caption."""
     given = any(item.label and not item.label_by for item in corpus.items)
-    return (TEMPLATE,) if given or not _captioned(corpus) else (HUMAN,)
+    return (TEMPLATE,) if given or not any(item.captions for item in corpus.items) else (HUMAN,)
 
 
 def usual_evaluators(corpus: Corpus, names: Sequence[str]) -> tuple[str, ...]:
     """Those of some evaluators that can score items of a corpus."""
     videos = any(item.frames for item in corpus.items)
     return tuple(name for name in names if not videos or scores_videos(find(name)))
-
-
-def _captioned(corpus: Corpus) -> bool:
-    return any(item.captions for item in corpus.items)
 
 
 def applicable(corpus: Corpus, patterns: Sequence[str]) -> tuple[Probe, ...]:

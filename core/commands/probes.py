@@ -10,7 +10,6 @@ from core.commands._shared import exit_codes, key_values, listed, note, print_js
 if TYPE_CHECKING:
     from collections.abc import Hashable, Mapping
 
-    from core.probes.base import Probe
 
 app = typer.Typer(
     help="List the probes by axis and family, with what each expects of a score.",
@@ -61,7 +60,7 @@ def list_all(
                     each.axis.value,
                     each.family,
                     each.name,
-                    _expects(each),
+                    f"{each.expectation.value}{' (control)' if each.control else ''}",
                     each.baseline,
                     "yes" if each.default else each.selector,
                     each.summary,
@@ -165,7 +164,3 @@ def reasons(as_json: Annotated[bool, typer.Option("--json", help="Print JSON for
         print_json(dict(CODES))
     else:
         table(("reason", "what it means"), list(CODES.items()))
-
-
-def _expects(probe: "Probe") -> str:
-    return f"{probe.expectation.value}{' (control)' if probe.control else ''}"

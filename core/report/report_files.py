@@ -82,7 +82,7 @@ def markdown_table(each: Table) -> str:
     lines = [
         _markdown_heading(each.id, each.title, each.paper),
         "",
-        *(_markdown_row(row) for row in (headers, ruler, *rows)),
+        *(f"| {' | '.join(row)} |" for row in (headers, ruler, *rows)),
     ]
     return "\n".join([*lines, "", markdown_escaped(each.note)])
 
@@ -104,10 +104,6 @@ def _markdown_heading(name: str, title: str, paper: str) -> str:
 def _markdown_figure(each: Figure) -> str:
     picture = f"![{markdown_escaped(each.title)}](figures/{each.id}.svg)"
     return f"{_markdown_heading(each.id, each.title, each.paper)}\n\n{picture}\n\n{markdown_escaped(each.note)}"
-
-
-def _markdown_row(row: list[str]) -> str:
-    return f"| {' | '.join(row)} |"
 
 
 _SPECIAL = {

@@ -205,7 +205,7 @@ def compare(
         tau,
         told.beaten,
         detection,
-        _auroc(r, w),
+        (cliffs_delta(r, w) + 1) / 2,
         mean_r,
         mean_w,
         sd_r,
@@ -362,10 +362,6 @@ def _as_if_independent(wrong: tuple[float, float, int], right: tuple[float, floa
         return math.nan, math.nan
     found = stats.ttest_ind_from_stats(*wrong, *right)
     return float(found.statistic), float(found.pvalue)
-
-
-def _auroc(r: np.ndarray, w: np.ndarray) -> float:
-    return (cliffs_delta(r, w) + 1) / 2
 
 
 def _side(distances: np.ndarray, width: float) -> Side:

@@ -73,7 +73,7 @@ def before_after_dots(table: pd.DataFrame, *, colour: str, unit: str = "", axis:
                 "high": table[f"{side}_high"],
                 "n": table["n"],
                 "hover": [_side_hover(row, side, unit) for row in rows],
-                **_opens(table),
+                **({"opens": table["opens"]} if "opens" in table else {}),
             }
         )
         for side in ("before", "after")
@@ -88,10 +88,6 @@ def before_after_dots(table: pd.DataFrame, *, colour: str, unit: str = "", axis:
         counts=True,
         styles={"before": Style(NEUTRAL, "square"), "after": Style(colour)},
     )
-
-
-def _opens(table: pd.DataFrame) -> dict[str, pd.Series]:
-    return {"opens": table["opens"]} if "opens" in table else {}
 
 
 def _side_hover(row: Mapping[Any, Any], side: str, unit: str) -> str:

@@ -205,7 +205,7 @@ class _Teller:
 def _print(report: "MetricReport") -> None:
     table(
         ("", "promise", "found"),
-        [(_word(each.passed), each.check, each.detail) for each in report.contract],
+        [("ok" if each.passed else "FAIL", each.check, each.detail) for each in report.contract],
         title=report.evaluator,
     )
     table(
@@ -398,7 +398,3 @@ def _ends(held: "Interval", *, usual: float) -> str:
 
 def _said(verdict: str) -> str:
     return {"within": "ok", "beyond": "FAIL"}.get(verdict, verdict)
-
-
-def _word(passed: bool) -> str:
-    return "ok" if passed else "FAIL"

@@ -232,16 +232,12 @@ def _save(make: Callable[[], Slide]) -> None:
     try:
         slide = make()
         story = Story.create(st.session_state.get("collect.title", "")) if chosen == NEW else open_story(chosen)
-        story.add(_noted(slide, note))
+        story.add(replace(slide, note=note.strip()))
     except InvariscopeError as error:
         st.session_state[_SAID] = str(error)
         return
     st.session_state["collect.note"] = ""
     st.session_state[_DONE] = f"Collected in *{safe(story.outline().title)}*, see Stories."
-
-
-def _noted(slide: Slide, note: str) -> Slide:
-    return replace(slide, note=note.strip())
 
 
 _PICTURES = {"png": "image/png", "svg": "image/svg+xml", "pdf": "application/pdf"}

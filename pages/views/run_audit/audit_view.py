@@ -115,7 +115,7 @@ def _numbers(told: Estimate) -> None:
         ),
         (
             "Time",
-            _time(told),
+            "unknown" if told.seconds is None else duration(told.seconds),
             "By the speed that earlier runs with this machine's processor and as many threads a "
             "worker measured, model by model, if no worker slows another; unknown where none has.",
         ),
@@ -270,10 +270,6 @@ def _start(state: PageState, request: AuditJob | None) -> None:
 
 def _same(one: BaseModel, other: AuditJob) -> bool:
     return one.model_copy(update={"run_id": None}) == other.model_copy(update={"run_id": None})
-
-
-def _time(told: Estimate) -> str:
-    return "unknown" if told.seconds is None else duration(told.seconds)
 
 
 def _size(size: float) -> str:

@@ -16,6 +16,7 @@ from core.analysis.questions.controls import sentences
 from core.analysis.questions.selective import blind_spots
 from core.analysis.reading import read_table
 from core.analysis.scope import Narrowed, Scope, items_said, labels_said, narrow
+from core.analysis.table import View
 from core.analysis.verdicts import MARGIN, reached, told_from_null
 from core.errors import InvalidInput
 from core.features.human.studies import Study
@@ -92,16 +93,12 @@ def card_report(store: Store, scope: Narrowed | Scope | None = None, *, studies:
         f"Run {narrowed.run} ({status}), corpus {narrowed.corpus}, {narrowed.subject} captions in {narrowed.language}"
     )
     labels = labels_said(store.runs(), table.scope.run_ids)
-    control, blind = sentences(view), blind_spots(view)
-    origin, half = origins(table), precision(view, margin=MARGIN)
     accepted = accepted_by_people(studies, table.scope.run_ids)
     both, words = demands(view), may_be_true(table, accepted)
     people = [f"{family_title(name)}: {what}." for name, what in known_words(table, accepted).items()]
     falls = dict(zip(both["evaluator"], both["falls"], strict=True))
-    names = list(dict.fromkeys(card["evaluator"]))
-    told = "".join(
-        _told(name, (origin.get(name, ""), control[name], half.get(name, ""), blind.get(name, ""))) for name in names
-    )
+    besides, names = asked_besides(view), dict.fromkeys(card["evaluator"])
+    told = "".join(f"<h2>{escape(name)}</h2>{''.join(map(_paragraph, besides[name]))}" for name in names)
     left_out = (*items_said(store.runs(), table.scope.run_ids), *table.scope.left_out, *labels, *not_on_card(families))
     parts = [
         "<h1>Fairness card</h1>",
@@ -115,6 +112,12 @@ def card_report(store: Store, scope: Narrowed | Scope | None = None, *, studies:
         f"<code>{escape(signature_of(table, store.runs()))}</code>",
     ]
     return page("Fairness card", "\n".join(parts), style=STYLE)
+
+
+def asked_besides(view: View, *, margin: float = MARGIN) -> dict[str, tuple[str, ...]]:
+    """What each evaluator was asked besides, a sentence each: whose scores these are, blur, half precision, errors."""
+    kept = origins(view.table), sentences(view), precision(view, margin=margin), blind_spots(view)
+    return {name: tuple(filter(None, (each.get(name) for each in kept))) for name in view.evaluators}
 
 
 _READ = {
@@ -148,10 +151,6 @@ def _table(card: pd.DataFrame, risks: Risks, falls: Mapping[str, str], words: Co
         for place, (_, row) in enumerate(rows.iterrows()):
             body.append(f"<tr>{first if place == 0 else ''}{_row(row, risks, row['unsure'])}</tr>")
     return f'<div class="wide"><table><thead><tr>{head}</tr></thead><tbody>{"".join(body)}</tbody></table></div>'
-
-
-def _told(name: str, said: Sequence[str]) -> str:
-    return f"<h2>{escape(name)}</h2>{''.join(map(_paragraph, filter(None, said)))}"
 
 
 def _paragraph(text: str) -> str:

@@ -19,9 +19,6 @@ from core.analysis.failures import scales
 from core.analysis.overview import card_risks, fairness_card, family_contrasts, worst_findings
 from core.analysis.questions import Options
 from core.analysis.questions.behind_the_scores import origins
-from core.analysis.questions.behind_the_scores import sentences as precision_said
-from core.analysis.questions.controls import sentences
-from core.analysis.questions.selective import blind_spots
 from core.analysis.reading import part_of, read_table
 from core.analysis.run_purpose import purpose
 from core.analysis.scope import Narrowed, Scope, narrow
@@ -33,6 +30,7 @@ from core.errors import InvariscopeError
 from core.features.human.studies import list_studies, studies_dir
 from core.features.human.study_outcomes import accepted_by_people
 from core.features.human.votes import verdicts
+from core.report.fairness_card import asked_besides
 from core.statistics.bootstrap import LEAST_N
 from core.statistics.changes import NullBand
 from core.store.run_files import Run, seal_told
@@ -195,22 +193,10 @@ def risks(files: Signature, scope: Narrowed, margin: float = MARGIN) -> pd.DataF
     return card_risks(view(files, scope), card(files, scope, margin))
 
 
-@st.cache_data(hash_funcs=KEYED, max_entries=4, show_spinner="Computing the blur control …")
-def blur_control(files: Signature, scope: Narrowed) -> dict[str, str]:
-    """What the blur control says of each evaluator."""
-    return sentences(view(files, scope))
-
-
-@st.cache_data(hash_funcs=KEYED, max_entries=4, show_spinner=False)
-def half_precision(files: Signature, scope: Narrowed, margin: float = MARGIN) -> dict[str, str]:
-    """What the arithmetic does to each evaluator in half precision."""
-    return precision_said(view(files, scope), margin=margin)
-
-
 @st.cache_data(hash_funcs=KEYED, max_entries=4, show_spinner="Looking for what it fails to see …")
-def blind(files: Signature, scope: Narrowed) -> dict[str, str]:
-    """What each evaluator fails to see; see ``core.analysis.questions.selective.blind_spots``."""
-    return blind_spots(view(files, scope))
+def besides(files: Signature, scope: Narrowed, margin: float = MARGIN) -> dict[str, tuple[str, ...]]:
+    """What each evaluator was asked besides, in sentences."""
+    return asked_besides(view(files, scope), margin=margin)
 
 
 def origin_of_scores(files: Signature, scope: Narrowed) -> dict[str, str]:

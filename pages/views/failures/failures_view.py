@@ -65,6 +65,7 @@ from pages.views.failures.named_pairs import (
     draw_tags,
     like_it,
     named,
+    offer_every_item,
     pair_of,
     pairs_of,
     show_tagging,
@@ -300,14 +301,7 @@ def draw_one_item(state: PageState) -> None:
     if state.get("item"):
         with st.container(horizontal=True, vertical_alignment="center", gap="small"):
             st.markdown(f"Item **{safe(state.get('item'))}** alone")
-            st.button(
-                "Every item",
-                icon=":material/undo:",
-                type="tertiary",
-                key="failures.item.all",
-                on_click=state.put,
-                args=("item", ""),
-            )
+            offer_every_item(state, "item")
 
 
 def _counts(found: Ranking, page: int, pages: int, *, of_items: bool) -> str:

@@ -269,14 +269,19 @@ def draw_like(state: PageState, files: Signature, scope: Narrowed, found: Alike 
                 on_click=_embed_more,
                 help=f"{name} looks at each once and keeps what it saw",
             )
-        st.button(
-            "Every item",
-            icon=":material/undo:",
-            type="tertiary",
-            key="failures.like.all",
-            on_click=state.put,
-            args=("like", ""),
-        )
+        offer_every_item(state, "like")
+
+
+def offer_every_item(state: PageState, field: str) -> None:
+    """Draw the way back from the items that a field of the link chose."""
+    st.button(
+        "Every item",
+        icon=":material/undo:",
+        type="tertiary",
+        key=f"failures.{field}.all",
+        on_click=state.put,
+        args=(field, ""),
+    )
 
 
 def _embed_more() -> None:

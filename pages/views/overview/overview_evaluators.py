@@ -2,7 +2,7 @@
 
 import json
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -45,11 +45,10 @@ def draw_card(
     card: pd.DataFrame,
     contrasts: pd.DataFrame,
     risks: pd.DataFrame,
-    control: Mapping[str, str],
-    half: Mapping[str, str],
-    blind: Mapping[str, str],
-    origins: Mapping[str, str],
+    told: Mapping[str, Sequence[str]],
     behind: Mapping[str, str],
+    *,
+    broken: bool,
 ) -> None:
     """Draw the fairness card: one table; behind it every family, what the controls say, every number.
 
@@ -57,11 +56,9 @@ def draw_card(
         card: ``core.analysis.overview.fairness_card`` with ``may_be_true``.
         contrasts: ``core.analysis.overview.family_contrasts``.
         risks: ``core.analysis.overview.card_risks``.
-        control: ``core.analysis.questions.controls.sentences``.
-        half: ``core.analysis.questions.behind_the_scores.sentences``; empty where no evaluator has a twin.
-        blind: ``core.analysis.questions.selective.blind_spots``; empty without directional probes.
-        origins: ``core.analysis.questions.behind_the_scores.origins``; empty where the run made its scores itself.
+        told: ``core.report.fairness_card.asked_besides``.
         behind: link parameters of the scope whose pairs are behind a mark.
+        broken: whether meanings were broken.
     """
     _draw_worst_families(card, risks)
     st.caption(
@@ -74,7 +71,7 @@ def draw_card(
     for sentence in not_on_card(contrasts):
         st.markdown(safe(sentence))
     with st.expander("Every family, and what the controls say", icon=":material/unfold_more:"):
-        _draw_families(card, contrasts, risks, control, half, blind, origins, behind)
+        _draw_families(card, contrasts, risks, told, behind, broken=broken)
     with st.expander("Every number of the card", icon=":material/table:"):
         _numbers(card, risks)
 
@@ -113,11 +110,10 @@ def _draw_families(
     card: pd.DataFrame,
     contrasts: pd.DataFrame,
     risks: pd.DataFrame,
-    control: Mapping[str, str],
-    half: Mapping[str, str],
-    blind: Mapping[str, str],
-    origins: Mapping[str, str],
+    told: Mapping[str, Sequence[str]],
     behind: Mapping[str, str],
+    *,
+    broken: bool,
 ) -> None:
     colour = colours(card["evaluator"].unique())
     names = list(dict.fromkeys(card["evaluator"]))
@@ -127,8 +123,6 @@ def _draw_families(
         rows = card[card["evaluator"] == name]
         with cells.container(border=True, height="stretch"):
             st.markdown(f"**{safe(name)}**")
-            if name in origins:
-                st.caption(safe(origins[name], limit=500))
             figure = family_shifts(contrasts[contrasts["evaluator"] == name], rows, colour=colour[name], top=top)
             opens = [json.dumps({"evaluators": name, "families": family}) for family in figure.frame["label"]]
             figure = replace(figure, frame=figure.frame.assign(opens=opens))
@@ -147,11 +141,9 @@ def _draw_families(
             )
             for _, row in rows.iterrows():
                 _draw_worst(row, risks)
-            st.caption(safe(control.get(name, ""), limit=400))
-            if name in half:
-                st.caption(safe(half[name], limit=400))
-            if name in blind:
-                st.markdown(safe(blind[name], limit=500))
+            for sentences in told[name]:
+                st.caption(safe(sentences, limit=500))
+            if broken:
                 link_to(CONTRAST, "Does it notice?", icon=":material/rule:", query_params=carried() | {"of": name})
     st.caption(
         "Filled: the worst family of its axis; in how many draws of the same items it is the worst stands beside it. "

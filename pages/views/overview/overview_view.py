@@ -10,6 +10,7 @@ from streamlit.elements.lib.mutable_expander_container import ExpanderContainer
 
 from core.analysis.against_coin import passed
 from core.analysis.both_demands import NO_FALL, Answer, answers, demands, demands_figure, half_asked
+from core.analysis.comparisons import families as broken_families
 from core.analysis.overview import at_a_glance, not_on_card
 from core.analysis.questions import Options
 from core.analysis.questions.selective import PLANE, unverified, usual
@@ -25,12 +26,10 @@ from pages.views.common.links import CONTRAST, RUNS, draw_no_run, link_to, scope
 from pages.views.common.open_runs import (
     Signature,
     accepted_words,
-    blind,
-    blur_control,
+    besides,
     card,
     families,
     findings,
-    half_precision,
     narrowed,
     opens_on,
     origin_of_scores,
@@ -258,14 +257,12 @@ def _card(files: Signature, scope: Narrowed, margin: float) -> None:
     if table.empty:
         st.info(_no_card(files, scope, margin))
         return
-    said = blur_control(files, scope), half_precision(files, scope, margin), blind(files, scope)
     contrasts, risk = families(files, scope, margin), risks(files, scope, margin)
     unsure = table["family"].isin(unsure_words(files, scope))
     for family, what in accepted_words(files, scope).items():
         st.caption(safe(f"{family_title(family)}: {what}.", limit=300))
-    draw_card(
-        table.assign(may_be_true=unsure), contrasts, risk, *said, origin_of_scores(files, scope), scope_link(scope)
-    )
+    told, broken = besides(files, scope, margin), bool(broken_families(view(files, scope)))
+    draw_card(table.assign(may_be_true=unsure), contrasts, risk, told, scope_link(scope), broken=broken)
 
 
 def _no_card(files: Signature, scope: Narrowed, margin: float) -> str:

@@ -1,12 +1,10 @@
 """Which tests an evaluator passes: whether it is better at them than a coin, by the intervals of its failure rates."""
 
-from collections.abc import Sequence
-
 import pandas as pd
 
 from core.analysis.verdicts import NO_CLAIM
 from core.statistics.comparisons import RIGHT
-from core.statistics.wording import counted
+from core.statistics.wording import counted, listed
 
 
 def too_few(rates: pd.DataFrame) -> pd.DataFrame:
@@ -30,7 +28,7 @@ def against_coin(rates: pd.DataFrame) -> str:
     said, before = [], 0
     for (better, asked), names in sorted(alike.items(), key=lambda each: -each[0][0] / each[0][1]):
         of = "" if asked == before else f" of {counted(asked, 'test')}"
-        said.append(f"{_listed(names)} on {better or 'none'}{of}")
+        said.append(f"{listed(names)} on {better or 'none'}{of}")
         before = asked
     return f"Better than guessing: {', '.join(said)}."
 
@@ -48,7 +46,3 @@ def _counts(rates: pd.DataFrame) -> pd.DataFrame:
     told = rates[~rates["verdict"].isin(NO_CLAIM) & (rates["label"] == rates["family"])]
     right = (told["verdict"] == RIGHT).groupby(told["evaluator"]).agg(["sum", "size"])
     return right.astype(int).sort_index()
-
-
-def _listed(names: Sequence[str]) -> str:
-    return " and ".join(filter(None, (", ".join(names[:-1]), names[-1])))

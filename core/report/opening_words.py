@@ -26,7 +26,7 @@ from core.report.document import Opening, number
 from core.seeds import RUN_SEED
 from core.statistics.bootstrap import LEAST_N, RESAMPLES
 from core.statistics.flip_risk import TOLERATED
-from core.statistics.wording import counted
+from core.statistics.wording import counted, listed
 
 Answers = Mapping[str, pd.DataFrame]
 
@@ -241,7 +241,7 @@ def _cautions(table: ScoreTable, rows: pd.DataFrame, words: Collection[str], *, 
             "both alike, by construction."
         )
     if there := sorted(set(words) & set(rows["family"])):
-        named = _listed([each.replace("-", " ") for each in there])
+        named = listed([each.replace("-", " ") for each in there], most=MOST_NAMED)
         yield f"That a change under {named} words is an error: the picture may support the word."
     if not studied:
         yield "That people find the edited pairs as good: nobody was asked about these."
@@ -263,8 +263,3 @@ def _ends(row: pd.Series, low: str, high: str, digits: int | None = None) -> str
     ends = (f"{row[name]:.3g}" if digits is None else number(row[name], digits=digits) for name in (low, high))
     told = ", no interval" if math.isnan(row[low]) else f" [{', '.join(ends)}]"
     return f"{told}, n = {int(row['n_items'])}"
-
-
-def _listed(names: list[str]) -> str:
-    named = names if len(names) <= MOST_NAMED else [*names[: MOST_NAMED - 1], f"{len(names) - MOST_NAMED + 1} more"]
-    return " and ".join(filter(None, (", ".join(named[:-1]), *named[-1:])))

@@ -16,8 +16,8 @@ from core.analysis.effects import corpora
 from core.analysis.memo import once
 from core.analysis.questions import papers
 from core.analysis.questions.caption_sets import WHOLE, with_pair
-from core.analysis.questions.columns import CORPUS, COUNT, EVALUATOR, joined, marks
-from core.analysis.questions.comparison_columns import DROP, HOW, NOTE, PAIRS, WHAT
+from core.analysis.questions.columns import CORPUS, COUNT, EVALUATOR, NOTE, joined, marks
+from core.analysis.questions.comparison_columns import DROP, HOW, PAIRS, WHAT
 from core.analysis.questions.directional import DEPTH, SECTION, TEST, named_axes, needs, numbers_of, rows
 from core.analysis.questions.question import Column, Drawing, Options, Question
 from core.analysis.table import ScoreTable, View

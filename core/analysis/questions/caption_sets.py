@@ -23,8 +23,8 @@ from core.analysis.effects import Group, corpora, effects, median_over, with_hol
 from core.analysis.facts import facts_of
 from core.analysis.lacks import AUDIT, NOTHING, Lack, no_family_of
 from core.analysis.questions import papers
-from core.analysis.questions.columns import CORPUS, COUNT, EVALUATOR, PERCENT, PLAIN, STANDARDISED, Dots, medians
-from core.analysis.questions.comparison_columns import CORRECTED, NOTE, under_its_caption
+from core.analysis.questions.columns import CORPUS, COUNT, EVALUATOR, NOTE, PERCENT, PLAIN, STANDARDISED, Dots, medians
+from core.analysis.questions.comparison_columns import CORRECTED, under_its_caption
 from core.analysis.questions.directional import DEPTH, MADE, SECTION, needs
 from core.analysis.questions.question import Column, Drawing, Options, Question
 from core.analysis.table import ScoreTable, View

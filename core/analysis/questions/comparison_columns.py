@@ -5,7 +5,7 @@ from dataclasses import replace
 import pandas as pd
 
 from core.analysis.beside import caption_of, every_caption
-from core.analysis.questions.columns import CORPUS
+from core.analysis.questions.columns import CORPUS, COUNT, NOTE
 from core.analysis.questions.question import Column, Options, Question
 from core.analysis.table import ScoreTable, View
 
@@ -49,6 +49,17 @@ MEDIAN = Column(
     help="Median over items of an item’s median change in percent: the number of paper A. It differs from the drop of "
     "means where scores come near 0",
 )
+OF_MEANS = (
+    Column("language", "Language", kind="text"),
+    COUNT,
+    PAIRS,
+    Column("mean_right", "Mean of the captions", digits=4),
+    Column("mean_wrong", "Mean of the edits", digits=4),
+    DROP,
+    MEDIAN,
+    FAILURE,
+    NOTE,
+)
 VERDICT = Column(
     "verdict",
     "In words",
@@ -86,7 +97,6 @@ AS_IF = Column(
     help="Extra: two-sample t of all scores as if the two sides were "
     "independent, as paper D prints it; they are paired, so p above is the test",
 )
-NOTE = Column("note", "Remark", kind="text")
 CAPTION = Column(
     "caption",
     "Caption",

@@ -29,7 +29,7 @@ from core.analysis.facts import keyed, looked_up
 from core.analysis.lacks import NOTHING, Lack, elsewhere
 from core.analysis.memo import once
 from core.analysis.questions import papers
-from core.analysis.questions.columns import CORPUS, COUNT, EVALUATOR, marks
+from core.analysis.questions.columns import CORPUS, COUNT, EVALUATOR, NOTE, marks
 from core.analysis.questions.comparison_columns import (
     AS_IF,
     CAPTION,
@@ -38,7 +38,7 @@ from core.analysis.questions.comparison_columns import (
     FAILURE,
     HOW,
     MEDIAN,
-    NOTE,
+    OF_MEANS,
     PAIRS,
     TIES,
     UNTOLD,
@@ -364,15 +364,7 @@ def _together() -> Question:
     columns = (
         EVALUATOR,
         CORPUS,
-        Column("language", "Language", kind="text"),
-        COUNT,
-        PAIRS,
-        Column("mean_right", "Mean of the captions", digits=4),
-        Column("mean_wrong", "Mean of the edits", digits=4),
-        DROP,
-        MEDIAN,
-        FAILURE,
-        NOTE,
+        *OF_MEANS,
     )
 
     def compute(view: View, options: Options) -> pd.DataFrame:

@@ -17,10 +17,10 @@ from core.analysis.comparisons import Capability, Pairs, comparison_rows, famili
 from core.analysis.effects import corpora
 from core.analysis.lacks import Lack
 from core.analysis.questions import papers
-from core.analysis.questions.columns import CORPUS, COUNT, EVALUATOR, Dots
-from core.analysis.questions.comparison_columns import DROP, FAILURE, HOW, MEDIAN, NOTE, PAIRS, WHAT
+from core.analysis.questions.columns import CORPUS, EVALUATOR, Dots
+from core.analysis.questions.comparison_columns import HOW, OF_MEANS, WHAT
 from core.analysis.questions.directional import DEPTH, SECTION, needs
-from core.analysis.questions.question import Column, Drawing, Options, Question
+from core.analysis.questions.question import Drawing, Options, Question
 from core.analysis.table import ScoreTable, View
 from core.charts.spec import Figure
 from core.statistics.ratios import mean_of_ratios_bca
@@ -41,15 +41,7 @@ def questions(table: ScoreTable) -> tuple[Question, ...]:
         EVALUATOR,
         CORPUS,
         WHAT,
-        Column("language", "Language", kind="text"),
-        COUNT,
-        PAIRS,
-        Column("mean_right", "Mean of the captions", digits=4),
-        Column("mean_wrong", "Mean of the edits", digits=4),
-        DROP,
-        MEDIAN,
-        FAILURE,
-        NOTE,
+        *OF_MEANS,
     )
     title = "Lexical edits in every language: how far they lower the score"
     drop = Dots(values=("drop", "drop_low", "drop_high"), axis="drop of means, %")

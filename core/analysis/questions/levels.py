@@ -15,13 +15,12 @@ from core.analysis.memo import once
 from core.analysis.questions import papers
 from core.analysis.questions.both_sides import OF
 from core.analysis.questions.caption_sets import with_pair
-from core.analysis.questions.columns import CORPUS, COUNT, EVALUATOR, PERCENT, STANDARDISED
+from core.analysis.questions.columns import CORPUS, COUNT, EVALUATOR, NOTE, PERCENT, STANDARDISED
 from core.analysis.questions.comparison_columns import (
     CORRECTED,
     FAILURE,
     HOW,
     MEDIAN,
-    NOTE,
     PAIRS,
     TIED_SHARE,
     TIES,

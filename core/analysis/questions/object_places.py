@@ -27,6 +27,7 @@ from core.analysis.questions.columns import (
     COUNT,
     EVALUATOR,
     FAMILY,
+    NOTE,
     PERCENT,
     SAID,
     SHIFTS,
@@ -37,7 +38,7 @@ from core.analysis.questions.columns import (
     cells,
     how,
 )
-from core.analysis.questions.comparison_columns import CORRECTED, NOTE, under_its_caption
+from core.analysis.questions.comparison_columns import CORRECTED, under_its_caption
 from core.analysis.questions.directional import MADE, SECTION
 from core.analysis.questions.factor_tests import of_reference
 from core.analysis.questions.object_kinds import CURVE, curve_figure, curves, curves_along

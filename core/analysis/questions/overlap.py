@@ -12,8 +12,8 @@ import pandas as pd
 
 from core.analysis.comparisons import Capability, comparison_rows, families, pairs, percent
 from core.analysis.effects import corpora
-from core.analysis.questions.columns import CORPUS, COUNT, EVALUATOR
-from core.analysis.questions.comparison_columns import FAILURE, NOTE, PAIRS, TIES, WHAT
+from core.analysis.questions.columns import CORPUS, COUNT, EVALUATOR, NOTE
+from core.analysis.questions.comparison_columns import FAILURE, PAIRS, TIES, WHAT
 from core.analysis.questions.directional import DEPTH, SECTION, needs
 from core.analysis.questions.question import Column, Options, Question
 from core.analysis.table import ScoreTable, View

@@ -13,14 +13,13 @@ from core.analysis.comparisons import AUDIT, DIRECTIONAL, families, pairs, perce
 from core.analysis.effects import corpora, corrected, median_over
 from core.analysis.lacks import Lack
 from core.analysis.questions import papers
-from core.analysis.questions.columns import CORPUS, COUNT, EVALUATOR, marks, medians
+from core.analysis.questions.columns import CORPUS, COUNT, EVALUATOR, NOTE, marks, medians
 from core.analysis.questions.comparison_columns import (
     CORRECTED,
     DROP,
     FAILURE,
     HOW,
     MEDIAN,
-    NOTE,
     PAIRS,
     TIES,
     VERDICT,

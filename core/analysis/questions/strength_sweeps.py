@@ -17,6 +17,7 @@ from core.analysis.questions.columns import (
     COUNT,
     EVALUATOR,
     FAMILY,
+    NOTE,
     PERCENT,
     SAID,
     TESTS,
@@ -24,7 +25,7 @@ from core.analysis.questions.columns import (
     how,
     marks,
 )
-from core.analysis.questions.comparison_columns import CORRECTED, DROP, FAILURE, HOW, MEDIAN, NOTE, PAIRS, TIES, WHAT
+from core.analysis.questions.comparison_columns import CORRECTED, DROP, FAILURE, HOW, MEDIAN, PAIRS, TIES, WHAT
 from core.analysis.questions.directional import MADE, SECTION, TEST, needs
 from core.analysis.questions.question import Column, Drawing, Options, Question
 from core.analysis.table import ScoreTable, View

@@ -3,10 +3,10 @@
 import math
 import re
 import unicodedata
-from collections.abc import Sequence
 from datetime import UTC, datetime
 
 from core.report.document import decimals
+from core.statistics.wording import listed as listed
 
 _BREAKS = re.compile(r"[^\S\u00a0\u202f]+")
 """White space where a line may break; a space that does not, as in ``67 %``, stays what it is."""
@@ -64,11 +64,6 @@ def as_percent(value: float) -> str:
 def counted(count: int, one: str, many: str | None = None) -> str:
     """Write a count with its noun: ``counted(1, "probe") == "1 probe"``."""
     return f"{thousands(count)} {one if count == 1 else many or one + 's'}"
-
-
-def listed(names: Sequence[str]) -> str:
-    """Write names as a list in a sentence."""
-    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}" if names else "none"
 
 
 def _visible(text: str) -> str:

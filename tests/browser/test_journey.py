@@ -280,7 +280,7 @@ def test_what_is_collected_is_a_slide_that_can_be_taken_home(server: str, page: 
 def test_tab_goes_from_filter_to_filter_and_their_help_is_told_with_them(server: str, page: Page) -> None:
     settled(open_page(page, server + "/geometry"))
     first = page.get_by_role("combobox", name="Text encoder of")
-    helped = "The evaluator whose text encoder places the words, and whose shifts are shown."
+    helped = "The metric whose text encoder places the words, and whose changes are shown."
     expect(first).to_have_attribute("aria-description", helped)
     icon = page.get_by_role("button", name="Help for Text encoder of")
     expect(icon).to_have_attribute("aria-description", helped)

@@ -135,7 +135,7 @@ def test_no_percent_change_has_no_bar_and_inside_the_band_is_faint() -> None:
 def test_more_evaluators_than_have_room_stand_below_under_labels_of_their_own() -> None:
     html = drawn({f"e{place}": bars([1.0]) for place in range(A_TABLE + 1)})
     assert html.count("<table") == 2
-    assert html.count("<span>probe-0</span>") == 2
+    assert html.count(">probe-0</button>") == 2
 
 
 def test_colours_of_broken_meanings_are_explained_and_the_evaluators_own_is_not() -> None:

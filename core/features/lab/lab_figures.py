@@ -341,15 +341,16 @@ def _said(head: str, cells: Sequence[str]) -> str:
 
 
 def _row_head(edit: Edit, chosen: bool) -> str:
-    """What an edit is: its picture or its caption, and its name; a button, so that keys reach it too."""
+    """What an edit is: its picture or its caption, and its name, which is a button, so that keys reach it too."""
     start, end = edit.word
     before, word, after = (escape(each) for each in (edit.caption[:start], edit.caption[start:end], edit.caption[end:]))
     caption = f"<small>{before}{f'<mark>{word}</mark>' if word else ''}{after}</small>" if edit.caption else ""
     picture = f'<img src="{escape(edit.picture)}" alt="{escape(edit.alt)}">' if edit.picture else ""
     told = escape(f"{edit.name}: show below what the metric saw of it\n{edit.caption}".strip())
     return (
-        f'<th scope="row"><button type="button" aria-pressed="{str(chosen).lower()}" title="{told}">{picture}'
-        f"<span>{escape(edit.title)}{caption}</span></button></th>"
+        f'<th scope="row"><div title="{told}">{picture}<span>'
+        f'<button type="button" aria-pressed="{str(chosen).lower()}">{escape(edit.title)}</button>{caption}</span>'
+        "</div></th>"
     )
 
 

@@ -332,7 +332,13 @@ def test_both_swaps_of_a_colour_are_one_family() -> None:
     assert [probe.name for probe in select(["colour-word"])] == ["colour-word", "colour-word:object"]
 
 
-def test_a_right_number_is_off_by_one_or_two_and_a_crowd_is_not_counted() -> None:
+def test_a_right_number_gives_way_to_a_larger_one_since_of_four_dogs_two_dogs_are_there_too() -> None:
+    item = replace(STREET, others=(thing("dog"),) * 4)
+    assert {made("number-word", "Four dogs.", item, seed=seed).facts["said"] for seed in range(8)} == {5.0, 6.0}
+    assert code("number-word", "Ten dogs.", replace(STREET, others=(thing("dog"),) * 10)) == "no-replacement"
+
+
+def test_a_crowd_is_not_counted() -> None:
     edited = made("number-word")
     assert edited.caption in ("A red bus standing near three dogs.", "A red bus standing near four dogs.")
     assert (edited.facts["count"], edited.facts["falsity"]) == (2.0, "verified")

@@ -6,8 +6,8 @@ pixel inside it has the new colour, it is *checked*. ``colour-word:object`` puts
 caption does not name in the place of the same colour (*a bench bus* for *a red bus*): no colour at all, so that it is
 wrong whatever the colours are. That object is there, elsewhere, which is why its falsity is called *grounded*.
 A number word before the mention of an annotated category, whose
-instances are as many, gives way to a number one or two away; it is *verified* where the source marks all, and left out
-where a crowd of the category is annotated.
+instances are as many, gives way to one that is one or two larger, since of four dogs *two dogs* is true as well; it is
+*verified* where the source marks all, and left out where a crowd of the category is annotated.
 Source: paper D, 4.2 (its colour and number questions, to which the name of an object is always a wrong answer).
 """
 
@@ -132,7 +132,9 @@ def _number(scene: Scene, subject: Subject, rng: np.random.Generator) -> Variant
         raise ProbeRejected("no-number-word", f"{caption!r} counts no annotated category as it is annotated")
     mention = right[int(rng.integers(len(right)))]
     count = counts[mention.label]
-    left = [other for other in (count - 2, count - 1, count + 1, count + 2) if _word_of(other)]
+    left = [other for other in (count + 1, count + 2) if _word_of(other)]
+    if not left:
+        raise ProbeRejected("no-replacement", f"no number word above {count} is known")
     chosen = left[int(rng.integers(len(left)))]
     facts: dict[str, str | float] = {"replaced": str(_word_of(count)), "by": str(_word_of(chosen))}
     facts |= {"category": mention.label, "count": float(count), "said": float(chosen)}
@@ -169,5 +171,5 @@ SWAPS = (
         "A colour in a human caption gives way to an object of the picture that the caption does not name.",
         _object,
     ),
-    _probe("number-word", "A right number in a human caption gives way to one that is off by one or two.", _number),
+    _probe("number-word", "A right number in a human caption gives way to one that is larger by one or two.", _number),
 )

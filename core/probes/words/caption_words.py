@@ -222,16 +222,38 @@ def noun_phrases(found: Sequence[Word], language: str) -> tuple[Phrase, ...]:
 
     - English: :mod:`core.probes.words.english`.
     - The others: :mod:`core.probes.words.caption_words`.
+
+    Parts, sides and amounts (``frames`` of ``assets/lexicons``) name no thing and are left out.
     """
-    flags = list(_RULES[language](found))
+    frames = listed("frames", language)
     phrases: list[Phrase] = []
-    for index, is_noun in enumerate(flags):
-        if not is_noun:
+    for index, is_noun in enumerate(_RULES[language](found)):
+        if not is_noun or (language != "en" and found[index].core.casefold() in frames):
             continue
         if phrases and phrases[-1][1] == index - 1 and not found[index - 1].trail and not found[index].lead:
             phrases[-1] = (phrases[-1][0], index)
         else:
             phrases.append((index, index))
+    return tuple(phrases)
+
+
+_NAMES = {"es": ("de",), "fr": ("de", "à")}
+"""Words that make one name of two nouns where no article follows: *lata de basura*, *pomme de pin*."""
+
+
+def whole_phrases(found: Sequence[Word], language: str) -> tuple[Phrase, ...]:
+    """The nouns of :func:`noun_phrases`, those of one name as one: *voiture de course*.
+
+    Example:
+        >>> whole_phrases(words("Una lata de basura en un prado.", "es"), "es")
+        ((1, 3), (6, 6))
+    """
+    phrases: list[Phrase] = []
+    for first, last in noun_phrases(found, language):
+        joins = phrases and phrases[-1][1] == first - 2 and found[first - 1].core.casefold() in _NAMES.get(language, ())
+        if joins and found[first].kind != "elided" and not found[first - 1].trail and not found[first - 2].trail:
+            first, _ = phrases.pop()
+        phrases.append((first, last))
     return tuple(phrases)
 
 

@@ -31,6 +31,9 @@ _NO_NOUN_ENDINGS = ("ly", "ing", "ed", "ian", "an", "ese", "ish", "ful", "less",
 _NOUN_ENDINGS = ("fish", "man", "woman")
 """…unless they end in one of these (*lionfish*)."""
 
+_SHARES = ("half", "third", "quarter", "fifth")
+"""Before *of* they say how much, as amounts do."""
+
 _AGENTS = ("person", "animal", "vehicle")
 """Categories of things that do something."""
 
@@ -234,7 +237,12 @@ class _Reading:
         return entry.ending and (one or entry.usually == "verb" or self._determiner_follows(index))
 
     def _determiner_follows(self, index: int) -> bool:
-        return index + 1 < len(self._entries) and self._entries[index + 1].kind == _DETERMINER
+        """Whether *the*, *about a* or *most of* follows."""
+        after = self._words[index + 1 : index + 3]
+        if after[1:] == ["of"] and after[0] in ("most", "much", "little", "half", "part"):
+            return True
+        place = index + (2 if after[:1] in (["about"], ["almost"], ["nearly"]) else 1)
+        return place < len(self._entries) and self._entries[place].kind == _DETERMINER
 
     def _is_verb(self, index: int, entry: _Entry) -> bool:
         place = self._place
@@ -255,7 +263,7 @@ class _Reading:
     def _is_verb_after_colour(self, index: int, entry: _Entry) -> bool:
         """Whether a word is the verb of somebody who is *in black* or of something *in blue and white*."""
         coloured = index > 0 and self._entries[index - 1].colour and not self._determined(index)
-        return coloured and entry.ending and entry.usually == "verb"
+        return coloured and entry.ending and (entry.usually == "verb" or self._determiner_follows(index))
 
     def _is_to_do(self, index: int, entry: _Entry) -> bool:
         """Whether a word after *to* is an infinitive."""
@@ -328,7 +336,7 @@ def _open_entry(word: str) -> _Entry:
         colour=word in colours(),
         ending=word.endswith("s") and any(lemma != word for lemma in lemmas),
         plural=plural,
-        amount=word in listed("amounts"),
+        amount=word in listed("amounts") or word in _SHARES,
         past=word in listed("pasts") or (word.endswith("ed") and not noun),
         usually=usually,
         agent=any(category in _AGENTS for category in categories),

@@ -21,8 +21,8 @@ from core.probes.words.caption_words import (
     core_text,
     join,
     named_phrases,
-    noun_phrases,
     nouns_and_adjectives,
+    whole_phrases,
     words,
 )
 
@@ -76,7 +76,7 @@ NOUN_EDITS: Mapping[str, Callable[[Sequence[Word], str], list[str]]] = MappingPr
 
 
 def _nouns(found: Sequence[Word], language: str, *, least: int) -> tuple[Phrase, ...]:
-    phrases = noun_phrases(found, language)
+    phrases = whole_phrases(found, language)
     if len(phrases) < least:
         named = ", ".join(repr(core_text(found, *each, language)) for each in phrases) or "none"
         raise ProbeRejected("few-nouns", f"{least} nouns are needed; {join(found, language)!r} has {named}")
@@ -128,7 +128,7 @@ def jumble(caption: str, rng: np.random.Generator, *, language: str = "en", shar
 def substitute(caption: str, rng: np.random.Generator, *, language: str = "en", share: float = SHARE) -> str:
     """Let the nouns change places: a random order that is not the old one; all other words but their articles stay.
 
-    What a noun is in each language: :func:`core.probes.words.caption_words.noun_phrases`. ``share`` plays no part.
+    What a noun is in each language: :func:`core.probes.words.caption_words.whole_phrases`. ``share`` plays no part.
 
     Raises:
         ProbeRejected: code ``few-nouns``, where fewer than two different nouns are found.
@@ -193,7 +193,7 @@ def substituted(
     Args:
         names: what changes places, as the caption says it; empty: the nouns that are found.
     """
-    phrases = named_phrases(found, names, language) if names else noun_phrases(found, language)
+    phrases = named_phrases(found, names, language) if names else whole_phrases(found, language)
     texts = [core_text(found, first, last, language) for first, last in phrases]
     if len({text.casefold() for text in texts}) < 2:
         named = ", ".join(repr(text) for text in texts) or "none"

@@ -221,7 +221,7 @@ def test_the_page_says_how_often_and_the_gap_that_each_evaluator_needs(open_page
     shown = said(app)
     risks = app.dataframe[0].value
     most = risks[(risks["evaluator"] == "conse-lite0") & (risks["family"] == "vertical-flip")]["risk"].item()
-    assert "*Upside down* puts the other ahead in this share of pairs: **" in shown.replace("\\", "")
+    assert "*Upside down* puts the other ahead in a share of pairs. It is **" in shown.replace("\\", "")
     assert f"**{most:.0f} %** under conse-lite0" in shown.replace("\\", "")
     for name, own in found.groupby("evaluator"):
         worst = own.loc[own["d"].idxmax()]

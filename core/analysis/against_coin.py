@@ -30,7 +30,18 @@ def against_coin(rates: pd.DataFrame) -> str:
         of = "" if asked == before else f" of {counted(asked, 'test')}"
         said.append(f"{listed(names)} on {better or 'none'}{of}")
         before = asked
-    return f"Better than guessing: {', '.join(said)}."
+    return f"Better than guessing: {', '.join(said)}.{_missed_most(rates)}"
+
+
+def _missed_most(rates: pd.DataFrame) -> str:
+    """The test whose mean share of misses over evaluators is highest, with the shares' ends; empty where none leads."""
+    told = _told(rates)
+    by = told.groupby("label", sort=False)["failure"].agg(["mean", "min", "max"])
+    first = by[by["mean"] == by["mean"].max()]
+    if len(by) < 2 or len(first) > 1:
+        return ""
+    low, high = (f"{first[end].item():.0f}" for end in ("min", "max"))
+    return f" Missed most: {first.index[0]}, {low if low == high else f'{low} to {high}'} %."
 
 
 def passed(rates: pd.DataFrame) -> dict[str, str]:
@@ -43,6 +54,11 @@ def passed(rates: pd.DataFrame) -> dict[str, str]:
 
 def _counts(rates: pd.DataFrame) -> pd.DataFrame:
     """Tests that each evaluator passes, and those that say anything, evaluators by name."""
-    told = rates[~rates["verdict"].isin(NO_CLAIM) & (rates["label"] == rates["family"])]
+    told = _told(rates)
     right = (told["verdict"] == RIGHT).groupby(told["evaluator"]).agg(["sum", "size"])
     return right.astype(int).sort_index()
+
+
+def _told(rates: pd.DataFrame) -> pd.DataFrame:
+    """Rows of whole tests of which there is enough to claim anything."""
+    return rates[~rates["verdict"].isin(NO_CLAIM) & (rates["label"] == rates["family"])]

@@ -91,10 +91,13 @@ class Answer:
     falls: str
 
 
+FURTHER = "as far at a broken meaning as at a harmless edit"
+"""Words behind a ratio."""
+
 _SHORT: Mapping[str, tuple[str, str]] = {
     FALLS: ("Drops", "when the meaning breaks; no change under harmless edits is shown"),
     OPEN: ("Unclear", "whether it drops when the meaning breaks"),
-    NO_FALL: ("No drop", "when the meaning breaks"),
+    NO_FALL: ("No typical drop", "when the meaning breaks"),
     FEW: ("Too few", "broken meanings to tell whether it drops"),
     SAME: ("All the same", "scores: a drop has no unit"),
     NOT_ASKED: ("Not tested", "on broken meanings"),
@@ -118,7 +121,7 @@ def answers(found: pd.DataFrame) -> tuple[Answer, ...]:
         if falls == FALLS and not row["said"] and math.isfinite(value) and not math.isnan(row["ratio_low"]):
             ends = f"{_brief(row['ratio_low'])} to {_brief(row['ratio_high'])}"
             ends = ends if math.isfinite(row["ratio_high"]) else f"{_brief(row['ratio_low'])} or more"
-            told.append(Answer(name, f"{times(value)} ×", ends, "drops when the meaning breaks", falls))
+            told.append(Answer(name, f"{times(value)} ×", ends, FURTHER, falls))
         else:
             told.append(Answer(name, _SHORT[falls][0], "", _SHORT[falls][1], falls))
     return tuple(sorted(told, key=lambda each: (list(_SHORT).index(each.falls), not each.ends)))

@@ -15,7 +15,7 @@ def told(*rows: tuple[str, str, float, float, float], said: str = "") -> list[tu
     return [(each.evaluator, each.told, each.ends, each.said) for each in answers(frame)]
 
 
-DROPS = "drops when the meaning breaks"
+DROPS = "as far at a broken meaning as at a harmless edit"
 
 
 def test_a_ratio_stands_beside_its_interval_and_no_metric_is_ranked_by_it() -> None:
@@ -34,7 +34,7 @@ def test_what_is_not_shown_to_drop_has_no_ratio_and_stands_behind() -> None:
     )
     assert [(name, said, ends) for name, said, ends, _ in found] == [
         ("b", "Unclear", ""),
-        ("c", "No drop", ""),
+        ("c", "No typical drop", ""),
         ("d", "Too few", ""),
         ("e", "Not tested", ""),
     ]

@@ -137,7 +137,7 @@ def test_a_cell_of_few_shared_items_is_an_outline_with_its_words_in_both_rendere
     names = ["a", "b", "c"]
     told = {(names[down], names[across]) for down, across in zip(outlined.y, outlined.x, strict=True)}
     assert told == {("a", "c"), ("c", "a")}
-    assert set(outlined.text) == {"0.25<br>n 4"}
+    assert set(outlined.text) == {"0.25<br><span style='font-size:11px'>n 4</span>"}
     assert outlined.marker.symbol == "square-open"
     values = np.asarray(coloured.z, dtype=float)
     assert np.isnan(values[0, 2])

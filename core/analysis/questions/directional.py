@@ -176,7 +176,8 @@ def _matrix() -> Question:
         "C-matrix",
         "How often each metric misses the error",
         "Missed: the wrong caption (or picture) scores higher or the same. Guessing misses 50 %. Below each share its "
-        "95 % interval; better than guessing: all of it lies under 50 %.",
+        "95 % interval; better than guessing: all of it lies under 50 %. =: at least "
+        "half of the misses are equal scores.",
         _matrix_figure,
         opens=TEST,
     )
@@ -311,7 +312,10 @@ def _matrix_figure(drawing: Drawing, frame: pd.DataFrame, measure: str) -> Figur
     )
     data = data.assign(
         n=[row["n"] for row in kept],
-        text=[f"n {row['n']}" if row["verdict"] in NO_CLAIM else f"{row['failure']:.0f} %{_ends(row)}" for row in kept],
+        text=[
+            f"n {row['n']}" if row["verdict"] in NO_CLAIM else f"{row['failure']:.0f} %{_equal(row)}{_ends(row)}"
+            for row in kept
+        ],
         hollow=[row["verdict"] in NO_CLAIM for row in kept],
         hover=[failure_said(row) for row in kept],
     )
@@ -333,6 +337,11 @@ _SAID = (
     *("ties", "n", "n_items", "verdict", "rival"),
 )
 """Columns of the matrix that a cell says on hover."""
+
+
+def _equal(row: Mapping[str, Any]) -> str:
+    """A mark where at least half of the misses are ties: the score did not move, rather than rose."""
+    return " =" if 0 < row["failure"] <= 2 * row["ties"] else ""
 
 
 def _ends(row: Mapping[str, Any]) -> str:

@@ -36,7 +36,7 @@ def draw() -> None:
     files = present()
     state = contrast_state(files)
     state.restore()
-    asked = "Does the score drop where the caption becomes wrong?"
+    asked = "Does the score drop where the caption becomes wrong or garbled?"
     if state.get("show") == SELECTIVITY:
         asked = SECTIONS[SELECTIVITY][1]
     header(asked, state, words=("failure rate", "selectivity", "AUROC"))

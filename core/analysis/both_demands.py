@@ -145,7 +145,7 @@ def in_brief(view: View) -> str:
     """What some scores say of their evaluators, in a few words; empty where they say nothing of either demand.
 
     Returns:
-        How many drop when the meaning breaks; where none was broken, how far harmless edits change scores.
+        How many drop when the meaning breaks; where none was broken, whose scores harmless edits change least and most.
     """
     found = demands(view)
     asked = found[~found["falls"].isin((FEW, SAME, NOT_ASKED))]
@@ -155,11 +155,36 @@ def in_brief(view: View) -> str:
         return f"{notice} of {counted(len(asked), 'metric')} typically {verb} when the meaning breaks"
     if (found["falls"] == FEW).any():
         return FEW.replace("has too few", "Too few").replace("it drops", "metrics drop")
-    known = found["nuisance"].dropna()
+    return least_and_most(found)
+
+
+def least_and_most(found: pd.DataFrame) -> str:
+    """Whose scores harmless edits change least and most, as far as two decimals tell; empty where nothing is known.
+
+    Args:
+        found: of :func:`demands`.
+
+    Example:
+        >>> least_and_most(pd.DataFrame({"evaluator": ["a", "b"], "nuisance": [0.18, 0.0]}))
+        'Harmless edits change b least (0.00 SD) and a most (0.18 SD)'
+    """
+    known = found.dropna(subset=["nuisance"]).sort_values("nuisance", kind="stable")
     if known.empty:
         return ""
-    ends = list(dict.fromkeys(f"{each:.2f}" for each in (known.min(), known.max())))
-    return f"Harmless edits change scores by {' to '.join(ends)} of their spread between pictures (SD)"
+    changed = known["nuisance"].map("{:.2f}".format)
+    least, most = changed == changed.iloc[0], changed == changed.iloc[-1]
+    if least.all():
+        return f"Harmless edits change scores by {changed.iloc[0]} of their spread between pictures (SD)"
+    names = known["evaluator"]
+    return (
+        f"Harmless edits change {_named(names[least])} least ({changed.iloc[0]} SD) and {_named(names[most])} most "
+        f"({changed.iloc[-1]} SD)"
+    )
+
+
+def _named(evaluators: pd.Series) -> str:
+    names = list(dict.fromkeys(map(str, evaluators)))
+    return " and ".join(names) if len(names) < 3 else counted(len(names), "metric")
 
 
 def half_asked(view: View) -> str:

@@ -62,11 +62,14 @@ class Planned:
         ordered = self.table.sort_values("detectable")
         least, most = ordered.iloc[0], ordered.iloc[-1]
         runs = " and ".join(dict.fromkeys(self.table["run"]))
-        ends = [f"{smallest(row['detectable'])} % ({self._of(row, 'detectable', called)})" for row in (least, most)]
-        said = ends[0] if least["detectable"] == most["detectable"] else f"from {ends[0]} to {ends[1]}"
+        ends = [
+            f"from {smallest(row['detectable'])} % on{case} ({self._of(row, 'detectable', called)})"
+            for row, case in ((least, " at best"), (most, " at worst"))
+        ]
+        said = ends[0].replace(" at best", "") if least["detectable"] == most["detectable"] else " and ".join(ends)
         return (
-            f"With {counted(self.n, 'item')} the smallest drift that would show in four of five such runs is {said}, "
-            f"by the scatter that run {runs} measured."
+            f"With {counted(self.n, 'item')} it would show, four times in five, a drift {said}, if scores scatter as "
+            f"in run {runs}."
         )
 
     def _needed(self, called: Callable[[str], str]) -> str:

@@ -28,7 +28,7 @@ GAP = 70
 """Height in px between two panels: the numbers of one axis and the name of the next panel."""
 
 _LABEL, _COUNTED, _CELL = 25, 36, 38  # px: least height of a label, of one with its n, of a map's cell
-_FOLD, _FOLDED = 26, 14  # letters of a line of a label: on a phone its marks need room; px: its second line
+_FOLD, _FOLDED = 28, 14  # letters of a line of a label: on a phone its marks need room; px: its second line
 _HEAD, _NAMED = 14, 10  # px: a line of the names of a map's columns, above its cells; letters of such a line
 _SPARE = 26  # px: of the room between two panels, what the names of a map's columns may take
 _PHONE = 340  # px: width in which a legend must find room

@@ -88,7 +88,7 @@ def _brief(_files: Signature, run: str, content: str) -> str:  # noqa: ARG001  #
         brief = in_brief(read_table(store(_files), Scope(runs=(run,), directional=True)).view())
     except InvariscopeError as error:
         return f"No result: {safe(str(error), limit=120)}"
-    return brief or "No single number; Findings has its edits one by one"
+    return safe(brief, limit=200) or "No single number; Findings has its edits one by one"
 
 
 def _rows(runs: tuple[Run, ...], files: Signature) -> dict[str, Room]:

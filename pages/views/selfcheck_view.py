@@ -22,7 +22,7 @@ def draw() -> None:
     usual = next(iter(checks), None)
     state = PageState("selfcheck", (Field("items", usual, one_of(lambda: tuple(checks), usual, what="self-check")),))
     state.restore()
-    header("What this tool would have found, were the truth known: planted evaluators at the n at hand.", state)
+    header("What this tool finds of made-up metrics whose faults are known, at the n at hand.", state)
     for sentence in troubles:
         st.warning(safe(sentence, limit=600), icon=":material/warning:")
     if not checks:
@@ -56,23 +56,25 @@ def _draw(check: Selfcheck) -> None:
     draw_figure(drawn, key="selfcheck.figure", alt=f"{drawn.title}. {drawn.note}")
     st.caption(drawn.note)
     figure_buttons(drawn, drawn.data, "planted-falls", title=drawn.title, key="selfcheck.figure")
-    with st.expander("Every planted evaluator", icon=":material/table:"):
+    with st.expander("Every made-up metric", icon=":material/table:"):
         bounds, look = interval(rows, "low", "high", 0, signed=False)
         draw_table(
             rows.assign(bounds=bounds),
-            alt="Planted evaluators and what is found of them",
-            column_order=("planted", "family", "finding", "is", "rate", "bounds", "n", "note"),
+            alt="Made-up metrics and what is found of them",
+            column_order=("planted", "family", "finding", "is", "rate", "bounds", "n"),
             column_config={
-                "planted": st.column_config.TextColumn("Planted", help="What the evaluator was made to do", width=250),
+                "planted": st.column_config.TextColumn("Planted", help="What the metric was made to do", width=230),
                 "family": "Edits",
                 "finding": st.column_config.TextColumn(
-                    "Finding", help="As reports, pages and the command check find it", width=130
+                    "Finding", help="As reports, pages and the command check find it", width=170
                 ),
                 "is": st.column_config.TextColumn("Is", help="Whether the finding is right of this evaluator"),
                 "rate": st.column_config.NumberColumn("Repeats with it", format="%.0f %%"),
                 "bounds": look,
                 "n": "Repeats",
-                "note": "Remark",
             },
         )
+        noted = rows[rows["note"] != ""].drop_duplicates(["planted", "note"])
+        for planted, note in noted[["planted", "note"]].itertuples(index=False, name=None):
+            st.caption(f"{safe(planted)}: {safe(note, limit=300)}.")
         data_buttons(rows, "selfcheck", key="selfcheck.table")

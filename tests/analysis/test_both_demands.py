@@ -4,7 +4,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from core.analysis.both_demands import FALLS, FEW, NO_FALL, NOT_ASKED, OPEN, SAME, answers, demands
+from core.analysis.both_demands import FALLS, FEW, NO_FALL, NOT_ASKED, OPEN, SAME, answers, demands, least_and_most
 from core.analysis.reading import read_table
 from core.store.store import Store
 from tests.analysis.broken_runs import rows_of, write_broken
@@ -62,3 +62,22 @@ def test_a_metric_of_one_score_was_asked_and_has_no_unit(tmp_path: Path) -> None
 
 def test_no_metric_makes_no_answer() -> None:
     assert told() == []
+
+
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [
+        ({}, ""),
+        ({"a": math.nan}, ""),
+        ({"a": 0.051}, "Harmless edits change scores by 0.05 of their spread between pictures (SD)"),
+        ({"a": 0.051, "b": 0.049}, "Harmless edits change scores by 0.05 of their spread between pictures (SD)"),
+        ({"a": 0.2, "b": 0.0, "c": 0.1}, "Harmless edits change b least (0.00 SD) and a most (0.20 SD)"),
+        ({"a": 0.0, "b": 0.0, "c": 0.1}, "Harmless edits change a and b least (0.00 SD) and c most (0.10 SD)"),
+        (
+            {"a": 0.0, "b": 0.1, "c": 0.1, "d": 0.1, "e": math.nan},
+            "Harmless edits change a least (0.00 SD) and 3 metrics most (0.10 SD)",
+        ),
+    ],
+)
+def test_who_is_changed_least_and_most_is_named(changes: dict[str, float], said: str) -> None:
+    assert least_and_most(pd.DataFrame({"evaluator": list(changes), "nuisance": pd.Series(changes.values())})) == said

@@ -61,7 +61,7 @@ def test_what_no_run_knows_is_named_and_said_in_standard_deviations(stored: Stor
     found = planned(prior(stored, **ASKED, corpus="c"), **ASKED, n=50)
     assert found.unknown == {"e": ("occupational",), "f": ASKED["families"]}
     known, needed, unknown = found.sentences()
-    assert "run small measured" in known
+    assert "as in run small." in known
     assert needed.startswith(
         "To say of a family that does not drift that it stays within ±1 %, in four of five such runs, takes "
     )
@@ -100,9 +100,9 @@ def test_equal_ends_are_said_once_with_how_many_share_them(stored: Store) -> Non
     known = prior(stored, **ASKED, corpus="c").assign(detectable=0.004, needed=70.0)
     found = planned(known, **ASKED, n=24)
     said, needed, _ = found.sentences()
-    assert "that would show in four of five such runs is 0.004 % (" in said
+    assert "it would show, four times in five, a drift from 0.004 % on (" in said
     assert "and 1 more alike)" in said
-    assert " from " not in said
+    assert " at best" not in said
     assert "takes 70 items (" in needed
 
 

@@ -203,7 +203,7 @@ def test_who_signs_out_in_the_same_message_changes_nothing_with_the_rest_of_it(s
     widgets = operator.widgets()
     (status,) = [name for name in widgets if "study.status" in name]
     stopped = WidgetState(id=status)
-    stopped.string_array_value.data.append("Paused")
+    stopped.string_value = "Paused"
     acts = [name for name, kind in widgets.items() if kind == "button" and "sign_out" not in name]
     assert len(acts) > 4
     out = pressed(operator.named("button", "study.sign_out").id)

@@ -323,7 +323,7 @@ def test_a_coordinator_creates_invites_and_watches(open_page: Open, study: Study
     assert not app.exception
     (name,) = [path.name for path in studies_dir().iterdir()]
     app.text_input(key="study.invite.names").set_value("Ada, Bo")
-    app = press(app, "Invite")
+    app = press(app, "Create links")
     made = Study(studies_dir() / name)
     assert [each.name for each in made.state().annotators.values()] == ["Ada", "Bo"]
     links = [block.value for block in app.code if block.value.startswith("http")]

@@ -330,7 +330,7 @@ def figure(check: Selfcheck) -> Figure:
     return Figure(
         "S-selfcheck",
         "Planted falls that are found",
-        f"Repeats in which a planted evaluator is found to drift, {check.repeats:,} a mark, with Wilson's 95 % "
+        f"Repeats in which a made-up metric is found to drift, {check.repeats:,} a mark, with Wilson's 95 % "
         f"intervals, at {counted(check.items, 'item')} of {counted(check.sources, 'source')}. A fall of 0 % is noise "
         "alone: what is found there is a false alarm.",
         frame,

@@ -8,7 +8,7 @@ import pandas as pd
 
 from core.charts.spec import PALETTE, Axis, Figure, Reference, Style, colours, counted
 
-BY_CHANCE = "No edit, other pictures"
+BY_CHANCE = "No edit (chance alone)"
 """Bar of swaps that no edit makes: how often a sample of pictures alone changes the order."""
 
 _CLICK = "for its pictures"
@@ -133,7 +133,7 @@ def swap_bars(swaps: pd.DataFrame) -> Figure:
             "n": rows["least_n"],
             "hover": hover + alone,
             "opens": opens + [""] * len(alone),
-            "text": [f"{100 * each:.0f}" if each == each else "" for each in rows["probability"]],
+            "text": [f"{100 * each:.1f}" if each == each else "" for each in rows["probability"]],
         }
     )
     return Figure(
@@ -141,7 +141,7 @@ def swap_bars(swaps: pd.DataFrame) -> Figure:
         "",
         "",
         frame,
-        "swaps in 100 samples of pictures",
+        "swaps, % of resamples of the pictures",
         kind="bars",
         span=(0, 106),
         order=tuple(dict.fromkeys(frame["label"])),

@@ -246,7 +246,8 @@ def draw_preview(study: Study) -> None:
         st.caption(question.text)
         with st.container(horizontal=True, gap="small"):
             for answer in question.answers:
-                st.button(answer.label, disabled=True, key=f"study.preview.{question.name}.{answer.value}")
+                name = f"study.preview.{question.name}.{answer.value}"
+                st.button(answer.label, disabled=True, key=name, shortcut=answer.key)
 
     st.header("An item", anchor=False)
     try:

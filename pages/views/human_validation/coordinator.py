@@ -384,16 +384,15 @@ def _choose_study(state: PageState) -> Study:
     row.selectbox("Study", tuple(desk().studies()), key=state.key("study"), format_func=_titled, width=320)
     study = desk().studies()[state.get("study")]
     status = study.state().status
-    row.segmented_control(
-        "Study is",
+    row.selectbox(
+        "Status",
         list(_WORDS),
-        default=status,
+        index=list(_WORDS).index(status),
         key=f"study.status.{study.id}.{status}",
         format_func=lambda name: _WORDS[name],
         on_change=_set_status,
         args=(study, status),
-        required=True,
-        label_visibility="collapsed",
+        width=130,
     )
     with row.popover("New study", icon=":material/add:"):
         draw_create(state)

@@ -78,7 +78,6 @@ def draw_people(study: Study, _state: PageState) -> None:
     _draw_invite(study)
     quality = quality_table(study)
     table = _shown(quality)
-    st.session_state.setdefault("study.preview", table.empty)
     draw_folded("What an annotator sees", partial(draw_preview, study), key="study.preview", icon=":material/preview:")
     if table.empty:
         return
@@ -105,7 +104,7 @@ def _draw_invite(study: Study) -> None:
             "whoever has it answers as them",
         )
         button.form_submit_button(
-            "Invite",
+            "Create links",
             type="secondary" if study.state().annotators else "primary",
             icon=":material/person_add:",
             on_click=_invite,

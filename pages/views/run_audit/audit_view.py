@@ -111,7 +111,9 @@ def _numbers(told: Estimate) -> None:
             thousands(told.inputs),
             f"Model calls: what enters the metrics, at most, of {thousands(cost.images)} unique images and "
             f"{thousands(cost.captions)} unique captions, unedited and edited. A dual encoder reads every one of these "
-            "once, any other metric every pair; up to 32 go in together.",
+            "once, any other metric every pair; up to 32 go in together. It is not pictures × "
+            "edits × metrics: an edit of pictures makes no new caption, one of captions no new picture, equal captions "
+            "count once, and the unedited count too.",
         ),
         (
             "Time",
@@ -129,8 +131,7 @@ def _numbers(told: Estimate) -> None:
     if told.unmeasured:
         threads = counted(told.threads, "thread")
         st.caption(
-            f"No run on this machine has measured {safe(listed(told.unmeasured), limit=300)} with {threads} "
-            "a worker yet, so the time is not known."
+            f"Not timed yet on this machine with {threads} a worker: {safe(listed(told.unmeasured), limit=300)}."
         )
 
 

@@ -126,7 +126,10 @@ def draw_top(made: Leaderboard, tables: Callable[[str], pd.DataFrame], evaluator
         clicked=partial(draw_behind, made, "means"),
     )
     with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute"):
-        st.caption("Means with 95 % intervals. Captioners share ranks where a difference is not sure.", width="content")
+        st.caption(
+            "Means with 95 % intervals. Ranks are by paired tests: bars of different ranks may overlap.",
+            width="content",
+        )
         figure_buttons(figure, rows, "systems-means", title=f"Systems, {evaluator}", key="systems.means.files")
     if swaps["probability"].notna().any():
         _draw_swaps(made, swaps, evaluator)
@@ -172,11 +175,8 @@ def _why_unsure(rows: pd.DataFrame, differences: pd.DataFrame) -> str:
         return f"No test tells {safe(row['higher'])} from {safe(row['lower'])}: {told}."
     if row["p_holm"] < ALPHA:
         return "Not for sure: the 95 % interval of the difference reaches zero."
-    tested = f"{safe(row['test'])}, pictures of one source together, corrected for {pairs}"
-    return (
-        f"Not for sure: the difference has p = {p_value(row['p_holm'])} ({tested}), and sure is below {ALPHA:g}. "
-        "A swap asks less: that two means change order."
-    )
+    tested = f"{safe(row['test'])}, corrected for {pairs}"
+    return f"Not for sure: the difference has p = {p_value(row['p_holm'])} ({tested}); sure is below {ALPHA:g}."
 
 
 def _swaps_said(swaps: pd.DataFrame) -> str:
@@ -209,7 +209,10 @@ def _draw_swaps(made: Leaderboard, every: pd.DataFrame, evaluator: str) -> None:
         clicked=partial(draw_behind, made, "swaps"),
     )
     with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute"):
-        st.caption(f"{_pairs_said(every, len(pairs))}A click on a bar shows its pictures.", width="content")
+        st.caption(
+            f"A swap: two means change order, sure or not. {_pairs_said(every, len(pairs))}A click shows the pictures.",
+            width="content",
+        )
         figure_buttons(figure, rows, "systems-swaps", title=f"Swaps, {evaluator}", key="systems.swaps.files")
 
 

@@ -1,6 +1,7 @@
 """From which difference on a lead of one caption can be trusted, and what became of near ties."""
 
 import math
+from typing import Any
 
 import pandas as pd
 import streamlit as st
@@ -60,8 +61,7 @@ def draw_evidence(files: Signature, scope: Narrowed, chosen: Slice, *, same: boo
     """Draw from which difference on a lead can be trusted, and what became of near ties."""
     st.header("The smallest difference to trust", anchor=False)
     said = pairs_said(cells_of(files, scope, chosen))
-    for sentence in _lead(files, scope, chosen):
-        st.markdown(sentence)
+    _largest(_lead(files, scope, chosen))
     st.caption(said)
     draw_folded("The gap of every family", lambda: _gaps(evident(files, scope, chosen)), key="flip.gaps")
     if same:
@@ -109,36 +109,63 @@ def _gaps(found: pd.DataFrame) -> None:
     data_buttons(found, "gaps-of-evidence", key="flip.evidence")
 
 
+def _largest(found: pd.DataFrame) -> None:
+    """Draw the largest gap of every metric, and what edits ask for it."""
+    st.caption(
+        "Below its gap, a metric's lead of one caption is reversed by some kind of harmless edit in 5 % of pairs or "
+        "more."
+    )
+    number = st.column_config.NumberColumn
+    ends, look = interval(found, "low", "high", 3, signed=False)
+    behind, _ = interval(found, "apart_low", "apart_high", 3, signed=False)
+    same = SAME in set(found["pairs"])
+    draw_table(
+        found.assign(ends=ends, apart_ends=behind),
+        alt="The smallest difference to trust, by metric",
+        column_order=(
+            *("evaluator", "d", "ends", "of_iqr", "because", "n_items"),
+            *(("apart_d", "apart_ends") if same else ()),
+        ),
+        column_config={
+            "evaluator": "Metric",
+            "d": number("Gap", format="%.3g", help="In units of the score"),
+            "ends": look,
+            "of_iqr": number("% of its spread", format="%.0f %%", help="Of the interquartile range of unedited scores"),
+            "because": "Because of",
+            "n_items": number("n"),
+            "apart_d": number("If of different pictures", format="%.3g", help=f"The gap {TWO_PICTURES}"),
+            "apart_ends": look,
+        },
+    )
+    for name, said, unknown in found[["evaluator", "said", "unknown"]].itertuples(index=False, name=None):
+        if said.startswith("no difference"):
+            st.caption(f"**{safe(name)}**: {safe(said, limit=200)}.")
+        if unknown:
+            st.caption(f"**{safe(name)}**: of {counted(unknown, 'family', 'families')} the gap is not known.")
+
+
 @st.cache_data(hash_funcs=KEYED, max_entries=16, show_spinner="Looking for the gaps that are evidence …")
-def _lead(files: Signature, scope: Narrowed, chosen: Slice) -> list[str]:
-    """For every evaluator the family that asks for the largest gap, or all that do, as a sentence."""
-    cells, told = cells_of(files, scope, chosen), []
-    found = as_families(view(files, scope, chosen), widest_gaps(cells))
+def _lead(files: Signature, scope: Narrowed, chosen: Slice) -> pd.DataFrame:
+    """For every evaluator its largest gap with the family that asks for it, or all that do; NaN where none is known.
+
+    Returns:
+        Columns of :func:`core.analysis.flip_cells.evident_gaps`, because (titles of the families) and unknown (how many
+        families have no gap).
+    """
+    cells, told = cells_of(files, scope, chosen), list[dict[Any, Any]]()
+    found = as_families(view(files, scope, chosen), widest_gaps(cells)).drop(columns="opens")
     for name in dict.fromkeys(cell.evaluator for cell in cells):
         known = found[found["evaluator"] == name]
+        unknown = sum(math.isnan(cell.shifts.gap_within()[1]) for cell in cells if cell.evaluator == name)
         if known.empty:
-            told.append(f"**{safe(name)}**: no gap is known here.")
+            told.append({"evaluator": name, "because": "no gap is known", "said": "", "unknown": 0})
             continue
         largest = furthest(known, value="d")
-        worst, families = largest.iloc[0], [f"*{safe(family_title(name))}*" for name in largest["family"]]
-        low, high = f"{worst['low']:.3g}", f"{worst['high']:.3g}"
-        sure = "" if pd.isna(worst["low"]) else f"95 % CI {low} to {high}, "
-        share = "" if pd.isna(worst["of_iqr"]) else f"{worst['of_iqr']:.0f} % of its interquartile range, "
+        families = [family_title(str(each)) for each in largest["family"]]
         more = [f"{len(families) - MOST_NAMED} more"] if len(families) > MOST_NAMED else []
-        said = f"{safe(worst['said'], limit=200)}, because of {listed([*families[:MOST_NAMED], *more])}"
-        rest = sum(math.isnan(cell.shifts.gap_within()[1]) for cell in cells if cell.evaluator == name)
-        unknown = f" Of {counted(rest, 'family', 'families')} the gap is not known." if rest else ""
-        numbers = f"The gap {worst['d']:.3g} ({share}{sure}n {worst['n_items']}){_behind(worst)}"
-        told.append(f"**{safe(name)}**: {said}. {numbers}.{unknown}")
-    return told
-
-
-def _behind(row: pd.Series) -> str:
-    """What the gap would be of captions of different pictures, behind that of the same picture."""
-    if row["pairs"] != SAME or pd.isna(row["apart_d"]):
-        return ""
-    low, high = f"{row['apart_low']:.3g}", f"{row['apart_high']:.3g}"
-    return f"; {TWO_PICTURES}, {row['apart_d']:.3g}" + ("" if pd.isna(row["apart_low"]) else f" ({low} to {high})")
+        because = listed([*families[:MOST_NAMED], *more])
+        told.append(largest.iloc[0].to_dict() | {"because": because, "unknown": unknown})
+    return pd.DataFrame(told, columns=[*found.columns, "because", "unknown"])
 
 
 def _became(ties: pd.DataFrame) -> None:

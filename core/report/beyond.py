@@ -323,7 +323,7 @@ def _geometry(found: Beyond, table: ScoreTable, encode: Encode | None) -> None:
         NOTE,
     )
     note = (
-        "Does the text encoder's sense of good and bad say which way a word changes the score? Rank correlation of "
+        "Does the text encoder's sense of good and bad say how much a word changes the score? Rank correlation of "
         "each "
         "word's place on the encoder's valence direction with its median % change; permutation test; the usual word "
         "lists. "

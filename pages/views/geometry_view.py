@@ -1,4 +1,4 @@
-"""Geometry: does the text encoder's sense of good and bad say which way a modifier changes the score?"""
+"""Geometry: does the text encoder's sense of good and bad say how much a modifier changes the score?"""
 
 import math
 from collections.abc import Mapping
@@ -270,7 +270,7 @@ def draw() -> None:
         st.error(safe(str(error), limit=600))
         return
     state.restore()
-    header("Does the text encoder's sense of good and bad say which way a modifier changes the score?", state)
+    header("Does the text encoder's sense of good and bad say how much a modifier changes the score?", state)
     with drawn(state):
         if not store(files).runs():
             draw_no_run()

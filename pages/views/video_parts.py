@@ -5,6 +5,7 @@ import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from itertools import pairwise
 
 import numpy as np
 import pandas as pd
@@ -23,7 +24,6 @@ from core.features.video.video_edits import (
     BY_CONSTRUCTION,
     EDITS,
     ORDER_FREE,
-    ORIGINAL,
     REVERSED,
     can_score_videos,
     score_edits,
@@ -36,9 +36,10 @@ from pages.views.common.open_runs import Shelf
 from pages.views.common.page_charts import draw
 from pages.views.common.page_tables import draw_table
 from pages.views.common.reader_uploads import Uploads, let_go, session
-from pages.views.common.text import counted, number, safe
+from pages.views.common.text import counted, safe
 from pages.views.common.url_state import Field, PageState, count_field, joined, one_of, some_of, text
 from pages.views.probe_lab.lab_state import default_evaluators, ready_evaluators
+from pages.views.video_answer import directions_told, scores_told
 
 SOURCES = {"demo": "Demo videos", "upload": "Your own"}
 MOST_MB = 32
@@ -265,9 +266,11 @@ def draw_frames(frames: Frames) -> None:
                 width=104,
                 alt=f"Frame {place + 1} of {footage.frames}",
             )
+    steps = {after - before for before, after in pairwise(frames.places)}
+    even = ", evenly spaced" if len(steps) == 1 else ""
     seconds = "" if footage.seconds is None else f", {footage.seconds:.1f} s"
     st.caption(
-        f"{counted(len(frames.places), 'frame')} of {footage.frames:,}, evenly spaced, of a video of "
+        f"{counted(len(frames.places), 'frame')} of {footage.frames:,}{even}, of a video of "
         f"{footage.width} × {footage.height} px{seconds}.",
         help=f"sha256 {footage.sha256}",
     )
@@ -308,7 +311,7 @@ def _count(row: "st.delta_generator.DeltaGenerator", state: PageState) -> None:
         MOST_FRAMES,
         key=state.key("frames"),
         width=130,
-        help="So many, evenly spaced from the first to the last (np.linspace)",
+        help="So many, from the first to the last, as even as whole frames allow",
     )
 
 
@@ -364,8 +367,12 @@ _NUMBERS = {
 def draw_results(state: PageState, frames: Frames, captions: Sequence[str], other: str | None) -> None:
     """Draw what every chosen evaluator makes of the video and of its edits."""
     table = _scored(state, frames, captions, other)
-    for sentence in _told(table) if len(table) else ():
-        st.markdown(f"**{sentence}**")
+    if len(table):
+        pair = usual_captions(state)[:2] if state.get("video") in backwards() else ()
+        answer = directions_told(table, *pair) if len(pair) == 2 else ""
+        st.markdown(f"**{answer}**" if answer else " ".join(scores_told(table)))
+        if answer:
+            st.caption(" ".join(scores_told(table)))
     st.caption(f":material/swap_horiz: {ORDER_FREE}")
     if table.empty:
         return
@@ -405,21 +412,6 @@ def _scored(state: PageState, frames: Frames, captions: Sequence[str], other: st
             shared().tables.put(key, found)
         made.append(found)
     return pd.concat(made, ignore_index=True) if made else pd.DataFrame()
-
-
-def _told(table: pd.DataFrame) -> list[str]:
-    """What each metric gives the captions on the frames as they are, in a sentence each."""
-    places = {caption: place for place, caption in enumerate(table["caption"].unique(), start=1)}
-    plain = table[table["edit"].eq(ORIGINAL) & table["score"].notna()]
-    return [
-        f"{safe(str(name))}, frames as they are: "
-        + ", ".join(
-            f"caption {places[caption]} scores {number(score)}"
-            for caption, score in zip(own["caption"], own["score"], strict=True)
-        )
-        + "."
-        for name, own in plain.groupby("evaluator", sort=False)
-    ]
 
 
 def _explained(table: pd.DataFrame) -> None:

@@ -42,18 +42,19 @@ def test_less_more_and_the_same_are_said_as_what_they_are() -> None:
         row("axis sensitivity", "societal", 0.2, 0.25, low=0.9, high=1.4),
         row("axis sensitivity", "object", 0.3, 0.3, low=0.8, high=1.2),
         row("axis sensitivity", "surface", 0.2, 0.3, low=1.2, high=1.8),
-        row("spearman", "people", 0.81, 0.79),
+        row("spearman", "human ratings", 0.81, 0.79),
         row("spearman", "f", 0.9, 0.91),
     )
     assert told(*rows) == (
         "Harmless spatial edits move e 25 % less (10–40 %), societal edits 25 % more (10 % less to 40 % more, "
         "which may be chance), object edits as far as before (20 % less to 20 % more, which may be chance), "
-        "surface edits 50 % more (20–80 %); agreement falls by at most 0.020."
+        "surface edits 50 % more (20–80 %); rank agreement with 1 other metric and human ratings changes by about "
+        "−0.02 to +0.01."
     )
     assert under(*rows) == (
         "Strength 0.5, measured, on 40 pictures not used for fitting. Typical change: spatial 0.400 → 0.300 SD, "
         "societal 0.200 → 0.250 SD, object 0.300 → 0.300 SD and surface 0.200 → 0.300 SD. Rank agreement (Spearman) "
-        "with people 0.810 → 0.790; with f 0.900 → 0.910."
+        "with human ratings 0.810 → 0.790; with f 0.900 → 0.910."
     )
 
 
@@ -63,19 +64,36 @@ def test_kinds_of_edits_are_sure_by_the_interval_of_what_is_left() -> None:
         row("sensitivity", name, 0.4, 0.2, low=low, high=high)
         for name, low, high in (("vertical-flip", 0.2, 1.0), ("rotation", 0.3, 0.9), ("null", 1.1, 1.4))
     ]
-    first = "Before and after compared picture by picture, "
-    sure = "less for sure: Turned; more for sure: Invisible edits; not sure: Upside down."
+    first = "Compared picture by picture, "
+    sure = "the fall is clear for Turned and a rise is clear for Invisible edits, neither for Upside down."
     assert plain(surely(pd.DataFrame([axis, *kinds]))) == first + sure
     assert surely(pd.DataFrame([axis, *kinds[:1]])) == ""
     assert plain(surely(pd.DataFrame([axis, *kinds, *kinds[1:]]))) == first + (
-        "less for sure: 2 of 5 kinds of edits; more for sure: 2 of 5 kinds of edits; not sure: 1 of 5 kinds of edits."
+        "the fall is clear for 2 of 5 kinds of edits and a rise is clear for 2 of 5 kinds of edits, neither for "
+        "1 of 5 kinds of edits."
     )
+    assert plain(surely(pd.DataFrame(kinds[:2]))) == first + "the fall is clear for Turned, not for Upside down."
+    unsure = first + "neither a fall nor a rise is clear for any of them."
+    assert plain(surely(pd.DataFrame([kinds[0], kinds[0]]))) == unsure
 
 
-def test_agreement_that_rises_or_stays_does_not_fall() -> None:
+def test_agreement_is_said_to_a_hundredth_as_a_fall_a_rise_or_neither() -> None:
     axis = row("axis sensitivity", "a", 0.4, 0.2)
-    assert told(axis, row("spearman", "f", 0.8, 0.9)).endswith("; agreement does not fall.")
-    assert told(axis, row("spearman", "f", 0.8, 0.8)).endswith("; agreement does not fall.")
+
+    def ends(*pairs: tuple[float, float]) -> str:
+        return told(axis, *(row("spearman", f"f{place}", *pair) for place, pair in enumerate(pairs))).partition("; ")[2]
+
+    assert ends((0.8, 0.9)) == "rank agreement with 1 other metric rises by about 0.10."
+    assert ends((0.8, 0.8)) == "rank agreement with 1 other metric hardly changes."
+    assert ends((0.944, 0.937), (0.837, 0.827)) == "rank agreement with 2 other metrics falls by about 0.01."
+    assert ends((0.9, 0.9), (0.8, 0.77)) == "rank agreement with 2 other metrics falls by about 0.00 to 0.03."
+
+
+def test_up_to_four_kinds_of_edits_are_named() -> None:
+    axis = row("axis sensitivity", "spatial", 0.4, 0.2)
+    kind = {**row("sensitivity", "rotation", 0.4, 0.2), "axis": "spatial"}
+    assert told(axis, kind) == "Harmless spatial edits (Turned) move e 50 % less (no interval)."
+    assert told(axis, *[kind] * 5) == "Harmless spatial edits move e 50 % less (no interval)."
 
 
 def test_axes_of_several_counts_name_the_range() -> None:
@@ -104,13 +122,15 @@ def test_where_nothing_is_known_nothing_is_said() -> None:
 def test_the_page_begins_with_it(open_page: Open, demo: object) -> None:
     first = said(open_page(CALIBRATION)).replace("\N{WORD JOINER}", "")
     assert re.search(
-        r"\*\*Harmless spatial edits move conse-lite0 \d+\s% less \(\d+–\d+\s%\); agreement falls by at most 0\.0",
+        r"\*\*Harmless spatial edits \(Mirrored, Turned, Upside down\) move conse-lite0 \d+\s% less \(\d+–\d+\s%\); "
+        r"rank agreement with 2 other metrics falls by about 0\.01\.",
         first,
     )
-    assert "compared picture by picture, less for sure: Mirrored and Turned; not sure: Upside down." in first
+    assert "Compared picture by picture, the fall is clear for Mirrored and Turned, not for Upside down." in first
     assert "Scoring takes 7 times as long: each picture and 6 variants of it." in first
     assert "Largest fall in change that keeps agreement within 0.01" in first
-    assert "Not tested: whether it still notices wrong captions. To test it, run `python -m core audit" in first
+    assert "Not tested: whether it still notices wrong captions." in first
+    assert "To test it, run `python -m core audit" in first
     assert "--evaluators conse-lite0,conse-lite0-calibrator.json" in first
 
 
@@ -141,5 +161,5 @@ def test_few_held_out_items_are_said_before_any_number(open_page: Open, demo: ob
     assert not app.exception
     drawn = [str(each.value).replace("\\", "") for each in app.main if each.type in ("warning", "markdown")]
     few = next(place for place, text in enumerate(drawn) if "items are held out" in text)
-    first = next(place for place, text in enumerate(drawn) if "Harmless" in text and "edits move" in text)
+    first = next(place for place, text in enumerate(drawn) if "Harmless" in text and " move " in text)
     assert few < first

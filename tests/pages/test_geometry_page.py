@@ -1,6 +1,7 @@
 """The page Geometry on the results that ship, through the real text encoder."""
 
 import json
+import re
 
 import pytest
 
@@ -26,7 +27,7 @@ def test_the_page_says_rho_p_and_how_few_the_points_are(open_page: Open) -> None
     assert (
         "No link is found between how positive a word sounds to conse-lite0 and how much it changes the score" in words
     )
-    assert "So many words find a rank correlation of ±" in words
+    assert re.search(r"With \d+ words a true correlation of 0\.\d\d would be found 80 % of the time", words)
     assert "how much it changes the score (7 modifiers)" in words
     assert "Not applicable to **grounding-judge**" in words
     chart = app.get("plotly_chart")[0]

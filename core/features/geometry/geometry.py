@@ -1,4 +1,4 @@
-"""Does a text encoder's sense of good and bad say which way a modifier moves a score? Source: paper A, A.13.
+"""Does a text encoder's sense of good and bad say how much a modifier moves a score? Source: paper A, A.13.
 
 v_val = mean e(positive words) - mean e(negative words), at unit length; s(a) = ⟨e(a), v_val⟩ for a modifier a, or
 the mean of ⟨e(a, o), v_val⟩ over objects o; Spearman's ρ of s(a) with the median % change that a induces.
@@ -172,7 +172,7 @@ def _concluded(row: pd.Series, evaluator: str, families: int) -> str:
     if row["p"] >= ALPHA:
         return (
             f"No link is found between how positive a word sounds to {evaluator} and how much it changes the score "
-            f"({where}).{_power(n - families + 1)}"
+            f"({where}).{_power(n, families)}"
         )
     way = "higher" if row["rho"] > 0 else "lower"
     return (
@@ -181,12 +181,15 @@ def _concluded(row: pd.Series, evaluator: str, families: int) -> str:
     )
 
 
-def _power(n: int) -> str:
+def _power(n: int, families: int) -> str:
     """What so many modifiers find; of several families each takes one, as ranks are within them."""
-    least = smallest_rho(n)
+    least = smallest_rho(n - families + 1)
     if math.isnan(least):
         return ""
-    return f" So many words find a rank correlation of ±{least:.2f} in four of five runs; a weaker one may be missed."
+    return (
+        f" With {n} words a true correlation of {least:.2f} would be found 80 % of the time; "
+        "a weaker one may be missed."
+    )
 
 
 def _phrases(modifier: str, level: str, objects: Mapping[str, Sequence[str]]) -> list[str]:

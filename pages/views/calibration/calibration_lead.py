@@ -6,6 +6,7 @@ from typing import Any
 import pandas as pd
 
 from core.features.calibration.effect import OF_AXES
+from core.features.calibration.fit import HUMAN
 from core.probes.titles import family_title
 from pages.views.common.text import counted, listed, number, safe
 
@@ -19,11 +20,11 @@ _NAMED = 4
 
 
 def lead(changed: pd.DataFrame, evaluator: str) -> str:
-    """Say how much less harmless edits move an evaluator, and how far its agreement falls.
+    """Say how much less harmless edits move an evaluator, and what becomes of its rank agreement.
 
     Args:
         changed: ``core.features.calibration.effect.before_after`` of the held-out items, or what was measured of them:
-            LED at least.
+            LED at least; up to four kinds of edits are named.
         evaluator: its name.
 
     Returns:
@@ -33,13 +34,38 @@ def lead(changed: pd.DataFrame, evaluator: str) -> str:
     if not axes:
         return ""
     first, *others = [f"{_moved(row)} {_ends(row)}" for row in axes]
-    names = [safe(row["axis"]) for row in axes]
-    more = "".join(f", {name} edits {each}" for name, each in zip(names[1:], others, strict=True))
+    names = [f"{safe(row['axis'])} edits{_kinds(changed, row['axis'])}" for row in axes]
+    more = "".join(f", {name} {each}" for name, each in zip(names[1:], others, strict=True))
+    return f"Harmless {names[0]} move {safe(evaluator)} {first}{more}{_agreement(changed)}."
+
+
+def _kinds(changed: pd.DataFrame, axis: str) -> str:
+    """The kinds of edits of an axis, where they are few enough to be named."""
+    rows = changed[(changed["measure"] == "sensitivity") & (changed["axis"] == axis)]
+    named = [safe(family_title(str(name))) for name in rows["name"]]
+    return f" ({', '.join(named)})" if 0 < len(named) <= _NAMED else ""
+
+
+def _agreement(changed: pd.DataFrame) -> str:
+    """How rank agreement changes, to a hundredth: point estimates bear no more."""
     known = changed[changed["measure"] == "spearman"].dropna(subset=["before", "after"])
-    falls = round(float((known["before"] - known["after"]).max()), 3) if len(known) else math.nan
-    told = "does not fall" if falls <= 0 else f"falls by at most {falls:.3f}"
-    order = "" if math.isnan(falls) else f"; agreement {told}"
-    return f"Harmless {names[0]} edits move {safe(evaluator)} {first}{more}{order}."
+    if known.empty:
+        return ""
+    people = bool(known["name"].eq(HUMAN).any())
+    others = int(known["name"].ne(HUMAN).sum())
+    metrics = f"{others} other metric{'' if others == 1 else 's'}" if others else ""
+    whom = " and ".join(filter(None, (metrics, HUMAN if people else "")))
+    rises = (known["after"] - known["before"]).round(2)
+    low, high = float(rises.min()), float(rises.max())
+    near, far = sorted((abs(low), abs(high)))
+    about = f"{near:.2f}" if near == far else f"{near:.2f} to {far:.2f}"
+    if low == high == 0:
+        how = "hardly changes"
+    elif low < 0 < high:
+        how = f"changes by about −{-low:.2f} to +{high:.2f}"
+    else:
+        how = f"{'falls' if low < 0 else 'rises'} by about {about}"
+    return f"; rank agreement with {whom} {how}"
 
 
 def surely(changed: pd.DataFrame) -> str:
@@ -52,14 +78,19 @@ def surely(changed: pd.DataFrame) -> str:
     if len(rows) < 2:
         return ""
     less, more = rows["ratio_high"] < 1, rows["ratio_low"] > 1
-    parts = []
-    for word, part in (("less for sure", less), ("more for sure", more), ("not sure", ~(less | more))):
+
+    def kinds(part: pd.Series) -> str:
         names = [safe(family_title(str(name))) for name in rows.loc[part, "name"]]
-        if names:
-            kinds = listed(names) if len(rows) <= _NAMED else f"{len(names)} of {len(rows)} kinds of edits"
-            parts.append(f"{word}: {kinds}")
-    said = "; ".join(parts)
-    return f"Before and after compared picture by picture, {said}."
+        return listed(names) if len(rows) <= _NAMED else f"{len(names)} of {len(rows)} kinds of edits"
+
+    clear = [
+        f"{word} is clear for {kinds(part)}" for word, part in (("the fall", less), ("a rise", more)) if part.any()
+    ]
+    unclear = ~(less | more)
+    if not clear:
+        return "Compared picture by picture, neither a fall nor a rise is clear for any of them."
+    rest = f", {'neither' if clear[1:] else 'not'} for {kinds(unclear)}" if unclear.any() else ""
+    return f"Compared picture by picture, {' and '.join(clear)}{rest}."
 
 
 def rests_on(changed: pd.DataFrame, strength: float, basis: str) -> str:

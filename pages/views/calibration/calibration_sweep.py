@@ -54,9 +54,15 @@ def draw_sweep(
     with left:
         _slider(state, found, usual, strength)
     with right:
-        _download(found, strength, fingerprint)
         if not tested:
-            st.warning(f"{notice} {_to_test(found, source)}", icon=":material/hearing_disabled:")
+            st.warning(notice, icon=":material/hearing_disabled:")
+        row = st.container(horizontal=True)
+        with row:
+            _download(found, strength, fingerprint)
+        if not tested:
+            row.popover("How to test it", icon=":material/terminal:", key="calib.to_test").markdown(
+                _to_test(found, source)
+            )
     measured = {} if own is None else own.sweeps
     table = sweep_table(found, bands, measured=measured, allowed=usual.choice.allowed)
     # of unedited pairs every score was stored: what was measured of them is the same

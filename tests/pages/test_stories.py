@@ -23,6 +23,7 @@ from tests.pages.opening import (
     collected,
     led,
     said,
+    unfolded,
 )
 
 SVG = b"<svg xmlns='http://www.w3.org/2000/svg' width='9' height='9'></svg>"
@@ -93,6 +94,7 @@ def test_every_figure_of_stored_scores_is_kept_with_its_run_corpus_and_signature
     page: str, open_page: Open, demo: Path, own_folder: Path
 ) -> None:
     app = open_page(page, **UNFOLDED if page == OVERVIEW else {})
+    app = unfolded(app, "At every gap") if page == FLIP_RISK else app
     drawn = app.get("plotly_chart")
     offered = [key for each in app.button if (key := each.key or "").startswith("collect.figure.")]
     assert {f"collect.figure.{stem}" for stem in ELSEWHERE[page]} <= set(offered)

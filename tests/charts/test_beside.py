@@ -74,7 +74,7 @@ def test_each_evaluator_is_a_column_and_each_probe_a_row() -> None:
     assert told[0] == ["", "one", "other"]
     assert told[1] == ["Score of the unedited pair", "0.6", "0.6"]
     assert told[2:4] == [["probe-0", "−8.0 %", "+1.0 %"], ["probe-1", "+2.0 %", "—"]]
-    assert told[4:] == [["Scale of the bars", "−8 to +2 %", "−1.5 to +1.5 %"], ["Noise, grey", "±2", "±2"]]
+    assert told[4:] == [["Scale: each column has its own", "−8 to +2 %", "−1.5 to +1.5 %"], ["Noise, grey", "±2", "±2"]]
 
 
 def test_edits_stand_alone_until_something_is_scored() -> None:
@@ -114,6 +114,8 @@ def test_groups_of_edits_stand_under_their_names() -> None:
 def test_evaluators_share_a_scale_unless_one_moves_over_three_times_as_far() -> None:
     near = places(drawn({"one": bars([-8.0]), "other": bars([-4.0])}), "shift")
     assert [width for _, width in near] == [80.0, 40.0], "from −8 to the band's end at 2"
+    assert "each column has its own" not in drawn({"one": bars([-8.0]), "other": bars([-4.0])})
+    assert "each column has its own" in drawn({"one": bars([-80.0]), "other": bars([-4.0])})
     far = places(drawn({"one": bars([-80.0]), "other": bars([-4.0])}), "shift")
     assert far[1] == (0.0, pytest.approx(100 * 4 / 6, abs=0.01)), "its own: from −4 to 2"
 

@@ -175,6 +175,9 @@ def shift_curves(
     )
 
 
+ONE_SCALE, OWN_SCALES = "Scale of the bars", "Scale: each column has its own"
+"""What the row of the scales is called: whether bars of two columns can be compared by their length."""
+
 A_TABLE = 3
 """Figures that stand beside each other; further ones go below, under labels of their own."""
 
@@ -324,7 +327,10 @@ def _table(
         _said(head, [told[name] for name in figures])
         for head, told in (
             ("Score of the unedited pair", heads),
-            ("Scale of the bars", {name: _reach(figures[name], *spans[name]) for name in figures}),
+            (
+                ONE_SCALE if len(set(spans.values())) == 1 else OWN_SCALES,
+                {name: _reach(figures[name], *spans[name]) for name in figures},
+            ),
             ("Noise, grey", bands),
         )
     )

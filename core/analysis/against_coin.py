@@ -3,6 +3,7 @@
 import pandas as pd
 
 from core.analysis.verdicts import NO_CLAIM
+from core.probes.titles import family_title
 from core.statistics.comparisons import RIGHT
 from core.statistics.wording import counted, listed
 
@@ -41,7 +42,7 @@ def _missed_most(rates: pd.DataFrame) -> str:
     if len(by) < 2 or len(first) > 1:
         return ""
     low, high = (f"{first[end].item():.0f}" for end in ("min", "max"))
-    return f" Missed most: {first.index[0]}, {low if low == high else f'{low} to {high}'} %."
+    return f" Missed most: {family_title(str(first.index[0]))}, {low if low == high else f'{low} to {high}'} %."
 
 
 def passed(rates: pd.DataFrame) -> dict[str, str]:

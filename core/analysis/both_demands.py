@@ -166,7 +166,7 @@ def least_and_most(found: pd.DataFrame) -> str:
 
     Example:
         >>> least_and_most(pd.DataFrame({"evaluator": ["a", "b"], "nuisance": [0.18, 0.0]}))
-        'Harmless edits change b least (0.00 SD) and a most (0.18 SD)'
+        'Harmless edits typically change b least (0.00 SD) and a most (0.18 SD)'
     """
     known = found.dropna(subset=["nuisance"]).sort_values("nuisance", kind="stable")
     if known.empty:
@@ -174,11 +174,11 @@ def least_and_most(found: pd.DataFrame) -> str:
     changed = known["nuisance"].map("{:.2f}".format)
     least, most = changed == changed.iloc[0], changed == changed.iloc[-1]
     if least.all():
-        return f"Harmless edits change scores by {changed.iloc[0]} of their spread between pictures (SD)"
+        return f"Harmless edits typically change scores by {changed.iloc[0]} of their spread between pictures (SD)"
     names = known["evaluator"]
     return (
-        f"Harmless edits change {_named(names[least])} least ({changed.iloc[0]} SD) and {_named(names[most])} most "
-        f"({changed.iloc[-1]} SD)"
+        f"Harmless edits typically change {_named(names[least])} least ({changed.iloc[0]} SD) and "
+        f"{_named(names[most])} most ({changed.iloc[-1]} SD)"
     )
 
 

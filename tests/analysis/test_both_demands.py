@@ -69,13 +69,19 @@ def test_no_metric_makes_no_answer() -> None:
     [
         ({}, ""),
         ({"a": math.nan}, ""),
-        ({"a": 0.051}, "Harmless edits change scores by 0.05 of their spread between pictures (SD)"),
-        ({"a": 0.051, "b": 0.049}, "Harmless edits change scores by 0.05 of their spread between pictures (SD)"),
-        ({"a": 0.2, "b": 0.0, "c": 0.1}, "Harmless edits change b least (0.00 SD) and a most (0.20 SD)"),
-        ({"a": 0.0, "b": 0.0, "c": 0.1}, "Harmless edits change a and b least (0.00 SD) and c most (0.10 SD)"),
+        ({"a": 0.051}, "Harmless edits typically change scores by 0.05 of their spread between pictures (SD)"),
+        (
+            {"a": 0.051, "b": 0.049},
+            "Harmless edits typically change scores by 0.05 of their spread between pictures (SD)",
+        ),
+        ({"a": 0.2, "b": 0.0, "c": 0.1}, "Harmless edits typically change b least (0.00 SD) and a most (0.20 SD)"),
+        (
+            {"a": 0.0, "b": 0.0, "c": 0.1},
+            "Harmless edits typically change a and b least (0.00 SD) and c most (0.10 SD)",
+        ),
         (
             {"a": 0.0, "b": 0.1, "c": 0.1, "d": 0.1, "e": math.nan},
-            "Harmless edits change a least (0.00 SD) and 3 metrics most (0.10 SD)",
+            "Harmless edits typically change a least (0.00 SD) and 3 metrics most (0.10 SD)",
         ),
     ],
 )

@@ -117,7 +117,7 @@ def test_equal_counts_share_a_clause() -> None:
     told = rates(*one, *other, ("c", "foil", OPEN, 100.0), ("c", "masking", OPEN, 45.0))
     assert (
         against_coin(told)
-        == "Better than guessing: a and b on 2 of 3 tests, c on none of 2 tests. Missed most: masking, 45 to 80 %."
+        == "Better than guessing: a and b on 2 of 3 tests, c on none of 2 tests. Missed most: Words masked, 45 to 80 %."
     )
     assert passed(told)["b"] == "beats guessing on 2 of 3 tests"
     assert passed(told)["c"] == "beats guessing on none of 2 tests"
@@ -125,7 +125,7 @@ def test_equal_counts_share_a_clause() -> None:
 
 def test_no_test_is_named_as_missed_most_where_none_leads() -> None:
     assert "Missed most" not in against_coin(rates(("a", "foil", RIGHT, 20.0), ("a", "negation", RIGHT, 20.0)))
-    assert against_coin(rates(("a", "foil", RIGHT, 20.0), ("a", "negation", OPEN, 49.6))).endswith(" negation, 50 %.")
+    assert against_coin(rates(("a", "foil", RIGHT, 20.0), ("a", "negation", OPEN, 49.6))).endswith(" Negated, 50 %.")
 
 
 def test_kinds_of_a_test_and_tests_of_too_few_do_not_count() -> None:

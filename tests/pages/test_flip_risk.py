@@ -220,7 +220,7 @@ def test_the_page_says_how_often_and_the_gap_that_each_evaluator_needs(open_page
     shown = said(app)
     risks = app.dataframe[0].value
     most = risks[(risks["evaluator"] == "conse-lite0") & (risks["family"] == "vertical-flip")]["risk"].item()
-    assert "*Upside down* puts the other ahead in a share of pairs. It is **" in shown.replace("\\", "")
+    assert "*Upside down* puts the other ahead. In how many pairs: **" in shown.replace("\\", "")
     assert f"**{most:.0f} %** under conse-lite0" in shown.replace("\\", "")
     largest = app.dataframe[1].value.set_index("evaluator")
     for name, own in found.groupby("evaluator"):

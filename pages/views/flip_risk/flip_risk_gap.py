@@ -170,7 +170,7 @@ def _often(cells: pd.DataFrame, gap: float, unit: str) -> str:
     of = "the metric's spread" if unit == IQR else "its scale"
     edit = f"{_named(worst['family'].iloc[0])} puts" if one else "the edit that flips most puts"
     ahead = f"If one is ahead by {100 * gap:g} % of {of}"
-    return f"{ahead}, {edit} the other ahead in a share of pairs. It is {listed(told)}."
+    return f"{ahead}, {edit} the other ahead. In how many pairs: {listed(told)}."
 
 
 def _named(family: object) -> str:

@@ -41,6 +41,7 @@ from tests.pages.opening import (
     said,
     texts,
     turned,
+    unfolded,
 )
 from tests.pages.test_little_on_pages import offences
 
@@ -669,7 +670,7 @@ def test_parts_stand_in_groups(open_page: Open, study: Study) -> None:
 
 
 def test_the_preview_asks_the_questions_and_shows_a_pair_whose_edit_is_seen(open_page: Open, study: Study) -> None:
-    words = said(open_page(HUMAN))
+    words = said(unfolded(open_page(HUMAN), "What an annotator sees"))
     assert "1. **A**: How well does this caption describe the image?" in words
     assert "3. Which is better, or are they equally good?" in words
     families = {each.family for each in study.definition.items if not each.attention}

@@ -91,7 +91,7 @@ class Answer:
     falls: str
 
 
-FURTHER = "as far at a broken meaning as at a harmless edit"
+FURTHER = "drop for a broken meaning ÷ change for a harmless edit"
 """Words behind a ratio."""
 
 _SHORT: Mapping[str, tuple[str, str]] = {

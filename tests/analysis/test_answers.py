@@ -46,6 +46,6 @@ def test_filling_is_told_by_verdict() -> None:
     verdicts = [artefacts.OPEN, artefacts.ADDS, artefacts.OPEN, artefacts.STILL]
     frame = pd.DataFrame({"evaluator": list("abcd"), "corpus": "c", "said": verdicts, "share": [1.0, 12.4, -3.0, None]})
     assert artefacts._filling_says(frame, 1.0) == (
-        "No part of the change is shown to come from filling: a, c. Filling makes a part of the change: b (12 %). "
+        "No effect of filling is shown: a, c. Filling makes a part of the change: b (12 %). "
         "Nothing moves on the filled plate, so that there is no share: d."
     )

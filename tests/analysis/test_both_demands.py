@@ -15,7 +15,7 @@ def told(*rows: tuple[str, str, float, float, float], said: str = "") -> list[tu
     return [(each.evaluator, each.told, each.ends, each.said) for each in answers(frame)]
 
 
-DROPS = "as far at a broken meaning as at a harmless edit"
+DROPS = "drop for a broken meaning ÷ change for a harmless edit"
 
 
 def test_a_ratio_stands_beside_its_interval_and_no_metric_is_ranked_by_it() -> None:

@@ -260,7 +260,7 @@ STILL = "nothing moves on the filled plate, so that there is no share"
 _SHORT = {
     ADDS: "Filling makes a part of the change",
     HIDES: "Filling hides a part of the change",
-    OPEN: "No part of the change is shown to come from filling",
+    OPEN: "No effect of filling is shown",
 }
 
 _FILLED = "How much of the change comes from filling the place that the object left?"

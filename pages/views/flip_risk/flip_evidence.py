@@ -12,7 +12,6 @@ from core.analysis.flip_cells import (
     TWO_PICTURES,
     Cell,
     evident_gaps,
-    pairs_said,
     widest_gaps,
 )
 from core.analysis.flip_shifts import SAME
@@ -60,9 +59,7 @@ def turned(files: Signature, scope: Narrowed, chosen: Slice) -> pd.DataFrame:
 def draw_evidence(files: Signature, scope: Narrowed, chosen: Slice, *, same: bool) -> None:
     """Draw from which difference on a lead can be trusted, and what became of near ties."""
     st.header("The smallest difference to trust", anchor=False)
-    said = pairs_said(cells_of(files, scope, chosen))
     _largest(_lead(files, scope, chosen))
-    st.caption(said)
     draw_folded("The gap of every family", lambda: _gaps(evident(files, scope, chosen)), key="flip.gaps")
     if same:
         _became(turned(files, scope, chosen))
@@ -113,7 +110,7 @@ def _largest(found: pd.DataFrame) -> None:
     """Draw the largest gap of every metric, and what edits ask for it."""
     st.caption(
         "Below its gap, a metric's lead of one caption is reversed by some kind of harmless edit in 5 % of pairs or "
-        "more."
+        "more. That is of two single captions, not of two means over pictures."
     )
     number = st.column_config.NumberColumn
     ends, look = interval(found, "low", "high", 3, signed=False)

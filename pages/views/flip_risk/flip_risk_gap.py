@@ -16,6 +16,7 @@ from core.analysis.flip_cells import (
     cell_curves,
     cell_risks,
     nearest_gap,
+    pairs_said,
 )
 from core.analysis.flip_shifts import SAME
 from core.analysis.questions.papers import CONTRAST
@@ -114,6 +115,7 @@ def draw_gap(state: PageState, files: Signature, scope: Narrowed, chosen: Slice)
         return
     if told := _often(cells, gap, unit):
         st.markdown(told)
+    st.caption(pairs_said(cells_of(files, scope, chosen)))
     _controls(state, gap, usual)
     if cells["risk"].isna().all():
         st.info("No metric here has a scale with an upper bound; take the gap as a share of its spread.")

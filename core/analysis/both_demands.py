@@ -21,7 +21,7 @@ from core.analysis.table import View
 from core.charts.spec import Figure
 from core.statistics.arithmetic import row_medians
 from core.statistics.selectivity import NO_UNIT
-from core.statistics.wording import counted
+from core.statistics.wording import counted, listed
 
 FALLS = "typically drops when the meaning breaks"
 NO_FALL = "typically does not drop when the meaning breaks"
@@ -184,7 +184,7 @@ def least_and_most(found: pd.DataFrame) -> str:
 
 def _named(evaluators: pd.Series) -> str:
     names = list(dict.fromkeys(map(str, evaluators)))
-    return " and ".join(names) if len(names) < 3 else counted(len(names), "metric")
+    return listed(names) if len(names) < 3 else counted(len(names), "metric")
 
 
 def half_asked(view: View) -> str:

@@ -22,6 +22,7 @@ from core.audit.plan import Plan, make_plan
 from core.audit.request import AuditRequest
 from core.corpora.images import pixel_hash
 from core.corpora.schema import Corpus
+from core.corpora.versioned_files import first_wrong
 from core.errors import InvalidInput, ProbeRejected, StoreError
 from core.evaluators.calibrated import edit_alone, orbit_probes
 from core.file_contents import Stamps, stamps
@@ -141,9 +142,7 @@ def read(path: Path) -> Measurement:
     except OSError as error:
         raise StoreError(f"{path} cannot be read: {error.strerror or error}; check the file") from error
     except ValidationError as error:
-        first = error.errors(include_url=False, include_input=False)[0]
-        where = ".".join(map(str, first["loc"])) or "the file"
-        raise StoreError(f"{path} is no measurement: {where}: {first['msg']}; remove it and measure again") from error
+        raise StoreError(f"{path} is no measurement: {first_wrong(error)}; remove it and measure again") from error
 
 
 def read_all(run_id: str) -> tuple[tuple[Measurement, ...], tuple[str, ...]]:

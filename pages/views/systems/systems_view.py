@@ -50,7 +50,8 @@ def draw() -> None:
 def _board(state: PageState) -> None:
     row = st.container(horizontal=True, vertical_alignment="bottom", key="systems_choice")
     name = state.choose(row.container(width=260), "board", "Leaderboard", boards(), help="The latest stands first")
-    made = opened(stamp(name))
+    known = stamp(name)
+    made = opened(known)
     every = systems_of(made.rows)
     state.put("without", [each for each in state.get("without") if each in every][: len(every) - 1])
     systems = tuple(each for each in every if each not in state.get("without"))
@@ -81,7 +82,7 @@ def _board(state: PageState) -> None:
     if made.left_out:
         draw_sentences((f"{counted(len(made.left_out), 'score')} missing, named under *More checks · {SOURCE}*",))
     figures_of(Origin(state, _of(made)))
-    tables = partial(computed, stamp(name), systems)
+    tables = partial(computed, known, systems)
     draw_top(made, tables, evaluator)
     draw_sentences(() if is_example(name) else made.remarks)
     draw_details(made, tables, evaluator)

@@ -46,10 +46,10 @@ TALLEST = 2600
 LARGEST = 380_000
 """Size in bytes that a picture may have."""
 
-QUIET = """() => {
+QUIET = """(asked) => {
   const running = document.querySelector('.stApp').dataset.testScriptState !== 'notRunning';
-  window.quietSince = running ? undefined : window.quietSince ?? performance.now();
-  return !running && performance.now() - window.quietSince > 800;
+  if (running || window.quiet?.asked !== asked) window.quiet = { asked, since: performance.now() };
+  return performance.now() - window.quiet.since > 800;
 }"""
 """Whether no script has run for a while: one that ends may call for the next."""
 
@@ -137,7 +137,7 @@ def _photograph(browser: Browser, address: str, width: int, scheme: str) -> byte
 
 def _settle(page: Page) -> None:
     page.wait_for_selector("h1", timeout=120_000)
-    page.wait_for_function(QUIET, timeout=120_000)
+    page.wait_for_function(QUIET, arg=time.monotonic(), timeout=120_000)
     page.wait_for_function("!document.querySelector('[data-stale=true], [data-testid=stSkeleton]')", timeout=120_000)
     page.wait_for_function("[...document.images].every(image => image.complete)", timeout=120_000)
 

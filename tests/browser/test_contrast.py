@@ -13,7 +13,7 @@ from playwright.sync_api import Page, expect
 
 from tests.analysis.broken_runs import rows_of, write_broken
 from tests.browser.conftest import PATIENCE_S, ROOT
-from tests.browser.walk import choose, clicked_until, open_page, query, settled
+from tests.browser.walk import at_query, choose, clicked_until, open_page, query, settled
 
 pytestmark = pytest.mark.browser
 
@@ -41,7 +41,7 @@ def test_from_the_matrix_to_one_test_whose_link_reproduces_it(server: str, page:
         re.compile("test=swapped"),
     )
     settled(page)
-    assert query(page) == {"corpus": "c", "test": "swapped"}
+    at_query(page, {"corpus": "c", "test": "swapped"})
     expect(page.get_by_text("swapped: mean scores of both sides")).to_be_visible()
     page.reload()
     settled(page)

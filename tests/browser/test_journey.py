@@ -10,7 +10,7 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, BrowserContext, Page, expect
 
-from tests.browser.walk import at_view, open_page, query, settled, until
+from tests.browser.walk import at_query, at_view, eventually, open_page, query, settled, until
 
 pytestmark = pytest.mark.browser
 
@@ -50,7 +50,7 @@ def test_upload_then_caption_then_shift_then_reload_shows_the_same(server: str, 
     caption.press("Control+Enter")
     expect(page.get_by_text(re.compile("^Score of the unedited pair"))).to_be_visible()
     settled(page)
-    assert query(page)["caption"] == "colours without an object, مرحبا"
+    eventually(page, lambda: query(page).get("caption") == "colours without an object, مرحبا")
     before = score(page)
     bars = page.locator(".beside tbody tr:not(.said) .number").all_text_contents()
     assert len(bars) == 2
@@ -94,7 +94,7 @@ def test_a_box_drawn_on_the_picture_becomes_the_object(server: str, page: Page) 
     )
     page.reload()
     settled(page)
-    assert query(page)["box"] == f"{x},{y},{width},{height}"
+    eventually(page, lambda: query(page).get("box") == f"{x},{y},{width},{height}")
 
 
 @pytest.mark.whole
@@ -234,7 +234,7 @@ def test_a_key_opens_find_from_any_page_and_what_is_chosen_is_shown(server: str,
     page.keyboard.press("Enter")
     expect(page.get_by_role("heading", name="Words", exact=True)).to_be_visible()
     settled(page)
-    assert query(page) == {"find": "noise band"}
+    at_query(page, {"find": "noise band"})
     expect(page.get_by_text("Noise band", exact=True)).to_be_visible()
 
 
@@ -252,7 +252,7 @@ def test_a_mark_that_is_clicked_leads_to_the_pairs_that_it_stands_for(server: st
     way.click()
     at_view(page, "Findings", "Pictures")
     settled(page)
-    assert query(page) == {"evaluators": "conse-lite0", "corpus": "demo", "families": "cultural"}
+    at_query(page, {"evaluators": "conse-lite0", "corpus": "demo", "families": "cultural"})
 
 
 @pytest.mark.whole

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 import pytest
 from playwright.sync_api import Browser, Locator, Page, expect
 
-from tests.browser.walk import open_page, query, settled
+from tests.browser.walk import eventually, open_page, query, settled
 
 pytestmark = [pytest.mark.browser, pytest.mark.whole]
 
@@ -59,14 +59,14 @@ def test_a_handle_the_brush_and_the_eraser_change_what_is_moved(lab: Page) -> No
     assert numbers(lab)[:2] == box[:2]
     assert numbers(lab)[2] < box[2]
     assert numbers(lab)[3] < box[3]
-    assert query(lab)["box"] == ",".join(map(str, numbers(lab)))
+    eventually(lab, lambda: query(lab).get("box") == ",".join(map(str, numbers(lab))))
 
     lab.get_by_role("button", name="Brush", exact=True).click()
     drag(lab, lab.locator(".stage"), (0.2, 0.2), (60, 20))
     third = drawn(lab, second)
     assert numbers(lab)[0] < box[0] - 100  # the box follows what is painted
-    assert query(lab).keys() >= {"mask"}
-    assert "box" not in query(lab)
+    eventually(lab, lambda: query(lab).keys() >= {"mask"})
+    eventually(lab, lambda: "box" not in query(lab))
 
     lab.get_by_role("button", name="Eraser", exact=True).click()
     drag(lab, lab.locator(".stage"), (0.15, 0.18), (100, 30))
@@ -79,7 +79,7 @@ def test_a_handle_the_brush_and_the_eraser_change_what_is_moved(lab: Page) -> No
     assert drawn(lab, third) == second
     lab.get_by_role("button", name="Clear").click()
     assert drawn(lab, second) == first
-    assert not query(lab).keys() & {"box", "mask"}
+    eventually(lab, lambda: not query(lab).keys() & {"box", "mask"})
 
 
 def test_the_arrow_keys_move_the_box_and_its_handles(lab: Page) -> None:
@@ -94,7 +94,7 @@ def test_the_arrow_keys_move_the_box_and_its_handles(lab: Page) -> None:
     lab.keyboard.press("Shift+ArrowRight")
     drawn(lab, before)
     assert numbers(lab) == [box[0] - step, box[1] - step, box[2] + step, box[3]]
-    assert query(lab)["box"] == ",".join(map(str, numbers(lab)))
+    eventually(lab, lambda: query(lab).get("box") == ",".join(map(str, numbers(lab))))
 
 
 @pytest.fixture

@@ -10,7 +10,7 @@ from playwright.sync_api import Page, expect
 
 from core.corpora.registry import catalogue
 from pages.views.systems.new_board import example_table
-from tests.browser.walk import open_page, query, settled, to_view
+from tests.browser.walk import eventually, open_page, query, settled, to_view
 
 pytestmark = [pytest.mark.browser, pytest.mark.whole]
 
@@ -59,7 +59,7 @@ def test_from_thresholds_to_ranks_under_edits_to_a_file_to_hand_on(
     page.get_by_role("button", name="Score and keep").click()
     expect(page.get_by_role("heading", name=re.compile("^How often does an edit swap"))).to_be_visible()
     settled(page)
-    assert query(page)["board"] == "demo"
+    eventually(page, lambda: query(page).get("board") == "demo")
     expect(page.get_by_text(re.compile("is first for sure|leads, but not for sure")).first).to_be_visible()
     page.get_by_role("button", name="Collect").first.click()
     box = page.get_by_role("dialog")

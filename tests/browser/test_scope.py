@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.browser.walk import at_view, clicked_until, open_page, query, settled, to_view
+from tests.browser.walk import at_query, at_view, clicked_until, eventually, open_page, query, settled, to_view
 from tests.pages.scoped_runs import RUNS, write_runs
 
 pytestmark = [pytest.mark.browser, pytest.mark.whole]
@@ -48,23 +48,23 @@ def test_a_scope_is_found_again_on_every_page_of_the_menu(server: str, page: Pag
     page.wait_for_url(re.compile("run=second"))
     settled(page)
     chosen = {"corpus": "squares", "run": "second"}
-    assert query(page) == chosen
+    at_query(page, chosen)
     for entry, view in MENU:
         through_the_menu(page, entry, view)
-        assert query(page) == chosen
+        at_query(page, chosen)
         expect(page.get_by_role("button", name="Run: second")).to_be_visible()
     to_view(page, "Start")
     settled(page)
-    assert query(page) == chosen
+    at_query(page, chosen)
     page.get_by_role("link", name="See its pairs").first.click()
     at_view(page, "Findings", "Pictures")
     settled(page)
-    assert query(page).items() >= chosen.items()
+    eventually(page, lambda: query(page).items() >= chosen.items())
     clicked_until(page, page.get_by_role("button", name="Reset scope"), lambda url: "run=" not in url)
     settled(page)
-    assert set(query(page)) == {"families"}
+    eventually(page, lambda: set(query(page)) == {"families"})
     through_the_menu(page, "Leaderboard", "Flip risk")
-    assert query(page) == {}
+    at_query(page, {})
 
 
 @pytest.mark.usefixtures("runs")
@@ -79,4 +79,4 @@ def test_going_back_shows_the_page_as_it_was_before_a_choice(server: str, page: 
     page.go_back()
     expect(page.get_by_role("button", name=re.compile("^Metrics: all"))).to_be_visible()
     settled(page)
-    assert query(page) == {}
+    at_query(page, {})

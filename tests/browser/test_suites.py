@@ -9,7 +9,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from tests.analysis.suites.made import pascal_result
-from tests.browser.walk import choose, open_page, query, settled, to_view
+from tests.browser.walk import at_query, choose, open_page, settled, to_view
 
 pytestmark = [pytest.mark.browser, pytest.mark.whole]
 
@@ -37,7 +37,7 @@ def test_from_the_menu_to_a_number_whose_link_reproduces_it(server: str, page: P
         page, page.get_by_role("combobox", name=re.compile("Measure")), strict, re.compile("measure=accuracy_strict")
     )
     settled(page)
-    assert query(page) == {"measure": "accuracy_strict"}
+    at_query(page, {"measure": "accuracy_strict"})
     page.reload()
     settled(page)
     expect(page.get_by_text("Agreement with people: Accuracy %, a tie an error")).to_be_visible()

@@ -8,7 +8,7 @@ from playwright.sync_api import BrowserContext, Page, expect
 
 from tests.audit.squares import GATED
 from tests.browser.test_journey import LAB, score
-from tests.browser.walk import at_view, choose, open_page, query, settled, to_view
+from tests.browser.walk import at_query, at_view, choose, open_page, settled, to_view
 from tests.plugins.gate import Gate
 
 pytestmark = [pytest.mark.browser, pytest.mark.whole]
@@ -57,7 +57,7 @@ def test_from_a_photograph_to_the_results_of_an_audit(
     page.get_by_role("button", name="Copy link").click()
     expect(page.get_by_role("button", name="Copied")).to_be_visible()
     link = page.evaluate("navigator.clipboard.readText()")
-    assert query(page) == {"families": "vertical-flip"}
+    at_query(page, {"families": "vertical-flip"})
     other = context.new_page()
     settled(open_page(other, link))
     expect(other.get_by_text(re.compile(r"\d pairs")).first).to_have_text(filtered.inner_text())
@@ -86,12 +86,12 @@ def test_from_a_photograph_to_the_results_of_an_audit(
     results.click()
     at_view(page, "Findings", "Figures")
     settled(page)
-    assert query(page) == {"run": "walk"}
+    at_query(page, {"run": "walk"})
     expect(page.locator("[data-testid=stMain]")).to_contain_text("Upside down")
     expect(page.locator(".js-plotly-plot").first).to_be_visible()
     to_view(page, "Findings", "Pictures")
     settled(page)
-    assert query(page) == {"run": "walk"}
+    at_query(page, {"run": "walk"})
 
 
 def test_the_template_is_checked_and_has_its_column_in_the_lab(server: str, page: Page, tmp_path: Path) -> None:

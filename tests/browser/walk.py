@@ -2,24 +2,25 @@
 
 import contextlib
 import re
+import time
 from collections.abc import Callable
 from urllib.parse import parse_qs, urlsplit
 
 from playwright.sync_api import Locator, Page, expect
 from playwright.sync_api import TimeoutError as PlaywrightTimeout
 
-QUIET = """() => {
+QUIET = """(asked) => {
   const running = document.querySelector('.stApp').dataset.testScriptState !== 'notRunning';
-  window.quietSince = running ? undefined : window.quietSince ?? performance.now();
-  return !running && performance.now() - window.quietSince > 400;
+  if (running || window.quiet?.asked !== asked) window.quiet = { asked, since: performance.now() };
+  return performance.now() - window.quiet.since > 400;
 }"""
 """Whether no script has run for a while: one that ends may call for the next, which would close an open list."""
 
 
 def settled(page: Page) -> Page:
-    """Wait until the page has been drawn and no script runs any more."""
+    """Wait until the page has been drawn and no script runs any more, counted from now: a click's run starts late."""
     expect(page.locator("h1").first).to_be_visible(timeout=90_000)
-    page.wait_for_function(QUIET, timeout=90_000)
+    page.wait_for_function(QUIET, arg=time.monotonic(), timeout=90_000)
     expect(page.locator("[data-stale=true]")).to_have_count(0, timeout=90_000)
     return page
 
@@ -78,7 +79,18 @@ def close_dialog(page: Page) -> None:
 
 def query(page: Page) -> dict[str, str]:
     """Parameters of the address, without those that name the view and say that it is one look."""
-    found = parse_qs(urlsplit(page.url).query, keep_blank_values=True)
+    return parameters(page.url)
+
+
+def at_query(page: Page, wanted: dict[str, str]) -> None:
+    """Wait until the address says what is chosen and nothing else: it is written once the page has been drawn."""
+    with contextlib.suppress(PlaywrightTimeout):
+        page.wait_for_url(lambda url: parameters(url) == wanted, timeout=30_000)
+    assert query(page) == wanted
+
+
+def parameters(url: str) -> dict[str, str]:
+    found = parse_qs(urlsplit(url).query, keep_blank_values=True)
     return {name: values[-1] for name, values in found.items() if name not in ("view", "look")}
 
 

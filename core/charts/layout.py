@@ -190,6 +190,7 @@ def _broken(title: str) -> list[str]:
 def _numbers(axis: Axis) -> dict[str, Any]:
     """An axis of numbers."""
     made: dict[str, Any] = {
+        "showgrid": True,  # the theme of the pages would leave out upright lines
         "gridcolor": GRID,
         "zeroline": not axis.log,
         "zerolinecolor": NEUTRAL,

@@ -3,13 +3,14 @@
 import hashlib
 import json
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from itertools import pairwise
 
 import numpy as np
 import pandas as pd
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from core.charts.canvas import thumbnail
 from core.corpora.demo import demo_dir
@@ -23,7 +24,6 @@ from core.evaluators.video.video_evaluator import COARSE, TokenMap, VideoEvaluat
 from core.features.video.video_edits import (
     BY_CONSTRUCTION,
     EDITS,
-    ORDER_FREE,
     REVERSED,
     can_score_videos,
     score_edits,
@@ -39,7 +39,7 @@ from pages.views.common.reader_uploads import Uploads, let_go, session
 from pages.views.common.text import counted, safe
 from pages.views.common.url_state import Field, PageState, count_field, joined, one_of, some_of, text
 from pages.views.probe_lab.lab_state import default_evaluators, ready_evaluators
-from pages.views.video_answer import directions_told, scores_told
+from pages.views.video_answer import direction_told
 
 SOURCES = {"demo": "Demo videos", "upload": "Your own"}
 MOST_MB = 32
@@ -246,9 +246,7 @@ def choose_video(state: PageState) -> Frames | None:
                 on_change=forget_captions,
                 args=(state,),
             )
-            _count(row, state)
             return demo_frames(state.get("video"), state.get("frames"))
-        _count(row, state)
         return _uploaded(state)
     except InvariscopeError as error:
         st.error(safe(str(error), limit=600), icon=":material/broken_image:")
@@ -279,22 +277,26 @@ def draw_frames(frames: Frames) -> None:
 
 
 def choose_captions(state: PageState) -> tuple[str, ...]:
-    """Draw the captions, the evaluators and the other video; return the captions."""
+    """Draw the captions, the evaluators and the frames, folded where nothing lacks; return the captions."""
     st.session_state[_TEXT] = "\n".join(captions(state))
-    left, right = st.columns([3, 2], gap="medium")
-    left.text_area(
-        "Captions, one a line",
-        key=_TEXT,
-        height=110,
-        max_chars=LONGEST,
-        on_change=_written,
-        args=(state,),
-        help=f"The first {MOST_CAPTIONS} are scored",
-    )
-    right.multiselect("Metrics", offered(), key=state.key("evaluators"), placeholder="Choose at least one")
-    others = tuple(other_ids(state))
-    if others:
-        state.choose(right, "other", "Frames of another video", others, format_func=_title)
+    whole = bool(captions(state) and state.get("evaluators"))
+    with st.expander("Change captions, metrics or frames", expanded=not whole, icon=":material/tune:"):
+        left, right = st.columns([3, 2], gap="medium")
+        left.text_area(
+            f"Captions, one a line, {MOST_CAPTIONS} at most",
+            key=_TEXT,
+            height=110,
+            max_chars=LONGEST,
+            on_change=_written,
+            args=(state,),
+        )
+        left.number_input(
+            "Frames", 1, MOST_FRAMES, key=state.key("frames"), width=130, help="Spread from the first to the last"
+        )
+        right.multiselect("Metrics", offered(), key=state.key("evaluators"), placeholder="Choose at least one")
+        if others := tuple(other_ids(state)):
+            state.choose(right, "other", "Frames of another video", others, format_func=_title)
+        st.caption("Many videos: `python -m core score captions.json videos/ --videos --evaluator emscore`")
     return captions(state)
 
 
@@ -302,17 +304,6 @@ def _written(state: PageState) -> None:
     written = st.session_state[_TEXT]
     state.put("captions", "" if written.splitlines() == list(usual_captions(state)) else written)
     state.put("reading", None)
-
-
-def _count(row: "st.delta_generator.DeltaGenerator", state: PageState) -> None:
-    row.number_input(
-        "Frames",
-        1,
-        MOST_FRAMES,
-        key=state.key("frames"),
-        width=130,
-        help="So many, from the first to the last, as even as whole frames allow",
-    )
 
 
 def _uploaded(state: PageState) -> Frames | None:
@@ -364,18 +355,16 @@ _NUMBERS = {
 }
 
 
-def draw_results(state: PageState, frames: Frames, captions: Sequence[str], other: str | None) -> None:
-    """Draw what every chosen evaluator makes of the video and of its edits."""
-    table = _scored(state, frames, captions, other)
-    if len(table):
-        pair = usual_captions(state)[:2] if state.get("video") in backwards() else ()
-        answer = directions_told(table, *pair) if len(pair) == 2 else ""
-        st.markdown(f"**{answer}**" if answer else " ".join(scores_told(table)))
-        if answer:
-            st.caption(" ".join(scores_told(table)))
-    st.caption(f":material/swap_horiz: {ORDER_FREE}")
+def draw_results(state: PageState, frames: Frames, captions: Sequence[str], answer: DeltaGenerator) -> None:
+    """Draw what every chosen evaluator makes of the video and of its edits; what it comes to, in its own place."""
+    others = other_ids(state)
+    table = _scored(state, frames, captions, state.get("other") or (others[0] if others else None))
     if table.empty:
         return
+    if table["score"].notna().any():
+        pair = usual_captions(state)[:2] if state.get("video") in backwards() else ()
+        answer.markdown(f"**{direction_told(pair)}**")
+        answer.caption("By the formula, not measured: means and maxima over frames have no order.")
     figure = edit_dots(table)
     with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute"):
         st.markdown("**Scores of each caption, by edit of the frames**", width="content")
@@ -387,8 +376,7 @@ def draw_results(state: PageState, frames: Frames, captions: Sequence[str], othe
             key="video.figure",
         )
     said = "; ".join(f"{row.evaluator}, {row.edit}: {row.score:.3f}" for row in table.head(8).itertuples())
-    short = {name: f"caption {name.partition(':')[0]}" for name in figure.styles}  # the field above has their lines
-    draw(replace(figure, names=short), key="video.edits", alt=f"Scores of captions by edit. {said}")
+    draw(figure, key="video.edits", alt=f"Scores of captions by edit. {said}")
     with st.expander("Every number, and what each edit does", icon=":material/table:"):
         _explained(table)
         _rows(table)
@@ -418,15 +406,15 @@ def _explained(table: pd.DataFrame) -> None:
     told = [f"**{name}**: {edit.told}" for name, edit in EDITS.items() if name in set(table["edit"])]
     coarse = table["evaluator"].str.endswith(f"({COARSE})").any()
     plain = (
-        f" A metric without tokens gives the *{COARSE}* alone: the cosine of the mean frame and the caption, which "
-        "is no EMScore."
+        f" *{COARSE.capitalize()}*: the cosine of the mean of the frames and the caption, which is no EMScore; such a "
+        "metric has no tokens to match with frames."
         if coarse
         else ""
     )
     st.markdown("\n".join(f"- {each}" for each in told))
     st.caption(
-        f"Each metric has its own scale. A ring is no measurement: what is {REVERSED} follows from the "
-        f"formula. One video has no interval.{plain}"
+        f"Each metric has its own scale. An open mark is no measurement: what is {REVERSED} follows from the formula. "
+        f"One video has no interval.{plain}"
     )
 
 

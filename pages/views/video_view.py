@@ -13,7 +13,6 @@ from pages.views.video_parts import (
     choose_video,
     draw_frames,
     draw_results,
-    other_ids,
     video_state,
 )
 
@@ -25,15 +24,15 @@ def draw() -> None:
     state = video_state()
     state.restore()
     header(
-        "How are captions of a video scored, and what do edits of its frames change?",
+        "How do the scores of a video's captions change when its frames do?",
         state,
         lost=_UPLOAD_LOST if state.get("source") == "upload" else "",
     )
+    answer = st.container()
     frames = choose_video(state)
     if frames is not None:
         draw_frames(frames)
         captions = choose_captions(state)
-        others = other_ids(state)
         figures_of(Origin(state, _of(frames)))
         try:
             if not captions:
@@ -45,15 +44,9 @@ def draw() -> None:
                     icon=":material/movie:",
                 )
             else:
-                draw_results(state, frames, captions, state.get("other") or (others[0] if others else None))
+                draw_results(state, frames, captions, answer)
         except InvariscopeError as error:
             st.error(safe(str(error), limit=600))
-    st.caption("Many videos at once, document frequencies, references and suites of videos are on the command line:")
-    st.code(
-        "python -m core score candidates.json videos/ --videos --evaluator emscore --frames 10 --idf idf.json",
-        language="shell",
-        wrap_lines=True,
-    )
     state.publish()
 
 

@@ -77,7 +77,7 @@ def test_a_dual_encoder_gives_its_coarse_part_under_that_name(
 ) -> None:
     done = invoke("score", tmp_path / "candidates.json", footage, "--videos", "--evaluator", f"clipscore@{tiny}")
     assert done.exit_code == Code.OK
-    assert done.stdout.startswith("clipscore@openai (coarse part): ")
+    assert done.stdout.startswith("clipscore@openai (average frame): ")
     assert "every frame" in done.stderr
 
 
@@ -156,7 +156,7 @@ def test_a_suite_of_videos_is_reported_with_what_it_depends_on(
         ("emscore@openai", ""),
         ("refemscore@openai", "1 reference"),
         ("refemscore@openai", "2 references"),
-        ("clipscore@openai (coarse part)", ""),
+        ("clipscore@openai (average frame)", ""),
     ]
     assert all("10 frames, np.linspace" in each["made_with"] for each in told["reached"])
     assert (told["convention"], told["judgements"], told["images"]) == ("tau_b_raters", 9, 2)
@@ -199,7 +199,7 @@ def test_an_audit_of_videos_is_planned_with_its_frames_scored_and_refused_in_sen
     assert done.exit_code == Code.OK, done.stderr
     assert "unique videos" in done.stdout
     assert re.search(r"frames +64 ", done.stdout)
-    assert "conse-lite2 (coarse part)" in done.stdout
+    assert "conse-lite2 (average frame)" in done.stdout
     assert "grounding-judge" not in done.stdout
     for asked, said in (
         (("--evaluators", "grounding-judge"), "scores one image and embeds no frames"),

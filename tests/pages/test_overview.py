@@ -255,8 +255,8 @@ def test_who_may_fetch_a_published_evaluator_has_the_way_to_it(
 
 
 def test_what_an_evaluator_is_does_not_hang_on_what_it_scored() -> None:
-    assert kind_of("conse-lite0 (coarse part)", {}) == kind_of("conse-lite0", {}) == "offline stand-in"
-    assert kind_of("clipscore (coarse part)", {}) == kind_of("emscore", {}) == "published"
+    assert kind_of("conse-lite0 (average frame)", {}) == kind_of("conse-lite0", {}) == "offline stand-in"
+    assert kind_of("clipscore (average frame)", {}) == kind_of("emscore", {}) == "published"
     assert kind_of("clipscore", {"clipscore": "imported from a file"}) == "imported scores"
     assert kind_of("mine.py:Mine", {}) == "your own"
 

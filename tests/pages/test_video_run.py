@@ -100,7 +100,7 @@ def test_failures_show_the_frames_side_by_side_beside_the_variant(open_page: Ope
     assert any("unedited" in alt for alt in alts)
     edits = ("every second frame", "mirrored", "frames of another video")
     assert any(f"after {edit}" in alt for edit in edits for alt in alts)
-    assert "histogram (coarse part)" in said(app)
+    assert "histogram (average frame)" in said(app)
 
 
 def test_results_say_what_is_by_construction_and_hold_no_number_of_it(open_page: Open, run: Path) -> None:

@@ -87,7 +87,7 @@ def test_a_dual_encoder_gives_the_coarse_part_by_name(tiny: str) -> None:
     assert isinstance(twin, DualEncoder)
     frames = moving("red", 4)
     table = score_edits(twin, frames, CAPTIONS[:1])
-    assert set(table["evaluator"]) == {"clipscore@openai (coarse part)"}
+    assert set(table["evaluator"]) == {"clipscore@openai (average frame)"}
     assert table[["precision", "recall", "fine"]].isna().all(axis=None)
     seen = np.asarray(twin.encode_images(frames))
     assert table["score"][0] == pytest.approx(coarse_score(twin, seen, CAPTIONS[0]).score, abs=1e-6)

@@ -101,7 +101,7 @@ def test_the_fingerprint_names_the_frames_and_the_part(evaluator: VideoEvaluator
     assert every.fingerprint.key != ten.fingerprint.key
     assert ten.fingerprint.key in ten.told
     coarse = video_scorer(find(f"clipscore@{tiny}").load())
-    assert (every.fingerprint.settings["part"], coarse.fingerprint.settings["part"]) == ("score", "coarse part")
+    assert (every.fingerprint.settings["part"], coarse.fingerprint.settings["part"]) == ("score", "average frame")
 
 
 def test_a_video_that_cannot_be_read_costs_its_lines_alone(evaluator: VideoEvaluator, footage: Path) -> None:

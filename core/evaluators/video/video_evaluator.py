@@ -43,7 +43,7 @@ from core.evaluators.weights.fetched import Published
 
 BLANK = "the caption is blank"
 UNREAD = "the evaluator gave no finite embedding"
-COARSE = "coarse part"
+COARSE = "average frame"
 """What a dual encoder's score of a video is called: it has no tokens to match with frames."""
 
 
@@ -52,7 +52,7 @@ def coarse_name(name: str) -> str:
 
     Example:
         >>> coarse_name("clipscore")
-        'clipscore (coarse part)'
+        'clipscore (average frame)'
     """
     return f"{name} ({COARSE})"
 

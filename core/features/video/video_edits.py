@@ -28,12 +28,6 @@ from core.statistics.shares import share
 MEASURED, BY_CONSTRUCTION = "measured", "by construction"
 ORIGINAL, REVERSED, OTHER = "original", "reversed", "other video"
 
-ORDER_FREE = (
-    "No order of the frames changes this score: it is made of means and maxima over frames. A video backwards gets the "
-    "score of the video, whatever the caption says of its motion. Where that makes the caption false, the score fails "
-    "by construction; nothing is measured."
-)
-
 COLUMNS = (
     "evaluator",
     "caption",

@@ -1,12 +1,12 @@
 """Scores of a video's captions under edits of its frames, and how each word matches each frame."""
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 import numpy as np
 import pandas as pd
 
-from core.charts.spec import COLUMNS, Figure, coloured
+from core.charts.spec import COLUMNS, PALETTE, SYMBOLS, Figure, Style
+from core.features.video.video_edits import BY_CONSTRUCTION, MEASURED, REVERSED
 
 
 def edit_dots(table: pd.DataFrame) -> Figure:
@@ -16,24 +16,22 @@ def edit_dots(table: pd.DataFrame) -> Figure:
         table: evaluator, caption, edit, how, score, delta, frames; rows without a score are left out.
     """
     held = table[table["score"].notna()]
-    captions = list(dict.fromkeys(held["caption"]))
     frame = pd.DataFrame(
         {
             "label": held["edit"],
-            "series": [_named(captions, each) for each in held["caption"]],
+            "series": held["caption"],
             "panel": held["evaluator"],
             "value": held["score"],
             "low": np.nan,
             "high": np.nan,
             "n": held["frames"],
-            "hollow": held["how"] != "measured",
+            "hollow": held["how"] != MEASURED,
             "hover": [
                 f"{row.edit}, {row.how}\n{row.caption}\n{row.score:.4f} ({row.delta:+.4f})\nn = {row.frames} frames"
                 for row in held.itertuples()
             ],
         }
     )
-    styles = coloured([_named(captions, each) for each in captions])
     return Figure(
         "",
         "",
@@ -42,7 +40,11 @@ def edit_dots(table: pd.DataFrame) -> Figure:
         "score",
         free=True,
         bounds="none",
-        styles={name: replace(style, size=_SMALL) for name, style in styles.items()},
+        names={REVERSED: f"{REVERSED}: the same, {BY_CONSTRUCTION}"},
+        styles={
+            caption: Style(PALETTE[(place + 3) % len(PALETTE)], SYMBOLS[place % len(SYMBOLS)], size=_SMALL)
+            for place, caption in enumerate(dict.fromkeys(held["caption"]))  # no colour of a metric of the demo
+        },
     )
 
 
@@ -76,7 +78,3 @@ def token_heat(words: Sequence[str], cosines: np.ndarray, *, numbers: Sequence[i
     names = {f"{place:02d}": word for place, word in enumerate(words)}
     frame = pd.DataFrame(rows, columns=[*COLUMNS, "hover"])
     return Figure("", "", "", frame, "cosine", kind="map", names=names, order=tuple(names))
-
-
-def _named(captions: Sequence[str], caption: str) -> str:
-    return f"{captions.index(caption) + 1}: {caption}"

@@ -131,44 +131,28 @@ def say_barred(encoders: dict[str, str]) -> None:
             st.caption(f"Not applicable to **{safe(name)}**: {safe(obstacle, limit=300)}.")
 
 
-def choose_encoder(state: PageState, encoders: dict[str, str]) -> str | None:
-    """Draw the choice of evaluator and level; return the evaluator, or None where none can be asked."""
-    able = [name for name, obstacle in encoders.items() if not obstacle]
-    chosen = None
-    if able:
-        left, right = st.columns([3, 2], vertical_alignment="bottom")
-        chosen = state.choose(
-            left,
-            "evaluator",
-            "Text encoder of",
-            able,
-            help="The metric whose text encoder places the words, and whose changes are shown.",
-        )
+def choose_placing(state: PageState, encoders: dict[str, str]) -> None:
+    """Draw how words are placed: each alone or before its objects, and the lists that span the direction."""
+    with st.expander("How words are placed", icon=":material/edit:"):
         state.switch(
             "level",
             "Level",
             _LEVELS,
-            place=right,
             help="Words: the modifier alone. Phrases: the modifier before every object that it was scored with, "
             "averaged.",
-        )
-    return chosen
-
-
-def edit_words(state: PageState) -> None:
-    """Draw the word lists that span the direction."""
-    with st.expander("Words that span the direction", icon=":material/edit:"):
-        st.caption(
-            "The direction leads from the mean of the second list to the mean of the first. Separate words by "
-            "commas. Your lists stay in the link; the usual ones are in assets/valence/words.csv."
         )
         left, right = st.columns(2)
         left.text_area("Positive words", key=state.key("positive"), height=120, max_chars=1500)
         right.text_area("Negative words", key=state.key("negative"), height=120, max_chars=1500)
+        st.caption(
+            "A word sounds good as far as it lies in the direction from the mean of the negative words to that of the "
+            "positive ones. Separate words by commas. Your lists stay in the link."
+        )
+        say_barred(encoders)
 
 
 def draw_geometry(found: Geometry, evaluator: str, corpus: str, chosen: Mapping[str, str]) -> None:
-    """Draw the scatter, what it says, and its numbers.
+    """Draw the scatter and its numbers.
 
     Args:
         found: of the page's scope.
@@ -176,13 +160,6 @@ def draw_geometry(found: Geometry, evaluator: str, corpus: str, chosen: Mapping[
         corpus: that the shifts are of.
         chosen: link parameters of the filters.
     """
-    if found.points.empty:
-        st.info("These filters leave no modifier that has both a place and a shift.")
-        return
-    whole = found.tests.iloc[0]
-    told, end, power = concluded(found, safe(evaluator))[0].partition(").")
-    st.markdown(f"**{told}{end}**")
-    st.caption(f"{_said(whole)}{_WITHIN if len(found.tests) > 1 else ''}{power}")
     rows = found.points.assign(evaluator=evaluator, corpus=corpus).to_dict("records")
     opens = [opening(row, {"families": "family", "modifiers": "modifier"}) for row in rows]
     figure = valence_scatter(
@@ -196,11 +173,14 @@ def draw_geometry(found: Geometry, evaluator: str, corpus: str, chosen: Mapping[
         alt=_spoken(found, evaluator),
         clicked=partial(pairs_behind, chosen=chosen, scope={}),
     )
-    line = "" if math.isnan(found.neutral) else " Dotted: where the neutral words (typical, plain, ordinary) lie."
+    right = (
+        ""
+        if math.isnan(found.neutral)
+        else " Right of 0 it sounds better than neutral words: typical, plain, ordinary."
+    )
     st.caption(
-        "A point is a word: how good it sounds to the encoder (its projection on the direction from bad words to good "
-        "ones), and the median % change that it causes against the neutral caption closest in length, with its 95 % "
-        f"BCa interval, hollow where there is none. A click leads to its pairs.{line}"
+        f"Each point is a word, across by how good it sounds to the encoder.{right} Its height is the median change of "
+        "the score against the neutral caption closest in length, with its 95 % interval (open: none)."
     )
     figure_buttons(
         figure, found.points, f"geometry-{found.level}", title=f"Geometry, {evaluator}", key="geometry.figure"
@@ -210,12 +190,12 @@ def draw_geometry(found: Geometry, evaluator: str, corpus: str, chosen: Mapping[
     _draw_tests(found)
 
 
-_WITHIN = " Ranked within families, and every order keeps a word in its own: each family has its own baseline."
-
-
 def _draw_tests(found: Geometry) -> None:
     own = found.tests[found.tests["family"] != ALL]
     with st.expander("Family by family, and every number", icon=":material/table:"):
+        st.markdown(_said(found.tests.iloc[0]))
+        if len(found.tests) > 1:
+            st.caption("Ranked within families, in every order too: each family has its own baseline.")
         for _, row in own.iterrows() if len(own) > 1 else ():
             st.markdown(f"**{safe(family_title(row['family']))}**: {_said(row)}")
         draw_table(
@@ -270,7 +250,7 @@ def draw() -> None:
         st.error(safe(str(error), limit=600))
         return
     state.restore()
-    header("Does the text encoder's sense of good and bad say how much a modifier changes the score?", state)
+    header("Does how good a word sounds to a metric say how much it changes the score?", state)
     with drawn(state):
         if not store(files).runs():
             draw_no_run()
@@ -283,22 +263,29 @@ def _draw(state: PageState, files: Signature, scope: Narrowed, row: Chips) -> No
     say_withheld(files, scope)
     chosen = choose_slice(state, files, scope, row, fields=FILTERS, more=False)
     known = encoders(files, scope, barred_encoders(), own_ready())
-    evaluator = choose_encoder(state, known)
-    if evaluator is None:
+    able = [name for name, obstacle in known.items() if not obstacle]
+    if not able:
         say_barred(known)
         st.info("None of these metrics has a text encoder on this machine.", icon=":material/hub:")
         return
+    answer = st.container()
+    evaluator = state.choose(st.columns(2)[0], "evaluator", "Text encoder of", able)
     if modifiers(files, scope, chosen, evaluator).empty:
         st.info("This scope and these filters have no modifier; audit a societal family such as cultural.")
         offer_relaxing(state, files, scope, chosen)
         return
-    answer = st.container()
-    edit_words(state)
-    say_barred(known)
+    body = st.container()
+    choose_placing(state, known)
     words = (state.get("positive"), state.get("negative"))
     found = placed(files, scope, chosen, evaluator, state.get("level"), *words, stamps((evaluator,)))
     figures_of(of_scores(state, files, scope, describe(chosen)))
-    with answer:
-        draw_geometry(found, evaluator, scope.corpus, slice_link(state))
-        if found.points.empty:
+    if found.points.empty:
+        with body:
+            st.info("These filters leave no modifier that has both a place and a shift.")
             offer_relaxing(state, files, scope, chosen)
+        return
+    told, end, power = concluded(found, safe(evaluator))[0].partition(").")
+    answer.markdown(f"**{told}{end}**")
+    answer.caption(power)
+    with body:
+        draw_geometry(found, evaluator, scope.corpus, slice_link(state))

@@ -48,7 +48,7 @@ def test_marks_at_one_place_still_get_labels_of_their_own() -> None:
     assert all(math.hypot(*offset) > 10 for offset in offsets)
 
 
-def test_the_scatter_has_a_label_a_modifier_and_the_neutral_line() -> None:
+def test_the_scatter_has_a_label_a_modifier_and_is_centred_on_neutral_words() -> None:
     points = pd.DataFrame(
         {
             "family": ["f", "f", "<b>g"],
@@ -64,10 +64,12 @@ def test_the_scatter_has_a_label_a_modifier_and_the_neutral_line() -> None:
     figure = plot(valence_scatter(points, neutral=-0.05, names={"f": "Eff"}))
     assert {each.text for each in figure.layout.annotations} == {"up", "down", "&lt;i&gt;x", "Eff", "&lt;b&gt;g"}
     assert "up, f" in figure.data[0].hovertext[0]  # the family's own name
-    assert figure.layout.shapes[0].x0 == -0.05
+    assert figure.data[0].x == pytest.approx([0.15, -0.15])  # from where the neutral words lie
     assert [trace.yaxis for trace in figure.data] == ["y", "y2"]
     assert "over 4 objects" in figure.data[0].hovertext[0] + figure.data[1].hovertext[0]
-    assert not valence_scatter(points.iloc[:1]).references
+    alone = valence_scatter(points.iloc[:1])
+    assert alone.frame["x"].tolist() == [0.1]
+    assert "neutral" not in alone.along.title
     assert min(WIDTHS) < 300
 
 

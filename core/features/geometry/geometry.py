@@ -20,7 +20,7 @@ from numpy.typing import ArrayLike
 from core.analysis.effects import effects, modifier_groups
 from core.analysis.table import View
 from core.analysis.verdicts import ALPHA
-from core.charts.spec import Axis, Figure, Reference, counted
+from core.charts.spec import Axis, Figure, counted
 from core.errors import InvalidInput, InvariscopeError
 from core.probes.tables import read_table
 from core.settings import assets_dir
@@ -166,19 +166,18 @@ def concluded(found: Geometry, evaluator: str) -> list[str]:
 
 def _concluded(row: pd.Series, evaluator: str, families: int) -> str:
     n = int(row["n"])
-    where = f"{n} modifier{'' if n == 1 else 's'}" + ("" if families == 1 else f" of {families} families")
+    where = counted(n, "word") + ("" if families == 1 else f" of {families} families")
     if math.isnan(row["rho"]):
-        return f"Whether the place that {evaluator} gives a word goes with its shift is unclear from {where}."
+        return (
+            f"Whether a word that sounds more positive to {evaluator} changes the score more is unclear from {where}."
+        )
     if row["p"] >= ALPHA:
         return (
             f"No link is found between how positive a word sounds to {evaluator} and how much it changes the score "
             f"({where}).{_power(n, families)}"
         )
     way = "higher" if row["rho"] > 0 else "lower"
-    return (
-        f"The further {evaluator} places a word on its positive side, the {way} its median % change tends to "
-        f"be ({where})."
-    )
+    return f"The more positive a word sounds to {evaluator}, the {way} its median % change tends to be ({where})."
 
 
 def _power(n: int, families: int) -> str:
@@ -398,9 +397,11 @@ def valence_scatter(
 
     Args:
         points: of :class:`core.features.geometry.geometry.Geometry`; ``opens`` where they can be clicked.
-        neutral: mean projection of the neutral words, a vertical line; NaN for none.
+        neutral: mean projection of the neutral words, where x is 0; NaN for none: x is the projection itself.
         names: family -> the words for it above its panel.
     """
+    known = not math.isnan(neutral)
+    points = points.assign(x=points["projection"] - (neutral if known else 0.0))
     families = points["family"].astype(str)
     titles = families.map(lambda family: (names or {}).get(family, family))
     frame = pd.DataFrame(
@@ -408,7 +409,7 @@ def valence_scatter(
             "label": points["modifier"].astype(str),
             "series": "modifiers",
             "panel": titles,
-            "x": points["projection"],
+            "x": points["x"],
             "value": points["median_percent"],
             "low": points["low"],
             "high": points["high"],
@@ -427,8 +428,7 @@ def valence_scatter(
         unit=" %",
         height=_TALL if len(set(titles)) > 1 else 2 * _TALL,
         span=_span(points[["median_percent", "low", "high"]], room=0.1),
-        along=Axis("← sounds bad · sounds good →", span=_span(points[["projection"]], room=0.22)),
-        references=() if math.isnan(neutral) else (Reference(neutral, "along", dash="dot"),),
+        along=Axis(f"how good it sounds{', neutral = 0' if known else ''}", span=_span(points[["x"]], room=0.22)),
     )
 
 
@@ -447,6 +447,6 @@ def _hover(row: dict[Any, Any]) -> str:
     behind = f", over {int(row['n_objects'])} objects" if row["n_objects"] else ""
     bounds = f"95 % CI {row['low']:+.2f} to {row['high']:+.2f}" if row["low"] == row["low"] else "no interval"
     return (
-        f"{row['modifier']}, {row['family']}\nprojection {row['projection']:+.3f}{behind}\n"
+        f"{row['modifier']}, {row['family']}\nsounds {row['x']:+.3f}{behind}\n"
         f"median % change {row['median_percent']:+.2f} % ({bounds}), n = {counted(int(row['n_items']))}"
     )

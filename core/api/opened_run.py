@@ -117,7 +117,7 @@ class Run:
         margin: float | None = None,
         family: str | None = None,
     ) -> "pd.DataFrame":
-        """The answer to a question, as the page Results draws it and a report writes it.
+        """The answer to a question, as Findings, Figures, draws it and a report writes it.
 
         Args:
             question: an id of :meth:`questions`; None: HEADLINE, and of runs that only break meanings how often that
@@ -162,7 +162,7 @@ class Run:
         evaluators: str | Iterable[str] = (),
         where: str | Iterable[str] = (),
     ) -> "pd.DataFrame":
-        """What :meth:`table` can be asked, in the order of the page Results.
+        """What :meth:`table` can be asked, in the order of Findings, Figures.
 
         Returns:
             One row a question: id, title, section, paper (its counterpart there), missing (why the scores cannot

@@ -77,6 +77,7 @@ def _short(table: Table, corpus: str) -> Table:
     left = len(places) - len(shown)
     said = [
         f"{value.header}.",
+        *(f"{each.help}." for each in table.columns if each.name in varying and each.help),
         f"{'; '.join(told)}." if told else "",
         f"{kept}." if kept else "",
         f"{len(shown)} of {len(places)} rows, those of the most items." if left else "",

@@ -111,7 +111,7 @@ class Boards:
 
 
 def board_tables(found: Kept, evaluators: Collection[str], prints: Mapping[str, Collection[str]]) -> Boards:
-    """Every table that kept leaderboards of these evaluators allow, with the numbers of the page Systems.
+    """Every table that kept leaderboards of these evaluators allow, with the numbers of the page Leaderboard.
 
     ROUGE-L and CIDEr-D stand beside them where one of them ranks the same systems. All systems of a leaderboard are
     compared, at 95 %.

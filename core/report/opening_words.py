@@ -112,7 +112,7 @@ def _asked(
         "hold 95 % intervals. Evaluators stand by name, not by merit."
     )
     if rows["family"].isin(words).any() and not rows["family"].isin(words).all():
-        said += " Words that may be true count for none of these changes."
+        said += " Edits that add a word which may be true of the picture are left out."
     if len(answers.get(RATES, ())):
         said += " A comparison is missed where the broken side scores at least as high."
     if gaps:
@@ -234,7 +234,7 @@ def _cautions(table: ScoreTable, rows: pd.DataFrame, words: Collection[str], *, 
     if few:
         yield f"Anything from {few} of {len(rows)} families and evaluators: too few items or sources for a claim."
     if open_:
-        yield f"That undecided means unmoved: {open_} of {len(rows)} drifts are undecided."
+        yield f"That undecided means unmoved: {open_} of {len(rows)} drifts are undecided (table S1)."
     if (table.about.get("rejections", pd.DataFrame(columns=["code"]))["code"] == "order-free").any():
         yield (
             "That a caption false of a video backwards would lose by it: evaluators without an order of frames score "

@@ -125,7 +125,7 @@ SIDE = 640
 
 
 def furthest(store: Store, scope: Narrowed, *, most: int, studies: Sequence[Study] = ()) -> Telling:
-    """The items that change the most, each by its furthest pair, as the page Failures ranks them.
+    """The items that change the most, each by its furthest pair, as the page Findings, Pictures ranks them.
 
     Edits whose word may be true of the picture are no known failure, and stand here only where nothing else does.
 

@@ -102,13 +102,22 @@ def test_of_too_many_rows_those_of_the_most_items_stand_whatever_was_found() -> 
     columns = (
         Column("evaluator", "Evaluator", kind="text"),
         Column("corpus", "Corpus", kind="text"),
-        Column("family", "What breaks", kind="text"),
+        Column("family", "What breaks", kind="text", help="A kind of broken meaning"),
         Column("n_items", "n", digits=0),
         Column("failure", "Failures, %", low="failure_low", high="failure_high"),
     )
     (short,) = short_tables([Table("C3", "t", "n", made, columns)], corpus="c")
     assert short.frame["What breaks"].tolist() == [f"f{at:02d}" for at in range(8, 20)]
-    assert short.note == "Failures, %. Corpus c. 12 of 20 rows, those of the most items."
+    assert short.note == "Failures, %. A kind of broken meaning. Corpus c. 12 of 20 rows, those of the most items."
+
+
+def test_a_row_of_composites_that_drops_nothing_is_not_called_one_without_them(demo_report: Report) -> None:
+    rows = next(each for each in demo_report.tables if each.id == "T2").frame
+    for _, own in rows.groupby("evaluator"):
+        every = own.set_index("filter")["n_items"]["none"]
+        cut = own[own["label"].str.startswith("without the top")]
+        assert len(cut)
+        assert (cut["n_items"] < every).all()
 
 
 def test_what_a_run_cannot_give_is_one_line_a_reason(report: Report) -> None:

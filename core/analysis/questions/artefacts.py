@@ -26,7 +26,7 @@ from core.analysis.questions.columns import (
     cells,
     power,
 )
-from core.analysis.questions.filters import USUAL, beside, filtered_moves
+from core.analysis.questions.filters import NOTHING, UNMEASURED, USUAL, beside, filtered_moves
 from core.analysis.questions.question import Column, Drawing, Options, Question
 from core.analysis.table import ScoreTable, View
 from core.analysis.verdicts import apart, too_few_for
@@ -194,7 +194,7 @@ def _ways_apart(view: View, options: Options) -> pd.DataFrame:
                 rows += beside(way, parts, measured, sources=grouped) if way in parts else [_not_here(way)]
             records += [{"evaluator": evaluator, "corpus": corpus, **record} for record in rows]
     frame = pd.DataFrame(records, columns=["evaluator", "corpus", *_WAYS_COLUMNS])
-    said = [_label(*named) for named in zip(frame["filter"], frame["q"], strict=True)]
+    said = [_label(*named) for named in zip(frame["filter"], frame["q"], frame["direction"], strict=True)]
     frame = frame.assign(
         label=said,
         retained=100 * frame["n_items"] / (frame["n_items"] + frame["cut_items"]).replace(0, np.nan),
@@ -212,8 +212,15 @@ _LABELS: Mapping[str, str] = {
 }
 
 
-def _label(name: str, q: float) -> str:
-    return _LABELS.get(name) or f"without the top {q:g} % by {name}"
+def _label(name: str, q: float, direction: str) -> str:
+    """What a row is of; one that drops nothing is not called a row without something."""
+    if name in _LABELS:
+        return _LABELS[name]
+    return (
+        f"top {q:g} % by {name}: {direction}"
+        if direction in (NOTHING, UNMEASURED)
+        else f"without the top {q:g} % by {name}"
+    )
 
 
 def _not_here(way: str) -> dict[str, object]:

@@ -1,4 +1,4 @@
-"""Figures of the page Calibration: correlation and sensitivity along λ, before and after by family."""
+"""Figures of the page Calibrate: correlation and sensitivity along λ, before and after by family."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any

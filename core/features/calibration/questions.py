@@ -63,14 +63,23 @@ HOW = (
     "the total median |Δ| over the spread of the unedited scores on the dev split, while Spearman's ρ with every other "
     "evaluator loses at most ε = 0.01 there and no family is moved past the 95 % interval of its uncalibrated shift. "
     "Rests on: shift corrects a known edit, so its held-out numbers are measured on stored scores; what orbit does to "
-    "stored shifts follows from the formula, Δ becomes (1 − λ·w) Δ, and is no measurement (the page Calibration and "
+    "stored shifts follows from the formula, Δ becomes (1 − λ·w) Δ, and is no measurement (the page Calibrate and "
     f"calibrate --measure make one; table {MEASURED_TABLE} has those that are stored). So nothing chooses the λ of "
     "orbit: every larger one lowers every shift, whatever the scores are, and the one here is only the best that the "
     "bounds leave room for. Each side is over the spread of its own unedited scores: a calibration that only shrinks "
     "them "
     "gains nothing."
 )
-_READING = (Column("reading", "Reading", kind="text"), Column("basis", "Rests on", kind="text"))
+_READING = (
+    Column(
+        "reading",
+        "Reading",
+        kind="text",
+        help="Reading shift takes a family's median shift off; orbit moves every score towards the median over its "
+        "picture's own variants, and what follows is by construction",
+    ),
+    Column("basis", "Rests on", kind="text"),
+)
 _RATIO = Column("ratio", "After / before [95 % CI]", digits=3, low="ratio_low", high="ratio_high")
 _STRENGTH = (Column("strength", "λ"), Column("whence", "λ is", kind="text"))
 _REMARK = NOTE

@@ -140,7 +140,7 @@ def questions(table: ScoreTable) -> tuple[Question, ...]:
         ),
         Question(
             "T13",
-            "Flip risk at a gap of 0.7 %",
+            "Flip risk at a gap of 0.7 % of the scale",
             "flips",
             "families",
             note,

@@ -18,7 +18,7 @@ FEATURE = Feature(
                     ("C13", "C14", "C15"),
                     name="Leaderboards of captioners",
                     reason=(
-                        "a run has no captions of several systems; the page Systems and the command leaderboard "
+                        "a run has no captions of several systems; the page Leaderboard and the command leaderboard "
                         "rank files of them"
                     ),
                 ),

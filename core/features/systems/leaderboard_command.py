@@ -74,7 +74,8 @@ def leaderboard(
 ) -> None:
     """Rank captioners by mean score, each rank with its interval, and say which neighbours a harmless edit swaps.
 
-    The scores are kept in one file of data/leaderboards, which the page Systems opens; its name alone prints it again.
+    The scores are kept in one file of data/leaderboards, which the page Leaderboard opens; its name alone
+    prints it again.
     """
     from core.features.systems.system_file import list_leaderboards, path_of, read_leaderboard
 

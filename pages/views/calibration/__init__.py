@@ -1,1 +1,1 @@
-"""Views of the page Calibration."""
+"""Views of the page Calibrate."""

@@ -1,4 +1,4 @@
-"""What the page Calibration remembers in its link, the fits that all sessions share, and what each choice does."""
+"""What the page Calibrate remembers in its link, the fits that all sessions share, and what each choice does."""
 
 from dataclasses import replace
 from functools import partial

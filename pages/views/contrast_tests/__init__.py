@@ -1,1 +1,1 @@
-"""Views of the page Contrast tests."""
+"""Views of the page Does it notice?."""

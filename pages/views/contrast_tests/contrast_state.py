@@ -1,4 +1,4 @@
-"""What the page Contrast tests remembers in its link, the controls that set it, and what it says without a test."""
+"""What the page Does it notice? remembers in its link, the controls that set it, and what it says without a test."""
 
 from collections.abc import Callable, Mapping
 

@@ -1,4 +1,4 @@
-"""The parts of the page Contrast tests: the matrix, each question, one test in depth.
+"""The parts of the page Does it notice?: the matrix, each question, one test in depth.
 
 A cell of the matrix says how often a test fails, its row in the table much more, one test in depth nearly all. No part
 shows how far the drop of means may lie, whose intervals take most of the time: whoever asks for a file gets them with

@@ -1,1 +1,1 @@
-"""Views of the page Failures."""
+"""Views of the page Findings, Pictures."""

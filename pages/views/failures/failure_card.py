@@ -1,4 +1,4 @@
-"""One pair on the page Failures: its card, its full record in a dialog that the link can open, its slide of a story."""
+"""One pair on Findings, Pictures: its card, its record in a dialog that a link can open, its slide of a story."""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any

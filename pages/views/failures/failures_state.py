@@ -1,4 +1,4 @@
-"""What the page Failures remembers in its link, and what it asks the store."""
+"""What the page Findings, Pictures remembers in its link, and what it asks the store."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any

@@ -1,4 +1,4 @@
-"""Pairs of the page Failures that are named one by one: those with a tag, and those most like one.
+"""Pairs of the page Findings, Pictures that are named one by one: those with a tag, and those most like one.
 
 Tags and notes are the operator's own, shown to nobody else. *More like this* takes the pairs of the items whose
 pictures an evaluator of the run embeds closest to one.

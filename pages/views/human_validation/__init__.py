@@ -1,1 +1,1 @@
-"""Views of the page Human validation."""
+"""Views of the page People."""

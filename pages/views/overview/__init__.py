@@ -1,1 +1,1 @@
-"""Views of the page Overview."""
+"""Views of the page Findings."""

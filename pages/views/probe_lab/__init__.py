@@ -1,1 +1,1 @@
-"""Views of the page Probe lab."""
+"""Views of the page Try a picture."""

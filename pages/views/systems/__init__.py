@@ -1,1 +1,1 @@
-"""Views of the page Systems."""
+"""Views of the page Leaderboard."""

@@ -297,7 +297,7 @@ def _about(
     texts = {CAPTIONS: _texts(store, params, natural)} if natural else {}
     return {
         **texts,
-        "evaluators": _evaluators(store.runs(), scope),
+        "evaluators": evaluators_of(store.runs(), scope),
         "rejections": store.query(_REJECTIONS, {"runs": list(scope.run_ids)}),
         "open": open_probes(store),
         "facts": _encoded(store, _FACTS, {**params, "probes": list(map(str, told)), "always": [HELD, MASK_SOURCE]}),
@@ -317,13 +317,13 @@ def _encoded(store: Store, sql: str, params: dict[str, object]) -> pd.DataFrame:
     return pd.DataFrame({name: rows[name].dictionary_encode().to_pandas() for name in rows.column_names})
 
 
-def _evaluators(runs: Sequence[Run], scope: Narrowed) -> pd.DataFrame:
-    """What each evaluator of the scope is, run by run, as the manifests tell."""
+def evaluators_of(runs: Sequence[Run], scope: Narrowed | None = None) -> pd.DataFrame:
+    """What each evaluator of the scope is, or of all runs, run by run, as the manifests tell."""
     records = []
-    for run in (each for each in runs if each.id in scope.run_ids):
+    for run in (each for each in runs if scope is None or each.id in scope.run_ids):
         listed = run.manifest.get("evaluators")
         for each in listed if isinstance(listed, list) else []:
-            if isinstance(each, Mapping) and each.get("name") in scope.evaluators:
+            if isinstance(each, Mapping) and (scope is None or each.get("name") in scope.evaluators):
                 made = each.get("fingerprint")
                 told = {name: str(made.get(name, "")) if isinstance(made, Mapping) else "" for name in _MADE}
                 corpus = str(run.manifest["corpus"].get("name", ""))

@@ -15,6 +15,9 @@ are counted. Source: PROTOCOL section 3."""
 NULL_SHARE = 0.95
 """Share of invisible edits whose |% change| lies inside the noise band of single pairs."""
 
+SURE = 20
+"""Fewest invisible edits of which one in twenty may lie outside the band."""
+
 
 @dataclass(frozen=True, slots=True)
 class NullBand:

@@ -321,6 +321,7 @@ def _lab(marks: Sequence[Mark]) -> Figure:
             "delta": 0.1,
             "percent": each.value,
             "in_null_band": False,
+            "verdict": "more than noise",
             "reason": "",
         },
         _LIKE,

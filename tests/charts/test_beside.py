@@ -51,6 +51,7 @@ def bars(percent: list[float], *, reach: float = 2.0, inside: bool | None = None
             "delta": -0.1,
             "percent": percent,
             "in_null_band": [inside] * count,
+            "verdict": "",
             "reason": "",
             **more,
         }
@@ -58,9 +59,14 @@ def bars(percent: list[float], *, reach: float = 2.0, inside: bool | None = None
     return shift_bars(rows, low=-reach, high=reach, colour=BLUE)
 
 
-def drawn(figures: dict[str, Figure], edits: list[Edit] | None = None, chosen: str = "") -> str:
+def drawn(
+    figures: dict[str, Figure],
+    edits: list[Edit] | None = None,
+    chosen: str = "",
+    bands: dict[str, str] | None = None,
+) -> str:
     labels = next(iter(figures.values())).frame["label"] if figures else []
-    said = {"heads": dict.fromkeys(figures, "0.6"), "bands": dict.fromkeys(figures, "±2")}
+    said = {"heads": dict.fromkeys(figures, "0.6"), "bands": dict.fromkeys(figures, "±2") if bands is None else bands}
     return bars_beside(edits or [Edit(each, each) for each in labels], figures, **said, alt="shifts", chosen=chosen)
 
 
@@ -102,7 +108,30 @@ def test_what_is_beyond_the_noise_counts_harmless_edits_with_a_change_alone() ->
     assert answer({"a": bars([-3.0, 2.0, 1.0], dropped=[True, False, None])}, {}) == (
         "Changed by more than noise: a on 1 of 1 edit. Broken meanings lower it by more than noise: a on 1 of 2."
     )
-    assert answer({"a": bars([1.0], reach=math.nan), "b": bars([math.nan])}, {}) == ""
+    assert answer({"a": bars([math.nan], reach=math.nan), "b": bars([math.nan])}, {}) == ""
+    assert (
+        answer({"a": bars([math.nan, 1.0], dropped=[True, None])}, {})
+        == "Changed by more than noise: a on 1 of 1 edit."
+    )
+
+
+def test_without_a_noise_band_the_answer_is_the_largest_change_and_says_nothing_of_noise() -> None:
+    one, told = {"reach": math.nan}, {"a": "minimum"}
+    assert answer({"a": bars([1.0, -3.0, 2.0], **one)}, {}) == "Largest change: a −3.0 % (probe-1)."
+    assert answer({"a": bars([1.0, -1.0], **one)}, {}) == "Largest change: a +1.0 % (probe-0 and 1 more as far)."
+    assert answer({"a": bars([0.0], **one)}, told) == "Largest change: a none (at its minimum: only a rise could show)."
+    assert answer({"a": bars([-3.0, 2.0, 1.0], dropped=[True, False, None], **one)}, {}) == (
+        "Largest change: a +1.0 % (probe-2). Broken meanings lower it: a on 1 of 2."
+    )
+    assert answer({"a": bars([1.0], **one), "b": bars([9.0])}, {}) == (
+        "Changed by more than noise: b on 1 of 1 edit. Largest change: a +1.0 % (probe-0)."
+    )
+    assert "oise" not in drawn({"a": bars([1.0], **one)}, bands={})
+    assert Cells(drawn({"a": bars([1.0], **one), "b": bars([9.0])}, bands={"b": "±2"})).rows[-1] == [
+        "Noise, grey",
+        "not known",
+        "±2",
+    ]
 
 
 def test_groups_of_edits_stand_under_their_names() -> None:

@@ -30,6 +30,7 @@ def rows(**columns: list) -> pd.DataFrame:
         "baseline_score": [0.5] * n,
         "delta": [0.0] * n,
         "in_null_band": [None] * n,
+        "verdict": [""] * n,
         "reason": [""] * n,
     }
     return pd.DataFrame({**usual, **columns})
@@ -90,14 +91,17 @@ def test_edits_stand_in_groups_by_what_they_edit_and_broken_meanings_by_themselv
 
 def test_a_broken_meaning_is_coloured_by_whether_the_score_drops() -> None:
     table = rows(
-        percent=[-9.0, 3.0, 0.1, 0.0], dropped=[True, None, None, False], in_null_band=[True, False, True, True]
+        percent=[-9.0, 3.0, 0.1, 0.0],
+        dropped=[True, None, None, False],
+        in_null_band=[True, False, True, True],
+        verdict=["", "more than noise", "within noise", "broken meaning: does not drop"],
     )
     figure = shift_bars(table, low=-1, high=1, colour="#0079BD")
     assert figure.frame["series"].tolist() == [DROPS, PERCENT, PERCENT, STAYS]
     # the noise band says nothing of a claim that the score must drop
     assert figure.frame["hollow"].tolist() == [False, False, True, False]
     assert figure.overlay
-    assert "the meaning is broken and the score does not drop" in figure.frame["hover"].iloc[3]
+    assert figure.frame["hover"].iloc[3].endswith("\nbroken meaning: does not drop")
     bars = {bar.name: bar for bar in plot(figure).data if bar.type == "bar"}
     assert set(bars) == {PERCENT, DROPS, STAYS}
     assert len({bar.width for bar in bars.values()}) == 1

@@ -97,7 +97,7 @@ def test_the_stage_says_the_numbers_of_the_table_and_the_band_beside_them(stage:
     assert bars == f"Clean {row['baseline']:.3f} Edited {row['score']:.3f}"
     assert float(axis.split()[-1]) >= max(row["baseline"], row["score"])
     assert f"{abs(row['percent']):.1f}" in told
-    assert ("Outside" if "outside" in row["mind"] else "Inside") + " the noise band of ±" in told
+    assert ("More than noise" if "more than noise" in row["mind"] else "Within noise") + "; noise: ±" in told
 
 
 def test_a_link_to_an_edit_that_is_not_there_begins_at_the_first(open_page: Open, demo: Path) -> None:

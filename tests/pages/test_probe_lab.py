@@ -14,10 +14,12 @@ from core.corpora.schema import Mask
 from core.evaluators.cache import IMAGE, EmbeddingCache
 from core.evaluators.pool import shared_pool
 from core.probes.titles import title
-from core.settings import cache_dir
+from core.settings import cache_dir, results_dir
+from core.statistics.changes import SURE
 from pages.views.common.run_corpora import item_ids
 from pages.views.probe_lab.lab_state import shared
-from tests.pages.opening import LAB, Open, said, shown, texts, turned
+from tests.analysis.made_runs import scores_of, write_run
+from tests.pages.opening import LAB, RUN, Open, led, said, shown, texts, turned
 
 
 def png(height: int = 60, width: int = 80) -> bytes:
@@ -310,7 +312,51 @@ def test_every_picture_and_chart_has_a_text_for_those_who_cannot_see_it(open_pag
     assert 'aria-label="Percent change under conse-lite0: ' in tables[0]
 
 
-def test_the_answer_counts_edits_beyond_the_noise_and_tells_a_score_at_the_end_of_its_scale(open_page: Open) -> None:
+def write_noise(name: str, run: str, *, edits: int = SURE) -> None:
+    """Write a run in which every invisible edit moves an evaluator as it is on this machine by 1 %."""
+    with shared_pool().lease(name) as loaded:
+        known = {"name": name, "fingerprint": {"key": loaded.fingerprint.key}}
+    rows = scores_of(("identity", "null:shift1"), edits, lambda probe, _: 0.5 if probe == "identity" else 0.505)
+    write_run(
+        results_dir() / run, [{**row, "evaluator": name} for row in rows], corpus={"name": "c"}, evaluators=[known]
+    )
+
+
+def test_what_no_run_measured_is_never_called_noise_and_the_way_to_measure_it_is_offered(
+    open_page: Open, own_folder: None
+) -> None:
+    about = {"item": "frog-1-10-20", "evaluators": "conse-lite0,grounding-judge", "probes": "vflip,blur-2,order"}
+    write_noise("grounding-judge", "few", edits=SURE - 1)
+    bare = said(open_page(LAB, **about))
+    assert "Largest change: conse-lite0 −" in bare
+    assert "(Upside down), grounding-judge none (at its maximum: only a fall could show). Broken meanings" in bare
+    assert "No run tells how far conse-lite0 and grounding-judge move by themselves." in bare
+    assert "than noise" not in bare
+    assert "Grey" not in bare
+    write_noise("grounding-judge", "larger", edits=2 * SURE)
+    write_noise("conse-lite0", "own")
+    told = open_page(LAB, **about)
+    assert "Changed by more than noise: conse-lite0 on 2 of 2 edits, grounding-judge on none" in said(told)
+    assert "±1.00 %, n = 20" in said(told)
+    assert "No run tells" not in said(told)
+
+
+def test_a_metric_with_a_run_stands_beside_one_without(open_page: Open, own_folder: None) -> None:
+    write_noise("conse-lite0", "own")
+    app = open_page(LAB, item="frog-1-10-20", evaluators="conse-lite0,grounding-judge", probes="vflip")
+    told = said(app)
+    assert "Changed by more than noise: conse-lite0 on 1 of 1 edit. Largest change: grounding-judge none" in told
+    assert "No run tells how far grounding-judge moves by itself." in told
+    assert "Noise, grey ±1.00 %, n = 20 not known" in told
+    (link,) = [each.proto for each in app.get("page_link") if each.proto.label == "Audit it"]
+    assert (led(link), "evaluators=grounding-judge" in link.query_string) == (RUN, True)
+
+
+def test_the_answer_counts_edits_beyond_the_noise_and_tells_a_score_at_the_end_of_its_scale(
+    open_page: Open, own_folder: None
+) -> None:
+    write_noise("conse-lite0", "own")
+    write_noise("grounding-judge", "other")
     about = {"item": "frog-1-10-20", "evaluators": "conse-lite0,grounding-judge"}
     told = said(open_page(LAB, probes="vflip,blur-2,economic:cheap,cultural:African", **about))
     assert (

@@ -1,5 +1,4 @@
 import json
-import math
 from dataclasses import replace
 from pathlib import Path
 
@@ -15,7 +14,7 @@ from core.corpora.schema import Box
 from core.errors import InvalidInput, ProbeRejected
 from core.evaluators.cache import EmbeddingCache
 from core.evaluators.pool import Pool
-from core.features.lab.lab import LabRow, null_probes, own_band, run_lab, see
+from core.features.lab.lab import LabRow, run_lab, see
 from core.probes.base import IDENTITY, Axis, Edits, Expectation, Probe, Subject, Variant
 from core.probes.registry import select
 from core.probes.scene import Scene
@@ -94,11 +93,10 @@ def test_dual_encoders_and_pair_by_pair_evaluators_agree(bench: Workbench, pool:
         assert one.score == pytest.approx(other.score)
 
 
-def test_the_null_probes_are_scored_though_nobody_chose_them(bench: Workbench, pool: Pool) -> None:
+def test_nothing_is_scored_that_nobody_chose(bench: Workbench, pool: Pool) -> None:
     result = run_lab(bench, CAPTION, [], [DUAL], pool=pool)
-    assert {row.probe for row in result.rows} == {IDENTITY, *(probe.name for probe in null_probes())}
-    assert len(null_probes()) >= 3
-    assert result.bands[DUAL].n == len(null_probes())
+    assert [row.probe for row in result.rows] == [IDENTITY]
+    assert result.evaluators == (DUAL,)
 
 
 def test_a_rejected_probe_keeps_its_row_and_reason_and_the_rest_goes_on(bench: Workbench, pool: Pool) -> None:
@@ -181,7 +179,7 @@ def test_a_second_run_encodes_nothing_again(bench: Workbench, pool: Pool) -> Non
         assert len(evaluator.image_calls) == calls  # type: ignore[attr-defined]
     assert first.rows == second.rows
     (before, asked), (known, again) = first.known[DUAL], second.known[DUAL]
-    images = 1 + len(null_probes()) + 1
+    images = 1 + 1
     captions = len({row.caption for row in first.rows if row.caption})
     assert (before, asked) == (0, images + captions)
     assert (known, again) == (asked, asked)
@@ -224,7 +222,7 @@ def test_the_json_can_be_read_back_and_has_no_invented_number(bench: Workbench, 
 
 def test_the_table_has_a_row_a_probe_and_evaluator(bench: Workbench, pool: Pool) -> None:
     result = run_lab(bench, CAPTION, [DARKER], [DUAL, PAIRED], pool=pool)
-    assert len(result.table()) == len(result.rows) == 2 * (2 + len(null_probes()))
+    assert len(result.table()) == len(result.rows) == 2 * 2
     assert list(result.shifts(DUAL)["probe"]) == ["darker"]
 
 
@@ -234,41 +232,25 @@ def test_seeing_a_variant_tells_the_prompt_and_what_is_inside(bench: Workbench, 
     assert sight.views[0][1].shape == bench.pixels.shape
 
 
-def row(probe: str, axis: str, baseline: float | None, score: float | None) -> LabRow:
-    return LabRow(probe, axis, axis, "e", "c", IDENTITY, "c", baseline, score)
-
-
-@given(st.lists(st.floats(-1, 3, allow_nan=False), min_size=1, max_size=6))
-def test_without_a_run_the_null_band_is_that_of_this_pictures_own_edits(scores: list[float]) -> None:
-    rows = [row(f"n{index}", "null", 1.0, score) for index, score in enumerate(scores)]
-    band = own_band(rows)
-    assert band.n == len(scores)
-    assert band.holds(0.0)
-    assert band.reach == pytest.approx(np.quantile(np.abs([each.percent for each in rows]), 0.95))
-
-
-def test_the_null_band_is_that_of_the_run_where_the_evaluator_is_the_same(bench: Workbench, pool: Pool) -> None:
+def test_noise_is_told_by_a_run_of_the_same_evaluator_and_by_nothing_else(bench: Workbench, pool: Pool) -> None:
     with pool.lease(DUAL) as evaluator:
         key = evaluator.fingerprint.key
     band = NullBand(1e9, 700)
-    result = run_lab(bench, CAPTION, [DARKER], [DUAL, PAIRED], pool=pool, bands={key: band, "of another": band})
-    assert (result.bands[DUAL], result.stored) == (band, frozenset({DUAL}))
-    assert result.bands[PAIRED].n == len(null_probes())
-    held = [row.in_null_band for row in result.of(DUAL) if row.percent is not None and row.probe != IDENTITY]
-    assert held == [True] * len(held)
-    assert held
-    assert json.loads(result.as_json())["null_bands_percent"][DUAL] == {"reach": 1e9, "n": 700, "of": "run"}
-
-
-def test_without_null_shifts_there_is_no_band() -> None:
-    band = own_band([row("vflip", "spatial", 1.0, 2.0), row("n", "null", 0.0, 1.0)])
-    assert band.n == 0
-    assert math.isnan(band.reach)
+    told = {key: band, "of another": band}.get
+    result = run_lab(bench, CAPTION, [*select(["null"]), DARKER], [DUAL, PAIRED], pool=pool, band_of=told)
+    assert result.evaluators == (DUAL, PAIRED)
+    assert result.bands == {DUAL: band}
+    held, bare = (
+        {(row.in_null_band, row.verdict) for row in result.of(name) if row.probe != IDENTITY} for name in (DUAL, PAIRED)
+    )
+    assert held == {(True, "within noise")}
+    assert bare == {(None, "")}
+    assert json.loads(result.as_json())["null_bands_percent"] == {DUAL: {"reach": 1e9, "n": 700}}
 
 
 @pytest.mark.parametrize("baseline", [0.0, 1e-7, -1e-7])
 def test_a_zero_baseline_has_a_delta_and_no_percent_change(baseline: float) -> None:
-    zero = row("vflip", "spatial", baseline, 0.5)
+    zero = LabRow("vflip", "v", "spatial", "e", "c", IDENTITY, "c", baseline, 0.5)
     assert zero.zero_baseline
     assert zero.percent is None
     assert zero.delta == pytest.approx(0.5)
@@ -340,23 +322,24 @@ def fewer_words(scene: Scene, subject: Subject, rng: np.random.Generator) -> Var
 
 
 @pytest.mark.parametrize(
-    ("score", "inside", "dropped"),
+    ("score", "inside", "dropped", "verdict"),
     [
-        (0.4, False, True),
-        (0.4, None, True),
-        (0.499, True, False),
-        (0.5, True, False),
-        (0.6, False, False),
-        (None, None, None),
+        (0.4, False, True, "broken meaning: drops by more than noise"),
+        (0.4, None, True, "broken meaning: drops"),
+        (0.499, True, False, "broken meaning: drops by no more than noise"),
+        (0.5, True, False, "broken meaning: does not drop"),
+        (0.6, False, False, "broken meaning: does not drop"),
+        (0.6, None, False, "broken meaning: does not drop"),
+        (None, None, None, ""),
     ],
 )
 def test_a_score_drops_where_it_falls_by_more_than_invisible_edits_move_it(
-    score: float | None, inside: bool | None, dropped: bool | None
+    score: float | None, inside: bool | None, dropped: bool | None, verdict: str
 ) -> None:
     row = LabRow(
         "p", "p", "lexical", "e", "c", IDENTITY, "c", 0.5, score, in_null_band=inside, expectation="directional"
     )
-    assert row.dropped is dropped
+    assert (row.dropped, row.verdict) == (dropped, verdict)
 
 
 def test_a_probe_that_breaks_the_meaning_says_whether_the_score_dropped(bench: Workbench, pool: Pool) -> None:

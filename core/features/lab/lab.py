@@ -1,6 +1,7 @@
 """The engine of the Probe lab: a few probes of one image under several evaluators, now; and what it found.
 
-A row a (probe, evaluator), and the evaluator's noise band beside it.
+A row a (probe, evaluator), and beside it the noise band of the evaluator's run, where it has one: the edits of one
+picture cannot tell how far a score moves by itself.
 """
 
 import json
@@ -20,11 +21,10 @@ from core.evaluators.pool import Pool
 from core.evaluators.references import references_of
 from core.evaluators.scoring import score_pairs_with_errors
 from core.evaluators.video.items import ORDER_FREE, asks, for_item
-from core.probes import registry
-from core.probes.base import FALSITY, IDENTITY, Axis, Expectation, Probe, Subject, Variant
+from core.probes.base import FALSITY, IDENTITY, Expectation, Probe, Subject, Variant
 from core.probes.pairs import Draft, subject_of
 from core.scoring.workbench import Workbench
-from core.statistics.changes import SHIFT_FLOOR, NullBand, null_band, percent_change
+from core.statistics.changes import SHIFT_FLOOR, NullBand, percent_change
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,6 +83,14 @@ class LabRow:
         return self.delta < 0 and self.in_null_band is not True
 
     @property
+    def verdict(self) -> str:
+        """What the change is in words, of noise only what a band tells; empty where there is nothing to say."""
+        if self.dropped is None:
+            return {True: "within noise", False: "more than noise", None: ""}[self.in_null_band]
+        beyond = {True: " by no more than noise", False: " by more than noise", None: ""}[self.in_null_band]
+        return "broken meaning: " + (f"drops{beyond}" if (self.delta or 0.0) < 0 else "does not drop")
+
+    @property
     def zero_baseline(self) -> bool:
         """Whether the percent change is undefined because the baseline is zero or below."""
         return self.delta is not None and (self.baseline_score or 0.0) < SHIFT_FLOOR
@@ -95,21 +103,14 @@ class LabRow:
         return float(percent_change(self.score, self.baseline_score))
 
 
-def own_band(rows: Sequence[LabRow]) -> NullBand:
-    """The noise band of this picture's few edits alone, where no run tells the evaluator's."""
-    shifts = [row.percent for row in rows if row.axis == Axis.NULL.value and row.percent is not None]
-    return null_band(shifts)
-
-
 @dataclass(frozen=True, slots=True)
 class LabResult:
     """Everything of one image, one caption, some probes and some evaluators.
 
     Args:
         caption: the subject caption.
-        rows: by evaluator, the identity first, then the null probes, then the chosen ones.
-        bands: noise band by evaluator.
-        stored: evaluators whose band is that of a stored run; the others' is of this picture's invisible edits alone.
+        rows: by evaluator, the identity first, then the chosen ones.
+        bands: noise band of those evaluators that a stored run tells it of.
         failures: sentence by evaluator that could not be loaded or run.
         fingerprints: what the scores depend on and its key, by evaluator, as in a run's manifest.
         notes: where an evaluator's device had no memory left and what was done about it, by evaluator.
@@ -127,7 +128,6 @@ class LabResult:
     failures: Mapping[str, str]
     fingerprints: Mapping[str, Mapping[str, Any]]
     notes: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
-    stored: frozenset[str] = frozenset()
     known: Mapping[str, tuple[int, int]] = field(default_factory=lambda: MappingProxyType({}))
 
     def of(self, evaluator: str) -> tuple[LabRow, ...]:
@@ -137,24 +137,20 @@ class LabResult:
     @property
     def evaluators(self) -> tuple[str, ...]:
         """Evaluators that scored."""
-        return tuple(self.bands)
+        return tuple(self.fingerprints)
 
     def table(self) -> pd.DataFrame:
         """One row a (probe, evaluator); the columns are LabRow's, + delta, percent and diagnostics."""
         return pd.DataFrame([_record(row) for row in self.rows])
 
     def shifts(self, evaluator: str) -> pd.DataFrame:
-        """Rows of :meth:`table` of one evaluator, without the identity and the null probes."""
-        rows = [row for row in self.of(evaluator) if row.axis not in (None, Axis.NULL.value)]
+        """Rows of :meth:`table` of one evaluator, without the identity."""
+        rows = [row for row in self.of(evaluator) if row.probe != IDENTITY]
         return pd.DataFrame([_record(row) for row in rows])
 
     def as_json(self) -> str:
         """The result as JSON, with what is needed to compute it again."""
-        bands = {
-            name: {"reach": band.reach, "n": band.n, "of": "run" if name in self.stored else "picture"}
-            for name, band in self.bands.items()
-            if band.n
-        }
+        bands = {name: {"reach": band.reach, "n": band.n} for name, band in self.bands.items()}
         record = {
             "item": self.item,
             "corpus": self.corpus,
@@ -172,7 +168,7 @@ class LabResult:
 def _record(row: LabRow) -> dict[str, Any]:
     record = {each.name: getattr(row, each.name) for each in fields(row)}  # asdict cannot copy a mapping proxy
     diagnostics, notes = record.pop("diagnostics"), record.pop("notes")
-    derived = {"dropped": row.dropped, "delta": row.delta, "percent": row.percent, "zero_baseline": row.zero_baseline}
+    derived = {name: getattr(row, name) for name in ("dropped", "verdict", "delta", "percent", "zero_baseline")}
     measured = {name: value if math.isfinite(value) else None for name, value in diagnostics.items()}
     return {**record, **derived, **measured, "notes": " ".join(notes)}
 
@@ -204,11 +200,6 @@ class _Score:
     error: str
 
 
-def null_probes() -> tuple[Probe, ...]:
-    """Every registered edit that nobody can see; the lab always scores them, for the noise band."""
-    return tuple(probe for probe in registry.catalogue() if probe.axis is Axis.NULL)
-
-
 def run_lab(
     bench: Workbench,
     caption: str,
@@ -218,12 +209,12 @@ def run_lab(
     pool: Pool,
     cache: EmbeddingCache | Callable[[str], EmbeddingCache] | None = None,
     progress: Progress | None = None,
-    bands: Mapping[str, NullBand] | None = None,
+    band_of: Callable[[str], NullBand | None] | None = None,
     show: Callable[[LabResult], None] | None = None,
 ) -> LabResult:
     """Score every chosen probe of one image under every chosen evaluator.
 
-    The null probes are always scored too. An edit of the image keeps ``caption`` and is compared with the
+    An edit of the image keeps ``caption`` and is compared with the
     unedited image; an edit of the caption is compared with its family's length-matched neutral caption, the bare
     template or ``caption``, whichever its probe names. Each evaluator sees each image and each caption once.
 
@@ -235,8 +226,7 @@ def run_lab(
         evaluators: names or ``path/to/file.py:Name`` references.
         pool: where loaded evaluators live.
         cache: embeddings of earlier calls, or what gives those of an evaluator.
-        bands: noise bands of stored runs, by the key of the evaluator's fingerprint; an evaluator without one is held
-            against this picture's own invisible edits.
+        band_of: gives the noise band that a stored run tells, by the key of the evaluator's fingerprint.
         show: given what is known after each evaluator but the last.
 
     Returns:
@@ -249,14 +239,12 @@ def run_lab(
     if not caption.strip():
         raise InvalidInput("the caption is empty; type one, or use the template")
     say = progress or (lambda _: None)
-    shown = tuple({probe.name: probe for probe in (*null_probes(), *probes)}.values())
+    shown = tuple({probe.name: probe for probe in probes}.values())
     subject = subject_of(bench.item, caption)
     say("Making variants")
     for probe in shown:
         bench.make(probe, subject)
-    found = LabResult(
-        bench.item.id, bench.item.corpus, bench.image(None)[0], caption, bench.seed, (), {}, {}, {}, {}, frozenset(), {}
-    )
+    found = LabResult(bench.item.id, bench.item.corpus, bench.image(None)[0], caption, bench.seed, (), {}, {}, {})
     names = tuple(dict.fromkeys(evaluators))
     for name in names:
         try:
@@ -266,7 +254,7 @@ def run_lab(
         except InvariscopeError as error:
             found = replace(found, failures={**found.failures, name: str(error)})
         else:
-            found = _with_turn(found, name, *turn, bands=bands or {})
+            found = _with_turn(found, name, *turn, band_of=band_of)
         if show is not None and name != names[-1]:
             show(found)
     return found
@@ -280,18 +268,16 @@ def _with_turn(
     note: str,
     known: tuple[int, int],
     *,
-    bands: Mapping[str, NullBand],
+    band_of: Callable[[str], NullBand | None] | None,
 ) -> LabResult:
     """A result with what one evaluator added to it."""
-    band = bands.get(fingerprint.key)
-    held = band or own_band(own)
+    band = band_of(fingerprint.key) if band_of else None
     return replace(
         found,
-        rows=(*found.rows, *(_against(row, held) for row in own)),
-        bands={**found.bands, name: held},
+        rows=(*found.rows, *(_against(row, band) for row in own)),
+        bands={**found.bands, **({name: band} if band else {})},
         fingerprints={**found.fingerprints, name: {**fingerprint.as_dict(), "key": fingerprint.key}},
         notes={**found.notes, **({name: note} if note else {})},
-        stored=found.stored | ({name} if band else set()),
         known={**found.known, name: known},
     )
 
@@ -443,7 +429,7 @@ def _made_of(probe: Probe | None) -> str | None:
     return probe.construction.value if probe is not None and probe.construction is not None else None
 
 
-def _against(row: LabRow, band: NullBand) -> LabRow:
-    if row.percent is None or not band.n or row.probe == IDENTITY:
+def _against(row: LabRow, band: NullBand | None) -> LabRow:
+    if row.percent is None or band is None or row.probe == IDENTITY:
         return row
     return replace(row, in_null_band=band.holds(row.percent))

@@ -17,7 +17,7 @@ from core.charts.spec import FAINT, PALETTE, Axis, Figure, Shade, Style, faded, 
 from core.probes import base
 
 PERCENT = "% change"
-DROPS, STAYS = "broken: drops", "broken: no drop beyond noise"
+DROPS, STAYS = "broken: drops", "broken: no drop, or only noise"
 """Series of the probes under which the score must drop."""
 
 GROUPS = PICTURE, WORD, CAPTION, BROKEN = (
@@ -35,10 +35,10 @@ def shift_bars(rows: pd.DataFrame, *, low: float, high: float, colour: str) -> F
     """One evaluator's shifts on its own scale.
 
     Args:
-        rows: one row a probe with ``probe, caption, score, baseline_score, delta, percent, in_null_band, reason``;
-            percent is missing where the probe was rejected or the baseline is zero. With ``dropped``, whether the score
-            fell where a probe breaks the meaning: these bars are coloured by it. With ``title``, what stands beside a
-            bar in the place of the probe.
+        rows: one row a probe with ``probe, caption, score, baseline_score, delta, percent, in_null_band, verdict,
+            reason``; percent is missing where the probe was rejected or the baseline is zero. With ``dropped``, whether
+            the score fell where a probe breaks the meaning: these bars are coloured by it. With ``title``, what stands
+            beside a bar in the place of the probe.
         low: lower bound of the noise band in percent; NaN where there is none.
         high: upper bound.
         colour: ``#rrggbb`` of the evaluator.
@@ -104,24 +104,17 @@ def _range(percents: np.ndarray, low: float, high: float) -> tuple[float, float]
 
 
 def _hover(row: Mapping[Any, Any]) -> str:
+    name = row.get("title", row["probe"])
     if pd.isna(row["score"]):
-        return f"{row['probe']}\n{row['reason']}"
-    said = {
-        True: "the meaning is broken and the score drops",
-        False: "the meaning is broken and the score does not drop beyond noise",
-    }
-    band = (
-        said.get(row["dropped"])
-        if row.get("dropped") in (True, False)
-        else {True: "inside the noise band", False: "outside the noise band"}.get(row["in_null_band"], "no noise band")
-    )
+        return f"{name}\n{row['reason']}"
     against = f" ({row['baseline']})" if row.get("baseline") else ""
     if pd.isna(row["baseline_score"]) or pd.isna(row["delta"]):
-        return f"{row['probe']}\nscore {row['score']:.4f}, no baseline"
+        return f"{name}\nscore {row['score']:.4f}, no baseline"
     return (
-        f"{row['probe']}\nscore {row['score']:.4f} against {row['baseline_score']:.4f}{against}\n"
-        f"Δ {signed(row['delta'], digits=4, unit='')} · {signed(row['percent'], digits=2)} · n = 1 image\n{band}"
-    )
+        f"{name}\nscore {row['score']:.4f} against {row['baseline_score']:.4f}{against}\n"
+        f"Δ {signed(row['delta'], digits=4, unit='')} · {signed(row['percent'], digits=2)} · n = 1 image\n"
+        f"{row['verdict']}"
+    ).rstrip()
 
 
 _SHADED = "Shaded: each evaluator's noise band, in its colour."
@@ -220,7 +213,7 @@ def bars_beside(
         edits: one at least.
         figures: by evaluator, a bar an edit in the same order.
         heads: what stands above each: the score that the bars are changes of.
-        bands: what stands below each: its shaded stretch in words.
+        bands: what stands below each that has a shaded stretch: that in words.
         alt: what the tables say, for those who cannot see them.
         chosen: name of the edit that is marked.
 
@@ -277,31 +270,60 @@ def one_scale(figures: Iterable[Figure]) -> tuple[float, float] | None:
 
 
 def answer(figures: Mapping[str, Figure], ends: Mapping[str, str]) -> str:
-    """Say under how many edits each evaluator's score changes beyond its noise band, and how often it notices an error.
+    """Say what changes each evaluator's score, and how often it notices an error.
+
+    Where it has a noise band: under how many edits it changes by more. Where it has none: the largest change, and of
+    noise nothing. Edits without a percent change count nowhere.
 
     Args:
         figures: bars by evaluator.
         ends: of evaluators whose unedited score lies at an end of their scale, which end that is.
 
     Returns:
-        One or two sentences; empty where no evaluator has a noise band and no edit breaks the meaning.
+        A sentence for each of these that there is; empty where no edit has a percent change.
     """
-    told, broken, before = list[str](), list[str](), 0
+    told: dict[str, list[str]] = {each: [] for each in _ANSWERS}
+    before = 0
     for name, figure in figures.items():
-        frame = figure.frame[figure.frame["value"].notna() | figure.frame["series"].ne(PERCENT)]
+        frame = figure.frame[figure.frame["value"].notna()]
         own, wrong = frame[frame["series"].eq(PERCENT)], frame[frame["series"].ne(PERCENT)]
+        beyond, largest, noticed, falls = told.values()
+        could = f"only a {'fall' if ends.get(name) == 'maximum' else 'rise'} could show"
+        at = f" (at its {ends[name]}: {could})" if name in ends else ""
         if len(own) and figure.shades:
             moved = int((~own["hollow"]).sum())
             edits = "edit" if len(own) == 1 else "edits"
             of = "" if before == len(own) else f" of {len(own)} {edits}" if not before else f" of {len(own)}"
-            could = f"only a {'fall' if ends.get(name) == 'maximum' else 'rise'} could show"
-            at = f" (at its {ends[name]}: {could})" if name in ends and not moved else ""
-            told.append(f"{name} on {moved or 'none'}{of}{at}")
+            beyond.append(f"{name} on {moved or 'none'}{of}{'' if moved else at}")
             before = len(own)
+        elif len(own):
+            largest.append(f"{name} {furthest(own) or f'none{at}'}")
         if len(wrong):
-            broken.append(f"{name} on {int(wrong['series'].eq(DROPS).sum())} of {len(wrong)}")
-    said = [f"Changed by more than noise: {', '.join(told)}."] if told else []
-    return " ".join(said + ([f"Broken meanings lower it by more than noise: {', '.join(broken)}."] if broken else []))
+            of = f"{name} on {int(wrong['series'].eq(DROPS).sum())} of {len(wrong)}"
+            (noticed if figure.shades else falls).append(of)
+    return " ".join(f"{each} {', '.join(names)}." for each, names in told.items() if names)
+
+
+_ANSWERS = (
+    "Changed by more than noise:",
+    "Largest change:",
+    "Broken meanings lower it by more than noise:",
+    "Broken meanings lower it:",
+)
+"""How the sentences of :func:`answer` begin."""
+
+
+def furthest(bars: pd.DataFrame) -> str:
+    """The largest change in words and the edit that makes it; of equal ones the first. Empty where nothing moves.
+
+    Args:
+        bars: columns ``label``, ``value`` in percent and ``text``.
+    """
+    sizes = bars["value"].abs()
+    if not sizes.max() > 0:
+        return ""
+    top, same = bars.iloc[int(sizes.argmax())], int((sizes == sizes.max()).sum()) - 1
+    return f"{top['text']} ({top['label']}{f' and {same} more as far' if same else ''})"
 
 
 def _table(
@@ -324,14 +346,14 @@ def _table(
         cells = "".join(drawn[name][place] for name in figures)
         lines += f'<tr data-edit="{escape(edit.name)}"{marked}>{_row_head(edit, edit.name == chosen)}{cells}</tr>'
     score, scale, noise = (
-        _said(head, [told[name] for name in figures])
+        _said(head, [told[name] for name in figures if name in told])
         for head, told in (
             ("Score of the unedited pair", heads),
             (
                 ONE_SCALE if len(set(spans.values())) == 1 else OWN_SCALES,
                 {name: _reach(figures[name], *spans[name]) for name in figures},
             ),
-            ("Noise, grey", bands),
+            ("Noise, grey", {name: bands.get(name, "not known") for name in figures if bands.keys() & figures.keys()}),
         )
     )
     return (

@@ -19,9 +19,9 @@ from core.analysis.failures import scales
 from core.analysis.overview import card_risks, fairness_card, family_contrasts, worst_findings
 from core.analysis.questions import Options
 from core.analysis.questions.behind_the_scores import origins
-from core.analysis.reading import part_of, read_table
+from core.analysis.reading import evaluators_of, part_of, read_table
 from core.analysis.run_purpose import purpose
-from core.analysis.scope import Narrowed, Scope, narrow
+from core.analysis.scope import Narrowed, Scope, narrow, open_probes
 from core.analysis.selectivity import lack
 from core.analysis.slices import CHOICES, Slice, judged
 from core.analysis.table import ScoreTable, View
@@ -30,9 +30,10 @@ from core.errors import InvariscopeError
 from core.features.human.studies import list_studies, studies_dir
 from core.features.human.study_outcomes import accepted_by_people
 from core.features.human.votes import verdicts
+from core.probes.base import Axis
 from core.report.fairness_card import asked_besides
 from core.statistics.bootstrap import LEAST_N
-from core.statistics.changes import NullBand
+from core.statistics.changes import SURE, NullBand
 from core.store.run_files import Run, seal_told
 from core.store.run_files import Signature as Files
 from core.store.store import Store, default_store, run_paths, signature
@@ -229,23 +230,27 @@ def accepted_words(files: Signature, scope: Narrowed) -> dict[str, str]:
     return known_words(scores(files, scope), accepted_by_people(list_studies()[0], scope.run_ids))
 
 
-@st.cache_data(hash_funcs=KEYED, max_entries=4, show_spinner=False)
-def null_bands(files: Signature) -> dict[str, NullBand]:
-    """Noise band of single pairs of every evaluator of the usual scope, by the key of its fingerprint."""
-    if not files or not store(files).runs():
-        return {}
-    try:
-        seen = narrowed(files, Scope()).only()
-        known = scores(files, seen)
-    except InvariscopeError:
-        return {}
-    about = known.about["evaluators"]
-    keys = dict(zip(about["evaluator"], about["key"], strict=True))
-    bands = {
-        keys.get(row["evaluator"]): NullBand(row["null_percent"], row["n_null"], row["typical"])
-        for row in scales(known).to_dict("records")
-    }
-    return {str(key): band for key, band in bands.items() if key and band.n}
+@st.cache_data(hash_funcs=KEYED, max_entries=64, show_spinner=False)
+def noise_band(files: Signature, key: str) -> NullBand | None:
+    """Noise band of single pairs of the evaluator whose fingerprint has a key; None where no run tells it.
+
+    Of the usual scope of those runs alone that made invisible edits under it; fewer than SURE of them tell nothing.
+    """
+    if not files:
+        return None
+    opened = store(files)
+    rows = open_probes(opened)
+    edited = rows[rows["axis"] == Axis.NULL.value].groupby("evaluator")["run"].unique()
+    known = evaluators_of(opened.runs())
+    for name, own in known[known["key"] == key].groupby("evaluator"):
+        told = tuple(each for each in own["run"].unique() if each in edited.get(name, ()))
+        try:
+            found = scales(scores(files, narrowed(files, Scope(runs=told, evaluators=(str(name),))).only()))
+        except InvariscopeError:
+            continue
+        for row in found[found["n_null"] >= SURE].to_dict("records"):
+            return NullBand(row["null_percent"], row["n_null"], row["typical"])
+    return None
 
 
 @st.cache_data(hash_funcs=KEYED, max_entries=256, show_spinner=False)

@@ -17,6 +17,7 @@ from core.charts.spec import signed
 from core.corpora.images import encode_png
 from core.errors import InvariscopeError
 from core.probes.titles import title
+from core.statistics.changes import SURE
 from core.store.store import Store
 from core.stories.story import Held
 from pages.views.common.collect import data_buttons
@@ -275,10 +276,6 @@ def draw_gallery(
         with st.container(horizontal=True, horizontal_alignment="center"):
             key = f"failures.page.from.{page}"
             st.pagination(pages, default=page, key=key, on_change=_paged, args=(state, key))
-
-
-SURE = 20
-"""Fewest invisible edits of which one in twenty may lie outside the band."""
 
 
 def _null_bands(rows: pd.DataFrame) -> str:

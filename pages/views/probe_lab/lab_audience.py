@@ -27,7 +27,7 @@ from pages.views.common.url_state import PageState
 from pages.views.failures.failure_card import marked
 from pages.views.failures.failure_pictures import LARGE
 from pages.views.probe_lab.lab_picture import forget_object, said_for
-from pages.views.probe_lab.lab_sheet import sheet_of
+from pages.views.probe_lab.lab_sheet import bands_said, sheet_of
 from pages.views.probe_lab.lab_state import shared
 
 COLUMNS = ("Metric", "Score", "% change", "Noise band, ±", "")
@@ -88,12 +88,11 @@ def view_slide(
         pairs = ((f"{what}, as it is", bench.pixels), (f"{what}: {title(chosen).lower()}", edited))
         sides = [Picture(alt, "jpg", jpeg(thumbnail(as_picture(each), side=LARGE))) for alt, each in pairs]
     sides.append(Picture(f"Every edit of {what} with its scores", "jpg", jpeg(sheet_of(bench, result, probes))))
-    bands = ", ".join(f"{name} ±{number(result.bands[name].reach, digits=2)} %" for name in result.evaluators)
     scored = ", ".join(f"{each} ({_digits(result, each)})" for each in result.evaluators)
     names = [each.name for each in probes if each.name in made][:MOST_ROWS]
     return Slide(
         f"{what}: what moves its scores",
-        (f"“{result.caption}”"[:400], f"Percent change of each score. Null band: {bands}."[:400]),
+        (f"“{result.caption}”"[:400], f"Percent change of each score. {bands_said(result)}"[:400]),
         tuple(sides),
         ("Edit", *result.evaluators),
         tuple((said_for(name, bench.item)[:80], *_moved(result, name)) for name in names),
@@ -116,19 +115,14 @@ def _digits(result: LabResult, evaluator: str) -> str:
 
 
 def _row(result: LabResult, row: LabRow) -> tuple[str, ...]:
-    band = result.bands[row.evaluator].reach
-    where = (
-        "" if row.in_null_band is None else "within the noise band" if row.in_null_band else "outside the noise band"
-    )
-    if row.dropped is not None:
-        where = "the meaning is broken; " + ("it drops" if row.dropped else "it does not drop beyond noise")
+    band = result.bands.get(row.evaluator)
     moved = "—" if row.percent is None else signed(row.percent)
     return (
         row.evaluator,
         f"{number(row.baseline_score)} → {number(row.score)}",
         moved,
-        "—" if band != band else f"{number(band, digits=1)} %",
-        where,
+        f"{number(band.reach, digits=1)} %" if band else "not known",
+        row.verdict,
     )
 
 
@@ -363,12 +357,7 @@ def _coloured(row: LabRow, moved: str) -> str:
 
 
 def _beside(result: LabResult, row: LabRow) -> str:
-    if row.dropped is not None:
-        return "The meaning is broken; " + (
-            "the score drops" if row.dropped else "the score does not drop beyond noise"
-        )
-    band = result.bands[row.evaluator]
-    if row.in_null_band is None:
-        return "No noise band to hold it against"
-    where = "inside" if row.in_null_band else "outside"
-    return f"{where.capitalize()} the noise band of ±{number(band.reach, digits=1)} %, one picture"
+    band = result.bands.get(row.evaluator)
+    noise = f"noise: ±{number(band.reach, digits=1)} %" if band else "no run tells how far it moves by itself"
+    said = f"{row.verdict}; {noise}" if row.verdict else noise
+    return f"{said[:1].upper()}{said[1:]}"

@@ -8,22 +8,24 @@ import pandas as pd
 import streamlit as st
 
 from core.charts.canvas import jpeg, thumbnail
-from core.charts.spec import Figure, colours, signed
+from core.charts.spec import Figure, colours
 from core.corpora.item_pictures import as_picture
 from core.errors import ProbeRejected
 from core.evaluators import registry as evaluators
 from core.features.lab.lab import LabResult
-from core.features.lab.lab_figures import GROUPS, Edit, answer, bars_beside, group_of, is_cut, shift_bars
+from core.features.lab.lab_figures import GROUPS, Edit, answer, bars_beside, furthest, group_of, is_cut, shift_bars
 from core.probes.base import IDENTITY, Construction, Probe, Variant
 from core.probes.pairs import subject_of
 from core.probes.titles import title
 from core.scoring.workbench import Workbench
 from core.statistics.changes import NullBand
+from pages.views.common.access import AUDIT, may_operate
+from pages.views.common.links import link_to
 from pages.views.common.text import counted, number, safe
 from pages.views.common.url_state import PageState
 from pages.views.probe_lab.lab_picture import data_address, said_for, said_of
 from pages.views.probe_lab.lab_searches import asked_last
-from pages.views.probe_lab.lab_sheet import apart, template
+from pages.views.probe_lab.lab_sheet import apart, not_told, template, unmeasured
 from pages.views.probe_lab.lab_state import own_metrics
 
 _JS = """
@@ -175,17 +177,34 @@ def charts(bench: Workbench, edited: Edited, result: LabResult | None, *, chosen
         st.caption(safe(edited.left_out, limit=1500))
     if not names:
         return
-    bands = {name: _band(result.bands[name], figure) for name, figure in bars.items()} if result else {}
-    alt = "; ".join(_spoken(*each) for each in shifts.items()) or "Edits"
+    _offer_noise(result)
+    bands = {name: _band(band, bars[name]) for name, band in result.bands.items() if name in bars} if result else {}
+    alt = "; ".join(_spoken(*each) for each in bars.items()) or "Edits"
     st.html(bars_beside(edited.rows, bars, heads=heads, bands=bands, alt=alt, chosen=chosen))
-    if result and any(band.n for band in result.bands.values()):
-        st.caption(
-            "Grey: 95 of 100 invisible edits stay inside, as estimated from n; a faint bar lies in it. A click on a "
-            "row shows below what the metric saw.",
-            help=_HOW,
+    if bars:
+        grey = (
+            "Grey: 95 of 100 invisible edits stay inside, as estimated from n; a faint bar lies in it. "
+            if bands
+            else ""
         )
+        st.caption(f"{grey}A click on a row shows below what the metric saw.", help=_HOW)
     for line in (*edited.notes, *(_below(result, shifts) if result else ())):
         st.caption(line)
+
+
+def _offer_noise(result: LabResult | None) -> None:
+    """Say of which metrics no run tells how far they move by themselves, and lead to the audit that would."""
+    if result is None or not (said := not_told(result)):
+        return
+    names = unmeasured(result)
+    ready = [name for name in names if name in evaluators.catalogue()]
+    with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+        st.caption(safe(said, limit=600), width="content")
+        if may_operate():
+            asked = {"evaluators": ",".join(ready)} if ready else {"own": "yes"}
+            link_to(
+                AUDIT, f"Audit {'it' if len(names) == 1 else 'them'}", icon=":material/play_circle:", query_params=asked
+            )
 
 
 def _shifts(result: LabResult, name: str, names: Sequence[str]) -> pd.DataFrame:
@@ -202,8 +221,11 @@ def _warn(result: LabResult) -> None:
 
 
 def _bars(bench: Workbench, result: LabResult, name: str, rows: pd.DataFrame) -> Figure:
-    reach = result.bands[name].reach
-    said = rows.assign(baseline=[said_for(each, bench.item) for each in rows["baseline"]])
+    reach = result.bands[name].reach if name in result.bands else math.nan
+    said = rows.assign(
+        title=[said_for(each, bench.item) for each in rows["probe"]],
+        baseline=[said_for(each, bench.item) for each in rows["baseline"]],
+    )
     return shift_bars(said, low=-reach, high=reach, colour=colours(result.evaluators)[name])
 
 
@@ -232,8 +254,6 @@ def _end(name: str, score: float | None) -> str:
 
 
 def _band(band: NullBand, bars: Figure) -> str:
-    if not band.n:
-        return "no band"
     wider = ", wider than shown" if is_cut(bars) else ""
     return f"±{number(band.reach, digits=2)} %, n = {band.n}{wider}"
 
@@ -255,12 +275,9 @@ SMALL = 0.1
 
 
 def _known(result: LabResult, name: str, rows: pd.DataFrame) -> Iterator[str]:
-    if not result.bands[name].n:
-        yield "No noise band: no invisible edit has a percent change here."
-    elif name not in result.stored:
-        yield "The noise band is of this picture alone: no run with invisible edits under this metric is open."
+    typical = result.bands[name].typical if name in result.bands else math.nan
     clean = next(row.score for row in result.rows if row.evaluator == name and row.probe == IDENTITY)
-    if clean is not None and abs(clean) < SMALL * (typical := result.bands[name].typical):
+    if clean is not None and abs(clean) < SMALL * typical:
         yield (
             f"The unedited score, {number(clean)}, is under a tenth of what is usual ({number(typical)}): percent "
             "changes of so little are large whatever happened. Is the caption true of the picture?"
@@ -273,14 +290,9 @@ def _known(result: LabResult, name: str, rows: pd.DataFrame) -> Iterator[str]:
         yield f"{counted(unscored, 'edit')} without a score, see the table."
 
 
-def _spoken(name: str, rows: pd.DataFrame) -> str:
-    outside = rows[rows["in_null_band"].eq(False)]
-    sizes = rows["percent"].astype(float).abs().fillna(-1.0)
-    if (sizes >= 0).any():
-        top = rows.iloc[int(sizes.argmax())]
-        same = int((sizes == sizes.max()).sum()) - 1
-        return (
-            f"Percent change under {name}: {len(outside)} of {len(rows)} probes outside the noise band; "
-            f"largest {title(top['probe'])} {signed(top['percent'])}" + (f" and {same} more as large" if same else "")
-        )
-    return f"Percent change under {name}: none is defined for {len(rows)} probes"
+def _spoken(name: str, bars: Figure) -> str:
+    frame = bars.frame[bars.frame["value"].notna()]
+    if frame.empty:
+        return f"Percent change under {name}: none is defined for {counted(len(bars.frame), 'edit')}"
+    beyond = f"{int((~frame['hollow']).sum())} of {counted(len(frame), 'edit')} by more than noise; "
+    return f"Percent change under {name}: {beyond if bars.shades else ''}largest {furthest(frame) or 'none'}"

@@ -21,7 +21,7 @@ from core.probes.families.inserted import in_own_caption
 from core.probes.titles import family_title, measured_in, sweeps_among, title
 from core.scoring.workbench import Workbench
 from core.store.text_files import csv_text
-from pages.views.common.open_runs import null_bands, present
+from pages.views.common.open_runs import noise_band, present
 from pages.views.common.page_charts import draw
 from pages.views.common.page_tables import draw_table
 from pages.views.common.text import safe, thousands
@@ -145,7 +145,7 @@ def compute(
         pool=shared_pool(),
         cache=partial(shared().embeddings_of, bench),
         progress=lambda step: status.update(label=f"{step} …"),
-        bands=null_bands(present()),
+        band_of=partial(noise_band, present()),
         show=show,
     )
     shared().embeddings.flush()
@@ -248,10 +248,8 @@ def table(result: LabResult) -> None:
 
 def _mind(row: pd.Series) -> str:
     said = [str(row["reason"])] if row["reason"] else []
-    if row["dropped"] is False:
-        said.append("the meaning is broken and the score does not drop beyond noise")
-    if row["in_null_band"] is False:
-        said.append("outside the noise band")
+    if row["dropped"] is False or row["in_null_band"] is False:
+        said.append(row["verdict"])
     if row["zero_baseline"]:
         said.append("baseline scores 0 or less, no % change")
     if row["truncated"]:

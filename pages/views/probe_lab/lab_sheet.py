@@ -13,6 +13,7 @@ from core.features.lab.lab import LabResult, LabRow
 from core.probes.base import IDENTITY, Construction, Probe
 from core.probes.words.templates import base_caption
 from core.scoring.workbench import Workbench
+from core.statistics.wording import listed
 from pages.views.common.text import number
 from pages.views.probe_lab.lab_picture import said_for
 
@@ -43,17 +44,30 @@ def sheet_of(bench: Workbench, result: LabResult, probes: Sequence[Probe]) -> np
 
 
 def how_read(result: LabResult) -> str:
-    """The legend of a sheet of one picture: what is compared, the marks, every evaluator's null band."""
-    bands = "; ".join(
-        f"{name} {f'±{number(band.reach, digits=2)} %, n = {band.n}' if band.n else 'none'}"
-        for name, band in result.bands.items()
-        if name in result.evaluators
-    )
+    """The legend of a sheet of one picture: what is compared, the marks, every evaluator's noise band."""
+    marks = f"{STRONG} more than noise, {WEAK} as small as changes under edits that nobody can see. "
     return (
-        f"Score and its percent change against the probe's baseline. {STRONG} outside the metric's null band, "
-        f"{WEAK} inside: as small as edits that nobody can see. Null band: {bands}. One picture: {result.corpus} / "
-        f"{result.item}."
+        f"Score and its percent change against the edit's baseline. {marks if result.bands else ''}"
+        f"{bands_said(result)} One picture: {result.corpus} / {result.item}."
     )
+
+
+def bands_said(result: LabResult) -> str:
+    """How far every evaluator moves by itself, and of which ones no run tells it."""
+    told = "; ".join(f"{name} ±{number(band.reach, digits=2)} %, n = {band.n}" for name, band in result.bands.items())
+    return " ".join(filter(None, (told and f"Noise band: {told}.", not_told(result))))
+
+
+def unmeasured(result: LabResult) -> list[str]:
+    """Evaluators of which no run tells how far they move by themselves."""
+    return [name for name in result.evaluators if name not in result.bands]
+
+
+def not_told(result: LabResult) -> str:
+    """Say of which evaluators no run tells how far they move by themselves; empty where it is told of each."""
+    names = unmeasured(result)
+    moves = "moves by itself" if len(names) == 1 else "move by themselves"
+    return f"No run tells how far {listed(names)} {moves}." if names else ""
 
 
 def _cell(bench: Workbench, result: LabResult, probe: Probe | None) -> Cell:
@@ -72,7 +86,7 @@ def _score(row: LabRow, item: Item) -> Score:
     moved = "" if row.percent is None or row.probe == IDENTITY else f" · {signed(row.percent)}"
     other = row.baseline != IDENTITY and row.baseline_score is not None
     against = f" against {number(row.baseline_score)} ({said_for(row.baseline, item)})" if other else ""
-    broken = "" if row.dropped is None else ", drops" if row.dropped else ", no drop beyond noise"
+    broken = "" if row.dropped is None else f", {row.verdict}"
     outside = None if row.dropped is not None or row.in_null_band is None else not row.in_null_band
     said = f"{row.evaluator} {number(row.score)}{against}{moved}{broken}"
     return Score(said, None if row.probe == IDENTITY else outside)

@@ -43,7 +43,7 @@ from core.store import run_sources as stored
 from core.store.run_sources import OwnMetric
 from pages.views.common.access import may_operate
 from pages.views.common.day_folder import DayFolder
-from pages.views.common.open_runs import KEYED, Shelf, Signature, null_bands, present, store
+from pages.views.common.open_runs import KEYED, Shelf, Signature, noise_band, present, store
 from pages.views.common.reader_uploads import Uploads, session
 from pages.views.common.run_corpora import corpus_names, item_ids, load_corpus, ships
 from pages.views.common.url_state import Field, PageState, joined, one_of, some_of, switch_field, text
@@ -300,11 +300,11 @@ def warm(names: Sequence[str]) -> None:
 def _load(names: Sequence[str]) -> None:
     for name in names:
         try:
-            with shared_pool().lease(name):
-                pass
+            with shared_pool().lease(name) as loaded:
+                key = loaded.fingerprint.key
         except InvariscopeError:  # told where it is asked to score
             continue
-    null_bands(present())  # opens the runs, which their bands are of
+        noise_band(present(), key)  # reads the run that its band is of
 
 
 def _kept_embeddings() -> EmbeddingCache:

@@ -63,10 +63,12 @@ READ = (
 )
 """How a flip risk is to be read; it stands wherever one is shown."""
 
+REVERSED = f"reversed in {100 * TOLERATED:g} % of pairs or more"
+"""What becomes, under a harmless edit, of a lead that is smaller than the trustworthy gap."""
+
 EVIDENCE = (
-    "The smallest gap from which on the flip risk is below 5 %. Two scores that lie closer together are no evidence "
-    "that one caption is better: an edit that should not matter turns them round too often. Nine in ten pairs of "
-    "shifts differ by no more than this gap."
+    f"The smallest difference between the scores of two single captions that a harmless edit hardly reverses: smaller "
+    f"ones are {REVERSED}. Nine in ten pairs of shifts differ by no more than this gap."
 )
 """What the trustworthy gap is, wherever one is shown."""
 
@@ -249,7 +251,8 @@ def evident_gaps(cells: Iterable[Cell], *, floor: bool = True, picked: Picked = 
         One row a cell: BY + d, low, high (in units of the score), of_iqr, of_iqr_low, of_iqr_high, of_sd, of_sd_low,
         of_sd_high (in percent of the interquartile range and of the standard deviation of the evaluator's clean
         scores), null_d, null_low, null_high, null_of_iqr, pairs (SAME or APART), apart_d, apart_low, apart_high (the
-        gap for captions of two different pictures), n_items, n_sources, said (in words), note.
+        gap for captions of two different pictures), n_items, n_sources, reach (how far apart the evaluator's unedited
+        scores lie at most), said (in words), note.
     """
     records = []
     for cell in cells:
@@ -262,13 +265,14 @@ def evident_gaps(cells: Iterable[Cell], *, floor: bool = True, picked: Picked = 
         counts = (cell.shifts.counts.n_items, cell.shifts.counts.n_sources)
         behind = (cell.shifts.of, apart.estimate, apart.low, apart.high)
         said = _said(found, cell.reach, cell.shifts.of)
-        records.append((*cell.name, *ends, *shares, *under_null, *behind, *counts, said, found.note))
+        records.append((*cell.name, *ends, *shares, *under_null, *behind, *counts, cell.reach, said, found.note))
     return pd.DataFrame(records, columns=[*BY, *_GAPS])
 
 
 _GAPS = (
     "d", "low", "high", "of_iqr", "of_iqr_low", "of_iqr_high", "of_sd", "of_sd_low", "of_sd_high", "null_d", "null_low",
-    "null_high", "null_of_iqr", "pairs", "apart_d", "apart_low", "apart_high", "n_items", "n_sources", "said", "note",
+    "null_high", "null_of_iqr", "pairs", "apart_d", "apart_low", "apart_high", "n_items", "n_sources", "reach", "said",
+    "note",
 )  # fmt: skip
 
 
@@ -348,10 +352,10 @@ def _said(found: Interval, reach: float, of: str) -> str:
     if math.isnan(found.estimate):
         return ""
     if found.estimate == 0:
-        return f"any difference between {_TWO[of]} counts: under {200 * TOLERATED:g} % of pairs of shifts differ"
-    if found.estimate >= reach:
-        return f"no difference between {_TWO[of]} is evidence: scores lie at most {reach:.3g} apart"
-    return f"differences below {found.estimate:.3g} between {_TWO[of]} are no evidence"
+        return f"no difference between {_TWO[of]} is {REVERSED}"
+    if found.estimate > reach:
+        return f"all differences between {_TWO[of]} are {REVERSED}: none exceeds {reach:.3g}"
+    return f"differences below {found.estimate:.3g} between {_TWO[of]} are {REVERSED}"
 
 
 def cell_curves(cells: Iterable[Cell], *, gaps: Sequence[float] = GAPS, unit: str = SCALE) -> pd.DataFrame:

@@ -56,7 +56,7 @@ _HEADERS = (
     "n",
     "Flip risk % [95 % CI]",
     "Flip risk under invisible edits %",
-    "No evidence below, under this family [95 % CI]",
+    "Trustworthy gap, under this family [95 % CI]",
     "Claims",
 )
 
@@ -132,7 +132,7 @@ _READ = {
     "together. Close is 0.7 % of the spread of the middle half of the evaluator's scores (its interquartile range). "
     f"{PAIRS} {READ}",
     "Different pictures": f"the number {TWO_PICTURES}; it stands alone where each picture has one caption.",
-    "No evidence below": f"{EVIDENCE} It is that of the family of the row; another family may ask for more.",
+    "Trustworthy gap": f"{EVIDENCE} It is that of the family of the row; another family may ask for more.",
     "Drift": "whether scores lean one way, told by the middle item, by how many items fall and by the mean score.",
     "Stability": f"whether items change by more than the margin, ±{MARGIN:g} %: by the median |% change|, and by the "
     "share of edits beyond the margin.",

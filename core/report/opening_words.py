@@ -14,7 +14,7 @@ from core.analysis.both_demands import NO_FALL, NOT_ASKED, demands, half_asked
 from core.analysis.comparisons import families as broken_families
 from core.analysis.comparisons import picked_failure
 from core.analysis.effects import named_worst
-from core.analysis.flip_cells import shift_cells, widest_gaps
+from core.analysis.flip_cells import REVERSED, shift_cells, widest_gaps
 from core.analysis.flip_shifts import SAME
 from core.analysis.overview import furthest, more_alike, worst_first
 from core.analysis.questions.directional import RATES
@@ -25,7 +25,6 @@ from core.probes.base import Axis
 from core.report.document import Opening, number
 from core.seeds import RUN_SEED
 from core.statistics.bootstrap import LEAST_N, RESAMPLES
-from core.statistics.flip_risk import TOLERATED
 from core.statistics.wording import counted, listed
 
 Answers = Mapping[str, pd.DataFrame]
@@ -52,8 +51,7 @@ METHODS = (
     "Nobody sees invisible edits. A harm is the absolute shift under a harmless edit, a "
     "drop the right side's score minus the wrong's; both in standard deviations of the unedited scores. "
     "Selectivity is the probability that, of one item, a "
-    "drop exceeds a harm, ties one half. Differences are no evidence below the gap at which a harmless edit inverts "
-    "5 % of pairs.",
+    f"drop exceeds a harm, ties one half. By harmless edits, leads below the trustworthy gap are {REVERSED}.",
 )
 """How every number was made, a paragraph each; 200 words together."""
 
@@ -84,7 +82,7 @@ def opening(
     for name in sorted(worst[:MOST_NAMED]):
         own = rows[(rows["evaluator"] == name) & rows["median_percent"].notna()]
         told[name] = _of(name, own, table, answers, _gap(gaps, name), falls.get(name, NOT_ASKED), words)
-    asked = (*_asked(table, rows, answers, words, gaps=len(gaps) > 0), *_people(accepted))
+    asked = (*_asked(table, rows, answers, words), *_people(accepted))
     return Opening(asked, told, tuple(_cautions(table, rows, words, studied=studied))[:MOST_CAUTIONS])
 
 
@@ -97,9 +95,7 @@ def _families(table: ScoreTable, answers: Answers) -> pd.DataFrame:
     return rows.assign(family=rows["label"])
 
 
-def _asked(
-    table: ScoreTable, rows: pd.DataFrame, answers: Answers, words: Collection[str], *, gaps: bool
-) -> Iterator[str]:
+def _asked(table: ScoreTable, rows: pd.DataFrame, answers: Answers, words: Collection[str]) -> Iterator[str]:
     held = "the template caption" if table.scope.subject == "template" else "captions that people wrote"
     several = len(table.corpora) > 1
     where = f"{len(table.corpora)} corpora" if several else f"corpus {table.corpora[0]}"
@@ -115,8 +111,6 @@ def _asked(
         said += " Edits that add a word which may be true of the picture are left out."
     if len(answers.get(RATES, ())):
         said += " A comparison is missed where the broken side scores at least as high."
-    if gaps:
-        said += f" A difference is no evidence where a harmless edit reverses {100 * TOLERATED:g} % of pairs so close."
     yield said + (f" {more} more stand in the data; none fails more of the two demands." if more > 0 else "")
     if half := half_asked(table.view()):
         yield half
@@ -138,7 +132,7 @@ def _of(
     falls: str,
     words: Collection[str],
 ) -> tuple[str, ...]:
-    """Three sentences on one evaluator: how far it changes, what it fails to see, which differences are evidence."""
+    """Three sentences on one evaluator: how far it changes, what it fails to see, its trustworthy gap."""
     corpus = table.scope.corpus
     if silent := table.silent(name, corpus):
         return (f"Nothing can be said: {silent}.",)
@@ -201,7 +195,7 @@ def _gap(gaps: pd.DataFrame, name: str) -> str:
     row = furthest(own, value="d").iloc[0]
     known = row["pairs"] == SAME and not math.isnan(row["apart_d"])
     apart = f"; different pictures: {row['apart_d']:.3g}" if known else ""
-    return f"{row['said'][:1].upper()}{row['said'][1:]} (gap {row['d']:.3g}{_ends(row, 'low', 'high')}{apart})"
+    return f"{row['said'][:1].upper()}{row['said'][1:]} ({_ends(row, 'low', 'high').strip(', ')}{apart})"
 
 
 def _broken(name: str, table: ScoreTable, answers: Answers) -> str:

@@ -120,7 +120,7 @@ def intervals_of(pairs: ShiftPairs, gaps: Sequence[float], *, level: float = 0.9
 
 
 def evident_gap(pairs: ShiftPairs, *, risk: float = TOLERATED, level: float = 0.95) -> Interval:
-    """Smallest gap from which on the flip risk is below a share: smaller differences are no evidence.
+    """Smallest gap from which on the flip risk is below a share: the trustworthy gap.
 
     The risk never rises with the gap, so that there is one such gap, and it is always reached: at the largest
     difference between two shifts the risk is 0. It is the quantile 1 - 2·risk of the differences |δ′ - δ|. Its interval

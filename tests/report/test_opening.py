@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 
 from core.analysis.both_demands import FALLS, HALF, NO_FALL, NOT_ASKED
-from core.analysis.flip_cells import shift_cells
+from core.analysis.flip_cells import REVERSED, shift_cells
 from core.analysis.questions import Options, catalogue
 from core.analysis.reading import read_table
 from core.analysis.verdicts import UNDECIDED
@@ -75,7 +75,7 @@ def test_each_evaluator_has_three_short_sentences_by_name(said: Opening) -> None
             moved,
         )
         assert falls == f"It {NOT_ASKED}."
-        assert re.fullmatch(r"Differences below .* are no evidence \(gap .*, n = \d+\)\.", gap)
+        assert re.fullmatch(r"Differences below .* are reversed in 5 % of pairs or more \(.*, n = \d+\)\.", gap)
 
 
 @pytest.mark.parametrize("name", ["example-report", "example-contrast"])
@@ -253,7 +253,7 @@ def test_where_meanings_were_broken_the_same_breath_says_whether_it_falls(tmp_pa
     assert report.opening.evaluators["flat"][0].startswith("Nothing can be said: ")
     _, broken, gap = report.opening.evaluators["e"]
     assert broken.startswith(f"It {FALLS}; missed most: ")
-    assert "are no evidence" in gap or "is evidence" in gap
+    assert REVERSED in gap
     worst = frame(report, "C-rates").query("evaluator == 'e'").sort_values("failure").iloc[-1]
     told = re.search(rf": {worst['family']}, {worst['failure']:.0f} % of {worst['n']} \[(\d+), (\d+)\]\.", broken)
     assert told is not None

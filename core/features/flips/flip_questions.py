@@ -1,4 +1,4 @@
-"""Flip risk: the gap that is evidence, how often an edit inverts a near tie (table 13, figure 11), gap by gap, and
+"""Flip risk: the trustworthy gap, how often an edit inverts a near tie (table 13, figure 11), gap by gap, and
 what became of the near ties of a run that holds several captions of a picture.
 
 Rows are the paper's contrasts, and the whole families beside them.
@@ -75,7 +75,7 @@ _NULL = Column("null_risk", "Invisible edits, risk %", digits=1, help="The risk 
 
 
 def questions(table: ScoreTable) -> tuple[Question, ...]:
-    """The gap that is evidence; risk at one gap, on both scales; and at every gap."""
+    """The trustworthy gap; risk at one gap, on both scales; and at every gap."""
     several = several_captions(table)
     whose = f" {PAIRS if several else ONE_CAPTION}"
     note, evidence = f"{HOW}{whose}{without(table)}", f"{_EVIDENT}{whose}"
@@ -121,7 +121,7 @@ def questions(table: ScoreTable) -> tuple[Question, ...]:
     dots = Dots(
         values=("of_iqr", "of_iqr_low", "of_iqr_high"), axis="gap, % of the IQR", order=_ordered, opened=_with_opened
     )
-    marked = Drawing("F-evidence", "Differences that are no evidence", evidence, dots, opens=_OPENS)
+    marked = Drawing("F-evidence", "Trustworthy gaps", evidence, dots, opens=_OPENS)
     wide = tuple(
         Column(f"risk_{gap:g}", f"d = {100 * gap:g} %", digits=1, low=f"low_{gap:g}", high=f"high_{gap:g}")
         for gap in GAPS
@@ -129,7 +129,7 @@ def questions(table: ScoreTable) -> tuple[Question, ...]:
     return (
         Question(
             "S24",
-            "How large must a difference be to be evidence?",
+            "From which difference on can a lead be trusted?",
             "flips",
             "evidence",
             evidence,

@@ -292,7 +292,7 @@ def _as_junit(report: "MetricReport", held: "Gate") -> str:
 
 
 def _print_evidence(found: "Sequence[FamilyEvidence]") -> None:
-    from core.analysis.flip_cells import ONE_CAPTION, TWO_PICTURES
+    from core.analysis.flip_cells import ONE_CAPTION, REVERSED, TWO_PICTURES
     from core.analysis.flip_shifts import APART, SAME
 
     def ends(each: "FamilyEvidence", *, of: str) -> str:
@@ -302,7 +302,7 @@ def _print_evidence(found: "Sequence[FamilyEvidence]") -> None:
     if not found:
         return
     table(
-        ("family", "no evidence below", "95 % interval", "captions of", "different pictures", "95 % interval", "n"),
+        ("family", "trustworthy gap", "95 % interval", "captions of", "different pictures", "95 % interval", "n"),
         [
             (
                 *(each.family, f"{each.gap.estimate:.3g}", ends(each, of=SAME), each.pairs),
@@ -310,7 +310,7 @@ def _print_evidence(found: "Sequence[FamilyEvidence]") -> None:
             )
             for each in found
         ],
-        title="Differences of two scores that are no evidence: an edit would turn more than 5 % of them round",
+        title=f"Trustworthy gaps: smaller differences between two captions are {REVERSED}",
     )
     if any(each.pairs == SAME for each in found):
         note(f"same picture: two captions of it under the same edit; different pictures: {TWO_PICTURES}, each edited")

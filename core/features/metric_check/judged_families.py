@@ -247,7 +247,7 @@ def judged(found: Interval, most: float) -> str:
     return BEYOND if found.low > most else UNDECIDED
 
 
-# Edits that change no meaning: how far each family moves the metric, and below which difference scores are no evidence.
+# Edits that change no meaning: how far each family moves the metric, and its trustworthy gap.
 
 
 @dataclass(frozen=True, slots=True)
@@ -281,10 +281,10 @@ class FamilyShift:
 
 @dataclass(frozen=True, slots=True)
 class FamilyEvidence:
-    """Below which difference two scores are no evidence under a family; see :mod:`core.statistics.flip_risk`.
+    """The trustworthy gap under a family; see :mod:`core.statistics.flip_risk`.
 
     Args:
-        gap: of evidence, in units of the score.
+        gap: in units of the score.
         pairs: SAME or APART: of which two captions it is.
         apart: the gap for captions of two different pictures.
     """

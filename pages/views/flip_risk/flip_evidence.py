@@ -9,6 +9,7 @@ import streamlit as st
 from core.analysis.flip_cells import (
     EVERY,
     EVIDENCE,
+    REVERSED,
     TWO_PICTURES,
     Cell,
     evident_gaps,
@@ -42,7 +43,7 @@ def cells_of(files: Signature, scope: Narrowed, chosen: Slice) -> tuple[Cell, ..
     return named_cells(view(files, scope, chosen))
 
 
-@st.cache_data(hash_funcs=KEYED, max_entries=16, show_spinner="Looking for the gaps that are evidence …")
+@st.cache_data(hash_funcs=KEYED, max_entries=16, show_spinner="Looking for the trustworthy gaps …")
 def evident(files: Signature, scope: Narrowed, chosen: Slice) -> pd.DataFrame:
     """The gap of every cell from which on its flip risk is below 5 %."""
     found = evident_gaps(cells_of(files, scope, chosen))
@@ -103,45 +104,39 @@ def _gaps(found: pd.DataFrame) -> None:
         f"{LEAST_PICTURES} pictures of several captions, {LEAST_EVIDENCE} items of one. The risk never rises with "
         "the gap, so there is one such gap."
     )
-    data_buttons(found, "gaps-of-evidence", key="flip.evidence")
+    data_buttons(found, "trustworthy-gaps", key="flip.evidence")
 
 
 def _largest(found: pd.DataFrame) -> None:
     """Draw the largest gap of every metric, and what edits ask for it."""
+    known = found["n_items"].dropna()
+    n = " to ".join(dict.fromkeys(f"{count:,.0f}" for count in (known.min(), known.max()) if len(known)))
     st.caption(
-        "Below its gap, a metric's lead of one caption is reversed by some kind of harmless edit in 5 % of pairs or "
-        "more. That is of two single captions, not of two means over pictures."
+        f"Between two single captions, not averages. A smaller lead is {REVERSED} by some kind of harmless edit"
+        + (f" (n\u00a0=\u00a0{n} pictures)." if n else ".")
     )
     number = st.column_config.NumberColumn
     ends, look = interval(found, "low", "high", 3, signed=False)
-    behind, _ = interval(found, "apart_low", "apart_high", 3, signed=False)
-    same = SAME in set(found["pairs"])
     draw_table(
-        found.assign(ends=ends, apart_ends=behind),
+        found.assign(ends=ends),
         alt="The smallest difference to trust, by metric",
-        column_order=(
-            *("evaluator", "d", "ends", "of_iqr", "because", "n_items"),
-            *(("apart_d", "apart_ends") if same else ()),
-        ),
+        column_order=("evaluator", "d", "ends", "because"),
         column_config={
             "evaluator": "Metric",
             "d": number("Gap", format="%.3g", help="In units of the score"),
             "ends": look,
-            "of_iqr": number("% of its spread", format="%.0f %%", help="Of the interquartile range of unedited scores"),
             "because": "Because of",
-            "n_items": number("n"),
-            "apart_d": number("If of different pictures", format="%.3g", help=f"The gap {TWO_PICTURES}"),
-            "apart_ends": look,
         },
     )
-    for name, said, unknown in found[["evaluator", "said", "unknown"]].itertuples(index=False, name=None):
-        if said.startswith("no difference"):
+    told = found[["evaluator", "said", "unknown", "d", "reach"]]
+    for name, said, unknown, gap, reach in told.itertuples(index=False, name=None):
+        if gap > reach:
             st.caption(f"**{safe(name)}**: {safe(said, limit=200)}.")
         if unknown:
             st.caption(f"**{safe(name)}**: of {counted(unknown, 'family', 'families')} the gap is not known.")
 
 
-@st.cache_data(hash_funcs=KEYED, max_entries=16, show_spinner="Looking for the gaps that are evidence …")
+@st.cache_data(hash_funcs=KEYED, max_entries=16, show_spinner="Looking for the trustworthy gaps …")
 def _lead(files: Signature, scope: Narrowed, chosen: Slice) -> pd.DataFrame:
     """For every evaluator its largest gap with the family that asks for it, or all that do; NaN where none is known.
 

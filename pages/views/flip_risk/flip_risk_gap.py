@@ -18,7 +18,7 @@ from core.analysis.flip_cells import (
     nearest_gap,
     pairs_said,
 )
-from core.analysis.flip_shifts import SAME
+from core.analysis.flip_shifts import APART, SAME
 from core.analysis.questions.papers import CONTRAST
 from core.analysis.scope import Narrowed
 from core.analysis.slices import Slice
@@ -48,10 +48,13 @@ from pages.views.probe_lab.lab_state import linked_evaluators, ready_evaluators
 MOST_TOLD = 4
 """Metrics named in the first sentence; more are counted, and stand in the map."""
 
+_SPREAD = "Spread: the range of the middle half of a metric's scores. "
+_ALONE = "Each picture has one caption here: how often two captions of one picture would turn is not known."
+
 USUAL = 0.007
 """The gap where no family has a trustworthy gap."""
 
-_UNIT_LABELS = {"iqr": "Share of the metric's spread", "scale": "On the score's own scale"}
+_UNIT_LABELS = {"iqr": "% of the metric's spread", "scale": "% of the score's scale"}
 _UNIT_TOLD = {
     "iqr": "The gap is a share of the metric's interquartile range: the spread of the middle half of its scores on "
     "unedited pairs. So metrics of different scales can be held side by side.",
@@ -68,7 +71,7 @@ def risks(files: Signature, scope: Narrowed, chosen: Slice, unit: str, gap: floa
     return as_families(view(files, scope, chosen), found)
 
 
-@st.cache_data(hash_funcs=KEYED, max_entries=16, show_spinner="Looking for the gaps that are evidence …")
+@st.cache_data(hash_funcs=KEYED, max_entries=16, show_spinner="Looking for the trustworthy gaps …")
 def usual_gap(files: Signature, scope: Narrowed, chosen: Slice, unit: str) -> float:
     """The slider's gap nearest to the middle trustworthy gap: at a small one every risk is near its ceiling."""
     nearest = nearest_gap(cells_of(files, scope, chosen), GAPS, unit=unit)
@@ -93,7 +96,7 @@ def every_risk(files: Signature, scope: Narrowed, chosen: Slice, unit: str) -> p
 
 
 def draw_gap(state: PageState, files: Signature, scope: Narrowed, chosen: Slice) -> None:
-    """Draw the view: what is no evidence first, then the risk at the gap that the reader chooses."""
+    """Draw the risk at the gap that the reader chooses, then the smallest difference to trust."""
     if chosen.sign:
         st.warning(
             "The filter by direction keeps shifts by their outcome; a risk of what is left is no risk of the family.",
@@ -115,7 +118,8 @@ def draw_gap(state: PageState, files: Signature, scope: Narrowed, chosen: Slice)
         return
     if told := _often(cells, gap, unit):
         st.markdown(told)
-    st.caption(pairs_said(cells_of(files, scope, chosen)))
+    if told := _SPREAD * (unit == IQR) + _ALONE * (SAME not in set(cells["pairs"])):
+        st.caption(told)
     _controls(state, gap, usual)
     if cells["risk"].isna().all():
         st.info("No metric here has a scale with an upper bound; take the gap as a share of its spread.")
@@ -135,44 +139,56 @@ def draw_gap(state: PageState, files: Signature, scope: Narrowed, chosen: Slice)
     )
     draw_folded("Every number", lambda: _numbers(cells), key="flip.every")
     same = SAME in set(cells["pairs"])
-    draw_folded("How the risk is counted", lambda: _counted(cells, same=same), key="flip.how", icon=":material/info:")
+    whose = pairs_said(cells_of(files, scope, chosen))
+    draw_folded("How the risk is counted", lambda: _counted(cells, whose), key="flip.how", icon=":material/info:")
     draw_evidence(files, scope, chosen, same=same)
 
 
-def _counted(cells: pd.DataFrame, *, same: bool) -> None:
-    """Draw what the risk is."""
-    how = (
-        "A harmless edit moves both. The **risk of ranking flip** (RRF) is half the share of such pairs of captions "
-        "whose difference it changes by more than *d*. Either may be the one ahead."
-        if same
-        else f"A harmless edit moves both. Numbers are {TWO_PICTURES}, whose shifts are drawn independently. The "
-        "**risk of ranking flip** (RRF) is the share of all pairs of shifts whose difference exceeds *d*."
+def _counted(cells: pd.DataFrame, whose: str) -> None:
+    """Draw what the risk is, and whose captions it is of."""
+    of_two = (
+        "Of two pictures the **risk of ranking flip** (RRF) is the share of all pairs of shifts that differ by more."
     )
-    st.markdown(f"Two captioners tie on a picture but for a gap *d*. {how} {READ}")
+    st.markdown(f"One caption is ahead by a gap *d*; a harmless edit moves both scores. {whose} {of_two} {READ}")
     st.markdown(
         f"All pairs of {_whose(cells)} are counted. Intervals take items of one source together; of different "
         f"pictures there is none below {LEAST_SOURCES} items. Invisible edits are the noise floor: nobody can see "
-        "them. Rows that say so are the paper’s contrasts, beside the whole families; one of two edits opens nothing."
+        "them. A paper’s contrast, in *Every number*, is what paper A compares: some edits of a family, or two."
     )
 
 
 def _often(cells: pd.DataFrame, gap: float, unit: str) -> str:
-    """In how many pairs the family that flips most does so under each evaluator; empty without an interval."""
+    """In how many pairs the family that flips most does so under each evaluator; empty without an interval.
+
+    Evaluators whose intervals have a value in common share a range: no order of theirs is shown.
+    """
     known = cells[cells["low"].notna() & ~cells["family"].isin(CONTRASTS)]
     if known.empty:
         return ""
     worst = known.loc[known.groupby("evaluator", sort=False)["risk"].idxmax()]
     worst = worst.sort_values("risk", ascending=False, kind="stable")
-    one = worst["family"].nunique() == 1 < len(worst)
-    told = [
-        f"**{100 * risk:.0f} %** under {safe(name)}" + ("" if one else f" ({_named(family)})")
-        for name, family, risk in worst[["evaluator", "family", "risk"]].itertuples(index=False, name=None)
-    ]
-    told[MOST_TOLD:] = [f"no more under {counted(len(told) - MOST_TOLD, 'other')}"] * (len(told) > MOST_TOLD)
-    of = "the metric's spread" if unit == IQR else "its scale"
-    edit = f"{_named(worst['family'].iloc[0])} puts" if one else "the edit that flips most puts"
-    ahead = f"If one is ahead by {100 * gap:g} % of {of}"
-    return f"{ahead}, {edit} the other ahead. In how many pairs: {listed(told)}."
+    edits, shares = list(dict.fromkeys(map(_named, worst["family"]))), [f"{100 * risk:.0f}" for risk in worst["risk"]]
+    whose = set(worst["pairs"])
+    two = "two captions" + (f" of {'one picture' if SAME in whose else APART}" if len(whose) == 1 else "")
+    of = "a metric's spread" if unit == IQR else "its scale"
+    ahead = f"If one of {two} is ahead by {100 * gap:g} % of {of}, "
+    if not worst["risk"].any():
+        return f"{ahead}no harmless edit puts the other ahead in any pair."
+    if worst["low"].max() <= worst["high"].min():
+        all_of = "all " * (len(worst) == cells["evaluator"].nunique())
+        among = (
+            f", under {all_of}{len(worst)} metrics" if len(worst) > 1 else f" under {safe(worst['evaluator'].iloc[0])}"
+        )
+        often = f"**{' to '.join(dict.fromkeys((shares[-1], shares[0])))} %** of pairs{among}"
+    else:
+        told = [
+            f"**{share} %** of pairs under {safe(name)}" + f" ({_named(family)})" * (len(edits) > 1)
+            for share, name, family in zip(shares, worst["evaluator"], worst["family"], strict=True)
+        ]
+        told[MOST_TOLD:] = [f"no more under {counted(len(told) - MOST_TOLD, 'other')}"] * (len(told) > MOST_TOLD)
+        often = listed(told)
+    edit = edits[0] if len(edits) == 1 else "the edit that flips most"
+    return f"{ahead}{edit} puts the other ahead in {often}."
 
 
 def _named(family: object) -> str:
@@ -192,7 +208,7 @@ def _controls(state: PageState, gap: float, usual: float) -> None:
         args=(state, key),
         help="The gap d between the two before the edit; the steps grow along the slider",
     )
-    with row.popover("Which gap", icon=":material/tune:"):
+    with row.popover("Unit", icon=":material/tune:"):
         state.switch("unit", "The gap is", _UNIT_LABELS)
         st.caption(_UNIT_TOLD[state.get("unit")])
         st.session_state["flip.standard"] = gap if gap in STANDARD else None
@@ -221,6 +237,7 @@ def _standard(state: PageState) -> None:
 
 def _map(cells: pd.DataFrame, gap: float, behind: Callable[[str], None]) -> None:
     st.header("Which edits flip which metric?", anchor=False)
+    cells = cells[~cells["family"].isin(CONTRASTS)]
     worst_first = cells.groupby("family", sort=False)["risk"].max().sort_values(ascending=False, kind="stable")
     figure = replace(titled(risk_map(cells), cells["family"]), order=tuple(map(str, worst_first.index)))
     worst = cells.dropna(subset=["risk"]).sort_values("risk").iloc[-1]
@@ -234,8 +251,8 @@ def _map(cells: pd.DataFrame, gap: float, behind: Callable[[str], None]) -> None
     fewest, most = cells["n_items"].min(), cells["n_items"].max()
     with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute"):
         st.caption(
-            f"Percent of pairs turned at a gap of {100 * gap:g} %; n = {fewest:,} to {most:,} pictures a cell. A cell "
-            "has its 95 % interval and leads to its pairs.",
+            f"% of pairs reversed at a gap of {100 * gap:g} %, n = {fewest:,} to {most:,} pictures a cell. Hover: "
+            "95 % interval; click: the pictures.",
             width="content",
         )
         figure_buttons(
@@ -327,7 +344,7 @@ def _numbers(cells: pd.DataFrame) -> None:
     data_buttons(cells.drop(columns="opens"), "flip-risk", key="flip.numbers")
 
 
-VIEWS = {"gap": "At a fixed gap", "systems": "Your own two systems"}
+VIEWS = {"gap": "Any two captions", "systems": "Your own two systems"}
 
 UNITS = {"iqr": IQR, "scale": SCALE}
 """Word in the link -> unit of the gap."""

@@ -37,7 +37,7 @@ _RISK = (
     "interquartile range, the spread of the middle half of its unedited scores: so metrics of different scales can "
     "be held side by side. "
     f"{READ}"
-    f"\n\nWhat is no evidence: {EVIDENCE}"
+    f"\n\nTrustworthy gap: {EVIDENCE}"
 )
 
 
@@ -65,7 +65,7 @@ def draw_card(
         "Of each axis the family that changes a metric most: median \\|% change\\| over items, with its 95 % BCa "
         "bootstrap interval. It is picked after seeing the data, and intervals and claims allow for that. *Drifts* "
         "says that scores lean one way, *unstable* that items change by more than the margin, either way. "
-        f"“{MAY_BE_TRUE.capitalize()}”: {WHY}. *No evidence below* is that of the family of the row: another one may "
+        f"“{MAY_BE_TRUE.capitalize()}”: {WHY}. *Trustworthy gap* is that of the family of the row: another one may "
         "ask for more."
     )
     for sentence in not_on_card(contrasts):
@@ -95,7 +95,7 @@ def _draw_worst_families(card: pd.DataFrame, risks: pd.DataFrame) -> None:
         "Flip risk": [
             f"{100 * row['risk']:.1f} % ({between(row['low'], row['high'], row['n_items'])})" for row in flips
         ],
-        "No evidence below, under this family": [number(row["evidence"], digits=3) for row in flips],
+        "Trustworthy gap, under this family": [number(row["evidence"], digits=3) for row in flips],
         "Claims": [f"{row['drift']}; {row['scatter']}" for row in records],
     }
     draw_table(pd.DataFrame(shown), alt="The fairness card: the worst family of each axis under every evaluator")

@@ -11,6 +11,7 @@ from scipy import stats
 
 from core.analysis.flip_cells import (
     IQR,
+    REVERSED,
     SCALE,
     UNITS,
     cell_curves,
@@ -243,15 +244,15 @@ def test_gaps_of_evidence_are_what_the_raw_rows_give(view: View) -> None:
         assert row["of_sd"] == pytest.approx(100 * expected / clean.get_group(evaluator).std(), rel=1e-6)
         assert row["low"] < row["d"] < row["high"]
         pictures = "captions of two different pictures"
-        assert row["said"] == f"differences below {expected:.3g} between {pictures} are no evidence"
+        assert row["said"] == f"differences below {expected:.3g} between {pictures} are {REVERSED}"
         assert row["null_d"] == found.loc[(evaluator, "null"), "d"]
 
 
 @pytest.mark.parametrize(
     ("shift", "said"),
     [
-        (lambda item: 0.0, "any difference between captions of two different pictures counts"),
-        (lambda item: 9.0 * (item % 2), "no difference between captions of two"),
+        (lambda item: 0.0, f"no difference between captions of two different pictures is {REVERSED}"),
+        (lambda item: 9.0 * (item % 2), "all differences between captions of two"),
         (lambda item: 0.01 * (item % 5), "differences below 0.0"),
     ],
 )

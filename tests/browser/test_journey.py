@@ -71,7 +71,7 @@ def test_a_word_stands_marked_in_the_readers_own_sentence(server: str, page: Pag
     settled(open_page(page, f"{server}{link}&caption=A%20dog%20is%20tied%20to%20a%20fire%20hydrant."))
     row = page.locator("tr[data-edit='inserted-cultural:American']")
     expect(row).to_contain_text("An American dog is tied to a fire hydrant.")
-    shades = [row.locator(each).evaluate("e => getComputedStyle(e).backgroundColor") for each in ("mark", "small")]
+    shades = [row.locator(each).evaluate("e => getComputedStyle(e).backgroundColor") for each in ("mark", "button")]
     assert shades[0] != shades[1]
     expect(page.get_by_text("and the like, not of the caption beside: Bare template.")).to_be_visible()
 

@@ -90,11 +90,11 @@ def test_edits_stand_alone_until_something_is_scored() -> None:
 def test_a_row_has_its_picture_or_its_caption_with_the_word_marked_and_is_told_where_it_is_chosen() -> None:
     edits = [
         Edit("vflip", "Upside down", picture="data:image/jpeg;base64,AA==", alt="frog after upside down"),
-        Edit("<a>", "b", caption="A <red> dog & a cat", word=(2, 7)),
+        Edit("<a>", "b", caption="A <red> dog & a cat", word=(2, 7), against="A <dull> dog"),
     ]
     html = drawn({"one": bars([1.0, 2.0])}, edits, chosen="vflip")
     assert '<img src="data:image/jpeg;base64,AA==" alt="frog after upside down">' in html
-    assert "<small>A <mark>&lt;red&gt;</mark> dog &amp; a cat</small>" in html
+    assert '">A <mark>&lt;red&gt;</mark> dog &amp; a cat</button><small>against: A &lt;dull&gt; dog</small>' in html
     assert re.findall(r'<tr data-edit="(.*?)"(.*?)>', html) == [("vflip", ' class="chosen"'), ("&lt;a&gt;", "")]
     assert re.findall(r'aria-pressed="(\w+)"', html) == ["true", "false"]
 

@@ -40,7 +40,7 @@ def test_the_demo_corpus_is_there_at_once_with_its_variants(open_page: Open) -> 
     assert [shown(each) for each in heads(app).values()] == [
         "Upside down",
         "Mirrored",
-        "African frog There is an African frog.",
+        "There is an African frog.",
     ]
     assert ["<img " in each for each in heads(app).values()] == [True, True, False]
     assert "Choose a metric to see" in said
@@ -182,7 +182,8 @@ def heads(app: AppTest) -> dict[str, str]:
     return dict(re.findall(r'<tr data-edit="(.*?)".*?>(<th scope="row">.*?</th>)', table, re.DOTALL))
 
 
-HYDRANT = "A dog is tied to a fire hydrant."
+DOG = "dog is tied to a fire hydrant."
+HYDRANT = f"A {DOG}"
 
 
 def test_words_are_put_into_the_readers_own_sentence_and_marked(open_page: Open) -> None:
@@ -196,6 +197,9 @@ def test_words_are_put_into_the_readers_own_sentence_and_marked(open_page: Open)
     assert "An <mark>American</mark> dog is tied to a fire hydrant." in made["inserted-cultural:American"]
     assert "A <mark>happy</mark> dog is tied to a fire hydrant." in made["inserted-emotion:happy"]
     assert not any("There is an American dog." in each for each in made.values())
+    assert shown(made["inserted-cultural:American"]) == f"An American {DOG} against: An ordinary {DOG}"
+    assert shown(made["inserted-gender:typical"]) == f"A typical {DOG}"  # against the caption as it is
+    assert "against: " not in made["base"] + made["vflip"]
     assert "Of “There is a dog.” and the like, not of the caption beside: Bare template." in told
     table = next(each.value for each in app.dataframe if "of" in each.value).set_index("probe")
     assert "cultural:American" not in table.index
@@ -210,7 +214,8 @@ def test_words_are_put_into_the_readers_own_sentence_and_marked(open_page: Open)
         rows = table.loc[[title(name)]]
         row = rows[rows["of"] == made_of].iloc[0]
         assert row["against"] == title(baseline)
-    assert table["caption"][title("inserted-cultural:American")] == "An American dog is tied to a fire hydrant."
+    assert table["caption"][title("inserted-cultural:American")] == f"An American {DOG}"
+    assert table["neutral"][title("inserted-cultural:American")] == f"An ordinary {DOG}"
     assert table["of"][["Upside down", "Unedited"]].isna().all()
 
 
@@ -241,10 +246,8 @@ def test_the_template_is_edited_where_it_is_chosen_and_a_link_may_name_either_co
     app = open_page(LAB, subject="template", **about)
     assert app.session_state["lab.probes"] == ["cultural:American"]
     assert "There is an American dog." in texts(app)
-    assert "Words are put into the caption above" not in texts(app)
     app.get_by_key("lab.subject").set_value("free").run()
     app.text_area(key="lab.caption").set_value("Two dogs play.").run()
-    assert "Words are put into the caption above" in texts(app)
     assert "Two <mark>American</mark> dogs play." in heads(app)["inserted-cultural:American"]
 
 

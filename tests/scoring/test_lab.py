@@ -352,3 +352,18 @@ def test_a_probe_that_breaks_the_meaning_says_whether_the_score_dropped(bench: W
     table = run_lab(bench, CAPTION, [fewer], [DUAL], pool=pool).table().set_index("probe")
     assert table.loc["fewer", "expectation"] == "directional"
     assert table.loc["fewer", "dropped"] == broken.dropped
+
+
+def test_the_caption_that_a_word_is_compared_with_is_told_once_unless_evaluators_differ(
+    bench: Workbench, pool: Pool
+) -> None:
+    (probe,) = select(["cultural:African"])
+    result = run_lab(bench, CAPTION, [probe, DARKER], [DUAL, PAIRED], pool=pool)
+    (row, other) = (each for each in result.rows if each.probe == probe.name)
+    assert result.compared_with(probe.name) == row.baseline_caption == other.baseline_caption
+    assert result.compared_with("darker") == ""
+    longer = replace(other, baseline_caption="There is an everyday bicycle.")
+    apart = replace(result, rows=(row, longer))
+    assert apart.compared_with(probe.name) == (
+        f"{row.baseline_caption} ({DUAL}); There is an everyday bicycle. ({PAIRED})"
+    )

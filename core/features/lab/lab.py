@@ -148,6 +148,19 @@ class LabResult:
         rows = [row for row in self.of(evaluator) if row.probe != IDENTITY]
         return pd.DataFrame([_record(row) for row in rows])
 
+    def compared_with(self, probe: str) -> str:
+        """The caption that a probe's is compared with, where that is not the one that was chosen; else empty.
+
+        How many tokens the neutral word has decides which one it is, so evaluators may differ: each then has its own.
+        """
+        told: dict[str, list[str]] = {}
+        for row in self.rows:
+            if row.probe == probe and row.baseline_caption not in (None, self.caption):
+                told.setdefault(str(row.baseline_caption), []).append(row.evaluator)
+        return (
+            next(iter(told), "") if len(told) < 2 else "; ".join(f"{each} ({', '.join(told[each])})" for each in told)
+        )
+
     def as_json(self) -> str:
         """The result as JSON, with what is needed to compute it again."""
         bands = {name: {"reach": band.reach, "n": band.n} for name, band in self.bands.items()}

@@ -186,7 +186,9 @@ class Edit:
         picture: the edited picture as a data address; empty for an edit of the caption.
         alt: what that shows.
         caption: the edited one; empty for an edit of the picture.
-        word: letters of the caption between which the word stands that was put into it; (0, 0) where none was.
+        word: letters of the caption between which the word stands that was put into it, which is marked and stands for
+            the title; (0, 0) where none was.
+        against: the caption that this one is compared with; empty where that is the chosen one, and until it is known.
     """
 
     name: str
@@ -196,6 +198,7 @@ class Edit:
     alt: str = ""
     caption: str = ""
     word: tuple[int, int] = (0, 0)
+    against: str = ""
 
 
 def bars_beside(
@@ -372,12 +375,15 @@ def _row_head(edit: Edit, chosen: bool) -> str:
     """What an edit is: its picture or its caption, and its name, which is a button, so that keys reach it too."""
     start, end = edit.word
     before, word, after = (escape(each) for each in (edit.caption[:start], edit.caption[start:end], edit.caption[end:]))
-    caption = f"<small>{before}{f'<mark>{word}</mark>' if word else ''}{after}</small>" if edit.caption else ""
+    name, lines = (f"{before}<mark>{word}</mark>{after}", []) if word else (escape(edit.title), [escape(edit.caption)])
+    lines.append(f"against: {escape(edit.against)}" if edit.against else "")
+    below = "".join(f"<small>{each}</small>" for each in lines if each)
     picture = f'<img src="{escape(edit.picture)}" alt="{escape(edit.alt)}">' if edit.picture else ""
-    told = escape(f"{edit.name}: show below what the metric saw of it\n{edit.caption}".strip())
+    said = f"{edit.caption}\nagainst: {edit.against}" if edit.against else edit.caption
+    told = escape(f"{edit.title}: show below what the metric saw of it\n{said}".strip())
     return (
         f'<th scope="row"><div title="{told}">{picture}<span>'
-        f'<button type="button" aria-pressed="{str(chosen).lower()}">{escape(edit.title)}</button>{caption}</span>'
+        f'<button type="button" aria-pressed="{str(chosen).lower()}">{name}</button>{below}</span>'
         "</div></th>"
     )
 

@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import NamedTuple
 
 import pandas as pd
@@ -116,27 +117,22 @@ def edits_of(bench: Workbench, probes: Sequence[Probe], caption: str) -> Edited:
 def _row(bench: Workbench, probe: Probe, made: Variant) -> Edit:
     said = said_for(probe.name, bench.item)
     if made.pixels is None:
-        return Edit(probe.name, said, group_of(probe), caption=made.caption or "", word=_word(made))
+        return Edit(probe.name, said, group_of(probe), caption=made.caption or "", word=_word(probe, made))
     small = jpeg(thumbnail(as_picture(made.pixels), side=_SIDE))
     alt = f"{bench.item.label or 'picture'} after {said.lower()}"
     return Edit(probe.name, said, group_of(probe), data_address("jpeg", small), alt)
 
 
-def _word(variant: Variant) -> tuple[int, int]:
-    """Where the word stands that was put into a caption; (0, 0) where none was."""
-    word = variant.facts.get("modifier") or variant.facts.get("control")
-    if variant.facts.get("construction") != Construction.INSERTED or not word:
+def _word(probe: Probe, variant: Variant) -> tuple[int, int]:
+    """Where the word stands that was put into a caption or into the template; (0, 0) where none was."""
+    word = str(variant.facts.get("modifier") or variant.facts.get("control") or "")
+    if not word or probe.construction not in (Construction.INSERTED, Construction.TEMPLATE):
         return 0, 0
-    start = int(variant.facts["at"])
-    return start, start + len(str(word))
+    start = int(variant.facts["at"]) if "at" in variant.facts else (variant.caption or "").find(word)
+    return (start, start + len(word)) if start >= 0 else (0, 0)
 
 
 def _notes(bench: Workbench, made: Sequence[tuple[Probe, Variant]], caption: str) -> Iterator[str]:
-    if any(probe.construction is Construction.INSERTED for probe, _ in made):
-        yield (
-            "Words are put into the caption above, before the object’s name, and marked. A word is compared with a "
-            "neutral one at the same place, a neutral word with the caption as it is."
-        )
     of_template = [
         title(probe.name) for probe, _ in made if apart(probe.construction, bench.item, caption) == "template"
     ]
@@ -145,9 +141,10 @@ def _notes(bench: Workbench, made: Sequence[tuple[Probe, Variant]], caption: str
 
 
 _HOW = (
-    "Each bar is the percent change against the edit's baseline: the unedited pair, and of a word the neutral one that "
-    "*Table* names. Metrics share a scale unless one moves over three times as far as another. The noise is of the "
-    "metric's run. Where an edit breaks the meaning its colour says whether the score drops beyond noise, as it must."
+    "Each bar is the percent change against the edit's baseline: the unedited pair, and of a word the caption beneath "
+    "it, with a neutral word. Metrics share a scale unless one moves over three times as far as another. The noise is "
+    "of the metric's run. Where an edit breaks the meaning its colour says whether the score drops beyond noise, as it "
+    "must."
 )
 
 
@@ -180,7 +177,8 @@ def charts(bench: Workbench, edited: Edited, result: LabResult | None, *, chosen
     _offer_noise(result)
     bands = {name: _band(band, bars[name]) for name, band in result.bands.items() if name in bars} if result else {}
     alt = "; ".join(_spoken(*each) for each in bars.items()) or "Edits"
-    st.html(bars_beside(edited.rows, bars, heads=heads, bands=bands, alt=alt, chosen=chosen))
+    rows = [replace(each, against=result.compared_with(each.name)) if result else each for each in edited.rows]
+    st.html(bars_beside(rows, bars, heads=heads, bands=bands, alt=alt, chosen=chosen))
     if bars:
         grey = (
             "Grey: 95 of 100 invisible edits stay inside, as estimated from n; a faint bar lies in it. "

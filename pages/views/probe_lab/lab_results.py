@@ -218,6 +218,7 @@ def table(result: LabResult) -> None:
             "against": rows["baseline"].map(title),
             "inside": rows["object_inside"],
             "caption": rows["caption"],
+            "neutral": rows["baseline_caption"],
         }
     )
     draw_table(
@@ -241,6 +242,7 @@ def table(result: LabResult) -> None:
             ),
             "of": st.column_config.TextColumn("Made of", help=_MADE_OF),
             "caption": st.column_config.TextColumn("Caption", width="large"),
+            "neutral": st.column_config.TextColumn("Baseline caption", width="large"),
         },
     )
     _reused(result)

@@ -76,7 +76,8 @@ def _cell(bench: Workbench, result: LabResult, probe: Probe | None) -> Cell:
     scores = tuple(_score(row, bench.item) for row in result.rows if row.probe == name)
     said = said_for(name, bench.item) if probe else "As it is"
     other = apart(probe.construction, bench.item, result.caption) if probe else ""
-    caption = made.caption if made and made.caption else ""
+    caption, against = made.caption if made and made.caption else "", result.compared_with(name)
+    caption += f" (against: {against})" if caption and against else ""
     return Cell(as_picture(bench.image(made)[1]), f"{said} ({other})" if other else said, caption, scores)
 
 

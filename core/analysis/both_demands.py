@@ -145,7 +145,7 @@ def in_brief(view: View) -> str:
     """What some scores say of their evaluators, in a few words; empty where they say nothing of either demand.
 
     Returns:
-        How many drop when the meaning breaks; where none was broken, whose scores harmless edits change least and most.
+        How many drop when the meaning breaks; where none was broken, how far all harmless edits together change scores.
     """
     found = demands(view)
     asked = found[~found["falls"].isin((FEW, SAME, NOT_ASKED))]
@@ -155,31 +155,28 @@ def in_brief(view: View) -> str:
         return f"{notice} of {counted(len(asked), 'metric')} typically {verb} when the meaning breaks"
     if (found["falls"] == FEW).any():
         return FEW.replace("has too few", "Too few").replace("it drops", "metrics drop")
-    return least_and_most(found)
+    return least_and_most(found, sum(map(len, harmless(view).values())))
 
 
-def least_and_most(found: pd.DataFrame) -> str:
+def least_and_most(found: pd.DataFrame, edits: int) -> str:
     """Whose scores harmless edits change least and most, as far as two decimals tell; empty where nothing is known.
 
     Args:
         found: of :func:`demands`.
+        edits: how many harmless edits the median is over.
 
     Example:
-        >>> least_and_most(pd.DataFrame({"evaluator": ["a", "b"], "nuisance": [0.18, 0.0]}))
-        'Harmless edits typically change b least (0.00 SD) and a most (0.18 SD)'
+        >>> least_and_most(pd.DataFrame({"evaluator": ["a", "b"], "nuisance": [0.18, 0.0]}), 40)
+        'Median change over 40 harmless edits: 0.00 SD (b) to 0.18 SD (a)'
     """
     known = found.dropna(subset=["nuisance"]).sort_values("nuisance", kind="stable")
     if known.empty:
         return ""
     changed = known["nuisance"].map("{:.2f}".format)
     least, most = changed == changed.iloc[0], changed == changed.iloc[-1]
-    if least.all():
-        return f"Harmless edits typically change scores by {changed.iloc[0]} of their spread between pictures (SD)"
+    said = f"Median change over {counted(edits, 'harmless edit')}: {changed.iloc[0]} SD"
     names = known["evaluator"]
-    return (
-        f"Harmless edits typically change {_named(names[least])} least ({changed.iloc[0]} SD) and "
-        f"{_named(names[most])} most ({changed.iloc[-1]} SD)"
-    )
+    return said if least.all() else f"{said} ({_named(names[least])}) to {changed.iloc[-1]} SD ({_named(names[most])})"
 
 
 def _named(evaluators: pd.Series) -> str:

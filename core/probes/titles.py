@@ -71,7 +71,7 @@ _PLAIN = {
     "wrong-caption": "Wrong caption",
     "wrong-picture": "Wrong picture",
     "distractor": "Absent thing added",
-    "hollow-tail": "Empty ending",
+    "hollow-tail": "Meaningless ending",
     "colour-word": "Another colour",
     "colour-word:object": "An object for a colour",
     "number-word": "Another number",
@@ -111,13 +111,13 @@ _FAMILIES = {
     "reposition-ground": "Moved along the ground", "distance": "Moved over a grid", "blur": "Blurred",
     "compression": "Compressed", "resampling": "Resampled", "brightness": "Brightness changed", "zoom": "Zoomed",
     "translation": "Shifted", "typographic": "Words written in", "caption-form": "Caption's form",
-    "verbosity": "Words that say nothing", "cultural": "Cultural words", "economic": "Economic words",
+    "verbosity": "“A photo of” added", "cultural": "Cultural words", "economic": "Economic words",
     "emotion": "Emotion words", "gender": "Gender words", "gender-colloquial": "Gender words, colloquial",
     "occupational": "Occupational words", "jumble": "Words shuffled", "masking": "Words masked",
     "removal": "Words removed", "repetition": "Words repeated", "substitution": "Word substituted",
     "order": "Words in another order", "negation": "Negated", "template": "Template negated",
     "absent-category": "Absent thing claimed", "foil": "Wrong object (FOIL)", "colour-word": "Wrong colour",
-    "number-word": "Another number", "distractor": "Absent thing added", "hollow-tail": "Empty ending",
+    "number-word": "Another number", "distractor": "Absent thing added", "hollow-tail": "Meaningless ending",
     "grounding": "Another object named", "mention": "Things mentioned", "mention-absent": "Absent thing mentioned",
     "mention-negated": "Mention negated", "mention-shuffled": "Mention shuffled", "size": "Larger or smaller named",
     "size-share": "Larger or smaller named, by share", "size-shuffled": "Size, words shuffled",
@@ -141,6 +141,7 @@ _DEEDS = {
     "emotion": "A word like “happy” in place of a neutral one",
     "gender": "A word like “female” in place of a neutral one",
     "typographic": "Writing a word into the picture", "fewer-frames": "Leaving out every second frame",
+    "verbosity": "Putting words like “A photo of” around the caption",
 }  # fmt: skip
 """Family -> what its edits do, the subject of a sentence."""
 
@@ -223,7 +224,7 @@ _PATTERNS: tuple[tuple[str, Callable[[re.Match[str]], str]], ...] = (
         lambda m: f"The {_SIZES[m[1]]} one named{', by share' if m[2] else ''}{', words shuffled' if m[3] else ''}",
     ),
     (rf"order:({'|'.join(_SHUFFLES)})", lambda m: _SHUFFLES[m[1]]),
-    (r"hollow-tail:len(\d+)", lambda m: f"Empty ending of {m[1]} word{'' if m[1] == '1' else 's'}"),
+    (r"hollow-tail:len(\d+)", lambda m: f"Meaningless ending of {m[1]} word{'' if m[1] == '1' else 's'}"),
     (rf"hollow-tail:({'|'.join(_TAILS)})", lambda m: _TAILS[m[1]]),
     (rf"({'|'.join(_LEXICAL)}):printed", lambda m: f"{_LEXICAL[m[1]]}, as printed"),
     (r"compression:(?:quality|q)(\d+)(-444)?", lambda m: f"JPEG, quality {m[1]}{', 4:4:4' if m[2] else ''}"),
@@ -283,7 +284,7 @@ def deed(family: str) -> str:
     Example:
         >>> deed("vertical-flip")
         'Turning the picture upside down'
-        >>> deed("verbosity")
-        'The edit “Words that say nothing”'
+        >>> deed("zoom")
+        'The edit “Zoomed”'
     """
     return _DEEDS.get(family.removeprefix("inserted-")) or f"The edit “{family_title(family)}”"

@@ -10,23 +10,21 @@ from core.analysis.both_demands import in_brief
 from core.analysis.reading import read_table
 from core.analysis.scope import Scope
 from core.errors import InvariscopeError
+from core.features.systems.run_board import example_run
 from core.store.publishing import accept_published
 from core.store.run_files import Run
-from pages.views.common.access import operates, operators_only
-from pages.views.common.links import CONTRAST, FAILURES, OVERVIEW, RESULTS, RUNS, called, draw_no_run, link_to
+from pages.views.common.access import AUDIT, operates, operators_only
+from pages.views.common.links import FAILURES, OVERVIEW, RESULTS, RUNS, draw_no_run, is_open, link_to
 from pages.views.common.open_runs import Signature, evaluator_names, narrowed, opens_on, present, run_table, store
 from pages.views.common.page_head import header
 from pages.views.common.page_tables import draw_table
-from pages.views.common.text import counted, listed, safe, thousands
-from pages.views.common.url_state import PageState, carried
+from pages.views.common.text import counted, safe, thousands
+from pages.views.common.url_state import PageState, carried, turn_to
 
 UPLOAD = "runs.upload"
 _TOLD = "runs.told"
 _MOST = 12
 """Runs that have a row; the table has all."""
-
-_BY_SCORES = (RESULTS, "calibration")
-"""Views that open on the usual scope."""
 
 _SMALL = 100_000
 """Scored pairs up to which a run is read for what its row says of it."""
@@ -54,7 +52,13 @@ def draw() -> None:
     rooms: dict[str, Room] = {}
     if runs:
         warn_incomplete(runs)
+        if is_open(AUDIT):
+            st.button("New run", type="primary", icon=":material/add:", key="runs.new", on_click=_begin)
         rooms = _rows(runs, files)
+        st.caption(
+            "Median: of the middle picture. SD: standard deviation of a metric's unedited scores. By default a page "
+            "opens on the largest run that holds what it shows."
+        )
         with st.expander("Every run with its counts", icon=":material/table:"):
             _table(runs)
     else:
@@ -64,6 +68,10 @@ def draw() -> None:
     for run in (each for each in runs if each.id in rooms):  # last: a run that nobody looked at yet takes seconds
         place, tests = rooms[run.id]
         place.caption(f"**{_outcome(files, run)}**  \n{tests}")
+
+
+def _begin() -> None:
+    turn_to(AUDIT, lambda _: False)
 
 
 Room = tuple[DeltaGenerator, str]
@@ -126,19 +134,16 @@ def _rows(runs: tuple[Run, ...], files: Signature) -> dict[str, Room]:
 
 
 def _in_use(files: Signature) -> dict[str, str]:
-    """The runs that pages show, in words which: the one that the reader chose, else what pages open on by themselves.
-
-    The run that most pages show comes first.
-    """
+    """The runs that the reader chose, else those that some page opens on by itself; the most usual one first."""
     if chosen := carried().get("run", ""):
-        return {chosen: "In use"}
-    found: dict[str, list[str]] = {}
-    for scope, views in ((Scope(), _BY_SCORES), (opens_on(files), (OVERVIEW,)), (Scope(directional=True), (CONTRAST,))):
+        return dict.fromkeys(chosen.split(","), "Chosen")
+    found = list[str]()
+    for scope in (Scope(), opens_on(files), Scope(directional=True)):
         with suppress(InvariscopeError):
-            found.setdefault(narrowed(files, scope).only().run, []).extend(
-                called(each).partition(" · ")[0] for each in views
-            )
-    return {run: f"In use: {listed(pages)}" if len(found) > 1 else "In use" for run, pages in found.items()}
+            found.append(narrowed(files, scope).only().run)
+    if board := example_run(store(files).runs()):
+        found.append(board.id)
+    return dict.fromkeys(found, "Opened by default")
 
 
 def _problems(problems: tuple[str, ...]) -> None:

@@ -69,21 +69,23 @@ def test_no_metric_makes_no_answer() -> None:
     [
         ({}, ""),
         ({"a": math.nan}, ""),
-        ({"a": 0.051}, "Harmless edits typically change scores by 0.05 of their spread between pictures (SD)"),
+        ({"a": 0.051}, "Median change over 7 harmless edits: 0.05 SD"),
         (
             {"a": 0.051, "b": 0.049},
-            "Harmless edits typically change scores by 0.05 of their spread between pictures (SD)",
+            "Median change over 7 harmless edits: 0.05 SD",
         ),
-        ({"a": 0.2, "b": 0.0, "c": 0.1}, "Harmless edits typically change b least (0.00 SD) and a most (0.20 SD)"),
+        ({"a": 0.2, "b": 0.0, "c": 0.1}, "Median change over 7 harmless edits: 0.00 SD (b) to 0.20 SD (a)"),
         (
             {"a": 0.0, "b": 0.0, "c": 0.1},
-            "Harmless edits typically change a and b least (0.00 SD) and c most (0.10 SD)",
+            "Median change over 7 harmless edits: 0.00 SD (a and b) to 0.10 SD (c)",
         ),
         (
             {"a": 0.0, "b": 0.1, "c": 0.1, "d": 0.1, "e": math.nan},
-            "Harmless edits typically change a least (0.00 SD) and 3 metrics most (0.10 SD)",
+            "Median change over 7 harmless edits: 0.00 SD (a) to 0.10 SD (3 metrics)",
         ),
     ],
 )
 def test_who_is_changed_least_and_most_is_named(changes: dict[str, float], said: str) -> None:
-    assert least_and_most(pd.DataFrame({"evaluator": list(changes), "nuisance": pd.Series(changes.values())})) == said
+    assert (
+        least_and_most(pd.DataFrame({"evaluator": list(changes), "nuisance": pd.Series(changes.values())}), 7) == said
+    )

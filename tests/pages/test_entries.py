@@ -132,14 +132,18 @@ def test_only_the_view_that_is_asked_for_runs(open_page: Open, demo: Path) -> No
 def test_viewers_have_the_list_of_runs_and_no_new_one(
     open_page: Open, demo: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    (switch,) = (each for each in open_page(RUNS).get("button_group") if each.key == "view.runs")
+    app = open_page(RUNS)
+    (switch,) = (each for each in app.get("button_group") if each.key == "view.runs")
     assert "New run" in switch.options
+    assert "run.start" in [each.key for each in app.button(key="runs.new").click().run().button]
     monkeypatch.setattr(access, "_local", lambda: False)
     for app in (open_page(RUNS), followed(RUN)):
         assert not app.exception
         assert "run.start" not in [each.key for each in app.button]
-    (switch,) = (each for each in open_page(RUNS).get("button_group") if each.key == "view.runs")
+    app = open_page(RUNS)
+    (switch,) = (each for each in app.get("button_group") if each.key == "view.runs")
     assert switch.options == ["Runs", "Self-check"]
+    assert "runs.new" not in [each.key for each in app.button]
 
 
 def test_a_row_of_a_run_says_what_it_tests_and_opens_its_findings(open_page: Open, scoped: Path) -> None:
@@ -154,7 +158,7 @@ def test_a_row_of_a_run_says_what_it_tests_and_opens_its_findings(open_page: Ope
     assert led(rows["**second**"]) == RESULTS
     assert "run=second" in rows["**second**"].query_string
     told = [each.value for each in app.caption]
-    assert sum("In use" in each for each in told) == 1
+    assert sum("Opened by default" in each for each in told) == 1
 
 
 def test_a_row_of_a_run_says_how_it_came_out_and_the_run_in_use_stands_first(
@@ -168,20 +172,16 @@ def test_a_row_of_a_run_says_how_it_came_out_and_the_run_in_use_stands_first(
     assert rows == ["**template**", "**broken**"]
     told = " ".join(each.value for each in app.caption)
     assert "0 of 1 metric typically drops when the meaning breaks" in told
-    assert re.search(r"Harmless edits typically change scores by \d\.\d\d of their spread", told.replace("\\", ""))
+    assert re.search(r"Median change over \d+ harmless edits?: \d\.\d\d SD", told.replace("\\", ""))
 
 
-def test_the_runs_in_use_name_the_pages_that_open_on_them_and_one_that_is_chosen_is_on_all(
+def test_runs_that_pages_open_on_are_marked_and_one_that_is_chosen_takes_their_place(
     open_page: Open, both_halves: Path
 ) -> None:
-    marks = [each.value for each in open_page(RUNS).caption if "In use" in each.value]
-    assert [re.search(r"\[(.+)\]", each)[1] for each in marks] == [
-        "In use: Findings and Calibrate",
-        "In use: Start and Does it notice?",
-    ]
+    assert sum("Opened by default" in each.value for each in open_page(RUNS).caption) == 2
     chosen = turned(open_page(RESULTS, run="broken"), RUNS).run()
-    (mark,) = (each.value for each in chosen.caption if "In use" in each.value)
-    assert ":green-badge[In use]" in mark
+    assert sum(":green-badge[Chosen]" in each.value for each in chosen.caption) == 1
+    assert not any("Opened by default" in each.value for each in chosen.caption)
     assert (
         next(each.proto.label for each in chosen.get("page_link") if each.proto.label.startswith("**")) == "**broken**"
     )

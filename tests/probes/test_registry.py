@@ -89,7 +89,7 @@ def test_a_word_that_selects_nothing_is_refused() -> None:
         ("mention:3-absent", "3 things named, the last absent"),
         ("size:large-share-shuffled", "The larger one named, by share, words shuffled"),
         ("foil:3", "Wrong object (FOIL), sibling 3"),
-        ("hollow-tail:len1", "Empty ending of 1 word"),
+        ("hollow-tail:len1", "Meaningless ending of 1 word"),
         ("verbosity:we-see-that", "Words around it: we see that"),
         ("order:trigrams", "Threes change places"),
         ("masking:printed", "Words masked, as printed"),

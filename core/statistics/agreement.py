@@ -36,7 +36,6 @@ from core.statistics.bootstrap import (
 )
 from core.statistics.crossed_sources import crossed, numbered
 from core.statistics.resamples import ranks_of
-from core.statistics.shares import share
 
 LEAST_CHANCE = 30
 """Fewest items for the interval of Fleiss' κ, α or a weighted κ, whose chance is as the votes show it: of 10 items 73
@@ -414,72 +413,3 @@ def pairwise_kappas(
             rows.append((one, other, found.estimate, found.low, found.high, found.n, found.note))
     table = pd.DataFrame(rows, columns=["one", "other", "kappa", "low", "high", "n", "note"])
     return table.sort_values(["n", "one", "other"], ascending=[False, True, True], ignore_index=True)
-
-
-# Two readers of the same things, yes or no: how far one agrees with the other, with intervals over sources.
-#
-# References:
-#     [1] Cohen (1960), A coefficient of agreement for nominal scales. Educ. and Psychological Measurement 20, 37-46.
-#     [2] Efron (1987), Better bootstrap confidence intervals. JASA 82(397), 171-185.
-
-
-@dataclass(frozen=True, slots=True)
-class TwoReaders:
-    """What two readers say of the same things.
-
-    Args:
-        n: things.
-        n_one, n_other, n_both: of which the first, the second, both say yes.
-        precision: share of the first one's yes that is the second one's too, with Wilson's interval over sources.
-        recall: share of the second one's yes that is the first one's too, likewise.
-        kappa: Cohen's κ [1], with its BCa interval [2] over sources, from LEAST_CHANCE things and sources on.
-    """
-
-    n: int
-    n_one: int
-    n_other: int
-    n_both: int
-    precision: Interval
-    recall: Interval
-    kappa: Interval
-
-
-def two_readers(
-    one: ArrayLike,
-    other: ArrayLike,
-    *,
-    sources: ArrayLike | None = None,
-    resamples: int = RESAMPLES,
-    seed: int = RUN_SEED,
-) -> TwoReaders:
-    """Compare two readers.
-
-    Args:
-        one: answers of the first, bool [n].
-        other: of the second to the same things.
-        sources: what each thing is of (its caption, its picture), [n]: those of one are resampled together. None: each
-            is one of its own.
-        resamples: bootstrap samples of κ's interval.
-        seed: of the draws.
-
-    Raises:
-        InvalidInput: if the lengths differ.
-
-    Example:
-        >>> found = two_readers([True, True, False, False], [True, False, False, False])
-        >>> found.precision.estimate, found.recall.estimate, found.kappa.estimate
-        (0.5, 1.0, 0.5)
-    """
-    a, b = np.asarray(one, dtype=bool).ravel(), np.asarray(other, dtype=bool).ravel()
-    of = np.arange(len(a)) if sources is None else np.unique(np.asarray(sources), return_inverse=True)[1]
-    if not len(a) == len(b) == len(of):
-        raise InvalidInput(f"two readers answer the same things, got {len(a)} and {len(b)} answers, {len(of)} sources")
-    return TwoReaders(
-        len(a),
-        int(a.sum()),
-        int(b.sum()),
-        int((a & b).sum()),
-        share(b[a], groups=of[a]),
-        share(a[b], groups=of[b]),
-        weighted_kappa(a, b, answers=2, groups=of, resamples=resamples, seed=seed),
-    )

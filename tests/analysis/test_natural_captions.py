@@ -1,6 +1,6 @@
 """Captions that people wrote: every table worked out anew from the raw Parquet by pandas, scipy and statsmodels."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -16,10 +16,7 @@ from core.analysis.questions.social_words import UNTOLD, _beside
 from core.analysis.reading import read_table
 from core.analysis.slices import Slice
 from core.analysis.table import ScoreTable
-from core.analysis.tagging import CLEAR, MODIFIES, ONE, STEPS, TAKEN, compare
 from core.analysis.verdicts import TOO_FEW, TOO_FEW_SOURCES
-from core.corpora.schema import Item
-from core.probes.words.taggers import ObjectNoun, Rules
 from core.store.store import Store
 from tests.analysis.made_runs import raw, write_run
 from tests.analysis.natural_runs import TEXTS, natural_rows, write_natural
@@ -225,51 +222,3 @@ def test_the_caption_of_an_item_is_the_one_that_was_written(table: ScoreTable) -
 def test_beside_chance_it_is_said_whether_captions_or_sources_are_few(items: int, sources: int, said: str) -> None:
     shares = {"share": 50.0, "low": 40.0, "high": 60.0}
     assert _beside(shares, 50.0, items, sources)["beside"] == said
-
-
-class LastWord:
-    """Every caption names one dog, and only its word before the last modifies it."""
-
-    name, single = "last-word", True
-
-    def objects(self, caption: str) -> tuple[ObjectNoun, ...]:
-        return (ObjectNoun(0, 1, "dog", "animal"),)
-
-    def modified(self, caption: str, start: int, end: int, *, noun: bool) -> ObjectNoun | None:
-        return self.objects(caption)[0] if caption[end:].count(" ") == 1 else None
-
-    def head(self, caption: str) -> ObjectNoun | None:
-        return self.objects(caption)[0]
-
-    def describe(self) -> Mapping[str, str]:
-        return {"name": self.name}
-
-
-def items(*captions: tuple[str, ...]) -> list[Item]:
-    return [Item(f"i{place}", "test", None, 9, 9, captions={"en": texts}) for place, texts in enumerate(captions)]
-
-
-def test_every_step_is_counted_as_by_hand() -> None:
-    found = compare(
-        items(("A sad dog.", "A happy dog runs"), ("A cat and a red car", "A sad dog.")), Rules(), LastWord()
-    )
-    assert found.captions == 3, "a text that stands twice is read once"
-    rows = found.steps.set_index("step")
-    assert list(rows.index) == list(STEPS)
-    # sad, happy, red: the rules find all before their noun; the other finds sad and red, the last word but one
-    assert rows.loc[MODIFIES, ["n", "n_one", "n_other", "n_both"]].tolist() == [3, 3, 2, 2]
-    assert rows.loc[ONE, ["n", "n_one", "n_other", "n_both"]].tolist() == [3, 2, 3, 2]
-    assert rows.loc[CLEAR, ["n", "n_one", "n_other", "n_both"]].tolist() == [3, 2, 2, 1]
-    assert rows.loc[TAKEN, ["n_one", "n_other", "n_both"]].tolist() == [2, 1, 1]
-    assert rows.loc[MODIFIES, "precision"] == 2 / 3
-    assert rows.loc[MODIFIES, "recall"] == 1.0
-    apart = found.apart[found.apart["step"] == MODIFIES]
-    assert apart[["word", "one", "other", "caption"]].values.tolist() == [["happy", True, False, "A happy dog runs"]]
-
-
-def test_no_caption_gives_no_number() -> None:
-    found = compare(items(()), Rules(), LastWord())
-    assert found.captions == 0
-    assert found.apart.empty
-    assert (found.steps["n"] == 0).all()
-    assert found.steps["kappa"].isna().all()

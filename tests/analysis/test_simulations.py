@@ -16,7 +16,7 @@ from core.analysis.effect_of_items import Effect, effect
 from core.analysis.preferences import LEAST_IMAGES, correlations, length
 from core.analysis.verdicts import CLAIMS, HOLDS, STILL, agreed
 from core.corpora.suites import TAU_B, TAU_C
-from core.statistics.agreement import LEAST_CHANCE, agreement, two_readers, weighted_kappa
+from core.statistics.agreement import LEAST_CHANCE, agreement, weighted_kappa
 from core.statistics.battles import length_controlled
 from core.statistics.bootstrap import LEAST_N, Interval, median_bca
 from core.statistics.changes import Changes
@@ -350,29 +350,6 @@ def test_what_a_word_more_scores_is_where_its_interval_says(n: int, *, uneven: b
         return Interval(found.slope, found.slope_low, found.slope_high, n, 0.95)
 
     assert holds(made, 0.1)
-
-
-@pytest.mark.parametrize("n", SIZES)
-@pytest.mark.parametrize("rate", [0.4, 0.2])
-def test_two_readers_agree_as_their_intervals_say_or_have_none(rate: float, n: int) -> None:
-    def read(rng: np.random.Generator, size: int) -> tuple[np.ndarray, np.ndarray]:
-        one = rng.random(size) < rate
-        return one, np.where(rng.random(size) < 0.85, one, ~one)
-
-    one, other = read(np.random.default_rng(91), 2_000_000)
-    equal, chance = (one == other).mean(), one.mean() * other.mean() + (~one).mean() * (~other).mean()
-    truth = {"kappa": (equal - chance) / (1 - chance), "precision": other[one].mean(), "recall": one[other].mean()}
-    held: dict[str, list[bool]] = {name: [] for name in truth}
-    for run in range(300):
-        found = two_readers(*read(np.random.default_rng((17, run)), n), resamples=600)
-        for name, value in truth.items():
-            each: Interval = getattr(found, name)
-            if not math.isnan(each.low):
-                held[name].append(bool(each.low <= value <= each.high))
-    assert (held["kappa"] == []) == (n < LEAST_CHANCE)
-    for name, inside in held.items():
-        # one reader's yes are few: a share of five things has steps
-        assert inside == [] or 0.92 <= float(np.mean(inside)) <= (0.98 if n == 100 else 1.0), name
 
 
 @pytest.mark.parametrize("n", SIZES)

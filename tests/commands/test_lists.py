@@ -166,23 +166,3 @@ def test_pairs_that_the_screen_leaves_out_come_with_their_reason(invoke: Invoke,
     assert pairs
     assert all(each["family"] == "emotion" and each["code"] and each["detail"] for each in pairs)
     assert f"{len(pairs):,} pairs are left out" in invoke(*arguments).stdout
-
-
-def test_the_taggers_are_held_against_each_other_or_what_lacks_is_named(
-    invoke: Invoke, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    from core.probes.words import taggers
-    from core.probes.words.taggers import Rules
-
-    monkeypatch.setattr(taggers, "PINNED", {"no-such-package-as-this": "1"})
-    taggers.tagger.cache_clear()
-    refused = invoke("probes", "taggers")
-    assert refused.exit_code == Code.NOT_AVAILABLE
-    assert "invariscope[tagger]" in refused.stderr
-    monkeypatch.setattr(taggers, "tagger", lambda name: Rules())
-    told = json.loads(invoke("probes", "taggers", "--corpus", "demo-scenes", "--json").stdout)
-    assert (told["items"], told["apart"]) == (66, [])
-    assert {row["n"] for row in told["steps"] if row["step"] == "one object"} == {told["captions"]}
-    plain = invoke("probes", "taggers", "--corpus", "demo-scenes")
-    assert "66 items of demo-scenes" in plain.stdout
-    assert "1.000" in plain.stdout

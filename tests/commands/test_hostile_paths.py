@@ -53,7 +53,7 @@ def test_no_option_takes_a_path_of_the_kernel(command: str, option: str) -> None
 COMMANDS = (
     "suite {x} {folder}", "score {x} {folder}", "score {captions} {x}", "score {captions} {folder} --references {x}",
     "leaderboard {x} --images {folder}", "leaderboard A={x} --images {folder}", "import-scores {x}",
-    "video show {x}", "video idf {x} -o {out}", "video edits {x}", "runs {x}", "report {x} -o {out}",
+    "video show {x}", "video idf {x} -o {out}", "runs {x}", "report {x} -o {out}",
     "publish {x} -o {out}.duckdb", "export-pairs {x} -o {out}",
     "corpora show folder --root {folder} --option captions={x}",
     "corpora show folder --root {folder} --option boxes={x}", "calibrate apply {x} demo -o {out}.csv", "check {x}:Name",

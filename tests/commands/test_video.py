@@ -178,20 +178,6 @@ def test_options_of_videos_are_refused_where_they_have_no_meaning(
     assert (done.exit_code, "docs/video.md" in done.stderr) == (Code.BAD_INPUT, True)
 
 
-def test_edits_of_the_demo_videos_are_reported_and_written(invoke: Invoke, tmp_path: Path, tiny: str) -> None:
-    out = tmp_path / "edits.csv"
-    done = invoke("video", "edits", "--evaluator", f"clipscore@{tiny}", "--frames", "2", "-o", out)
-    assert done.exit_code == Code.OK, done.stderr
-    assert "by construction" in done.stdout
-    assert "8 videos" in done.stdout
-    rows = out.read_text(encoding="utf-8").splitlines()
-    assert rows[0].startswith("video,evaluator,caption,edit,how,frames,score,delta")
-    assert len(rows) == 1 + 8 * 7
-    told = json.loads(invoke("video", "edits", "--evaluator", f"clipscore@{tiny}", "--frames", "2", "--json").stdout)
-    turned = next(each for each in told["edits"] if each["edit"] == "reversed")
-    assert (turned["median"], turned["low"], turned["n"]) == (0.0, None, 8)
-
-
 def test_an_audit_of_videos_is_planned_with_its_frames_scored_and_refused_in_sentences(
     invoke: Invoke, footage: Path, tmp_path: Path, tiny: str
 ) -> None:

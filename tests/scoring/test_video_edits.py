@@ -4,12 +4,9 @@ import json
 from pathlib import Path
 
 import numpy as np
-import pandas as pd
 import pytest
-from statsmodels.stats.proportion import proportion_confint
 
-from core.corpora.video_folder import read_video_folder
-from core.corpora.video_frames import Sampling, open_video, read_frames
+from core.corpora.video_frames import open_video, read_frames
 from core.errors import InvalidInput
 from core.evaluators.base import DualEncoder
 from core.evaluators.registry import find
@@ -23,13 +20,11 @@ from core.features.video.video_edits import (
     OTHER,
     REVERSED,
     can_score_videos,
-    edit_summary,
     score_edits,
-    score_folder_edits,
     token_maps,
 )
 from core.settings import ROOT
-from tests.corpora.footage import moving, write_frames
+from tests.corpora.footage import moving
 from tests.tiny import clip
 
 CAPTIONS = ("A red square moves to the right.", "a blue square")
@@ -142,66 +137,3 @@ def test_the_shipped_videos_are_as_their_captions_say() -> None:
         (true,) = [holds for words, holds in told.items() if words in caption]
         assert true, name
         assert caption != backwards[name]
-
-
-def test_a_folder_is_scored_video_by_video_with_the_next_one_as_the_other(
-    evaluator: VideoEvaluator, tmp_path: Path
-) -> None:
-    for name, colour in (("a", "red"), ("b", "green"), ("c", "blue")):
-        write_frames(tmp_path / name, moving(colour, 6))
-    write_frames(tmp_path / "torn", moving("red", 2))
-    (tmp_path / "torn" / "1.png").write_bytes(b"no picture")
-    captions = {name: [f"a {name} square", f"another {name}"] for name in ("a", "b", "c", "torn")}
-    (tmp_path / "captions.json").write_text(json.dumps(captions))
-    rows, problems = score_folder_edits(evaluator, read_video_folder(tmp_path), sampling=Sampling(3))
-    assert len(problems) == 1
-    assert "torn" in problems[0]
-    assert list(rows["video"].unique()) == ["a", "b", "c"]
-    assert set(rows["caption"]) == {"a a square", "a b square", "a c square"}
-    assert set(rows["frames"]) == {3, 2}
-    green = [moving("green", 6)[place] for place in (0, 2, 5)]
-    alone = score_edits(evaluator, [moving("red", 6)[place] for place in (0, 2, 5)], ["a a square"], other=green)
-    own = rows[rows["video"] == "a"].drop(columns="video").reset_index(drop=True)
-    np.testing.assert_allclose(own["score"], alone["score"], atol=1e-6)
-    assert OTHER not in set(rows.loc[rows["video"] == "c", "edit"])  # the next one is torn
-
-
-def test_the_summary_has_medians_over_videos_and_none_for_what_is_by_construction() -> None:
-    rng = np.random.default_rng(0)
-    deltas = {
-        "mirrored": rng.normal(-0.1, 0.05, 12),
-        "re-encoded": np.array([0.01, np.nan, -0.02]),
-        REVERSED: np.zeros(12),
-        ORIGINAL: np.zeros(12),
-    }
-    table = pd.DataFrame(
-        [
-            {
-                "evaluator": "e",
-                "edit": edit,
-                "how": BY_CONSTRUCTION if edit == REVERSED else MEASURED,
-                "delta": each,
-                "video": place,
-            }
-            for edit, values in deltas.items()
-            for place, each in enumerate(values)
-        ]
-    )
-    found = edit_summary(table).set_index("edit")
-    assert ORIGINAL not in found.index
-    mirrored = found.loc["mirrored"]
-    assert mirrored["median"] == pytest.approx(np.median(deltas["mirrored"]))
-    assert mirrored["low"] < mirrored["median"] < mirrored["high"]
-    assert mirrored["falls"] == pytest.approx(100 * np.mean(deltas["mirrored"] < 0))
-    ends = proportion_confint(int(np.sum(deltas["mirrored"] < 0)), 12, method="wilson")
-    assert mirrored[["falls_low", "falls_high"]].tolist() == pytest.approx([100 * each for each in ends])
-    few = found.loc["re-encoded"]
-    assert few[["falls_low", "falls_high"]].tolist() == pytest.approx(
-        [100 * each for each in proportion_confint(1, 2, method="wilson")]
-    )
-    assert (few["n"], few["missing"], few["falls"]) == (2, 1, 50.0)
-    assert np.isnan(few["low"])
-    turned = found.loc[REVERSED]
-    assert (turned["median"], turned["how"]) == (0.0, BY_CONSTRUCTION)
-    assert np.isnan(turned["low"])
-    assert turned[["falls", "falls_low", "falls_high"]].isna().all()

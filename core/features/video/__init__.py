@@ -29,7 +29,7 @@ FEATURE = Feature(
         Command(
             "video",
             "core.features.video.video_command:app",
-            "Videos: document frequencies, folders, edits of frames.",
+            "Videos: document frequencies, what a folder holds.",
             place=220,
         ),
     ),

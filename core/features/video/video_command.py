@@ -1,4 +1,4 @@
-"""``video``: document frequencies, what a folder of videos holds, and what edits of frames do to scores."""
+"""``video``: document frequencies, and what a folder of videos holds."""
 
 from pathlib import Path
 from typing import Annotated
@@ -6,10 +6,10 @@ from typing import Annotated
 import typer
 
 from core.commands import _outputs
-from core.commands._shared import Code, exit_codes, note, print_json, table
+from core.commands._shared import exit_codes, note, print_json, table
 
 app = typer.Typer(
-    help="Videos: count document frequencies, look at a folder, score its captions under edits of the frames.",
+    help="Videos: count document frequencies, look at a folder.",
     no_args_is_help=True,
 )
 
@@ -69,54 +69,3 @@ def show(
     )
     for sentence in problems:
         note(sentence)
-
-
-@app.command(epilog=exit_codes(ok="scored", failures="reported, but some videos could not be read or scored"))
-def edits(
-    folder: Annotated[Path | None, typer.Argument(help="A folder of videos with captions. Default: the demo.")] = None,
-    evaluator: Annotated[
-        str, typer.Option(help="Name, NAME@CHECKPOINT or path/to/file.py:Name; it takes no references.")
-    ] = "conse-lite2",
-    frames: Annotated[str, typer.Option(help="Of each video: 'all', or so many, evenly spaced.")] = "8",
-    out: Annotated[
-        Path | None,
-        typer.Option(
-            "--out", "-o", help="Write every row here, as CSV; - for standard output.", callback=_outputs.text
-        ),
-    ] = None,
-    device: Annotated[str | None, typer.Option(help="cpu, cuda, mps; default: the best there is.")] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON for a script.")] = False,
-) -> None:
-    """Score the first caption of every video of a folder under edits of its frames.
-
-    The video backwards is listed as what it is: the same score by construction, not a measurement.
-    """
-    from core.commands._progress import progress
-    from core.corpora.demo import demo_dir
-    from core.corpora.video_folder import read_video_folder
-    from core.corpora.video_frames import Sampling
-    from core.evaluators.pool import Pool
-    from core.evaluators.video.video_evaluator import video_scorer
-    from core.features.video import video_edits
-    from core.features.video.video_edits import score_folder_edits
-    from core.report.document import Table, cells
-    from core.store.text_files import csv_text
-
-    held = read_video_folder(folder or demo_dir() / "videos")
-    sampling = Sampling.from_option(frames, name="--frames")
-    with Pool(device=device).lease(evaluator) as loaded, progress("scoring", unit="videos") as update:
-        rows, problems = score_folder_edits(loaded, held, sampling=sampling, progress=update)
-        note(video_scorer(loaded, sampling=sampling).told)
-    found = video_edits.edit_summary(rows)
-    if out is not None:
-        _outputs.write_text(out, csv_text(rows))
-    if as_json:
-        print_json({"edits": found.to_dict("records"), "problems": problems})
-    else:
-        made = Table("", "", "", found, video_edits.SUMMARY)
-        table([each.header for each in video_edits.SUMMARY], cells(made), title=f"{len(held.videos)} videos")
-        typer.echo(video_edits.NOTE)
-    for sentence in problems:
-        note(sentence)
-    if problems or found["missing"].any():
-        raise typer.Exit(Code.FAILURES)

@@ -20,16 +20,15 @@ from core.corpora.video_frames import Footage, Sampling, read_scaled, read_stran
 from core.errors import InvalidInput, InvariscopeError
 from core.evaluators import registry as evaluators
 from core.evaluators.pool import shared_pool
-from core.evaluators.video.video_evaluator import COARSE, TokenMap, VideoEvaluator
+from core.evaluators.video.video_evaluator import COARSE
 from core.features.video.video_edits import (
     BY_CONSTRUCTION,
     EDITS,
     REVERSED,
     can_score_videos,
     score_edits,
-    token_maps,
 )
-from core.features.video.video_figures import edit_dots, token_heat
+from core.features.video.video_figures import edit_dots
 from pages.views.common.access import brings
 from pages.views.common.collect import data_buttons, figure_buttons
 from pages.views.common.open_runs import Shelf
@@ -85,13 +84,12 @@ class Shared:
     uploads: Uploads[Upload]
     frames: Shelf[Frames]
     tables: Shelf[pd.DataFrame]
-    maps: Shelf[dict[str, TokenMap]]
 
 
 @st.cache_resource(show_spinner=False)
 def shared() -> Shared:
     """Return the shelves of this server, made once."""
-    return Shared(Uploads(each=SESSION_VIDEOS, each_mb=SESSION_MB, total_mb=ALL_MB), Shelf(8), Shelf(64), Shelf(16))
+    return Shared(Uploads(each=SESSION_VIDEOS, each_mb=SESSION_MB, total_mb=ALL_MB), Shelf(8), Shelf(64))
 
 
 @st.cache_data(show_spinner=False, ttl=30)
@@ -159,8 +157,6 @@ def video_state() -> PageState:
                 some_of(offered, what="evaluator of videos"),
                 joined,
             ),
-            Field("looker", None, text(limit=200)),
-            Field("reading", None, text(limit=LONGEST)),
         ),
     )
 
@@ -198,7 +194,7 @@ def _frames(count: int, read: Callable[[Sampling], tuple[Footage, np.ndarray]]) 
 
 def forget_captions(state: PageState) -> None:
     """What was written for another video does not hold for the next one; a callback."""
-    for name, value in (("captions", ""), ("other", None), ("reading", None)):
+    for name, value in (("captions", ""), ("other", None)):
         state.put(name, value)
 
 
@@ -303,7 +299,6 @@ def choose_captions(state: PageState) -> tuple[str, ...]:
 def _written(state: PageState) -> None:
     written = st.session_state[_TEXT]
     state.put("captions", "" if written.splitlines() == list(usual_captions(state)) else written)
-    state.put("reading", None)
 
 
 def _uploaded(state: PageState) -> Frames | None:
@@ -381,7 +376,6 @@ def draw_results(state: PageState, frames: Frames, captions: Sequence[str], answ
         _explained(table)
         _rows(table)
         data_buttons(table, "video-edits", key="video.table")
-    _map(state, frames, captions)
 
 
 def _scored(state: PageState, frames: Frames, captions: Sequence[str], other: str | None) -> pd.DataFrame:
@@ -441,37 +435,3 @@ def _rows(table: pd.DataFrame) -> None:
     )
     held = table[table["how"] == BY_CONSTRUCTION]
     st.caption(f"Of {len(table)} rows {len(held)} are by construction and repeat those of the original.")
-
-
-def _map(state: PageState, frames: Frames, captions: Sequence[str]) -> None:
-    maps = {name: found for name in state.get("evaluators") if (found := _maps(frames, captions, name))}
-    if not maps:
-        return
-    st.header("Which word matches which frame", anchor=False)
-    left, right = st.columns(2)
-    evaluator = state.choose(left, "looker", "Metric", tuple(maps))
-    caption = state.choose(right, "reading", "Caption", tuple(maps[evaluator]))
-    drawn = maps[evaluator][caption]
-    once = [place for place, each in enumerate(frames.places) if each not in frames.places[:place]]
-    figure = token_heat(drawn.words, drawn.cosines[:, once], numbers=[frames.places[place] + 1 for place in once])
-    draw(figure, key="video.map", alt=f"Cosine of every token of {caption} with every frame")
-    frame = figure.data.assign(token=[drawn.words[int(each)] for each in figure.data["label"]])
-    figure_buttons(figure, frame, "video-tokens", title=f"Which word matches which frame, {evaluator}", key="video.map")
-    st.caption(
-        "Cosine of each token with each frame, both markers of the tokenizer among the tokens. Precision is the "
-        "mean over tokens of a row's largest cell, recall the mean over frames of a column's. Every token "
-        "counts the same here; weights by document frequencies are given on the command line."
-    )
-
-
-def _maps(frames: Frames, captions: Sequence[str], name: str) -> dict[str, TokenMap]:
-    key = (frames.key, tuple(captions), name)
-    found = shared().maps.get(key)
-    if found is None:
-        try:
-            with shared_pool().lease(name) as loaded:
-                found = token_maps(loaded, frames.pixels, captions) if isinstance(loaded, VideoEvaluator) else {}
-        except InvariscopeError:  # said where its scores are missing
-            return {}
-        shared().maps.put(key, found)
-    return found

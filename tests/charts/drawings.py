@@ -384,12 +384,6 @@ def _video_edits(marks: Sequence[Mark]) -> Figure:
     return video_figures.edit_dots(table)
 
 
-def _video_tokens(marks: Sequence[Mark]) -> Figure:
-    return video_figures.token_heat(
-        [each.label for each in marks], np.array([[each.value, 0.5] for each in marks]).reshape(-1, 2)
-    )
-
-
 MAKERS: dict[str, Callable[[Sequence[Mark]], Figure]] = {
     "intervals": _intervals,
     "score levels": _levels,
@@ -409,7 +403,6 @@ MAKERS: dict[str, Callable[[Sequence[Mark]], Figure]] = {
     "lab": _lab,
     "comparison of people": _comparison,
     "video edits": _video_edits,
-    "video tokens": _video_tokens,
     "valence": _valence,
     "training": _training,
     "a report's dots": _report,

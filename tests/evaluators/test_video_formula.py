@@ -36,7 +36,7 @@ def drawn(seed: int, count: int, *, width: int = 5) -> np.ndarray:
 
 def caption(seed: int, count: int) -> Tokens:
     weights = np.random.default_rng(seed + 1000).uniform(0, 3, size=count)
-    return Tokens(tuple(map(str, range(count))), drawn(seed, count), weights)
+    return Tokens(drawn(seed, count), weights)
 
 
 def dot(one: np.ndarray, other: np.ndarray) -> float:
@@ -105,7 +105,7 @@ def test_which_frames_there_are_does_count() -> None:
 def test_a_cosine_below_0_is_neither_clipped_nor_beaten_by_padding() -> None:
     frame = np.array([[1.0, 0.0]])
     vectors = unit(np.array([[-1.0, 9.0], [5.0, 1.0]]))
-    found = video_match(frame, Tokens(("a", "b"), vectors, np.array([1.0, 3.0])))
+    found = video_match(frame, Tokens(vectors, np.array([1.0, 3.0])))
     assert found.precision == pytest.approx((vectors[0, 0] + 3 * vectors[1, 0]) / 4)
     assert vectors[0, 0] < 0
 
@@ -121,14 +121,14 @@ def test_a_cosine_below_0_is_neither_clipped_nor_beaten_by_padding() -> None:
 def test_what_has_no_harmonic_mean_has_no_score_and_a_reason(
     frames: list[list[int]], vectors: list[list[int]], weights: list[int], said: str
 ) -> None:
-    read = Tokens(("a", "b"), np.array(vectors, float), np.array(weights, float))
+    read = Tokens(np.array(vectors, float), np.array(weights, float))
     found = video_match(np.array(frames, float), read)
     assert math.isnan(found.score)
     assert said in found.error
 
 
 def test_a_reference_without_an_f_is_passed_over_and_none_at_all_is_said() -> None:
-    read, empty = caption(1, 4), Tokens(("a",), drawn(5, 1), np.zeros(1))
+    read, empty = caption(1, 4), Tokens(drawn(5, 1), np.zeros(1))
     assert reference_match([empty, caption(2, 3)], read) == reference_match([caption(2, 3)], read)
     assert "no reference caption can be compared with: every token" in reference_match([empty], read).error
     assert "there is none" in reference_match([], read).error
@@ -158,7 +158,7 @@ def test_weights_are_those_worked_by_hand() -> None:
 
 def test_a_caption_of_nothing_but_what_every_sentence_holds_has_no_score() -> None:
     idf = Idf(corpus="c", tokenizer="t", end=9, sentences=2, frequencies={0: 2, 1: 2, 9: 2})
-    found = video_match(drawn(0, 2), Tokens(("<", "a", ">"), drawn(1, 3), idf.weights([0, 1, 9])))
+    found = video_match(drawn(0, 2), Tokens(drawn(1, 3), idf.weights([0, 1, 9])))
     assert "weight 0" in found.error
 
 

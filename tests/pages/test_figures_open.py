@@ -30,7 +30,6 @@ NOTHING = {
     "flip.turned": "pairs of captions of one picture",
     "lab.curve.*": "one picture, shown beside it",
     "video.edits": "one video, shown beside it",
-    "video.map": "a word and a frame",
     "calib.*": "harms and drops together",
     "calib.every.*": "a strength, for all pairs of a split",
 }

@@ -1,4 +1,4 @@
-"""The page Video: a demo video, one of the reader's own, words and frames, and what is refused."""
+"""The page Video: a demo video, one of the reader's own, and what is refused."""
 
 from pathlib import Path
 
@@ -46,18 +46,19 @@ def test_scores_of_a_video_are_kept_with_the_frames_that_they_are_of(open_page: 
     assert slide.rows
 
 
-def test_words_and_frames_are_mapped_where_an_evaluator_has_tokens(
+def test_an_evaluator_with_tokens_tells_its_parts_and_a_link_to_the_map_leads_on(
     open_page: Open, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("INVARISCOPE_WEIGHTS", str(tmp_path / "weights"))
     keep("emscore@tiny", clip.write_openai(tmp_path / "tiny.pt", 11))
-    app = open_page(VIDEO, video="dog-right", frames="3", evaluators="emscore@tiny", captions="a dog\na cat")
+    app = open_page(
+        VIDEO, video="dog-right", frames="3", evaluators="emscore@tiny", captions="a dog\na cat", looker="emscore@tiny"
+    )
     assert not app.exception
-    assert "Which word matches which frame" in said(app)
     (table,) = (each.value for each in app.dataframe if "how" in each.value)
     assert set(table["caption"]) == {"a dog", "a cat"}
     assert {"precision", "recall"} <= set(table)
-    assert len(app.get("plotly_chart")) == 2
+    assert len(app.get("plotly_chart")) == 1
 
 
 def test_a_video_of_the_readers_own_is_scored_once_it_has_a_caption(open_page: Open, tmp_path: Path) -> None:

@@ -42,7 +42,7 @@ class Ordered(VideoEvaluator):
         return np.array([[each[:, : each.shape[1] // 2].mean() / 255] for each in frames])
 
     def encode_tokens(self, captions: Sequence[str]) -> list[Tokens]:
-        return [Tokens((text,), np.ones((1, 1)), np.ones(1)) for text in captions]
+        return [Tokens(np.ones((1, 1)), np.ones(1)) for _ in captions]
 
     def match(
         self, frames: np.ndarray, caption: str, references: Sequence[str] | None, read: Mapping[str, Tokens]

@@ -21,7 +21,6 @@ from core.features.video.video_edits import (
     REVERSED,
     can_score_videos,
     score_edits,
-    token_maps,
 )
 from core.settings import ROOT
 from tests.corpora.footage import moving
@@ -98,13 +97,6 @@ def test_a_caption_without_a_score_has_its_reason_and_harms_no_other(evaluator: 
     assert table.loc[table["caption"] != " ", "score"].notna().all()
     with pytest.raises(InvalidInput, match="give frames and captions"):
         score_edits(evaluator, [], CAPTIONS)
-
-
-def test_maps_are_of_every_caption_and_frame(evaluator: VideoEvaluator) -> None:
-    maps = token_maps(evaluator, moving("red", 4), [*CAPTIONS, " "])
-    assert list(maps) == list(CAPTIONS)
-    assert maps["a blue square"].words == ("[start]", "a", "blue", "square", "[end]")
-    assert maps["a blue square"].cosines.shape == (5, 4)
 
 
 def test_who_can_score_videos(tiny: str) -> None:

@@ -251,19 +251,13 @@ _SHARED = Shared(_load)
 
 
 TOKENIZER = "CLIP byte pairs, 49408 tokens"
-START, END = 49406, 49407
-_NAMES = {START: "[start]", END: "[end]"}
+END = 49407
 
 
 def token_ids(prompts: ClipPrompts, texts: Sequence[str]) -> list[list[int]]:
     """Ids of the tokens of each text as the tower reads it: cut, both markers kept, padding left out."""
     rows = prompts.tokens(texts).tolist() if texts else []
     return [row[: row.index(max(row)) + 1] for row in rows]
-
-
-def words_of(prompts: ClipPrompts, ids: Sequence[int]) -> tuple[str, ...]:
-    """What each token stands for, for a reader."""
-    return tuple(_NAMES.get(each) or prompts.written(each) or "·" for each in ids)
 
 
 def encode_tokens(towers: "Towers", texts: Sequence[str]) -> list[tuple[list[int], np.ndarray]]:

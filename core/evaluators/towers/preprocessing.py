@@ -215,10 +215,6 @@ class ClipPrompts(Prompts):
         ids: Tensor = self._tokenizer([encodable(text) for text in texts], context_length=self.limit)
         return ids
 
-    def written(self, token: int) -> str:
-        """What one token stands for."""
-        return str(self._tokenizer.decode([token])).strip()
-
 
 class HubPrompts(Prompts):
     """A tokenizer of transformers, loaded from a folder; padded to ``limit``.

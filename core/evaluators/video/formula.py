@@ -185,12 +185,10 @@ class Tokens:
     """A caption as its text tower reads it.
 
     Args:
-        words: what each token stands for, for a reader.
         vectors: float [L, d], unit length, the closing marker last.
         weights: float64 [L], each at least 0.
     """
 
-    words: tuple[str, ...]
     vectors: np.ndarray
     weights: np.ndarray
 

@@ -22,7 +22,7 @@ from core.corpora.video_frames import Sampling
 from core.errors import InvalidInput
 from core.evaluators.base import DualEncoder, Evaluator, Fingerprint, PartlyScored, Sight, check_lengths
 from core.evaluators.references import NO_REFERENCE, Referenced, check_references
-from core.evaluators.towers.clip import END, TOKENIZER, clip_towers, encode_tokens, token_ids, words_of
+from core.evaluators.towers.clip import END, TOKENIZER, clip_towers, encode_tokens, token_ids
 from core.evaluators.towers.encoder import Towers
 from core.evaluators.towers.preprocessing import ClipPrompts
 from core.evaluators.video.formula import (
@@ -32,7 +32,6 @@ from core.evaluators.video.formula import (
     Match,
     Tokens,
     build_idf,
-    cosines,
     read_idf,
     reference_match,
     video_match,
@@ -72,21 +71,6 @@ class VideoScore:
     video: Match | None = None
     reference: Match | None = None
     error: str = ""
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class TokenMap:
-    """Which token matches which frame.
-
-    Args:
-        words: of the caption's tokens, markers included.
-        weights: float64 [L].
-        cosines: float64 [L, J].
-    """
-
-    words: tuple[str, ...]
-    weights: np.ndarray
-    cosines: np.ndarray
 
 
 class VideoEvaluator(Evaluator):
@@ -157,17 +141,6 @@ class VideoEvaluator(Evaluator):
             return VideoScore(math.nan, video, error=NO_REFERENCE.format(name=self.spec.name))
         reference = reference_match(people, own)
         return VideoScore((video.score + reference.score) / 2, video, reference, reference.error)
-
-    def token_map(self, frames: np.ndarray, caption: str) -> TokenMap:
-        """Cosine of every token of a caption with every frame.
-
-        Raises:
-            InvalidInput: if the caption is blank or there is no frame.
-        """
-        if not caption.strip() or not len(frames):
-            raise InvalidInput(f"{BLANK if len(frames) else NO_FRAME}; give both")
-        (own,) = self.encode_tokens([caption])
-        return TokenMap(own.words, own.weights, cosines(own.vectors, frames))
 
     def score(
         self, images: Sequence[np.ndarray], captions: Sequence[str], references: Sequence[Sequence[str]] | None = None
@@ -391,9 +364,7 @@ class ClipVideo(Published, VideoEvaluator):
         """Read captions, each token weighed."""
         prompts = [self._prefix + each for each in captions]
         return [
-            Tokens(
-                words_of(self._prompts, ids), vectors, np.ones(len(ids)) if self.idf is None else self.idf.weights(ids)
-            )
+            Tokens(vectors, np.ones(len(ids)) if self.idf is None else self.idf.weights(ids))
             for ids, vectors in encode_tokens(self._towers, prompts)
         ]
 

@@ -12,7 +12,7 @@ import pandas as pd
 
 from core.errors import InvalidInput
 from core.evaluators.base import DualEncoder, Evaluator
-from core.evaluators.video.video_evaluator import TokenMap, VideoEvaluator, VideoScore, VideoScorer, video_scorer
+from core.evaluators.video.video_evaluator import VideoEvaluator, VideoScore, video_scorer
 from core.probes.pixels.edits import every_second, flip_horizontal, flip_vertical, jpeg
 
 MEASURED, BY_CONSTRUCTION = "measured", "by construction"
@@ -118,12 +118,6 @@ def score_edits(
             for caption, score, base in zip(captions, found, original, strict=True)
         ]
     return pd.DataFrame(rows, columns=list(COLUMNS))
-
-
-def token_maps(evaluator: VideoEvaluator, frames: Sequence[np.ndarray], captions: Sequence[str]) -> dict[str, TokenMap]:
-    """Cosine of every token with every frame, by caption; blank captions are passed over."""
-    seen = VideoScorer(evaluator, video_scorer(evaluator).sampling).encode(frames)
-    return {each: evaluator.token_map(seen, each) for each in captions if each.strip()}
 
 
 def _numbers(score: VideoScore, base: VideoScore) -> dict[str, object]:

@@ -1,11 +1,9 @@
-"""Scores of a video's captions under edits of its frames, and how each word matches each frame."""
-
-from collections.abc import Sequence
+"""Scores of a video's captions under edits of its frames."""
 
 import numpy as np
 import pandas as pd
 
-from core.charts.spec import COLUMNS, PALETTE, SYMBOLS, Figure, Style
+from core.charts.spec import PALETTE, SYMBOLS, Figure, Style
 from core.features.video.video_edits import BY_CONSTRUCTION, MEASURED, REVERSED
 
 
@@ -50,31 +48,3 @@ def edit_dots(table: pd.DataFrame) -> Figure:
 
 _SMALL = 7.5
 """Size in px of a mark, so that those of scores that are nearly equal lie beneath each other and do not touch."""
-
-
-def token_heat(words: Sequence[str], cosines: np.ndarray, *, numbers: Sequence[int] = ()) -> Figure:
-    """A cell a token and frame.
-
-    Args:
-        words: of the caption's tokens.
-        cosines: [L, J].
-        numbers: of the frames, each once; none: from 1 on.
-    """
-    shown = numbers or range(1, cosines.shape[1] + 1)
-    rows = [
-        {
-            "label": f"{place:02d}",
-            "series": f"frame {shown[frame]}",
-            "panel": "",
-            "value": float(cosines[place, frame]),
-            "low": np.nan,
-            "high": np.nan,
-            "n": 1,
-            "hover": f"{word}, frame {shown[frame]}\ncosine {cosines[place, frame]:.3f}, n = 1",
-        }
-        for place, word in enumerate(words)
-        for frame in range(cosines.shape[1])
-    ]
-    names = {f"{place:02d}": word for place, word in enumerate(words)}
-    frame = pd.DataFrame(rows, columns=[*COLUMNS, "hover"])
-    return Figure("", "", "", frame, "cosine", kind="map", names=names, order=tuple(names))

@@ -87,7 +87,7 @@ def draw() -> None:
     state.publish()
     if bench.item.frames:
         for tab in (places, worst):
-            tab.caption("This is of one picture, and the item is a video. The view Video maps words and frames.")
+            tab.caption("This is of one picture, and the item is a video. The view Video edits its frames.")
         return
     follow(*(draw_tab(tab, bench, caption, result.evaluators) for tab, draw_tab in searches))
 

@@ -99,7 +99,6 @@ def test_viewers_look_and_start_nothing(open_page: Open, demo: Path, viewer: Non
     for page, gone in (
         (RUNS, "runs.upload"),
         (SUITES, "suites.start"),
-        (SUITES, "suites.hold"),
         (SYSTEMS, "systems.score"),
         (CALIBRATION, "calib.measuring"),
         (STORIES, "stories.title.shown"),

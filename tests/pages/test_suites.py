@@ -1,4 +1,4 @@
-"""The page Suites: empty, with results, with files that are none, and with scores that a reader brings."""
+"""The page Suites: empty, with results, with files that are none, and with a job that a reader starts."""
 
 import json
 import shutil
@@ -8,12 +8,11 @@ import numpy as np
 import pandas as pd
 import pytest
 from PIL import Image
-from streamlit.testing.v1 import AppTest
 
 from core.corpora.suites import read_suite
 from core.features.suites import suite_tables as tables
 from core.features.suites.pair_risks import RISK_FIELDS
-from core.features.suites.suite_result import added, given_pairs, reached, result_of, store, stored
+from core.features.suites.suite_result import added, reached, result_of, store, stored
 from core.jobs import job_queue
 from core.jobs.command_jobs import SuiteRequest
 from core.scoring.suite_scores import SuiteScores
@@ -115,33 +114,6 @@ def test_a_suite_of_captions_says_that_no_flip_risk_is_told_of_it(open_page: Ope
     told = said(open_page(SUITES))
     assert "of ratings, and of two captions of one picture, it is not" in told
     assert "How easily does a comparison turn?" not in told
-
-
-def bring(app: AppTest, suite: Path, scores: bytes, name: str = "mine.json") -> AppTest:
-    app.file_uploader(key="suites.files").upload(suite.name, suite.read_bytes(), "application/json")
-    app.file_uploader(key="suites.scores").upload(name, scores, "application/json")
-    app.run()
-    app.button("suites.hold").click()
-    return app.run()
-
-
-def test_scores_that_a_reader_brings_are_held_and_kept(open_page: Open, tmp_path: Path) -> None:
-    path = pascal_file(tmp_path / "source")
-    scores = {pair.id: float(pair.caption.startswith("right")) for pair in given_pairs(read_suite(path)).values()}
-    app = bring(open_page(SUITES), path, json.dumps(scores).encode())
-    assert not app.exception
-    assert "mine@imported is held to Pascal-50S, 48 judgements" in said(app)
-    (result,), _ = stored()
-    assert result.reached[0].table()["value"].tolist() == [100.0] * 12
-    assert result.sources[0].name == "pascal_50s.json"
-
-
-def test_scores_of_another_suite_are_refused_in_a_sentence(open_page: Open, tmp_path: Path) -> None:
-    app = bring(open_page(SUITES), pascal_file(tmp_path / "source"), b'{"p0": 1.0}')
-    assert not app.exception
-    assert "mine.json: 1 of 1 ids are no pair of Pascal-50S" in said(app)
-    assert str(tmp_path) not in said(app)
-    assert stored() == ((), ())
 
 
 @pytest.fixture

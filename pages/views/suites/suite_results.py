@@ -1,23 +1,18 @@
-"""One suite on the page: its figure, numbers and captioners; scores that a reader has already; the first commands."""
+"""One suite on the page: its figure, numbers and captioners; the first commands."""
 
-import tempfile
 from collections.abc import Sequence
 from functools import partial
-from pathlib import Path, PurePosixPath
 from typing import Any
 
 import pandas as pd
 import streamlit as st
-from streamlit.runtime.uploaded_file_manager import UploadedFile
 
 from core.analysis.questions.question import Column
-from core.corpora.suites import read_suites, without_companions
 from core.corpora.suites.video_ratings import VIDEOS
-from core.errors import InvalidInput, InvariscopeError
 from core.features.human.people_figures import agreement
 from core.features.suites import suite_tables as tables
-from core.features.suites.suite_result import SuiteResult, added, reached_elsewhere, result_of, store
-from pages.views.common.access import may_operate, operates, operators_only
+from core.features.suites.suite_result import SuiteResult
+from pages.views.common.access import may_operate
 from pages.views.common.collect import data_buttons, figure_buttons
 from pages.views.common.page_charts import draw
 from pages.views.common.page_tables import draw_table
@@ -71,106 +66,6 @@ def draw_commands() -> None:
         st.caption("What they reach appears on this page.")
 
 
-MOST_MB = 64
-_FILES = ["json", "jsonl", "csv", "tsv", "txt", "parquet"]
-_ASKED = "suites.asked"
-_SHOWN = 3
-
-
-def draw_bring() -> None:
-    """Draw the files, the options and the button."""
-    with st.expander("Bring scores of a suite", icon=":material/upload_file:"):
-        st.caption(
-            "The publisher's file, and a file of scores: by the ids of --export-pairs, or the text that FLEUR's "
-            "scripts write. The raw Flickr8k files need Flickr8k.token.txt beside them, ActivityNet-FOIL its "
-            "four files."
-        )
-        if not operates():
-            return
-        left, right = st.columns(2, gap="medium")
-        given = left.file_uploader(
-            "Files of one suite",
-            type=_FILES,
-            accept_multiple_files=True,
-            key="suites.files",
-            max_upload_size=MOST_MB,
-        )
-        scores = right.file_uploader("Scores of one metric", type=_FILES, key="suites.scores", max_upload_size=MOST_MB)
-        with st.container(horizontal=True, vertical_alignment="bottom"):
-            called = st.text_input(
-                "Name of the metric", key="suites.called", max_chars=100, width=240, placeholder="As the file is called"
-            )
-            column = st.text_input(
-                "Column of the scores",
-                key="suites.column",
-                max_chars=100,
-                width=240,
-                placeholder="The only one, or score",
-            )
-            keep = st.checkbox(
-                "Keep self-references",
-                key="suites.keep",
-                help="Ratings of Flickr8k whose caption is an own reference; the field drops them.",
-            )
-        st.button(
-            "Hold the scores to the suite",
-            type="primary",
-            icon=":material/fact_check:",
-            key="suites.hold",
-            on_click=_ask,
-            disabled=not given or scores is None,
-        )
-        if st.session_state.pop(_ASKED, False) and given and scores is not None:
-            with st.spinner("Reading, resampling images …"):
-                kind, sentence = _hold(given, scores, called.strip(), column.strip(), keep=keep)
-            (st.success if kind == "taken" else st.error)(safe(sentence, limit=800))
-
-
-@operators_only
-def _ask() -> None:
-    st.session_state[_ASKED] = True
-
-
-def _hold(
-    given: Sequence[UploadedFile], scores: UploadedFile, called: str, column: str, *, keep: bool
-) -> tuple[str, str]:
-    """Hold scores to a suite and store what they reach; what to tell the reader."""
-    try:
-        with tempfile.TemporaryDirectory() as folder:
-            home = Path(folder)
-            files = [_written(home / "suite", each) for each in given]
-            files = without_companions(files)
-            suite = read_suites(files, keep_self_references=keep)
-            entry, errors = reached_elsewhere(
-                suite, _written(home / "scores", scores), column=column, called=called or Path(scores.name).stem
-            )
-            result = added(result_of(suite, files, ["self-references kept"] if keep else []), entry)
-            store(result)
-    except InvariscopeError as error:
-        return "refused", str(error).replace(f"{folder}/suite/", "").replace(f"{folder}/scores/", "")
-    lost = (
-        f" Without a score: {counted(len(errors), 'caption')}, such as {'; '.join(errors[:_SHOWN])}." if errors else ""
-    )
-    return "taken", f"{entry.evaluator} is held to {result.suite}, {counted(result.judgements, 'judgement')}.{lost}"
-
-
-def _written(folder: Path, file: UploadedFile) -> Path:
-    """A file of the reader's under its own name, without any folder that the name holds.
-
-    Raises:
-        InvalidInput: if the name is none.
-    """
-    name = PurePosixPath(file.name.replace("\\", "/")).name
-    if not name or name in (".", "..") or not name.isprintable():
-        raise InvalidInput(f"{file.name[:80]!r} is no name of a file; rename it")
-    folder.mkdir(exist_ok=True)
-    path = folder / name
-    if path.exists():
-        raise InvalidInput(f"{name} was given twice; give each file once")
-    path.write_bytes(file.getvalue())
-    return path
-
-
 _SENTENCE = 66
 """Height in px of a row whose sentence stands on three lines."""
 
@@ -189,7 +84,7 @@ def draw_result(state: PageState, result: SuiteResult) -> None:
     table = tables.reached_table([result])
     if table.empty:
         st.info(
-            "No metric was held to this suite yet. Bring scores below, or run the command at the end of the page.",
+            "No metric was held to this suite yet: run one of the commands at the end of the page.",
             icon=":material/fact_check:",
         )
     else:

@@ -8,7 +8,7 @@ from pages.views.common.collect import Origin, figures_of
 from pages.views.common.page_head import header
 from pages.views.common.text import safe
 from pages.views.suites.suite_job import NAME, SAID, choose, draw_start, held, suites_state
-from pages.views.suites.suite_results import draw_bring, draw_commands, draw_nothing, draw_result
+from pages.views.suites.suite_results import draw_commands, draw_nothing, draw_result
 
 
 def draw() -> None:
@@ -21,8 +21,7 @@ def draw() -> None:
     )
     above = st.container()
     draw_start(state)
-    draw_bring()
-    results, problems = held(changed())  # with what was brought just now
+    results, problems = held(changed())
     with above:
         for problem in problems:
             st.warning(safe(problem, limit=400), icon=":material/broken_image:")

@@ -1,29 +1,24 @@
-"""A suite held to evaluators of this machine as a job: its link, its files, the cost, the start, an example."""
+"""A suite held to evaluators of this machine as a job: its link, its files, the start, an example."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 import streamlit as st
 
-from core.api.progress_lines import duration
-from core.audit.estimate import measured_speeds
 from core.corpora.demo import demo_dir, pictures_of
 from core.corpora.suites import Suite, read_suites
 from core.errors import InvalidInput, InvariscopeError
-from core.evaluators.references import BY_WORDS
-from core.evaluators.registry import find
 from core.features.suites.suite_result import Files, SuiteResult, stored
 from core.features.suites.suite_tables import MEASURES
 from core.jobs import job_queue
 from core.jobs.command_jobs import SuiteRequest
 from core.jobs.request import check_file, check_folder
 from core.scoring.reference_metrics import ready_words
-from core.scoring.suite_scores import SuiteCost, SuiteWork, suite_cost
+from core.scoring.suite_scores import places_of
 from core.settings import ROOT, data_dir
 from core.store.run_files import list_runs
 from pages.views.common.access import operates, operators_only
-from pages.views.common.text import counted, safe, thousands
+from pages.views.common.text import safe
 from pages.views.common.url_state import Field, PageState, joined, one_of, paths_of_link, some_of, switch_field, typed
 from pages.views.probe_lab.lab_state import default_evaluators, ready_evaluators
 from pages.views.run_audit.audit_jobs import EVERY_S, draw_card, wake_jobs
@@ -99,28 +94,10 @@ def example_request() -> SuiteRequest | None:
 
 
 _SAID = "suites.said"
-_SHOWN = 3
-
-
-@dataclass(frozen=True, slots=True)
-class Asked:
-    """What the reader chose.
-
-    Args:
-        request: the job; None where something is missing or wrong.
-        cost: likewise.
-        missing: what to do first, in a sentence; empty where nothing is.
-        wrong: whether ``missing`` is an error and not only something not chosen yet.
-    """
-
-    request: SuiteRequest | None = None
-    cost: SuiteCost | None = None
-    missing: str = ""
-    wrong: bool = False
 
 
 def draw_start(state: PageState) -> None:
-    """Draw the choices, the cost and the button; below, the jobs of suites that this server knows."""
+    """Draw the choices and the button; below, the jobs of suites that this server knows."""
     with st.expander(
         "Hold metrics to a suite",
         icon=":material/play_arrow:",
@@ -132,29 +109,26 @@ def draw_start(state: PageState) -> None:
         )
         if not operates():
             return
-        asked = _choices(state)
-        if asked.cost is not None:
-            _tell(asked.cost)
-        elif asked.missing:
-            (st.error if asked.wrong else st.info)(safe(asked.missing, limit=600))
+        request = _choices(state)
         st.button(
             "Start",
             type="primary",
             icon=":material/play_arrow:",
             key="suites.start",
-            disabled=asked.request is None,
+            disabled=request is None,
             on_click=start,
-            args=(asked.request,),
+            args=(request,),
         )
-        if asked.request is not None:
+        if request is not None:
             st.caption("The same in a shell, in the folder of the checkout:")
-            st.code(asked.request.shell(), language="shell", wrap_lines=True)
+            st.code(request.shell(), language="shell", wrap_lines=True)
     if said := st.session_state.pop(_SAID, ""):
         st.error(safe(said, limit=600))
     _jobs()
 
 
-def _choices(state: PageState) -> Asked:
+def _choices(state: PageState) -> SuiteRequest | None:
+    """Draw the choices; the job, or None where something is missing or wrong, which is said."""
     place = data_dir().absolute() / "suites-of-publishers"
     left, right = st.columns(2, gap="medium")
     left.text_input(
@@ -193,34 +167,39 @@ def _choices(state: PageState) -> Asked:
         (state.get("judges"), "Choose a metric."),
     ):
         if not given:
-            return Asked(missing=what)
+            st.info(what)
+            return None
     try:
         return _asked(state, files, folders, tuple(state.get("judges")))
     except InvariscopeError as error:
-        return Asked(missing=str(error), wrong=True)
+        st.error(safe(str(error), limit=600))
+        return None
 
 
 def _paths(text: str) -> list[str]:
     return [each.strip() for each in text.split(",") if each.strip()]
 
 
-def _asked(state: PageState, files: list[str], folders: list[str], names: tuple[str, ...]) -> Asked:
+def _asked(state: PageState, files: list[str], folders: list[str], names: tuple[str, ...]) -> SuiteRequest:
     selves = state.get("selves")
     paths = [check_file(each) for each in files]
     homes = [check_folder(each) for each in folders]
-    stamps = tuple((str(path), path.stat().st_mtime_ns, path.stat().st_size) for path in paths)
-    suite = _suite(stamps, selves)
+    suite = _suite(tuple(map(_stamp, paths)), tuple(map(_stamp, homes)), selves)
     if not suite.rated and not suite.compared:
         raise InvalidInput(f"{paths[0].name} holds no usable judgement; {suite.left_out} entries were left out")
-    cost = _cost((stamps, selves), tuple((str(home), home.stat().st_mtime_ns) for home in homes), names, suite)
-    request = SuiteRequest.of(
+    return SuiteRequest.of(
         files=tuple(map(str, paths)),
         images=tuple(map(str, homes)),
         evaluators=names,
         keep_self_references=selves,
         run=_run(state, suite, names),
     )
-    return Asked(request, cost)
+
+
+def _stamp(path: Path) -> tuple[str, int, int]:
+    """What tells one state of a file or folder from another."""
+    told = path.stat()
+    return str(path), told.st_mtime_ns, told.st_size
 
 
 def _run(state: PageState, suite: Suite, names: tuple[str, ...]) -> str | None:
@@ -241,47 +220,11 @@ def _run(state: PageState, suite: Suite, names: tuple[str, ...]) -> str | None:
 
 
 @st.cache_resource(max_entries=2, show_spinner="Reading the suite …")
-def _suite(files: tuple[tuple[str, int, int], ...], selves: bool) -> Suite:
-    return read_suites([Path(path) for path, *_ in files], keep_self_references=selves)
-
-
-@st.cache_data(max_entries=8, show_spinner="Looking for its pictures …")
-def _cost(
-    read: object,  # noqa: ARG001  # the cache's key: how the suite was read
-    folders: tuple[tuple[str, int], ...],
-    names: tuple[str, ...],
-    _suite: Suite,
-) -> SuiteCost:
-    kinds, words = [find(name) for name in names if name not in BY_WORDS], [name for name in names if name in BY_WORDS]
-    return suite_cost(_suite, [Path(folder) for folder, _ in folders], kinds, words=words)
-
-
-def _tell(cost: SuiteCost) -> None:
-    """Say what it costs."""
-    seconds = cost.seconds(measured_speeds(list_runs()))
-    if not any(each.inputs for each in cost.work):
-        time = "little, as words alone are compared"
-    elif seconds is None:
-        time = "unknown, as no run on this machine measured every one of these metrics"
-    else:
-        time = f"about {duration(seconds)} by the speed of earlier runs here"
-    read = "; ".join(map(_told_work, cost.work))
-    st.markdown(
-        f"**{counted(cost.captions, 'caption')}** of **{counted(cost.images, 'picture')}**: {read}. Time: {time}."
-    )
-    if cost.missing:
-        shown = ", ".join(safe(each) for each in cost.missing[:_SHOWN])
-        st.warning(
-            f"In none of the folders: {counted(len(cost.missing), 'picture')} of the suite, such as {shown}. "
-            "Their captions have no score."
-        )
-
-
-def _told_work(work: SuiteWork) -> str:
-    """What one evaluator reads, in words."""
-    reads = f"{thousands(work.inputs)} pictures or pairs" if work.inputs else "words alone"
-    rounds = f"{', ' if not work.inputs else ' '}in {work.draws} rounds of references" if work.draws > 1 else ""
-    return f"{safe(work.evaluator)} reads {reads}{rounds}"
+def _suite(files: tuple[tuple[str, int, int], ...], folders: tuple[tuple[str, int, int], ...], selves: bool) -> Suite:
+    """The suite, some picture of which lies in the folders."""
+    suite = read_suites([Path(path) for path, *_ in files], keep_self_references=selves)
+    places_of(suite, [Path(path) for path, *_ in folders])
+    return suite
 
 
 @operators_only

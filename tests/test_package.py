@@ -210,15 +210,19 @@ def test_the_demo_corpus_came_with_the_wheel(installed: Installed) -> None:
 
 def test_a_job_finds_a_data_folder_that_was_named_from_where_one_stands(installed: Installed) -> None:
     here = {"INVARISCOPE_DATA": "mine"}
-    chosen = ("--corpus", "greys", "--probes", "lighter", "--evaluators", "brightness", "--run-id", "here")
-    done = installed.call("invariscope", "jobs", "start", *chosen, env=here)
+    code = """
+from core.jobs import job_queue
+from core.jobs.request import audit_request
+job_queue.start(audit_request(corpus="greys", probes=("lighter",), evaluators=("brightness",), run_id="here"))
+"""
+    done = installed.call("python", "-c", code, env=here)
     assert done.returncode == Code.OK, done.stderr
     state = installed.folder / "mine" / "jobs" / "here" / "state.json"
     status, until = "waiting", time.monotonic() + 120
     while status in ("waiting", "running") and time.monotonic() < until:
         time.sleep(0.1)
         status = json.loads(state.read_text(encoding="utf-8"))["status"]
-    assert status == "complete", installed.call("invariscope", "jobs", "log", "here", env=here).stdout
+    assert status == "complete", state.with_name("log.txt").read_text(encoding="utf-8")
     assert (installed.folder / "mine" / "runs" / "here" / "manifest.json").is_file()
 
 

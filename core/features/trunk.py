@@ -117,7 +117,7 @@ FEATURE = Feature(
         Command(
             "jobs",
             "core.commands.jobs:app",
-            "Audits that go on without a shell: start, watch, cancel, resume.",
+            "Run the jobs that the pages put in line.",
             place=230,
         ),
     ),

@@ -8,10 +8,13 @@ from core.commands._shared import Code
 from core.errors import InvalidInput, StoreError
 from core.features.human.creation import planned_precision
 from core.features.human.definition import read_definition
+from core.features.human.judged_comparisons import evaluator_rows, judged_comparisons, people_rows, score_tables
 from core.features.human.kinds import ACCEPTABILITY
 from core.features.human.studies import Study, studies_dir
+from core.features.human.votes import vote_table
 from core.settings import ROOT, public_url
 from core.store.log import encode
+from core.store.store import default_store
 from tests.commands.calling import Invoke
 from tests.features.human.small_study import finish, vote_versions
 
@@ -91,33 +94,25 @@ def test_a_study_of_right_and_wrong_sides_from_creation_to_people_beside_evaluat
     )
     assert made.exit_code == Code.OK
     assert "foil, directional" in made.stdout
-    early = invoke("study", "comparisons", "sides")
-    assert "both sides of no comparison have two votes yet" in early.stderr
     study = Study(studies_dir() / "sides")
     for name in study.invite(["", ""]):
         for item in study.definition.items:
             if not item.attention:
                 vote_versions(study, name, item.id, original=4, variant=1, preferred="original")
-    told = json.loads(invoke("study", "comparisons", "sides", "--json").stdout)
-    rows = {row["family"]: row for row in told["people"]}
-    assert (rows["all comparisons"]["n"], rows["foil"]["prefer"], rows["order"]["higher"]) == (8, 100, 100)
-    assert (rows["foil"]["mean_right"], rows["foil"]["mean_wrong"]) == (1.0, 0.0)
-    assert {(row["family"], row["n"] + row["n_missing"]) for row in told["evaluators"]} == {
+    judged, _ = judged_comparisons(vote_table(study), study.definition.asked, live=study.live)
+    rows = people_rows(judged).set_index("family")
+    assert (rows.loc["all comparisons", "n"], rows.loc["foil", "prefer"], rows.loc["order", "higher"]) == (8, 100, 100)
+    assert (rows.loc["foil", "mean_right"], rows.loc["foil", "mean_wrong"]) == (1.0, 0.0)
+    with default_store() as store:
+        found = evaluator_rows(judged, score_tables(store, study.definition.run, judged))
+    assert set(zip(found["family"], found["n"] + found["n_missing"], strict=True)) == {
         ("foil", 4),
         ("order", 4),
         ("all comparisons", 8),
     }
-    words = invoke("study", "comparisons", "sides")
-    assert words.exit_code == Code.OK
-    assert "evaluators on the same comparisons" in words.stdout
 
 
-def test_a_study_without_a_comparison_says_how_to_draw_some(invoke: Invoke, data: Path) -> None:
-    assert invoke("study", "create", "plain", "--total", 12, "--attention", 0).exit_code == Code.OK
-    assert "--directional FAMILY" in invoke("study", "comparisons", "plain").stderr
-
-
-@pytest.mark.parametrize("command", [("agreement",), ("comparisons",), ("rates",), ("export", "-o", "out.csv")])
+@pytest.mark.parametrize("command", [("agreement",), ("rates",), ("export", "-o", "out.csv")])
 def test_what_of_a_log_does_not_count_is_said_and_told_by_the_exit_code(
     invoke: Invoke, data: Path, command: tuple, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -170,7 +165,6 @@ def test_a_shortfall_is_told(invoke: Invoke, data: Path) -> None:
         (("create", "x", "--total", 10, "--attention", 0.9), "attention"),
         (("create", "x", "--directional", "negation"), "its directional ones: none"),
         (("create", "x", "--run", "demo-scenes", "--directional", "vflip"), "its directional ones: absent-category, "),
-        (("comparisons", "none"), "no study 'none'"),
         (("export", "none", "-o", "x.csv"), "no study"),
     ],
 )
@@ -194,28 +188,6 @@ def test_a_public_address_that_is_none_is_refused(bad: str, monkeypatch: pytest.
     assert public_url() == "https://study.example.org/a"
 
 
-def test_consent_practice_and_the_link_for_prolific_are_set_without_a_browser(
-    invoke: Invoke, data: Path, tmp_path: Path
-) -> None:
-    invoke("study", "create", "pilot", "--total", 6, "--attention", 0.3)
-    assert "asks for no consent" in invoke("study", "consent", "pilot").stderr
-    text = tmp_path / "consent.txt"
-    text.write_text("You may stop at any time.\n", encoding="utf-8")
-    assert "You may stop at any time." in invoke("study", "consent", "pilot", text).stdout
-    assert "2 practice items, 1 needed" in invoke("study", "practice", "pilot", "--items", 2, "--needed", 1).stdout
-    first = invoke("study", "prolific", "pilot", "--items", 4, "--url", "https://example.org/").stdout
-    assert "https://example.org/people?token=" in first
-    assert "PROLIFIC_PID={{%PROLIFIC_PID%}}" in first
-    code = first.split("completion code: ")[1].split()[0]
-    again = invoke("study", "prolific", "pilot", "--screened-out", "0UT-2026").stdout
-    assert f"completion code: {code}" in again  # what is set stays
-    state = Study(studies_dir() / "pilot").state()
-    assert state.consent is not None
-    assert state.practice is not None
-    assert (len(state.practice.exercises), state.practice.needed) == (2, 1)
-    assert "closed" in invoke("study", "prolific", "pilot", "--close").stdout
-
-
 def test_rates_over_all_pairs_are_printed_with_what_more_votes_would_buy(invoke: Invoke, data: Path) -> None:
     invoke("study", "create", "flips", "--total", 40, "--attention", 0, "--per-item", 1, "--family", "vertical-flip")
     assert "no item has a vote yet" in invoke("study", "rates", "flips").stderr
@@ -228,22 +200,6 @@ def test_rates_over_all_pairs_are_printed_with_what_more_votes_would_buy(invoke:
     assert {round(row["votes"], 6) for row in told} == {75.0, 100.0}
     said = " ".join(invoke("study", "rates", "flips").stdout.split())
     assert "100 more votes, at 3.0 an item as now, would label 33 more items" in said
-
-
-def test_what_cannot_be_set_is_one_sentence(invoke: Invoke, data: Path, tmp_path: Path) -> None:
-    invoke("study", "create", "pilot", "--total", 6, "--attention", 0.3)
-    binary = tmp_path / "consent.bin"
-    binary.write_bytes(b"\xff\xfe\x00")
-    for arguments, why in (
-        (("consent", "pilot", binary), "cannot be read as text"),
-        (("consent", "pilot", tmp_path / "none.txt"), "cannot be read as text"),
-        (("practice", "pilot", "--items", 9), "items with a known answer, got 9"),
-        (("prolific", "pilot", "--completion", "a b"), "a code has 4 to 40"),
-        (("prolific", "pilot", "--close"), "no link for Prolific to close"),
-    ):
-        found = invoke("study", *arguments)
-        assert found.exit_code != Code.OK
-        assert why in " ".join(found.stderr.split())
 
 
 def test_a_study_that_was_broken_by_hand_is_refused_in_a_sentence(invoke: Invoke, data: Path) -> None:

@@ -1,4 +1,4 @@
-"""``study``: create, invite, consent, practice, export, import, agreement: a coordinator's work without a browser."""
+"""``study``: create, invite, export, import, agreement, rates: a coordinator's work without a browser."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -117,89 +117,6 @@ def invite(
     table(("annotator", "name", "link"), rows)
 
 
-@app.command(epilog=exit_codes(ok="set"), short_help="Ask annotators to agree to a text before anything else.")
-def consent(
-    name: _Name,
-    file: Annotated[Path | None, typer.Argument(help="Plain text, UTF-8; an empty file: no consent is asked.")] = None,
-) -> None:
-    """Set the text of consent; without a file, print the present one.
-
-    Who does not agree ends there, and nothing of them is stored. Who agreed to another wording is asked again.
-    """
-    from core.features.human.consent import set_consent
-
-    study = _find(name)
-    if file is not None:
-        set_consent(study, _read_text(file))
-    now = study.state().consent
-    if now is None:
-        note(f"study {name!r} asks for no consent")
-        return
-    agreed = sum(each.accepted == now.digest for each in study.state().annotators.values())
-    typer.echo(now.text)
-    note(f"sha256 {now.digest}; {agreed} agreed to it")
-
-
-@app.command(epilog=exit_codes(ok="set"), short_help="Let annotators practise, with feedback, before the first vote.")
-def practice(
-    name: _Name,
-    items: Annotated[
-        int, typer.Option(help="Items whose answer follows by construction; 0: no practice.", min=0, max=10)
-    ] = 3,
-    needed: Annotated[int, typer.Option(help="How many must be right to go on; 0: nobody is turned away.")] = 0,
-    tries: Annotated[int, typer.Option(help="How often one may go through them, 1 to 3.")] = 2,
-) -> None:
-    """Set what is practised; items of your own choice are added on the page. Nothing of it enters a number."""
-    from core.errors import InvalidInput
-    from core.features.human.entrance import by_construction
-    from core.features.human.practice import set_practice
-
-    study = _find(name)
-    known = by_construction(study.definition)
-    if items > len(known):
-        raise InvalidInput(
-            f"study {name!r} has {len(known)} items with a known answer, got {items} for practice; take "
-            "fewer, or create a study with more (--attention)"
-        )
-    set_practice(study, known[:items], needed=needed, tries=tries)
-    typer.echo(f"study {name}: {items} practice items, {needed} needed, tries {tries}")
-
-
-@app.command(epilog=exit_codes(ok="open"), short_help="Open the link for Prolific, with its completion code.")
-def prolific(
-    name: _Name,
-    items: Annotated[int, typer.Option(help="Items a participant, known answers included.")] = 40,
-    completion: Annotated[str, typer.Option(help="Completion code; default: the present one, else a new one.")] = "",
-    screened_out: Annotated[str, typer.Option(help="Code of those whom practice turns away.")] = "",
-    close: Annotated[bool, typer.Option("--close", help="Close the link; votes stay and count.")] = False,
-    url: Annotated[str | None, typer.Option(help="As for 'study invite'.")] = None,
-) -> None:
-    """Open the one link that Prolific sends everybody to, or change what it gives, and print it.
-
-    A participant who comes back goes on with their own items. The code shows after the last of them.
-    """
-    from core.features.human.prolific import close_link, link_query, new_code, open_link
-
-    study = _find(name)
-    if close:
-        close_link(study)
-        typer.echo(f"study {name}: the link for Prolific is closed")
-        return
-    now = study.state().prolific
-    open_link(
-        study,
-        items=items,
-        completion=completion or (now.completion if now else new_code()),
-        screened_out=screened_out or (now.screened_out if now else ""),
-    )
-    told = study.state().prolific
-    assert told is not None
-    typer.echo(f"{_address(url)}/people?{link_query(study)}")
-    typer.echo(f"completion code: {told.completion}")
-    if told.screened_out:
-        typer.echo(f"screened-out code: {told.screened_out}")
-
-
 @app.command(epilog=exit_codes(ok="written", failures=_LEFT_OUT), short_help="Write the votes as CSV, Parquet or JSON.")
 def export(
     name: _Name,
@@ -293,47 +210,6 @@ def agreement(name: _Name, as_json: _Json = False) -> None:
 
 
 @app.command(
-    epilog=exit_codes(failures=_LEFT_OUT),
-    short_help="Do people prefer the right one, and the evaluators on the same pairs?",
-)
-def comparisons(name: _Name, as_json: _Json = False) -> None:
-    """Print what people say of right and wrong sides, by family, beside the evaluators' failures on the same ones."""
-    from core.features.human.crossed_votes import whom_it_is_about
-    from core.features.human.judged_comparisons import evaluator_rows, judged_comparisons, people_rows, score_tables
-    from core.features.human.votes import vote_table
-    from core.store.store import default_store
-
-    with _counted(name) as study:
-        judged, short = judged_comparisons(vote_table(study), study.definition.asked, live=study.live)
-        people = people_rows(judged)
-        with default_store() as store:
-            evaluators = evaluator_rows(judged, score_tables(store, study.definition.run, judged))
-        if as_json:
-            print_json(
-                {"people": people.to_dict("records"), "evaluators": evaluators.to_dict("records"), "short": short}
-            )
-            return
-        if not any(item.directional for item in study.definition.items):
-            note(
-                f"study {name!r} asks about no comparison; one that does takes: study create NAME --directional FAMILY"
-            )
-            return
-        if short:
-            note(f"comparisons with fewer than two votes on a side, left out: {short}")
-        for frame, title in ((people, "people"), (evaluators, "\nevaluators on the same comparisons")):
-            told = frame.dropna(axis=1, how="all")
-            if len(told):
-                rows = [tuple(map(_told, row)) for row in told.itertuples(index=False)]
-                table(tuple(told.columns), rows, title=f"{title} (shares in percent)")
-        if len(people):
-            typer.echo(whom_it_is_about(int(people["annotators"].max()), live=study.live))
-        if people.empty:
-            note("both sides of no comparison have two votes yet")
-        elif evaluators.empty:
-            note(f"the scores of run {study.definition.run!r} are missing, so no evaluator stands beside people")
-
-
-@app.command(
     epilog=exit_codes(failures=_LEFT_OUT), short_help="Rates over all pairs, from votes alone and joined with scores."
 )
 def rates(name: _Name, as_json: _Json = False) -> None:
@@ -365,8 +241,6 @@ def rates(name: _Name, as_json: _Json = False) -> None:
         for row in found.to_dict("records"):
             typer.echo(f"{row['question']}: {what_more_votes_buy(row)}")
 
-
-_MOST_TEXT = 200_000
 
 _COLUMNS = ("study", "state", "kind", "run", "items", "votes", "wanted", "annotators")
 
@@ -427,22 +301,6 @@ def _address(url: str | None) -> str:
     from core.settings import public_url
 
     return (url or public_url() or "http://localhost:8501").rstrip("/")
-
-
-def _read_text(file: Path) -> str:
-    """Read a short text.
-
-    Raises:
-        InvalidInput: if it cannot be read as UTF-8, or is far too long.
-    """
-    from core.errors import InvalidInput
-
-    try:
-        if file.stat().st_size > _MOST_TEXT:
-            raise InvalidInput(f"{file} has {file.stat().st_size} bytes; a text of consent has at most {_MOST_TEXT}")
-        return file.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        raise InvalidInput(f"{file} cannot be read as text ({error}); give a plain text file in UTF-8") from error
 
 
 def _write(path: Path, data: bytes) -> None:

@@ -1,6 +1,7 @@
 """What is worked out while nobody looks: partial results, an estimate, an end, one for all who ask."""
 
 import threading
+from threading import BoundedSemaphore
 from typing import Any
 
 import numpy as np
@@ -8,7 +9,7 @@ import pytest
 
 from core.errors import InvalidInput
 from pages.views.failures.failure_pictures import Split, best_split
-from pages.views.probe_lab.lab_work import Works
+from pages.views.probe_lab.lab_work import Works, let_in
 
 
 def test_a_work_is_begun_once_and_tells_how_far_it_is() -> None:
@@ -80,3 +81,35 @@ def test_a_split_shows_the_object_as_it_was_and_as_it_is() -> None:
         now = after[:, :edge] if split.right else after[:, edge:]
         assert was.any()
         assert now.any()
+
+
+def test_no_more_than_told_work_at_once_and_a_place_is_given_back_whatever_happens() -> None:
+    room, working, most = BoundedSemaphore(2), list[int](), list[int]()
+    leave = threading.Event()
+
+    def read(number: int) -> None:
+        with let_in(room, lambda: None):
+            working.append(number)
+            most.append(len(working))
+            assert leave.wait(30)
+            working.remove(number)
+
+    threads = [threading.Thread(target=read, args=(number,)) for number in range(3)]
+    for each in threads:
+        each.start()
+
+    def gone() -> None:
+        raise InvalidInput("no longer wanted")
+
+    while len(working) < 2:
+        threads[0].join(0.01)
+    with pytest.raises(InvalidInput), let_in(room, gone):
+        pytest.fail("there was no place")
+    leave.set()
+    for each in threads:
+        each.join(30)
+    assert max(most) == 2
+    with pytest.raises(ValueError, match="broken"), let_in(room, gone):
+        raise ValueError("broken")
+    for _ in range(2):
+        assert room.acquire(blocking=False)

@@ -35,6 +35,7 @@ from pages.views.common.text import counted, number, safe
 from pages.views.common.url_state import PageState
 from pages.views.failures.failures_state import Named
 from pages.views.probe_lab.lab_state import ready_evaluators, shared
+from pages.views.probe_lab.lab_work import let_in
 
 SUGGESTED = ("bad edit", "meaning changed", "real failure")
 """Offered before anybody wrote a tag."""
@@ -332,13 +333,13 @@ def _embed(run: Run, reader: Reader, unread: Mapping[str, str]) -> None:
     images = {unread[each]: partial(_picture, item, unread[each]) for each, item in held.items()}
     bar = st.progress(0.0, f"Loading {safe(name)} …")
 
-    def wait(before: int) -> None:
-        bar.progress(0.0, f"Others score first; {before} more wait before you …")
-
     def told(done: int, total: int) -> None:
         bar.progress(done / total, f"{done} of {counted(total, 'picture')} seen")
 
-    with shared().turns.taken(wait), shared_pool().lease(name) as evaluator:
+    with (
+        let_in(shared().room, lambda: bar.progress(0.0, "Others score first …")),
+        shared_pool().lease(name) as evaluator,
+    ):
         if not isinstance(evaluator, DualEncoder) or evaluator.fingerprint.key != key:
             raise NotAvailable(f"{name} is not the one that scored run {run.id}: its weights or code changed since")
         embed_images(evaluator, images, cache=shared().embeddings, progress=told)

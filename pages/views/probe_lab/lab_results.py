@@ -6,7 +6,6 @@ from functools import partial
 
 import pandas as pd
 import streamlit as st
-from streamlit.delta_generator import DeltaGenerator
 
 from core.charts.spec import Axis as AlongAxis
 from core.charts.spec import colours
@@ -29,6 +28,7 @@ from pages.views.common.url_state import PageState
 from pages.views.probe_lab.lab_audience import draw_hand_out
 from pages.views.probe_lab.lab_sheet import sheet_of
 from pages.views.probe_lab.lab_state import shared, stamps
+from pages.views.probe_lab.lab_work import let_in
 
 
 def for_caption(state: PageState, probes: Sequence[Probe]) -> list[Probe]:
@@ -91,15 +91,11 @@ def turn(bench: Workbench, caption: str, probes: Sequence[Probe], names: Sequenc
         yield
         return
     try:
-        with shared().turns.taken(lambda before: _say_wait(place, before)):
+        with let_in(shared().room, lambda: place.status("Other readers’ pictures come first …", type="compact")):
             place.empty()
             yield
     finally:
         trim()
-
-
-def _say_wait(place: DeltaGenerator, before: int) -> None:
-    place.status(f"Other readers’ pictures are scored first; {before} more wait before yours …", type="compact")
 
 
 def _view(bench: Workbench, caption: str, probes: Sequence[Probe], names: Sequence[str]) -> Hashable:

@@ -12,7 +12,7 @@ from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
-from threading import Thread
+from threading import BoundedSemaphore, Semaphore, Thread
 
 import cv2
 import numpy as np
@@ -47,7 +47,7 @@ from pages.views.common.open_runs import KEYED, Shelf, Signature, noise_band, pr
 from pages.views.common.reader_uploads import Uploads, session
 from pages.views.common.run_corpora import corpus_names, item_ids, load_corpus, ships
 from pages.views.common.url_state import Field, PageState, joined, one_of, some_of, switch_field, text
-from pages.views.probe_lab.lab_work import Turns, Works
+from pages.views.probe_lab.lab_work import Works
 
 _FAST = (cv2.IMWRITE_PNG_COMPRESSION, 1)
 
@@ -151,7 +151,7 @@ class Shared:
     embeddings: EmbeddingCache
     brought: EmbeddingCache
     own: Shelf[EmbeddingCache]
-    turns: Turns
+    room: Semaphore
     proposed: Shelf[tuple[Proposed, ...]]
     day: DayFolder
     works: Works
@@ -201,7 +201,7 @@ def shared() -> Shared:
         _kept_embeddings(),
         EmbeddingCache(None, memory_mb=64),
         Shelf(4),
-        Turns(AT_ONCE),
+        BoundedSemaphore(AT_ONCE),
         Shelf(64),
         DayFolder(cache_dir() / "lab_uploads", most_mb=ALL_MB),
         Works(AT_ONCE),

@@ -1,10 +1,10 @@
-"""Work of the Probe lab: turns among readers, and what goes on while nobody looks at it."""
+"""Work of the Probe lab: few readers at once, and what goes on while nobody looks at it."""
 
 import time
-from collections import OrderedDict, deque
+from collections import OrderedDict
 from collections.abc import Callable, Hashable, Iterator
 from contextlib import contextmanager
-from threading import Condition, Event, Lock, Thread
+from threading import BoundedSemaphore, Event, Lock, Semaphore, Thread
 from typing import Any
 
 from core.errors import InvariscopeError
@@ -13,56 +13,23 @@ Tell = Callable[[Any, float], None]
 """Takes a partial result, and the share of the work that is done, in [0, 1]."""
 
 LOOK_S = 1.0
-"""Seconds after which one who waits is told how many are before."""
+"""Seconds after which one who waits looks whether the wait is still wanted."""
 
 
-class Turns:
-    """Turns among the threads of one server.
+@contextmanager
+def let_in(room: Semaphore, wait: Callable[[], object]) -> Iterator[None]:
+    """Hold one of so many places while the context is open.
 
     Args:
-        at_once: how many may work at the same time, at least 1.
+        room: whose places they are.
+        wait: called every second while none is free; what it raises ends the wait.
     """
-
-    def __init__(self, at_once: int) -> None:
-        self._free, self._line, self._changed = at_once, deque[object](), Condition()
-
-    @contextmanager
-    def taken(self, wait: Callable[[int], None]) -> Iterator[None]:
-        """Hold a turn while the context is open.
-
-        Args:
-            wait: told every second how many stand before, itself not counted; what it raises gives up the place.
-        """
-        self._stand_in_line(wait)
-        try:
-            yield
-        finally:
-            with self._changed:
-                self._free += 1
-                self._changed.notify_all()
-
-    def _stand_in_line(self, wait: Callable[[int], None]) -> None:
-        me = object()
-        with self._changed:
-            self._line.append(me)
-        try:
-            while (before := self._come(me)) is not None:
-                wait(before)
-        except BaseException:
-            with self._changed:
-                self._line.remove(me)
-                self._changed.notify_all()
-            raise
-
-    def _come(self, me: object) -> int | None:
-        """Take a free turn when one's own has come; how many stand before where it has not by then."""
-        with self._changed:
-            if self._changed.wait_for(lambda: self._free > 0 and self._line[0] is me, LOOK_S):
-                self._line.popleft()
-                self._free -= 1
-                self._changed.notify_all()
-                return None
-            return self._line.index(me)
+    while not room.acquire(timeout=LOOK_S):
+        wait()
+    try:
+        yield
+    finally:
+        room.release()
 
 
 class _Stopped(Exception):
@@ -74,7 +41,7 @@ class Work:
 
     Args:
         make: works it out; is given what tells a partial result and the share of the work that is done, in [0, 1].
-        turns: it waits for one first.
+        room: it waits for a place there first.
 
     Attributes:
         partial: what is known so far; None before anything is.
@@ -83,11 +50,11 @@ class Work:
         error: why there is none.
     """
 
-    def __init__(self, make: Callable[[Tell], Any], turns: Turns) -> None:
+    def __init__(self, make: Callable[[Tell], Any], room: Semaphore) -> None:
         self.partial: Any = None
         self.made: Any = None
         self.error, self.share = "", 0.0
-        self._make, self._turns = make, turns
+        self._make, self._room = make, room
         self._over, self._unwanted, self._begun = Event(), Event(), 0.0
         self._wanted = set[str]()
         Thread(target=self._run, name="lab-work", daemon=True).start()
@@ -126,7 +93,7 @@ class Work:
 
     def _run(self) -> None:
         try:
-            with self._turns.taken(lambda _: self._go_on()):
+            with let_in(self._room, self._go_on):
                 self._begun = time.monotonic()
                 self.made = self._make(self._tell)
         except _Stopped:
@@ -159,7 +126,7 @@ class Works:
     """
 
     def __init__(self, at_once: int) -> None:
-        self._turns, self._lock = Turns(at_once), Lock()
+        self._room, self._lock = BoundedSemaphore(at_once), Lock()
         self._held = OrderedDict[Hashable, Work]()
 
     def of(self, key: Hashable, make: Callable[[Tell], Any], who: str) -> Work:
@@ -173,7 +140,7 @@ class Works:
         with self._lock:
             held = self._held.get(key)
             if held is None or held.stopped:
-                held = self._held[key] = Work(make, self._turns)
+                held = self._held[key] = Work(make, self._room)
             held.want(who)
             self._held.move_to_end(key)
             for each in [each for each, work in self._held.items() if work.over][: len(self._held) - KEPT]:

@@ -1,6 +1,5 @@
-"""Pictures out to a detector, regions found in pictures, and files of regions back by the hash of their pixels."""
+"""Regions found in pictures, and files of regions found by the hash of their pixels."""
 
-import csv
 import io
 import json
 import re
@@ -9,9 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
-from core.audit.plan import Plan
-from core.audit.render import render
-from core.corpora.images import encode_png, read_image
+from core.corpora.images import read_image
 from core.corpora.item_pictures import read_item
 from core.corpora.schema import Corpus
 from core.errors import BadImage, InvalidInput, InvariscopeError
@@ -24,46 +21,10 @@ from core.evaluators.regions.region_folder import (
     read_index,
 )
 from core.evaluators.regions.source import detect
-from core.probes.base import IDENTITY
 from core.writing import write_bytes
 
-LIST = "pictures.csv"
 TOGETHER = 8
 """Pictures that are given to the detector at once."""
-_COLUMNS = ("pixels_sha256", "item", "probe")
-
-
-def export_pictures(plan: Plan, out: Path, *, progress: Callable[[int], None] | None = None) -> int:
-    """Write every picture that an audit would score, each once, as ``<hash of its pixels>.png``.
-
-    Beside them ``pictures.csv`` says which item and probe each belongs to. A detector that writes
-    ``<name>.npz`` for ``<name>.png`` makes a folder of regions that needs no index. Pictures that are there already
-    are left alone.
-
-    Args:
-        plan: what would be audited.
-        out: folder of the pictures.
-        progress: called with the number of variants dealt with so far.
-
-    Returns:
-        Number of pictures in the list.
-    """
-    out.mkdir(parents=True, exist_ok=True)
-    listed: dict[tuple[str, str, str], None] = {}
-    done = 0
-    for group in render(plan, plan.corpus.items):
-        for key, pixels in group.images.items():
-            if not (out / f"{key}.png").exists():
-                write_bytes(out / f"{key}.png", encode_png(pixels))
-        for draft in group.drafts:
-            listed.setdefault((draft.image_key, draft.item.id, draft.probe.name if draft.probe else IDENTITY))
-        done += group.variants
-        if progress is not None:
-            progress(done)
-    listing = io.StringIO(newline="")
-    csv.writer(listing).writerows([_COLUMNS, *listed])
-    write_bytes(out / LIST, listing.getvalue().encode())
-    return len({key for key, _, _ in listed})
 
 
 def extract_regions(

@@ -9,33 +9,9 @@ from core.commands import _options, _outputs
 from core.commands._shared import Code, exit_codes, key_values, note
 
 app = typer.Typer(
-    help="Regions for UMIC: find them in pictures, or pictures out to another detector and its files back.",
+    help="Regions for UMIC: find them in pictures, or among another detector's files.",
     no_args_is_help=True,
 )
-
-
-@app.command(epilog=exit_codes(ok="written"))
-@_options.asks("out corpus root option probes limit")
-def export(
-    asked: dict[str, Any],
-    out: Annotated[Path, typer.Option(help="Folder to write the pictures into.", callback=_outputs.folder)],
-) -> None:
-    """Write every picture that an audit would score, for a bottom-up-attention detector to find regions in.
-
-    'regions extract' is one, on another machine if need be. Let any other write NAME.npz (features, norm_bb, conf) for
-    each NAME.png, put the files into one folder and name it with INVARISCOPE_UMIC_REGIONS.
-    """
-    from core.audit.plan import make_plan
-    from core.audit.region_files import export_pictures
-    from core.commands._progress import progress
-    from core.corpora.registry import find
-
-    request = _options.request({**asked, "subject": "template"}, evaluators=("umic",))
-    plan = make_plan(find(request.corpus).load(asked["root"], **request.options), request)
-    total = plan.cost().images
-    with progress("export", unit="images") as update:
-        count = export_pictures(plan, out, progress=lambda done: update(done, total, None))
-    typer.echo(f"{count:,} pictures in {out}")
 
 
 @app.command(epilog=exit_codes(ok="written", failures="some pictures cannot be read; the others are written"))

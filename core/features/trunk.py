@@ -111,7 +111,7 @@ FEATURE = Feature(
         Command(
             "regions",
             "core.commands.regions:app",
-            "Regions for UMIC: find them in pictures, or bring another detector's.",
+            "Regions for UMIC: find them in pictures, or take another detector's.",
             place=200,
         ),
         Command(

@@ -1,4 +1,3 @@
-import csv
 import json
 from pathlib import Path
 
@@ -6,12 +5,11 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from core.audit.region_files import LIST, export_pictures, index_regions
+from core.audit.region_files import index_regions
 from core.corpora.images import pixel_hash, read_image
 from core.corpora.registry import catalogue
 from core.errors import InvalidInput
 from core.evaluators.regions.region_folder import RegionFolder
-from tests.plans import make_plan
 from tests.tiny.uniter import made_regions, write_npz
 
 
@@ -25,17 +23,6 @@ def corpus(tmp_path: Path):
     captions = {path.stem: "A cat." for path in folder.glob("*.png")}
     (folder / "candidates.json").write_text(json.dumps(captions))
     return catalogue().get("folder").load(folder)
-
-
-def test_every_picture_that_would_be_scored_is_written_once_by_its_hash(corpus, tmp_path: Path) -> None:
-    plan = make_plan(corpus, evaluators=("umic",), probes=("vflip", "hflip"), subjects=("human",))
-    out = tmp_path / "out"
-    count = export_pictures(plan, out)
-    rows = list(csv.DictReader((out / LIST).read_text().splitlines()))
-    assert {row["probe"] for row in rows} >= {"identity", "vflip", "hflip"}
-    assert count == len({row["pixels_sha256"] for row in rows}) == len(list(out.glob("*.png")))
-    for path in out.glob("*.png"):
-        assert pixel_hash(read_image(path).pixels) == path.stem
 
 
 def test_entries_of_the_authors_are_found_by_the_number_of_the_picture(corpus, tmp_path: Path) -> None:

@@ -5,7 +5,7 @@ import pandas as pd
 from core.analysis.verdicts import NO_CLAIM
 from core.probes.titles import family_title
 from core.statistics.comparisons import RIGHT
-from core.statistics.wording import counted, listed
+from core.statistics.wording import between, counted, tallied
 
 
 def too_few(rates: pd.DataFrame) -> pd.DataFrame:
@@ -23,15 +23,8 @@ def against_coin(rates: pd.DataFrame) -> str:
     right = _counts(rates)
     if right.empty:
         return "No test here has enough independent pictures to say whether a metric is better than guessing."
-    alike: dict[tuple[int, int], list[str]] = {}
-    for name, better, asked in right.itertuples(name=None):
-        alike.setdefault((better, asked), []).append(str(name))
-    said, before = [], 0
-    for (better, asked), names in sorted(alike.items(), key=lambda each: -each[0][0] / each[0][1]):
-        of = "" if asked == before else f" of {counted(asked, 'test')}"
-        said.append(f"{listed(names)} on {better or 'none'}{of}")
-        before = asked
-    return f"Better than guessing: {', '.join(said)}.{_missed_most(rates)}"
+    counts = {str(name): (better, asked) for name, better, asked in right.itertuples(name=None)}
+    return f"Better than guessing: {tallied(counts, 'on', 'test')}.{_missed_most(rates)}"
 
 
 def _missed_most(rates: pd.DataFrame) -> str:
@@ -41,8 +34,8 @@ def _missed_most(rates: pd.DataFrame) -> str:
     first = by[by["mean"] == by["mean"].max()]
     if len(by) < 2 or len(first) > 1:
         return ""
-    low, high = (f"{first[end].item():.0f}" for end in ("min", "max"))
-    return f" Missed most: {family_title(str(first.index[0]))}, {low if low == high else f'{low} to {high}'} %."
+    share = between(first[["min", "max"]].iloc[0])
+    return f" Missed most: {family_title(str(first.index[0]))}, {share} %."
 
 
 def passed(rates: pd.DataFrame) -> dict[str, str]:

@@ -1,6 +1,6 @@
 """Counts in words: remarks are read, and one item is no items."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 
 def counted(count: float, one: str, many: str = "") -> str:
@@ -27,3 +27,47 @@ def listed(names: Sequence[str], *, most: int = 0) -> str:
     """
     named = [*names[: most - 1], f"{len(names) - most + 1} more"] if 0 < most < len(names) else list(names)
     return " and ".join(filter(None, (", ".join(named[:-1]), *named[-1:]))) or "none"
+
+
+def between(values: Iterable[float], *, digits: int = 0) -> str:
+    """The ends of some values, once where they read the same.
+
+    Example:
+        >>> between([3.1, 12.4]), between([12.4])
+        ('3 to 12', '12')
+    """
+    known = sorted(values)
+    return " to ".join(dict.fromkeys(f"{end:.{digits}f}" for end in (known[0], known[-1])))
+
+
+def metrics(names: Sequence[str]) -> str:
+    """One or two metrics by name, more by their number: a figure beside the sentence names them.
+
+    Example:
+        >>> metrics(["a", "b"]), metrics(["a", "b", "c"])
+        ('a and b', '3 metrics')
+    """
+    return listed(names) if len(names) < 3 else counted(len(names), "metric")
+
+
+def tallied(counts: Mapping[str, tuple[int, int]], verb: str, one: str, many: str = "") -> str:
+    """How many of how many each metric has, the largest share first, those with the same numbers together.
+
+    Args:
+        counts: metric -> how many of how many.
+        verb: between the two.
+        one, many: the noun of what is counted, as of :func:`counted`.
+
+    Example:
+        >>> tallied({"a": (0, 2), "b": (2, 3), "c": (2, 3)}, "on", "test")
+        'b and c on 2 of 3 tests, a on none of 2 tests'
+    """
+    alike: dict[tuple[int, int], list[str]] = {}
+    for name, count in counts.items():
+        alike.setdefault(count, []).append(name)
+    said, before = [], 0
+    for (some, asked), names in sorted(alike.items(), key=lambda each: -each[0][0] / each[0][1]):
+        of = "" if asked == before else f" of {counted(asked, one, many)}"
+        said.append(f"{metrics(names)} {verb} {some or 'none'}{of}")
+        before = asked
+    return ", ".join(said)

@@ -29,7 +29,6 @@ from core.features.compare.two_sides import (
 from core.probes.titles import family_title
 from core.report.document import p_value
 from core.statistics.bootstrap import LEAST_N
-from pages.views.common.layers import draw_folded
 from pages.views.common.open_runs import (
     KEYED,
     Signature,
@@ -187,23 +186,17 @@ def _side(state: PageState, files: Signature, scope: Narrowed, side: str) -> boo
         state.choose(
             st.container(), f"{side}_evaluator", "Metric", options, help="Whose scores this side holds: one of them."
         )
-        for name in MANY:
-            if name not in _OF_ITEMS:
-                _many(state, known, side, name)
-    set_ = any(state.get(f"{side}_{name}") for name in (*ONE, *_OF_ITEMS)) or told_by(state, side=f"{side}_")
-    with st.expander("Which run and items", expanded=bool(set_)):
+    set_ = any(state.get(f"{side}_{name}") for name in (*ONE, *MANY)) or told_by(state, side=f"{side}_")
+    with st.expander("Run, edits and items", expanded=bool(set_)):
         for name in ONE:
             _one(state, files, scope, side, name)
-        for name in _OF_ITEMS if known else ():
+        for name in MANY if known else ():
             _many(state, known, side, name)
         if own is not None:
             choose_own(state, scores(files, own).own, side=f"{side}_")
     if said:
         st.caption(safe(said, limit=200))
     return own is not None
-
-
-_OF_ITEMS = ("categories", "coverage_bins")
 
 
 def _one(state: PageState, files: Signature, scope: Narrowed, side: str, name: str) -> None:
@@ -245,6 +238,7 @@ def choose_how(state: PageState, own: Iterable[str]) -> None:
     """
     levels = [*BY, *dict.fromkeys([*own, *([by] if (by := state.get("by")) not in BY else [])])]
     with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
+        st.button("Swap sides", icon=":material/swap_horiz:", on_click=swap, args=(state,), key="compare.swap")
         st.selectbox(
             "A row for each",
             levels,
@@ -289,8 +283,11 @@ def draw_compared(table: pd.DataFrame, a: Side, b: Side, *, by: str, measure: st
     unit, digits = UNITS[measure]
     names = row_names(by, table["label"])
     what_by = by if by in BY else "own"  # it names files
-    for of, what, rows in (("drift", "Δ", table), ("scatter", "|Δ|", of_scatter(table))):
-        cells, name = st.grid(2, min_column_width=330, gap="medium"), "" if of == "drift" else f"{of}-"
+    for of, what, rows in (("scatter", "size of the change", of_scatter(table)), ("drift", "change", table)):
+        place = (
+            st.container() if of == "scatter" else st.expander("Which way: signed change", icon=":material/swap_vert:")
+        )
+        cells, name = place.grid(2, min_column_width=330, gap="medium"), "" if of == "drift" else f"{of}-"
         with cells.container():
             figure = dumbbell(rows.assign(**opens), unit=unit, digits=digits, names=names, of=what)
             head = legend_above(figure)
@@ -317,7 +314,13 @@ def draw_compared(table: pd.DataFrame, a: Side, b: Side, *, by: str, measure: st
                 title=f"A − B: {_TITLES[of]}",
                 alt=f"Difference of the sides with its 95 % interval. {_spoken(rows, names)}",
             )
-    _rows(table, by, digits, names)
+    with st.expander("Every number, and how it was made", icon=":material/table:"):
+        _rows(table, by, digits, names)
+        _made(table)
+
+
+def _made(table: pd.DataFrame) -> None:
+    """Say how the differences were worked out."""
     ways = table["how"].value_counts()
     said = "; ".join(f"{way}: {count} of {len(table)} rows" for way, count in ways.items())
     st.caption(
@@ -365,28 +368,30 @@ def _corrected(table: pd.DataFrame) -> str:
     return f"{each}{aside}"
 
 
-def summary(table: pd.DataFrame, by: str, *, bounded: bool) -> str:
+def summary(table: pd.DataFrame, by: str, a: Side, b: Side) -> str:
     """In how many of the levels the sides are told apart, and which way; not a test of them together.
 
     Args:
         table: of :func:`compared`.
         by: level of a row.
-        bounded: whether there is a margin.
+        a, b: the sides, of one evaluator each.
     """
     rows = table[table["label"] != ALL]
     if rows.empty:
         return ""
-    told, alike = rows["scatter"] == SCATTER_DIFFERS, int((rows["scatter"] == SCATTER_ALIKE).sum())
-    less = int((told & (rows["size_difference"] < 0)).sum())
-    more = int((told & (rows["size_difference"] > 0)).sum())
-    small = int((rows["scatter"] == SCATTER_DIFFERS_WITHIN).sum())
-    rest = len(rows) - less - more - alike - small
-    held = f"In {alike} they are practically equal, in {small} they differ by less than the margin; " * bounded
-    row = safe(level_name(by).lower()) + " row"
-    return (
-        f"A is more stable than B in **{less} of {counted(len(rows), row)}**, less stable in **{more}**. "
-        f"{held}{'too' if held else 'Too'} close to call: {rest}."
-    )
+    apart = rows.loc[rows["scatter"] == SCATTER_DIFFERS, "size_difference"]
+    found = {
+        "A is more stable": int((apart < 0).sum()),
+        "B is more stable": int((apart > 0).sum()),
+        "practically equal": int((rows["scatter"] == SCATTER_ALIKE).sum()),
+        "different by less than the margin": int((rows["scatter"] == SCATTER_DIFFERS_WITHIN).sum()),
+    }
+    found["too close to call"] = len(rows) - sum(found.values())
+    told = [f"{what} in {n}" for what, n in found.items() if n]
+    told[0] += f" of {counted(len(rows), f'{safe(level_name(by).lower())} row')}"
+    one, other = (safe(side.chosen.evaluators[0]) for side in (a, b))
+    who = "A and B" if one == other else f"{one} (A) and {other} (B)"
+    return f"**How far {who} move: {', '.join(told)}.**"
 
 
 def _rows(table: pd.DataFrame, by: str, digits: int, names: Mapping[str, str]) -> None:
@@ -451,27 +456,12 @@ def _rows(table: pd.DataFrame, by: str, digits: int, names: Mapping[str, str]) -
     }
     draw_table(
         shown,
-        alt="Differences of both sides",
-        key="compare.rows",
-        width="stretch",
-        column_order=SHORT,
+        alt="Both sides and their difference",
+        key="compare.every",
+        column_order=list(columns),
         column_config=columns,
     )
-    draw_folded(
-        "Every number",
-        lambda: draw_table(
-            shown,
-            alt="Both sides and their difference",
-            key="compare.every",
-            column_order=list(columns),
-            column_config=columns,
-        ),
-        key="compare.numbers",
-    )
 
-
-SHORT = ("label", "difference", "ends", "verdict", "size_difference", "size_ends", "scatter", "n_items")
-"""Columns that say how the sides differ, and fit on a page; the figures have both sides."""
 
 _P = ("p", "p_holm", "size_p", "size_p_holm")
 

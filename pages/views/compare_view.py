@@ -25,7 +25,6 @@ from pages.views.compare_parts import (
     own_of,
     side_of,
     summary,
-    swap,
 )
 from pages.views.results_view import SIDES
 
@@ -48,7 +47,6 @@ def draw() -> None:
         scope = choose_scope(state, files).only()
         answer = st.container()
         possible = choose_sides(state, files, scope)
-        st.button("Swap sides", icon=":material/swap_horiz:", on_click=swap, args=(state,), key="compare.swap")
         if possible:
             a, b = (side_of(state, files, scope, side) for side in SIDES)
             _compare(state, files, a, b, answer)
@@ -73,7 +71,7 @@ def _compare(state: PageState, files: Signature, a: Side, b: Side, answer: Delta
             if not sum(facet_counts(files, side.scope, side.chosen)["sign"].values()):
                 offer_relaxing(state, files, side.scope, side.chosen, side=f"{name}_")
         return
-    answer.markdown(summary(table, by, bounded=measure == "percent"))
+    answer.markdown(summary(table, by, a, b))
     draw_compared(table, a, b, by=by, measure=measure, margin=margin)
 
 

@@ -19,11 +19,11 @@ def test_families_are_counted_by_their_verdict_and_controls_are_not_counted() ->
         }
     )
     assert (
-        families.changed(rows, 2.5) == "Surely changed by more than 2.5 %: a by 1 of 1 kinds of edits. "
+        families.changed(rows, 2.5) == "Surely changed by more than 2.5 %: a by 1 of 1 kind of edit. "
         "Too few pictures to tell of b whether an edit changes a score by more than 2.5 %."
     )
     few = families.changed(rows.assign(scatter=TOO_FEW), 1.0)
-    assert few == "Too few pictures to tell of a, b whether an edit changes a score by more than 1 %."
+    assert few == "Too few pictures to tell of a and b whether an edit changes a score by more than 1 %."
     assert families.changed(rows.assign(tests=""), 1.0) == ""
     assert families.changed(pd.concat([rows, rows.assign(corpus="d")]), 1.0) == ""
 
@@ -46,6 +46,6 @@ def test_filling_is_told_by_verdict() -> None:
     verdicts = [artefacts.OPEN, artefacts.ADDS, artefacts.OPEN, artefacts.STILL]
     frame = pd.DataFrame({"evaluator": list("abcd"), "corpus": "c", "said": verdicts, "share": [1.0, 12.4, -3.0, None]})
     assert artefacts._filling_says(frame, 1.0) == (
-        "No effect of filling is shown: a, c. Filling makes a part of the change: b (12 %). "
+        "Filling the gap: no effect shown in a and c. Filling the gap makes a part of the change: b (12 %). "
         "Nothing moves on the filled plate, so that there is no share: d."
     )

@@ -162,7 +162,7 @@ def compared() -> pd.DataFrame:
 
 def test_a_dumbbell_joins_both_sides(compared: pd.DataFrame) -> None:
     figure = drawn(dumbbell, compared, unit=" %", digits=2)
-    assert figure.layout.xaxis.title.text == "median Δ of each side, % of the<br>baseline score"
+    assert figure.layout.xaxis.title.text == "median change, % of the unedited<br>score"
     line, *sides = figure.data
     assert [value for value in line.x if value == value] == [1.0, 0.0, 2.0, 4.0]
     assert [value for value in line.x[2::3] if value == value] == []
@@ -173,7 +173,7 @@ def test_a_dumbbell_joins_both_sides(compared: pd.DataFrame) -> None:
 
 def test_a_difference_is_filled_where_it_is_paired(compared: pd.DataFrame) -> None:
     figure = drawn(differences, compared, unit=" pp", digits=2, margin=1.0)
-    assert figure.layout.xaxis.title.text == "A − B, percentage points"
+    assert figure.layout.xaxis.title.text == "A − B, percentage points; grey:<br>counts as alike"
     independent, paired = figure.data[0].marker.color
     assert independent.endswith(",0.2)")
     assert paired.endswith(",1)")

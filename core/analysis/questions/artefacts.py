@@ -34,6 +34,7 @@ from core.statistics.arithmetic import row_medians
 from core.statistics.bootstrap import Interval, adjusted_level
 from core.statistics.power import among, reach
 from core.statistics.ratios import ratio_bca
+from core.statistics.wording import between, metrics
 
 _WAYS_COLUMNS = (
     "filter", "q", "cut_items", "median_percent", "low", "high", "n_items", "direction", "overlaps", "seam",
@@ -265,9 +266,9 @@ OPEN = "a part of the filling cannot be distinguished from none"
 STILL = "nothing moves on the filled plate, so that there is no share"
 
 _SHORT = {
-    ADDS: "Filling makes a part of the change",
-    HIDES: "Filling hides a part of the change",
-    OPEN: "No effect of filling is shown",
+    ADDS: "Filling the gap makes a part of the change:",
+    HIDES: "Filling the gap hides a part of the change:",
+    OPEN: "Filling the gap: no effect shown in",
 }
 
 _FILLED = "How much of the change comes from filling the place that the object left?"
@@ -307,6 +308,7 @@ def of_filling(table: ScoreTable) -> tuple[Question, ...]:
         panel=(),
         values=PLAIN,
         axis="← filled lower · higher → (points\u00a0of\u00a0%\u00a0change)",
+        even=True,
     )
     drawing = Drawing("F-filling", _FILLED, "Filled minus true plate; the line is no difference.", make)
     return (
@@ -329,11 +331,12 @@ def _filling_says(frame: pd.DataFrame, margin: float) -> str:
     """What the filling does to how much each evaluator's score changes; evaluators of one verdict together."""
     if len(set(frame["corpus"])) != 1:
         return ""
-    named: dict[str, list[str]] = {}
-    for name, verdict, size in zip(frame["evaluator"], frame["said"], frame["share"], strict=True):
-        share = f" ({abs(size):.0f} %)" if verdict in (ADDS, HIDES) else ""
-        named.setdefault(_SHORT.get(verdict, verdict), []).append(f"{name}{share}")
-    return " ".join(f"{said[0].upper()}{said[1:]}: {', '.join(names)}." for said, names in named.items())
+    said = []
+    for verdict, rows in frame.groupby("said", sort=False):
+        share = f" ({between(rows['share'].abs())} %)" if verdict in (ADDS, HIDES) else ""
+        short = _SHORT.get(str(verdict), f"{str(verdict)[0].upper()}{str(verdict)[1:]}:")
+        said.append(f"{short} {metrics(list(rows['evaluator']))}{share}.")
+    return " ".join(said)
 
 
 def _both_plates_needed(table: ScoreTable) -> str:

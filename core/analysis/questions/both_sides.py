@@ -21,14 +21,14 @@ from core.analysis.questions.comparison_columns import DROP, HOW, PAIRS, WHAT
 from core.analysis.questions.directional import DEPTH, SECTION, TEST, named_axes, needs, numbers_of, rows
 from core.analysis.questions.question import Column, Drawing, Options, Question
 from core.analysis.table import ScoreTable, View
-from core.charts.spec import PALETTE, Axis, Figure, Style
+from core.charts.spec import NEUTRAL, PALETTE, Axis, Figure, Style
 from core.seeds import RUN_SEED, stream
 
 RIGHT, WRONG = "right", "wrong"
 MOST_BINS = 20
 """Bins of a histogram over the scores of both sides, at most; fewer of few comparisons, by Rice's rule."""
 
-SIDES = {RIGHT: Style(PALETTE[0]), WRONG: Style(PALETTE[1], "square")}
+SIDES = {RIGHT: Style(NEUTRAL), WRONG: Style(PALETTE[4], "square", dash="dash")}
 OF = Column(
     "of",
     "Comparisons",

@@ -196,6 +196,7 @@ class Dots:
         lines: connect the marks of a series.
         free: every panel has its own scale.
         only: draws the rows of this label; empty for all.
+        even: the values reach as far below 0 as above.
         opened: adds columns that ``opens`` of the drawing names and that the answer does not have; None: it has all.
     """
 
@@ -210,6 +211,7 @@ class Dots:
     free: bool = False
     only: str = ""
     opened: "Callable[[pd.DataFrame], pd.DataFrame] | None" = None
+    even: bool = False
 
     def __call__(self, drawing: Drawing, frame: pd.DataFrame, measure: str) -> Figure:
         """The figure of a frame; raw scales of different evaluators never share an axis."""
@@ -231,11 +233,18 @@ class Dots:
             free=self.free or raw,
             paper=drawing.paper,
             unit=UNITS["percent" if self.values == SIZES else measure][0] if self.values in (None, SIZES) else "",
+            span=around_zero(data) if self.even else (None, None),
             counts=not self.lines,
             overlay=one_a_line(data),
             order=() if self.order is None else tuple(map(str, self.order(frame))),
             names={} if self.names is None else self.names(frame),
         )
+
+
+def around_zero(data: pd.DataFrame) -> tuple[float | None, float | None]:
+    """Ends of an axis that holds values and intervals and has 0 in its middle; of none but 0, those of the renderer."""
+    furthest = 1.1 * float(np.nanmax(data[["value", "low", "high"]].abs().to_numpy(dtype=float), initial=0.0))
+    return (-furthest, furthest) if furthest else (None, None)
 
 
 @dataclass(frozen=True, slots=True)

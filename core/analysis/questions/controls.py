@@ -19,6 +19,7 @@ from core.statistics.bootstrap import Interval
 from core.statistics.changes import WITHHELD
 from core.statistics.power import reach
 from core.statistics.shift_tests import paired_test
+from core.statistics.wording import between, metrics
 
 MOVED, BLUR = "reposition", "blur"
 """The families of the control. Source: paper A, section 3.2."""
@@ -33,7 +34,7 @@ _NOTE = (
     "two, of sources where items share theirs. The control passes only where the interval lies above 0."
 )
 _NAMES = ("n_items", "moved", "blurred", "value", "low", "high", "p", "test", "said", "power", "conflict", "note")
-_SURE = "Told where the whole 95 % interval lies on one side of 0."
+_SURE = "Unclear: the 95 % interval reaches 0, or too few pictures."
 _TITLE = "Blur control: does the object's place change the score more than lost detail?"
 
 
@@ -57,6 +58,7 @@ def questions(table: ScoreTable) -> tuple[Question, ...]:
         panel=(),
         values=PLAIN,
         axis="← blur more · place more → (points\u00a0of\u00a0%\u00a0change)",
+        even=True,
     )
     drawing = Drawing("F-blur", _TITLE, "Repositioning minus blur; the line is no difference.", make)
     return (
@@ -78,15 +80,16 @@ def _says(frame: pd.DataFrame, margin: float) -> str:
     """Which of the two changes each evaluator more, by how many points on a typical picture."""
 
     def named(rows: pd.DataFrame) -> str:
-        return ", ".join(
-            f"{name} by {abs(value):.1f}" for name, value in zip(rows["evaluator"], rows["value"], strict=True)
-        )
+        sizes = rows["value"].abs()
+        if len(rows) > 2:
+            return f"{metrics(list(rows['evaluator']))} by {between(sizes, digits=1)}"
+        return ", ".join(f"{name} by {size:.1f}" for name, size in zip(rows["evaluator"], sizes, strict=True))
 
     more, less = frame[frame["said"] == PASSES], frame[frame["said"] == FAILS]
     rest = frame.drop(index=[*more.index, *less.index])["evaluator"]
     told = [f"Place changes the score more than blur: {named(more)} points"] if len(more) else []
     told += [f"Blur changes the score more than place: {named(less)} points"] if len(less) else []
-    told += [f"Unclear: {', '.join(rest)}"] if len(rest) else []
+    told += [f"Unclear: {metrics(list(rest))}"] if len(rest) else []
     return f"{'. '.join(told)}." if len(set(frame["corpus"])) == 1 else ""
 
 

@@ -175,9 +175,8 @@ def _matrix() -> Question:
     drawing = Drawing(
         "C-matrix",
         "How often each metric misses the error",
-        "Missed: the wrong caption (or picture) scores higher or the same. Guessing misses 50 %. Below each share its "
-        "95 % interval; better than guessing: all of it lies under 50 %. =: at least "
-        "half of the misses are equal scores.",
+        "Missed: the wrong caption (or picture) scores at least as high. Better than guessing: the 95 % interval, "
+        "below the share, lies under 50 %. Tied: at least half of the misses are equal scores; the metric cannot tell.",
         _matrix_figure,
         opens=TEST,
     )
@@ -313,8 +312,7 @@ def _matrix_figure(drawing: Drawing, frame: pd.DataFrame, measure: str) -> Figur
     data = data.assign(
         n=[row["n"] for row in kept],
         text=[
-            f"n {row['n']}" if row["verdict"] in NO_CLAIM else f"{row['failure']:.0f} %{_equal(row)}{_ends(row)}"
-            for row in kept
+            f"n {row['n']}" if row["verdict"] in NO_CLAIM else f"{row['failure']:.0f} %{_below(row)}" for row in kept
         ],
         hollow=[row["verdict"] in NO_CLAIM for row in kept],
         hover=[failure_said(row) for row in kept],
@@ -339,12 +337,10 @@ _SAID = (
 """Columns of the matrix that a cell says on hover."""
 
 
-def _equal(row: Mapping[str, Any]) -> str:
-    """A mark where at least half of the misses are ties: the score did not move, rather than rose."""
-    return " =" if 0 < row["failure"] <= 2 * row["ties"] else ""
-
-
-def _ends(row: Mapping[str, Any]) -> str:
+def _below(row: Mapping[str, Any]) -> str:
+    """The interval; the ties where they are at least half of the misses: the score did not move, rather than rose."""
+    if 0 < row["failure"] <= 2 * row["ties"]:
+        return "\nall tied" if row["ties"] == row["failure"] else f"\n{row['ties']:.0f} % tied"
     if pd.isna(row["failure_low"]):
         return ""
     return f"\n{_beside_half(row['failure_low'])}–{_beside_half(row['failure_high'])}"

@@ -32,6 +32,7 @@ from core.probes.base import BASE_CAPTION, FRAMES, Axis, Construction, Expectati
 from core.probes.registry import catalogue
 from core.probes.titles import family_title
 from core.probes.words.natural_captions import families_of
+from core.statistics.wording import metrics, tallied
 
 EDITS = {Axis.SPATIAL.value: "space", Axis.OBJECT.value: "object", Axis.SURFACE.value: "surface"}
 """Axis of edits that are held against invisible edits -> its section; every other axis puts words into the caption."""
@@ -151,10 +152,10 @@ def changed(frame: pd.DataFrame, margin: float) -> str:
         return ""
     known = tested[~tested["scatter"].isin(NO_CLAIM)]
     few = sorted({*tested["evaluator"]} - {*known["evaluator"]})
-    untold = f"Too few pictures to tell of {', '.join(few)} whether an edit changes a score by more than {margin:g} %."
+    untold = f"Too few pictures to tell of {metrics(few)} whether an edit changes a score by more than {margin:g} %."
     counts = known["scatter"].eq(SCATTERS).groupby(known["evaluator"]).agg(["sum", "size"])
-    told = ", ".join(f"{name} by {row['sum']} of {row['size']}" for name, row in counts.iterrows())
-    sure = f"Surely changed by more than {margin:g} %: {told} kinds of edits."
+    told = {str(name): (int(some), int(asked)) for name, some, asked in counts.itertuples(name=None)}
+    sure = f"Surely changed by more than {margin:g} %: {tallied(told, 'by', 'kind of edit', 'kinds of edit')}."
     return " ".join(([sure] if told else []) + ([untold] if few else []))
 
 
@@ -172,7 +173,12 @@ def _of_axis(axis: str) -> Question:
         id=f"{drawing.id}-size",
         title=f"{axis.capitalize()} edits: how far the score moves, up or down",
         note=f"{ABSOLUTE.help}, with its 95 % BCa interval. {_CONTROLS}",
-        make=Dots(values=SIZES, axis="typical change, up or down", order=_by_size, names=_named),
+        make=Dots(
+            values=SIZES,
+            axis="typical change, up or down (%\u00a0of\u00a0the\u00a0unedited\u00a0score)",
+            order=_by_size,
+            names=_named,
+        ),
     )
 
     def compute(view: View, options: Options) -> pd.DataFrame:

@@ -6,7 +6,7 @@ import pandas as pd
 
 from core.charts.spec import PALETTE, Figure, Shade, Style, counted, signed
 
-_IN = {"%": ", % of the baseline score", "pp": ", percentage points", "SD": ", SD of the baseline scores"}
+_IN = {"%": ", % of the unedited score", "pp": ", percentage points", "SD": ", SD of the unedited scores"}
 _SIDES = {"A": Style(PALETTE[0], size=10), "B": Style(PALETTE[1], "square", size=10)}
 _DIFFERENCE = "A − B"
 
@@ -26,7 +26,7 @@ def of_scatter(table: pd.DataFrame) -> pd.DataFrame:
 
 
 def dumbbell(
-    table: pd.DataFrame, *, unit: str, digits: int, names: Mapping[str, str] | None = None, of: str = "Δ"
+    table: pd.DataFrame, *, unit: str, digits: int, names: Mapping[str, str] | None = None, of: str = "change"
 ) -> Figure:
     """The medians of A and B for every level, joined by a line.
 
@@ -66,7 +66,7 @@ def dumbbell(
         "",
         "",
         pd.concat(sides, ignore_index=True),
-        _title(f"median {of} of each side", unit),
+        _title(f"median {of}", unit),
         unit=unit,
         names=names or {},
         counts=True,
@@ -110,7 +110,7 @@ def differences(
         "",
         "",
         frame,
-        _title(_DIFFERENCE, unit),
+        _title(_DIFFERENCE, unit) + ("" if margin is None else "; grey: counts as alike"),
         unit=unit,
         names=names or {},
         counts=True,

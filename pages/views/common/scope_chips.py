@@ -92,6 +92,10 @@ def choose_scope(
             st.popover("Excluded data", icon=":material/info:", type="tertiary", key=f"{state.page}.scope.left"),
         ):
             st.markdown(safe(" ".join(left_out), limit=900))
+    if others := _elsewhere(files, found):
+        what = next(iter(others)) if len(others) == 1 else counted(len(others), "metric")
+        with row.notes, st.popover(f"Not in run {safe(found.run, limit=40)}: {safe(what)}", type="tertiary"):
+            st.markdown("\n".join(f"- {safe(name)}: run {safe(', '.join(runs))}" for name, runs in others.items()))
     if labels := labels_said(store(files).runs(), own.run_ids):
         with (
             row.notes,
@@ -100,6 +104,14 @@ def choose_scope(
             st.markdown(safe(" ".join(labels), limit=900))
     state.share()
     return found
+
+
+def _elsewhere(files: Signature, found: Narrowed) -> dict[str, list[str]]:
+    """Evaluators that other runs of the corpus in view have and its own run lacks, each with those runs."""
+    rows = holdings(store(files))
+    rows = rows[rows["corpus"] == found.corpus]
+    others = rows[~rows["evaluator"].isin(rows.loc[rows["run"] == found.run, "evaluator"])]
+    return {str(name): sorted(set(map(str, runs))) for name, runs in others.groupby("evaluator")["run"]}
 
 
 def say_withheld(files: Signature, scope: Narrowed) -> None:

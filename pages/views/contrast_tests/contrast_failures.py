@@ -42,8 +42,7 @@ def draw_worst(
     st.caption(
         safe(
             f"{counted(n, 'failure')} of “{family_title(family)}” under {evaluator}; the {len(shown)} whose "
-            "wrong side lies furthest above the right one. Words that the edit took away are struck out, words "
-            "that it brought are bold.",
+            "wrong side lies furthest above the right one.",
             limit=400,
         )
     )
@@ -64,7 +63,7 @@ def _cards(files: Signature, scope: Narrowed, found: pd.DataFrame, evaluator: st
                 captions(own)
                 if upheld(pair):
                     st.caption(upheld(pair))
-                draw_scores(own, bold=(evaluator,), floor=0.0, key=f"contrast_{place}")
+                draw_scores(own, bold=(evaluator,), floor=0.0, key=f"contrast_{place}", short=True)
                 with st.container(horizontal=True, gap="small", vertical_alignment="center"):
                     to_lab(pair, own, files)
                     collect_button(

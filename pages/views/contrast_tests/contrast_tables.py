@@ -23,7 +23,6 @@ from core.analysis.questions.papers import MEANS
 from core.analysis.scope import Narrowed
 from core.analysis.slices import Slice
 from core.analysis.verdicts import NO_CLAIM
-from core.charts.canvas import word_changes
 from core.charts.spec import Figure
 from core.features.human.judged_comparisons import BESIDE, asked_of_people
 from core.features.metric_check.judged_families import judged
@@ -45,7 +44,7 @@ from pages.views.common.shown_answers import (
     way_to,
 )
 from pages.views.common.slice_filters import describe
-from pages.views.common.text import counted, number, safe
+from pages.views.common.text import counted, safe
 from pages.views.common.url_state import PageState
 from pages.views.contrast_tests.contrast_state import (
     FILTERS,
@@ -55,7 +54,7 @@ from pages.views.contrast_tests.contrast_state import (
     draw_nothing,
     tests_of,
 )
-from pages.views.failures.failure_card import marked
+from pages.views.failures.failure_card import changed
 
 NUMBERS = "contrast.numbers"
 """Key of the table behind the matrix, where it is folded; in the session, whether it is open."""
@@ -307,7 +306,7 @@ def _draw_examples(files: Signature, scope: Narrowed) -> None:
 
 
 def _example(before: str, after: str) -> str:
-    return f"{safe(before)} (the picture changes)" if before == after else marked(word_changes(before, after))
+    return f"{safe(before)} (the picture changes)" if before == after else changed(before, after)
 
 
 def held(question: Question, frame: pd.DataFrame, most: float) -> tuple[Question, pd.DataFrame]:
@@ -390,33 +389,20 @@ def _of_test(rates: pd.DataFrame, family: str) -> pd.DataFrame:
 
 def _numbers(row: pd.Series) -> None:
     """Draw what matters first of one test under one evaluator."""
-    interval = (
+    ends = (
         "no interval"
         if pd.isna(row["failure_low"])
         else (f"95 % CI {row['failure_low']:.0f} to {row['failure_high']:.0f} %")
     )
     verdict = safe(str(row["verdict"]))
-    st.markdown(
-        f"**{safe(row['evaluator'])}** {verdict} in {100 - row['failure']:.0f} % of comparisons"
-        if row["verdict"] == RIGHT
-        else f"**{safe(row['evaluator'])}**: {verdict}"
-    )
-    tiles = st.grid(4, min_column_width=140)
-    tiles.metric("Missed", f"{row['failure']:.0f} %", border=True, help="The wrong side scores at least as high")
-    tiles.metric(
-        "Ties", f"{row['ties']:.0f} %", border=True, help="Both sides score the same; they are among those missed"
-    )
-    tiles.metric(
-        "AUROC",
-        number(row["auroc"], digits=2),
-        border=True,
-        help="Probability that the right side of any item scores above the wrong side of any item; 0.5 is a coin",
-    )
-    drop = "—" if pd.isna(row["drop"]) else f"{row['drop']:+.1f} %".replace("-", "−")
-    tiles.metric("Change of the mean", drop, border=True, help="Mean wrong minus mean right, of the mean right")
+    share = f" in {100 - row['failure']:.0f} % of comparisons" if row["verdict"] == RIGHT else ""
+    st.markdown(f"**{safe(row['evaluator'])} {verdict}{share}**")
+    ties = f", ties {row['ties']:.0f} %" if row["ties"] else ""
     many = f"n = {counted(int(row['n']), 'comparison')} of {counted(int(row['n_items']), 'item')}"
     refused = f" Refused: {counted(int(row['n_refused']), 'comparison')} ({row['refused']})." if row["refused"] else ""
-    st.caption(safe(f"Missed: {interval}, {many}.{refused} {row['note']}".strip(), limit=500))
+    st.caption(
+        safe(f"Missed: {row['failure']:.0f} % ({ends}){ties}, {many}.{refused} {row['note']}".strip(), limit=500)
+    )
 
 
 def _scores(files: Signature, scope: Narrowed, chosen: Slice, options: Options, family: str, evaluator: str) -> None:

@@ -141,7 +141,19 @@ def captions(rows: pd.DataFrame) -> None:
         if pd.isna(before) or before == after:
             st.markdown(f"“{safe(str(after), limit=400)}”{told}")
         else:
-            st.markdown(f"“{marked(word_changes(before, after))}”{told}")
+            st.markdown(f"{changed(before, after)}{told}")
+
+
+def changed(before: str, after: str) -> str:
+    """Write two captions as one whose changes are marked; whole, one after the other, where a reader would be lost."""
+    changes = word_changes(before, after)
+    if sum(each.kind != "same" for each in changes) > _MARKED:
+        return f"“{safe(before, limit=400)}” → “{safe(after, limit=400)}”"
+    return f"“{marked(changes)}”"
+
+
+_MARKED = 4
+"""Changed stretches of a caption that are read in one line."""
 
 
 def marked(changes: Sequence[Change]) -> str:
@@ -158,14 +170,16 @@ def marked(changes: Sequence[Change]) -> str:
     return "".join(said)
 
 
-def draw_scores(rows: pd.DataFrame, *, bold: Sequence[str], floor: float, key: str) -> None:
+def draw_scores(rows: pd.DataFrame, *, bold: Sequence[str], floor: float, key: str, short: bool = False) -> None:
     """Draw the same pair under every evaluator: score before and after, % change, standardised Δ, times the noise band.
 
     Args:
+        short: without the last two.
         bold: evaluators whose shifts decide the pair's place.
         floor: share of the typical unedited score below which a baseline is marked.
     """
-    lines = ["| Metric | Score | % change | SD | × noise |", "|:--|--:|--:|--:|--:|"]
+    wide = 3 if short else 5
+    lines = [_row(["Metric", "Score", "% change", "SD", "× noise"][:wide]), _row([":--", *["--:"] * (wide - 1)])]
     told = [dict(zip(rows.columns, values, strict=True)) for values in rows.to_numpy(dtype=object)]
     for row in told:
         name = safe(str(row["evaluator"]), limit=40)
@@ -173,13 +187,17 @@ def draw_scores(rows: pd.DataFrame, *, bold: Sequence[str], floor: float, key: s
         tiny = TINY if _tiny(row, floor) else ""
         moved = f"{_score(row['baseline_score'])} → {_score(row['score'])}{tiny}"
         percent = _unbroken(signed(row["percent"]))
-        lines.append(f"| {name} | {moved} | {percent} | {_deviations(row)} | {_unbroken(times_null(row))} |")
+        lines.append(_row([name, moved, percent, _deviations(row), _unbroken(times_null(row))][:wide]))
     st.container(key=f"failure_scores_{key}").markdown("\n".join(lines))
     for row in told:
         if not pd.isna(row["delta"]):
             continue
         reason = row["error"] if pd.notna(row["error"]) else "its baseline has no score"
         st.caption(f"{safe(str(row['evaluator']))} could not score this pair: {safe(str(reason), limit=200)}")
+
+
+def _row(cells: Sequence[str]) -> str:
+    return f"| {' | '.join(cells)} |"
 
 
 def actions(

@@ -239,7 +239,9 @@ def shown_item(study: Study) -> StudyItem:
 
 def draw_preview(study: Study) -> None:
     """Draw what an annotator reads and an item that they may be asked about; its buttons answer nothing."""
-    draw_rules(study)
+    pair, rules = st.tabs(("An item", "Instructions"))
+    with rules:
+        draw_rules(study)
     item = shown_item(study)
 
     def dead(question: Question) -> None:
@@ -249,12 +251,11 @@ def draw_preview(study: Study) -> None:
                 name = f"study.preview.{question.name}.{answer.value}"
                 st.button(answer.label, disabled=True, key=name, shortcut=answer.key)
 
-    st.header("An item", anchor=False)
     try:
-        with st.container(key="study_preview"):
+        with pair, st.container(key="study_preview"):
             draw_item(study, item, study.definition.left_version("preview", item.id), dead)
     except NotAvailable as error:
-        st.caption(f"No picture can be shown here: {safe(str(error), limit=300)}")
+        pair.caption(f"No picture can be shown here: {safe(str(error), limit=300)}")
 
 
 def draw_screened(study: Study, annotator: Annotator) -> None:

@@ -359,7 +359,8 @@ def draw_coordinator() -> None:
     state = study_state()
     state.restore()
     header(
-        "Do people find the edited pairs as good as the original ones?",
+        "Do people find the edited pairs as good as the original ones? If they reject an edit as harmless, discount "
+        "its finding.",
         state,
     )
     draw_sign_out()
@@ -409,15 +410,16 @@ def _titled(name: str) -> str:
 def _draw_study(study: Study, state: PageState) -> None:
     for problem in study.problems():
         st.warning(safe(problem, limit=500))
+    definition = study.definition
     _draw_head(study)
+    st.caption(
+        f"Asked: {definition.asked.summary} Pairs of run {safe(definition.run)}.",
+        help=f"{counted(definition.per_item, 'annotator')} an item, seed {definition.seed}, created "
+        f"{safe(moment(definition.created))}",
+    )
     _choose_part(state, voted=bool(coverage_table(study)["votes"].sum()))
     figures_of(_origin(study, state))
     PARTS[state.get("part")][1](study, state)
-    definition = study.definition
-    st.caption(
-        f"{definition.asked.title}. From run {safe(definition.run)}, {definition.per_item} annotators an item, "
-        f"seed {definition.seed}, created {safe(moment(definition.created))}."
-    )
 
 
 def _choose_part(state: PageState, *, voted: bool) -> None:

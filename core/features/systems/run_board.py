@@ -15,7 +15,7 @@ from core.store.store import Store
 KINDS = {
     "Human caption": (HUMAN, IDENTITY),
     "Template caption": (TEMPLATE, IDENTITY),
-    "Human caption, meaningless ending": (HUMAN, "hollow-tail"),
+    "Human caption, padded": (HUMAN, "hollow-tail"),
     "Template caption, negated": (TEMPLATE, "negation"),
 }
 """System -> whose caption it has of every picture, and the probe that edited that caption; IDENTITY: none did."""

@@ -141,7 +141,7 @@ def swap_bars(swaps: pd.DataFrame) -> Figure:
         "",
         "",
         frame,
-        "swaps, % of resamples of the pictures",
+        "swaps, % of samples of pictures",
         kind="bars",
         span=(0, 106),
         order=tuple(dict.fromkeys(frame["label"])),

@@ -115,7 +115,7 @@ def draw_top(made: Leaderboard, tables: Callable[[str], pd.DataFrame], evaluator
         evaluator: whose scores; a mark opens the pictures of its system.
     """
     rows, differences, swaps = (_of(tables(name), evaluator) for name in ("standings", "differences", "swaps"))
-    st.markdown(_said(rows) + _swaps_said(swaps))
+    st.markdown(_said(rows) + _swaps_said(swaps, evaluator))
     if why := _why_unsure(rows, differences):
         st.caption(why)
     figure = system_means(rows)
@@ -126,10 +126,7 @@ def draw_top(made: Leaderboard, tables: Callable[[str], pd.DataFrame], evaluator
         clicked=partial(draw_behind, made, "means"),
     )
     with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute"):
-        st.caption(
-            "Means with 95 % intervals. Ranks are by paired tests: bars of different ranks may overlap.",
-            width="content",
-        )
+        st.caption("Means with 95 % intervals. Ranks are by paired tests, so intervals may overlap.", width="content")
         figure_buttons(figure, rows, "systems-means", title=f"Systems, {evaluator}", key="systems.means.files")
     if swaps["probability"].notna().any():
         _draw_swaps(made, swaps, evaluator)
@@ -175,11 +172,17 @@ def _why_unsure(rows: pd.DataFrame, differences: pd.DataFrame) -> str:
         return f"No test tells {safe(row['higher'])} from {safe(row['lower'])}: {told}."
     if row["p_holm"] < ALPHA:
         return "Not for sure: the 95 % interval of the difference reaches zero."
-    tested = f"{safe(row['test'])}, corrected for {pairs}"
-    return f"Not for sure: the difference has p = {p_value(row['p_holm'])} ({tested}); sure is below {ALPHA:g}."
+    tested = f"p = {p_value(row['p_holm'])}, {safe(row['test'])}, corrected for {pairs}"
+    if row["low"] > 0:
+        return f"Not for sure: the means differ clearly, the paired test does not agree ({tested}). Sure needs both."
+    return f"Not for sure: {tested}. Sure is below {ALPHA:g}."
 
 
-def _swaps_said(swaps: pd.DataFrame) -> str:
+_HALF = 0.5
+"""Share of samples of pictures from which on an edit that swaps two neighbours does so more often than not."""
+
+
+def _swaps_said(swaps: pd.DataFrame, evaluator: str) -> str:
     """Which neighbours a harmless edit swaps, the one that does most often first, of those scored under one."""
     known = swaps[swaps["least_n"] > 0]
     if known.empty:
@@ -192,7 +195,8 @@ def _swaps_said(swaps: pd.DataFrame) -> str:
     often = "" if pd.isna(row["probability"]) else f" in {100 * row['probability']:.0f} of 100 samples of pictures"
     rest = f", and {len(moved) - 1} more such swaps are below" if len(moved) > 1 else ""
     who = f"{safe(row['higher'])} and {safe(row['lower'])}"
-    return f" **{safe(deed(str(row['family'])))} swaps {who}{often}**{rest}."
+    so = f": {safe(evaluator)} does not rank these two reliably" if row["probability"] > _HALF else ""
+    return f" **{safe(deed(str(row['family'])))} swaps {who}{often}{so}**{rest}."
 
 
 def _draw_swaps(made: Leaderboard, every: pd.DataFrame, evaluator: str) -> None:
@@ -209,20 +213,21 @@ def _draw_swaps(made: Leaderboard, every: pd.DataFrame, evaluator: str) -> None:
         clicked=partial(draw_behind, made, "swaps"),
     )
     with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute"):
-        st.caption(
-            f"A swap: two means change order, sure or not. {_pairs_said(every, len(pairs))}A click shows the pictures.",
-            width="content",
-        )
+        st.caption("A swap: the two means change order. A click shows the pictures.", width="content")
         figure_buttons(figure, rows, "systems-swaps", title=f"Swaps, {evaluator}", key="systems.swaps.files")
+    if told := _pairs_said(every, len(pairs)):
+        st.caption(told)
 
 
 def _pairs_said(every: pd.DataFrame, drawn: int) -> str:
-    """Which neighbours have no bars, and why; empty where all have."""
+    """Which neighbours are not drawn, and why; empty where all are."""
     told = f"The {MOST_PAIRS} of {drawn} pairs of neighbours that swap most often. " if drawn > MOST_PAIRS else ""
     bare = every.groupby(["higher", "lower"], sort=False).filter(lambda pair: bool(pair["probability"].isna().all()))
     if bare.empty:
         return told
     lacking = len(bare[["higher", "lower"]].drop_duplicates())
     why = "no edited picture was scored with both captions" if bare["least_n"].max() == 0 else "too few pictures"
-    pairs = counted(lacking, "other pair" if drawn else "pair")
-    return f"{told}{pairs} of neighbours {'has' if lacking == 1 else 'have'} no bars of swaps: {why}. "
+    if not drawn:
+        return f"Whether an edit swaps neighbours is not known: {why}."
+    pairs = counted(lacking, "other pair")
+    return f"{told}{pairs} of neighbours {'is' if lacking == 1 else 'are'} not drawn: {why}."

@@ -56,8 +56,8 @@ def _board(state: PageState) -> None:
     state.put("without", [each for each in state.get("without") if each in every][: len(every) - 1])
     systems = tuple(each for each in every if each not in state.get("without"))
     evaluator = state.choose(row.container(width=260), "judge", "Metric", tuple(made.evaluators))
-    chosen = f": **{len(state.get('without'))}**" if state.get("without") else ""
-    with row.popover(f"Leave out{chosen}", key="systems.leave", disabled=len(every) == 1):
+    chosen = f"{len(systems)} of {len(every)}" if state.get("without") else f"all {len(every)}"
+    with row.popover(f"Systems: **{chosen}**", key="systems.leave", disabled=len(every) == 1):
         st.multiselect(
             "Leave out",
             every,

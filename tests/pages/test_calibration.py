@@ -43,7 +43,7 @@ def test_without_a_run_the_page_says_what_to_do(open_page: Open) -> None:
 def test_the_page_says_its_splits_its_band_and_its_reading(page: Calibrated) -> None:
     first = page(families="vertical-flip,horizontal-flip,rotation", reading="orbit")
     assert len(first.get("plotly_chart")) == 3  # what was measured; the rest is folded
-    app = unfolded(first, "By construction")
+    app = unfolded(first, "By the formula")
     told = said(app)
     assert not app.error
     assert "116 items" in told  # of those whose cut-out is held out
@@ -53,7 +53,7 @@ def test_the_page_says_its_splits_its_band_and_its_reading(page: Calibrated) -> 
     assert "Before and after, strength " in told
     charts = app.get("plotly_chart")
     assert len(charts) == 6
-    numbers = said(unfolded(first, "Each kind of edit in numbers"))
+    numbers = said(unfolded(first, "Each kind of edit"))
     assert f"The metric scored {counted(10_079, 'picture')}" in numbers
     assert all(chart.proto.alt for chart in charts)
 
@@ -72,7 +72,7 @@ def test_every_reading_says_what_it_does(page: Calibrated, reading: str, sentenc
 
 
 def test_the_absolute_reading_leaves_the_flips_where_they_are(page: Calibrated) -> None:
-    app = unfolded(page(reading="absolute", axes="spatial", strength="1"), "By construction")
+    app = unfolded(page(reading="absolute", axes="spatial", strength="1"), "By the formula")
     table = _every_number(app)
     flips = table[(table["measure"] == "sensitivity") & table["name"].isin(["vertical-flip", "horizontal-flip"])]
     assert len(flips) == 2
@@ -101,7 +101,7 @@ def test_references_are_an_h_and_the_page_says_of_what(page: Calibrated) -> None
 def test_every_kind_of_weights_says_what_it_does(page: Calibrated, weights: str) -> None:
     app = page(weights=weights, axes="spatial", reading="orbit")
     assert "Weights: " in said(app)
-    assert "By construction, not measured" in said(unfolded(app, "By construction"))
+    assert "By construction, not measured" in said(unfolded(app, "By the formula"))
 
 
 def test_dragging_the_strength_redraws_and_the_link_follows(page: Calibrated) -> None:
@@ -109,7 +109,7 @@ def test_dragging_the_strength_redraws_and_the_link_follows(page: Calibrated) ->
     app.select_slider(key="calib.strength.widget").set_value(0.5).run()
     assert not app.exception
     assert app.query_params["strength"] == "0.5"
-    assert "Strength 0.5, " in said(unfolded(app, "By construction"))
+    assert "Strength 0.5, " in said(unfolded(app, "By the formula"))
     table = _every_number(app).set_index(["measure", "name"])
     known = table.dropna(subset=["before_low"])  # flip risks of few sources have no interval
     assert len(known) > len(table) / 2
@@ -119,7 +119,7 @@ def test_dragging_the_strength_redraws_and_the_link_follows(page: Calibrated) ->
 
 
 def test_a_click_on_a_line_chooses_its_strength_and_one_on_a_dot_opens_its_family(page: Calibrated) -> None:
-    app = unfolded(page(axes="spatial", strength="1"), "By construction")
+    app = unfolded(page(axes="spatial", strength="1"), "By the formula")
     assert "0.3" in marks_that_open(app, "calib.spearman")
     click(app, "calib.spearman", "0.3")
     assert app.select_slider(key="calib.strength.widget").value == 0.3
@@ -140,7 +140,7 @@ def test_a_click_on_a_line_chooses_its_strength_and_one_on_a_dot_opens_its_famil
 
 
 def test_no_correlation_moves_under_the_shift_reading(page: Calibrated) -> None:
-    table = _every_number(unfolded(page(reading="shift", strength="1"), "By construction"))
+    table = _every_number(unfolded(page(reading="shift", strength="1"), "By the formula"))
     rho = table[table["measure"] == "spearman"]
     assert len(rho) == 2
     assert rho["after"].to_numpy() == pytest.approx(rho["before"].to_numpy())
@@ -150,7 +150,7 @@ def test_the_calibrator_can_be_taken_home(page: Calibrated, tmp_path: Path) -> N
     app = page(axes="spatial")
     labels = [button.proto.label for button in app.get("download_button")]
     assert "Download calibrator" in labels
-    assert "python -m core calibrate apply conse-lite0-calibrator.json" in said(unfolded(app, "calibrator in a shell"))
+    assert "python -m core calibrate apply conse-lite0-calibrator.json" in said(unfolded(app, "Use in a shell"))
 
 
 def test_a_link_that_cannot_be_restored_says_so(page: Calibrated) -> None:
@@ -172,12 +172,12 @@ def test_a_link_to_a_measure_opens_its_dots(page: Calibrated, measure: str, sent
     app = page(axes="spatial", measure=measure, gap="0.3", reading="shift")
     assert not app.error
     assert sentence in said(app)
-    assert "It is no evaluator by itself" in said(unfolded(app, "calibrator in a shell"))
+    assert "It is no evaluator by itself" in said(unfolded(app, "Use in a shell"))
 
 
 def test_every_choice_is_compared_with_what_its_numbers_rest_on(page: Calibrated) -> None:
     app = page(axes="spatial")
-    assert [each for each in app.expander if "33 choices" in each.label]
+    assert [each for each in app.expander if "33 ways" in each.label]
     app.session_state["calib.ablation"] = True
     app.run()
     assert not app.exception
@@ -208,7 +208,7 @@ KNOWN = facts_of([*BROKEN], {"falsity": ["verified"]}, items=60)
 def test_the_page_says_whether_a_correction_goes_deaf(open_page: Open, tmp_path: Path, monkeypatch) -> None:
     monkeypatch.setenv("INVARISCOPE_DATA", str(tmp_path / "data"))
     write_broken(results_dir() / "broken", rows_of(("e", "truth"), items=60), facts=KNOWN)
-    app = unfolded(open_page(PAGE, evaluator="e", reading="shift"), "By construction")
+    app = unfolded(open_page(PAGE, evaluator="e", reading="shift"), "By the formula")
     assert not app.error
     with Store.open(results_dir() / "broken") as store:
         held = read_table(store).view()
@@ -219,7 +219,7 @@ def test_the_page_says_whether_a_correction_goes_deaf(open_page: Open, tmp_path:
     assert f"{ends[0]} → **{ends[1]}**" in told
     assert "Harms: rotation, vertical-flip." in told or "Harms: vertical-flip, rotation." in told
     assert planes(app) == [("calibration-plane", {"e", f"strength {float(app.select_slider[0].value):g}"})]
-    orbit = unfolded(open_page(PAGE, evaluator="e", reading="orbit"), "By construction")
+    orbit = unfolded(open_page(PAGE, evaluator="e", reading="orbit"), "By the formula")
     assert "needs the scores of its own edits" in said(orbit)
     assert not planes(orbit)
 
@@ -229,7 +229,7 @@ def test_where_no_audited_comparison_is_verified_the_page_says_so_and_draws_no_p
 ) -> None:
     monkeypatch.setenv("INVARISCOPE_DATA", str(tmp_path / "data"))
     write_broken(results_dir() / "broken", rows_of(("e", "e-calibrated-1a2b3c"), items=60))
-    app = unfolded(open_page(PAGE, evaluator="e", reading="orbit"), "By construction")
+    app = unfolded(open_page(PAGE, evaluator="e", reading="orbit"), "By the formula")
     assert not planes(app)
     assert "No comparison here is known to break the meaning." in said(app)
 
@@ -249,11 +249,11 @@ def test_a_calibrated_evaluator_of_the_run_stands_in_the_plane_of_the_reading_or
 ) -> None:
     monkeypatch.setenv("INVARISCOPE_DATA", str(tmp_path / "data"))
     write_broken(results_dir() / "broken", rows_of(("e", "e-calibrated-1a2b3c"), items=60), facts=KNOWN)
-    app = unfolded(open_page(PAGE, evaluator="e", reading="orbit"), "By construction")
+    app = unfolded(open_page(PAGE, evaluator="e", reading="orbit"), "By the formula")
     assert [names for _, names in planes(app)] == [{"e", "e-calibrated-1a2b3c"}]
     assert "Measured by the audit" in said(app)
 
 
 def test_without_broken_meanings_the_page_names_the_audit_that_has_them(page: Calibrated) -> None:
-    told = said(unfolded(page(families="vertical-flip,rotation"), "By construction"))
+    told = said(unfolded(page(families="vertical-flip,rotation"), "By the formula"))
     assert "No run has a directional probe" in told

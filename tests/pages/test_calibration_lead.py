@@ -135,7 +135,7 @@ def test_the_page_begins_with_it(open_page: Open, demo: object) -> None:
 
 
 def test_the_page_opens_on_a_measured_reading_under_which_agreement_moves(open_page: Open, demo: object) -> None:
-    told = said(unfolded(open_page(CALIBRATION), "Each kind of edit in numbers"))
+    told = said(unfolded(open_page(CALIBRATION), "Each kind of edit"))
     assert "Calibrated for edits that need the picture alone: Mirrored, Turned and Upside down" in told
     assert "measured, on 116 pictures not used for fitting" in told
     changes = re.findall(r"with \S+ (0\.\d{3}) → (0\.\d{3})", told)

@@ -111,7 +111,7 @@ def test_a_stale_measurement_is_named_and_not_shown(corners: Corners) -> None:
     [("ridge", "no further score would make a measurement"), ("shift", "is measured already, on stored scores")],
 )
 def test_readings_that_need_no_measurement_say_so(corners: Corners, reading: str, sentence: str) -> None:
-    told = said(unfolded(corners(reading=reading), "By construction"))
+    told = said(unfolded(corners(reading=reading), "By the formula"))
     assert sentence in told
     assert "Not measured yet" not in told
     heading = "by construction" if reading == "ridge" else "measured on stored scores"

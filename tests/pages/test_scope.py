@@ -69,6 +69,7 @@ def test_what_was_chosen_on_one_page_holds_on_the_next_and_stands_in_its_link(
 ) -> None:
     app = choose(open_page(FLIP_RISK), "flip", "run", ["second"])
     assert "left out" not in said(app)
+    assert "Run first has bee, run second has not." in said(app)
     go(app, page)
     assert not app.exception
     assert app.query_params["run"] == "second"

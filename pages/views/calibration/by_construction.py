@@ -113,7 +113,7 @@ def notices(found: Fit, strength: float, held: View) -> tuple[str, bool]:
     if lacking(held, found):
         if needs(held.table) or lack(held) or not measured_beside(held, found):
             return "Not tested: whether it still notices wrong captions.", False
-        return "Whether it still notices wrong captions is measured below, under *By construction*.", True
+        return "Whether it still notices wrong captions is measured below, under *By the formula*.", True
     made = change(held, found, strength)
     before, after = made.before.signal, made.after.signal
     if not before.n:

@@ -317,9 +317,7 @@ def draw_choices(state: PageState, files: Signature, scope: Narrowed, chosen: Sl
         chosen: the part of them that the filters leave.
         evaluator: whose rows.
     """
-    place = folded_part(
-        "Every reading, weighting and ε: 33 choices on the held-out items", state, "ablation", icon=":material/table:"
-    )
+    place = folded_part("All 33 ways to calibrate, compared", state, "ablation", icon=":material/table:")
     if place is None:
         return
     with place:

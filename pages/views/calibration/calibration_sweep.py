@@ -42,8 +42,18 @@ def draw_sweep(
     fingerprint: str,
     source: Source,
     view: Callable[[], View],
+    choices: Callable[[], None],
 ) -> None:
-    """Draw everything that follows λ; only this part runs again while λ moves."""
+    """Draw everything that follows λ; only this part runs again while λ moves.
+
+    Args:
+        state: of the page.
+        key, found, bands: see :func:`pages.views.calibration.calibration_state.fitted`.
+        fingerprint: of the metric.
+        source: where the calibration comes from.
+        view: of the scores that the fit was made of, with every family that they hold.
+        choices: draws the folded table of every way to calibrate.
+    """
     own, stale = measurement(source, key, found)
     usual = settled(found, own)
     strength = float(usual.strength if state.get("strength") is None else state.get("strength"))
@@ -85,29 +95,12 @@ def draw_sweep(
         "Pictures not used for fitting, with 95 % bands. SD: standard deviation of the metric’s own unedited scores of "
         f"these pictures, at each strength anew.{grey} A click on a line chooses its strength."
     )
-    draw_measured(source, key, found, strength, own, stale)
+    numbers = draw_measured(source, key, found, strength, own, stale)
     if own is None:
         long = [rests_on(changed, strength, found.basis), *long]
-    _folded(state, key, found, table, usual, strength, source, view, long, fingerprint)
-    state.publish()
-
-
-def _folded(
-    state: PageState,
-    key: tuple[object, ...],
-    found: Fit,
-    table: pd.DataFrame,
-    usual: Settled,
-    strength: float,
-    source: Source,
-    view: Callable[[], View],
-    caveats: list[str],
-    fingerprint: str,
-) -> None:
-    """Draw what is folded below: what holds by construction, and how the calibrator is used."""
 
     def constructed() -> None:
-        for sentence in caveats:
+        for sentence in long:
             st.caption(sentence)
         draw_constructed(
             state, found, table, usual, strength, partial(effect, key, strength, _found=found), source, view
@@ -115,13 +108,20 @@ def _folded(
 
     asked = state.get("measure") != "sensitivity"
     st.session_state.setdefault(CONSTRUCTED, asked)
-    draw_folded("By construction, and on the dev split: every measure", constructed, key=CONSTRUCTED)
-    draw_folded(
-        "The calibrator in a shell, and the sweep as a table",
-        partial(_take_home, found, table, strength, fingerprint),
-        key="calib.shell",
-        icon=":material/terminal:",
-    )
+    with st.expander(
+        "Every number, and use in a shell", expanded=asked or state.get("ablation"), icon=":material/table:"
+    ):
+        if numbers is not None:
+            draw_folded("Each kind of edit", numbers, key="calib.measured.numbers")
+        draw_folded("By the formula: every measure", constructed, key=CONSTRUCTED)
+        choices()
+        draw_folded(
+            "Use in a shell",
+            partial(_take_home, found, table, strength, fingerprint),
+            key="calib.shell",
+            icon=":material/terminal:",
+        )
+    state.publish()
 
 
 def _lead(found: Fit, own: Measured | None, strength: float, changed: pd.DataFrame, notice: str) -> list[str]:

@@ -1,6 +1,7 @@
 """Calibration: how much of the sensitivity a correction of strength λ removes, and what it costs in agreement."""
 
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import streamlit as st
@@ -117,8 +118,8 @@ def _draw(state: PageState, files: Signature, scope: Narrowed, row: Chips) -> No
             fingerprint_of(files, scope, evaluator),
             source,
             lambda: view(files, every, every_family),
+            partial(draw_choices, state, files, every, chosen, evaluator),
         )
-    draw_choices(state, files, every, chosen, evaluator)
 
 
 def _choose_evaluator(state: PageState, there: tuple[str, ...], row: Chips) -> str:

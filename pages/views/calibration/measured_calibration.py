@@ -24,7 +24,6 @@ from core.store.run_files import Run
 from pages.views.calibration.calibration_lead import rests_on
 from pages.views.common.access import operates, operators_only
 from pages.views.common.collect import data_buttons, figure_buttons
-from pages.views.common.layers import draw_folded
 from pages.views.common.links import pairs_behind
 from pages.views.common.page_charts import draw
 from pages.views.common.page_tables import draw_table
@@ -78,23 +77,23 @@ def measurement(source: Source, key: Key, found: Fit) -> tuple[Measured | None, 
 
 def draw_measured(
     source: Source, key: Key, found: Fit, strength: float, own: Measured | None, stale: tuple[str, ...]
-) -> None:
-    """Draw what was measured of a strength; or why it is not, and what it would cost."""
+) -> Callable[[], None] | None:
+    """Draw what was measured of a strength, and return what draws its numbers; or why it is not, and its cost."""
     if found.basis == MEASURED:
         st.caption(safe(_refused(key, found), limit=400))
-        return
+        return None
     st.header(f"Before and after, measured at strength {strength:g}", anchor=False)
     if why := _refused(key, found):
         st.info(safe(why, limit=600), icon=":material/straighten:")
-        return
+        return None
     for sentence in stale:
         st.warning(safe(sentence, limit=400), icon=":material/history:")
     if own is None:
         _offer(source)
-        return
+        return None
     for sentence in own.caveats(strength):
         st.warning(safe(sentence, limit=400), icon=":material/priority_high:")
-    _show(found, strength, own, source)
+    return _show(found, strength, own, source)
 
 
 # An answer costs the making of a few small pictures, and every move of λ asks.
@@ -115,7 +114,7 @@ def _find(
     return find(_found, _run, subject=subject, language=language)
 
 
-def _show(found: Fit, strength: float, own: Measured, source: Source) -> None:
+def _show(found: Fit, strength: float, own: Measured, source: Source) -> Callable[[], None]:
     scored = own.effect(strength)
     rows = scored[scored["measure"] == "sensitivity"]
     rows = rows.assign(opens=opened(rows["name"], found, source))
@@ -144,7 +143,7 @@ def _show(found: Fit, strength: float, own: Measured, source: Source) -> None:
         )
         data_buttons(scored, f"{found.evaluator}-measured", key="calib.measured.data")
 
-    draw_folded("Each kind of edit in numbers", numbers, key="calib.measured.numbers")
+    return numbers
 
 
 def _numbers(rows: pd.DataFrame) -> None:

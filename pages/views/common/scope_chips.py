@@ -86,16 +86,15 @@ def choose_scope(
         st.warning(" ".join(safe(each, limit=400) for each in undone), icon=":material/rule:")
     _unread(store(files).left_out)
     own = found if across else found.only()
-    if left_out := (*items_said(store(files).runs(), own.run_ids), *own.left_out):
+    others = _elsewhere(files, found)
+    if left_out := (*items_said(store(files).runs(), own.run_ids), *own.left_out, *others.values()):
+        what = next(iter(others)) if len(others) == 1 else counted(len(others), "metric")
+        label = f"Not here: {safe(what, limit=40)}" if others else "Excluded data"
         with (
             row.notes,
-            st.popover("Excluded data", icon=":material/info:", type="tertiary", key=f"{state.page}.scope.left"),
+            st.popover(label, icon=":material/info:", type="tertiary", key=f"{state.page}.scope.left"),
         ):
             st.markdown(safe(" ".join(left_out), limit=900))
-    if others := _elsewhere(files, found):
-        what = next(iter(others)) if len(others) == 1 else counted(len(others), "metric")
-        with row.notes, st.popover(f"Not in run {safe(found.run, limit=40)}: {safe(what)}", type="tertiary"):
-            st.markdown("\n".join(f"- {safe(name)}: run {safe(', '.join(runs))}" for name, runs in others.items()))
     if labels := labels_said(store(files).runs(), own.run_ids):
         with (
             row.notes,
@@ -106,12 +105,15 @@ def choose_scope(
     return found
 
 
-def _elsewhere(files: Signature, found: Narrowed) -> dict[str, list[str]]:
-    """Evaluators that other runs of the corpus in view have and its own run lacks, each with those runs."""
+def _elsewhere(files: Signature, found: Narrowed) -> dict[str, str]:
+    """Evaluators that other runs of the corpus in view have and its own run lacks, each with where it is, said."""
     rows = holdings(store(files))
     rows = rows[rows["corpus"] == found.corpus]
     others = rows[~rows["evaluator"].isin(rows.loc[rows["run"] == found.run, "evaluator"])]
-    return {str(name): sorted(set(map(str, runs))) for name, runs in others.groupby("evaluator")["run"]}
+    return {
+        str(name): f"Run {', '.join(sorted(set(map(str, runs))))} has {name}, run {found.run} has not."
+        for name, runs in others.groupby("evaluator")["run"]
+    }
 
 
 def say_withheld(files: Signature, scope: Narrowed) -> None:

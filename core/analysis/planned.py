@@ -62,14 +62,14 @@ class Planned:
         ordered = self.table.sort_values("detectable")
         least, most = ordered.iloc[0], ordered.iloc[-1]
         runs = " and ".join(dict.fromkeys(self.table["run"]))
-        ends = [
-            f"from {smallest(row['detectable'])} % on{case} ({self._of(row, 'detectable', called)})"
-            for row, case in ((least, " at best"), (most, " at worst"))
-        ]
-        said = ends[0].replace(" at best", "") if least["detectable"] == most["detectable"] else " and ".join(ends)
+        alike = least["detectable"] == most["detectable"]
+        said = " or ".join(
+            f"{smallest(row['detectable'])} % ({case}{self._of(row, 'detectable', called)})"
+            for row, case in ([(least, "")] if alike else [(least, "easiest: "), (most, "hardest: ")])
+        )
         return (
-            f"With {counted(self.n, 'item')} it would show, four times in five, a drift {said}, if scores scatter as "
-            f"in run {runs}."
+            f"With {counted(self.n, 'item')} there is an 80 % chance to detect a median change of {said}, if scores "
+            f"scatter as in run {runs}."
         )
 
     def _needed(self, called: Callable[[str], str]) -> str:

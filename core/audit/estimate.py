@@ -2,7 +2,7 @@
 
 import math
 import shutil
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -32,6 +32,7 @@ class Work:
         inputs: what enters it, at most.
         seconds: duration in one worker, at the speed of an earlier run on this machine with as many threads; None where
             none was measured.
+        between: the shortest and longest duration at the speeds of any runs, whatever the machine; None without one.
         memory_mb: of its weights, in each worker.
         available: whether it can be loaded here, and what gets it.
     """
@@ -40,6 +41,7 @@ class Work:
     dual: bool
     inputs: int
     seconds: float | None
+    between: tuple[float, float] | None
     memory_mb: float
     available: Availability
 
@@ -86,9 +88,21 @@ class Estimate:
         Work is divided into shards, and the last ones are not shared out evenly: it lasts whole shards for each worker.
         """
         times = [each.seconds for each in self.work if each.seconds is not None]
-        if len(times) < len(self.work):
+        return sum(times) * self._share(machines) if len(times) == len(self.work) else None
+
+    @property
+    def between(self) -> tuple[float, float] | None:
+        """The shortest and longest duration, evaluators that were not timed here at the speeds of any runs."""
+        ends = [each.between if each.seconds is None else (each.seconds, each.seconds) for each in self.work]
+        known = [each for each in ends if each is not None]
+        if len(known) < len(ends):
             return None
-        return sum(times) * math.ceil(self.shards / self.workers_on(machines)) / self.shards
+        share = self._share(1)
+        return share * sum(low for low, _ in known), share * sum(high for _, high in known)
+
+    def _share(self, machines: int) -> float:
+        """Share of the shards that the busiest worker has."""
+        return math.ceil(self.shards / self.workers_on(machines)) / self.shards
 
     def workers_on(self, machines: int) -> int:
         """Workers in all: each of several machines has as many, a cluster has them whatever its machines."""
@@ -149,8 +163,9 @@ def estimate(
         if value < 1:
             raise InvalidInput(f"{name} must be at least 1, got {value}")
     cost = plan.cost()
-    speeds = measured_speeds(list_runs() if runs is None else runs, threads=threads, device=device)
-    work = tuple(_work(kind, cost, speeds, device) for kind in plan.kinds)
+    runs = list_runs() if runs is None else tuple(runs)
+    speeds, anywhere = measured_speeds(runs, threads=threads, device=device), speeds_anywhere(runs)
+    work = tuple(_work(kind, cost, speeds, anywhere, device) for kind in plan.kinds)
     kept = cost.rows * BYTES_A_ROW
     free = shutil.disk_usage(next(path for path in (out.absolute(), *out.absolute().parents) if path.exists())).free
     captions = sum(cost.captions for each in work if each.dual) * BYTES_A_CAPTION
@@ -169,32 +184,56 @@ def measured_speeds(runs: Iterable[Run], *, threads: int | None = None, device: 
     here, threads = describe_machine("")["processor"], threads or cores()
     best: dict[str, tuple[float, str, float]] = {}
     for run in runs:
-        machine, speed = run.manifest.get("machine"), run.manifest.get("speed")
-        if not isinstance(machine, dict) or not isinstance(speed, dict) or machine.get("processor") != here:
+        machine = run.manifest.get("machine")
+        if not isinstance(machine, dict) or machine.get("processor") != here:
             continue
         if run.manifest.get("threads", machine.get("cores")) != threads:
             continue
         if device is not None and machine.get("device") != device:
             continue
-        for name, spent in speed.items():
-            try:
-                images, seconds = float(spent["images"]), float(spent["seconds"])
-            except (KeyError, TypeError, ValueError):
-                continue
-            if 0 < images < float("inf") and 0 < seconds < float("inf"):
-                found = (min(images, ENOUGH_IMAGES), str(run.manifest.get("created")), seconds / images)
-                best[name] = max(best.get(name, found), found)
+        for name, images, speed in _timed(run):
+            found = (min(images, ENOUGH_IMAGES), str(run.manifest.get("created")), speed)
+            best[name] = max(best.get(name, found), found)
     return {name: speed for name, (_, _, speed) in best.items()}
 
 
-def _work(kind: type[Evaluator], cost: Cost, speeds: dict[str, float], device: str | None) -> Work:
+def speeds_anywhere(runs: Iterable[Run]) -> dict[str, tuple[float, float]]:
+    """The least and most seconds an image of each evaluator that runs of ENOUGH_IMAGES took, whatever the machine."""
+    found: dict[str, tuple[float, float]] = {}
+    for name, images, speed in (each for run in runs for each in _timed(run)):
+        if images >= ENOUGH_IMAGES:
+            low, high = found.get(name, (speed, speed))
+            found[name] = min(low, speed), max(high, speed)
+    return found
+
+
+def _timed(run: Run) -> Iterator[tuple[str, float, float]]:
+    """Each evaluator that a run timed, with its images and the seconds that one took."""
+    speed = run.manifest.get("speed")
+    for name, spent in speed.items() if isinstance(speed, dict) else ():
+        try:
+            images, seconds = float(spent["images"]), float(spent["seconds"])
+        except (KeyError, TypeError, ValueError):
+            continue
+        if 0 < images < math.inf and 0 < seconds < math.inf:
+            yield name, images, seconds / images
+
+
+def _work(
+    kind: type[Evaluator],
+    cost: Cost,
+    speeds: dict[str, float],
+    anywhere: dict[str, tuple[float, float]],
+    device: str | None,
+) -> Work:
     dual = issubclass(kind, DualEncoder)
-    speed = speeds.get(kind.spec.name)
+    speed, ends = speeds.get(kind.spec.name), anywhere.get(kind.spec.name)
     return Work(
         name=kind.spec.name,
         dual=dual,
         inputs=cost.images + cost.captions if dual else cost.pairs,
         seconds=None if speed is None else speed * cost.images,
+        between=None if ends is None else (ends[0] * cost.images, ends[1] * cost.images),
         memory_mb=kind.needs_mb(device or "cpu"),
         available=kind.availability(),
     )

@@ -149,7 +149,7 @@ def _shipped(name: str, description: str, summary: str) -> CorpusLoader:
 load_demo = _shipped(
     CORPUS,
     _DESCRIPTION,
-    "some 250 images that ship with Invariscope: captions in 5 languages, masks, all coverage bins",
+    "some 250 pictures that ship with Invariscope: one thing each, small to large, with captions in 5 languages",
 )
 load_demo_prototypes = _shipped(
     PROTOTYPES,

@@ -100,9 +100,9 @@ def test_equal_ends_are_said_once_with_how_many_share_them(stored: Store) -> Non
     known = prior(stored, **ASKED, corpus="c").assign(detectable=0.004, needed=70.0)
     found = planned(known, **ASKED, n=24)
     said, needed, _ = found.sentences()
-    assert "it would show, four times in five, a drift from 0.004 % on (" in said
+    assert "an 80 % chance to detect a median change of 0.004 % (" in said
     assert "and 1 more alike)" in said
-    assert " at best" not in said
+    assert "easiest" not in said
     assert "takes 70 items (" in needed
 
 

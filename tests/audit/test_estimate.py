@@ -111,6 +111,13 @@ def test_an_estimate_counts_inputs_by_kind_and_knows_no_time_it_was_not_told(squ
     assert (told.seconds, told.unmeasured) == (None, ("paired-histogram",))
     assert told.kept_bytes < told.working_bytes < told.free_bytes
     assert told.fits
+    assert told.between is None
+    apart = [run(name, 1000, 1000 * speed, processor=name) for name, speed in (("x", 0.1), ("y", 0.3))]
+    known = estimate(plan, tmp_path, runs=[*apart, run("z", 9, 900.0, processor="z")], workers=1)
+    assert (known.seconds, known.between) == (None, None)  # nobody timed the other one
+    alone = estimate(make_plan(squares, evaluators=[HISTOGRAM], probes=["vflip"]), tmp_path, runs=apart)
+    assert alone.seconds is None
+    assert alone.between == pytest.approx((0.1 * 14, 0.3 * 14))
     alone = estimate(make_plan(squares, evaluators=[HISTOGRAM], probes=["vflip"]), tmp_path, runs=[run("a", 10, 5.0)])
     assert alone.seconds == 0.5 * 14
 

@@ -223,7 +223,7 @@ def choose_evaluators(
             link_to(AUDIT, "Bring your own metric", icon=":material/code:", query_params={"own": "yes"})
     missing = {name: found for name, found in availabilities().items() if not found.ready}
     if missing or known.broken or gone:
-        said, key = f"{counted(len(missing) + len(gone), 'metric')} more to install", f"{state.page}.missing"
+        said, key = f"{counted(len(missing) + len(gone), 'more metric')} to install", f"{state.page}.missing"
         place = (
             inside.expander(said, key=key, on_change="rerun")
             if folded

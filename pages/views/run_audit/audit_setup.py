@@ -187,13 +187,17 @@ def choose_probes(state: PageState) -> list[str]:
     chosen = set(state.get("probes"))
     with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute"):
         st.markdown(f"**{counted(len(chosen), 'edit')}** of {len(probes.catalogue())}", width="content")
-        with st.container(horizontal=True, width="content", gap="small"):
-            for label, names in (
-                ("Usual", usual_probes(state.get("subject"))),
-                ("All", list(probes.catalogue().names())),
-                ("None", []),
-            ):
-                st.button(label, key=f"run.probes.{label}", type="tertiary", on_click=_put, args=(state, names))
+        offered = {"Usual": usual_probes(state.get("subject")), "All": list(probes.catalogue().names()), "None": []}
+        st.session_state[_OFFERED] = next((label for label, names in offered.items() if set(names) == chosen), None)
+        st.segmented_control(
+            "Edits",
+            offered,
+            key=_OFFERED,
+            label_visibility="collapsed",
+            width="content",
+            on_change=_offer,
+            args=(state, offered),
+        )
     with st.expander("Choose kinds of edits", icon=":material/category:"):
         for axis in Axis:
             families = _families(axis)
@@ -201,6 +205,15 @@ def choose_probes(state: PageState) -> list[str]:
                 _draw_axis(state, axis, families, chosen)
     _single(state)
     return list(state.get("probes"))
+
+
+_OFFERED = "run.probes.offered"
+"""Session key of the edits that were chosen together: the usual ones, all or none."""
+
+
+def _offer(state: PageState, offered: Mapping[str, list[str]]) -> None:
+    if (label := st.session_state[_OFFERED]) is not None:
+        _put(state, offered[label])
 
 
 def _families(axis: Axis) -> dict[str, list[str]]:
@@ -303,7 +316,7 @@ def choose_audit(state: PageState) -> Asked:
     st.header("3. Captions", anchor=False)
     state.switch(
         "subject",
-        "Which caption is held while the picture is edited",
+        "Which caption stays while the picture is edited",
         _SUBJECTS,
         help="The template “There is a …” with the object's name, "
         "the item's first human caption (in English, or in each language where none is English), or each in turn. "

@@ -64,12 +64,10 @@ def draw_cost(state: PageState, asked: Asked) -> None:
     tell_answer(st.session_state.pop("run.said", None))
     if told is not None and request is not None and asked.corpus is not None:
         _power(make_plan(asked.corpus, request), told.cost.items)
-    with st.expander("Workers and machines", icon=":material/memory:"):
+    with st.expander("Workers, machines, metric by metric", icon=":material/memory:"):
         _workers(state)
         if told is not None:
             _machines(told)
-    if told is not None:
-        with st.expander("Metric by metric", icon=":material/table:"):
             _each(told)
     if request is not None:
         with st.expander("The same in a shell", icon=":material/terminal:"):
@@ -117,9 +115,10 @@ def _numbers(told: Estimate) -> None:
         ),
         (
             "Time",
-            "unknown" if told.seconds is None else duration(told.seconds),
+            _time(told),
             "By the speed that earlier runs with this machine's processor and as many threads a "
-            "worker measured, model by model, if no worker slows another; unknown where none has.",
+            "worker measured, model by model, if no worker slows another; where none has, from the fastest to the "
+            "slowest of any earlier runs; unknown where there is none.",
         ),
         (
             "Disk",
@@ -129,10 +128,20 @@ def _numbers(told: Estimate) -> None:
     ):
         cells.metric(label, value, help=help_text)
     if told.unmeasured:
-        threads = counted(told.threads, "thread")
-        st.caption(
-            f"Not timed yet on this machine with {threads} a worker: {safe(listed(told.unmeasured), limit=300)}."
-        )
+        named, threads = safe(listed(told.unmeasured), limit=300), counted(told.threads, "thread")
+        how = "unknown" if told.between is None else "as on other machines"
+        st.caption(f"Time {how}: no run here measured {named} with {threads} a worker yet.")
+
+
+def _time(told: Estimate) -> str:
+    """The duration; from the shortest to the longest where it was not measured here."""
+    if told.seconds is not None or told.between is None:
+        return "unknown" if told.seconds is None else duration(told.seconds)
+    unit, called = next(
+        (size, name) for size, name in ((3600, "h"), (60, "min"), (1, "s")) if told.between[1] >= 2 * size or size == 1
+    )
+    ends = (f"{each / unit:.0f}" if each >= 10 * unit else f"{each / unit:.2g}" for each in told.between)
+    return f"{'–'.join(dict.fromkeys(ends))} {called}"
 
 
 def _each(told: Estimate) -> None:

@@ -9,6 +9,7 @@ from pages.views.common.access import admit, at_the_door, entry_page, hidden, on
 from pages.views.common.crash import catch_crashes, tell_refused_files
 from pages.views.common.entry import by_the_door
 from pages.views.common.hints import describe_help
+from pages.views.common.leaving import expect_to_leave
 from pages.views.common.links import draw_find, draw_foot, former_addresses, tell_troubles
 from pages.views.common.server_door import limit_uploads
 
@@ -21,6 +22,7 @@ tell_refused_files()
 st.set_page_config(page_title="Invariscope", page_icon=ROOT / "assets" / "style" / "icon.png", layout="wide")
 st.logo(ROOT / "assets" / "style" / "icon.png", size="large")
 st.html(ROOT / "assets" / "style" / "app.css")
+expect_to_leave()
 with one_reader():
     admit()
     limit_uploads()

@@ -22,6 +22,7 @@ from core.errors import StoreError
 from core.jobs.job_queue import ACTIVE, list_jobs
 from core.outputs import LEFTOVER
 from core.store.run_files import COMPLETE, read_run
+from pages.views.common.leaving import EVERY_S
 from siege.crowd import LINK, Key, lone_answer, same
 from siege.guest import Guest, Life
 from siege.material import data_folder
@@ -106,11 +107,14 @@ def _note(tally: Tally, server: Server, here: int) -> None:
 
 
 def _left(server: Server, tally: Tally) -> float:
-    """Memory in MB once the sessions of all who left have expired; the next who comes makes the server let go."""
+    """Memory in MB once the sessions of all who left have expired.
+
+    The next who comes makes Streamlit let go of them; a minute after that one left, the server gives back what it can.
+    """
     time.sleep(EXPIRED_S)
     with Visitor(server.address, "probe_lab", LINK):
         pass
-    time.sleep(SAMPLE_S)
+    time.sleep(EVERY_S + SAMPLE_S)
     _note(tally, server, 0)
     return server.resident_mb()
 

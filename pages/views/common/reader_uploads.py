@@ -85,7 +85,7 @@ class Uploads(Generic[V]):
             NotAvailable: where it does not fit beside what others use; nothing is changed then.
         """
         with self._lock:
-            self._forget_who_left()
+            self.forget_who_left()
             if key in self._held:
                 return self._adopt(key, owner)
             leaving = self._too_many(owner, size)
@@ -112,7 +112,7 @@ class Uploads(Generic[V]):
     def get(self, key: str, *, owner: str) -> V | None:
         """Return an upload, which the owner then holds as its own; None where it is not (or no longer) there."""
         with self._lock:
-            self._forget_who_left()
+            self.forget_who_left()
             if key not in self._held:
                 return None
             self._adopt(key, owner)
@@ -122,6 +122,19 @@ class Uploads(Generic[V]):
         """Note that an owner's browser went away: what it alone holds goes unless it comes back, or it was given."""
         with self._lock:
             self._left[owner] = self._clock()
+
+    def forget_who_left(self) -> None:
+        """Let go of what they alone held, once they are away for AWAY_S."""
+        with self._lock:
+            gone = {owner: left for owner, left in self._left.items() if left < self._clock() - AWAY_S}
+            for owner, left in gone.items():
+                del self._left[owner]
+                for key in [key for key, held in self._held.items() if not held.given and owner in held.seen]:
+                    seen = self._held[key].seen
+                    if seen[owner] <= left:
+                        del seen[owner]
+                    if not seen:
+                        self._remove(key)
 
     def give(self, key: str, *, given: bool = True) -> None:
         """Mark an upload as given to whoever presents, or take the mark away; nothing where it is gone."""
@@ -138,17 +151,6 @@ class Uploads(Generic[V]):
     def taken(self) -> int:
         """Bytes that all uploads take together."""
         return sum(each.size for each in self._held.values())
-
-    def _forget_who_left(self) -> None:
-        gone = {owner: left for owner, left in self._left.items() if left < self._clock() - AWAY_S}
-        for owner, left in gone.items():
-            del self._left[owner]
-            for key in [key for key, held in self._held.items() if not held.given and owner in held.seen]:
-                seen = self._held[key].seen
-                if seen[owner] <= left:
-                    del seen[owner]
-                if not seen:
-                    self._remove(key)
 
     def _remove(self, key: str) -> None:
         value = self._held.pop(key).value

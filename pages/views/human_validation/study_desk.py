@@ -42,6 +42,7 @@ from core.features.human.prolific import (
 from core.features.human.studies import Refused, Study, studies_dir
 from pages.views.common.access import operators_only
 from pages.views.common.collect import data_buttons
+from pages.views.common.leaving import LEAVING
 from pages.views.common.open_runs import Shelf
 from pages.views.common.page_head import annotators_address, say_whom_links_reach
 from pages.views.common.text import counted, safe
@@ -457,6 +458,10 @@ class Desk:
         key = (study.id, item.corpus, item.item, item.probe)
         return self._pictures.get_or(key, lambda: make_pictures(study.definition, item, load=self._load))
 
+    def forget_pictures(self) -> None:
+        """Let go of them all; they are made again when an annotator comes."""
+        self._pictures.drop(lambda _: True)
+
     def example(self, study: Study, example: Example) -> bytes:
         """Picture of a worked example.
 
@@ -498,3 +503,11 @@ def desk() -> Desk:
 @st.cache_resource(show_spinner=False, max_entries=2)
 def _desk(folder: Path) -> Desk:
     return Desk(folder)
+
+
+def _forget_pictures(nobody: bool) -> None:
+    if nobody:
+        desk().forget_pictures()
+
+
+LEAVING.also(_forget_pictures)

@@ -43,6 +43,7 @@ from core.store import run_sources as stored
 from core.store.run_sources import OwnMetric
 from pages.views.common.access import may_operate
 from pages.views.common.day_folder import DayFolder
+from pages.views.common.leaving import LEAVING
 from pages.views.common.open_runs import KEYED, Shelf, Signature, noise_band, present, store
 from pages.views.common.reader_uploads import Uploads, session
 from pages.views.common.run_corpora import corpus_names, item_ids, load_corpus, ships
@@ -217,6 +218,14 @@ def _owner() -> str:
 def _left(owner: str) -> None:
     shared().uploads.leave(owner)
     shared().painted.leave(owner)
+
+
+def _forget_who_left(_nobody: bool) -> None:
+    shared().uploads.forget_who_left()
+    shared().painted.forget_who_left()
+
+
+LEAVING.also(_forget_who_left)
 
 
 @st.cache_resource(scope="session", show_spinner=False, on_release=_left)

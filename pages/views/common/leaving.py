@@ -1,0 +1,81 @@
+"""What a server does when readers left: lets go of what was theirs, and gives what it freed back to the system.
+
+Python finds what a session held in circles when it looks for them, DuckDB keeps what its queries took until a database
+is closed, and the C library keeps what lies in pieces: without readers none of them does by itself.
+"""
+
+import time
+from collections.abc import Callable
+from threading import Lock, Timer
+
+import streamlit as st
+
+from core.evaluators.memory import give_back
+from core.store.store import give_back_buffers
+from pages.views.common.reader_uploads import AWAY_S
+
+EVERY_S = 60.0
+"""Seconds from one time to the next, while readers leave and until the sessions of those who left have expired."""
+
+Later = Callable[[float, Callable[[], None]], object]
+"""Has something done in so many seconds."""
+
+
+def _in_a_thread(seconds: float, what: Callable[[], None]) -> None:
+    timer = Timer(seconds, what)
+    timer.daemon = True
+    timer.start()
+
+
+class Leaving:
+    """Counts the readers of a server, and tidies up while they leave and after; safe between threads.
+
+    Args:
+        clock: seconds that never go back.
+        later: has it done.
+    """
+
+    def __init__(self, clock: Callable[[], float] = time.monotonic, later: Later = _in_a_thread) -> None:
+        self._clock, self._later, self._lock = clock, later, Lock()
+        self._here, self._left_last, self._waits = 0, 0.0, False
+        self._forget: list[Callable[[bool], object]] = []
+
+    def also(self, forget: Callable[[bool], object]) -> None:
+        """Have that let go of what it may, each time; it is told whether nobody is there."""
+        self._forget.append(forget)
+
+    def came(self) -> None:
+        """Count somebody who comes."""
+        with self._lock:
+            self._here += 1
+
+    def left(self) -> None:
+        """Count somebody out."""
+        with self._lock:
+            self._here, self._left_last = self._here - 1, self._clock()
+            waits, self._waits = self._waits, True
+        if not waits:
+            self._later(EVERY_S, self._tidy)
+
+    def _tidy(self) -> None:
+        try:
+            for forget in self._forget:
+                forget(self._here == 0)
+            give_back_buffers()
+            give_back()
+        finally:
+            with self._lock:
+                self._waits = self._clock() - self._left_last < AWAY_S + EVERY_S
+            if self._waits:
+                self._later(EVERY_S, self._tidy)
+
+
+LEAVING = Leaving()
+"""Of this server."""
+
+
+@st.cache_resource(scope="session", show_spinner=False, on_release=lambda _: LEAVING.left())
+def expect_to_leave() -> bool:
+    """Have this session counted, in each run of ``app.py``."""
+    LEAVING.came()
+    return True

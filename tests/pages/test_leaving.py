@@ -1,0 +1,105 @@
+"""When readers left: what was theirs goes, what was freed goes back to the system, once for all who left meanwhile."""
+
+import subprocess
+import sys
+from collections.abc import Callable
+
+import pytest
+from streamlit.runtime.caching import cache_resource_api
+from streamlit.testing.v1 import AppTest
+
+from core.settings import ROOT
+from pages.views.common import leaving
+from pages.views.common.leaving import AWAY_S, EVERY_S, Leaving
+
+
+class Time:
+    """Seconds that a test moves, and what is to be done when."""
+
+    def __init__(self) -> None:
+        self.now, self.coming = 1000.0, list[tuple[float, Callable[[], None]]]()
+
+    def later(self, seconds: float, what: Callable[[], None]) -> None:
+        self.coming.append((self.now + seconds, what))
+
+    def next(self) -> None:
+        ((self.now, what),) = self.coming
+        self.coming.clear()
+        what()
+
+
+def test_a_server_tidies_up_until_the_sessions_of_those_who_left_have_expired(monkeypatch: pytest.MonkeyPatch) -> None:
+    time, told, given = Time(), list[tuple[float, bool]](), list[str]()
+    monkeypatch.setattr(leaving, "give_back", lambda: given.append("memory"))
+    monkeypatch.setattr(leaving, "give_back_buffers", lambda: given.append("buffers"))
+    readers = Leaving(lambda: time.now, time.later)
+    readers.also(lambda nobody: told.append((time.now - 1000, nobody)))
+    readers.came()
+    readers.came()
+    readers.left()
+    time.next()
+    assert told == [(EVERY_S, False)]
+    readers.left()
+    last = time.now
+    while time.coming:
+        time.next()
+    assert [nobody for _, nobody in told[1:]] == [True] * (len(told) - 1)
+    assert AWAY_S + EVERY_S <= time.now - last < AWAY_S + 2 * EVERY_S
+    assert given == ["buffers", "memory"] * len(told)
+    readers.came()
+    readers.left()
+    assert len(time.coming) == 1, "it begins again with the next who leaves"
+
+
+def test_what_cannot_be_let_go_of_once_is_tried_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    time = Time()
+    readers = Leaving(lambda: time.now, time.later)
+
+    def fails(_: bool) -> None:
+        raise ValueError("not now")
+
+    readers.also(fails)
+    readers.came()
+    readers.left()
+    with pytest.raises(ValueError, match="not now"):
+        time.next()
+    assert len(time.coming) == 1
+
+
+def test_a_session_of_the_app_is_counted_until_it_ends(monkeypatch: pytest.MonkeyPatch) -> None:
+    told = list[str]()
+    monkeypatch.setattr(leaving.LEAVING, "came", lambda: told.append("came"))
+    monkeypatch.setattr(leaving.LEAVING, "left", lambda: told.append("left"))
+    app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=120)
+    assert not app.run().exception
+    assert not app.run().exception
+    assert told == ["came"]
+    for name in [name for name in cache_resource_api._resource_caches._function_caches if name is not None]:
+        cache_resource_api.clear_session_cache(name)
+    assert told == ["came", "left"]
+
+
+QUERIES = """
+import duckdb, sys
+from pathlib import Path
+from core.store.store import give_back_buffers
+def held():
+    return int(Path("/proc/self/statm").read_text().split()[1]) * 4096 / 1e6
+one = duckdb.connect(":memory:")
+one.execute("create table t as select range as i, hash(range)::varchar as s from range(400000)")
+before = held()
+one.execute("select a.s, b.s from t a join t b on a.i = b.i + 1 order by a.s").fetchone()
+one.execute("select 1").fetchall()
+after = held()
+give_back_buffers()
+print(before, after, held(), one.execute("select count(*) from t").fetchone()[0])
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="reads what the process holds from /proc")
+def test_what_queries_took_goes_back_while_the_database_stays_open() -> None:
+    told = subprocess.run([sys.executable, "-c", QUERIES], cwd=ROOT, capture_output=True, text=True, check=True).stdout
+    before, after, left, count = map(float, told.split())
+    assert after - before > 20, "the query took memory and kept it"
+    assert left - before < (after - before) / 2
+    assert count == 400_000

@@ -167,3 +167,8 @@ class _Processes:
 @cache
 def _processes(_pid: int) -> _Processes:
     return _Processes()
+
+
+def end_processes() -> None:
+    """End the processes that wait for a picture; the next picture starts one."""
+    _processes(os.getpid()).close()

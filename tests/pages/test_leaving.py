@@ -32,6 +32,7 @@ def test_a_server_tidies_up_until_the_sessions_of_those_who_left_have_expired(mo
     time, told, given = Time(), list[tuple[float, bool]](), list[str]()
     monkeypatch.setattr(leaving, "give_back", lambda: given.append("memory"))
     monkeypatch.setattr(leaving, "give_back_buffers", lambda: given.append("buffers"))
+    monkeypatch.setattr(leaving, "end_processes", lambda: given.append("decoders"))
     readers = Leaving(lambda: time.now, time.later)
     readers.also(lambda nobody: told.append((time.now - 1000, nobody)))
     readers.came()
@@ -45,7 +46,7 @@ def test_a_server_tidies_up_until_the_sessions_of_those_who_left_have_expired(mo
         time.next()
     assert [nobody for _, nobody in told[1:]] == [True] * (len(told) - 1)
     assert AWAY_S + EVERY_S <= time.now - last < AWAY_S + 2 * EVERY_S
-    assert given == ["buffers", "memory"] * len(told)
+    assert given == ["buffers", "memory", *(["decoders", "buffers", "memory"] * (len(told) - 1))]
     readers.came()
     readers.left()
     assert len(time.coming) == 1, "it begins again with the next who leaves"

@@ -10,6 +10,7 @@ from threading import Lock, Timer
 
 import streamlit as st
 
+from core.corpora.decoding_apart import end_processes
 from core.evaluators.memory import give_back
 from core.store.store import give_back_buffers
 from pages.views.common.reader_uploads import AWAY_S
@@ -61,6 +62,8 @@ class Leaving:
         try:
             for forget in self._forget:
                 forget(self._here == 0)
+            if self._here == 0:
+                end_processes()
             give_back_buffers()
             give_back()
         finally:

@@ -141,6 +141,15 @@ def test_a_process_that_was_killed_is_replaced() -> None:
     assert decode_stranger(hostile.jpeg(), name="a.jpg").pixels.shape == (48, 64, 3)
 
 
+def test_processes_that_wait_are_ended_and_the_next_picture_starts_one() -> None:
+    first = decode_stranger(hostile.png(20, 30), name="a.png")
+    before = psutil.Process().children()
+    decoding_apart.end_processes()
+    assert len(psutil.Process().children()) < len(before)
+    assert not decoding_apart._processes(decoding_apart.os.getpid())._free
+    assert decode_stranger(hostile.png(20, 30), name="a.png").pixels_sha256 == first.pixels_sha256
+
+
 def test_a_picture_over_which_every_process_ends_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(decoding_apart, "_MODULE", "core.no_such_module")
     fresh = decoding_apart._Processes()

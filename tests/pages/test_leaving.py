@@ -8,9 +8,11 @@ import pytest
 from streamlit.runtime.caching import cache_resource_api
 from streamlit.testing.v1 import AppTest
 
+from core.features.human.creation import Pictures
 from core.settings import ROOT
 from pages.views.common import leaving
 from pages.views.common.leaving import AWAY_S, EVERY_S, Leaving
+from pages.views.human_validation import study_desk
 
 
 class Time:
@@ -78,6 +80,15 @@ def test_a_session_of_the_app_is_counted_until_it_ends(monkeypatch: pytest.Monke
     for name in [name for name in cache_resource_api._resource_caches._function_caches if name is not None]:
         cache_resource_api.clear_session_cache(name)
     assert told == ["came", "left"]
+
+
+def test_pictures_of_a_study_stay_while_somebody_is_there() -> None:
+    held = study_desk.desk()
+    held._pictures.put("item", Pictures(b"before", b"after"))
+    study_desk._forget_pictures(False)
+    assert held._pictures.get("item") is not None
+    study_desk._forget_pictures(True)
+    assert held._pictures.get("item") is None
 
 
 QUERIES = """

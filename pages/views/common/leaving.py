@@ -56,9 +56,10 @@ class Leaving:
             self._here, self._left_last = self._here - 1, self._clock()
             waits, self._waits = self._waits, True
         if not waits:
-            self._later(EVERY_S, self._tidy)
+            self._later(EVERY_S, self.tidy)
 
-    def _tidy(self) -> None:
+    def tidy(self) -> None:
+        """Let go, give back, and do so again while readers leave."""
         try:
             for forget in self._forget:
                 forget(self._here == 0)
@@ -70,7 +71,7 @@ class Leaving:
             with self._lock:
                 self._waits = self._clock() - self._left_last < AWAY_S + EVERY_S
             if self._waits:
-                self._later(EVERY_S, self._tidy)
+                self._later(EVERY_S, self.tidy)
 
 
 LEAVING = Leaving()

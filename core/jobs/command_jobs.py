@@ -5,7 +5,7 @@ What a job does that checks a metric: the fields that a page fills in, a command
 
 import re
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
 
@@ -43,6 +43,9 @@ class GetRequest(OneCommand):
         name: of a published evaluator.
     """
 
+    unit: ClassVar[str] = SHARE
+    keeps: ClassVar[bool] = True  # a file that was cut off goes on where it stopped
+
     kind: Literal["get"] = "get"
     name: str = Field(min_length=1)
 
@@ -52,16 +55,6 @@ class GetRequest(OneCommand):
     def told(self) -> tuple[str, ...]:
         """What it does, in words."""
         return (f"weights of {self.name}",)
-
-    @property
-    def unit(self) -> str:
-        """What its progress counts."""
-        return SHARE
-
-    @property
-    def keeps(self) -> bool:
-        """Whether what was done stays when it is stopped: a file that was cut off goes on where it stopped."""
-        return True
 
     @property
     def stem(self) -> str:
@@ -96,6 +89,9 @@ class MeasureRequest(OneCommand):
         subject, language: of the captions.
     """
 
+    unit: ClassVar[str] = "picture"
+    keeps: ClassVar[bool] = True
+
     kind: Literal["measure"] = "measure"
     run: str = Field(min_length=1)
     evaluator: str = Field(min_length=1)
@@ -119,16 +115,6 @@ class MeasureRequest(OneCommand):
     def told(self) -> tuple[str, ...]:
         """What it does, in words."""
         return (f"calibration of {self.evaluator} measured", f"run {self.run}", f"families {', '.join(self.families)}")
-
-    @property
-    def unit(self) -> str:
-        """What its progress counts."""
-        return "picture"
-
-    @property
-    def keeps(self) -> bool:
-        """Whether what was done stays when it is stopped, and need not be done again."""
-        return True
 
     @property
     def stem(self) -> str:
@@ -170,6 +156,9 @@ class SuiteRequest(OneCommand):
         run: id of a run of these evaluators, or its path, whose edits say how easily a comparison turns; None: of none.
     """
 
+    unit: ClassVar[str] = "caption"
+    keeps: ClassVar[bool] = False  # a suite is kept once it is whole
+
     kind: Literal["suite"] = "suite"
     files: tuple[str, ...] = Field(min_length=1)
     images: tuple[str, ...] = Field(min_length=1)
@@ -197,16 +186,6 @@ class SuiteRequest(OneCommand):
     def told(self) -> tuple[str, ...]:
         """What it does, in words."""
         return (f"suite {', '.join(Path(each).name for each in self.files)}", f"by {', '.join(self.evaluators)}")
-
-    @property
-    def unit(self) -> str:
-        """What its progress counts."""
-        return "caption"
-
-    @property
-    def keeps(self) -> bool:
-        """Whether what was done stays when it is stopped: a suite is kept once it is whole."""
-        return False
 
     @property
     def stem(self) -> str:
@@ -258,6 +237,9 @@ class CheckRequest(OneCommand):
         selectivity_at_least: with these, how far above the metric's own chance, at most 0.5; None: told and not judged.
     """
 
+    unit: ClassVar[str] = "item"
+    keeps: ClassVar[bool] = False  # a check is one report
+
     kind: Literal["check"] = "check"
     evaluator: str = Field(min_length=1)
     threshold: float = Field(default=5.0, gt=0, allow_inf_nan=False)
@@ -282,16 +264,6 @@ class CheckRequest(OneCommand):
         """What it does, in words."""
         probes = (f"probes {', '.join(self.probes)}",) if self.probes else ()
         return (f"check of {self.evaluator}", f"{self.items} items", f"threshold {self.threshold:g} %", *probes)
-
-    @property
-    def unit(self) -> str:
-        """What its progress counts."""
-        return "item"
-
-    @property
-    def keeps(self) -> bool:
-        """Whether what was done stays when it is stopped: a check is one report."""
-        return False
 
     @property
     def stem(self) -> str:

@@ -7,7 +7,7 @@ from abc import abstractmethod
 from collections.abc import Iterable
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, Literal, Self
+from typing import Any, ClassVar, Literal, Self
 
 from pydantic import ConfigDict, Field, field_validator
 
@@ -39,6 +39,11 @@ class OneCommand(Asked):
 
     model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
 
+    unit: ClassVar[str]
+    """What its progress counts."""
+    keeps: ClassVar[bool]
+    """Whether what was done stays when it is stopped, and need not be done again."""
+
     run_id: str | None = None
     device: str | None = None
 
@@ -51,16 +56,6 @@ class OneCommand(Asked):
     @abstractmethod
     def told(self) -> tuple[str, ...]:
         """What it does, in words."""
-
-    @property
-    @abstractmethod
-    def unit(self) -> str:
-        """What its progress counts."""
-
-    @property
-    @abstractmethod
-    def keeps(self) -> bool:
-        """Whether what was done stays when it is stopped, and need not be done again."""
 
     @abstractmethod
     def check(self) -> None:
@@ -120,6 +115,9 @@ class AuditJob(AuditRequest, OneCommand):
     Its root is absolute, and its run id the name of the job too.
     """
 
+    unit: ClassVar[str] = "image"
+    keeps: ClassVar[bool] = True
+
     corpus: str
     options: dict[str, str] = Field(default_factory=dict)
     evaluators: tuple[str, ...] = Field(min_length=1)
@@ -143,16 +141,6 @@ class AuditJob(AuditRequest, OneCommand):
         limit = () if self.limit is None else (f"first {self.limit:,} item{'s' if self.limit > 1 else ''}",)
         sample = () if self.sample is None else (f"{self.sample:,} sampled",)
         return (self.corpus, f"probes {', '.join(self.probes)}", ", ".join(self.evaluators), *limit, *sample)
-
-    @property
-    def unit(self) -> str:
-        """What its progress counts."""
-        return "image"
-
-    @property
-    def keeps(self) -> bool:
-        """Whether what was done stays when it is stopped, and need not be done again."""
-        return True
 
     @property
     def stem(self) -> str:

@@ -1,11 +1,16 @@
 """Progress with an estimate of what is left: a bar on a terminal, a plain line now and then elsewhere."""
 
 import sys
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Protocol
+from pathlib import Path
+from typing import TYPE_CHECKING, Protocol
 
 from core.api.progress_lines import PLAIN_EVERY_S, Clock, PlainLines
+
+if TYPE_CHECKING:
+    from core.jobs.progress import ProgressFile
 
 
 class Update(Protocol):
@@ -54,3 +59,52 @@ def _bar(what: str, unit: str, clock: Clock) -> Iterator[Update]:
             bar.update(task, completed=done, total=total, left=left)
 
         yield update
+
+
+class Teller:
+    """Tells a file how far a command is whose parts weigh alike, for a program that watches.
+
+    Args:
+        path: of the file; None: nobody watches.
+        total: of what is counted, in all parts together.
+        parts: done one after the other, at least 1.
+    """
+
+    def __init__(self, path: Path | None, total: int, *, parts: int = 1) -> None:
+        self._path, self._total, self._parts, self._ended = path, total, parts, 0
+        self._begun = time.monotonic()
+        self._file: ProgressFile | None = None
+        self._say("loading", 0.0)
+
+    def __call__(self, done: float, total: float) -> None:
+        """Say how far the present part is; a total of 0 is one that nobody knows."""
+        self._say("scoring", (self._ended + (min(done / total, 1.0) if total else 0.0)) / self._parts)
+
+    def beside(self, update: Update) -> Callable[[int, int], None]:
+        """What tells both the terminal and the file of the present part."""
+
+        def both(done: int, total: int) -> None:
+            update(done, total)
+            self(done, total)
+
+        return both
+
+    def part_done(self) -> None:
+        """End the present part."""
+        self._ended += 1
+        self._say("scoring", self._ended / self._parts)
+
+    def complete(self) -> None:
+        """Say that the result is on the disk."""
+        self._say("complete", 1.0)
+
+    def _say(self, phase: str, share: float) -> None:
+        if self._path is None:
+            return
+        from core.audit.run import Progress
+        from core.jobs.progress import ProgressFile
+
+        self._file = self._file or ProgressFile(self._path)
+        spent = time.monotonic() - self._begun
+        left = spent / share * (1 - share) if share > 0 else None
+        self._file(Progress(phase, round(share * self._total), self._total, spent, left, self._ended, self._parts))

@@ -1,6 +1,5 @@
 """``evaluators``: which ones there are, whether they can run here, and how to get what is missing."""
 
-import time
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -9,12 +8,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from core.commands import _outputs
+from core.commands._progress import Teller
 from core.commands._shared import Code, exit_codes, note, print_json, table
 
 if TYPE_CHECKING:
     from core.evaluators.weights.catalogue import Weights
     from core.evaluators.weights.fetched import Published
-    from core.jobs.progress import ProgressFile
 
 
 EPILOG = exit_codes()
@@ -128,7 +127,7 @@ def get(
         return
     _say_what_comes(kind)
     needed, further = sets(kind.entry), optional_sets(kind.entry) if optional else ()
-    tell = Teller(progress_file, len(needed) + len(further))
+    tell = Teller(progress_file, 100, parts=len(needed) + len(further))  # percent of all sets
     for known in needed:
         _fetch(known, tell)
     for known in further:
@@ -201,15 +200,10 @@ def _fetch(known: "Weights", tell: "Teller") -> None:
     place = Place(known, kept().get(known.id, usual(known)))
     if place.missing:
         with progress(f"fetching {known.title}", unit="files" if known.kind == "hub" else "bytes") as update:
-
-            def both(done: int, total: int) -> None:
-                update(done, total)
-                tell.part(done, total)
-
-            fetch(known, both)
+            fetch(known, tell.beside(update))
         place = Place(known, usual(known))
     _say(place.digest(), known, place.path)
-    tell.set_done()
+    tell.part_done()
 
 
 def _say(digest: str, known: "Weights", path: Path) -> None:
@@ -303,45 +297,3 @@ def _flat(prefix: str, values: dict[str, Any]) -> dict[str, Any]:
     for key, value in values.items():
         flat |= _flat(f"{prefix}.{key}", value) if isinstance(value, dict) else {f"{prefix}.{key}": value}
     return flat
-
-
-_WHOLE = 100
-
-
-class Teller:
-    """Tells a file, in percent of all sets.
-
-    Args:
-        path: file that it tells in; None: nobody watches.
-        sets: of weights, at least 1.
-    """
-
-    def __init__(self, path: Path | None, sets: int) -> None:
-        self._path, self._sets, self._ended = path, sets, 0
-        self._begun = time.monotonic()
-        self._file: ProgressFile | None = None
-        self._say("loading", 0.0)
-
-    def part(self, done: int, total: int) -> None:
-        """Say how far one set is; a total of 0 is one that the publisher does not say."""
-        self._say("scoring", (self._ended + (min(done / total, 1.0) if total else 0.0)) / self._sets)
-
-    def set_done(self) -> None:
-        """End one set."""
-        self._ended += 1
-        self._say("scoring", self._ended / self._sets)
-
-    def complete(self) -> None:
-        """Say that everything is here and was checked."""
-        self._say("complete", 1.0)
-
-    def _say(self, phase: str, share: float) -> None:
-        if self._path is None:
-            return
-        from core.audit.run import Progress
-        from core.jobs.progress import ProgressFile
-
-        self._file = self._file or ProgressFile(self._path)
-        spent = time.monotonic() - self._begun
-        left = spent / share * (1 - share) if share > 0 else None
-        self._file(Progress(phase, int(_WHOLE * share), _WHOLE, spent, left, self._ended, self._sets))

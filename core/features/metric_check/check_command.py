@@ -1,7 +1,6 @@
 """``check``: a unit test for a metric, with an exit code that a build can stop at."""
 
 import math
-import time
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -9,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from core.commands import _outputs
+from core.commands._progress import Teller
 from core.commands._shared import Code, exit_codes, json_text, listed, note, print_json, table
 from core.errors import InvalidInput
 
@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     from core.features.metric_check.judged_families import Broken, FamilyEvidence, FamilyFailures, FamilyShift
     from core.features.metric_check.metric_check import MetricReport
     from core.features.metric_check.regression_gate import Gate
-    from core.jobs.progress import ProgressFile
     from core.statistics.bootstrap import Interval
 
 EPILOG = exit_codes(
@@ -116,13 +115,8 @@ def check(
     breaks, named = directional or selectivity_at_least is not None, listed(probes)
     chosen = select(named or PROBES) + (directional_probes() if breaks and not named else ())
     corpus = catalogue().get("demo").load()
-    tell = _Teller(progress_file, items)
+    tell = Teller(progress_file, min(items, len(corpus.items)))
     with progress("checking", unit="items") as update:
-
-        def both(done: int, total: int) -> None:
-            update(done, total)
-            tell(done, total)
-
         report = check_metric(
             evaluator,
             corpus.items,
@@ -132,7 +126,7 @@ def check(
             directional=breaks,
             most_failures=failures_at_most,
             least_above=selectivity_at_least,
-            progress=both,
+            progress=tell.beside(update),
         )
     if report.baseline is None or (report.failure and (before or save_baseline)):
         raise InvalidInput(f"there is nothing to hold against a baseline or to save as one: {report.failure}")
@@ -171,35 +165,6 @@ def _write(
         _outputs.write_text(save_baseline, json_text(report.baseline.model_dump(mode="json"), indent=None) + "\n")
     if junit is not None and held is not None:
         _outputs.write_text(junit, _as_junit(report, held))
-
-
-class _Teller:
-    """Tells a file how far the check is, for who watches."""
-
-    def __init__(self, path: Path | None, items: int) -> None:
-        self._path, self._begun, self._items = path, time.monotonic(), items
-        self._file: ProgressFile | None = None
-        self._say("loading", 0, items)
-
-    def __call__(self, done: int, total: int) -> None:
-        """Say that so many items are scored."""
-        self._items = total
-        self._say("scoring", done, total)
-
-    def complete(self) -> None:
-        """Say that the report is on the disk."""
-        self._say("complete", self._items, self._items)
-
-    def _say(self, phase: str, done: int, total: int) -> None:
-        if self._path is None:
-            return
-        from core.audit.run import Progress
-        from core.jobs.progress import ProgressFile
-
-        self._file = self._file or ProgressFile(self._path)
-        spent = time.monotonic() - self._begun
-        left = spent / done * (total - done) if done else None
-        self._file(Progress(phase, done, total, spent, left, done, total))
 
 
 def _print(report: "MetricReport") -> None:

@@ -1,13 +1,14 @@
 """``suite``: evaluators on a human-labelled suite, and why their numbers are what they are."""
 
-import time
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from core.commands import _outputs
+from core.commands._progress import Teller
 from core.commands._shared import exit_codes, note, print_json, table
 from core.errors import InvalidInput
 
@@ -115,7 +116,7 @@ def suite(
     """
     from core.features.suites.pair_risks import shifts_of
     from core.features.suites.suite_result import added, result_of, store
-    from core.scoring.suite_scores import without_equal_pictures
+    from core.scoring.suite_scores import asked_of, without_equal_pictures
 
     names = [name.strip() for each in evaluator or () for name in each.split(",") if name.strip()]
     elsewhere = bool(images or calibrator or export_to or device or references or draws or frames or idf or run)
@@ -133,14 +134,10 @@ def suite(
         called = names or [""] * len(scores)
         found = [imported(held, path, column, name) for path, name in zip(scores, called, strict=True)]
     else:
-        tell = Teller(progress_file, len(names) or 1)
-        made = (
-            _evaluated(
-                held, images or [], name, calibrator, device, references or (), draws, tell, (frames, idf), shifts
-            )
-            for name in names or (USUAL,)
-        )
-        found = [each for of_one in made for each in of_one]
+        names = names or [USUAL]
+        tell = Teller(progress_file, len(names) * len(asked_of(held)), parts=len(names))
+        asked = Asked(held, images or [], device, references or (), draws, (frames, idf), shifts, tell)
+        found = [each for name in names for each in _evaluated(asked, name, calibrator)]
     entries, errors = [entry for entry, _ in found], [error for _, lost in found for error in lost]
     result = added(result_of(held, files, options), *entries)
     if as_json:
@@ -186,18 +183,32 @@ def _export(held: "Suite", folders: list[Path], out: Path) -> None:
         raise typer.Exit(1)
 
 
-def _evaluated(
-    held: "Suite",
-    folders: list[Path],
-    name: str,
-    calibrator: Path | None,
-    device: str | None,
-    counts: "list[int] | tuple[int, ...]",
-    draws: int | None,
-    tell: "Teller",
-    footage: "tuple[str | None, Path | None]",
-    shifts: "RunShifts | None",
-) -> "list[tuple[Reached, list[str]]]":
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """A suite, and how evaluators are held to it.
+
+    Args:
+        held: the suite.
+        folders: of its images or videos.
+        device: where evaluators run; None: the best there is.
+        counts: ``--references``.
+        draws: ``--draws``.
+        footage: ``--frames`` and ``--idf``.
+        shifts: of the run whose edits say how easily a comparison turns.
+        tell: of the evaluators one after the other.
+    """
+
+    held: "Suite"
+    folders: Sequence[Path]
+    device: str | None
+    counts: Sequence[int]
+    draws: int | None
+    footage: tuple[str | None, Path | None]
+    shifts: "RunShifts | None"
+    tell: "Teller"
+
+
+def _evaluated(asked: Asked, name: str, calibrator: Path | None) -> "list[tuple[Reached, list[str]]]":
     """An evaluator, and with its calibrator where one is given."""
     from core.evaluators.calibrated import read_calibrator
     from core.evaluators.references import BY_WORDS
@@ -205,87 +216,25 @@ def _evaluated(
     if name in BY_WORDS:
         if calibrator is not None:
             raise InvalidInput(f"a calibrator is of an evaluator, and {name} is none; leave --calibrator out")
-        return list(by_words(held, name, counts=counts, draws=draws, tell=tell))
+        return list(by_words(asked, name))
     model = read_calibrator(calibrator) if calibrator is not None else None
     if model is not None and model.evaluator != name:
         raise InvalidInput(f"{calibrator} was learnt for {model.evaluator!r}; use --evaluator {model.evaluator}")
-    found = list(
-        scored(held, folders, name, device, counts=counts, draws=draws, tell=tell, footage=footage, shifts=shifts)
-    )
+    found = list(scored(asked, name))
     if model is None or calibrator is None:
         return found
     told = f"{calibrator.name}, {model.reading}, λ = {model.strength:g}"
     if model.reading in ("shift", "ridge", "quantile"):
         note(f"the reading {model.reading} leaves unedited pairs as they are: after equals before")
         return found + [(entry.model_copy(update={"calibrated": told}), []) for entry, _ in found]
-    after = scored(
-        held,
-        folders,
-        str(calibrator),
-        device,
-        counts=counts,
-        draws=draws,
-        called=found[0][0].evaluator,
-        calibrated=told,
-    )
+    alone = replace(asked, shifts=None, tell=Teller(None, 0))
+    after = scored(alone, str(calibrator), called=found[0][0].evaluator, calibrated=told)
     return found + [(entry, []) for entry, _ in after]
 
 
 ERRORS_SHOWN = 3
 
 _MOST_NAMES = 1_000_000
-
-
-class Teller:
-    """Tells a program that watches how far the evaluators are: captions scored, of those of all of them.
-
-    Args:
-        path: file that it tells in; None: nobody watches.
-        evaluators: how many there are; they weigh alike until it is known how often each reads the suite.
-    """
-
-    def __init__(self, path: Path | None, evaluators: int) -> None:
-        from core.jobs.progress import ProgressFile
-
-        self._file = None if path is None else ProgressFile(path)
-        self._begun = time.monotonic()
-        self._evaluators, self._at = evaluators, 0
-        self._captions, self._parts, self._part = 0, 1, 0
-        self._done = 0
-        self._say("loading", 0)
-
-    def next_evaluator(self, captions: int, parts: int) -> None:
-        """Begin the next evaluator.
-
-        Args:
-            captions: of the suite.
-            parts: how often it reads them.
-        """
-        self._captions, self._parts, self._part = captions, parts, 0
-        self._at += 1
-        self.part(0, 1)
-
-    def part(self, done: int, total: int) -> None:
-        """Say how far one reading of the suite is."""
-        share = (self._part + (done / total if total else 1.0)) / self._parts
-        self._say("scoring", round((self._at - 1 + share) * self._captions))
-
-    def part_done(self) -> None:
-        """End one reading of the suite."""
-        self._part += 1
-
-    def complete(self) -> None:
-        """Say that the result is on the disk."""
-        self._say("complete", self._evaluators * self._captions)
-
-    def _say(self, phase: str, done: int) -> None:
-        from core.audit.run import Progress
-
-        if self._file is None:
-            return
-        spent, total = time.monotonic() - self._begun, self._evaluators * self._captions
-        left = spent / done * (total - done) if done else None
-        self._file(Progress(phase, done, total, spent, left, self._at, self._evaluators))
 
 
 def read(files: Sequence[Path], *, keep_self_references: bool, only: Path | None) -> "tuple[Suite, list[str]]":
@@ -307,18 +256,7 @@ def read(files: Sequence[Path], *, keep_self_references: bool, only: Path | None
 
 
 def scored(
-    held: "Suite",
-    folders: Sequence[Path],
-    reference: str,
-    device: str | None,
-    *,
-    counts: Sequence[int],
-    draws: int | None,
-    called: str = "",
-    calibrated: str = "",
-    tell: "Teller | None" = None,
-    footage: "Footage | None" = None,
-    shifts: "RunShifts | None" = None,
+    asked: Asked, reference: str, *, called: str = "", calibrated: str = ""
 ) -> "Iterator[tuple[Reached, list[str]]]":
     """What an evaluator reaches, once for each way to compare with references, and what could not be scored."""
     from core.commands._progress import progress
@@ -326,80 +264,74 @@ def scored(
     from core.evaluators.references import Referenced
     from core.features.suites.pair_risks import pair_risks
     from core.features.suites.suite_result import reached
-    from core.scoring.suite_scores import asked_of, check_referenced, score_suite, settings_of, stacked
+    from core.scoring.suite_scores import check_referenced, score_suite, settings_of, stacked
     from core.scoring.video_scores import score_video_suite
 
-    with Pool(device=device).lease(reference) as loaded:
-        scorer = _video_scorer(loaded, held, footage) if held.videos else None
+    held, tell = asked.held, asked.tell
+    with Pool(device=asked.device).lease(reference) as loaded:
+        scorer = _video_scorer(loaded, held, asked.footage) if held.videos else None
         name = scorer.name if scorer else loaded.spec.name
         made_with = scorer.told if scorer else f"fingerprint {loaded.fingerprint.key}"
         note(f"{name}, {made_with}")
         if isinstance(loaded, Referenced):
             check_referenced(loaded, held)
-        elif counts or draws:
+        elif asked.counts or asked.draws:
             note(f"{loaded.spec.name} takes no references: --references and --draws change nothing")
-        settings = settings_of(held, counts, draws) if isinstance(loaded, Referenced) else (None,)
-        if tell is not None:
-            tell.next_evaluator(len(asked_of(held)), sum(each.draws if each else 1 for each in settings))
+        settings = settings_of(held, asked.counts, asked.draws) if isinstance(loaded, Referenced) else (None,)
+        read, readings = 0, sum(each.draws if each else 1 for each in settings)
         for setting in settings:
             parts = list(setting.suites(held)) if setting else [held]
             found = []
             for part in parts:
                 with progress("scoring", unit="inputs") as update:
 
-                    def both(done: int, total: int, update: "Update" = update) -> None:
+                    def both(done: int, total: int, update: "Update" = update, read: int = read) -> None:
                         update(done, total)
-                        if tell is not None:
-                            tell.part(done, total)
+                        tell(read + (done / total if total else 1.0), readings)
 
                     found.append(
-                        score_video_suite(scorer, part, folders, progress=both)
+                        score_video_suite(scorer, part, asked.folders, progress=both)
                         if scorer
-                        else score_suite(loaded, part, folders, progress=both)
+                        else score_suite(loaded, part, asked.folders, progress=both)
                     )
-                if tell is not None:
-                    tell.part_done()
+                read += 1
             whole = stacked(found) if len(found) > 1 else found[0]
             told: dict[str, Any] = {"evaluator": called or name, "made_with": made_with}
-            if shifts is not None:
-                risks = pair_risks(held, whole, shifts.table, name)
-                told |= {"risks": risks, "risks_of": shifts.told(name, loaded.fingerprint.key)}
+            if asked.shifts is not None:
+                risks = pair_risks(held, whole, asked.shifts.table, name)
+                told |= {"risks": risks, "risks_of": asked.shifts.told(name, loaded.fingerprint.key)}
             yield reached(held, whole, setting=setting, calibrated=calibrated, **told), list(whole.errors)
+    tell.part_done()
 
 
-def by_words(
-    held: "Suite", name: str, *, counts: Sequence[int], draws: int | None, tell: "Teller | None" = None
-) -> "Iterator[tuple[Reached, list[str]]]":
+def by_words(asked: Asked, name: str) -> "Iterator[tuple[Reached, list[str]]]":
     """What a metric of words alone reaches, once for each way to compare with references; no image is read."""
     from core.features.suites.suite_result import reached
-    from core.scoring.suite_scores import asked_of, check_words, made_with, score_words, settings_of, stacked
+    from core.scoring.suite_scores import check_words, made_with, score_words, settings_of, stacked
 
+    held = asked.held
     check_words(held, name)
     told = made_with(held, name)
     note(f"{name}, {told}")
-    settings = settings_of(held, counts, draws)
-    if tell is not None:
-        tell.next_evaluator(len(asked_of(held)), sum(each.draws for each in settings))
+    settings = settings_of(held, asked.counts, asked.draws)
+    read, readings = 0, sum(each.draws for each in settings)
     for setting in settings:
         found = []
         for part in setting.suites(held):
             found.append(score_words(part, name))
-            if tell is not None:
-                tell.part_done()
+            read += 1
+            asked.tell(read, readings)
         whole = stacked(found) if len(found) > 1 else found[0]
         yield reached(held, whole, setting=setting, evaluator=name, made_with=told), list(whole.errors)
+    asked.tell.part_done()
 
 
-Footage = tuple[str | None, Path | None]
-"""What ``--frames`` and ``--idf`` say."""
-
-
-def _video_scorer(loaded: "Evaluator", held: "Suite", footage: "Footage | None") -> "VideoScorer":
+def _video_scorer(loaded: "Evaluator", held: "Suite", footage: tuple[str | None, Path | None]) -> "VideoScorer":
     from core.corpora.video_frames import Sampling
     from core.evaluators.video.video_evaluator import video_scorer
     from core.scoring.video_scores import usual_sampling
 
-    frames, idf = footage or (None, None)
+    frames, idf = footage
     sampling = Sampling.from_option(frames, name="--frames") if frames else usual_sampling(held)
     return video_scorer(loaded, sampling=sampling, idf=idf)
 

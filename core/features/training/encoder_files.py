@@ -9,26 +9,26 @@ from typing import TYPE_CHECKING, Any
 
 from core.errors import InvalidInput, StoreError
 from core.evaluators.weights.fetched import Place
-from core.features.training.trainer import FILES_OF_A_TRAINING
+from core.features.training.trainer import FILES_OF_A_TRAINING, Schedule
 from core.writing import write_bytes, write_folder_whole, write_whole
 
 if TYPE_CHECKING:
     from torch import Tensor
 
 
-def make_room(encoder: Path, training: Path, *, resume: bool, overwrite: bool) -> None:
+def make_room(encoder: Path, training: Path, schedule: Schedule) -> None:
     """Refuse to replace what stands; with ``overwrite`` forget the training, and its encoder once there is another.
 
     Raises:
         InvalidInput: if something stands and neither is set, or both are.
     """
-    if resume and overwrite:
+    if schedule.resume and schedule.overwrite:
         raise InvalidInput("--resume and --overwrite exclude each other; choose one")
     standing = [each for each in (encoder, training) if each.exists()]
-    if overwrite:
+    if schedule.overwrite:
         for name in FILES_OF_A_TRAINING:
             (training / name).unlink(missing_ok=True)
-    elif standing and not resume:
+    elif standing and not schedule.resume:
         raise InvalidInput(f"{standing[0]} exists; --resume goes on with it, --overwrite starts over")
 
 

@@ -3,10 +3,12 @@
 A training's curves: the loss of every step, and what it does to what is held out.
 """
 
-from collections.abc import Iterator, Mapping
+import inspect
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
+from functools import cache, wraps
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import numpy as np
 import pandas as pd
@@ -16,13 +18,15 @@ from core.charts.spec import NEUTRAL, PALETTE, Axis, Figure, Style, colours
 from core.commands import _outputs
 from core.commands._progress import Update, progress
 from core.commands._shared import exit_codes, key_values, listed, note, table
+from core.seeds import RUN_SEED
 
 if TYPE_CHECKING:
     from core.corpora.schema import Corpus
     from core.features.training.sentences import Sentence
-    from core.features.training.train_mcs import Distilled
-    from core.features.training.train_pac import PacTrained
-    from core.features.training.tuning import HeldOut, Trained
+    from core.features.training.train_mcs import FoundBoth
+    from core.features.training.train_pac import PacGain
+    from core.features.training.trainer import Report, Trained
+    from core.features.training.tuning import Gain, HeldOut
     from core.statistics.bootstrap import Interval
 
 
@@ -95,13 +99,48 @@ app = typer.Typer(help="Train your own evaluator: MCS, PR-MCS, PAC-S, PAC-S++.",
 
 _Root = Annotated[Path | None, typer.Option(help="Folder of the corpus, where it needs one.")]
 _Option = Annotated[list[str] | None, typer.Option(help="key=value of the corpus, e.g. split=train2017.")]
-_Epochs = Annotated[int, typer.Option(min=1, help="Passes over everything.")]
-_LearningRate = Annotated[float, typer.Option(help="Of AdamW.")]
-_CheckpointEvery = Annotated[int, typer.Option(min=1, help="Steps between two checkpoints.")]
-_Seed = Annotated[int | None, typer.Option(help="Seed of everything random. Default: 2025.")]
-_Device = Annotated[str | None, typer.Option(help="cpu, cuda, mps. Default: the best there is.")]
-_Resume = Annotated[bool, typer.Option("--resume", help="Go on with what a stopped training left.")]
-_Overwrite = Annotated[bool, typer.Option("--overwrite", help="Start over.")]
+_SCHEDULE = {
+    "epochs": (int, typer.Option(min=1, help="Passes over everything.")),
+    "batch": (int, typer.Option(help="Triplets, texts or pairs in a step, at least 2.")),
+    "learning_rate": (float, typer.Option(help="Of AdamW.")),
+    "held_out": (float, typer.Option(help="Share of the pictures, or lines, that are only measured.")),
+    "checkpoint_every": (int, typer.Option(min=1, help="Steps between two checkpoints.")),
+    "seed": (int, typer.Option(help="Seed of everything random.")),
+    "device": (str | None, typer.Option(help="cpu, cuda, mps. Default: the best there is.")),
+    "resume": (bool, typer.Option("--resume", help="Go on with what a stopped training left.")),
+    "overwrite": (bool, typer.Option("--overwrite", help="Start over.")),
+}
+"""What every training is asked, as :class:`core.features.training.trainer.Schedule` has it."""
+
+
+def _scheduled(**usual: Any) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """Give a command the options of a schedule, after its own; it is told them as ``asked``: field -> value.
+
+    Args:
+        usual: defaults that are others here.
+    """
+    usual = {"held_out": 0.1, "checkpoint_every": 500, "seed": RUN_SEED, "resume": False, "overwrite": False, **usual}
+
+    def wrap(command: Callable[..., None]) -> Callable[..., None]:
+        own = [each for each in inspect.signature(command).parameters.values() if each.name != "asked"]
+        keyword = inspect.Parameter.KEYWORD_ONLY
+        more = [
+            inspect.Parameter(name, keyword, default=usual.get(name), annotation=Annotated[kind, option])
+            for name, (kind, option) in _SCHEDULE.items()
+        ]
+
+        @wraps(command)
+        def called(**given: Any) -> None:
+            asked = {name: given.pop(name) for name in _SCHEDULE}
+            asked["device"] = _device(asked["device"])
+            command(**given, asked=asked)
+
+        every = [*(each.replace(kind=keyword) for each in own), *more]
+        called.__signature__ = inspect.Signature(every)  # type: ignore[attr-defined]
+        called.__annotations__ = {each.name: each.annotation for each in every}
+        return called
+
+    return wrap
 
 
 @app.callback()
@@ -110,7 +149,9 @@ def group() -> None:
 
 
 @app.command("pr-mcs", epilog=EPILOG, short_help="Tune MCS's text encoder against perturbed captions.")
+@_scheduled(epochs=5, batch=64, learning_rate=5e-5)
 def pr_mcs(
+    asked: dict[str, Any],
     corpus: Annotated[str, typer.Option(help="demo, coco, folder, …: 'corpora' lists them.")] = "coco",
     root: _Root = None,
     option: _Option = None,
@@ -125,22 +166,13 @@ def pr_mcs(
             callback=_outputs.folder_above,
         ),
     ] = None,
-    epochs: _Epochs = 5,
-    batch: Annotated[int, typer.Option(min=2, help="Triplets in a step.")] = 64,
-    learning_rate: _LearningRate = 5e-5,
     lambda1: Annotated[float, typer.Option(help="Weight of 1 - cos(image, original).", min=0)] = 0.1,
     lambda2: Annotated[float, typer.Option(help="Weight of max(margin, cos(image, perturbed)).", min=0)] = 0.05,
     lambda3: Annotated[float, typer.Option(help="Weight of max(margin, cos(original, perturbed)).", min=0)] = 0.05,
     margin: Annotated[float, typer.Option(help="Cosine below which a perturbed caption costs no more.")] = 0.1,
-    held_out: Annotated[float, typer.Option(help="Share of the images that are only measured.")] = 0.1,
     captions: Annotated[
         int | None, typer.Option(min=2, help="Most captions to learn from, drawn by the seed. Default: all.")
     ] = None,
-    checkpoint_every: _CheckpointEvery = 500,
-    seed: _Seed = None,
-    device: _Device = None,
-    resume: _Resume = False,
-    overwrite: _Overwrite = False,
 ) -> None:
     """Tune MCS's text encoder so that repeated, removed, masked, jumbled and substituted words cost score.
 
@@ -149,43 +181,31 @@ def pr_mcs(
     from core import settings
     from core.features.training.tuning import ENCODER, TRAINING, LossWeights, Recipe, train_pr_mcs
     from core.outputs import check_folder
-    from core.seeds import RUN_SEED
 
-    device = _device(device)
-    recipe = Recipe(
-        epochs=epochs,
-        batch=batch,
-        learning_rate=learning_rate,
-        checkpoint_every=checkpoint_every,
-        seed=RUN_SEED if seed is None else seed,
-        losses=LossWeights(lambda1, lambda2, lambda3, margin),
-    )
+    recipe = Recipe(**asked, losses=LossWeights(lambda1, lambda2, lambda3, margin))
     found = _corpus(corpus, root, option)
     target = out or settings.weights_dir()
     if out is not None:
         for name in (ENCODER, TRAINING):
             check_folder(out / name)
-    with _kept(target / TRAINING), ExitStack() as stack:
+    with _watched(target / TRAINING, "pictures", "images") as bars:
         trained = train_pr_mcs(
             found,
             recipe,
             out=target,
             weights=weights,
             languages=listed(languages),
-            held_out=held_out,
             most=captions,
-            device=device,
-            resume=resume,
-            overwrite=overwrite,
-            reading=_Bar(stack, "pictures", "images"),
-            report=_Bar(stack, "training", "steps"),
+            **bars,
         )
     _tell(trained)
     _export(target / TRAINING)
 
 
 @app.command("mcs", epilog=EPILOG, short_help="Teach a multilingual encoder where CLIP puts English sentences.")
+@_scheduled(epochs=5, batch=64, learning_rate=5e-5)
 def mcs(
+    asked: dict[str, Any],
     student: Annotated[
         Path, typer.Option(help="Folder of the encoder that learns: the hub's format or sentence-transformers'.")
     ],
@@ -207,15 +227,6 @@ def mcs(
     teacher: Annotated[
         Path | None, typer.Option(help="CLIP checkpoint with OpenAI's names. Default: that of 'clipscore'.")
     ] = None,
-    epochs: _Epochs = 5,
-    batch: Annotated[int, typer.Option(min=2, help="Texts in a step.")] = 64,
-    learning_rate: _LearningRate = 5e-5,
-    held_out: Annotated[float, typer.Option(help="Share of the pictures, or lines, that are only measured.")] = 0.1,
-    checkpoint_every: _CheckpointEvery = 500,
-    seed: _Seed = None,
-    device: _Device = None,
-    resume: _Resume = False,
-    overwrite: _Overwrite = False,
 ) -> None:
     """Teach a multilingual encoder to embed a translation where CLIP's own text tower embeds the English sentence.
 
@@ -224,20 +235,12 @@ def mcs(
     from core.features.training.train_mcs import TEXT, TRAINING, train_mcs
     from core.features.training.trainer import Schedule
     from core.outputs import check_folder
-    from core.seeds import RUN_SEED
 
-    device = _device(device)
-    schedule = Schedule(
-        epochs=epochs,
-        batch=batch,
-        learning_rate=learning_rate,
-        checkpoint_every=checkpoint_every,
-        seed=RUN_SEED if seed is None else seed,
-    )
+    schedule = Schedule(**asked)
     for name in (TEXT, TRAINING):
         check_folder(out / name)
     found, left_out, described = _sentences(corpus, root, option, sentences, listed(languages))
-    with _kept(out / TRAINING), ExitStack() as stack:
+    with _watched(out / TRAINING, "teacher", "sentences") as bars:
         trained = train_mcs(
             found,
             schedule,
@@ -245,12 +248,7 @@ def mcs(
             out=out,
             described=described,
             teacher=teacher,
-            held_out=held_out,
-            device=device,
-            resume=resume,
-            overwrite=overwrite,
-            reading=_Bar(stack, "teacher", "sentences"),
-            report=_Bar(stack, "training", "steps"),
+            **bars,
         )
     _tell_mcs(trained)
     _tell_left_out({**left_out, **trained.left_out})
@@ -259,7 +257,9 @@ def mcs(
 
 @app.command("pac-s", epilog=EPILOG, short_help="Train CLIP's last projections with generated positives.")
 @app.command("pac-s++", epilog=EPILOG, short_help="Train adapters of CLIP's attentions with generated positives.")
+@_scheduled(epochs=20, batch=256, learning_rate=1e-4)
 def pac(
+    asked: dict[str, Any],
     ctx: typer.Context,
     positives: Annotated[
         Path,
@@ -281,16 +281,7 @@ def pac(
         float | None, typer.Option(help="λt, weight of generated captions. pac-s: 0.1, pac-s++: 0.001.", min=0)
     ] = None,
     rank: Annotated[int | None, typer.Option(help="Of the adapters, pac-s++ alone. Default: 4.", min=1)] = None,
-    epochs: _Epochs = 20,
     patience: Annotated[int, typer.Option(min=1, help="Steps without a lower held-out loss that end it.")] = 1500,
-    batch: Annotated[int, typer.Option(help="Pairs in a step, at least 2.")] = 256,
-    learning_rate: _LearningRate = 1e-4,
-    held_out: Annotated[float, typer.Option(help="Share of the pictures that are only measured.")] = 0.1,
-    checkpoint_every: _CheckpointEvery = 500,
-    seed: _Seed = None,
-    device: _Device = None,
-    resume: _Resume = False,
-    overwrite: _Overwrite = False,
 ) -> None:
     """Train a CLIP with real pairs and with generated pictures and captions as further positives.
 
@@ -303,7 +294,6 @@ def pac(
     from core.features.training.positives import read_positives
     from core.features.training.train_pac import RECIPES, train_pac
     from core.outputs import check_folder
-    from core.seeds import RUN_SEED
 
     name = str(ctx.info_name)
     usual = RECIPES[name]
@@ -311,33 +301,16 @@ def pac(
         raise InvalidInput(f"{name} trains no adapters, got --rank {rank}; leave it out, or train pac-s++")
     recipe = replace(
         usual,
-        epochs=epochs,
+        **asked,
         patience=patience,
-        batch=batch,
-        learning_rate=learning_rate,
-        checkpoint_every=checkpoint_every,
-        seed=RUN_SEED if seed is None else seed,
         visual=usual.visual if visual is None else visual,
         textual=usual.textual if textual is None else textual,
         rank=usual.rank if rank is None else rank,
     )
-    device = _device(device)
     training = check_folder(out / f"{name}-training")
     pairs, left_out = read_positives(positives)
-    with _kept(training), ExitStack() as stack:
-        trained = train_pac(
-            pairs,
-            recipe,
-            name=name,
-            out=out,
-            weights=weights,
-            held_out=held_out,
-            device=device,
-            resume=resume,
-            overwrite=overwrite,
-            reading=_Bar(stack, "pictures", "images"),
-            report=_Bar(stack, "training", "steps"),
-        )
+    with _watched(training, "pictures", "images") as bars:
+        trained = train_pac(pairs, recipe, name=name, out=out, weights=weights, **bars)
     _tell_pac(trained, name)
     _tell_left_out({**left_out, **trained.left_out})
     _export(training)
@@ -376,30 +349,29 @@ def _device(named: str | None) -> str:
 
 
 @contextmanager
-def _kept(folder: Path) -> Iterator[None]:
-    """Say after Ctrl-C what goes on from here."""
-    try:
-        yield
-    except KeyboardInterrupt:
-        note(f"stopped; {folder} keeps what was done: the same command with --resume goes on")
-        raise
+def _watched(folder: Path, what: str, unit: str) -> "Iterator[dict[str, Report]]":
+    """What tells how far the reading and then the training is; after Ctrl-C it is said what goes on from here.
+
+    A bar begins with its first report and ends the one before: a terminal shows one at a time.
+    """
+    with ExitStack() as stack:
+
+        def bar(what: str, unit: str) -> "Report":
+            @cache
+            def update() -> Update:
+                stack.close()
+                return stack.enter_context(progress(what, unit=unit))
+
+            return lambda done, total: update()(done, total)
+
+        try:
+            yield {"reading": bar(what, unit), "report": bar("training", "steps")}
+        except KeyboardInterrupt:
+            note(f"stopped; {folder} keeps what was done: the same command with --resume goes on")
+            raise
 
 
-class _Bar:
-    """Progress that begins with its first report and ends the one before: a terminal shows one at a time."""
-
-    def __init__(self, stack: ExitStack, what: str, unit: str) -> None:
-        self._stack, self._what, self._unit = stack, what, unit
-        self._update: Update | None = None
-
-    def __call__(self, done: int, total: int) -> None:
-        if self._update is None:
-            self._stack.close()
-            self._update = self._stack.enter_context(progress(self._what, unit=self._unit))
-        self._update(done, total)
-
-
-def _tell(trained: "Trained") -> None:
+def _tell(trained: "Trained[Gain]") -> None:
     gain = trained.gain
     rows = [
         (
@@ -416,14 +388,14 @@ def _tell(trained: "Trained") -> None:
     table(("edit", "drop before", "drop after", "fall % before", "fall % after"), rows, title=title)
     note(f"Spearman's ρ with the scores before, unperturbed captions: {gain.spearman:.3f}")
     _tell_left_out(trained.left_out)
-    note(f"{trained.folder / 'pr-mcs'} is the encoder; score with pr-mcs@{trained.folder}")
+    note(f"{trained.place / 'pr-mcs'} is the encoder; score with pr-mcs@{trained.place}")
 
 
 def _interval(found: "HeldOut") -> str:
     return f"{found.mean_drop:.1f} ({found.low:.1f} to {found.high:.1f})"
 
 
-def _tell_mcs(trained: "Distilled") -> None:
+def _tell_mcs(trained: "Trained[FoundBoth]") -> None:
     before, after = trained.gain.before, trained.gain.after
     rows = [
         (
@@ -440,7 +412,7 @@ def _tell_mcs(trained: "Distilled") -> None:
         f"{after.sources:,} sources"
     )
     table(("language", "found before", "found after", "cosine before", "cosine after"), rows, title=title)
-    note(f"learned from {trained.train:,} texts; score with mcs@{trained.folder}")
+    note(f"learned from {trained.train:,} texts; score with mcs@{trained.place}")
 
 
 def _tell_left_out(counts: Mapping[str, int]) -> None:
@@ -448,7 +420,7 @@ def _tell_left_out(counts: Mapping[str, int]) -> None:
         note(f"left out: {count:,} {reason}")
 
 
-def _tell_pac(trained: "PacTrained", name: str) -> None:
+def _tell_pac(trained: "Trained[PacGain]", name: str) -> None:
     gain = trained.gain
     sides = (gain.before, gain.after)
     rows = [
@@ -462,7 +434,7 @@ def _tell_pac(trained: "PacTrained", name: str) -> None:
     )
     table(("measure", "before", "after", "change"), rows, title=title)
     note(f"learned from {trained.train:,} pairs; the weights of step {gain.steps:,} are kept, whose loss was lowest")
-    note(f"score with {name}@{trained.checkpoint}")
+    note(f"score with {name}@{trained.place}")
 
 
 def _told(change: "Interval") -> str:

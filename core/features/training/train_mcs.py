@@ -5,7 +5,7 @@ sentence among them, and the result is kept.
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -18,7 +18,7 @@ from core.evaluators.registry import find
 from core.evaluators.weights.fetched import Place
 from core.features.training.encoder_files import keep_encoder, kept_embeddings, make_room
 from core.features.training.sentences import Lesson, Sentence, batches, lessons, split
-from core.features.training.trainer import Report, Schedule, Trainer, digest_of
+from core.features.training.trainer import Report, Schedule, Trained, Trainer, digest_of
 from core.file_contents import known_sha256
 from core.seeds import stream
 from core.store.text_files import write_json
@@ -190,8 +190,8 @@ class FoundBoth:
 class Distiller(Trainer[Lesson, Found, FoundBoth]):
     """Trains a text encoder against a teacher's embeddings."""
 
-    def __init__(self, network: Any, given: Lessons, schedule: Schedule, *, folder: Path, device: str = "cpu") -> None:
-        super().__init__(network, schedule, identity=given.identity, folder=folder, device=device)
+    def __init__(self, network: Any, given: Lessons, schedule: Schedule, *, folder: Path) -> None:
+        super().__init__(network, schedule, identity=given.identity, folder=folder)
         self.given = given
         self._measured_on = drawn(given.held_out, seed=schedule.seed)
 
@@ -231,23 +231,6 @@ MOST_TOKENS = 128
 """Of a text; what is longer is cut, as the published encoder does."""
 
 
-@dataclass(frozen=True, slots=True)
-class Distilled:
-    """What came out.
-
-    Args:
-        folder: ``mcs@folder`` scores with it.
-        train, held_out: texts, the English ones included.
-        left_out: sentences by the reason that they could not be learned from.
-    """
-
-    folder: Path
-    gain: FoundBoth
-    train: int
-    held_out: int
-    left_out: Mapping[str, int]
-
-
 def train_mcs(
     sentences: Sequence[Sentence],
     schedule: Schedule,
@@ -256,13 +239,9 @@ def train_mcs(
     out: Path,
     described: str = "",
     teacher: Path | None = None,
-    held_out: float = 0.1,
-    device: str = "cpu",
-    resume: bool = False,
-    overwrite: bool = False,
     report: Report | None = None,
     reading: Report | None = None,
-) -> Distilled:
+) -> Trained[FoundBoth]:
     """Train a multilingual text encoder to embed every text as CLIP embeds its English sentence.
 
     Args:
@@ -273,19 +252,18 @@ def train_mcs(
         described: where the sentences come from, for the settings that are kept.
         teacher: a CLIP checkpoint, as ``clipscore@teacher`` takes it; None: the one that ``clipscore`` uses. Sentences
             that it would cut are left out.
-        held_out: share of the sources that are only measured.
         reading: called with sentences that the teacher has embedded and sentences in all.
 
     Raises:
         NotAvailable: without the teacher's weights, or if the student's folder cannot be loaded.
-        InvalidInput: with too few sentences, if the student is of another width, or if ``out`` holds a training and
-            neither ``resume`` nor ``overwrite`` is set.
+        InvalidInput: with too few sentences, if the student is of another width, or if ``out`` holds a training
+            that is neither to be resumed nor overwritten.
         StoreError: if the disk is full; the last checkpoint stands.
     """
-    make_room(out / TEXT, out / TRAINING, resume=resume, overwrite=overwrite)
-    place, towers = _open(teacher, device)
+    make_room(out / TEXT, out / TRAINING, schedule)
+    place, towers = _open(teacher, schedule.device)
     readable = [each for each in sentences if not towers.prompts.read(each.english).truncated]
-    train, apart = split(readable, held_out=held_out, seed=schedule.seed)
+    train, apart = split(readable, held_out=schedule.held_out, seed=schedule.seed)
     embeddings = _embed(readable, towers, out / TRAINING / "sentences.safetensors", reading)
     network = open_student(student, len(next(iter(embeddings.values()))), seed=schedule.seed)
     begun = _digest_of_folder(student)
@@ -311,15 +289,15 @@ def train_mcs(
             "languages": sorted({each.language for each in given.train}),
             "train": len(given.train),
             "held_out": len(given.held_out),
-            "device": device,
-            "schedule": asdict(schedule),
+            "device": schedule.device,
+            "schedule": schedule.settings,
         },
     )
-    distiller = Distiller(network, given, schedule, folder=out / TRAINING, device=device)
-    gain = distiller.run(resume=resume, report=report)
+    distiller = Distiller(network, given, schedule, folder=out / TRAINING)
+    gain = distiller.run(report=report)
     keep_encoder(network, out / TEXT, [_as_image_tower(place)])
     cut = len(sentences) - len(readable)
-    return Distilled(out, gain, len(given.train), len(given.held_out), {"cut-by-the-teacher": cut} if cut else {})
+    return Trained(out, gain, len(given.train), len(given.held_out), {"cut-by-the-teacher": cut} if cut else {})
 
 
 def open_student(folder: Path, width: int, *, seed: int) -> Any:

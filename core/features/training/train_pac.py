@@ -4,7 +4,7 @@ Its loss, what a training gains (how many held-out pairs find each other), the l
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -19,7 +19,7 @@ from core.features.training.adapters import choose_trained, write_checkpoint
 from core.features.training.encoder_files import make_room
 from core.features.training.positives import Augmented, readable
 from core.features.training.train_mcs import MOST_MEASURED, find_clip
-from core.features.training.trainer import BEST, Report, Schedule, Trainer, digest_of, fill, trained
+from core.features.training.trainer import BEST, Report, Schedule, Trained, Trainer, digest_of, fill, trained
 from core.features.training.triplets import batches, split
 from core.features.training.tuning import clip_loss
 from core.seeds import stream
@@ -190,9 +190,8 @@ class PacTrainer(Trainer[Augmented, PairsFound, PacGain]):
         *,
         identity: str,
         folder: Path,
-        device: str,
     ) -> None:
-        super().__init__(network, recipe, identity=identity, folder=folder, device=device)
+        super().__init__(network, recipe, identity=identity, folder=folder)
         self.recipe, self.train = recipe, train
         images = list(dict.fromkeys(each.image for each in held_out))
         order = stream(recipe.seed, "measured").permutation(len(images))[:MOST_MEASURED]
@@ -289,23 +288,6 @@ class PacTrainer(Trainer[Augmented, PairsFound, PacGain]):
         return pac_losses(found, scale=self.scale, visual=self.recipe.visual, textual=self.recipe.textual)
 
 
-@dataclass(frozen=True, slots=True)
-class PacTrained:
-    """What came out.
-
-    Args:
-        checkpoint: ``pac-s@checkpoint``, or ``pac-s++@checkpoint``, scores with it.
-        train, held_out: pairs.
-        left_out: pairs by the reason that they could not be learned from.
-    """
-
-    checkpoint: Path
-    gain: PacGain
-    train: int
-    held_out: int
-    left_out: Mapping[str, int]
-
-
 def train_pac(
     pairs: Sequence[Augmented],
     recipe: PacRecipe,
@@ -313,43 +295,38 @@ def train_pac(
     name: str,
     out: Path,
     weights: Path | None = None,
-    held_out: float = 0.1,
-    device: str = "cpu",
-    resume: bool = False,
-    overwrite: bool = False,
     report: Report | None = None,
     reading: Report | None = None,
-) -> PacTrained:
+) -> Trained[PacGain]:
     """Train a CLIP by the positive-augmented loss and keep it in the format that PAC-S is published in.
 
     Args:
         pairs: of :func:`core.features.training.positives.read_positives`.
         name: ``pac-s`` or ``pac-s++``; ``out`` gets the checkpoint ``name.pth`` and the folder ``name-training``.
         weights: a CLIP checkpoint with OpenAI's names; None: the one that ``clipscore`` uses.
-        held_out: share of the pictures that are only measured.
         reading: called with pictures read and pictures in all.
 
     Raises:
         NotAvailable: without the weights.
-        InvalidInput: with fewer than four pictures, or if ``out`` holds a training and neither ``resume`` nor
-            ``overwrite`` is set.
+        InvalidInput: with fewer than four pictures, or if ``out`` holds a training that is neither to be
+            resumed nor overwritten.
         StoreError: if the disk is full; the last checkpoint stands.
     """
     checkpoint, folder = out / f"{name}.pth", out / f"{name}-training"
-    make_room(checkpoint, folder, resume=resume, overwrite=overwrite)
+    make_room(checkpoint, folder, recipe)
     (place,) = find_clip(weights)[1]
     kept, left_out, hashes = readable(pairs, reading)
-    train, apart = split(kept, held_out=held_out, seed=recipe.seed)
+    train, apart = split(kept, held_out=recipe.held_out, seed=recipe.seed)
     network, _ = load_clip(place.files()[0], quick_gelu=bool(PacS.entry.settings["quick_gelu"]))
     choose_trained(network, rank=recipe.rank, seed=recipe.seed)
     sides = {side: [_identity(each, hashes) for each in part] for side, part in (("train", train), ("apart", apart))}
     identity = digest_of({"weights": place.digest(), **sides})
-    about = {"weights": place.digest(), "train": len(train), "held_out": len(apart), "device": device}
-    write_json(folder / "settings.json", {**about, "recipe": asdict(recipe)})
-    trainer = PacTrainer(network, train, apart, recipe, identity=identity, folder=folder, device=device)
-    gain = trainer.take_best(trainer.run(resume=resume, report=report).before)
+    about = {"weights": place.digest(), "train": len(train), "held_out": len(apart), "device": recipe.device}
+    write_json(folder / "settings.json", {**about, "recipe": recipe.settings})
+    trainer = PacTrainer(network, train, apart, recipe, identity=identity, folder=folder)
+    gain = trainer.take_best(trainer.run(report=report).before)
     write_checkpoint(trainer.network, checkpoint)
-    return PacTrained(checkpoint, gain, len(train), len(apart), left_out)
+    return Trained(checkpoint, gain, len(train), len(apart), left_out)
 
 
 def _identity(pair: Augmented, hashes: Mapping[Path, str]) -> tuple[str, ...]:

@@ -140,6 +140,11 @@ class Schedule:
         learning_rate: of AdamW, constant, β = (0.9, 0.999), ε = 1e-8. Source: paper B, B.2.
         weight_decay: of AdamW; the paper states none, this is PyTorch's.
         checkpoint_every: steps between two checkpoints; there is one after each epoch anyway.
+        held_out: share of the pictures, or sources, that are only measured. Source: paper B, B.1 (9 : 1), and 0.9 for
+            its few-shot.
+        device: where it is trained.
+        resume: go on with what a stopped training left.
+        overwrite: start over.
     """
 
     epochs: int = 5
@@ -148,6 +153,16 @@ class Schedule:
     weight_decay: float = 0.01
     seed: int = RUN_SEED
     checkpoint_every: int = 500
+    held_out: float = 0.1
+    device: str = "cpu"
+    resume: bool = False
+    overwrite: bool = False
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        """What the weights depend on beside the material, for a file."""
+        apart = ("held_out", "device", "resume", "overwrite")
+        return {name: value for name, value in asdict(self).items() if name not in apart}
 
     def __post_init__(self) -> None:
         for name, value, least in (("epochs", self.epochs, 1), ("batch", self.batch, 2)):
@@ -159,6 +174,24 @@ class Schedule:
             raise InvalidInput(f"steps between checkpoints must be at least 1, got {self.checkpoint_every!r}")
 
 
+@dataclass(frozen=True, slots=True)
+class Trained(Generic[Gain]):
+    """What came out.
+
+    Args:
+        place: folder or checkpoint: ``NAME@place`` scores with it.
+        gain: what is measured before and after.
+        train, held_out: lessons: texts, captions or pairs.
+        left_out: how many by the reason that they could not be learned from.
+    """
+
+    place: Path
+    gain: Gain
+    train: int
+    held_out: int
+    left_out: Mapping[str, int]
+
+
 class Trainer(ABC, Generic[Lesson, Found, Gain]):
     """Trains an encoder; a subclass says on what, by which loss, and what is measured.
 
@@ -168,11 +201,11 @@ class Trainer(ABC, Generic[Lesson, Found, Gain]):
         folder: of the checkpoint and the curves.
     """
 
-    def __init__(self, network: Any, schedule: Schedule, *, identity: str, folder: Path, device: str = "cpu") -> None:
+    def __init__(self, network: Any, schedule: Schedule, *, identity: str, folder: Path) -> None:
         import torch
 
-        self.network, self.schedule, self.folder = network.to(device), schedule, folder
-        self.device = device
+        self.device = schedule.device
+        self.network, self.schedule, self.folder = network.to(self.device), schedule, folder
         self.optimizer = torch.optim.AdamW(
             trained(network).values(),
             lr=schedule.learning_rate,
@@ -181,7 +214,7 @@ class Trainer(ABC, Generic[Lesson, Found, Gain]):
             weight_decay=schedule.weight_decay,
         )
         self.curves = Curves(folder)
-        self.settings = digest_of({**asdict(schedule), "checkpoint_every": None, "material": identity})
+        self.settings = digest_of({**schedule.settings, "checkpoint_every": None, "material": identity})
 
     @abstractmethod
     def batches(self, epoch: int) -> list[list[Lesson]]:
@@ -207,11 +240,8 @@ class Trainer(ABC, Generic[Lesson, Found, Gain]):
         """Whether the measurements so far say that the training shall end before its last epoch."""
         return False
 
-    def run(self, *, resume: bool = False, report: Report | None = None) -> Gain:
-        """Train to the end.
-
-        Args:
-            resume: go on from the folder's checkpoint, where it has one.
+    def run(self, *, report: Report | None = None) -> Gain:
+        """Train to the end; where the schedule resumes, from the folder's checkpoint on, if it has one.
 
         Raises:
             InvalidInput: if the checkpoint is damaged or of other settings.
@@ -223,7 +253,7 @@ class Trainer(ABC, Generic[Lesson, Found, Gain]):
 
         before = self.measure()
         torch.manual_seed(self.schedule.seed)
-        done = self._start(resume, before)
+        done = self._start(before)
         per_epoch = len(self.batches(0))
         total = per_epoch * self.schedule.epochs
         gain: Gain | None = None
@@ -263,9 +293,9 @@ class Trainer(ABC, Generic[Lesson, Found, Gain]):
             parts = [self.embed(texts[start : start + size]).cpu() for start in range(0, len(texts), size)]
             return torch.cat(parts)
 
-    def _start(self, resume: bool, before: Found) -> int:
+    def _start(self, before: Found) -> int:
         path = self.folder / STATE
-        if resume and path.is_file():
+        if self.schedule.resume and path.is_file():
             done = load_state(path, self.network, self.optimizer, settings=self.settings)
             self.curves.forget_after(done)
             return done

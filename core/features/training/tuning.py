@@ -7,7 +7,7 @@ PR-MCS from MCS: the encoder and the frozen image tower opened, the pictures emb
 
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -20,7 +20,7 @@ from core.evaluators.metrics.mcs import Mcs
 from core.evaluators.registry import find
 from core.evaluators.weights.fetched import Place
 from core.features.training.encoder_files import keep_encoder, kept_embeddings, make_room
-from core.features.training.trainer import Report, Schedule, Trainer, digest_of
+from core.features.training.trainer import Report, Schedule, Trained, Trainer, digest_of
 from core.features.training.triplets import Example, batches, edited, examples, few, perturb, split
 from core.probes.words.lexical_edits import EDITS
 from core.seeds import stream
@@ -244,8 +244,8 @@ class Gain:
 class Tuner(Trainer[Example, HeldOut, Gain]):
     """Trains a text encoder against embeddings of images."""
 
-    def __init__(self, network: Any, material: Material, recipe: Recipe, *, folder: Path, device: str = "cpu") -> None:
-        super().__init__(network, recipe, identity=material.identity, folder=folder, device=device)
+    def __init__(self, network: Any, material: Material, recipe: Recipe, *, folder: Path) -> None:
+        super().__init__(network, recipe, identity=material.identity, folder=folder)
         self.material, self.recipe = material, recipe
 
     def score(self, images: Sequence[str], captions: Sequence[str]) -> np.ndarray:
@@ -288,22 +288,6 @@ ENCODER, TRAINING = "pr-mcs", "pr-mcs-training"
 """Folders of a training: what ``pr-mcs`` loads, and the state with the curves."""
 
 
-@dataclass(frozen=True, slots=True)
-class Trained:
-    """What came out.
-
-    Args:
-        folder: ``pr-mcs@folder`` scores with it.
-        left_out: images by the reason that they could not be read for, and blank captions.
-    """
-
-    folder: Path
-    gain: Gain
-    train: int
-    held_out: int
-    left_out: Mapping[str, int]
-
-
 def train_pr_mcs(
     corpus: Corpus,
     recipe: Recipe,
@@ -311,39 +295,34 @@ def train_pr_mcs(
     out: Path,
     weights: Path | None = None,
     languages: Sequence[str] = (),
-    held_out: float = 0.1,
     most: int | None = None,
-    device: str = "cpu",
-    resume: bool = False,
-    overwrite: bool = False,
     report: Report | None = None,
     reading: Report | None = None,
-) -> Trained:
+) -> Trained[Gain]:
     """Tune the text encoder of MCS against perturbed captions and keep it in the format that it came in.
 
     Args:
         out: gets the folders ``pr-mcs`` (the encoder, whole or not at all) and ``pr-mcs-training``.
         weights: folder of MCS's weights, as ``mcs@weights`` takes it; None: those that ``mcs`` uses.
         languages: of the captions; none for all that the corpus has.
-        held_out: share of the images that are only measured. Source: paper B, B.1 (9 : 1), and 0.9 for its few-shot.
         most: captions to learn from, drawn by the seed; None: all that stay. Source: paper B's few-shot: 300.
         reading: called with images embedded and images in all.
 
     Raises:
         NotAvailable: without MCS's weights; names the command that gets them.
-        InvalidInput: if the corpus has too few captions, or ``out`` holds a training and neither ``resume`` nor
-            ``overwrite`` is set.
+        InvalidInput: if the corpus has too few captions, or ``out`` holds a training that is neither to be resumed nor
+            overwritten.
         StoreError: if the disk is full; the last checkpoint stands.
     """
     found, blank = examples(corpus.items, languages)
     folder = out / TRAINING
-    make_room(out / ENCODER, folder, resume=resume, overwrite=overwrite)
-    places, towers = _open(weights, device)
+    make_room(out / ENCODER, folder, recipe)
+    places, towers = _open(weights, recipe.device)
     items = {each.id: each for each in corpus.items}
     wanted = [items[name] for name in dict.fromkeys(each.image for each in found)]
     embeddings, unread = _embed(wanted, towers, folder / "images.safetensors", reading)
     found = tuple(each for each in found if each.image in embeddings)
-    train, apart = split(found, held_out=held_out, seed=recipe.seed)
+    train, apart = split(found, held_out=recipe.held_out, seed=recipe.seed)
     train = few(train, most, seed=recipe.seed)
     identity = digest_of({"towers": towers.digest, "train": _texts(train), "held_out": _texts(apart)})
     write_json(
@@ -355,13 +334,13 @@ def train_pr_mcs(
             "languages": sorted({each.language for each in found}),
             "train": len(train),
             "held_out": len(apart),
-            "device": device,
-            "recipe": asdict(recipe),
+            "device": recipe.device,
+            "recipe": recipe.settings,
         },
     )
     network = towers.text.network
-    tuner = Tuner(network, Material(train, apart, embeddings, identity), recipe, folder=folder, device=device)
-    gain = tuner.run(resume=resume, report=report)
+    tuner = Tuner(network, Material(train, apart, embeddings, identity), recipe, folder=folder)
+    gain = tuner.run(report=report)
     keep_encoder(network, out / ENCODER, places[1:])
     left_out = {"blank-caption": blank, "unreadable-image": unread}
     return Trained(out, gain, len(train), len(apart), {name: count for name, count in left_out.items() if count})

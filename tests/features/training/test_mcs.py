@@ -40,7 +40,7 @@ SENTENCES = tuple(
     )
     for index in range(24)
 )
-SCHEDULE = Schedule(epochs=2, batch=8, learning_rate=3e-3, checkpoint_every=3)
+SCHEDULE = Schedule(epochs=2, batch=8, learning_rate=3e-3, checkpoint_every=3, held_out=0.25)
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -71,7 +71,7 @@ def student(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def whole(teacher: Path, student: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     out = tmp_path_factory.mktemp("whole")
-    train_mcs(SENTENCES, SCHEDULE, student=student, teacher=teacher, out=out, held_out=0.25)
+    train_mcs(SENTENCES, SCHEDULE, student=student, teacher=teacher, out=out)
     return out
 
 
@@ -252,17 +252,15 @@ def test_a_stopped_training_goes_on_to_the_same_weights(
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        train_mcs(SENTENCES, SCHEDULE, student=student, teacher=teacher, out=tmp_path, held_out=0.25, report=stop)
+        train_mcs(SENTENCES, SCHEDULE, student=student, teacher=teacher, out=tmp_path, report=stop)
     assert not (tmp_path / TEXT).exists()
     read: list[int] = []
     train_mcs(
         SENTENCES,
-        SCHEDULE,
+        replace(SCHEDULE, resume=True),
         student=student,
         teacher=teacher,
         out=tmp_path,
-        held_out=0.25,
-        resume=True,
         reading=lambda done, total: read.append(total),
     )
     assert not read  # the teacher's embeddings were kept
@@ -273,13 +271,13 @@ def test_a_stopped_training_goes_on_to_the_same_weights(
     with pytest.raises(InvalidInput, match="exists; --resume goes on with it"):
         train_mcs(SENTENCES, SCHEDULE, student=student, teacher=teacher, out=tmp_path)
     with pytest.raises(InvalidInput, match="other settings"):
-        train_mcs(SENTENCES[:20], SCHEDULE, student=student, teacher=teacher, out=tmp_path, resume=True)
+        train_mcs(SENTENCES[:20], replace(SCHEDULE, resume=True), student=student, teacher=teacher, out=tmp_path)
 
 
 def test_what_was_learned_goes_on_learning(whole: Path, teacher: Path, tmp_path: Path) -> None:
     before = open_student(whole / TEXT, 24, seed=0).state_dict()
     short = replace(SCHEDULE, epochs=1)
-    trained = train_mcs(SENTENCES, short, student=whole / TEXT, teacher=teacher, out=tmp_path, held_out=0.25)
+    trained = train_mcs(SENTENCES, short, student=whole / TEXT, teacher=teacher, out=tmp_path)
     after = open_student(tmp_path / TEXT, 24, seed=0).state_dict()
     assert before.keys() == after.keys()
     assert any(not torch.equal(before[name], after[name]) for name in before)

@@ -19,8 +19,8 @@ from core.evaluators.weights.checkpoints import read_state
 from core.features.training.adapters import choose_trained, published_state
 from core.features.training.positives import COLUMNS, Augmented, read_positives, readable
 from core.features.training.train_command import curves
-from core.features.training.train_pac import RECIPES, Embedded, PacTrained, look_for_pairs, pac_losses, train_pac
-from core.features.training.trainer import CURVES, table
+from core.features.training.train_pac import RECIPES, Embedded, PacGain, look_for_pairs, pac_losses, train_pac
+from core.features.training.trainer import CURVES, Trained, table
 from tests.tiny import clip, reference
 
 COLOURS = {"red": (220, 30, 30), "green": (30, 190, 60), "blue": (30, 60, 220), "yellow": (230, 220, 40)}
@@ -76,7 +76,7 @@ def weights(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 SMALL = {
-    name: replace(recipe, epochs=2, batch=12, learning_rate=1e-3, checkpoint_every=3)
+    name: replace(recipe, epochs=2, batch=12, learning_rate=1e-3, checkpoint_every=3, held_out=0.25)
     for name, recipe in RECIPES.items()
 }
 
@@ -123,7 +123,7 @@ def test_the_first_step_of_a_training_is_the_papers_loss_on_the_whole_network(
     state = clip.clip_state() | {"logit_scale": torch.tensor(3.0)}
     network, _ = load_clip(weights, quick_gelu=True)
     choose_trained(network, rank=RECIPES[name].rank, seed=1)
-    trainer = PacTrainer(network, pairs, pairs, RECIPES[name], identity="", folder=tmp_path, device="cpu")
+    trainer = PacTrainer(network, pairs, pairs, RECIPES[name], identity="", folder=tmp_path)
 
     def picture(path: Path) -> np.ndarray:
         return reference.image_embedding(state, reference.picture(np.asarray(Image.open(path)), clip.SIDE))
@@ -164,19 +164,20 @@ def pairs_of(said: tuple[tuple[str, str], ...]) -> list[Augmented]:
     return [Augmented(image, caption, image, caption, Path()) for image, caption in said]
 
 
+Whole = dict[str, tuple[Path, Trained[PacGain]]]
+
+
 @pytest.fixture(scope="module")
-def whole(folder: Path, weights: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str, tuple[Path, PacTrained]]:
+def whole(folder: Path, weights: Path, tmp_path_factory: pytest.TempPathFactory) -> Whole:
     found = {}
     for name, recipe in SMALL.items():
         out = tmp_path_factory.mktemp("whole")
         pairs, _ = read_positives(folder)
-        found[name] = out, train_pac(pairs, recipe, name=name, out=out, weights=weights, held_out=0.25)
+        found[name] = out, train_pac(pairs, recipe, name=name, out=out, weights=weights)
     return found
 
 
-def test_training_scores_and_gains_on_pairs_that_it_never_saw(
-    folder: Path, weights: Path, whole: dict[str, tuple[Path, PacTrained]]
-) -> None:
+def test_training_scores_and_gains_on_pairs_that_it_never_saw(folder: Path, weights: Path, whole: Whole) -> None:
     pixels = [np.asarray(Image.open(folder / f"{colour}-dot-0.png")) for colour in COLOURS]
     captions = [f"a {colour} dot" for colour in COLOURS]
     for name, (out, trained) in whole.items():
@@ -190,9 +191,7 @@ def test_training_scores_and_gains_on_pairs_that_it_never_saw(
         assert gain.change.estimate == pytest.approx(float((gain.after.both - gain.before.both).mean()))
 
 
-def test_what_an_evaluator_loads_is_what_was_trained(
-    folder: Path, weights: Path, whole: dict[str, tuple[Path, PacTrained]]
-) -> None:
+def test_what_an_evaluator_loads_is_what_was_trained(folder: Path, weights: Path, whole: Whole) -> None:
     base = clip.clip_state()
     for name, (out, _) in whole.items():
         state = read_state(out / f"{name}.pth")
@@ -228,7 +227,7 @@ def test_adapters_change_nothing_before_the_first_step_and_only_what_they_are_ad
 
 @pytest.mark.parametrize("name", RECIPES)
 def test_a_stopped_training_goes_on_to_the_same_weights(
-    folder: Path, weights: Path, tmp_path: Path, whole: dict[str, tuple[Path, PacTrained]], name: str
+    folder: Path, weights: Path, tmp_path: Path, whole: Whole, name: str
 ) -> None:
     def stop(done: int, total: int) -> None:
         if done == 7:  # beyond the checkpoint of step 6, in the middle of the second epoch
@@ -236,17 +235,15 @@ def test_a_stopped_training_goes_on_to_the_same_weights(
 
     pairs, _ = read_positives(folder)
     with pytest.raises(KeyboardInterrupt):
-        train_pac(pairs, SMALL[name], name=name, out=tmp_path, weights=weights, held_out=0.25, report=stop)
+        train_pac(pairs, SMALL[name], name=name, out=tmp_path, weights=weights, report=stop)
     assert not (tmp_path / f"{name}.pth").exists()
     steps: list[int] = []
     again = train_pac(
         pairs,
-        SMALL[name],
+        replace(SMALL[name], resume=True),
         name=name,
         out=tmp_path,
         weights=weights,
-        held_out=0.25,
-        resume=True,
         report=lambda done, total: steps.append(done),
     )
     assert steps == [7, 8]
@@ -264,7 +261,7 @@ def test_it_ends_where_the_held_out_loss_stops_falling_and_keeps_the_best(
 ) -> None:
     recipe = replace(SMALL["pac-s"], epochs=30, learning_rate=0.05, patience=8)
     pairs, _ = read_positives(folder)
-    trained = train_pac(pairs, recipe, name="pac-s", out=tmp_path, weights=weights, held_out=0.25)
+    trained = train_pac(pairs, recipe, name="pac-s", out=tmp_path, weights=weights)
     rows = table(tmp_path / "pac-s-training" / CURVES)
     losses = rows[(rows["name"] == "loss") & (rows["step"] > 0)]
     best = losses.loc[losses["value"].idxmin()]

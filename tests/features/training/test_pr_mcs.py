@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -62,7 +63,7 @@ def corpus(tmp_path_factory: pytest.TempPathFactory) -> Corpus:
     return catalogue().get("folder").load(folder)
 
 
-RECIPE = Recipe(epochs=2, batch=4, learning_rate=1e-3, checkpoint_every=3)
+RECIPE = Recipe(epochs=2, batch=4, learning_rate=1e-3, checkpoint_every=3, held_out=0.25)
 
 
 def test_the_losses_are_those_of_the_paper() -> None:
@@ -115,7 +116,7 @@ def test_few_captions_are_drawn_by_the_seed_and_in_order(corpus: Corpus) -> None
 def test_an_encoder_learns_from_so_many_captions_and_is_measured_on_the_rest(
     weights: Path, corpus: Corpus, tmp_path: Path
 ) -> None:
-    trained = train_pr_mcs(corpus, RECIPE, out=tmp_path, weights=weights, held_out=0.75, most=6)
+    trained = train_pr_mcs(corpus, replace(RECIPE, held_out=0.75), out=tmp_path, weights=weights, most=6)
     assert (trained.train, trained.held_out) == (6, 27)
     assert trained.gain.after.captions == 27
 
@@ -153,7 +154,7 @@ def test_rank_correlation_is_spearmans() -> None:
 @pytest.fixture(scope="module")
 def whole(corpus: Corpus, weights: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     out = tmp_path_factory.mktemp("whole")
-    train_pr_mcs(corpus, RECIPE, out=out, weights=weights, held_out=0.25)
+    train_pr_mcs(corpus, RECIPE, out=out, weights=weights)
     return out
 
 
@@ -174,16 +175,14 @@ def test_a_stopped_training_goes_on_to_the_same_weights(
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        train_pr_mcs(corpus, RECIPE, out=tmp_path, weights=weights, held_out=0.25, report=stop)
+        train_pr_mcs(corpus, RECIPE, out=tmp_path, weights=weights, report=stop)
     assert not (tmp_path / ENCODER).exists()
     steps: list[int] = []
     train_pr_mcs(
         corpus,
-        RECIPE,
+        replace(RECIPE, resume=True),
         out=tmp_path,
         weights=weights,
-        held_out=0.25,
-        resume=True,
         report=lambda done, total: steps.append(done),
     )
     assert steps[0] == 7
@@ -202,7 +201,7 @@ def test_ctrl_c_finishes_the_step_and_saves_it(corpus: Corpus, weights: Path, tm
             signal.raise_signal(signal.SIGINT)
 
     with pytest.raises(KeyboardInterrupt):
-        train_pr_mcs(corpus, RECIPE, out=tmp_path, weights=weights, held_out=0.25, report=press)
+        train_pr_mcs(corpus, RECIPE, out=tmp_path, weights=weights, report=press)
     assert (tmp_path / TRAINING / STATE).is_file()
     assert max(line["step"] for line in read_curves(tmp_path / TRAINING / CURVES)) >= 1
 
@@ -224,14 +223,14 @@ def test_a_second_training_does_not_overwrite_the_first(corpus: Corpus, weights:
 
 def test_other_settings_do_not_resume(corpus: Corpus, weights: Path, whole: Path) -> None:
     with pytest.raises(InvalidInput, match="other settings"):
-        train_pr_mcs(corpus, Recipe(epochs=9, batch=4), out=whole, weights=weights, held_out=0.25, resume=True)
+        train_pr_mcs(corpus, replace(RECIPE, epochs=9, resume=True), out=whole, weights=weights)
 
 
 def test_a_damaged_checkpoint_is_named(corpus: Corpus, weights: Path, tmp_path: Path) -> None:
     (tmp_path / TRAINING).mkdir()
     (tmp_path / TRAINING / STATE).write_bytes(b"<html>")
     with pytest.raises(InvalidInput, match=r"state\.safetensors is damaged"):
-        train_pr_mcs(corpus, RECIPE, out=tmp_path, weights=weights, held_out=0.25, resume=True)
+        train_pr_mcs(corpus, replace(RECIPE, resume=True), out=tmp_path, weights=weights)
 
 
 def test_a_loss_that_is_no_number_stops_with_a_sentence(corpus: Corpus, weights: Path, tmp_path: Path) -> None:
@@ -252,7 +251,7 @@ def test_a_corpus_without_captions_is_refused(corpus: Corpus, weights: Path, tmp
 def test_a_full_disk_is_said(corpus: Corpus, weights: Path, small_disk: Path) -> None:
     (small_disk / "filler").write_bytes(b"x" * 900_000)
     with pytest.raises(StoreError, match="disk is full"):
-        train_pr_mcs(corpus, RECIPE, out=small_disk, weights=weights, held_out=0.25)
+        train_pr_mcs(corpus, RECIPE, out=small_disk, weights=weights)
 
 
 def test_unreadable_images_are_left_out_and_counted(weights: Path, tmp_path: Path) -> None:

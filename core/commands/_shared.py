@@ -8,13 +8,18 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from enum import IntEnum
 from functools import wraps
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import typer
 from typer.core import TyperGroup
 
 from core.corpora.ordinary_paths import ordinary
 from core.errors import InvalidInput, InvariscopeError, NotAvailable
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from core.analysis.questions.question import Column
 
 LONGEST = 1900
 """Characters of the longest sentence about an error."""
@@ -223,6 +228,14 @@ def table(columns: Sequence[str], rows: Iterable[Sequence[object]], *, title: st
     with console.capture() as capture:
         console.print(grid)
     typer.echo("\n".join(line.rstrip() for line in capture.get().splitlines()))
+
+
+def show_table(frame: "pd.DataFrame", columns: "Iterable[Column]", title: str = "") -> None:
+    """Print a frame as a report writes it; columns that it lacks, or that are empty in every row, are left out."""
+    from core.report.document import Table, cells
+
+    there = [each for each in columns if each.name in frame and frame[each.name].replace("", None).notna().any()]
+    table([each.header for each in there], cells(Table("", title, "", frame, tuple(there))), title=title)
 
 
 def print_json(value: object) -> None:

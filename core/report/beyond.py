@@ -60,7 +60,7 @@ _ABOUT = (
     "Intervals are about people like the annotators, three or more, and items like these, both as samples; "
     "those of a study that is not closed hold at every look and are wider."
 )
-_PEOPLE = {
+PEOPLE = {
     "S-human-outcomes": ("What people found of the edited pairs", (
         _STUDY, Column("what", "Of the items", kind="text"),
         Column("n", "n", digits=0), Column("share", "Share % [95 % CI]", digits=1, low="low", high="high"),
@@ -191,24 +191,24 @@ def beyond(table: ScoreTable, *, studies: Sequence[Study] = (), encode: Encode |
 
 def _people(found: Beyond, table: ScoreTable, studies: Sequence[Study]) -> None:
     runs = {run: corpus for corpus, run in table.scope.runs}
-    frames: dict[str, list[pd.DataFrame]] = {name: [] for name in _PEOPLE}
-    said = dict.fromkeys(_PEOPLE, "no study was run of these runs; People draws one")
+    frames: dict[str, list[pd.DataFrame]] = {name: [] for name in PEOPLE}
+    said = dict.fromkeys(PEOPLE, "no study was run of these runs; People draws one")
     for study in (each for each in studies if each.definition.run in runs):
         try:
             told = _voted(study, table.only(runs[study.definition.run]))
         except Exception as error:  # a study of another hand may be odd in any way; it takes no report down
-            said = dict.fromkeys(_PEOPLE, f"study {study.id} is left out, for it cannot be used: {error!r:.300}")
+            said = dict.fromkeys(PEOPLE, f"study {study.id} is left out, for it cannot be used: {error!r:.300}")
             continue
         found.studies.append(study)
         found.studied |= bool(told)
         if not told:
-            said = dict.fromkeys(_PEOPLE, f"study {study.id} has no vote yet")
+            said = dict.fromkeys(PEOPLE, f"study {study.id} has no vote yet")
         for name, frame, reason in told:
             if reason:
                 said[name] = reason
             elif len(frame):
                 frames[name].append(frame.assign(study=study.id))
-    for name, (title, columns, note) in _PEOPLE.items():
+    for name, (title, columns, note) in PEOPLE.items():
         if frames[name]:
             whole = pd.concat(frames[name], ignore_index=True)
             found.tables.append(Table(name, title, note, whole, columns, "" if name != _KAPPA else _PAPERS[name]))

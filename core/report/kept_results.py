@@ -23,10 +23,11 @@ from core.features.suites import suite_tables as tables
 from core.features.suites.suite_result import SuiteResult
 from core.features.systems.board_references import RANKED
 from core.features.systems.board_scores import SHOWN
-from core.features.systems.system_board import board, rank_range, systems_of
+from core.features.systems.system_board import board, systems_of
 from core.features.systems.system_captions import health, scales, told_as
 from core.features.systems.system_figures import scale_shares
 from core.features.systems.system_file import Kept, Leaderboard
+from core.features.systems.system_tables import COLUMNS, worded
 from core.report.document import Missing, Table
 from core.store.run_files import Run
 
@@ -39,12 +40,7 @@ _REMARK = Column("note", "Remark", kind="text")
 _SYSTEMS = (
     _BOARD,
     _EVALUATOR,
-    Column("rank", "Rank", digits=0),
-    _SYSTEM,
-    Column("rank_interval", "Rank interval", kind="text"),
-    Column("sure_ranks", "Sure ranks", kind="text"),
-    Column("mean", "Mean [95 % CI]", digits=4, low="low", high="high"),
-    Column("first_percent", "First, %", digits=1),
+    *COLUMNS["standings"],
     _N,
     Column("own_mean", "Own mean", digits=4),
     Column("own_n", "Own n", digits=0),
@@ -151,16 +147,11 @@ def _parts(each: Leaderboard, names: Sequence[str]) -> dict[str, pd.DataFrame]:
     """Frames of one leaderboard by the id of their table."""
     ranked, systems = [*names, *(name for name in each.evaluators if name in RANKED)], systems_of(each.rows)
     tops, pairs = board(each.rows, ranked, systems)
-    tops = tops.assign(
-        rank_interval=[rank_range(*both) for both in zip(tops["rank_low"], tops["rank_high"], strict=True)],
-        sure_ranks=[rank_range(*both) for both in zip(tops["sure_low"], tops["sure_high"], strict=True)],
-        first_percent=100 * tops["first"],
-    )
     captions = health(each.rows, systems)
     captions = captions[~captions["measure"].isin([f"cut {name}" for name in each.evaluators if name not in names])]
     levels, bins = scales(each.rows, names, systems)
     return {
-        SYSTEMS: tops,
+        SYSTEMS: worded("standings", tops),
         DIFFERENCES: pairs,
         HEALTH: captions.assign(told=captions["measure"].map(told_as)),
         LEVELS: levels,

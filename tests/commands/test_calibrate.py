@@ -203,7 +203,7 @@ def test_a_measured_calibration_is_told_beside_what_holds_by_construction(
     assert done.exit_code == 0, done.output
     assert "measured on" in done.stdout
     assert "by construction" in done.stdout
-    assert "after / before" in done.stdout
+    assert "After / before" in done.stdout
     assert "wrote " in done.stderr
     assert json.loads(progress.read_text())["phase"] == "complete"
     again = invoke("calibrate", *MEASURE, "--reading", "orbit", "--weights", "each", "--strength", "1", "--json")

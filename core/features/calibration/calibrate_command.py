@@ -8,7 +8,7 @@ import typer
 from typer.core import TyperGroup
 
 from core.commands import _outputs
-from core.commands._shared import Code, complain, exit_codes, key_values, listed, note, print_json, table
+from core.commands._shared import Code, complain, exit_codes, key_values, listed, note, print_json, show_table
 from core.commands._shared import references as names
 from core.errors import InvalidInput, ScoringStopped
 
@@ -300,11 +300,15 @@ def tell(
         return
     for sentence in filter(None, (*caveats, found.people, *(order.told if order is not None else ()))):
         note(sentence)
+    from core.features.calibration.questions import CHANGES
+
     heading = f"{found.evaluator}, reading {found.terms.reading}, λ = {strength:g}, held-out split"
     if own is None or scored is None:
-        _whole(changed, f"{heading}, {found.basis}")
-    else:
-        _beside(changed, scored, f"{heading}, measured on {own.file.images:,} pictures")
+        show_table(changed, CHANGES, f"{heading}, {found.basis}")
+    else:  # what is measured, beside what holds by construction
+        by_formula = changed[changed["gap"].isna()].set_index(["measure", "name"])["after"]
+        whole = scored[scored["gap"].isna()].join(by_formula.rename("constructed"), on=["measure", "name"])
+        show_table(whole, CHANGES, f"{heading}, measured on {own.file.images:,} pictures")
     said = f"{usual.told}; {found.n_dev} dev items, {found.n_test} held out"
     note(f"{said}; {usual.choice.note}" if usual.choice.note else said)
 
@@ -340,66 +344,3 @@ def measuring(
     for say in ended:
         say()
     note(f"wrote {path}")
-
-
-def _whole(changed: "pd.DataFrame", title: str) -> None:
-    rows = [
-        (
-            row["measure"],
-            row["name"],
-            "" if row["gap"] != row["gap"] else f"{row['gap']:g}",
-            *_sides(row),
-            _ratio(row),
-            row["n"],
-        )
-        for row in changed.to_dict("records")
-    ]
-    columns = ("measure", "of", "gap", "before (95 % CI)", "after (95 % CI)", "after / before", "n")
-    table(columns, rows, title=title)
-
-
-def _beside(changed: "pd.DataFrame", scored: "pd.DataFrame", title: str) -> None:
-    """Measured beside what holds by construction, each over the spread of its own side's unedited scores."""
-    from core.report.document import number
-
-    told = {(row["measure"], row["name"]): row for row in changed.to_dict("records") if row["gap"] != row["gap"]}
-    rows = [
-        (
-            row["measure"],
-            row["name"],
-            _sides(row)[0],
-            number(told[row["measure"], row["name"]]["after"], digits=4),
-            _sides(row)[1],
-            _ratio(row),
-            row["n"],
-        )
-        for row in scored.to_dict("records")
-        if row["gap"] != row["gap"]
-    ]
-    columns = (
-        "measure",
-        "of",
-        "before (95 % CI)",
-        "by construction",
-        "measured (95 % CI)",
-        "after / before",
-        "n",
-    )
-    table(columns, rows, title=title)
-
-
-def _sides(row: Mapping[Any, Any]) -> list[str]:
-    from core.report.document import number
-
-    sides = []
-    for side in ("before", "after"):
-        value, low, high = (number(row[name], digits=4) for name in (side, f"{side}_low", f"{side}_high"))
-        sides.append(f"{value} ({low} to {high})" if row[f"{side}_low"] == row[f"{side}_low"] else value)
-    return sides
-
-
-def _ratio(row: Mapping[Any, Any]) -> str:
-    if row["ratio"] != row["ratio"]:
-        return ""
-    ends = f" ({row['ratio_low']:.3f} to {row['ratio_high']:.3f})" if row["ratio_low"] == row["ratio_low"] else ""
-    return f"{row['ratio']:.3f}{ends}"

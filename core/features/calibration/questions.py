@@ -84,6 +84,16 @@ _RATIO = Column("ratio", "After / before [95 % CI]", digits=3, low="ratio_low", 
 _STRENGTH = (Column("strength", "λ"), Column("whence", "λ is", kind="text"))
 _REMARK = NOTE
 _FAMILY, _N = Column("name", "Family", kind="text"), Column("n", "n", digits=0)
+CHANGES = (
+    Column("measure", "Measure", kind="text"),
+    Column("name", "Of", kind="text"),
+    Column("gap", "Gap", digits=3),
+    Column("before", "Before → after [95 % CI]", digits=4, low="before_low", high="before_high", to="after"),
+    Column("constructed", "After by construction", digits=4),
+    _RATIO,
+    _N,
+)
+"""What a reader sees of :func:`core.features.calibration.effect.before_after`, and of a measurement beside it."""
 _BOUNDS = ("before", "before_low", "before_high", "after", "after_low", "after_high")
 
 

@@ -8,9 +8,11 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from core.commands import _outputs
-from core.commands._shared import Code, exit_codes, note, print_json, table
+from core.commands._shared import Code, exit_codes, note, print_json, show_table, table
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from core.features.human.studies import Study
 
 _LEFT_OUT = "the same, without damaged rows of the log"
@@ -170,6 +172,8 @@ def agreement(name: _Name, as_json: _Json = False) -> None:
     Competence is the estimated share of items that an annotator answers by knowing rather than guessing, under MACE.
     Rates of votes are about people and items like these, with what would halve their intervals.
     """
+    from pandas import DataFrame
+
     from core.features.human.crossed_votes import whom_it_is_about
     from core.features.human.study_outcomes import study_agreement, study_competence, study_kappas
     from core.features.human.vote_rates import vote_rates
@@ -186,23 +190,11 @@ def agreement(name: _Name, as_json: _Json = False) -> None:
             frames = {key: frame.to_dict("records") for key, frame in told.items()}
             print_json({"agreement": rows, **frames, "about": about})
             return
-        names = ("question", "measure", "estimate", "low", "high", "n_items", "n_votes", "note")
-        table(names, [tuple(_told(row[name]) for name in names) for row in rows])
-        if len(pairs):
-            table(
-                tuple(pairs.columns),
-                [tuple(map(_told, row)) for row in pairs.itertuples(index=False)],
-                title="\nκ by pair",
-            )
-        for frame, title in (
-            (found.people, "\ncompetence under MACE (percent)"),
-            (found.answers, "\nlikeliest answers"),
-            (rated.drop(columns="more"), "\nrates of votes (percent)"),
-        ):
-            if len(frame):
-                table(
-                    tuple(frame.columns), [tuple(map(_told, row)) for row in frame.itertuples(index=False)], title=title
-                )
+        _show(DataFrame(rows), "S-human-agreement")
+        _show(pairs, "S-human-kappa")
+        _show(found.people, "S-human-competence")
+        _show(found.answers, "S-human-answers")
+        _show(rated.drop(columns="more"), "S-human-rates")
         for row in rated.to_dict("records"):
             typer.echo(f"{row['question']}: {row['more']}")
         if about:
@@ -233,11 +225,7 @@ def rates(name: _Name, as_json: _Json = False) -> None:
         if found.empty:
             note("no item has a vote yet")
             return
-        table(
-            tuple(found.columns),
-            [tuple(map(_told, row)) for row in found.itertuples(index=False)],
-            title="rates (percent)",
-        )
+        _show(found, "S-human-powered")
         for row in found.to_dict("records"):
             typer.echo(f"{row['question']}: {what_more_votes_buy(row)}")
 
@@ -307,5 +295,10 @@ def _write(path: Path, data: bytes) -> None:
     path.write_bytes(data)
 
 
-def _told(value: object) -> object:
-    return ("—" if value != value else f"{value:.3f}") if isinstance(value, float) else value
+def _show(frame: "pd.DataFrame", of: str) -> None:
+    """Print what a report has as the table of this id; nothing where there is no row."""
+    from core.report.beyond import PEOPLE
+
+    title, columns, _ = PEOPLE[of]
+    if len(frame):
+        show_table(frame, columns, title)

@@ -9,13 +9,10 @@ import typer
 
 from core.commands import _outputs
 from core.commands._progress import Teller
-from core.commands._shared import exit_codes, note, print_json, table
+from core.commands._shared import exit_codes, note, print_json, show_table
 from core.errors import InvalidInput
 
 if TYPE_CHECKING:
-    import pandas as pd
-
-    from core.analysis.questions.question import Column
     from core.commands._progress import Update
     from core.corpora.suites import Suite
     from core.evaluators.base import Evaluator
@@ -350,7 +347,7 @@ def show(result: "SuiteResult") -> None:
     from core.features.suites import suite_tables as tables
 
     columns = tables.reached_columns([result])
-    _print(
+    show_table(
         tables.reached_table([result]),
         columns,
         f"{result.told}; 95 % intervals over {'texts' if result.by_text else 'images'}",
@@ -360,14 +357,14 @@ def show(result: "SuiteResult") -> None:
         (tables.rank_table(result), tables.RANK_COLUMNS, "Captioners"),
     ):
         if len(frame):
-            _print(frame, own, title)
+            show_table(frame, own, title)
     risks = tables.risk_table(result)
     if len(risks):
-        _print(risks, tables.RISK_COLUMNS, "How easily a comparison turns: flip risk at the comparisons' own gaps")
+        show_table(risks, tables.RISK_COLUMNS, "How easily a comparison turns: flip risk at the comparisons' own gaps")
     both = tables.before_and_after([result])
     if both["after"].notna().any():
-        _print(both, tables.BEFORE_COLUMNS, "Preference accuracy, before and after calibration")
-    _print(tables.decision_table(result), tables.DECISION_COLUMNS, "Why is mine different? Every decision")
+        show_table(both, tables.BEFORE_COLUMNS, "Preference accuracy, before and after calibration")
+    show_table(tables.decision_table(result), tables.DECISION_COLUMNS, "Why is mine different? Every decision")
 
 
 def as_plain(result: "SuiteResult", left_out: int) -> dict[str, Any]:
@@ -389,11 +386,3 @@ def complain_unscored(errors: Sequence[str]) -> None:
         note(f"and {len(errors) - ERRORS_SHOWN:,} more without a score")
     if errors:
         raise typer.Exit(1)
-
-
-def _print(frame: "pd.DataFrame", columns: "Sequence[Column]", title: str) -> None:
-    from core.report.document import Table, cells
-
-    shown = [each for each in columns if each.kind != "text" or frame[each.name].astype(bool).any()]
-    rows = cells(Table("", title, "", frame, tuple(shown)))
-    table([each.header for each in shown], rows, title=title)

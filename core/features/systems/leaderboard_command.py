@@ -1,6 +1,5 @@
 """``leaderboard``: any number of captioners, ranked with intervals, also under harmless edits."""
 
-import math
 import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -8,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from core.commands import _outputs
-from core.commands._shared import Code, exit_codes, key_values, listed, note, print_json, references, table
+from core.commands._shared import Code, exit_codes, key_values, listed, note, print_json, references, show_table, table
 from core.errors import InvalidInput
 
 if TYPE_CHECKING:
@@ -265,82 +264,24 @@ def _tell(made: "Leaderboard", *, out: Path | None, as_json: bool) -> None:
 
 
 def _show(found: "dict[str, pd.DataFrame]") -> None:
-    from core.features.systems.system_board import rank_range
+    from core.features.systems.system_tables import COLUMNS, worded
+
+    def shown(name: str, frame: "pd.DataFrame", title: str) -> None:
+        if len(frame):
+            show_table(worded(name, frame), COLUMNS[name], title)
 
     for evaluator, rows in found["standings"].groupby("evaluator", sort=False):
         n = int(rows["n_items"].iloc[0])
-        table(
-            ("rank", "system", "mean (95 % CI)", "rank interval", "first, %", "sure"),
-            [
-                (
-                    row["rank"],
-                    row["system"],
-                    _with(row, "mean"),
-                    rank_range(row["rank_low"], row["rank_high"]),
-                    _percent(row["first"]),
-                    rank_range(row["sure_low"], row["sure_high"]),
-                )
-                for row in rows.to_dict("records")
-            ],
-            title=f"{evaluator}, n = {n:,} pictures that all systems caption",
-        )
+        shown("standings", rows, f"{evaluator}, n = {n:,} pictures that all systems caption")
         if told := str(rows["note"].iloc[0]):
             note(f"{evaluator}: {told}")
-    if len(beside := found["references"]):
+    shown("references", found["references"], "Beside references, on the pictures that all systems caption")
+    if len(found["references"]):
         from core.scoring.reference_metrics import TOKENIZER
 
-        table(
-            ("system", "metric", "value (95 % CI)", "n"),
-            [(row["system"], row["metric"], _with(row, "value"), row["n_items"]) for row in beside.to_dict("records")],
-            title="Beside references, on the pictures that all systems caption",
-        )
         note(f"words of captions: {TOKENIZER}")
     pairs = found["differences"]
-    if len(pairs):
-        table(
-            ("evaluator", "higher", "lower", "difference (95 % CI)", "p (Holm)", "sure"),
-            [
-                (
-                    row["evaluator"],
-                    row["higher"],
-                    row["lower"],
-                    _with(row, "difference"),
-                    _p(row["p_holm"]),
-                    "yes" if row["sure"] else "no",
-                )
-                for row in pairs.head(PAIRS_SHOWN).to_dict("records")
-            ],
-            title="Pairwise differences",
-        )
+    shown("differences", pairs.head(PAIRS_SHOWN), "Pairwise differences")
     if len(pairs) > PAIRS_SHOWN:
         note(f"and {len(pairs) - PAIRS_SHOWN:,} more pairs; --out writes them all")
-    if len(found["swaps"]):
-        table(
-            ("evaluator", "family", "higher", "lower", "swapped by", "probability, %", "by chance, %"),
-            [
-                (
-                    row["evaluator"],
-                    row["family"],
-                    row["higher"],
-                    row["lower"],
-                    f"{row['swapped']} of {row['edits']} edits",
-                    _percent(row["probability"]),
-                    _percent(row["chance"]),
-                )
-                for row in found["swaps"].to_dict("records")
-            ],
-            title="Neighbours under harmless edits",
-        )
-
-
-def _with(row: dict[object, object], column: str) -> str:
-    value, low, high = (float(str(row[name])) for name in (column, "low", "high"))
-    return f"{value:.4f} ({low:.4f} to {high:.4f})" if low == low else f"{value:.4f} (no interval)"
-
-
-def _percent(value: float) -> str:
-    return "—" if math.isnan(value) else f"{100 * value:.1f}"
-
-
-def _p(value: float) -> str:
-    return "—" if math.isnan(value) else "< 0.001" if value < 0.001 else f"{value:.3f}"
+    shown("swaps", found["swaps"], "Neighbours under harmless edits")

@@ -4,6 +4,8 @@ from collections.abc import Callable, Mapping, Sequence
 
 import pandas as pd
 
+from core.analysis.questions.columns import EVALUATOR
+from core.analysis.questions.question import Column
 from core.features.systems.system_board import (
     agreement,
     at_equal_length,
@@ -11,6 +13,7 @@ from core.features.systems.system_board import (
     by_family,
     edits,
     places,
+    rank_range,
     systems_of,
 )
 from core.features.systems.system_captions import best_of, health, scales
@@ -63,3 +66,54 @@ def tables(
         if not only or only in names:
             found |= zip(names, make(made, own, level), strict=True)
     return found
+
+
+_SYSTEM, _N = Column("system", "System", kind="text"), Column("n_items", "n pictures", digits=0)
+_BOTH = (EVALUATOR, Column("higher", "Higher", kind="text"), Column("lower", "Lower", kind="text"))
+
+COLUMNS = {
+    "standings": (
+        Column("rank", "Rank", digits=0),
+        _SYSTEM,
+        Column("rank_interval", "Rank interval", kind="text"),
+        Column("sure_ranks", "Sure ranks", kind="text"),
+        Column("mean", "Mean [95 % CI]", digits=4, low="low", high="high"),
+        Column("first_percent", "First, %", digits=1),
+    ),
+    "references": (
+        _SYSTEM,
+        Column("metric", "Metric", kind="text"),
+        Column("value", "Value [95 % CI]", digits=4, low="low", high="high"),
+        _N,
+    ),
+    "differences": (
+        *_BOTH,
+        Column("difference", "Difference [95 % CI]", digits=4, low="low", high="high"),
+        Column("p_holm", "p, Holm", kind="p"),
+        Column("sure", "Sure", kind="text"),
+    ),
+    "swaps": (
+        *_BOTH,
+        Column("family", "Family", kind="text"),
+        Column("by", "Swapped by", kind="text"),
+        Column("probability", "Probability, %", digits=1),
+        Column("chance", "By chance, %", digits=1),
+    ),
+}
+"""What a reader sees of a table, as :func:`worded` has it."""
+
+
+def worded(name: str, frame: pd.DataFrame) -> pd.DataFrame:
+    """A table of :data:`COLUMNS` with its intervals of ranks in words and its shares in percent."""
+    if name == "standings":
+        ranks = {
+            called: [rank_range(*both) for both in zip(frame[f"{of}_low"], frame[f"{of}_high"], strict=True)]
+            for called, of in (("rank_interval", "rank"), ("sure_ranks", "sure"))
+        }
+        return frame.assign(**ranks, first_percent=100 * frame["first"])
+    if name == "differences":
+        return frame.assign(sure=frame["sure"].map({True: "yes", False: "no"}))
+    if name == "swaps":
+        by = [f"{one} of {of} edits" for one, of in zip(frame["swapped"], frame["edits"], strict=True)]
+        return frame.assign(by=by, probability=100 * frame["probability"], chance=100 * frame["chance"])
+    return frame

@@ -79,8 +79,9 @@ def test_each_evaluator_is_a_column_and_each_probe_a_row() -> None:
     told = Cells(drawn({"one": bars([-8.0, 2.0]), "other": bars([1.0, math.nan])})).rows
     assert told[0] == ["", "one", "other"]
     assert told[1] == ["Score of the unedited pair", "0.6", "0.6"]
-    assert told[2:4] == [["probe-0", "−8.0 %", "+1.0 %"], ["probe-1", "+2.0 %", "—"]]
-    assert told[4:] == [["Scale: each column has its own", "−8 to +2 %", "−1.5 to +1.5 %"], ["Noise, grey", "±2", "±2"]]
+    assert told[2] == ["Noise, in grey", "±2", "±2"]
+    assert told[3:5] == [["probe-0", "−8.0 %", "+1.0 %"], ["probe-1", "+2.0 %", "—"]]
+    assert told[5:] == [["Scale: each column has its own", "−8 to +2 %", "−1.5 to +1.5 %"]]
 
 
 def test_edits_stand_alone_until_something_is_scored() -> None:
@@ -106,7 +107,7 @@ def test_what_is_beyond_the_noise_counts_harmless_edits_with_a_change_alone() ->
     )
     assert answer({"a": bars([1.0]), "b": two}, {}) == "Changed by more than noise: a on 1 of 1 edit, b on none of 2."
     assert answer({"a": bars([-3.0, 2.0, 1.0], dropped=[True, False, None])}, {}) == (
-        "Changed by more than noise: a on 1 of 1 edit. Broken meanings lower it by more than noise: a on 1 of 2."
+        "Changed by more than noise: a on 1 of 1 edit. Broken meanings lower the score by more than noise: a on 1 of 2."
     )
     assert answer({"a": bars([math.nan], reach=math.nan), "b": bars([math.nan])}, {}) == ""
     assert (
@@ -121,14 +122,14 @@ def test_without_a_noise_band_the_answer_is_the_largest_change_and_says_nothing_
     assert answer({"a": bars([1.0, -1.0], **one)}, {}) == "Largest change: a +1.0 % (probe-0 and 1 more as far)."
     assert answer({"a": bars([0.0], **one)}, told) == "Largest change: a none (at its minimum: only a rise could show)."
     assert answer({"a": bars([-3.0, 2.0, 1.0], dropped=[True, False, None], **one)}, {}) == (
-        "Largest change: a +1.0 % (probe-2). Broken meanings lower it: a on 1 of 2."
+        "Largest change: a +1.0 % (probe-2). Broken meanings lower the score: a on 1 of 2."
     )
     assert answer({"a": bars([1.0], **one), "b": bars([9.0])}, {}) == (
         "Changed by more than noise: b on 1 of 1 edit. Largest change: a +1.0 % (probe-0)."
     )
     assert "oise" not in drawn({"a": bars([1.0], **one)}, bands={})
-    assert Cells(drawn({"a": bars([1.0], **one), "b": bars([9.0])}, bands={"b": "±2"})).rows[-1] == [
-        "Noise, grey",
+    assert Cells(drawn({"a": bars([1.0], **one), "b": bars([9.0])}, bands={"b": "±2"})).rows[2] == [
+        "Noise, in grey",
         "not known",
         "±2",
     ]
@@ -137,7 +138,7 @@ def test_without_a_noise_band_the_answer_is_the_largest_change_and_says_nothing_
 def test_groups_of_edits_stand_under_their_names() -> None:
     edits = [Edit(f"probe-{place}", f"probe-{place}", group) for place, group in enumerate("xxy")]
     told = Cells(drawn({"one": bars([1.0, 2.0, 3.0])}, edits)).rows
-    assert [row[0] for row in told[2:7]] == ["x", "probe-0", "probe-1", "y", "probe-2"]
+    assert [row[0] for row in told[3:8]] == ["x", "probe-0", "probe-1", "y", "probe-2"]
 
 
 def test_evaluators_share_a_scale_unless_one_moves_over_three_times_as_far() -> None:
@@ -147,6 +148,13 @@ def test_evaluators_share_a_scale_unless_one_moves_over_three_times_as_far() -> 
     assert "each column has its own" in drawn({"one": bars([-80.0]), "other": bars([-4.0])})
     far = places(drawn({"one": bars([-80.0]), "other": bars([-4.0])}), "shift")
     assert far[1] == (0.0, pytest.approx(100 * 4 / 6, abs=0.01)), "its own: from −4 to 2"
+
+
+def test_a_column_in_which_nothing_is_drawn_takes_the_scale_of_the_others() -> None:
+    still = bars([0.0, 0.0], reach=math.nan)
+    told = Cells(drawn({"still": still, "one": bars([-8.0, 1.0], reach=math.nan)}, bands={})).rows
+    assert told[-1] == ["Scale of all bars", "−8.0 to +1.0 %"]
+    assert Cells(drawn({"still": still}, bands={})).rows[-1] == ["Scale of all bars", "−1.0 to +1.0 %"]
 
 
 def test_bars_and_band_lie_on_the_evaluators_own_scale() -> None:

@@ -335,7 +335,7 @@ def test_what_no_run_measured_is_never_called_noise_and_the_way_to_measure_it_is
     assert "(Upside down), grounding-judge none (at its maximum: only a fall could show). Broken meanings" in bare
     assert "No run tells how far conse-lite0 and grounding-judge move by themselves." in bare
     assert "than noise" not in bare
-    assert "Grey" not in bare
+    assert "Grey is noise" not in bare
     write_noise("grounding-judge", "larger", edits=2 * SURE)
     write_noise("conse-lite0", "own")
     told = open_page(LAB, **about)
@@ -350,7 +350,7 @@ def test_a_metric_with_a_run_stands_beside_one_without(open_page: Open, own_fold
     told = said(app)
     assert "Changed by more than noise: conse-lite0 on 1 of 1 edit. Largest change: grounding-judge none" in told
     assert "No run tells how far grounding-judge moves by itself." in told
-    assert "Noise, grey ±1.00 %, n = 20 not known" in told
+    assert "Noise, in grey ±1.00 %, n = 20 not known" in told
     (link,) = [each.proto for each in app.get("page_link") if each.proto.label == "Audit it"]
     assert (led(link), "evaluators=grounding-judge" in link.query_string) == (RUN, True)
 
@@ -371,7 +371,7 @@ def test_the_answer_counts_edits_beyond_the_noise_and_tells_a_score_at_the_end_o
     assert table.index("Edits of the picture") < table.index("Upside down") < table.index("against a neutral word")
     assert "cheap frog" not in table  # it cannot be made: no row of dashes
     broken = said(open_page(LAB, probes="vflip,order", **about))
-    assert "Broken meanings lower it by more than noise: conse-lite0 on" in broken
+    assert "Broken meanings lower the score by more than noise: conse-lite0 on" in broken
 
 
 def test_the_way_to_a_picture_of_ones_own_is_one_button_at_the_top(open_page: Open) -> None:

@@ -168,7 +168,7 @@ def shift_curves(
     )
 
 
-ONE_SCALE, OWN_SCALES = "Scale of the bars", "Scale: each column has its own"
+ONE_SCALE, OWN_SCALES = "Scale of all bars", "Scale: each column has its own"
 """What the row of the scales is called: whether bars of two columns can be compared by their length."""
 
 A_TABLE = 3
@@ -216,7 +216,7 @@ def bars_beside(
         edits: one at least.
         figures: by evaluator, a bar an edit in the same order.
         heads: what stands above each: the score that the bars are changes of.
-        bands: what stands below each that has a shaded stretch: that in words.
+        bands: what stands above each that has a shaded stretch: that in words.
         alt: what the tables say, for those who cannot see them.
         chosen: name of the edit that is marked.
 
@@ -266,8 +266,12 @@ ALIKE = 3.0
 
 
 def one_scale(figures: Iterable[Figure]) -> tuple[float, float] | None:
-    """What all bars span together, in percent; None where one moves so much further that others were not seen."""
-    ends = [_ends(figure) for figure in figures]
+    """What all bars span together, in percent; None where one moves so much further that others were not seen.
+
+    A column in which nothing is drawn, since nothing moves and no noise is known, takes the scale of the others.
+    """
+    own = list(figures)
+    ends = [_ends(each) for each in own if each.shades or each.frame["value"].fillna(0.0).any()] or [_ends(own[0])]
     sizes = [high - low for low, high in ends]
     return (min(low for low, _ in ends), max(high for _, high in ends)) if max(sizes) <= ALIKE * min(sizes) else None
 
@@ -310,8 +314,8 @@ def answer(figures: Mapping[str, Figure], ends: Mapping[str, str]) -> str:
 _ANSWERS = (
     "Changed by more than noise:",
     "Largest change:",
-    "Broken meanings lower it by more than noise:",
-    "Broken meanings lower it:",
+    "Broken meanings lower the score by more than noise:",
+    "Broken meanings lower the score:",
 )
 """How the sentences of :func:`answer` begin."""
 
@@ -348,25 +352,18 @@ def _table(
         marked = ' class="chosen"' if edit.name == chosen else ""
         cells = "".join(drawn[name][place] for name in figures)
         lines += f'<tr data-edit="{escape(edit.name)}"{marked}>{_row_head(edit, edit.name == chosen)}{cells}</tr>'
-    score, scale, noise = (
-        _said(head, [told[name] for name in figures if name in told])
-        for head, told in (
-            ("Score of the unedited pair", heads),
-            (
-                ONE_SCALE if len(set(spans.values())) == 1 else OWN_SCALES,
-                {name: _reach(figures[name], *spans[name]) for name in figures},
-            ),
-            ("Noise, grey", {name: bands.get(name, "not known") for name in figures if bands.keys() & figures.keys()}),
-        )
-    )
+    score = _said("Score of the unedited pair", [heads[name] for name in figures])
+    noise = _said("Noise, in grey", [bands.get(name, "not known") for name in figures] if bands else ())
+    reaches = [_reach(figures[name], *spans[name]) for name in figures]
+    scale = _said(OWN_SCALES, reaches) if len(set(spans.values())) > 1 else _said(ONE_SCALE, reaches[:1])
     return (
         f'<table style="--many:{max(len(figures), 1)}" aria-label="{escape(alt)}"><thead><tr><td></td>{names}</tr>'
-        f"</thead><tbody>{score}{lines}{scale}{noise}</tbody></table>"
+        f"</thead><tbody>{score}{noise}{lines}{scale}</tbody></table>"
     )
 
 
 def _said(head: str, cells: Sequence[str]) -> str:
-    """A row of words; nothing where there is no figure to say them of."""
+    """A row of words; nothing where there is none to say."""
     told = "".join(f"<td>{escape(each)}</td>" for each in cells)
     return f'<tr class="said"><th scope="row">{head}</th>{told}</tr>' if cells else ""
 
@@ -410,8 +407,8 @@ def _cell(row: Mapping[Any, Any], style: Style, ground: str, low: float, high: f
     look = f"background:{fill};border-color:{style.colour}"
     bar = "" if math.isnan(value) else _stretch("shift", min(value, 0.0), max(value, 0.0), low, high, look)
     return (
-        f'<td title="{escape(str(row["hover"]))}"><span class="bar">{ground}{bar}</span>'
-        f'<span class="number">{escape(str(row["text"]))}</span></td>'
+        f'<td title="{escape(str(row["hover"]))}"><span class="number">{escape(str(row["text"]))}</span>'
+        f'<span class="bar">{ground}{bar}</span></td>'
     )
 
 

@@ -30,7 +30,8 @@ from core.features.metric_check.judged_families import (
     evidence_of,
     shifts_of,
 )
-from core.probes.base import ENGLISH, IDENTITY, Edits, Expectation, Probe
+from core.probes.base import ENGLISH, IDENTITY, Axis, Edits, Expectation, Probe
+from core.probes.registry import catalogue
 from core.probes.words.mentions import PLACES, place_named
 from core.probes.words.templates import base_caption
 from core.registry import STRANGERS, line_of
@@ -494,10 +495,12 @@ def _shifts(
     cache: EmbeddingCache,
     progress: Progress | None = None,
 ) -> tuple[list[list[LabRow]], str]:
-    """Every probe's rows, an item at a time, and why there are none where the metric cannot be run."""
+    """Every probe's rows and those of edits that nobody can see, an item at a time, and why there are none where the
+    metric cannot be run."""
     rows: list[list[LabRow]] = []
+    scored = [*(probe for probe in catalogue() if probe.axis is Axis.NULL), *probes]
     for index, (bench, caption) in enumerate(zip(benches, captions, strict=True)):
-        found = run_lab(bench, caption, probes, [reference], pool=pool, cache=cache)
+        found = run_lab(bench, caption, scored, [reference], pool=pool, cache=cache)
         if found.failures:
             return rows, next(iter(found.failures.values()))
         rows.append([row for row in found.rows if row.probe != IDENTITY and not _is_baseline(row)])

@@ -27,7 +27,7 @@ from pages.views.common.url_state import PageState
 from pages.views.probe_lab.lab_picture import data_address, said_for, said_of
 from pages.views.probe_lab.lab_searches import asked_last
 from pages.views.probe_lab.lab_sheet import apart, not_told, template, unmeasured
-from pages.views.probe_lab.lab_state import own_metrics
+from pages.views.probe_lab.lab_state import own_metrics, ready_evaluators
 
 _JS = """
 export default function ({ data, parentElement, setTriggerValue }) {
@@ -140,11 +140,15 @@ def _notes(bench: Workbench, made: Sequence[tuple[Probe, Variant]], caption: str
         yield f"Of “{safe(bare)}” and the like, not of the caption beside: {safe(', '.join(of_template), limit=400)}."
 
 
+_NOISE = (
+    "Grey is noise: 95 of 100 edits that nobody can see, such as saving as JPEG, change the score by no more, as "
+    "estimated from n. A pale bar lies in it."
+)
 _HOW = (
     "Each bar is the percent change against the edit's baseline: the unedited pair, and of a word the caption beneath "
     "it, with a neutral word. Metrics share a scale unless one moves over three times as far as another. The noise is "
-    "of the metric's run. Where an edit breaks the meaning its colour says whether the score drops beyond noise, as it "
-    "must."
+    "of the metric's run. Where an edit breaks the meaning its colour says whether the score "
+    "drops beyond noise, as it must."
 )
 
 
@@ -170,23 +174,19 @@ def charts(bench: Workbench, edited: Edited, result: LabResult | None, *, chosen
     bars = {name: _bars(bench, result, name, rows) for name, rows in shifts.items()} if result and names else {}
     if said := answer(bars, ends):
         st.markdown(f"**{safe(said, limit=2000)}**")
-    if edited.left_out:
-        st.caption(safe(edited.left_out, limit=1500))
-    if not names:
-        return
-    _offer_noise(result)
     bands = {name: _band(band, bars[name]) for name, band in result.bands.items() if name in bars} if result else {}
-    alt = "; ".join(_spoken(*each) for each in bars.items()) or "Edits"
-    rows = [replace(each, against=result.compared_with(each.name)) if result else each for each in edited.rows]
-    st.html(bars_beside(rows, bars, heads=heads, bands=bands, alt=alt, chosen=chosen))
+    if bands:
+        st.caption(_NOISE)
+    if names:
+        _offer_noise(result)
+    if names:
+        alt = "; ".join(_spoken(*each) for each in bars.items()) or "Edits"
+        rows = [replace(each, against=result.compared_with(each.name)) if result else each for each in edited.rows]
+        st.html(bars_beside(rows, bars, heads=heads, bands=bands, alt=alt, chosen=chosen))
     if bars:
-        grey = (
-            "Grey: 95 of 100 invisible edits stay inside, as estimated from n; a faint bar lies in it. "
-            if bands
-            else ""
-        )
-        st.caption(f"{grey}A click on a row shows below what the metric saw.", help=_HOW)
-    for line in (*edited.notes, *(_below(result, shifts) if result else ())):
+        st.caption("Click a row to see below what the metric saw of it.", help=_HOW)
+    left_out = [safe(edited.left_out, limit=1500)] if edited.left_out else []
+    for line in (*left_out, *edited.notes, *(_below(result, shifts) if bars and result else ())):
         st.caption(line)
 
 
@@ -195,7 +195,7 @@ def _offer_noise(result: LabResult | None) -> None:
     if result is None or not (said := not_told(result)):
         return
     names = unmeasured(result)
-    ready = [name for name in names if name in evaluators.catalogue()]
+    ready = [name for name in names if name in ready_evaluators()]
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
         st.caption(safe(said, limit=600), width="content")
         if may_operate():

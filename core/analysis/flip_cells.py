@@ -67,8 +67,8 @@ REVERSED = f"reversed in {100 * TOLERATED:g} % of pairs or more"
 """What becomes, under a harmless edit, of a lead that is smaller than the trustworthy gap."""
 
 EVIDENCE = (
-    f"The smallest difference between the scores of two single captions that a harmless edit hardly reverses: smaller "
-    f"ones are {REVERSED}. Nine in ten pairs of shifts differ by no more than this gap."
+    f"The smallest difference between two single captions that a harmless edit hardly reverses. Smaller ones are "
+    f"{REVERSED}. Nine in ten pairs of shifts differ by no more than this gap."
 )
 """What the trustworthy gap is, wherever one is shown."""
 

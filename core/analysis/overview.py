@@ -361,7 +361,7 @@ def card_risks(view: View, card: pd.DataFrame, *, gap: float = CARD_GAP) -> pd.D
     Returns:
         The columns of :func:`core.analysis.flip_cells.cell_risks` and unit, for each of UNITS; and those of
         :func:`core.analysis.flip_cells.evident_gaps` as evidence, evidence_low, evidence_high, of_iqr, null_evidence,
-        apart_evidence and said.
+        and apart_evidence.
     """
     picked = dict(zip(card[list(BY)].itertuples(index=False, name=None), card["n_families"], strict=True))
     cells = [cell for cell in shift_cells(view) if cell.name in picked]
@@ -377,7 +377,6 @@ _EVIDENCE = {
     "of_iqr": "of_iqr",
     "null_d": "null_evidence",
     "apart_d": "apart_evidence",
-    "said": "said",
 }
 
 

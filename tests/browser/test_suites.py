@@ -40,7 +40,7 @@ def test_from_the_menu_to_a_number_whose_link_reproduces_it(server: str, page: P
     at_query(page, {"measure": "accuracy_strict"})
     page.reload()
     settled(page)
-    expect(page.get_by_text("Agreement with people: Accuracy %, a tie an error")).to_be_visible()
+    expect(page.locator("strong", has_text="Accuracy %, a tie an error")).to_be_visible()
 
 
 @pytest.mark.usefixtures("kept")

@@ -72,7 +72,7 @@ def test_a_result_is_shown_as_its_tables_are_and_its_link_reproduces_it(open_pag
     decisions = next(frame for frame in shown if "decision" in frame)
     assert decisions["decision"].tolist() == tables.decision_table(result)["decision"].tolist()
     assert "Before and after calibration" in said(app)
-    assert "Agreement with people: Accuracy %, a tie an error" in said(app)
+    assert "**Accuracy %, a tie an error**" in said(app)
     assert all(chart.proto.alt for chart in app.get("plotly_chart"))
 
 
@@ -112,7 +112,7 @@ def test_a_result_with_a_run_shows_how_easily_its_comparisons_turn(open_page: Op
 
 def test_a_suite_of_captions_says_that_no_flip_risk_is_told_of_it(open_page: Open, kept: str) -> None:
     told = said(open_page(SUITES))
-    assert "of ratings, and of two captions of one picture, it is not" in told
+    assert "No flip risk: it needs two pictures of one text" in told
     assert "How easily does a comparison turn?" not in told
 
 

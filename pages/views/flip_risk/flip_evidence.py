@@ -63,7 +63,12 @@ def draw_evidence(files: Signature, scope: Narrowed, chosen: Slice, *, same: boo
     _largest(_lead(files, scope, chosen))
     draw_folded("The gap of every family", lambda: _gaps(evident(files, scope, chosen)), key="flip.gaps")
     if same:
-        _became(turned(files, scope, chosen))
+        draw_folded(
+            "Do near ties turn as often as told?",
+            lambda: _became(turned(files, scope, chosen)),
+            key="flip.ties",
+            icon=":material/show_chart:",
+        )
 
 
 def _gaps(found: pd.DataFrame) -> None:
@@ -79,14 +84,13 @@ def _gaps(found: pd.DataFrame) -> None:
         alt="The gap from which on the flip risk is below 5 %",
         height="content",
         column_order=(
-            *("evaluator", "family", "said", "d", "ends", "of_iqr", "of_sd", "null_d"),
+            *("evaluator", "family", "d", "ends", "of_iqr", "of_sd", "null_d"),
             *(("pairs", "apart_d", "apart_ends") if SAME in set(found["pairs"]) else ()),
             *("n_items", "note"),
         ),
         column_config={
             "evaluator": "Metric",
             "family": "Family",
-            "said": st.column_config.TextColumn("In words", width="large"),
             "d": number("Gap", format="%.4g", help="In units of the score"),
             "ends": look,
             "of_iqr": number("% of the IQR", format="%.1f", help="Of the metric's unedited scores"),
@@ -162,7 +166,6 @@ def _lead(files: Signature, scope: Narrowed, chosen: Slice) -> pd.DataFrame:
 
 def _became(ties: pd.DataFrame) -> None:
     """What became of near ties: a sentence an evaluator, and what was told against what turned."""
-    st.header("Do near ties turn as often as told?", anchor=False)
     whole = ties[ties["family"] == EVERY]
     for row in whole[whole["told_of"].str.contains("more")].to_dict("records"):
         ends = row["note"] if pd.isna(row["low"]) else f"95 % CI {row['low']:.0f} to {row['high']:.0f}"

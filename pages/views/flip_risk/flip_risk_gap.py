@@ -40,13 +40,13 @@ from pages.views.common.run_corpora import corpus_names
 from pages.views.common.scope_chips import scope_fields
 from pages.views.common.shown_answers import interval
 from pages.views.common.slice_filters import describe, offer_relaxing, slice_fields, slice_link
-from pages.views.common.text import THE_PAPER, counted, listed, safe
+from pages.views.common.text import THE_PAPER, listed, safe
 from pages.views.common.url_state import Field, PageState, count_field, joined, one_of, some_of, switch_field
 from pages.views.flip_risk.flip_evidence import cells_of, draw_evidence
 from pages.views.probe_lab.lab_state import linked_evaluators, ready_evaluators
 
-MOST_TOLD = 4
-"""Metrics named in the first sentence; more are counted, and stand in the map."""
+MOST_TOLD = 3
+"""Metrics named in the first sentence; of more their range is told, and each stands in the map."""
 
 _SPREAD = "Spread: the range of the middle half of a metric's scores. "
 _ALONE = "Each picture has one caption here: how often two captions of one picture would turn is not known."
@@ -167,32 +167,24 @@ def _often(cells: pd.DataFrame, gap: float, unit: str) -> str:
         return ""
     worst = known.loc[known.groupby("evaluator", sort=False)["risk"].idxmax()]
     worst = worst.sort_values("risk", ascending=False, kind="stable")
-    edits, shares = list(dict.fromkeys(map(_named, worst["family"]))), [f"{100 * risk:.0f}" for risk in worst["risk"]]
+    shares = [f"{100 * risk:.0f}" for risk in worst["risk"]]
     whose = set(worst["pairs"])
     two = "two captions" + (f" of {'one picture' if SAME in whose else APART}" if len(whose) == 1 else "")
     of = "a metric's spread" if unit == IQR else "its scale"
-    ahead = f"If one of {two} is ahead by {100 * gap:g} % of {of}, "
+    ahead = f"Of {two}, one is ahead by {100 * gap:g} % of {of}. "
     if not worst["risk"].any():
-        return f"{ahead}no harmless edit puts the other ahead in any pair."
-    if worst["low"].max() <= worst["high"].min():
-        all_of = "all " * (len(worst) == cells["evaluator"].nunique())
-        among = (
-            f", under {all_of}{len(worst)} metrics" if len(worst) > 1 else f" under {safe(worst['evaluator'].iloc[0])}"
-        )
-        often = f"**{' to '.join(dict.fromkeys((shares[-1], shares[0])))} %** of pairs{among}"
+        return f"{ahead}No harmless edit puts the other ahead in any pair."
+    first, *others = set(worst["family"])
+    edit = "The edit that flips most" if others else f"*{safe(family_title(str(first)))}*"
+    alike = worst["low"].max() <= worst["high"].min()
+    if len(worst) == 1 or (len(worst) <= MOST_TOLD and not alike):
+        told = zip(shares, worst["evaluator"], strict=True)
+        often = listed([f"**{share} %** of pairs under {safe(name)}" for share, name in told])
     else:
-        told = [
-            f"**{share} %** of pairs under {safe(name)}" + f" ({_named(family)})" * (len(edits) > 1)
-            for share, name, family in zip(shares, worst["evaluator"], worst["family"], strict=True)
-        ]
-        told[MOST_TOLD:] = [f"no more under {counted(len(told) - MOST_TOLD, 'other')}"] * (len(told) > MOST_TOLD)
-        often = listed(told)
-    edit = edits[0] if len(edits) == 1 else "the edit that flips most"
+        all_of = "all " * (len(worst) == cells["evaluator"].nunique())
+        among = f"under {all_of}{len(worst)} metrics" if alike else "by metric"
+        often = f"**{' to '.join(dict.fromkeys((shares[-1], shares[0])))} %** of pairs, {among}"
     return f"{ahead}{edit} puts the other ahead in {often}."
-
-
-def _named(family: object) -> str:
-    return f"*{safe(family_title(str(family)))}*"
 
 
 def _controls(state: PageState, gap: float, usual: float) -> None:
@@ -200,7 +192,7 @@ def _controls(state: PageState, gap: float, usual: float) -> None:
     key = state.key("gap.widget")
     st.session_state[key] = gap
     row.select_slider(
-        "How far one is ahead",
+        f"How far one is ahead, in {_UNIT_LABELS[state.get('unit')]}",
         GAPS,
         key=key,
         format_func=lambda gap: f"{100 * gap:g} %",

@@ -208,16 +208,15 @@ def _risk(row: pd.Series, risks: pd.DataFrame) -> str:
 
 
 def _evidence(row: pd.Series) -> str:
-    """What a difference of scores must exceed, in words."""
-    if not row["said"]:
+    """What a difference of two captions must exceed, in words."""
+    if math.isnan(row["evidence"]):
         return ""
     known = (
         [] if math.isnan(row["evidence_low"]) else [f"95 % CI {row['evidence_low']:.3g} to {row['evidence_high']:.3g}"]
     )
     known += [] if math.isnan(row["of_iqr"]) else [f"{row['of_iqr']:.0f} % of its spread"]
     null = "" if math.isnan(row["null_evidence"]) else f". Under invisible edits the gap is {row['null_evidence']:.3g}"
-    said = str(row["said"])
-    return f"{said[0].upper()}{said[1:]}" + (f" ({', '.join(known)})" if known else "") + null
+    return f"Trustworthy gap {row['evidence']:.3g}" + (f" ({', '.join(known)})" if known else "") + null
 
 
 def between(low: float, high: float, n: int, *, scale: float = 100, digits: int = 1) -> str:

@@ -76,8 +76,8 @@ NAME = "Demo foils"
 """What its suite is called."""
 
 SAID = (
-    "This is an example: a foil is wrong by construction, as it names what the picture does not show. Nobody was "
-    "asked, so what stands below is no agreement with people."
+    "Example: each wrong caption names what its picture does not show. Nobody was asked, so this is no agreement with "
+    "people."
 )
 
 
@@ -99,7 +99,7 @@ _SAID = "suites.said"
 def draw_start(state: PageState) -> None:
     """Draw the choices and the button; below, the jobs of suites that this server knows."""
     with st.expander(
-        "Hold metrics to a suite",
+        "Run metrics on a suite",
         icon=":material/play_arrow:",
         expanded=bool(state.get("file") or state.get("folder")),
     ):

@@ -50,7 +50,7 @@ def draw_nothing() -> None:
             key="suites.example",
             on_click=partial(start, request),
         )
-        st.caption("27 captions of the demo corpus, each beside one with a wrong object; nobody was asked.")
+        st.caption("27 captions of the demo corpus, each beside one with a wrong object; no person judged them.")
     st.caption(
         "Files that are read: Flickr8k-Expert and -CF, Pascal-50S, Composite, FOIL, CapArena, M-CapEval1k; of videos, "
         "VATEX-EVAL and ActivityNet-FOIL; your own table (image, caption, rating; or text, left, right, preferred)."
@@ -78,7 +78,7 @@ def draw_result(state: PageState, result: SuiteResult) -> None:
     what = "video" if result.suite in VIDEOS else "image"
     st.caption(
         f"{counted(result.judgements, 'judgement')} of {counted(result.images, what)}; "
-        f"{counted(len({each.evaluator for each in result.reached}), 'metric')}; its number is "
+        f"{counted(len({each.evaluator for each in result.reached}), 'metric')}; its usual measure is "
         f"{safe(tables.MEASURES[result.convention])}."
     )
     table = tables.reached_table([result])
@@ -112,7 +112,7 @@ def _figure(state: PageState, result: SuiteResult, table: pd.DataFrame) -> None:
     )
     figure = agreement(table, measure=chosen, axis=tables.MEASURES[chosen])
     with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute"):
-        st.markdown(f"**Agreement with people: {safe(tables.MEASURES[chosen])}**", width="content")
+        st.markdown(f"**{safe(tables.MEASURES[chosen])}**", width="content")
         figure_buttons(
             figure,
             table,
@@ -148,16 +148,10 @@ def _before_and_after(result: SuiteResult) -> None:
     data_buttons(both, f"{result.id}-calibrated", key="suites.both")
 
 
-_NO_RISK = (
-    "How easily a comparison turns (flip risk) is told of suites of two pictures of one text, where a run of the same "
-    "metrics is named at the start; of ratings, and of two captions of one picture, it is not."
-)
-
-
 def _risks(result: SuiteResult) -> None:
     risks = tables.risk_table(result)
     if risks.empty:
-        st.caption(_NO_RISK)
+        st.caption("No flip risk: it needs two pictures of one text, and a run of the same metrics.")
         return
     st.header("How easily does a comparison turn?", anchor=False)
     _rows(risks, tables.RISK_COLUMNS, "Flip risk of the comparisons by family of edits", "suites.risks")

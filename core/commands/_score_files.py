@@ -4,10 +4,10 @@ import math
 import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
+from pathlib import Path, PureWindowsPath
 from typing import TYPE_CHECKING
 
-from core.corpora.caption_tables import CaptionRow, read_caption_table, read_references
+from core.corpora.caption_tables import CaptionRow, read_caption_table, read_references, said_text
 from core.corpora.corpus_files import LeftOut, inside
 from core.corpora.folder_tables import packed_images
 from core.corpora.image_header import SUFFIXES
@@ -194,7 +194,7 @@ def _rows(path: Path) -> dict[str, CaptionRow]:
     for row in table.whole_rows():
         if not row.captions and table.columns:
             columns = columns or list(row.rest)
-            row = row._replace(captions=tuple(map(str, row.rest.values())))  # a column of a system
+            row = row._replace(captions=tuple(said_text(cell) or "" for cell in row.rest.values()))  # of a system
         if row.key in found:
             raise BadCorpus(f"{table.where(row.number)}: id {row.key!r} was there before; keep one")
         found[row.key] = row
@@ -261,7 +261,8 @@ class ImageFolder:
         path = Path(named)
         if (path.is_absolute() or ".." in path.parts) and path.is_file():
             return path
-        found = self._below(self.folder, path.name if path.is_absolute() else named)
+        other = PureWindowsPath(named)  # splits at / and at \
+        found = self._below(self.folder, other.name if other.root else named)
         return path if found is None and path.is_file() else found
 
     def left_over(self, used: Iterable[Path]) -> tuple[str, ...]:

@@ -10,7 +10,7 @@ import numpy as np
 
 from core.corpora.corpus_files import LeftOut
 from core.corpora.curation import FLAWS, Instance
-from core.corpora.findings import Findings, floats
+from core.corpora.findings import Findings, decimal, floats
 from core.corpora.schema import Box, Mask, Rejection
 from core.errors import InvalidInput
 
@@ -35,7 +35,7 @@ def read_box(values: Any, *, what: str, width: int, height: int, shares: bool = 
         if not isinstance(values, list | tuple):
             raise TypeError("not a list")
         units = (width, height, width, height) if shares else (1, 1, 1, 1)
-        box = Box(*(float(value) * unit for value, unit in zip(values, units, strict=True)))
+        box = Box(*(decimal(value) * unit for value, unit in zip(values, units, strict=True)))
     except (TypeError, ValueError, OverflowError) as error:
         detail = f"{what} is {str(values)[:60]}; it must be four numbers x, y, width, height in px with a positive size"
         raise LeftOut("annotation-bad-box", detail) from error

@@ -15,10 +15,9 @@ Any of them may be packed with gzip. Sources of the layouts: cocodataset.org/#fo
 huggingface.co/docs/datasets/image_dataset; Young et al. (2014), readme of Flickr30k; textvqa.org/textcaps.
 """
 
-import json
 import math
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from io import StringIO
 from pathlib import Path
@@ -26,8 +25,20 @@ from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from core.corpora.corpus_files import decoded, parse_json, read_text, shown
+from core.corpora.findings import key as plain_key
+from core.corpora.findings import mark, whole
 from core.corpora.packed_pictures import CAPTIONS, PACKED, unpacked
-from core.corpora.table_cells import IMAGE, KEY, LINES, Cells, plain_name, roles_of, too_long
+from core.corpora.table_cells import (
+    IMAGE,
+    KEY,
+    LINES,
+    Cells,
+    listed_texts,
+    plain_name,
+    roles_of,
+    too_long,
+    written_list,
+)
 from core.errors import BadCorpus
 from core.yes_no import says_nothing
 
@@ -100,7 +111,7 @@ class CaptionTable:
         """
         if self.ending in LINES:
             self.unit = "line"
-            yield from map(self._row, self._lines())
+            yield from self._told(self._lines())
         elif self.ending == ".json":
             text, self.text = self.text, ""  # not held beside what it says
             held = [parse_json(text, where=self.name, unique_keys=True)]
@@ -108,10 +119,10 @@ class CaptionTable:
             yield from self._json(held.pop())
         elif _TOKEN.match(self.text) or self.ending == ".token":
             self.unit = "line"
-            yield from map(self._row, self._tokens())
+            yield from self._told(self._tokens())
         else:
             self.unit = "line"
-            yield from map(self._row, self._cells())
+            yield from self._told(self._cells())
 
     def whole_rows(self) -> Iterator[CaptionRow]:
         """Read the rows, once, where a caption that is too long is not left out.
@@ -149,13 +160,13 @@ class CaptionTable:
         if isinstance(value, dict):
             lists = [name for name in LISTS if _objects(value.get(name))]
             if {"images", "annotations"} <= set(lists):
-                return map(self._row, self._coco(value["images"], value["annotations"]))
+                return self._told(self._coco(value["images"], value["annotations"]))
             if not lists:
                 return self._by_image(value)
             value = value[lists[0]]
         if not isinstance(value, list) or not value:
             raise BadCorpus(f"{self.name} must hold {{image: caption}} or [{{image_id, caption}}], got {shown(value)}")
-        return map(self._row, self._listed(value))
+        return self._told(self._listed(value))
 
     def _by_image(self, held: Mapping[str, Any]) -> Iterator[CaptionRow]:
         for number, (key, value) in enumerate(held.items(), start=1):
@@ -174,15 +185,16 @@ class CaptionTable:
 
     def _coco(self, images: list[Any], annotations: list[Any]) -> Iterator[_Record]:
         """COCO's captions, all those of a picture together, in the order of their ids."""
-        names = {each.get("id"): each.get("file_name") for each in images if isinstance(each.get("id"), str | int)}
-        held: dict[Any, list[tuple[int, Mapping[str, Any]]]] = {}
+        names = {plain_key(each.get("id")): each.get("file_name") for each in images}
+        held: dict[str, list[tuple[int, Mapping[str, Any]]]] = {}
         for number, each in enumerate(annotations, start=1):
-            if not isinstance(each, dict) or isinstance(each.get("image_id", []), dict | list):
+            own = plain_key(each.get("image_id")) if isinstance(each, dict) else None
+            if own is None:
                 raise BadCorpus(f"{self.where(number)} must be {{image_id, caption}}, got {shown(each)}")
-            if not (each.get("is_rejected") or each.get("is_precanned")):  # VizWiz: nobody described the picture
-                held.setdefault(each["image_id"], []).append((number, each))
+            if not refused(each):
+                held.setdefault(own, []).append((number, each))
         for key, found in held.items():
-            found.sort(key=lambda each: each[1]["id"] if isinstance(each[1].get("id"), int) else each[0])
+            found.sort(key=lambda each: each[0] if (own := whole(each[1].get("id"))) is None else own)
             captions = [each.get("caption") for _, each in found]
             yield found[0][0], {"image_id": key, "image": names.get(key), "captions": captions}
 
@@ -216,11 +228,14 @@ class CaptionTable:
         self.columns = {name: cell.strip() for name, cell in zip(header, row, strict=True) if name}
         return header
 
+    def _told(self, records: Iterable[_Record]) -> Iterator[CaptionRow]:
+        return (self._row(record) for record in records if not refused(record[1]))
+
     def _row(self, record: _Record) -> CaptionRow:
         number, cells = record
         roles = roles_of(tuple(cells))
         image = self._identity(number, cells[roles.image]) if roles.image else ""
-        key = (self._identity(number, cells[roles.key]) if roles.key else "") or image
+        key = (plain_key(self._identity(number, cells[roles.key])) if roles.key else "") or image
         if not key:
             raise BadCorpus(self._unnamed(number, cells))
         if roles.number:
@@ -230,7 +245,10 @@ class CaptionTable:
             text = cells[roles.said]
             usual = type(text) is str and len(text) > _SHORT and text[0] != "["
             said = (text,) if usual else self._texts(number, text, roles.said)
-        people = self._texts(number, cells[roles.people], roles.people) if roles.people else ()
+        people: tuple[str, ...] = ()
+        if roles.people:
+            told = cells[roles.people]
+            people = self._texts(number, listed_texts(told) if self.columns else told, roles.people)
         rest = {plain: cells[name] for plain, name in roles.rest} if roles.rest else _NO_CELLS
         return CaptionRow(number, key, image, said, tuple(filter(str.strip, people)) if people else people, rest)
 
@@ -246,18 +264,16 @@ class CaptionTable:
     def _identity(self, number: int, value: object) -> str:
         if isinstance(value, str):
             return value.strip()
-        if type(value) is int:
-            return str(value)
         if value is None:
             return ""
-        if isinstance(value, float) and value.is_integer():
-            value = int(value)  # as pandas writes a column of numbers with gaps
-        if isinstance(value, bool) or not isinstance(value, int):
+        own = None if isinstance(value, float) and not value.is_integer() else plain_key(value)
+        if own is None:
             raise BadCorpus(f"{self.where(number)}: the image must be a text or a whole number, got {shown(value)}")
-        return str(value)
+        return own
 
     def _texts(self, number: int, value: object, name: str, *, of: str = "") -> tuple[str, ...]:
-        value = _listed_in(value) if self.columns else value
+        if self.columns and isinstance(value, str) and (held := written_list(value)) is not None:
+            value = held  # as Flickr30k's annotations on the hub
         if isinstance(value, str) and len(value) > _SHORT:
             return (value,)
         found = tuple(map(said_text, value)) if isinstance(value, list) else (said_text(value),)
@@ -270,13 +286,9 @@ class CaptionTable:
 _NO_CELLS: Mapping[str, Any] = MappingProxyType({})
 
 
-def _listed_in(cell: object) -> object:
-    """The list that a cell of a table holds as JSON, as Flickr30k's annotations on the hub; else the cell."""
-    try:
-        held = json.loads(cell) if isinstance(cell, str) and cell.startswith("[") else cell
-    except (ValueError, RecursionError):
-        return cell
-    return held if isinstance(held, list) else cell
+def refused(record: Mapping[str, Any]) -> bool:
+    """Whether a record says that its caption is rejected or ready-made: VizWiz, nobody described the picture."""
+    return bool(mark(record.get("is_rejected")) or mark(record.get("is_precanned")))
 
 
 def _objects(value: object) -> bool:

@@ -30,9 +30,10 @@ from core.corpora.boxes import (
     remark_shares,
     turned_sentence,
 )
+from core.corpora.caption_tables import refused, said_text
 from core.corpora.corpus_files import LeftOut, check_lists, entries
 from core.corpora.curation import Instance
-from core.corpora.findings import Findings, count, floats, key, mark
+from core.corpora.findings import Findings, count, floats, key, mark, whole
 from core.corpora.image_places import CocoFiles
 from core.corpora.labels import by_language, caption_languages, plain
 from core.corpora.schema import Box, Mask, Rejection
@@ -135,13 +136,15 @@ def _caption(entry: Any, place: int) -> _Told:
     number = key(entry.get("image_id")) if isinstance(entry, dict) else None
     if number is None:
         raise LeftOut("caption-bad-entry", "a caption needs an image_id")
-    if mark(entry.get("is_rejected")) or mark(entry.get("is_precanned")):  # VizWiz: nobody described the picture
+    if refused(entry):
         raise LeftOut(
             "caption-refused", f"of image {number!r} the file says that its caption is rejected or ready-made"
         )
-    if not isinstance(entry.get("caption"), str) or not entry["caption"].strip():
+    text = (said_text(entry.get("caption")) or "").strip()
+    if not text:
         raise LeftOut("caption-empty", f"image {number!r} has an empty caption")
-    return count(entry.get("id")) or place, number, entry["caption"].strip()
+    order = whole(entry.get("id"))
+    return place if order is None else order, number, text
 
 
 @dataclass(frozen=True, slots=True)

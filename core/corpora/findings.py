@@ -4,6 +4,7 @@ What annotation files state, as tools write it: a number as a number or as its t
 """
 
 import math
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -76,18 +77,24 @@ def count(value: Any) -> int | None:
     return number if number is not None and number > 0 else None
 
 
+_POINTED = re.compile(r"\d+\.0", re.ASCII)
+"""A whole number as pandas writes it in a column with gaps."""
+
+
 def key(value: Any) -> str | None:
-    """An id as text, the same of ``5``, ``5.0`` and ``"5"``; None where a value is none.
+    """An id as text, the same of ``5``, ``5.0``, ``"5"`` and ``"5.0"``; None where a value is none.
 
     Example:
-        >>> key(5), key(5.0), key("5"), key("a 1"), key(None), key(True)
-        ('5', '5', '5', 'a 1', None, None)
+        >>> key(5), key(5.0), key("5"), key("5.0"), key("a 1"), key(None), key(True)
+        ('5', '5', '5', '5', 'a 1', None, None)
     """
     if type(value) is int:  # the usual one, a million times
         return str(value)
     if isinstance(value, bool) or not isinstance(value, int | float | str):
         return None
-    number = whole(value) if isinstance(value, float) else None
+    if isinstance(value, str):
+        return value[:-2] if _POINTED.fullmatch(value) else value
+    number = whole(value)
     return str(value if number is None else number)
 
 
@@ -106,12 +113,35 @@ def mark(value: Any) -> bool | None:
         return None
 
 
+_COMMA = re.compile(r"[+-]?(\d+,(\d{1,2}|\d{4,})|0,\d+)", re.ASCII)
+"""A number with a decimal comma; ``1,234`` may mean thousands."""
+
+
+def decimal(value: Any) -> float:
+    """A number, or the text of one, which may have a decimal comma, as tables with ``;`` between cells do.
+
+    Raises:
+        TypeError, ValueError, OverflowError: for what is none.
+
+    Example:
+        >>> decimal("4,5"), decimal("0,125"), decimal(" 4.5"), decimal(4)
+        (4.5, 0.125, 4.5, 4.0)
+    """
+    if isinstance(value, bool):
+        raise TypeError("a yes or no is no number")
+    if not isinstance(value, str):
+        return float(value)
+    if "_" in value:
+        raise ValueError(f"{value!r} is no number")
+    return float(value.replace(",", ".") if _COMMA.fullmatch(value.strip()) else value)
+
+
 def floats(values: Sequence[Any]) -> list[float]:
     """Numbers as floats, NaN for what is none."""
     found = []
     for each in values:
         try:
-            found.append(math.nan if isinstance(each, bool) else float(each))
+            found.append(decimal(each))
         except (TypeError, ValueError, OverflowError):
             found.append(math.nan)
     return found

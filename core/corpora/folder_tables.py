@@ -4,7 +4,7 @@ import os
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from pathlib import Path
+from pathlib import Path, PureWindowsPath
 from typing import Any
 
 from core.corpora.caption_tables import ENDINGS, CaptionRow, CaptionTable, read_caption_table
@@ -128,7 +128,7 @@ def read_caption_beside(image: str, path: Path) -> Iterator[Note]:
     Raises:
         BadCorpus: if it is no text.
     """
-    for number, line in enumerate(read_text(path).splitlines(), start=1):
+    for number, line in enumerate(read_text(path).split("\n"), start=1):
         if line.strip() and not _NUMBERS.fullmatch(line):  # as YOLO keeps boxes
             yield Note(f"{path.name}, line {number}", image, line)
 
@@ -437,6 +437,9 @@ class NamedImages:
         try:
             path = inside(self.root, name)
         except InvalidInput as error:
+            last = PureWindowsPath(name).name
+            if PureWindowsPath(name).root and self.holds(last):  # of another machine
+                return self.find(last, where)
             raise LeftOut("unsafe-path", f"{where}: {error}") from error
         if path.is_file():
             return path

@@ -5,9 +5,11 @@ Which picture a name in a file of captions means: its path, its file name, its s
 
 import re
 import unicodedata
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
+from pathlib import Path, PureWindowsPath
+from urllib.parse import unquote
 
 from core.corpora.corpus_files import LeftOut, inside
 from core.corpora.findings import Findings
@@ -54,7 +56,7 @@ class ImageNames:
 
     def several(self, *named: str) -> list[str]:
         """Keys of every picture that the first of some names with any picture may mean."""
-        return next((keys for name in named if (keys := self._keys(_plain(name)))), [])
+        return next((keys for name in named for each in spellings(name) if (keys := self._keys(_plain(each)))), [])
 
     def _keys(self, name: str) -> list[str]:
         if (whole := self._whole.get(name)) is not None:
@@ -131,6 +133,7 @@ class ImagePlaces:
     def __init__(self, root: Path, folders: Sequence[str]) -> None:
         self.root = root
         self._folders = [folder for folder in folders if (root / folder).is_dir()]
+        self._names: dict[str, tuple[Counter[str], dict[str, str]]] = {}
 
     def find(self, *names: str) -> Path:
         """Return the first file there is under one of the names, which are tried in every folder.
@@ -138,29 +141,59 @@ class ImagePlaces:
         Raises:
             LeftOut: ``unsafe-path`` where a name leads out of the corpus, ``missing-image`` where no file is there.
         """
-        spelled = [each for name in names for each in _spellings(name)]
-        for place, folder in enumerate(self._folders):
-            for name in spelled:
-                path = self._there(folder, name)
-                if path is not None:
-                    self._folders.insert(0, self._folders.pop(place))
-                    return path
+        spelled = [each for name in names for each in spellings(name)]
+        unsafe: list[LeftOut] = []
+        for find in (self._there, self._alike):
+            for place, folder in enumerate(self._folders):
+                for name in spelled:
+                    path = find(folder, name, unsafe)
+                    if path is not None:
+                        self._folders.insert(0, self._folders.pop(place))
+                        return path
+        if unsafe:
+            raise unsafe[0]
         raise LeftOut("missing-image", f"{names[0]} is not in {self.root}; download it to have this image")
 
-    def _there(self, folder: str, name: str) -> Path | None:
+    def _there(self, folder: str, name: str, unsafe: list[LeftOut]) -> Path | None:
         try:
             path = inside(self.root / folder, name)
             return path if path.is_file() else None
         except InvalidInput as error:
-            raise LeftOut("unsafe-path", str(error)) from error
+            unsafe.append(LeftOut("unsafe-path", str(error)))
+            if not PureWindowsPath(name).root:
+                raise unsafe[-1] from error
+            return None  # an absolute path of another machine: its last part may be here
         except (OSError, ValueError):  # a name that no disk can hold
             return None
 
+    def _alike(self, folder: str, name: str, unsafe: list[LeftOut]) -> Path | None:
+        """The only file of a folder whose name differs in its capitals alone."""
+        below, between, last = name.rpartition("/")
+        if (place := f"{folder}/{below}") not in self._names:
+            try:
+                parent = inside(self.root / folder, below) if below else self.root / folder
+                there = [each.name for each in parent.iterdir()]
+            except (InvalidInput, OSError, ValueError):
+                there = []
+            self._names[place] = Counter(map(str.casefold, there)), {each.casefold(): each for each in there}
+        counts, spelled = self._names[place]
+        alone = counts[last.casefold()] == 1
+        return self._there(folder, below + between + spelled[last.casefold()], unsafe) if alone else None
 
-def _spellings(name: str) -> Iterator[str]:
-    """A name as it is stated, and as other systems write it: with slashes, its letters composed or taken apart."""
+
+def spellings(name: str) -> list[str]:
+    """A name as it is stated, and as other systems write it: with slashes, its letters composed or taken apart; of an
+    address also without escapes and what follows ``?``.
+
+    Example:
+        >>> spellings("val\\a.jpg"), spellings("my%20cat.jpg?d=1")
+        (['val\\a.jpg', 'val/a.jpg'], ['my%20cat.jpg?d=1', 'my cat.jpg'])
+    """
     plain = name.replace("\\", "/")
-    yield from dict.fromkeys((name, plain, *(unicodedata.normalize(form, plain) for form in ("NFC", "NFD"))))
+    found = [name, plain, *(unicodedata.normalize(form, plain) for form in ("NFC", "NFD"))]
+    if "%" in plain or "?" in plain:
+        found.append(unquote(plain.partition("?")[0]))
+    return list(dict.fromkeys(found))
 
 
 def stated_size(path: Path, width: int, height: int) -> ImageHeader:

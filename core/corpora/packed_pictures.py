@@ -59,7 +59,7 @@ _TOGETHER = 16
 _LONGEST = 200
 """Most bytes of a name that is kept; a file system takes 255."""
 
-_FORM = 1
+_FORM = 2
 """Of what is written of a file's content; another number where the same file is unpacked otherwise."""
 
 _NUMBERED = re.compile(r"captions?_?\d+")
@@ -234,7 +234,7 @@ def _sample(path: Path, key: str, parts: Mapping[str, bytes | None]) -> Iterator
     for ending in _CAPTIONS_OF:
         if text := parts.get(ending):
             cells = {name: cell for name, cell in cells.items() if plain_name(name) not in SAID}
-            cells["caption"] = [line for line in decoded(text, where).splitlines() if line.strip()]
+            cells["caption"] = [line for line in re.split(r"[\r\n]+", decoded(text, where)) if line.strip()]
             break
     pictures = [ending for ending in parts if f".{ending.rpartition('.')[2]}" in SUFFIXES]
     for ending in pictures:

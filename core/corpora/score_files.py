@@ -33,7 +33,7 @@ from core.errors import InvalidInput
 
 MOST_SCORES = 20_000_000
 
-_IDS = (ID, "doc.id")
+_IDS = (ID, "doc.id", "image_id")
 _SCORES = (SCORE, "similarity")
 _IMAGES = ("image", "image_path", "file_name", "filename", "file", "path", "url", "image_url", "doc.image")
 _CAPTIONS = ("caption", "text", "candidate", "prediction", "doc.caption")

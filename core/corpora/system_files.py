@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from core.corpora.caption_tables import CaptionTable, parse_caption_table, read_caption_table
+from core.corpora.caption_tables import CaptionTable, parse_caption_table, read_caption_table, said_text
 from core.corpora.ordinary_paths import ordinary
 from core.corpora.packed_pictures import PACKED
 from core.corpora.table_cells import MOST_BYTES
@@ -76,8 +76,8 @@ def _systems(table: CaptionTable, name: str, called: str) -> tuple[System, ...]:
         beside.add(picture)
         for column, cell in row.rest.items() if table.columns else ():
             texts = held.setdefault(table.columns[column], {})
-            if cell.strip():
-                texts[picture] = (cell,)
+            if (text := said_text(cell) or "").strip():
+                texts[picture] = (text,)
     held |= {own: said} if said else {}
     if called and table.columns and set(held) != {own}:
         raise BadCorpus(f"{name} is a table whose columns name its systems; leave the name {called!r} out")

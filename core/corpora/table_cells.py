@@ -1,12 +1,16 @@
 """The header of a CSV file, the columns that captions are looked for in, and what a cell of a table holds."""
 
+import ast
 import csv
+import json
 import re
+import tokenize
 from collections.abc import Collection, Iterable, Iterator
 from functools import lru_cache
+from io import StringIO
 from itertools import chain
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from core.errors import BadCorpus
 
@@ -68,6 +72,7 @@ IMAGE = (
     "image_path",
     "image_file",
     "image_name",
+    "image_file_name",
     "img",
     "img_path",
     "filepath",
@@ -76,7 +81,7 @@ IMAGE = (
 """Names of the column that says which picture a line is about; of several the first counts."""
 
 KEY = ("id", "image_id", "imgid", "img_id", "cocoid", "key")
-"""Likewise of an id, of the line or of its picture."""
+"""Likewise of an id, of the line or of its picture; where no other column names the picture, ``id`` counts last."""
 
 SAID = (
     "prediction",
@@ -85,6 +90,7 @@ SAID = (
     "caption",
     "captions",
     "caption_str",
+    "annotations_captions",
     "text",
     "sentence",
     "sentences",
@@ -120,9 +126,10 @@ def roles_of(names: tuple[str, ...]) -> Roles:
     Beside a captioner's caption, one by people is a reference.
     """
     own = {plain_name(name): name for name in names}
-    image, key, number, said, people = (
-        next((name for name in known if name in own), None) for known in (IMAGE, KEY, NUMBER, SAID, PEOPLE)
+    image, number, said, people = (
+        next((name for name in known if name in own), None) for known in (IMAGE, NUMBER, SAID, PEOPLE)
     )
+    key = next((name for name in (KEY if image else (*KEY[1:], KEY[0])) if name in own), None)
     if people is None and said in CAPTIONERS:
         people = next((name for name in SAID if name in own and name not in CAPTIONERS), None)
     used = (image, key, number, said, people)
@@ -138,6 +145,37 @@ def plain_name(cell: str) -> str:
     return "" if name.startswith("unnamed:") else name
 
 
+def written_list(text: str) -> list[Any] | None:
+    """The list that a cell holds as JSON, or as Python or NumPy print it; None where it holds none.
+
+    Example:
+        >>> written_list('["a b"]'), written_list("['a', 'b']"), written_list("['a' 'b']"), written_list("[sic]")
+        (['a b'], ['a', 'b'], ['a', 'b'], None)
+    """
+    if not text.lstrip().startswith("["):
+        return None
+    try:
+        held = json.loads(text)
+    except (ValueError, RecursionError):
+        try:
+            held = ast.literal_eval(text.strip())
+            if isinstance(held, list) and all(isinstance(each, str) for each in held):
+                # NumPy puts no comma between two texts, and Python would read them as one
+                tokens = tokenize.generate_tokens(StringIO(text.strip()).readline)
+                held = [ast.literal_eval(each.string) for each in tokens if each.type == tokenize.STRING]
+        except (ValueError, SyntaxError, RecursionError, MemoryError):
+            return None
+    return held if isinstance(held, list) else None
+
+
+def listed_texts(cell: object) -> list[str]:
+    """The texts of a list, of the text of one, or of a text with ``|`` between them; none of anything else."""
+    if isinstance(cell, str):
+        held = written_list(cell)
+        cell = cell.split("|") if held is None else held
+    return [each for each in cell if isinstance(each, str)] if isinstance(cell, list) else []
+
+
 LINES = (".jsonl", ".ndjson")
 """Endings of files that hold one JSON object a line."""
 
@@ -147,6 +185,10 @@ MOST_BYTES = 64 << 20
 
 SEPARATORS = ",;\t|"
 """What may stand between the cells of a table."""
+
+
+_EXCEL = re.compile('"?sep=.?"?')
+"""A first line that tells Excel what stands between cells."""
 
 
 class Cells:
@@ -170,7 +212,7 @@ class Cells:
         waiting = iter(lines)
         self._skipped, first = 0, ""
         for first in waiting:
-            if first.strip():
+            if first.strip() and not _EXCEL.fullmatch(first.strip()):
                 break
             self._skipped += 1
         check_columns(first, where=where)
@@ -200,6 +242,8 @@ class Cells:
                     row = self._fitted(row)
                 elif not row or (not row[0] and not any(map(str.strip, row))):
                     continue
+                if self.between == "\t" and any("\n" in cell and "\t" in cell for cell in row):
+                    raise self._broken("a cell begins with a quote that ends lines below")
                 yield self.line, row
         except csv.Error as error:
             raise self._broken(error) from error
@@ -215,7 +259,7 @@ class Cells:
         except csv.Error as error:
             raise self._broken(error) from error
 
-    def _broken(self, error: csv.Error) -> BadCorpus:
+    def _broken(self, error: csv.Error | str) -> BadCorpus:
         remedy = "shorten that cell" if "field larger" in str(error) else "mend the line or quote the cell"
         return BadCorpus(f"{self.where}, line {self.line}: {error}; {remedy}")
 

@@ -10,7 +10,8 @@ from pathlib import Path, PurePosixPath
 
 import numpy as np
 
-from core.corpora.corpus_files import inside
+from core.corpora.corpus_files import LeftOut
+from core.corpora.image_places import ImagePlaces
 from core.corpora.suites import ENGLISH, Compared, Rated, Suite, with_references
 from core.corpora.video_frames import find_videos
 from core.errors import InvalidInput, NotAvailable
@@ -219,7 +220,8 @@ def places_of(suite: Suite, folders: Sequence[Path]) -> dict[str, Path | None]:
         there = {key: path for folder in reversed(folders) for key, path in find_videos(folder).items()}
         found = {name: there.get(name) or there.get(PurePosixPath(name).stem) for name in names}
     else:
-        found = {name: place_of(folders, name) for name in names}
+        images = [ImagePlaces(folder, ("",)) for folder in folders]
+        found = {name: place_of(images, name) for name in names}
     if names and not any(found.values()):
         what = "videos" if suite.videos else "images"
         raise InvalidInput(f"none of the {len(found)} {what}, such as {names[0]!r}, is in {_listed(folders)}")
@@ -256,16 +258,14 @@ def without_equal_pictures(suite: Suite, folders: Sequence[Path]) -> Suite:
     return replace(suite, compared=kept, left_out=suite.left_out + lost, decisions=tuple(decisions))
 
 
-def place_of(folders: Sequence[Path], name: str) -> Path | None:
+def place_of(folders: Sequence[ImagePlaces], name: str) -> Path | None:
     """The image's file; a name that leads out of a folder is no image of the suite."""
     for wanted in dict.fromkeys((name, name.replace("\\", "/").rpartition("/")[2])):
         for folder in folders:
             try:
-                path = inside(folder, wanted)
-            except InvalidInput:
+                return folder.find(wanted)
+            except LeftOut:
                 continue
-            if path.is_file():
-                return path
     return None
 
 

@@ -100,6 +100,32 @@ def test_what_is_no_caption_is_an_empty_one(nothing: str) -> None:
 
 def test_numbers_that_pandas_made_fractions_of_are_whole() -> None:
     assert one('{"image_id": 391895.0, "caption": "A toy."}')[0][0] == "391895"
+    assert one("image_id,caption\n391895.0,A toy.\n", "p.csv")[0][0] == "391895"
+
+
+def test_the_id_of_a_caption_is_not_taken_for_that_of_its_picture(tmp_path: Path) -> None:
+    """COCO's annotations without the rest of the file: both are whole numbers from 1."""
+    held = [{"id": 1, "image_id": 2, "caption": "Of two."}, {"id": 2, "image_id": 1, "caption": "Of one."}]
+    (tmp_path / "r.json").write_text(json.dumps(held))
+    assert read_references(tmp_path / "r.json") == {"2": ("Of two.",), "1": ("Of one.",)}
+    assert one('{"id": 7, "image": "a.jpg", "image_id": 3, "caption": "A toy."}')[0][:2] == ("7", "a.jpg")
+
+
+@pytest.mark.parametrize("no", ['"false"', "0.0", "NaN", "null", '""'])
+def test_captions_that_vizwiz_rejects_are_left_out_and_no_others(tmp_path: Path, no: str) -> None:
+    told = '{"image_id": "1", "caption": "%s", "is_rejected": %s, "is_precanned": %s}'
+    lines = [told % ("A toy.", no, no), told % ("No picture.", "true", no), told % ("Too dark.", no, '"True"')]
+    (tmp_path / "r.jsonl").write_text("\n".join(lines))
+    images = '{"images": [{"id": 1, "file_name": "a.jpg"}], "annotations": ['
+    (tmp_path / "r.json").write_text(images + ",".join(lines) + "]}")
+    assert read_references(tmp_path / "r.jsonl") == {"1": ("A toy.",)}
+    assert read_references(tmp_path / "r.json") == {"a.jpg": ("A toy.",), "1": ("A toy.",)}
+
+
+def test_a_quote_that_swallows_lines_of_a_tab_table_is_refused() -> None:
+    with pytest.raises(BadCorpus, match="line 3: a cell begins with a quote"):
+        one('image\tcaption\n1.jpg\t"A toy\n2.jpg\tAn apple"\n', "p.tsv")
+    assert one('sep=;\nimage;caption\n1.jpg;"A\ntoy."\n', "p.csv") == [("1.jpg", "1.jpg", ("A\ntoy.",), ())]
 
 
 @pytest.mark.parametrize(
@@ -190,6 +216,8 @@ FILES = (
         ("0007", None),
         ("12", "12.jpg"),
         ("img_0007.JPG", FILES[5]),
+        ("val%2F000000000139.jpg?width=640", FILES[1]),
+        ("https://host/more/caf%C3%A9.png", FILES[2]),
         ("", None),
     ],
 )

@@ -4,6 +4,7 @@ import gzip
 import json
 import math
 import zipfile
+from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 
@@ -182,6 +183,14 @@ def test_of_two_columns_of_numbers_none_is_taken_and_of_one_beside_texts_that_on
     assert (found.column, found.of("pa")[0], math.isnan(found.of("pb")[0])) == ("CLIP", 0.5, True)
 
 
+@pytest.mark.parametrize("of", [lambda rows: rows, lambda rows: {row["image_id"]: row for row in rows}])
+def test_scores_of_pycocoevalcap_go_by_the_image(tmp_path: Path, of: Callable[[list[dict]], object]) -> None:
+    """``evalImgs`` and ``imgToEval`` of its COCOEvalCap: the number of the image is no score."""
+    path = write(tmp_path, "a.json", json.dumps(of([{"image_id": 9, "CIDEr": 0.5}, {"image_id": 4, "CIDEr": 1.5}])))
+    found = read_scores(path)
+    assert (found.column, found.scores) == ("CIDEr", {"9": 0.5, "4": 1.5})
+
+
 def test_both_shapes_of_the_kit_are_read(tmp_path: Path) -> None:
     """As CaptionEvalKit writes CLIPScore, and every other metric."""
     other = {"PAC-S": {"score": 0.5, "per_item": SCORES}, "RefPAC-S": {"score": 0.5, "per_item": {"pa": 0.75}}}
@@ -279,6 +288,18 @@ def test_a_table_has_a_system_a_column_and_an_empty_cell_no_caption() -> None:
     assert (a.name, a.captions) == ("A", {"1.jpg": ("A cat, asleep.",)})
     assert b.captions == {"1.jpg": ("A cat.",), "2.jpg": ("A dog.",)}
     assert parse_systems(b"id\tA\n1\tA cat.\n", name="all.tsv")[0].captions == {"1": ("A cat.",)}
+
+
+@pytest.mark.parametrize("nothing", ["nan", "None", "NULL", " NA "])
+def test_a_column_that_says_nothing_of_a_picture_is_no_caption_of_a_system(nothing: str) -> None:
+    (only,) = parse_systems(f"image,A\n1,{nothing}\n2,A dog.\n".encode(), name="all.csv")
+    assert only.captions == {"2": ("A dog.",)}
+
+
+def test_a_picture_is_told_by_its_own_number_and_not_by_that_of_the_caption() -> None:
+    held = [{"id": 5, "image_id": 1, "caption": "A toy."}, {"id": 1, "image_id": 5, "caption": "An apple."}]
+    (only,) = parse_systems(json.dumps(held).encode(), name="results.json")
+    assert only.captions == {"1": ("A toy.",), "5": ("An apple.",)}
 
 
 @pytest.mark.parametrize(

@@ -423,9 +423,25 @@ def test_a_suite_of_one_s_own_that_cannot_be_read_is_one_sentence(
 def test_a_table_of_the_kit_whose_name_says_no_suite_or_whose_references_are_no_list_is_refused(tmp_path: Path) -> None:
     with pytest.raises(BadCorpus, match=r"call it e\.g\. polaris_test\.csv"):
         read_suite(written(tmp_path, "test.csv", ROW))
-    for cell in ("a dog", "['a dog' 'a hound']", "['a dog'", "{'a': 1}", "[1]", "[" * 9999):
+    for cell in ("a dog", "['a dog'", "{'a': 1}", "[1]", "[" * 9999):
         with pytest.raises(BadCorpus, match=r"line 2: references must be a list"):
             read_suite(written(tmp_path, "nebula_test.csv", f'imgid,cand,refs,score\na.jpg,a dog,"{cell}",1\n'))
+
+
+@pytest.mark.parametrize("cell", ["['a cat', 'a tom']", "['a cat' 'a tom']", '[""a cat"", ""a tom""]', "a cat|a tom"])
+@pytest.mark.parametrize("name", ["own.csv", "polaris_test.csv"])
+def test_references_may_be_a_list_as_python_numpy_or_json_write_it(tmp_path: Path, name: str, cell: str) -> None:
+    if name == "polaris_test.csv" and "|" in cell:
+        cell = "['a cat', 'a tom']"
+    head = "image,caption,rating,references" if name == "own.csv" else "imgid,cand,score,refs"
+    found = read_suite(written(tmp_path, name, f'{head}\na.jpg,a dog,1,"{cell}"\n'))
+    assert found.rated == (Rated("a.jpg", "a dog", 1.0, references=("a cat", "a tom")),)
+
+
+def test_ratings_with_decimal_commas_are_not_lost_beside_whole_ones(tmp_path: Path) -> None:
+    rows = "image;caption;rating\na.jpg;a dog;4,5\nb.jpg;a cat;3\nc.jpg;a bus;0,125\nd.jpg;a tree;1_0\n"
+    found = read_suite(written(tmp_path, "own.csv", rows))
+    assert ([each.rating for each in found.rated], found.left_out) == ([4.5, 3.0, 0.125], 1)
 
 
 def test_thumb_s_lines_are_rated_by_the_sum_that_the_file_states(tmp_path: Path) -> None:

@@ -7,8 +7,13 @@ from typing import Any
 import pytest
 from PIL import Image
 
+from core.commands._score_files import ImageFolder
 from core.corpora.coco import load_coco
+from core.corpora.corpus_files import LeftOut
+from core.corpora.folder_tables import NamedImages
+from core.corpora.image_places import ImagePlaces
 from core.corpora.schema import Corpus
+from core.scoring.suite_scores import place_of
 
 CATS = [{"id": 1, "name": "cat"}, {"id": 2, "name": "dog"}]
 SIZE = {"width": 100, "height": 80}
@@ -130,6 +135,45 @@ def test_a_name_of_a_server_leads_out_of_no_folder(tmp_path: Path) -> None:
     images = [{**SIZE, "id": 0, "file_name": "/data/local-files/?d=../../secret.jpg"}]
     annotations = [{"id": 1, "image_id": 0, "category_id": 1, "segmentation": SQUARE, "bbox": [10, 10, 30, 20]}]
     assert written(tmp_path, images, annotations, CATS, "a.jpg").rejection_counts() == {"unsafe-path": 1}
+
+
+@pytest.mark.parametrize("stated", ["my%20cat.JPG", "C:\\data\\my cat.jpg", "/data/x/train/my cat.jpg", "MY CAT.jpg"])
+def test_a_picture_is_found_whatever_another_machine_calls_it(tmp_path: Path, stated: str) -> None:
+    """Addresses with escapes (cloud storage), paths of Windows and of a cluster, capitals of a camera's card."""
+    images = [{**SIZE, "id": 0, "file_name": stated}, {**SIZE, "id": 1, "file_name": "b.jpg"}]
+    notes = [
+        {"id": each, "image_id": each, "category_id": 1, "segmentation": SQUARE, "bbox": [10, 10, 30, 20]}
+        for each in (0, 1)
+    ]
+    found = boxes(written(tmp_path, images, notes, CATS, "my cat.jpg", "b.jpg"))
+    assert found == dict.fromkeys(("my cat.jpg", "b.jpg"), ("cat", (10, 10, 30, 20)))
+
+
+@pytest.mark.parametrize("stated", ["C:\\x\\my cat.jpg", "/data/x/my cat.jpg", "MY CAT.jpg", "my%20cat.jpg"])
+def test_suites_pairs_and_scores_find_it_too(tmp_path: Path, stated: str) -> None:
+    path = tmp_path / "my cat.jpg"
+    Image.new("RGB", (40, 30)).save(path)
+    assert place_of([ImagePlaces(tmp_path, ("",))], stated) == path
+    assert NamedImages(tmp_path).find(stated, "pairs.csv, line 2") == path
+    assert ImageFolder(tmp_path).find("0", stated) == path
+    with pytest.raises(LeftOut, match="no relative path"):
+        NamedImages(tmp_path).find("/etc/passwd", "pairs.csv, line 2")
+
+
+def test_of_two_names_that_differ_in_capitals_neither_is_taken_for_a_third(tmp_path: Path) -> None:
+    images = [{**SIZE, "id": 0, "file_name": "A.jpg"}]
+    notes = [{"id": 0, "image_id": 0, "category_id": 1, "segmentation": SQUARE, "bbox": [10, 10, 30, 20]}]
+    assert written(tmp_path, images, notes, CATS, "a.jpg", "a.JPG").rejection_counts() == {"missing-image": 1}
+
+
+def test_captions_of_a_split_are_in_the_order_of_their_ids_and_nan_is_none(tmp_path: Path) -> None:
+    written(tmp_path, [{**SIZE, "id": 1, "file_name": "a.jpg"}], [], CATS, "a.jpg")
+    told = [(1, "One."), (0, "Zero."), ("3", "nan"), (4, None)]
+    notes = [{"id": own, "image_id": 1, "caption": text} for own, text in told]
+    (tmp_path / "annotations" / "captions_train.json").write_text(json.dumps({"annotations": notes}))
+    corpus = load_coco.load(tmp_path, split="train", slice="all")
+    assert [item.captions for item in corpus.items] == [{"en": ("Zero.", "One.")}]
+    assert {each.code: each.count for each in corpus.remarks}["caption-empty"] == 2
 
 
 def test_objects_keep_their_names_though_category_and_picture_ids_were_given_anew(tmp_path: Path) -> None:

@@ -107,6 +107,11 @@ def test_fleurs_prompt_gets_a_bare_number(server: JudgeServer) -> None:
         ("1.2", None),
         ("none", None),
         ("", None),
+        ("1%", None),
+        ("\u22121", None),
+        ("0\u20131", None),
+        ("0½", None),
+        ("<think>\n0 or 1?\n</think>\n\n0.7", 0.7),
     ],
 )
 def test_a_bare_number_is_read_with_suspicion(answer: str, score: float | None) -> None:
@@ -116,6 +121,20 @@ def test_a_bare_number_is_read_with_suspicion(answer: str, score: float | None) 
             read_verdict(answer, form)
     else:
         assert read_verdict(answer, form).score == score
+
+
+def test_a_percentage_is_its_number_on_a_scale_to_a_hundred_alone() -> None:
+    assert read_verdict("Score: 85 %", Form(0, 100, reasoned=False, bare=True)).score == 85
+    with pytest.raises(NoVerdict):
+        read_verdict("8%", Form(0, 10, reasoned=False, bare=True))
+
+
+def test_what_a_model_thinks_before_its_answer_is_no_part_of_it() -> None:
+    """Qwen 3 without thinking writes an empty thought."""
+    for thought in ("<think>\n\n</think>\n\n", '<think>{"score": 3}</think>'):
+        assert read_verdict(f'{thought}{{"score": 8, "reason": "so"}}').score == 8
+    with pytest.raises(NoVerdict):
+        read_verdict('<think>{"score": 3}')
 
 
 def test_a_file_names_where_each_model_is_asked_its_price_and_what_it_reads(

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from core.corpora.corpus_files import Record, csv_cells, csv_records, read_text
+from core.corpora.findings import decimal
 from core.corpora.folder_tables import language_code
 from core.corpora.suites.model import (
     ACCURACY,
@@ -23,6 +24,7 @@ from core.corpora.suites.model import (
     spaced,
     texts,
 )
+from core.corpora.table_cells import listed_texts
 from core.errors import BadCorpus
 
 if TYPE_CHECKING:
@@ -65,11 +67,9 @@ def either(value: object, *, where: str, rule: str, known: Mapping[str, bool] = 
 
 def number(value: object) -> float | None:
     """A finite number, also as text; None for anything else."""
-    if isinstance(value, bool) or not isinstance(value, int | float | str):
-        return None
     try:
-        found = float(value)
-    except (ValueError, OverflowError):
+        found = decimal(value)
+    except (TypeError, ValueError, OverflowError):
         return None
     return found if math.isfinite(found) else None
 
@@ -272,7 +272,7 @@ def capeval(path: Path, records: Sequence[Record]) -> Suite:
         if score is None or code is None or not all(two):
             left_out += 1
             continue
-        references = tuple(text for each in listed_references(record.get("references")) if (text := spaced(each)))
+        references = tuple(text for each in listed_texts(record.get("references")) if (text := spaced(each)))
         rated.append(Rated(str(image).strip(), two[1], score, code, code, references))
     if not rated:
         raise BadCorpus(
@@ -280,13 +280,6 @@ def capeval(path: Path, records: Sequence[Record]) -> Suite:
             "read as M-CapEval1k alone"
         )
     return Suite(CAPEVAL, TAU_C, tuple(rated), left_out=left_out)
-
-
-def listed_references(value: object) -> list[str]:
-    """References of a record: a list of texts, or one text with ``|`` between them."""
-    if isinstance(value, str):
-        return value.split("|")
-    return [each for each in value if isinstance(each, str)] if isinstance(value, list) else []
 
 
 @dataclass(slots=True)
@@ -449,7 +442,7 @@ def _composite(found: Judged) -> Suite:
 
 
 def _rows(path: Path, *, least: int) -> Iterator[tuple[str, list[str]]]:
-    for place, line in enumerate(read_text(path).splitlines(), 1):
+    for place, line in enumerate(read_text(path).split("\n"), 1):
         if line.strip():
             first, *values = line.split("\t")
             if len(values) < least - 1:

@@ -11,8 +11,9 @@ from typing import Any
 
 from core.corpora.corpus_files import Record
 from core.corpora.folder_tables import language_code
-from core.corpora.suites.image_suites import Judged, listed_references, never_itself, number
+from core.corpora.suites.image_suites import Judged, never_itself, number
 from core.corpora.suites.model import ENGLISH, PUBLISHED, TAU_C, Decision, Rated, Suite, spaced
+from core.corpora.table_cells import listed_texts
 from core.errors import BadCorpus
 
 _RATING = "rating"
@@ -54,7 +55,7 @@ def _add(found: Judged, cells: Mapping[str, Any], rated: Mapping[str, str], wher
     code = language_code(language) if language else ENGLISH
     if code is None:
         raise BadCorpus(f"{where}: language must be a code such as en or de, got {language[:40]!r}; write it so")
-    references = tuple(text for each in listed_references(cells.get("references")) if (text := spaced(each)))
+    references = tuple(text for each in listed_texts(cells.get("references")) if (text := spaced(each)))
     for column, dimension in rated.items():
         rating = number(cells[column])
         if rating is None or not image or not caption:

@@ -26,12 +26,9 @@ Hodosh et al., Flickr8k readme; Aditya et al. (2018), composite data; Shekhar et
 CapArena, caparena_metrics.py.
 """
 
-import ast
 import re
-import tokenize
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from io import StringIO
 from pathlib import Path
 from typing import Any
 
@@ -61,7 +58,7 @@ from core.corpora.suites.picture_pairs import (
     rated_pictures,
 )
 from core.corpora.suites.video_ratings import BESIDE, PICKLES, REFUSED, RIGHT, VATEX_KEYS, activitynet, vatex
-from core.corpora.table_cells import LINES, too_long
+from core.corpora.table_cells import LINES, too_long, written_list
 from core.errors import BadCorpus, InvalidInput
 
 THUMB = "THumB"
@@ -80,7 +77,6 @@ _IMAGE, _REFERENCES = ("imgid", "image", "image_path", "file_name"), ("refs", "r
 _ASPECT = re.compile(r"desc|rel|flu")
 _ASPECTS = {"desc": "descriptiveness", "rel": "relevance", "flu": "fluency"}
 """What a file of LongCap-Arena rates, as its name says it. Source: CaptionEvalKit, benchmark loaders."""
-_GLUED = re.compile(r"""['"]\s+['"]""")
 
 
 def is_rows(columns: Iterable[str]) -> bool:
@@ -128,29 +124,18 @@ def _suite(path: Path, cells: Mapping[str, Any]) -> tuple[str, str]:
     return name, _ASPECTS[aspect.group()] if aspect else ""
 
 
-def _strings(text: str) -> int:
-    return sum(token.type == tokenize.STRING for token in tokenize.generate_tokens(StringIO(text).readline))
-
-
 def _first(cells: Mapping[str, Any], names: Iterable[str]) -> Any:
     """The first of several columns that holds something."""
     return next((cells[name] for name in names if cells.get(name) not in (None, "")), None)
 
 
 def _listed(value: object, where: str) -> tuple[str, ...]:
-    """References: a list, or the text of a Python list; none where the cell is empty."""
+    """References: a list, or the text of one; none where the cell is empty."""
     if value is None or isinstance(value, list):
         return texts(value)
-    text = str(value)
-    try:
-        held = ast.literal_eval(text)
-        # two texts without a comma, as NumPy prints them, are read as one
-        if _GLUED.search(text) and isinstance(held, list) and len(held) != _strings(text):
-            held = None
-    except (ValueError, SyntaxError, RecursionError, MemoryError):
-        held = None
-    if not isinstance(held, list) or not all(isinstance(each, str) for each in held):
-        raise BadCorpus(f"{where}: references must be a list such as ['a dog', 'a hound'], got {text[:60]!r}")
+    held = written_list(str(value))
+    if held is None or not all(isinstance(each, str) for each in held):
+        raise BadCorpus(f"{where}: references must be a list such as ['a dog', 'a hound'], got {str(value)[:60]!r}")
     return texts(held)
 
 

@@ -1,6 +1,7 @@
 """What a judge wrote, read with suspicion: a score with its reason, or why there is none."""
 
 import re
+import unicodedata
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,6 +14,9 @@ MOST_TOKENS = 300
 
 LONGEST_REASON = 500
 """Characters of a judge's reason that are kept."""
+
+HUNDRED = 100
+"""Upper end of the only scale on which a percentage is its number."""
 
 _FENCE = re.compile(r"^```(?:json)?\s*(.*?)\s*```$", re.DOTALL)
 
@@ -38,8 +42,11 @@ class Form:
 TEN = Form()
 """What ``assets/rubrics/judge.md`` asks for."""
 
-_NUMBER = re.compile(r"[^\d.,-]*(-?\d+(?:\.\d+)?)[^\d,-]*")
-"""One number, and words around it; several are no score."""
+_THOUGHT = re.compile(r"\s*<think>.*?</think>", re.DOTALL)
+"""What a model that thinks before it answers writes first, often with nothing in it."""
+
+_NUMBER = re.compile(r"[^\d.,\u2010-\u2015\u2212-]*(-?\d+(?:\.\d+)?)[^\d,\u2010-\u2015\u2212-]*")
+"""One number, and words around it, but no dash, which may be a sign or a range; several are no score."""
 
 
 class _Score(BaseModel):
@@ -113,7 +120,8 @@ def read_verdict(answer: str, form: Form = TEN) -> Verdict:
     Raises:
         NoVerdict: with what is wrong.
     """
-    found = _number(answer) if form.bare else _json(answer, form)
+    answer = _THOUGHT.sub("", answer, count=1) if answer.lstrip().startswith("<think>") else answer
+    found = _number(answer, form) if form.bare else _json(answer, form)
     if not form.low <= found.score <= form.high:
         raise NoVerdict(
             f"the judge's score is {found.score:g}, which is not on the scale from {form.low:g} to {form.high:g} that "
@@ -139,9 +147,10 @@ def _json(answer: str, form: Form) -> _Score:
         ) from None
 
 
-def _number(answer: str) -> _Score:
+def _number(answer: str, form: Form) -> _Score:
     found = _NUMBER.fullmatch(answer.strip())
-    if found is None or len(found[1]) > MOST_TOKENS:
+    part = any(unicodedata.category(sign) == "No" for sign in answer)  # a fraction or a power beside the digits
+    if found is None or part or ("%" in answer and form.high != HUNDRED) or len(found[1]) > MOST_TOKENS:
         raise NoVerdict(f"the judge's answer is not the one number it was asked for: {answer.strip()[:80]!r}")
     return _Score(score=float(found[1]))
 

@@ -7,11 +7,13 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any
 
 import pandas as pd
 
-from core.corpora.table_cells import LONGEST, check_columns
+from core.corpora.corpus_files import decoded
+from core.corpora.table_cells import Cells
 from core.errors import BadCorpus, InvalidInput
 from core.features.human.kinds import Value
 from core.features.human.ledger import Ledger
@@ -169,9 +171,11 @@ def _read(study: Study, data: bytes, ending: str, name: str) -> Sequence[Mapping
 def _table(data: bytes, ending: str, name: str) -> pd.DataFrame:
     if ending == "parquet":
         return pd.read_parquet(io.BytesIO(data)).rename(columns=str)
-    check_columns(data[: LONGEST + 1].decode("utf-8", "replace"), where=name[:80])
-    told = io.BytesIO(data.removeprefix(b"\xef\xbb\xbf"))
-    return pd.read_csv(told, dtype=str, keep_default_na=False, nrows=MOST_ROWS + 1).map(exact)
+    cells = Cells(io.StringIO(decoded(data, name[:80]), newline=""), where=name[:80], known=NEEDED)
+    if twice := [each for each, count in Counter(cells.header).items() if each and count > 1]:
+        raise InvalidInput(f"column {twice[0][:60]!r} stands twice; keep one")
+    rows = [row for _, row in islice(cells.rows(), MOST_ROWS + 1)]
+    return pd.DataFrame(rows, columns=cells.header, dtype=str).map(exact)
 
 
 def _line(line: bytes, number: int) -> Any:

@@ -82,9 +82,9 @@ def test_votes_made_elsewhere_by_hand_are_taken_in_and_corrected(study: Study) -
 
 BAD = {
     "no-column": (b"a,b\n1,2\n", "v.csv", "no column 'annotator'"),
-    "empty": (b"", "v.csv", "cannot be read"),
+    "empty": (b"", "v.csv", "has 0 rows"),
     "no-rows": (HEAD.encode(), "v.csv", "has 0 rows"),
-    "binary": (b"\x00\xff\xfe" * 50, "v.csv", "cannot be read|no column"),
+    "binary": (b"\x00\xff\xfe" * 50, "v.csv", "is not UTF-8 text"),
     "no-json": (b"{", "v.json", "cannot be read"),
     "other-json": (b'{"x": 1}', "v.json", "cannot be read"),
     "deep-json": (b"[" * 100_000, "v.json", "cannot be read"),
@@ -97,7 +97,8 @@ BAD = {
     "twice": ((HEAD + "Eve,1,original,1,1,tie\nEve,1,original,2,1,tie\n").encode(), "v.csv", "rows 1 and 2"),
     "nameless": ((HEAD + ",1,original,1,1,tie\n").encode(), "v.csv", "annotator's name"),
     "study": (b"study,annotator,id,left,A,B,preference\nx,E,1,original,1,1,tie\n", "v.csv", "belongs to study 'x'"),
-    "cut": ((HEAD + "Eve,1,original,1,1,tie\nEve,2,orig").encode(), "v.csv", "row 2 .* left is what stood left"),
+    "cut": ((HEAD + "Eve,1,original,1,1,tie\nEve,2,orig").encode(), "v.csv", "line 3: another number of cells"),
+    "double": (b"annotator,id,left,A,A\nEve,1,original,1,2\n", "v.csv", "column 'A' stands twice"),
 }
 
 
@@ -108,6 +109,15 @@ def test_a_file_that_cannot_be_used_is_one_sentence_and_changes_nothing(study: S
     with pytest.raises(InvalidInput, match=said):
         import_votes(study, data, name=name)
     assert study.log_path.read_bytes() == before
+
+
+@pytest.mark.parametrize("between", [";", "\t"])
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-16"])
+def test_votes_come_as_spreadsheets_write_them(study: Study, between: str, encoding: str) -> None:
+    told = "sep=;\n" * (between == ";") + (HEAD + "Eve,1,original,1,1,tie\n").replace(",", between)
+    assert import_votes(study, told.replace("\n", "\r\n").encode(encoding), name="v.csv").count == 1
+    row = vote_table(study).set_index("annotator").loc["x-Eve"]
+    assert (row["original"], row["variant"], row["preferred"]) == (1, 1, "tie")
 
 
 @pytest.mark.parametrize("no", ["False", "no", "0", "0.0", "NA", "nan", "None", "", "N", "<NA>"])

@@ -208,8 +208,7 @@ def _turned(view: View, options: Options) -> pd.DataFrame:
 @once
 def turned_whole(view: View) -> pd.DataFrame:
     """See :func:`turned_ties`, of the whole families."""
-    rows = named_rows(view)
-    whole = set(rows.loc[rows["of"] != CONTRAST, "label"])
+    rows, whole = named_rows(view), whole_labels(view)
     found = turned_ties(cell for cell in _cells(view) if cell.family in whole)
     return found.assign(family=found["family"].replace(dict(zip(rows["label"], rows["family"], strict=True))))
 
@@ -250,6 +249,12 @@ def named_rows(view: View) -> pd.DataFrame:
     """Label of each of these, what it is of, and the family; see :class:`core.analysis.questions.papers.Named`."""
     rows = [(each.group.label, each.of, each.family) for each in _named(view)]
     return pd.DataFrame(rows, columns=["label", "of", "family"])
+
+
+def whole_labels(view: View) -> set[str]:
+    """Labels of the whole families."""
+    rows = named_rows(view)
+    return set(rows.loc[rows["of"] != CONTRAST, "label"])
 
 
 def _named(view: View) -> list[Named]:

@@ -19,7 +19,7 @@ from core.analysis.flip_shifts import SAME
 from core.analysis.overview import furthest
 from core.analysis.scope import Narrowed
 from core.analysis.slices import Slice
-from core.features.flips.flip_questions import TURNED, as_families, named_cells, turned_whole
+from core.features.flips.flip_questions import TURNED, as_families, named_cells, turned_whole, whole_labels
 from core.features.flips.flip_risk_figures import reliability
 from core.probes.titles import family_title
 from core.statistics.flip_risk import LEAST_EVIDENCE, LEAST_PICTURES
@@ -142,14 +142,16 @@ def _largest(found: pd.DataFrame) -> None:
 
 @st.cache_data(hash_funcs=KEYED, max_entries=16, show_spinner="Looking for the trustworthy gaps …")
 def _lead(files: Signature, scope: Narrowed, chosen: Slice) -> pd.DataFrame:
-    """For every evaluator its largest gap with the family that asks for it, or all that do; NaN where none is known.
+    """For every evaluator its largest gap with the whole family that asks for it, or all; NaN where none is known.
 
     Returns:
         Columns of :func:`core.analysis.flip_cells.evident_gaps`, because (titles of the families) and unknown (how many
         families have no gap).
     """
-    cells, told = cells_of(files, scope, chosen), list[dict[Any, Any]]()
-    found = as_families(view(files, scope, chosen), widest_gaps(cells)).drop(columns="opens")
+    seen, told = view(files, scope, chosen), list[dict[Any, Any]]()
+    every, whole = cells_of(files, scope, chosen), whole_labels(seen)
+    cells = [cell for cell in every if cell.family in whole and not cell.is_null] or every
+    found = as_families(seen, widest_gaps(cells)).drop(columns="opens")
     for name in dict.fromkeys(cell.evaluator for cell in cells):
         known = found[found["evaluator"] == name]
         unknown = sum(math.isnan(cell.shifts.gap_within()[1]) for cell in cells if cell.evaluator == name)

@@ -19,10 +19,9 @@ from core.analysis.flip_cells import (
     pairs_said,
 )
 from core.analysis.flip_shifts import APART, SAME
-from core.analysis.questions.papers import CONTRAST
 from core.analysis.scope import Narrowed
 from core.analysis.slices import Slice
-from core.features.flips.flip_questions import as_families, named_rows
+from core.features.flips.flip_questions import as_families, whole_labels
 from core.features.flips.flip_risk_figures import family_styles, risk_curves, risk_map
 from core.probes import registry as probes
 from core.probes.base import Axis, Edits, Expectation, Probe
@@ -82,8 +81,7 @@ def usual_gap(files: Signature, scope: Narrowed, chosen: Slice, unit: str) -> fl
 def curves(files: Signature, scope: Narrowed, chosen: Slice, unit: str) -> pd.DataFrame:
     """Flip risk of every whole family at every gap of the slider but 0, as it is drawn."""
     seen = view(files, scope, chosen)
-    rows = named_rows(seen)
-    whole = set(rows.loc[rows["of"] != CONTRAST, "label"])
+    whole = whole_labels(seen)
     own = [cell for cell in cells_of(files, scope, chosen) if cell.family in whole]
     found = cell_curves(own, gaps=[gap for gap in GAPS if gap > 0], unit=unit)
     return as_families(seen, found)
@@ -192,7 +190,7 @@ def _controls(state: PageState, gap: float, usual: float) -> None:
     key = state.key("gap.widget")
     st.session_state[key] = gap
     row.select_slider(
-        f"How far one is ahead, in {_UNIT_LABELS[state.get('unit')]}",
+        f"The lead, in {_UNIT_LABELS[state.get('unit')]}",
         GAPS,
         key=key,
         format_func=lambda gap: f"{100 * gap:g} %",

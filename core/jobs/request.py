@@ -1,4 +1,4 @@
-"""What a job does: one audit, as the fields that a page or the command line fills in, and as a command line."""
+"""What a job does: one audit, as the fields that a page fills in, and as a command line."""
 
 import re
 import shlex

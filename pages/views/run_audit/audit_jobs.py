@@ -59,7 +59,7 @@ def running() -> bool:
 
 
 def draw_jobs() -> None:
-    """Draw the jobs and keep them up to date; other sessions and shells see and change the same ones."""
+    """Draw the jobs and keep them up to date; other sessions see and change the same ones."""
     active = running()
     st.fragment(_draw, run_every=EVERY_S if active else IDLE_EVERY_S)(active)
 

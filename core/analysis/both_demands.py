@@ -5,8 +5,9 @@ orders or names evaluators by stability alone praises the deaf.
 """
 
 import math
-from collections.abc import Mapping
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -78,7 +79,7 @@ class Answer:
 
     Args:
         evaluator: its name.
-        told: how many times as far it drops, ``7 ×``; where no ratio says anything, whether it drops.
+        told: how many times as far it drops, ``Drops 7 ×``; where no ratio says anything, whether it drops.
         ends: of the ratio's 95 % interval; empty where there is none.
         said: words that go on from ``told``.
         falls: its verdict.
@@ -91,7 +92,7 @@ class Answer:
     falls: str
 
 
-FURTHER = "drop for a broken meaning ÷ change for a harmless edit"
+FURTHER = "as far when the meaning breaks as harmless edits change it"
 """Words behind a ratio."""
 
 _SHORT: Mapping[str, tuple[str, str]] = {
@@ -118,13 +119,78 @@ def answers(found: pd.DataFrame) -> tuple[Answer, ...]:
     told = list[Answer]()
     for row in found.sort_values("evaluator").to_dict("records"):
         name, falls, value = str(row["evaluator"]), str(row["falls"]), float(row["ratio"])
-        if falls == FALLS and not row["said"] and math.isfinite(value) and not math.isnan(row["ratio_low"]):
+        if _rated(row):
             ends = f"{_brief(row['ratio_low'])} to {_brief(row['ratio_high'])}"
             ends = ends if math.isfinite(row["ratio_high"]) else f"{_brief(row['ratio_low'])} or more"
-            told.append(Answer(name, f"{times(value)} ×", ends, FURTHER, falls))
+            told.append(Answer(name, f"Drops {times(value)} ×", ends, FURTHER, falls))
         else:
             told.append(Answer(name, _SHORT[falls][0], "", _SHORT[falls][1], falls))
     return tuple(sorted(told, key=lambda each: (list(_SHORT).index(each.falls), not each.ends)))
+
+
+def _rated(row: Mapping[Hashable, Any]) -> bool:
+    """Whether the ratio of a row of :func:`demands` says something: the metric drops, and harmless edits change it."""
+    falls = row["falls"] == FALLS and not row["said"]
+    return falls and math.isfinite(row["ratio"]) and not math.isnan(row["ratio_low"])
+
+
+_OTHERS: Mapping[str, tuple[str, str]] = {
+    "unclear": (
+        "does not clearly drop further than harmless edits change it",
+        "do not clearly drop further than harmless edits change them",
+    ),
+    "less": ("drops less than harmless edits change it", "drop less than harmless edits change them"),
+    FALLS: ("drops when the meaning breaks", "drop when the meaning breaks"),
+    OPEN: (OPEN, "are not shown to drop typically when the meaning breaks"),
+    NO_FALL: (NO_FALL, "typically do not drop when the meaning breaks"),
+    FEW: ("has too few broken meanings to tell", "have too few broken meanings to tell"),
+    SAME: ("gives every unedited pair the same score", "give every unedited pair the same score"),
+    NOT_ASKED: (NOT_ASKED, "were not tested on broken meanings"),
+}
+"""What is said of one metric, and of several, that are not shown to drop further than harmless edits change them."""
+
+
+def verdict(found: pd.DataFrame) -> str:
+    """Which metrics drop further at a broken meaning than harmless edits change them, and which of these clearly more.
+
+    Two are told apart where their intervals do not overlap; nothing is said of an order within overlapping ones.
+
+    Args:
+        found: of :func:`demands`, of one corpus.
+
+    Returns:
+        A sentence; empty without a metric.
+    """
+    rows = found.sort_values("evaluator").to_dict("records")
+    apart = [row for row in rows if _rated(row) and row["ratio_low"] > 1]
+    others: dict[str, list[Mapping[Hashable, Any]]] = {each: [] for each in _OTHERS}
+    for row in rows:
+        if row not in apart:
+            kind = "unclear" if row["ratio_high"] >= 1 else "less"
+            others[kind if _rated(row) else str(row["falls"])].append(row)
+    said = [*_apart(apart), *(f"{_few(own)} {_OTHERS[each][len(own) > 1]}" for each, own in others.items() if own)]
+    return f"{'; '.join(said)}." if said else ""
+
+
+def _apart(rows: Sequence[Mapping[Hashable, Any]]) -> Iterator[str]:
+    """Say who drops further when the meaning breaks than harmless edits change it, and who less than the best."""
+    if not rows:
+        return
+    best = max(rows, key=lambda row: float(row["ratio"]))
+    first = [row for row in rows if row["ratio_high"] >= best["ratio_low"]]
+    rest = [row for row in rows if row["ratio_high"] < best["ratio_low"]]
+    least = max(float(row["ratio_low"]) for row in first)
+    alike = all(row["ratio_high"] >= least for row in first)
+    among = "with no clear difference between them" if alike else f"none clearly less than {best['evaluator']}"
+    said = f"{_few(first)} {'tell' if len(first) > 1 else 'tells'} a broken meaning from a harmless edit"
+    yield f"{said}{' best' if rest else ''}{f', {among}' if len(first) > 1 else ''}"
+    if rest:
+        below = max(row["ratio_high"] for row in rest) < min(row["ratio_low"] for row in first)
+        yield f"{_few(rest)} less" + ("" if below else f" than {best['evaluator']}")
+
+
+def _few(rows: Sequence[Mapping[Hashable, Any]]) -> str:
+    return listed([str(row["evaluator"]) for row in rows], most=4)
 
 
 def times(ratio: float) -> str:

@@ -31,5 +31,5 @@ def test_a_zip_of_photographs_is_previewed_and_audited_and_its_results_open(
     at_view(page, "Findings", "Figures")
     settled(page)
     assert "run=folder-" in page.url
-    expect(page.get_by_role("button", name="Caption: human")).to_be_visible()
+    expect(page.get_by_role("button", name="Caption: from the corpus")).to_be_visible()
     expect(page.get_by_text("Spatial edits: how far the score moves, up or down")).to_be_visible()

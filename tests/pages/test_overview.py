@@ -188,7 +188,7 @@ def test_the_plane_of_nuisance_and_signal_is_that_of_what_holds_both_halves_and_
     app = open_page(OVERVIEW, run="template")
     assert not app.exception
     assert "Stable and sensitive?" in said(app)
-    assert "Of run broken, human captions (en): what is chosen above has no wrong captions." in said(app)
+    assert "Of run broken, captions from the corpus (en): what is chosen above has no wrong captions." in said(app)
     assert "Of run broken" not in said(open_page(OVERVIEW))  # the usual scope is the one that holds both halves
 
 
@@ -205,7 +205,7 @@ def test_a_tile_a_metric_says_how_many_times_its_drop_is_or_that_there_is_none(
     with Store.open([results_dir() / "broken"]) as opened:
         wanted = answers(demands(read_table(opened).view()))
     assert [each.split()[0] for each in told] == [each.evaluator.split()[0] for each in wanted]
-    assert any(re.search(r"^e [\d.]+ × [\d.]+ (to [\d.]+|or more) drop for a broken meaning", each) for each in told)
+    assert any(re.search(r"^e Drops [\d.]+ × [\d.]+ (to [\d.]+|or more) as far when", each) for each in told)
     assert any(re.search(r"^flat All the same scores: a drop has no unit$", each) for each in told)
     assert "<b>x" not in tiles
     assert "and 1 more" in shown(tiles)

@@ -150,6 +150,9 @@ class _Offer:
     about: Mapping[str, str]
 
 
+CAPTIONS = {"template": "template", "human": "from the corpus"}
+"""Subject -> whence its captions are. Not all corpora's are by people: the demo's are written by rule."""
+
 _TITLES = {"run": "Run", "corpus": "Corpus", "subject": "Caption", "language": "Language", "evaluators": "Metrics"}
 _HELP = {
     "run": "One audit: a corpus under edits, scored by metrics. Where nothing is chosen, the largest run of each "
@@ -157,8 +160,9 @@ _HELP = {
     "corpus": "A named, ordered set of items. Every number is of this one; only Findings · Corpora and the report "
     "look at "
     "several.",
-    "subject": "The caption that stays while the picture is edited: the template “There is a …” or the item's human "
-    "caption. An item counts once, so numbers are of one of them.",
+    "subject": "The caption that stays while the picture is edited: the template “There is a …” or the corpus's own of "
+    "the item, which the command line calls human; the demo's are written by rule. An item counts once, so numbers "
+    "are of one of them.",
     "language": "Of the captions.",
     "evaluators": "Anything that scores (image, caption) pairs.",
 }
@@ -181,7 +185,7 @@ def _offers(files: Signature, scope: Scope) -> tuple[_Offer, ...]:
         "language": narrowed(files, replace(scope, language=None, evaluators=())).language,
     }
     here = {"corpus": of_runs, "subject": own, "language": captions}
-    shown = {"corpus": found.corpus, "subject": found.subject, "language": found.language}
+    shown = {"corpus": found.corpus, "subject": CAPTIONS[found.subject], "language": found.language}
     about = {str(run): f"corpus {corpus}" for run, corpus in runs.items() if run != corpus}
     singles = tuple(
         _Offer(name, _first(usual[name], here[name][name].unique()), getattr(scope, name) is not None, shown[name], {})
@@ -210,7 +214,10 @@ def _draw(state: PageState, offer: _Offer) -> None:
             format_func=lambda value: " · ".join(filter(None, (value, offer.about.get(value, "")))),
         )
     else:
-        state.choose(place, name, _TITLES[name], offer.options, help=_HELP[name])
+        words = CAPTIONS if name == "subject" else {}
+        state.choose(
+            place, name, _TITLES[name], offer.options, help=_HELP[name], format_func=lambda it: words.get(it, it)
+        )
 
 
 def _runs_said(scope: Scope, found: Narrowed) -> str:

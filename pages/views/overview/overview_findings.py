@@ -37,6 +37,7 @@ from pages.views.common.access import AUDIT, may_operate
 from pages.views.common.links import FAILURES, LAB, failures_link, lab_link, link_to, scope_link
 from pages.views.common.open_runs import Signature, of_runs, scores, store, stored_values
 from pages.views.common.run_corpora import corpus_name_of
+from pages.views.common.scope_chips import CAPTIONS
 from pages.views.common.shown_answers import answer, answer_rows, figure_block, questions, spoken
 from pages.views.common.text import THE_PAPER, counted, listed, number, safe
 from pages.views.common.url_state import Field, PageState, one_of
@@ -322,7 +323,8 @@ def _whole(files: Signature, scope: Narrowed) -> None:
     ids = scope.run_ids
     st.caption(
         safe(
-            f"Of {'run' if len(ids) == 1 else 'one run a corpus:'} {listed(ids)}; {scope.subject} captions.", limit=300
+            f"Of {'run' if len(ids) == 1 else 'one run a corpus:'} {listed(ids)}; captions {CAPTIONS[scope.subject]}.",
+            limit=300,
         )
     )
     wanted = (files, scope)

@@ -9,7 +9,7 @@ import streamlit as st
 from streamlit.elements.lib.mutable_expander_container import ExpanderContainer
 
 from core.analysis.against_coin import passed
-from core.analysis.both_demands import NO_FALL, Answer, answers, demands, demands_figure, half_asked
+from core.analysis.both_demands import NO_FALL, Answer, answers, demands, demands_figure, half_asked, verdict
 from core.analysis.comparisons import families as broken_families
 from core.analysis.overview import at_a_glance, not_on_card
 from core.analysis.questions import Options
@@ -42,7 +42,7 @@ from pages.views.common.open_runs import (
     view,
 )
 from pages.views.common.page_head import header
-from pages.views.common.scope_chips import choose_scope, say_withheld, scope_fields
+from pages.views.common.scope_chips import CAPTIONS, choose_scope, say_withheld, scope_fields
 from pages.views.common.shown_answers import answer, figure_block, spoken
 from pages.views.common.text import counted, safe
 from pages.views.common.url_state import PageState, switch_field
@@ -68,19 +68,15 @@ _DATA = f"{PLANE}-data"
 FIRST = 4
 """Tiles that are always seen; those of further metrics open on a click."""
 
-_HOW = (
-    "Drop when the meaning breaks ÷ change under harmless edits, on a typical picture, with its 95 % interval. "
-    "1 ×: a broken meaning costs no more than a harmless edit."
-)
-
 
 def draw_answer(files: Signature, both: Narrowed | None) -> None:
-    """Draw a tile a metric, of :func:`with_both`: how many times a harmless change its drop is; and the ways in."""
+    """Draw which metrics tell a broken meaning from a harmless edit, of :func:`with_both`, a tile each, the ways in."""
     if both is None:
         draw_ways()
         return
     seen = view(files, both)
     found, styles = answers(demands(seen)), series_styles(demands_figure(seen))
+    st.markdown(f"**{safe(verdict(demands(seen)), limit=1000)}**")
     deaf = any(each.falls == NO_FALL for each in found)
     coin = passed(cells(files, both, Slice(), Options())) if deaf else {}
     tiles = [_tile(each, styles.get(each.evaluator), coin.get(each.evaluator, "")) for each in found]
@@ -88,7 +84,7 @@ def draw_answer(files: Signature, both: Narrowed | None) -> None:
     more = f"<details><summary>and {len(tiles) - FIRST} more</summary><ul>{more}</ul></details>" if more else ""
     st.html(f'<div class="tiles" style="--many:{min(len(tiles), FIRST)}"><ul>{"".join(tiles[:FIRST])}</ul>{more}</div>')
     with st.container(horizontal=True, vertical_alignment="center", gap="medium", key="row_answer"):
-        st.caption(_HOW)
+        st.caption("On a typical picture; beside it the 95 % interval.")
         draw_ways()
 
 
@@ -101,10 +97,10 @@ def _tile(answer: Answer, style: Style | None, coin: str) -> str:
         coin: on how many tests it is better than guessing, as *Does it notice?* counts them: what is left to one that
             typically does not drop.
     """
-    mark = sign(style) if style else ""
+    mark, ends = sign(style) if style else "", answer.ends.replace(" ", "\u00a0")
     said = coin if coin and answer.falls == NO_FALL else answer.said
     return (
-        f"<li><span>{mark}{escape(answer.evaluator)}</span><p><strong>{answer.told}</strong> {answer.ends}</p>"
+        f"<li><span>{mark}{escape(answer.evaluator)}</span><p><strong>{answer.told}</strong> {ends}</p>"
         f"<small>{escape(said)}</small></li>"
     )
 
@@ -135,7 +131,7 @@ def falls_of(files: Signature, scope: Narrowed) -> dict[str, str]:
 
 
 def _named(scope: Narrowed) -> str:
-    return f"run {scope.run}, {scope.subject} captions ({scope.language})"
+    return f"run {scope.run}, captions {CAPTIONS[scope.subject]} ({scope.language})"
 
 
 def selectivity(files: Signature, scope: Narrowed) -> pd.DataFrame | None:
@@ -244,7 +240,7 @@ def _glance(state: PageState, files: Signature, scope: Narrowed, margin: float, 
     measured = selectivity(files, own) if own is not None else None
     of = ""
     if own is not None and measured is not None:
-        of = f"run {own.run}, caption {own.subject}, {unverified(measured) or 'verified comparisons'}"
+        of = f"run {own.run}, captions {CAPTIONS[own.subject]}, {unverified(measured) or 'verified comparisons'}"
     rows = at_a_glance(table, risks(files, scope, margin), measured)
     with figures_aside(of_scores(state, files, scope, beside=() if own is None else (own,))):
         draw_glance(rows, origin_of_scores(files, scope), of, falls, scope_link(scope))

@@ -41,7 +41,7 @@ _SAID = "lab.said"
 _CUT = "lab.caption.cut"
 """Session key of what was kept of a text that was too long, and how many characters it had."""
 
-_SUBJECT_WORDS = {"template": "Template", "human": "Human caption", "free": "Free text"}
+_SUBJECT_WORDS = {"template": "Template", "human": "Corpus caption", "free": "Free text"}
 
 
 def choose_caption(state: PageState, item: Item) -> str:
@@ -178,12 +178,12 @@ def _human(state: PageState, item: Item) -> str:
         for index, caption in enumerate(captions)
     }
     if not texts:
-        st.caption("This picture has no human caption; use the template or free text.")
+        st.caption("No caption came with this picture; use the template or free text.")
         return ""
     chosen = state.choose(
         st.container(),
         "human",
-        "Human caption",
+        "Corpus caption",
         tuple(texts),
         label_visibility="collapsed",
         format_func=lambda key: f"{texts[key]}  ({key.split(':')[0]})",

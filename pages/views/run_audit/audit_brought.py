@@ -180,7 +180,7 @@ def draw_preview(corpus: Corpus) -> None:
             _draw(item)
     st.caption("An audit opens the other pictures; one that cannot be read is left out there, with its reason.")
     if all(not item.captions for item in items):
-        st.caption("None of these has a caption; without one, *Human caption* has nothing to hold.")
+        st.caption("None of these has a caption; without one, *Corpus caption* has nothing to hold.")
 
 
 def _draw(item: Item) -> None:

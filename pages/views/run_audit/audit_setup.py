@@ -279,7 +279,7 @@ def _single(state: PageState) -> None:
         st.caption(f"{safe(broken.where)} is broken: {safe(broken.error, limit=300)}")
 
 
-_SUBJECTS = {"template": "Template", "human": "Human caption", "both": "Both"}
+_SUBJECTS = {"template": "Template", "human": "Corpus caption", "both": "Both"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -319,8 +319,8 @@ def choose_audit(state: PageState) -> Asked:
         "Which caption stays while the picture is edited",
         _SUBJECTS,
         help="The template “There is a …” with the object's name, "
-        "the item's first human caption (in English, or in each language where none is English), or each in turn. "
-        "The usual edits follow: words are put into the caption that is held.",
+        "the item's first caption in the corpus (in English, or in each language where none is English), or each in "
+        "turn. The usual edits follow: words are put into the caption that is held.",
     )
     st.header("4. Edits", anchor=False)
     _follow_subject(state)

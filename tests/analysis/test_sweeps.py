@@ -184,7 +184,7 @@ def test_the_points_are_no_part_of_their_family_and_three_make_a_curve(tmp_path:
     with Store.open(tmp_path / "two") as store:
         table = read_table(store)
         question = _of(catalogue(table), "S31")
-        assert "--probes strength-sweep does" in question.needs(table)
+        assert "--probes strength-sweep" in question.needs(table)
         assert question.compute(table.view(), Options()).empty
 
 

@@ -66,7 +66,7 @@ def test_worst_failures_come_first_and_are_the_stored_ones(open_page: Open, both
     assert found["margin"].is_monotonic_decreasing
     assert (found["margin"] >= 0).all()
     words = said(app)
-    assert f"{n} failures of “denied” under e; the 6" in words
+    assert f"{n} failures of “denied” under e; the 4" in words
     first = found.iloc[0]
     assert f"caption {int(first['item'][1:])} under" in words
 

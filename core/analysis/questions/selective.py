@@ -21,7 +21,7 @@ from core.analysis.table import ScoreTable, View
 from core.analysis.verdicts import NO_CLAIM
 from core.charts.spec import Axis, Figure, Ray, Reference
 from core.evaluators.calibrated import base_of
-from core.statistics.wording import counted
+from core.statistics.wording import between, counted, metrics
 
 SECTION = "selectivity"
 HEADLINE, PLANE, MAP = "C-selectivity", "C-plane", "C-hidden"
@@ -96,8 +96,7 @@ def _headline() -> Question:
     drawing = Drawing(
         "C-selective",
         "Selectivity of each metric",
-        "0.5: a broken meaning costs as much as a harmless edit does; 1: every broken meaning costs more. "
-        "What each has by chance stands in the table.",
+        "0.5: a broken meaning costs as much as a harmless edit does; 1: every broken meaning costs more.",
         _dots,
     )
     return Question(
@@ -105,12 +104,25 @@ def _headline() -> Question:
         "Selectivity: does a broken meaning cost more than a harmless edit?",
         SECTION,
         "selectivity",
-        f"{_HOW}Only verified drops make the headline.",
+        _HOW.strip(),
         columns,
         _all,
         _needs,
         (drawing,),
+        says=_says,
+        rule="Only of edits that are known to make the caption wrong.",
     )
+
+
+def _says(frame: pd.DataFrame, margin: float) -> str:
+    """The selectivity of each metric over verified drops of one corpus, in a sentence."""
+    own = usual(frame)
+    if own.empty or unverified(own) or len(set(own["corpus"])) > 1:
+        return ""
+    chances = 100 * own.set_index("evaluator")["value"].sort_values(ascending=False, kind="stable")
+    each = ", ".join(f"{name} {chance:.0f} %" for name, chance in chances.items())
+    told = each if len(chances) < 5 else f"{between(chances)} % in {metrics(list(chances.index))}"
+    return f"Chance that a broken meaning costs more than a harmless edit: {told}."
 
 
 def _all(view: View, options: Options) -> pd.DataFrame:
@@ -161,12 +173,8 @@ def _plane() -> Question:
     drawing = Drawing(
         PLANE,
         "Nuisance and signal",
-        "Across: how much harmless edits change the score; up: how much a broken meaning "
-        "costs; both in standard deviations of the unedited scores, each with its 95 % interval, each axis on a "
-        "scale of "
-        "its own. Along a slanted line signal to nuisance is the same, as its number says; up and to the left is "
-        "better, on the level line a broken meaning costs nothing; an evaluator at the bottom left is deaf to both. An "
-        "arrow leads from an evaluator to its calibrated self.",
+        "Up and to the left is better; a dashed line is the same drop for the same change, as its number says. SD: "
+        "standard deviations of the unedited scores; bars are 95 % intervals. An arrow leads to a calibrated self.",
         _plane_figure,
     )
     return Question(

@@ -10,6 +10,7 @@ import pandas as pd
 from core.analysis.comparisons import DIRECTIONAL, Capability, comparison_rows
 from core.analysis.effects import Group, effects
 from core.analysis.facts import facts_of
+from core.analysis.lacks import AUDIT, NOTHING, Lack
 from core.analysis.memo import once
 from core.analysis.questions.columns import (
     ABSOLUTE,
@@ -124,10 +125,14 @@ def sweeps(table: ScoreTable) -> dict[tuple[str, str], dict[float, str]]:
     return sweeps_among(map(str, rows.index))
 
 
-def _strengths_lacking(table: ScoreTable) -> str:
+def _strengths_lacking(table: ScoreTable) -> Lack:
     if sweeps(table):
-        return ""
-    return "no harmless edit here was made at several strengths; --probes strength-sweep does"
+        return NOTHING
+    return Lack(
+        "no harmless edit here was made at several strengths",
+        "run an audit with them",
+        command=f"{AUDIT} strength-sweep",
+    )
 
 
 @once
@@ -338,10 +343,14 @@ def points(table: ScoreTable) -> dict[tuple[str, str], dict[float, str]]:
     return {name: dict(sorted(own.items())) for name, own in sorted(found.items()) if len(own) >= LEAST}
 
 
-def _drops_lacking(table: ScoreTable) -> str:
+def _drops_lacking(table: ScoreTable) -> Lack:
     if points(table):
-        return ""
-    return needs(table) or "no edit here was made at several strengths; --probes lexical-sweep,tail-sweep does"
+        return NOTHING
+    return needs(table) or Lack(
+        "no edit here was made at several strengths",
+        "run an audit with them",
+        command=f"{AUDIT} lexical-sweep,tail-sweep",
+    )
 
 
 def _drops(view: View, options: Options) -> pd.DataFrame:

@@ -26,7 +26,7 @@ from pages.views.failures.failure_card import (
 from pages.views.failures.failure_pictures import finished, pictures
 from pages.views.failures.failures_state import by_pair, shifts_of
 
-_CARDS, _HELD = 6, 60
+_CARDS, _HELD = 4, 60
 
 
 def draw_worst(

@@ -116,8 +116,12 @@ def draw_question(
     for drawing in question.figures:
         figure = drawing.figure(frame)
         if len(figure.frame):
-            draw_figure(figure, frame, drawing.id, title=drawing.title, note=drawing.note)
-    draw_rows(asked_of_people(question, frame), frame)
+            said, rule = question.says(frame, Options().margin), question.rule
+            draw_figure(figure, frame, drawing.id, title=drawing.title, note=drawing.note, said=said, rule=rule)
+    if question.columns:
+        how = "Every number, and how it was made"
+        with st.expander(how, icon=":material/table:") if question.figures else st.container():
+            draw_rows(asked_of_people(question, frame), frame)
     return frame
 
 
@@ -282,7 +286,7 @@ def draw_matrix(state: PageState, files: Signature, scope: Narrowed, chosen: Sli
         draw_rows(asked, judged_rows, files=lambda: held(question, beside(every()), most)[1])
         state.publish()
 
-    draw_folded("The numbers, with ties, tests and what each is taken for", numbers, key=NUMBERS)
+    draw_folded("Every number, with what each is taken for", numbers, key=NUMBERS)
 
 
 def _left_out(frame: pd.DataFrame) -> list[str]:

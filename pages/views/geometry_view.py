@@ -269,7 +269,13 @@ def _draw(state: PageState, files: Signature, scope: Narrowed, row: Chips) -> No
         st.info("None of these metrics has a text encoder on this machine.", icon=":material/hub:")
         return
     answer = st.container()
-    evaluator = state.choose(st.columns(2)[0], "evaluator", "Text encoder of", able)
+    evaluator = state.choose(
+        st.columns(2)[0],
+        "evaluator",
+        "Text encoder of",
+        able,
+        help="The metric whose text encoder places the words, and whose changes are shown.",
+    )
     if modifiers(files, scope, chosen, evaluator).empty:
         st.info("This scope and these filters have no modifier; audit a societal family such as cultural.")
         offer_relaxing(state, files, scope, chosen)

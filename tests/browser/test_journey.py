@@ -294,6 +294,7 @@ def test_tab_goes_from_filter_to_filter_and_their_help_is_told_with_them(server:
         page.keyboard.press("Tab")
     assert stops[0] == "Text encoder of"
     assert not [each for each in stops if each.startswith("Help for")]
+    page.get_by_text("How words are placed").click()
     expect(page.get_by_role("radiogroup", name="Level")).to_have_attribute(
         "aria-description", re.compile("^Words: the modifier alone")
     )

@@ -184,7 +184,8 @@ _ORDERS = {
     "absolute": "Absolute change",
     "disagreement": "Disagreement",
 }
-_ORDERS_HELP = """What comes first. A pair counts its largest shift over the metrics of the scope.
+_ORDERS_HELP = """What comes first. A pair counts its largest shift over the metrics of the scope; added words that may be
+true of the picture come last.
 
 - **Standardised change**: |Δ| over the standard deviation of that metric's unedited scores; comparable.
 - **Percent change**: |% change| against the baseline's score. Of a tiny baseline it is large whatever happened.
@@ -406,7 +407,7 @@ def draw() -> None:
     state.restore()
     followed = st.session_state.get(state.key("seen")) != seen
     header(
-        "The pairs that harmless edits change most, side by side. Words that may be true come last.",
+        "The pairs that harmless edits change most, side by side.",
         state,
         words=("noise band", "shift"),
     )

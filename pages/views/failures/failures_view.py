@@ -184,8 +184,8 @@ _ORDERS = {
     "absolute": "Absolute change",
     "disagreement": "Disagreement",
 }
-_ORDERS_HELP = """What comes first. A pair counts its largest shift over the metrics of the scope; added words that may be
-true of the picture come last.
+_ORDERS_HELP = """What comes first. A pair counts its largest shift over the metrics of the scope; added words
+that may be true of the picture come last.
 
 - **Standardised change**: |Δ| over the standard deviation of that metric's unedited scores; comparable.
 - **Percent change**: |% change| against the baseline's score. Of a tiny baseline it is large whatever happened.

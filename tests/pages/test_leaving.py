@@ -31,17 +31,17 @@ class Time:
 
 
 def test_a_server_tidies_up_until_the_sessions_of_those_who_left_have_expired(monkeypatch: pytest.MonkeyPatch) -> None:
-    time, told, given = Time(), list[tuple[float, bool]](), list[str]()
+    time, told, given, here = Time(), list[tuple[float, bool]](), list[str](), {"a", "b"}
     monkeypatch.setattr(leaving, "give_back", lambda: given.append("memory"))
     monkeypatch.setattr(leaving, "give_back_buffers", lambda: given.append("buffers"))
     monkeypatch.setattr(leaving, "end_processes", lambda: given.append("decoders"))
-    readers = Leaving(lambda: time.now, time.later)
+    readers = Leaving(lambda: time.now, time.later, lambda: not here)
     readers.also(lambda nobody: told.append((time.now - 1000, nobody)))
-    readers.came()
-    readers.came()
+    here.remove("a")
     readers.left()
     time.next()
     assert told == [(EVERY_S, False)]
+    here.remove("b")
     readers.left()
     last = time.now
     while time.coming:
@@ -49,7 +49,6 @@ def test_a_server_tidies_up_until_the_sessions_of_those_who_left_have_expired(mo
     assert [nobody for _, nobody in told[1:]] == [True] * (len(told) - 1)
     assert AWAY_S + EVERY_S <= time.now - last < AWAY_S + 2 * EVERY_S
     assert given == ["buffers", "memory", *(["decoders", "buffers", "memory"] * (len(told) - 1))]
-    readers.came()
     readers.left()
     assert len(time.coming) == 1, "it begins again with the next who leaves"
 
@@ -62,24 +61,22 @@ def test_what_cannot_be_let_go_of_once_is_tried_again(monkeypatch: pytest.Monkey
         raise ValueError("not now")
 
     readers.also(fails)
-    readers.came()
     readers.left()
     with pytest.raises(ValueError, match="not now"):
         time.next()
     assert len(time.coming) == 1
 
 
-def test_a_session_of_the_app_is_counted_until_it_ends(monkeypatch: pytest.MonkeyPatch) -> None:
-    told = list[str]()
-    monkeypatch.setattr(leaving.LEAVING, "came", lambda: told.append("came"))
-    monkeypatch.setattr(leaving.LEAVING, "left", lambda: told.append("left"))
+def test_a_session_of_the_app_is_noticed_when_it_ends(monkeypatch: pytest.MonkeyPatch) -> None:
+    ended = list[str]()
+    monkeypatch.setattr(leaving.LEAVING, "left", lambda: ended.append("left"))
     app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=120)
     assert not app.run().exception
     assert not app.run().exception
-    assert told == ["came"]
+    assert not ended
     for name in [name for name in cache_resource_api._resource_caches._function_caches if name is not None]:
         cache_resource_api.clear_session_cache(name)
-    assert told == ["came", "left"]
+    assert ended == ["left"]
 
 
 def test_pictures_of_a_study_stay_while_somebody_is_there() -> None:

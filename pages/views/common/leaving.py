@@ -6,9 +6,11 @@ is closed, and the C library keeps what lies in pieces: without readers none of 
 
 import time
 from collections.abc import Callable
-from threading import Lock, Timer
+from threading import RLock, Timer
 
 import streamlit as st
+from streamlit import runtime
+from streamlit.runtime import RuntimeState
 
 from core.corpora.decoding_apart import end_processes
 from core.evaluators.memory import give_back
@@ -28,42 +30,49 @@ def _in_a_thread(seconds: float, what: Callable[[], None]) -> None:
     timer.start()
 
 
+def _nobody() -> bool:
+    return runtime.exists() and runtime.get_instance().state is RuntimeState.NO_SESSIONS_CONNECTED
+
+
 class Leaving:
-    """Counts the readers of a server, and tidies up while they leave and after; safe between threads.
+    """Tidies up while readers leave, and after; safe between threads.
 
     Args:
         clock: seconds that never go back.
         later: has it done.
+        nobody: whether nobody is there.
     """
 
-    def __init__(self, clock: Callable[[], float] = time.monotonic, later: Later = _in_a_thread) -> None:
-        self._clock, self._later, self._lock = clock, later, Lock()
-        self._here, self._left_last, self._waits = 0, 0.0, False
+    def __init__(
+        self,
+        clock: Callable[[], float] = time.monotonic,
+        later: Later = _in_a_thread,
+        nobody: Callable[[], bool] = _nobody,
+    ) -> None:
+        self._clock, self._later, self._nobody = clock, later, nobody
+        self._left_last, self._waits = 0.0, False
+        self._lock = RLock()  # a session may end wherever Python collects garbage, here too
         self._forget: list[Callable[[bool], object]] = []
 
     def also(self, forget: Callable[[bool], object]) -> None:
         """Have that let go of what it may, each time; it is told whether nobody is there."""
         self._forget.append(forget)
 
-    def came(self) -> None:
-        """Count somebody who comes."""
-        with self._lock:
-            self._here += 1
-
     def left(self) -> None:
-        """Count somebody out."""
+        """Note that somebody left."""
         with self._lock:
-            self._here, self._left_last = self._here - 1, self._clock()
+            self._left_last = self._clock()
             waits, self._waits = self._waits, True
         if not waits:
             self._later(EVERY_S, self.tidy)
 
     def tidy(self) -> None:
         """Let go, give back, and do so again while readers leave."""
+        nobody = self._nobody()
         try:
             for forget in self._forget:
-                forget(self._here == 0)
-            if self._here == 0:
+                forget(nobody)
+            if nobody:
                 end_processes()
             give_back_buffers()
             give_back()
@@ -80,6 +89,5 @@ LEAVING = Leaving()
 
 @st.cache_resource(scope="session", show_spinner=False, on_release=lambda _: LEAVING.left())
 def expect_to_leave() -> bool:
-    """Have this session counted, in each run of ``app.py``."""
-    LEAVING.came()
+    """Have it noted when this session ends, in each run of ``app.py``."""
     return True

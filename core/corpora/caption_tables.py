@@ -3,6 +3,7 @@
 - JSON ``{image: caption}`` or ``{image: [captions]}`` (clipscore's candidates and references);
 - JSON ``[{"image_id", "caption"}]`` (COCO's results), lists of records, and objects that hold such a list under one of
   LISTS (TextCaps, FiftyOne);
+- MSR-VTT's, ``{"sentences": [{"video_id", "caption"}]}``;
 - COCO's captions, ``{"images": [{"id", "file_name"}], "annotations": [{"image_id", "caption"}]}`` (NoCaps, VizWiz), and
   Karpathy's splits, ``{"images": [{"filename", "sentences": [{"raw"}]}]}``;
 - JSON lines of records (CaptionEvalKit, Hugging Face's ``metadata.jsonl``);
@@ -42,7 +43,7 @@ from core.corpora.table_cells import (
 from core.errors import BadCorpus
 from core.yes_no import says_nothing
 
-LISTS = ("annotations", "images", "data", "samples", "predictions", "results")
+LISTS = ("annotations", "images", "data", "samples", "predictions", "results", "sentences")
 """What an object may call its list of records."""
 
 ENDINGS = (".json", *LINES, ".csv", ".tsv", ".txt", ".token")

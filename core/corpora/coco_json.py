@@ -263,6 +263,9 @@ def read_mask(found: CocoInstance, width: int, height: int) -> Mask:
         raise LeftOut("annotation-empty-segmentation", f"{label} has an empty segmentation; it keeps its box alone")
     if isinstance(segmentation, list):
         segmentation = [_numbers(part) for part in segmentation]
+        # a part that is a point or a line covers nothing of the shape beside it
+        shapes = [part for part in segmentation if not isinstance(part, list) or len(part) >= _CORNERS]
+        segmentation = shapes or segmentation
     try:
         mask = Mask.from_coco(segmentation, height, width)
     except InvalidInput as error:
@@ -278,6 +281,9 @@ def _numbers(part: Any) -> Any:
         return [each if math.isnan(number) else number for each, number in zip(part, floats(part), strict=True)]
     return part
 
+
+_CORNERS = 6
+"""Numbers of the smallest polygon: three points."""
 
 _LAYOUT = "a file in COCO's layout"
 

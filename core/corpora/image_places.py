@@ -3,6 +3,7 @@
 Which picture a name in a file of captions means: its path, its file name, its stem, or COCO's number of it.
 """
 
+import os
 import re
 import unicodedata
 from collections import Counter
@@ -79,12 +80,16 @@ class ItemNames:
     def __init__(self, items: Iterable[Item]) -> None:
         self._ids: dict[str, str] = {}
         self._files: dict[str, list[str]] = {}
+        items = tuple(items)
+        folders = {item.image_path.absolute().parent for item in items if item.image_path}
+        root = os.path.commonpath(folders) if folders else ""
         for item in items:
             self._ids[item.id] = item.id
             if item.corpus == "coco":
                 self._ids.setdefault(item.id.partition("-")[2], item.id)
             if item.image_path:
-                self._files.setdefault(item.image_path.as_posix(), []).append(item.id)
+                below = item.image_path.absolute().relative_to(root).as_posix()
+                self._files.setdefault(below, []).append(item.id)
         self._names = ImageNames(self._files)
 
     def several(self, name: str) -> list[str]:

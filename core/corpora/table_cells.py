@@ -77,8 +77,11 @@ IMAGE = (
     "img_path",
     "filepath",
     "path",
+    "video",
+    "video_id",
+    "video_path",
 )
-"""Names of the column that says which picture a line is about; of several the first counts."""
+"""Names of the column that says which picture, or video, a line is about; of several the first counts."""
 
 KEY = ("id", "image_id", "imgid", "img_id", "cocoid", "key")
 """Likewise of an id, of the line or of its picture; where no other column names the picture, ``id`` counts last."""

@@ -5,7 +5,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from core.corpora.corpus_files import csv_records, read_json, whole_number
+from core.corpora.caption_tables import read_caption_table
+from core.corpora.corpus_files import read_json, whole_number
 from core.corpora.demo import demo_dir
 from core.corpora.findings import Findings
 from core.corpora.image_header import MIN_SIDE
@@ -22,8 +23,6 @@ CAPTIONS = ("captions.json", "candidates.json", "captions.csv")
 
 BACKWARDS = "backwards.json"
 """Beside the demo videos, ``{video: caption}``: what is true of each when it is shown backwards, and false of it."""
-
-_NEEDED = ("video", "caption")
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,8 +62,8 @@ class VideoFolder:
 def read_video_folder(root: Path) -> VideoFolder:
     """Read a folder of videos: files, or folders of frames.
 
-    ``captions.json`` (or ``candidates.json``) holds ``{video: caption}`` or ``{video: [captions]}``, ``captions.csv``
-    the columns ``video,caption``, a row a caption. A video is named by its file with or without its ending.
+    ``captions.json`` (or ``candidates.json``) and ``captions.csv`` have a layout of :mod:`core.corpora.caption_tables`.
+    A video is named by its file with or without its ending.
 
     Raises:
         BadCorpus: if there is no file of captions, it is malformed, or no video has a caption.
@@ -75,7 +74,10 @@ def read_video_folder(root: Path) -> VideoFolder:
     if len(held) != 1:
         said = " and ".join(path.name for path in held) if held else "no captions"
         raise BadCorpus(f"{root} holds {said}; keep one of {', '.join(CAPTIONS)} there")
-    captions = _of_csv(held[0]) if held[0].suffix == ".csv" else _of_json(held[0])
+    captions: dict[str, list[str]] = {}
+    for row in read_caption_table(held[0]).whole_rows():
+        texts = [text for each in row.captions if (text := spaced(each))]
+        captions.setdefault(row.picture, []).extend(texts)
     by_name = {path.name: key for key, path in videos.items()} | {key: key for key in videos}
     found: dict[str, list[str]] = {}
     rejected = []
@@ -147,32 +149,6 @@ def other_than(captions: Sequence[Sequence[str]], place: int) -> int | None:
         if own.isdisjoint(spaced(text).casefold() for text in captions[other]):
             return other
     return None
-
-
-def _of_json(path: Path) -> Mapping[str, list[str]]:
-    held = read_json(path)
-    if not isinstance(held, dict):
-        raise BadCorpus(f"{path} must be an object {{video: caption}}, got {type(held).__name__}")
-    found = {}
-    for name, value in held.items():
-        texts = value if isinstance(value, list) else [value]
-        if not all(isinstance(each, str) for each in texts):
-            raise BadCorpus(f"{path}: {name!r} must have a caption or a list of captions, got {str(value)[:60]!r}")
-        found[name] = [text for each in texts if (text := spaced(each))]
-    return found
-
-
-def _of_csv(path: Path) -> Mapping[str, list[str]]:
-    def columns(where: Path, names: Sequence[str]) -> None:
-        if set(_NEEDED) - set(names):
-            raise BadCorpus(f"{where} has the columns {', '.join(names)}; it needs {', '.join(_NEEDED)}")
-
-    found: dict[str, list[str]] = {}
-    for _, record in csv_records(path, columns):
-        name, text = (record.get(each) for each in _NEEDED)
-        if isinstance(name, str) and isinstance(text, str) and name.strip() and text.strip():
-            found.setdefault(name.strip(), []).append(spaced(text))
-    return found
 
 
 USUAL_FRAMES = 8

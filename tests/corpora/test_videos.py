@@ -176,6 +176,15 @@ def test_captions_lie_beside_the_videos_as_json_or_csv(tmp_path: Path) -> None:
     (tmp_path / "captions.csv").write_text("video,caption\none,A square.\none,A red one.\ntwo,A red square.\n")
     assert read_video_folder(tmp_path).videos == held.videos
     assert held.get("two").captions == ("A red square.",)
+    (tmp_path / "captions.csv").write_text(
+        "Video;Caption\none;A square.\none;A red one.\ntwo;A red square.\nthree;nan\n"
+    )
+    assert read_video_folder(tmp_path).videos == held.videos
+    (tmp_path / "captions.csv").unlink()
+    lines = [("one", "A square."), ("one", "A red one."), ("two", "A red square."), ("three", None)]
+    sentences = [{"video_id": video, "caption": text, "sen_id": place} for place, (video, text) in enumerate(lines)]
+    path.write_text(json.dumps({"videos": [{"video_id": "one", "split": "test"}], "sentences": sentences}))
+    assert read_video_folder(tmp_path).videos == held.videos
     with pytest.raises(InvalidInput, match="no video 'four' here; there are one, two"):
         held.get("four")
 
@@ -183,10 +192,10 @@ def test_captions_lie_beside_the_videos_as_json_or_csv(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("name", "text", "said"),
     [
-        ("captions.json", "[]", "must be an object"),
-        ("captions.json", '{"one": 3}', "'one' must have a caption"),
+        ("captions.json", "[]", "must hold {image: caption}"),
+        ("captions.json", '{"one": 3}', "the caption of 'one' must be a text"),
         ("captions.json", "{}", "no video of .* has a caption"),
-        ("captions.csv", "image,text\none,a\n", "it needs video, caption"),
+        ("captions.csv", "clip,text\none,a\n", "no column names the image"),
         ("notes.md", "", "holds no captions"),
     ],
 )

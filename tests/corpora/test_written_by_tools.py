@@ -10,8 +10,9 @@ from PIL import Image
 from core.commands._score_files import ImageFolder
 from core.corpora.coco import load_coco
 from core.corpora.corpus_files import LeftOut
+from core.corpora.folder import load_folder
 from core.corpora.folder_tables import NamedImages
-from core.corpora.image_places import ImagePlaces
+from core.corpora.image_places import ImagePlaces, ItemNames
 from core.corpora.schema import Corpus
 from core.scoring.suite_scores import place_of
 
@@ -158,6 +159,28 @@ def test_suites_pairs_and_scores_find_it_too(tmp_path: Path, stated: str) -> Non
     assert ImageFolder(tmp_path).find("0", stated) == path
     with pytest.raises(LeftOut, match="no relative path"):
         NamedImages(tmp_path).find("/etc/passwd", "pairs.csv, line 2")
+
+
+def test_a_leaderboard_finds_it_by_a_path_of_another_machine_or_its_own(tmp_path: Path) -> None:
+    for folder in ("photos", "photos/more"):
+        (tmp_path / folder).mkdir()
+        Image.new("RGB", (40, 30)).save(tmp_path / folder / f"{folder[-4:]}.jpg")
+    names = ItemNames(load_folder.load(tmp_path / "photos").items)
+    stated = ("C:\\x\\otos.jpg", "/data/x/otos.jpg", str(tmp_path / "photos" / "otos.jpg"), "otos")
+    assert [names.several(each) for each in stated] == [["otos.jpg"]] * 4
+    assert names.several("/data/more/more.jpg") == ["more/more.jpg"]
+    assert names.several("/data/x/more.jpg") == []
+
+
+def test_a_point_beside_a_shape_costs_no_outline(tmp_path: Path) -> None:
+    """As tools leave them where somebody clicked once; an outline of a point alone is none."""
+    images = [{**SIZE, "id": each, "file_name": f"{each}.jpg"} for each in (0, 1)]
+    notes = [
+        {"id": each, "image_id": each, "category_id": 1, "segmentation": shape, "bbox": [10, 10, 30, 20]}
+        for each, shape in enumerate(([*SQUARE, [5, 5, 5, 5]], [[5, 5, 5, 5]]))
+    ]
+    corpus = written(tmp_path, images, notes, CATS, "0.jpg", "1.jpg")
+    assert [None if item.mask is None else int(item.mask.to_array().sum()) for item in corpus.items] == [600, None]
 
 
 def test_of_two_names_that_differ_in_capitals_neither_is_taken_for_a_third(tmp_path: Path) -> None:

@@ -107,7 +107,7 @@ CAPTIONS: Mapping[str, str] = MappingProxyType(
         "no-reader": "what reads text in pictures is not on this machine",
         "other-modifier": "the caption by a person says another word of the family",
         "contradiction": "the swapped word may contradict another word of the caption",
-        "few-nouns": "fewer nouns are found in the caption than the edit needs",
+        "few-nouns": "fewer nouns that the edit may take are found in the caption than it needs",
         "unchanged": "the edit leaves the caption as it was, so there is nothing to compare",
         "language-not-edited": "no rule edits captions in the language",
         "already-negated": "the caption holds a negative word",

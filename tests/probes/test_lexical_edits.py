@@ -22,9 +22,9 @@ seeds = st.integers(0, 2**32 - 1)
 SENTENCES = {
     "en": ("A man throws a red ball to the dog near the baseball bat.", ["man", "ball", "dog", "baseball bat"]),
     "de": ("Eine Frau sitzt an einem Tisch mit einem Kuchen.", ["Frau", "Tisch", "Kuchen"]),
-    "fr": ("L'homme et la petite fille regardent une table.", ["homme", "fille", "table"]),
-    "es": ("Una mujer sentada en la mesa con un gran pastel.", ["mujer", "mesa", "pastel"]),
-    "ja": ("ケーキの載ったテーブルの横に座っている1人の女性", ["ケーキ", "テーブル", "女性"]),
+    "fr": ("Un homme pousse une voiture vers un camion.", ["homme", "voiture", "camion"]),
+    "es": ("Una mujer empuja la mesa hacia un pastel.", ["mujer", "mesa", "pastel"]),
+    "ja": ("ケーキの載ったテーブルの横に座っている女性", ["ケーキ", "テーブル", "女性"]),
 }
 
 
@@ -106,8 +106,8 @@ def test_nouns_are_found_in_every_language_and_change_places(language: str) -> N
     [
         (
             "en",
-            "In the middle, a cow on red gravel covers about a fifth of the picture.",
-            "In the middle, a gravel on red cow covers about a fifth of the picture.",
+            "In the middle, a cow on a red mat covers about a fifth of the picture.",
+            "In the middle, a mat on a red cow covers about a fifth of the picture.",
         ),
         (
             "de",
@@ -132,8 +132,8 @@ def test_parts_and_sides_stay_and_a_name_of_several_words_goes_as_one(language: 
 
 
 def test_signs_stay_where_they_were() -> None:
-    found = {substitute("A cat, (a dog).", draw(seed)) for seed in range(4)}
-    assert found == {"A dog, (a cat)."}
+    found = {substitute("A cat on (a dog).", draw(seed)) for seed in range(4)}
+    assert found == {"A dog on (a cat)."}
 
 
 @pytest.mark.parametrize("caption", ["", "  ", "cat", "cat cat", "A cat near the cat"])

@@ -1,23 +1,22 @@
 """Articles that agree with the noun that an edit puts behind them: *a dog*, *an umbrella*, *un perro*, *una silla*.
 
 English articles go by sound. In German, French and Spanish each noun brings its gender and number along, told by the
-article that stood before it, in Spanish by its ending where none did; kind and case are those of the new place. Where
-nothing tells a noun's gender the article stays as it is. The forms: ``assets/lexicons/articles_by_gender.csv``.
+article or the number that stood before it, and by ``assets/words/nouns.csv`` where that has the noun; kind and case are
+those of the new place. The forms: ``assets/lexicons/articles_by_gender.csv``.
 """
 
 from collections import defaultdict
-from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import cache
 from types import MappingProxyType
 
-from core.probes.tables import lexicon_path, read_table
+from core.probes.tables import lexicon_path, read_table, words_path
 from core.probes.words.caption_words import Phrase, Word, core_text
 from core.probes.words.english import dictionary, listed
-from core.probes.words.grammar import article_like, capital_like, is_plural
+from core.probes.words.grammar import article_like, capital_like
 
 _GENDERS = ("masculine", "feminine", "neuter", "masculine_plural", "feminine_plural")
-_ENDINGS = {"a": "feminine", "o": "masculine", "as": "feminine_plural", "os": "masculine_plural"}
 _CASES = {"dative": ("dative",), "accusative": ("accusative",), "either_case": ("accusative", "dative")}
 """Lists of German prepositions, and the cases that stand after them."""
 _GENDERED = ("de", "fr", "es")
@@ -29,19 +28,29 @@ Cell = tuple[str, str, str]
 
 
 @dataclass(frozen=True, slots=True)
-class _Article:
-    """The article of a noun: where it stands among the words, how many words it has, and what it may be."""
+class Article:
+    """The article of a noun, or the number before it.
+
+    Args:
+        first, size: where it stands, and how many words it has.
+        said: in lower case.
+        cells: what it may be, the likeliest first.
+        after: the adjective between it and the noun; empty where there is none.
+        group: nouns of one number may stand for each other within it: a French partitive is of what is not counted,
+            and a German plural has another form after most prepositions.
+    """
 
     first: int
     size: int
     said: str
     cells: tuple[Cell, ...]
+    after: str = ""
+    group: str = ""
 
     @property
     def genders(self) -> tuple[str, ...]:
-        """What the noun behind it may be; a singular where it may be either."""
-        one = tuple(gender for *_, gender in self.cells if not gender.endswith("plural"))
-        return one or tuple(gender for *_, gender in self.cells)
+        """What the noun behind it may be: gender, and number."""
+        return tuple(gender for *_, gender in self.cells)
 
 
 def sounded(before: Word, following: str) -> str:
@@ -51,49 +60,43 @@ def sounded(before: Word, following: str) -> str:
     return before.lead + article_like(before.core, following)
 
 
-def _several(noun: str) -> bool:
-    head = noun.split(" ")[-1]
-    return not head.isupper() and is_plural(head.casefold())
+def articles_before(found: Sequence[Word], phrases: Sequence[Phrase], language: str) -> list[Article | None]:
+    """What stands before each German, French or Spanish noun phrase; None where it tells neither gender nor number."""
+    apart, spans = _apart(found, phrases)
+    return [_before(apart, spans, place, language) for place in range(len(spans))]
 
 
-def _some(before: Word) -> str:
-    """A word before a plural: *some* for *a*."""
-    if before.core.casefold() not in ("a", "an") or before.trail:
-        return before.text
-    return before.lead + capital_like("some", before.core)
-
-
-def placed(found: Sequence[Word], phrases: Sequence[Phrase], order: Sequence[int], language: str) -> list[str]:
+def placed(
+    found: Sequence[Word], phrases: Sequence[Phrase], order: Sequence[int], nouns: Sequence[str], language: str
+) -> list[str]:
     """Write a caption with its noun phrases in another order, the articles before them fitted, all else as it stands.
 
     Args:
         found: the words of the caption.
         phrases: where the noun phrases stand.
         order: for each place, which of the phrases comes there.
+        nouns: for each place, how that is said there.
         language: of LANGUAGES.
 
     Example:
         >>> from core.probes.words.caption_words import words
-        >>> placed(words("a dog under an umbrella"), [(1, 1), (4, 4)], [1, 0], "en")
+        >>> placed(words("a dog under an umbrella"), [(1, 1), (4, 4)], [1, 0], ["umbrella", "dog"], "en")
         ['an', 'umbrella', 'under', 'a', 'dog']
     """
     apart, spans = _apart(found, phrases)
-    nouns = [core_text(apart, *span, language) for span in spans]
     stands = [_before(apart, spans, place, language) if language in _GENDERED else None for place in range(len(spans))]
     texts = [word.text for word in apart]
-    for place, (first, last) in enumerate(spans):
-        noun = nouns[order[place]]
+    for place, ((first, last), noun) in enumerate(zip(spans, nouns, strict=True)):
         if language == "en":
             noun = _capital(noun, place=first, was=spans[order[place]][0], opening=apart[0].core)
         texts[first : last + 1] = [apart[first].lead + noun + apart[last].trail, *[""] * (last - first)]
-        if language == "en" and first:
-            texts[first - 1] = _some(apart[first - 1]) if _several(noun) else sounded(apart[first - 1], noun)
-        if (here := stands[place]) and order[place] != place:
-            own = stands[order[place]]
-            genders = _numbered(own.genders if own else _by_ending(noun, language), apart, here, language)
-            after = noun if here.first + here.size == first else apart[here.first + here.size].core
-            said = capital_like(_agreeing(here, genders, after, language), apart[here.first].core)
-            texts[here.first : here.first + here.size] = [apart[here.first].lead + said, *[""] * (here.size - 1)]
+        if language == "en" and first and (sound := sounded(apart[first - 1], noun)) != apart[first - 1].text:
+            texts[first - 1] = sound
+        own, here = stands[order[place]], stands[place]
+        if own and here and own is not here:
+            before = apart[here.first]
+            said = before.lead + capital_like(agreed(own, here, noun, language), before.core)
+            texts[here.first : here.first + here.size] = [said, *[""] * (here.size - 1)]
     return _together(texts)
 
 
@@ -104,16 +107,6 @@ def _capital(noun: str, *, place: int, was: int, opening: str) -> str:
     first = noun.split(" ")[0]
     began = place and was == 0 and first[1:].islower() and dictionary(first.casefold())
     return noun[:1].lower() + noun[1:] if began else noun
-
-
-def _numbered(genders: Collection[str], found: Sequence[Word], here: _Article, language: str) -> list[str]:
-    """The genders of a noun, in the plural after *one of the*."""
-    before = found[here.first - 1].core.casefold() if here.first else ""
-    several = here.cells[0][2].endswith("plural") and before in listed("counts", language)
-    many = {"feminine": "feminine_plural"}
-    return [
-        many.get(gender, "masculine_plural") if several and "plural" not in gender else gender for gender in genders
-    ]
 
 
 def _apart(found: Sequence[Word], phrases: Sequence[Phrase]) -> tuple[list[Word], list[Phrase]]:
@@ -140,7 +133,7 @@ def _together(texts: Sequence[str]) -> list[str]:
     return joined
 
 
-def _before(found: Sequence[Word], spans: Sequence[Phrase], place: int, language: str) -> _Article | None:
+def _before(found: Sequence[Word], spans: Sequence[Phrase], place: int, language: str) -> Article | None:
     """The article of a noun phrase, with nothing but adjectives between."""
     first = spans[place][0]
     for end in range(first, max(0, first - _BETWEEN - 1), -1):
@@ -148,11 +141,23 @@ def _before(found: Sequence[Word], spans: Sequence[Phrase], place: int, language
             return None
         for size in (2, 1):
             said = " ".join(word.core.casefold().replace("’", "'") for word in found[max(0, end - size) : end])
-            cells = _cells().get((language, said), ())
+            cells = tuple(
+                cell for cell in _cells().get((language, said), ()) if _is(cell, said, found[end].core, language)
+            )
             if end >= size and cells and not any(word.trail for word in found[end - size : end]):
-                here = _Article(end - size, size, said, cells)
-                return _in_case(found, spans, place, here) if language == "de" else here
+                here = Article(end - size, size, said, cells, found[end].core if end < first else "")
+                here = (
+                    _in_case(found, spans, place, here) if language == "de" else _parted(found, spans, here, language)
+                )
+                known = _known().get((language, core_text(found, *spans[place], language).casefold()), frozenset())
+                sure = tuple(cell for cell in here.cells if cell[2] in known)
+                return replace(here, cells=sure or here.cells)
     return None
+
+
+def _is(cell: Cell, said: str, following: str, language: str) -> bool:
+    """Whether a form is that of a kind, a case and a gender before a word: *son* of no feminine before a consonant."""
+    return _form((language, *cell[:2]), cell[2], following) == said
 
 
 def _may_describe(word: Word, language: str) -> bool:
@@ -165,16 +170,29 @@ def _may_describe(word: Word, language: str) -> bool:
     return text in listed("before", language)
 
 
-def _in_case(found: Sequence[Word], spans: Sequence[Phrase], place: int, here: _Article) -> _Article:
-    """A German article with those of its readings that its place allows, likeliest first."""
+def _parted(found: Sequence[Word], spans: Sequence[Phrase], here: Article, language: str) -> Article:
+    """A French *du* that stands after no noun, and so for a part of what is not counted, as of a group of its own."""
+    before = here.first - 1
+    of_noun = any(last == before for _, last in spans) or found[before].core.casefold() in listed("frames", language)
+    partitive = language == "fr" and here.cells[0][0] == "of the" and not of_noun
+    return replace(here, group="partitive" if partitive else "")
+
+
+def _in_case(found: Sequence[Word], spans: Sequence[Phrase], place: int, here: Article) -> Article:
+    """A German article in the case that is likeliest at its place; after some prepositions in either of two."""
     cases = _cases_of(found, spans, place, here)
-    cells = tuple(cell for case in cases for cell in here.cells if cell[1] == case)
+    readings = [tuple(cell for cell in here.cells if cell[1] == case) for case in cases]
+    either = cases == _CASES["either_case"]
+    cells = sum(readings, ()) if either else next(filter(None, readings), ())
     if cases == ("genitive",):  # eine der Frauen
         cells = tuple(cell for cell in cells if cell[2].endswith("plural"))
-    return _Article(here.first, here.size, here.said, cells or here.cells)
+    before = found[here.first - 1].core.casefold() if here.first else ""
+    prepositions = (*_CASES, "contracted")
+    several = here.genders[0].endswith("plural") and any(before in listed(name, "de") for name in prepositions)
+    return replace(here, cells=cells or here.cells, group="after a preposition" if several else "")
 
 
-def _cases_of(found: Sequence[Word], spans: Sequence[Phrase], place: int, here: _Article) -> Sequence[str]:
+def _cases_of(found: Sequence[Word], spans: Sequence[Phrase], place: int, here: Article) -> Sequence[str]:
     before = found[here.first - 1] if here.first else Word("", "", "")
     text = before.core.casefold()
     prepositions = next((cases for name, cases in _CASES.items() if text in listed(name, "de")), None)
@@ -196,15 +214,18 @@ def _is_subject(found: Sequence[Word], first: int) -> bool:
     return not any(inner & listed(name, "de") for name in (*_CASES, "contracted"))
 
 
-def _agreeing(here: _Article, genders: Collection[str], following: str, language: str) -> str:
-    """The form for a noun of some genders, in the kind and case of the article that stands there."""
-    candidates = [
-        form
-        for kind, case in dict.fromkeys((kind, case) for kind, case, _ in here.cells)
-        for gender in genders
-        if (form := _form((language, kind, case), gender, following))
-    ]
-    return candidates[0] if candidates and here.said not in candidates else here.said
+def agreed(own: Article, here: Article, noun: str, language: str) -> str:
+    """The article of a place before another noun; empty where *l'* or *einem* does not tell which one that is.
+
+    Args:
+        own: what stands before the noun.
+        here: what stands at the place.
+        noun: the noun.
+        language: de, fr or es.
+    """
+    row = (language, *here.cells[0][:2])
+    forms = {_form(row, gender, here.after or noun) for gender in own.genders}
+    return forms.pop() if len(forms) == 1 else ""
 
 
 def _form(row: Cell, gender: str, following: str) -> str:
@@ -221,12 +242,19 @@ def _elides(following: str) -> bool:
     return text[:1] in "aeiouàâéèêëîïôûœæ" or (text[:1] == "h" and text.rstrip("sx") not in listed("aspirated", "fr"))
 
 
-def _by_ending(noun: str, language: str) -> tuple[str, ...]:
-    """Gender and number by a Spanish noun's ending; empty where nothing tells it."""
-    text = noun.split()[0].casefold() if noun.split() else ""
-    if language != "es":
-        return ()
-    return tuple(gender for ending, gender in _ENDINGS.items() if text.endswith(ending))
+@cache
+def _known() -> Mapping[tuple[str, str], frozenset[str]]:
+    """(language, noun in lower case) -> what its gender may be, of the nouns of ``assets/words/nouns.csv``."""
+    found = dict[tuple[str, str], frozenset[str]]()
+    for row in read_table(words_path("nouns.csv"), ("label", *_GENDERED, "ja")):
+        for language in _GENDERED:
+            article, _, noun = row[language].partition(" ")
+            cells = _cells().get((language, article), ())
+            found[language, noun.casefold()] = frozenset(gender for *kind, gender in cells if kind in _ONE)
+    return MappingProxyType(found)
+
+
+_ONE = (["a", ""], ["a", "nominative"])
 
 
 @cache

@@ -97,7 +97,7 @@ def _romance(found: Sequence[Said], language: str) -> Iterator[bool]:
     for word in found:
         text = word.core.casefold()
         waiting = "elided" if word.kind == "elided" else waiting
-        kind = _kind(text, language)
+        kind = kind_of(text, language)
         if kind == "passed" and waiting:
             is_noun = False
         elif kind in ("determiners", "prepositions", "bare"):
@@ -116,7 +116,8 @@ def _romance(found: Sequence[Said], language: str) -> Iterator[bool]:
         yield is_noun
 
 
-def _kind(text: str, language: str) -> str:
+def kind_of(text: str, language: str) -> str:
+    """The closed class of a French or Spanish word, in lower case; ``open`` for every other word."""
     for name in ("determiners", "prepositions", "joins", "others", "bare"):
         if text in listed(name, language):
             return name
@@ -237,8 +238,8 @@ def noun_phrases(found: Sequence[Word], language: str) -> tuple[Phrase, ...]:
     return tuple(phrases)
 
 
-_NAMES = {"es": ("de",), "fr": ("de", "à")}
-"""Words that make one name of two nouns where no article follows: *lata de basura*, *pomme de pin*."""
+_NAMES = {"es": ("de",), "fr": ("de", "à", "aux", "en"), "ja": ("の",)}
+"""Words that make one name of two nouns: *lata de basura*, *pomme de pin*, of a quality in Japanese (木のテーブル)."""
 
 
 def whole_phrases(found: Sequence[Word], language: str) -> tuple[Phrase, ...]:
@@ -251,6 +252,7 @@ def whole_phrases(found: Sequence[Word], language: str) -> tuple[Phrase, ...]:
     phrases: list[Phrase] = []
     for first, last in noun_phrases(found, language):
         joins = phrases and phrases[-1][1] == first - 2 and found[first - 1].core.casefold() in _NAMES.get(language, ())
+        joins = joins and (language != "ja" or found[first - 2].core in listed("qualities", "ja"))
         if joins and found[first].kind != "elided" and not found[first - 1].trail and not found[first - 2].trail:
             first, _ = phrases.pop()
         phrases.append((first, last))

@@ -211,7 +211,32 @@ def noun_group(label: str, *, adjective: str | None = None) -> str:
 
 def plural(noun: str) -> str:
     """Return the plural of a singular count noun, e.g. ``plural("wine glass") == "wine glasses"``."""
-    return str(_engine().plural_noun(noun))
+    return f"{noun}s" if noun[-2:].isupper() else str(_engine().plural_noun(noun))
+
+
+@lru_cache(maxsize=20_000)
+def in_number(noun: str, *, many: bool) -> str:
+    """Return a noun in the plural or the singular; empty where it has no such form.
+
+    Example:
+        >>> [in_number(noun, many=False) for noun in ("wine glasses", "people", "scissors", "TV")]
+        ['wine glass', 'person', '', 'TV']
+        >>> [in_number(noun, many=True) for noun in ("wine glass", "people", "broccoli", "TV")]
+        ['wine glasses', 'people', '', 'TVs']
+    """
+    number = number_of(noun)
+    if not noun.strip():
+        return noun
+    if number is not Number.PLURAL:
+        return noun if not many else plural(noun) if number is Number.SINGULAR else ""
+    before, blank, head = noun.rpartition(" ")
+    lower = head.casefold()
+    one = singular(lower, counted=bool(before))
+    if one == lower not in listed("no_singular"):  # the dictionary has *people* for a noun of its own
+        one = str(_engine().singular_noun(lower) or lower)
+    if many or one == lower or plural(one) != lower:
+        return noun if many else ""
+    return before + blank + (one.upper() if head[:-1].isupper() else capital_like(one, head))
 
 
 @cache

@@ -10,11 +10,12 @@ a part of the words: Yuksekgonul et al., When and why vision-language models beh
 
 from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType
+from typing import NoReturn
 
 import numpy as np
 
 from core.errors import ProbeRejected
-from core.probes.words.articles import placed, sounded
+from core.probes.words.articles import sounded
 from core.probes.words.caption_words import (
     Phrase,
     Word,
@@ -25,6 +26,7 @@ from core.probes.words.caption_words import (
     whole_phrases,
     words,
 )
+from core.probes.words.changing_places import Exchange
 
 
 def drop_nouns(found: Sequence[Word], language: str) -> list[str]:
@@ -55,18 +57,16 @@ def repeat_first_noun(found: Sequence[Word], language: str) -> list[str]:
 
 
 def swap_first_and_last_noun(found: Sequence[Word], language: str) -> list[str]:
-    """Let the first and the last noun change places, the articles before them fitted.
+    """Let the first and the last noun change places, each in the other's number, the articles before them fitted.
 
     Raises:
-        ProbeRejected: ``few-nouns`` where they are the same word, or there is one.
+        ProbeRejected: ``few-nouns`` where there is one, one cannot stand in the other's place, or it says the same.
     """
     phrases = _nouns(found, language, least=2)
-    first, last = phrases[0], phrases[-1]
-    one, other = core_text(found, *first, language), core_text(found, *last, language)
-    if one.casefold() == other.casefold():
-        raise ProbeRejected("few-nouns", f"the first and the last noun of {join(found, language)!r} are one word")
-    order = [len(phrases) - 1, *range(1, len(phrases) - 1), 0]
-    return placed(found, phrases, order, language)
+    exchange = Exchange(found, phrases, language)
+    order = list(range(exchange.count))
+    order[:1], order[-1:] = order[-1:], order[:1]
+    return exchange.written(order) or _refuse(found, phrases, language)
 
 
 NOUN_EDITS: Mapping[str, Callable[[Sequence[Word], str], list[str]]] = MappingProxyType(
@@ -81,6 +81,12 @@ def _nouns(found: Sequence[Word], language: str, *, least: int) -> tuple[Phrase,
         named = ", ".join(repr(core_text(found, *each, language)) for each in phrases) or "none"
         raise ProbeRejected("few-nouns", f"{least} nouns are needed; {join(found, language)!r} has {named}")
     return phrases
+
+
+def _refuse(found: Sequence[Word], phrases: Sequence[Phrase], language: str) -> NoReturn:
+    named = ", ".join(repr(core_text(found, *each, language)) for each in phrases) or "none"
+    told = "two different nouns must change places, each in the other's number, and something else be said"
+    raise ProbeRejected("few-nouns", f"{told}; {join(found, language)!r} has {named}")
 
 
 SHARE = 0.4
@@ -126,12 +132,13 @@ def jumble(caption: str, rng: np.random.Generator, *, language: str = "en", shar
 
 
 def substitute(caption: str, rng: np.random.Generator, *, language: str = "en", share: float = SHARE) -> str:
-    """Let the nouns change places: a random order that is not the old one; all other words but their articles stay.
+    """Let the nouns change places: a random order that says something else; all other words but their articles stay.
 
-    What a noun is in each language: :func:`core.probes.words.caption_words.whole_phrases`. ``share`` plays no part.
+    What a noun is in each language: :func:`core.probes.words.caption_words.whole_phrases`; which of them may change
+    places: :mod:`core.probes.words.changing_places`. ``share`` plays no part.
 
     Raises:
-        ProbeRejected: code ``few-nouns``, where fewer than two different nouns are found.
+        ProbeRejected: code ``few-nouns``, where fewer than two may.
     """
     return join(substituted(words(caption, language), rng, language, share), language)
 
@@ -194,13 +201,12 @@ def substituted(
         names: what changes places, as the caption says it; empty: the nouns that are found.
     """
     phrases = named_phrases(found, names, language) if names else whole_phrases(found, language)
-    texts = [core_text(found, first, last, language) for first, last in phrases]
-    if len({text.casefold() for text in texts}) < 2:
-        named = ", ".join(repr(text) for text in texts) or "none"
-        caption = join(found, language)
-        raise ProbeRejected("few-nouns", f"two different nouns must change places; {caption!r} has {named}")
-    order = other_order([text.casefold() for text in texts], rng)
-    return placed(found, phrases, order, language)
+    exchange = Exchange(found, phrases, language)
+    for _ in range(_TRIES):
+        drawn = [int(index) for index in rng.permutation(exchange.count)]
+        if written := exchange.written(exchange.nearest(drawn)):
+            return written
+    _refuse(found, phrases, language)
 
 
 ON_WORDS: Mapping[str, Edit] = MappingProxyType(

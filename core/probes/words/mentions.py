@@ -36,8 +36,8 @@ from core.probes.words.categories import (
     vocabulary,
 )
 from core.probes.words.english import dictionary
-from core.probes.words.grammar import Number, capital_like, number_of, plural
-from core.probes.words.whole_names import describing, noun_places, whole_name
+from core.probes.words.grammar import Number, capital_like, in_number, number_of
+from core.probes.words.whole_names import describing, noun_places, of_several, whole_name
 from core.settings import assets_dir
 
 
@@ -96,7 +96,7 @@ def target_mentions(item: Item, caption: str) -> tuple[Mention, ...]:
 def replaced(caption: str, mention: Mention, label: str) -> str:
     """Name another category in a mention's place: its number, a preceding *a* or *an* and the capital are refitted."""
     found = words(caption)
-    noun = plural(label) if mention.many and number_of(label) is Number.SINGULAR else label
+    noun = in_number(label, many=True) if mention.many else label
     first, last = found[mention.first], found[mention.last]
     noun = noun if mention.first else capital_like(noun, first.core)
     texts = [word.text for word in found]
@@ -189,10 +189,9 @@ def _at(
     first = name_begins(found, nouns, place, last, singular)
     if first is None or _another(found, first, place, name, label):
         return None
-    before = [word.core.casefold() for word in found[max(0, first - 3) : first]]
-    if before[-2:] in (["pair", "of"], ["pairs", "of"]):
+    if [word.core.casefold() for word in found[max(0, first - 2) : first]] in (["pair", "of"], ["pairs", "of"]):
         return None
-    many = _many(singular, name, before)
+    many = number_of(singular) is not Number.SINGULAR or of_several(found, first, last)
     return None if many is None else Mention(first, last, label, many)
 
 
@@ -209,18 +208,6 @@ def _another(found: Sequence[Word], first: int, place: int, name: Name, label: s
     before = [word.core.casefold() for word in found[max(0, min(first, place - 1)) : place]]
     said = ((*before[start:], *name) for start in range(len(before)))
     return any(label not in every_name().get(each, (label,)) for each in said)
-
-
-def _many(label: str, name: Name, before: Sequence[str]) -> bool | None:
-    """Whether a name is said of several; None where *the sheep* may be one or many, or *a people* is neither."""
-    if number_of(label) is not Number.SINGULAR:
-        return True
-    if plural(label) != label:
-        many = name != tuple(label.casefold().split())
-        return None if many and before[-1:] in (["a"], ["an"]) else many
-    if {"a", "an", "one"} & set(before):
-        return False
-    return None if {"the", "this", "that"} & set(before) else True
 
 
 PLACES = SIDE, HEIGHT, SPOT = ("side", "height", "spot")

@@ -12,6 +12,7 @@ from core.probes.tables import lexicon_path
 from core.probes.words.caption_words import Word, closed_words, is_adjective, may_be_noun, noun_phrases
 from core.probes.words.categories import after_the_noun, every_noun, forms
 from core.probes.words.english import colours, dictionary, listed
+from core.probes.words.grammar import Number, number_of, plural
 
 Span = tuple[int, int]
 """Index of a noun's first and last word."""
@@ -79,11 +80,13 @@ class WholeName:
         first: its first word; its last is the noun's where it is headed by it.
         headed: whether the noun is its head: a police dog is a dog, a dog house is none.
         told: why the noun does not stand for itself.
+        sure: whether a table says so of one that is not headed, and no rule alone.
     """
 
     first: int
     headed: bool
     told: str
+    sure: bool = False
 
 
 def noun_places(found: Sequence[Word]) -> set[int]:
@@ -112,10 +115,10 @@ def whole_name(found: Sequence[Word], nouns: set[int], first: int, last: int, la
         told = f"{found[first - 1].core.casefold()!r} before {label!r} makes another noun of it"
     said = f"{found[first - 1].core}-{label}".casefold() if first else ""
     if said in listed("sayings"):
-        return WholeName(first, False, f"{said.replace('-', ' ')!r} is a saying")
+        return WholeName(first, False, f"{said.replace('-', ' ')!r} is a saying", sure=True)
     if end > last or _goes_on(found, first, last, label):
         after = f"{found[last + 1].core.casefold()!r} after {label!r} may make another noun of it"
-        return WholeName(first, False, told or after)
+        return WholeName(first, False, told or after, sure=end > last)
     if not told:
         return None
     while start and _modifies(found, nouns, start):
@@ -214,6 +217,23 @@ def _one(found: Sequence[Word], first: int) -> bool:
     """Whether the phrase is said of one thing by its determiner."""
     start = describing(found, first)
     return start > 0 and found[start - 1].core.casefold() in _ONE_THING
+
+
+def of_several(found: Sequence[Word], first: int, last: int) -> bool | None:
+    """Whether a noun is said of several things, by what determines it or by its form; None where nothing tells.
+
+    *The sheep* may be one or many, and *a large trains* is neither.
+    """
+    noun = " ".join(word.core for word in found[first : last + 1]).casefold()
+    start = describing(found, first)
+    before = found[start - 1].core.casefold() if start and not found[start - 1].trail else ""
+    if before in listed("of_one"):
+        return None if number_of(noun) is Number.PLURAL else False
+    if before in listed("counts") or (before.isdigit() and before != "1"):
+        return True
+    if number_of(noun) is Number.SINGULAR and plural(noun) == noun:
+        return None if before in ("the", "no") else True
+    return number_of(noun) is Number.PLURAL
 
 
 def denied(found: Sequence[Word], first: int) -> bool:

@@ -314,6 +314,10 @@ def test_a_colour_gives_way_to_an_object_of_the_picture_in_the_same_place() -> N
         ("A red bus.", (), "no-replacement"),
         ("A red bus near a dog.", ("dog",), "no-replacement"),
         ("A red bus.", ("scissors",), "no-replacement"),
+        ("A green tree.", ("orange", "bus"), "no-replacement"),
+        ("A white poodle beside a bus.", ("dog",), "no-replacement"),
+        ("White kitchen cabinets above a bus.", ("sink", "oven"), "no-replacement"),
+        ("A red bus.", ("truck",), "no-replacement"),
     ],
 )
 def test_a_colour_that_no_object_can_stand_for_stays(caption: str, others: tuple[str, ...], reason: str) -> None:

@@ -23,6 +23,9 @@ _SIGNS = re.compile(r"[.!?;:]|\b(?:photo|photograph|picture|image|shot|view)\b",
 _RELATIVE = re.compile(r"\b(?:that|which|who|whom|whose|where|what)\b", re.IGNORECASE)
 """The verb after one of these may be the only one: *A cat that is black* is no sentence."""
 
+_BESIDE = re.compile(r"\b(?:while|as|because|until)\b", re.IGNORECASE)
+"""The verb after one of these is not the sentence's own: *Donuts on a belt while people work*."""
+
 _PLACED = frozenset({"in", "on", "at", "under", "near", "beside", "behind", "against", "between", "above", "below"})
 """What a further part of a list of noun phrases may begin with, beside a determiner: *…, in a pasture*."""
 
@@ -52,7 +55,8 @@ def is_sentence(caption: str) -> bool:
         return False
     if _opening(inner) in ("there", "there's", "this", "these"):
         return True
-    return not _RELATIVE.search(inner) and holds_clause(re.sub(r"\bcan\b", "", inner))
+    main = _BESIDE.split(inner)[0]
+    return not _RELATIVE.search(inner) and holds_clause(re.sub(r"\bcan\b", "", main), sure=True)
 
 
 def _opening(text: str) -> str:

@@ -4,10 +4,11 @@ A colour before a noun gives way to one that no caption of the item names. Its f
 have two colours. Where the noun mentions a category of which one instance is annotated, with a mask, and hardly a
 pixel inside it has the new colour, it is *checked*. ``colour-word:object`` puts an object of the picture that the
 caption does not name in the place of the same colour (*a bench bus* for *a red bus*): no colour at all, so that it is
-wrong whatever the colours are. That object is there, elsewhere, which is why its falsity is called *grounded*.
-A number word before the mention of an annotated category, whose
-instances are as many, gives way to one that is one or two larger, since of four dogs *two dogs* is true as well; it is
-*verified* where the source marks all, and left out where a crowd of the category is annotated.
+wrong whatever the colours are. What may be a compound with the noun (*orange tree*, *sink cabinets*) stands for none.
+That object is there, elsewhere, which is why its falsity is called *grounded*. A number word before the mention of an
+annotated category, whose instances are as many, gives way to one that is one or two larger, since of four dogs *two
+dogs* is true as well; it is *verified* where the source marks all, and left out where a crowd of the category is
+annotated.
 Source: paper D, 4.2 (its colour and number questions, to which the name of an object is always a wrong answer).
 """
 
@@ -33,10 +34,10 @@ from core.probes.pixels.colour_names import colour_shares
 from core.probes.scene import Scene
 from core.probes.words.articles import sounded
 from core.probes.words.caption_language import check_english
-from core.probes.words.caption_words import Word, join, noun_phrases, words
-from core.probes.words.categories import annotated, looked_for
-from core.probes.words.english import colours
-from core.probes.words.grammar import Number, capital_like, number_of
+from core.probes.words.caption_words import Word, core_text, join, noun_phrases, words
+from core.probes.words.categories import annotated, looked_for, usual_category
+from core.probes.words.english import colours, listed
+from core.probes.words.grammar import Number, capital_like, in_number, number_of
 from core.probes.words.mentions import mentions, unnamed
 
 NUMBERS = ("two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
@@ -75,13 +76,26 @@ def _colour(scene: Scene, subject: Subject, rng: np.random.Generator) -> Variant
 
 def _object(scene: Scene, subject: Subject, rng: np.random.Generator) -> Variant:
     found, place = _colour_place(subject, rng)
-    left = [label for label in unnamed(scene.item, subject.caption) if number_of(label) is Number.SINGULAR]
+    there = [label for label in unnamed(scene.item, subject.caption) if number_of(label) is Number.SINGULAR]
+    noun = next(core_text(found, *each, "en") for each in noun_phrases(found, "en") if each[0] == place + 1)
+    left = [label for label in there if not may_be_compound(label, noun)]
     if not left:
-        raise ProbeRejected("no-replacement", f"{subject.caption!r} names every object that is annotated")
+        told = f"{subject.caption!r} names every object that is annotated but those that may tell of {noun!r}"
+        raise ProbeRejected("no-replacement", told)
     chosen = left[int(rng.integers(len(left)))]
     facts: dict[str, str | float] = {"kind": "object", "replaced": found[place].core.casefold(), "by": chosen}
     facts |= {"among": float(len(left)), "falsity": "grounded"}
     return Variant("colour-word:object", caption=with_word(found, place, chosen), facts=MappingProxyType(facts))
+
+
+def may_be_compound(label: str, noun: str) -> bool:
+    """Whether an object before a noun may tell of the noun: *orange tree*, *dog poodle*, *kitchen wall*.
+
+    So do a colour and a thing of the noun's kind, and whatever stands before a part, a sign or a container.
+    """
+    head = in_number(noun, many=False).casefold().split(" ")[-1]
+    kind = usual_category(noun)
+    return label in colours() or head in listed("belong") or (kind is not None and kind == usual_category(label))
 
 
 def _colour_place(subject: Subject, rng: np.random.Generator) -> tuple[tuple[Word, ...], int]:

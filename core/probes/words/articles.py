@@ -13,8 +13,8 @@ from types import MappingProxyType
 
 from core.probes.tables import lexicon_path, read_table, words_path
 from core.probes.words.caption_words import Phrase, Word, core_text
-from core.probes.words.english import dictionary, listed
-from core.probes.words.grammar import article_like, capital_like
+from core.probes.words.english import listed
+from core.probes.words.grammar import article_like, capital_like, within_sentence
 
 _GENDERS = ("masculine", "feminine", "neuter", "masculine_plural", "feminine_plural")
 _CASES = {"dative": ("dative",), "accusative": ("accusative",), "either_case": ("accusative", "dative")}
@@ -104,9 +104,7 @@ def _capital(noun: str, *, place: int, was: int, opening: str) -> str:
     """An English noun with the capital of a sentence's beginning, and without where it had it for that reason alone."""
     if place == 0 and was and opening[:1].isupper():
         return capital_like(noun, opening)
-    first = noun.split(" ")[0]
-    began = place and was == 0 and first[1:].islower() and dictionary(first.casefold())
-    return noun[:1].lower() + noun[1:] if began else noun
+    return within_sentence(noun) if place and was == 0 else noun
 
 
 def _apart(found: Sequence[Word], phrases: Sequence[Phrase]) -> tuple[list[Word], list[Phrase]]:

@@ -353,18 +353,23 @@ def is_adjective(text: str) -> bool:
     return text in colours() or (not closed and text.isalpha() and "ADJ" in dictionary(text) and text not in _FINITE)
 
 
-def holds_clause(caption: str) -> bool:
+def holds_clause(caption: str, *, sure: bool = False) -> bool:
     """Whether an English caption is its own clause, as *A dog plays.*, and no noun phrase, as *A dog at play.*
 
     A clause holds a finite verb: a word of the dictionary's verbs that is no noun where it stands, no adjective or
-    adverb, and has not the ending of a participle. A rule, not a parser: a phrase with a relative clause counts as one.
+    adverb, no infinitive, and has not the ending of a participle. A rule, not a parser: a phrase with a relative clause
+    counts as one.
+
+    Args:
+        sure: whether a form that may be a participle is none: *a very well made bed*, *a man hit a ball*.
     """
     found = words(caption)
     texts = [word.core.casefold() for word in found]
+    passed = listed("frames") | (listed("pasts") if sure else frozenset())
     verbs = (
         text
-        for text, after, noun in zip(texts, [*texts[1:], ""], _english(found), strict=True)
-        if not noun and text not in listed("frames") and not (after == "of" and text in listed("amounts"))
+        for before, text, after, noun in zip(["", *texts], texts, [*texts[1:], ""], _english(found), strict=False)
+        if not noun and before != "to" and text not in passed and not (after == "of" and text in listed("amounts"))
     )
     return any(map(_finite, verbs))
 

@@ -11,6 +11,7 @@ from types import MappingProxyType
 
 from core.errors import InvalidInput
 from core.probes.tables import read_table, surface_path
+from core.probes.words.grammar import within_sentence
 
 _STOPS = ".。"
 _ENDS = ".。!?！？…"
@@ -105,21 +106,9 @@ class Wrapper:
         text = caption.strip()
         stop = "." if text.endswith(".") else ""
         inner = text.removesuffix(".").rstrip()
-        inner = _lowered(inner) if self.before and not self.before.endswith(":") else inner
+        inner = within_sentence(inner) if self.before and not self.before.endswith(":") else inner
         blank = " " if self.after and not self.after.startswith(",") else ""
         return f"{self.before} {inner}".strip() + blank + self.after + stop
-
-
-def _lowered(text: str) -> str:
-    """Make the first letter small where the word is one that is written so inside a sentence."""
-    first = text.split(maxsplit=1)[0] if text.split() else ""
-    return text[0].lower() + text[1:] if first.casefold() in _openers() else text
-
-
-@cache
-def _openers() -> frozenset[str]:
-    """Words that begin a caption with a capital only because they begin it; any other might be a name."""
-    return frozenset(row.required("word") for row in read_table(surface_path("openers.csv"), ("word",)))
 
 
 @cache

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, TypeVar
 from core.corpora.labels import load_taxonomy
 from core.errors import InvalidInput
 from core.probes.tables import lexicon_path, read_table
-from core.probes.words.english import dictionary, listed
+from core.probes.words.english import dictionary, is_closed, is_known, listed, object_words
 
 if TYPE_CHECKING:
     import inflect
@@ -178,6 +178,29 @@ def capital_like(word: str, was: str) -> str:
     (:meth:`core.probes.base.Probe.make`).
     """
     return word[:1].upper() + word[1:] if was[:1].isupper() else word
+
+
+def within_sentence(text: str) -> str:
+    """The beginning of an English sentence as it is written within one: without a capital that only begins it.
+
+    A word keeps it where no table or dictionary knows it in small letters, where another capital follows, and where it
+    may be somebody's name: no thing of the tables, alone before a verb in -s.
+
+    Example:
+        >>> [within_sentence(text) for text in ("Plastic boxes", "Dog eats", "Bill eats", "Lake Tahoe", "TV set")]
+        ['plastic boxes', 'dog eats', 'Bill eats', 'Lake Tahoe', 'TV set']
+    """
+    first, second = [*(word.strip(_SIGNS) for word in text.split(maxsplit=2)[:2]), "", ""][:2]
+    lower, after = first.casefold(), second.casefold()
+    small = first[1:].islower() or len(first) == 1
+    known = small and is_known(lower) and lower not in (*listed("names"), "i")
+    thing = is_closed(lower) or lower in object_words() or is_plural(lower)
+    does = after.endswith("s") and not listed("verbs").isdisjoint(dictionary(after).get("VERB", ()))
+    named = second[:1].isupper() or (does and not thing)
+    return text[:1].lower() + text[1:] if known and not named else text
+
+
+_SIGNS = ".,;:!?"
 
 
 def _named_letter(word: str) -> str:

@@ -145,6 +145,9 @@ def test_further_names_of_a_label_are_known_to_absence_and_mentions() -> None:
         ("A bear cub in a bear den.", []),
         ("A woman cutting cake.", []),
         ("A girl kicks cakes.", [("cake", True)]),
+        ("Desserts from cookies to cake.", []),
+        ("Cake on a bench.", [("cake", False), ("bench", False)]),
+        ("Two giraffe behind a bench.", [("giraffe", True), ("bench", False)]),
     ],
 )
 def test_a_mention_is_a_categorys_own_name_that_ends_its_phrase(caption: str, found: list[tuple[str, bool]]) -> None:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from core.probes.tables import lexicon_path
 from core.probes.words.caption_words import Word, closed_words, is_adjective, may_be_noun, noun_phrases
 from core.probes.words.categories import after_the_noun, every_noun, forms
-from core.probes.words.english import colours, dictionary, listed
+from core.probes.words.english import colours, dictionary, listed, object_words
 from core.probes.words.grammar import Number, number_of, plural
 
 Span = tuple[int, int]
@@ -222,7 +222,7 @@ def _one(found: Sequence[Word], first: int) -> bool:
 def of_several(found: Sequence[Word], first: int, last: int) -> bool | None:
     """Whether a noun is said of several things, by what determines it or by its form; None where nothing tells.
 
-    *The sheep* may be one or many, and *a large trains* is neither.
+    *The sheep* may be one or many, *a large trains* is neither, and of *cake* after *to have* there may be a piece.
     """
     noun = " ".join(word.core for word in found[first : last + 1]).casefold()
     start = describing(found, first)
@@ -233,6 +233,9 @@ def of_several(found: Sequence[Word], first: int, last: int) -> bool | None:
         return True
     if number_of(noun) is Number.SINGULAR and plural(noun) == noun:
         return None if before in ("the", "no") else True
+    bare = start > 0 and not closed_words(before, ("determiners",)) and not before.endswith(("'s", "’s"))
+    if bare and number_of(noun) is Number.SINGULAR and object_words().get(noun) == "food":
+        return None
     return number_of(noun) is Number.PLURAL
 
 

@@ -131,7 +131,7 @@ def test_every_caption_is_perturbed_even_a_single_word() -> None:
 
 
 def test_the_drop_is_one_minus_the_ratio_of_means() -> None:
-    held = [Example(f"i{index}", "en", 0, f"a dog and a cat {index}") for index in range(6)]
+    held = [Example(f"i{index}", "en", 0, f"a dog under a cat {index}") for index in range(6)]
 
     def score(images, captions):  # type: ignore[no-untyped-def]
         return np.array([0.5 if caption in {each.caption for each in held} else 0.2 for caption in captions])

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+from core.corpora.caption_tables import said_text
 from core.corpora.corpus_files import LeftOut, inside, whole_number
 from core.corpora.findings import Findings
 from core.corpora.folder_tables import NamedImages, choose_file, language_code
@@ -226,6 +227,7 @@ def _plain(name: Any) -> str:
 
 
 def _text(value: Any, where: str, side: str) -> str:
-    if not isinstance(value, str) or not value.strip():
+    text = (said_text(value) or "").strip() if isinstance(value, str) else ""
+    if not text:
         raise LeftOut("missing-cell", f"{where} has no {side} caption, got {str(value)[:40]!r}; fill it in")
-    return value.strip()
+    return text

@@ -31,6 +31,7 @@ from typing import Any
 
 from core.corpora.corpus_files import csv_records, jsonl_records, read_json
 from core.corpora.suites import read_suite
+from core.corpora.table_cells import listed_texts
 from core.errors import BadCorpus
 
 GENERIC = "pairs"
@@ -175,7 +176,7 @@ def _keyed(path: Path, held: Any) -> list[tuple[str, str, Mapping[str, Any]]]:
 
 
 def _generic(stem: str, where: str, key: str, record: Mapping[str, Any]) -> Iterator[PairLine]:
-    own, more = record.get("id"), record.get("references")
+    own = record.get("id")
     given = str(own).strip() if isinstance(own, str | int) and not isinstance(own, bool) else ""
     kind, group, together, second, language, falsity = (
         str(record.get(name) or "").strip() for name in ("kind", "group", "set", "second_group", "language", "falsity")
@@ -193,7 +194,7 @@ def _generic(stem: str, where: str, key: str, record: Mapping[str, Any]) -> Iter
         second_group=second,
         falsity=falsity or STATED,
         wrong_image=record.get("wrong_image") or None,
-        references=tuple(more) if isinstance(more, list) else (),
+        references=tuple(listed_texts(record.get("references"))),
     )
 
 

@@ -99,6 +99,7 @@ SAID = (
     "sentences",
     "comment",
     "raw",
+    "description",
 )
 """Likewise of the caption: a captioner's comes before one by people."""
 

@@ -250,6 +250,11 @@ def test_a_line_of_flickr30k_without_its_bar_costs_that_line(tmp_path: Path) -> 
         list(read_caption_table(path).rows())
 
 
+def test_docci_describes_its_pictures() -> None:
+    line = '{"split": "test", "example_id": "test_0", "image_file": "test_0.jpg", "description": "A cat sits."}'
+    assert one(line) == [("test_0.jpg", "test_0.jpg", ("A cat sits.",), ())]
+
+
 def test_a_cell_that_holds_a_list_as_json_is_a_list_of_captions() -> None:
     """A row of nlphuji/flickr30k's flickr_annotations_30k.csv; a caption that only begins with a bracket is one."""
     text = 'raw,sentids,filename,img_id\n"[""A dog ."", ""A pet .""]","[0, 1]",1.jpg,0\n[sic] a dgo,[],2.jpg,1\n'

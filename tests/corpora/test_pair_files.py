@@ -262,6 +262,8 @@ def test_paper_d_s_files_are_joined_by_their_ids(root: Path) -> None:
         ("/etc/passwd,A cat.,A dog.", "unsafe-path"),
         ("cat.png,,A dog.", "missing-cell"),
         ("cat.png,A cat.,", "missing-cell"),
+        ("cat.png,A cat.,nan", "missing-cell"),
+        ("cat.png,None,A dog.", "missing-cell"),
         (",A cat.,A dog.", "unsafe-path"),
         ("broken.png,A cat.,A dog.", "bad-image"),
     ],
@@ -274,6 +276,12 @@ def test_a_line_that_cannot_be_used_costs_itself_alone(root: Path, line: str, co
     assert rejection.code == code
     assert rejection.code in CODES
     assert rejection.detail
+
+
+@pytest.mark.parametrize("cell", ["A pet.|A tom.", "['A pet.', 'A tom.']", '"[""A pet."", ""A tom.""]"'])
+def test_a_table_of_pairs_keeps_its_references(root: Path, cell: str) -> None:
+    corpus = csv(root, "image;right;wrong;references", f"cat.png;A cat.;A dog.;{cell}")
+    assert corpus.items[0].captions == {"en": ("A cat.", "A pet.", "A tom.")}
 
 
 def test_ids_are_unique_and_a_name_of_several_pictures_is_refused(root: Path) -> None:

@@ -57,6 +57,17 @@ def test_a_table_of_one_s_own_says_left_right_or_tie(tmp_path: Path) -> None:
     assert (read_suite(lines).name, read_suite(lines).compared) == ("ours", (pair("t", "b.png", "a.png"),))
 
 
+@pytest.mark.parametrize(
+    ("row", "first"),
+    [("1,0,", "a"), ("0.0,1.0,yes", "b"), ("0,0,", None), ("1,1,True", None), ("0,1,no", None), (",1,", None)],
+)
+def test_a_table_of_picks_says_who_is_preferred_or_nobody(tmp_path: Path, row: str, first: str | None) -> None:
+    head = "caption,image_0_uid,image_1_uid,label_0,label_1,has_label\nx,c,d,1,0,\n"
+    suite = read_suite(written(tmp_path, "picks.csv", f"{head}t,a,b,{row}\n"))
+    assert [each.image for each in suite.compared] == ["c.jpg", *([f"{first}.jpg"] if first else [])]
+    assert suite.left_out == (first is None)
+
+
 MJ = {"id": "pap_0", "source": "pick_a_pic", "caption": "A cat", "image0": "a.jpg", "image1": "b.jpg", "label": 1}
 
 

@@ -444,6 +444,15 @@ def test_ratings_with_decimal_commas_are_not_lost_beside_whole_ones(tmp_path: Pa
     assert ([each.rating for each in found.rated], found.left_out) == ([4.5, 3.0, 0.125], 1)
 
 
+def test_cells_that_pandas_writes_for_nothing_are_none(tmp_path: Path) -> None:
+    own = "image,caption,rating,rater\na.jpg,nan,4,r\nnan,a dog,4,r\na.jpg,a dog,3,nan\n"
+    found = read_suite(written(tmp_path, "own.csv", own))
+    assert (found.rated, found.left_out) == ((Rated("a.jpg", "a dog", 3.0),), 2)
+    kit = "imgid,mt,refs,score\na.jpg,a dog,nan,0.5\na.jpg,nan,['x'],0.5\n"
+    found = read_suite(written(tmp_path, "polaris_test.csv", kit))
+    assert (found.rated, found.left_out) == ((Rated("a.jpg", "a dog", 0.5),), 1)
+
+
 def test_thumb_s_lines_are_rated_by_the_sum_that_the_file_states(tmp_path: Path) -> None:
     """The layout of THumB 1.0's mscoco file, here with made captions."""
     line = {

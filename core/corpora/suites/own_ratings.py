@@ -15,6 +15,7 @@ from core.corpora.suites.image_suites import Judged, never_itself, number
 from core.corpora.suites.model import ENGLISH, PUBLISHED, TAU_C, Decision, Rated, Suite, spaced
 from core.corpora.table_cells import listed_texts
 from core.errors import BadCorpus
+from core.yes_no import says_nothing
 
 _RATING = "rating"
 _KNOWN = ("image", "caption", "rater", "group", "language", "references", "suite")
@@ -51,7 +52,9 @@ def own_ratings(path: Path, records: Sequence[Record]) -> Suite:
 
 
 def _add(found: Judged, cells: Mapping[str, Any], rated: Mapping[str, str], where: str) -> None:
-    image, caption, rater, group, language = (_text(cells.get(name)) for name in _KNOWN[:5])
+    image, caption, rater, group, language = (
+        "" if says_nothing(cells.get(name)) else _text(cells.get(name)) for name in _KNOWN[:5]
+    )
     code = language_code(language) if language else ENGLISH
     if code is None:
         raise BadCorpus(f"{where}: language must be a code such as en or de, got {language[:40]!r}; write it so")

@@ -35,6 +35,7 @@ from core.corpora.suites.image_suites import LABELS, either, number
 from core.corpora.suites.model import ACCURACY, PICTURE_SUITES, TAU_B, Compared, Decision, Rated, Suite, spaced
 from core.corpora.suites.own_ratings import own_name
 from core.errors import BadCorpus
+from core.yes_no import yes_or_no
 
 PICK, MJ, HPD, GENAI, TIFA, ARENA = PICTURE_SUITES
 _OWN = ""
@@ -165,11 +166,12 @@ def _pick(found: _Pairs, where: str, cells: Mapping[str, Any]) -> None:
         raise BadCorpus(
             f"{where}: label_0 and label_1 must be 0, 0.5 or 1, got {labels[0]} and {labels[1]}; write it so"
         )
-    told = str(cells.get("has_label", True)).strip().casefold() not in ("false", "0", "0.0") and None not in labels
-    if str(cells.get("are_different", True)).strip().casefold() in ("false", "0", "0.0"):
+    told, different = (yes_or_no(cells.get(name)) is not False for name in ("has_label", "are_different"))
+    if not different:
         found.equal += 1
         return
-    found.add(cells.get("caption"), pictures, labels[1] == 1 if told else None, "", tied=labels[0] == 0.5)
+    won = {(1, 0): False, (0.5, 0.5): False, (0, 1): True}.get((labels[0], labels[1])) if told else None
+    found.add(cells.get("caption"), pictures, won, "", tied=labels[0] == 0.5)
 
 
 def _mj(found: _Pairs, where: str, cells: Mapping[str, Any]) -> None:

@@ -60,6 +60,7 @@ from core.corpora.suites.picture_pairs import (
 from core.corpora.suites.video_ratings import BESIDE, PICKLES, REFUSED, RIGHT, VATEX_KEYS, activitynet, vatex
 from core.corpora.table_cells import LINES, too_long, written_list
 from core.errors import BadCorpus, InvalidInput
+from core.yes_no import says_nothing
 
 THUMB = "THumB"
 
@@ -126,7 +127,7 @@ def _suite(path: Path, cells: Mapping[str, Any]) -> tuple[str, str]:
 
 def _first(cells: Mapping[str, Any], names: Iterable[str]) -> Any:
     """The first of several columns that holds something."""
-    return next((cells[name] for name in names if cells.get(name) not in (None, "")), None)
+    return next((cells[name] for name in names if not says_nothing(cells.get(name))), None)
 
 
 def _listed(value: object, where: str) -> tuple[str, ...]:

@@ -34,6 +34,19 @@ def footage(tmp_path: Path) -> Path:
     return folder
 
 
+def test_frequencies_are_those_of_captions_in_any_layout_and_not_of_its_signs(
+    invoke: Invoke, footage: Path, tmp_path: Path
+) -> None:
+    told = {"captions.json": json.dumps({"a": ["a red square", "a green square"], "b": "a dog"})}
+    told["captions.csv"] = "video,caption\na,a red square\na,a green square\nb,a dog\n"
+    for name, text in told.items():
+        (tmp_path / name).write_text(text)
+    for name in (*told, "captions.txt"):
+        assert invoke("video", "idf", tmp_path / name, "-o", tmp_path / f"{name}.idf").exit_code == Code.OK
+    first, *others = [read_idf(tmp_path / f"{name}.idf").frequencies for name in (*told, "captions.txt")]
+    assert others == [first, first]
+
+
 def test_captions_of_videos_get_the_evaluators_own_scores(
     invoke: Invoke, footage: Path, tmp_path: Path, tiny: str
 ) -> None:

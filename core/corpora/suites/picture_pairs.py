@@ -49,6 +49,8 @@ _LAYOUTS: Mapping[str, tuple[tuple[str, ...], ...]] = {
 }
 """Name of the suite -> columns that tell it."""
 
+_PICKED: Mapping[tuple[float | None, ...], bool] = {(1, 0): False, (0.5, 0.5): False, (0, 1): True}
+"""Pick-a-Pic's two labels -> whether the second picture is preferred."""
 _VOTED_TIES = ("tievote", "bothbad_vote")
 _WINNERS = {"left": False, "right": True, **dict.fromkeys(("tie", "equal", "both", "neither"), False)}
 _TIES = ("tie", "equal", "both", "neither")
@@ -170,7 +172,7 @@ def _pick(found: _Pairs, where: str, cells: Mapping[str, Any]) -> None:
     if not different:
         found.equal += 1
         return
-    won = {(1, 0): False, (0.5, 0.5): False, (0, 1): True}.get((labels[0], labels[1])) if told else None
+    won = _PICKED.get(tuple(labels)) if told else None
     found.add(cells.get("caption"), pictures, won, "", tied=labels[0] == 0.5)
 
 

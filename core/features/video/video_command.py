@@ -16,7 +16,9 @@ app = typer.Typer(
 
 @app.command(epilog=exit_codes(ok="written"))
 def idf(
-    captions: Annotated[Path, typer.Argument(help="A text file of captions, one a line, e.g. VATEX's training part.")],
+    captions: Annotated[
+        Path, typer.Argument(help="Captions, one a line of a .txt, e.g. VATEX's training part; or as for 'score'.")
+    ],
     out: Annotated[
         Path,
         typer.Option(
@@ -29,11 +31,17 @@ def idf(
 
     Captions of more than 66 words are left out, as EMScore's authors do.
     """
+    from core.corpora.caption_tables import ENDINGS, read_caption_table
     from core.corpora.corpus_files import read_text
     from core.evaluators.video.video_evaluator import clip_idf
     from core.store.text_files import json_text
 
-    made = clip_idf(read_text(captions).splitlines(), corpus=corpus or captions.name)
+    ending = Path(captions.name.lower().removesuffix(".gz")).suffix
+    if ending in ENDINGS and ending != ".txt":
+        texts = [text for row in read_caption_table(captions).rows() for text in row.captions or row.references]
+    else:
+        texts = read_text(captions).removesuffix("\n").split("\n")
+    made = clip_idf(texts, corpus=corpus or captions.name)
     _outputs.write_text(out, json_text(made.model_dump(mode="json")))
     typer.echo(f"{made.sentences:,} captions, {len(made.frequencies):,} tokens, sha256 {made.sha256}: {out}")
     if made.left_out:

@@ -180,7 +180,7 @@ def draw_geometry(found: Geometry, evaluator: str, corpus: str, chosen: Mapping[
     )
     st.caption(
         f"Each point is a word, across by how good it sounds to the encoder.{right} Its height is the median change of "
-        "the score against the neutral caption closest in length, with its 95 % interval (open: none)."
+        "the score against the neutral caption closest in length, with its 95 % interval; an open mark has none."
     )
     figure_buttons(
         figure, found.points, f"geometry-{found.level}", title=f"Geometry, {evaluator}", key="geometry.figure"
@@ -292,6 +292,7 @@ def _draw(state: PageState, files: Signature, scope: Narrowed, row: Chips) -> No
         return
     told, end, power = concluded(found, safe(evaluator))[0].partition(").")
     answer.markdown(f"**{told}{end}**")
-    answer.caption(power)
+    if power:
+        answer.caption(power)
     with body:
         draw_geometry(found, evaluator, scope.corpus, slice_link(state))

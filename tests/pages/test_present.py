@@ -87,6 +87,7 @@ def test_the_keys_turn_the_pages_and_stop_at_both_ends(stage: AppTest) -> None:
     assert stage.button(key="lab.present.Next").disabled
     assert stage.query_params["variant"] == "cultural:African"
     assert ":blue-background[**African**]" in told
+    assert pair(stage).startswith("Against ")  # the neutral caption, not the clean pair
 
 
 def test_the_stage_says_the_numbers_of_the_table_and_the_band_beside_them(stage: AppTest) -> None:
@@ -97,7 +98,7 @@ def test_the_stage_says_the_numbers_of_the_table_and_the_band_beside_them(stage:
     assert bars == f"Clean {row['baseline']:.3f} Edited {row['score']:.3f}"
     assert float(axis.split()[-1]) >= max(row["baseline"], row["score"])
     assert f"{abs(row['percent']):.1f}" in told
-    assert ("More than noise" if "more than noise" in row["mind"] else "Within noise") + "; noise: ±" in told
+    assert ("More than noise" if "more than noise" in row["mind"] else "Within noise") + " · noise ±" in told
 
 
 def test_a_link_to_an_edit_that_is_not_there_begins_at_the_first(open_page: Open, demo: Path) -> None:

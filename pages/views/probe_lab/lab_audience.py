@@ -342,7 +342,7 @@ def _pair(result: LabResult, row: LabRow) -> None:
             scores,
             top=round_top(max(*own, row.baseline_score, SHIFT_FLOOR)),
             colour=colours(result.evaluators)[row.evaluator],
-            words=("Clean", "Edited"),
+            words=("Clean" if row.baseline_caption == result.caption else "Against", "Edited"),
             said=[number(each) for each in scores],
         )
     )
@@ -358,6 +358,6 @@ def _coloured(row: LabRow, moved: str) -> str:
 
 def _beside(result: LabResult, row: LabRow) -> str:
     band = result.bands.get(row.evaluator)
-    noise = f"noise: ±{number(band.reach, digits=1)} %" if band else "no run tells how far it moves by itself"
-    said = f"{row.verdict}; {noise}" if row.verdict else noise
+    noise = f"noise ±{number(band.reach, digits=1)} %" if band else "no run tells how far it moves by itself"
+    said = f"{row.verdict} · {noise}" if row.verdict else noise
     return f"{said[:1].upper()}{said[1:]}"

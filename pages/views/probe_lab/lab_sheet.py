@@ -73,7 +73,7 @@ def not_told(result: LabResult) -> str:
 def _cell(bench: Workbench, result: LabResult, probe: Probe | None) -> Cell:
     name = probe.name if probe else IDENTITY
     made = bench.variants([probe], result.caption).get(name) if probe else None
-    scores = tuple(_score(row, bench.item) for row in result.rows if row.probe == name)
+    scores = tuple(_score(row) for row in result.rows if row.probe == name)
     said = said_for(name, bench.item) if probe else "As it is"
     other = apart(probe.construction, bench.item, result.caption) if probe else ""
     caption, against = made.caption if made and made.caption else "", result.compared_with(name)
@@ -81,12 +81,12 @@ def _cell(bench: Workbench, result: LabResult, probe: Probe | None) -> Cell:
     return Cell(as_picture(bench.image(made)[1]), f"{said} ({other})" if other else said, caption, scores)
 
 
-def _score(row: LabRow, item: Item) -> Score:
+def _score(row: LabRow) -> Score:
     if row.score is None:
         return Score(f"{row.evaluator}: no score")
     moved = "" if row.percent is None or row.probe == IDENTITY else f" · {signed(row.percent)}"
     other = row.baseline != IDENTITY and row.baseline_score is not None
-    against = f" against {number(row.baseline_score)} ({said_for(row.baseline, item)})" if other else ""
+    against = f" against {number(row.baseline_score)}" if other else ""
     broken = "" if row.dropped is None else f", {row.verdict}"
     outside = None if row.dropped is not None or row.in_null_band is None else not row.in_null_band
     said = f"{row.evaluator} {number(row.score)}{against}{moved}{broken}"

@@ -16,6 +16,7 @@ from core.features.lab.lab_figures import (
     pair_of_bars,
     round_top,
     shift_bars,
+    where_apart,
 )
 
 BLUE = "#0079BD"
@@ -98,6 +99,24 @@ def test_a_row_has_its_picture_or_its_caption_with_the_word_marked_and_is_told_w
     assert '">A <mark>&lt;red&gt;</mark> dog &amp; a cat</button><small>against: A &lt;dull&gt; dog</small>' in html
     assert re.findall(r'<tr data-edit="(.*?)"(.*?)>', html) == [("vflip", ' class="chosen"'), ("&lt;a&gt;", "")]
     assert re.findall(r'aria-pressed="(\w+)"', html) == ["true", "false"]
+
+
+@pytest.mark.parametrize(
+    ("caption", "other", "said"),
+    [
+        (
+            "On the right, a plain frog on grey stones.",
+            "On the right, a happy frog on grey stones.",
+            "… a plain frog …",
+        ),
+        ("There is a plain frog.", "There is an African frog.", "There is a plain frog."),
+        ("A plain frog on grey stones.", "A happy frog on grey stones.", "A plain frog …"),
+        ("A frog.", "A frog.", "A frog."),
+        ("Frogs", "", "Frogs"),
+    ],
+)
+def test_a_long_caption_is_shown_where_it_differs(caption: str, other: str, said: str) -> None:
+    assert where_apart(caption, other) == said
 
 
 def test_what_is_beyond_the_noise_counts_harmless_edits_with_a_change_alone() -> None:

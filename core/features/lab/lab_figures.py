@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from core.charts.canvas import word_changes
 from core.charts.spec import FAINT, PALETTE, Axis, Figure, Shade, Style, faded, series_styles, signed
 from core.probes import base
 
@@ -373,7 +374,7 @@ def _row_head(edit: Edit, chosen: bool) -> str:
     start, end = edit.word
     before, word, after = (escape(each) for each in (edit.caption[:start], edit.caption[start:end], edit.caption[end:]))
     name, lines = (f"{before}<mark>{word}</mark>{after}", []) if word else (escape(edit.title), [escape(edit.caption)])
-    lines.append(f"against: {escape(edit.against)}" if edit.against else "")
+    lines.append(f"against: {escape(where_apart(edit.against, edit.caption))}" if edit.against else "")
     below = "".join(f"<small>{each}</small>" for each in lines if each)
     picture = f'<img src="{escape(edit.picture)}" alt="{escape(edit.alt)}">' if edit.picture else ""
     said = f"{edit.caption}\nagainst: {edit.against}" if edit.against else edit.caption
@@ -383,6 +384,28 @@ def _row_head(edit: Edit, chosen: bool) -> str:
         f'<button type="button" aria-pressed="{str(chosen).lower()}">{name}</button>{below}</span>'
         "</div></th>"
     )
+
+
+def where_apart(caption: str, other: str) -> str:
+    """A caption from one word before to one word after where it differs from another, where that is much shorter.
+
+    Example:
+        >>> where_apart("On the right, a plain frog on grey stones.", "On the right, a happy frog on grey stones.")
+        '… a plain frog …'
+        >>> where_apart("There is a plain frog.", "There is a happy frog.")
+        'There is a plain frog.'
+    """
+    parts = [each for each in word_changes(other, caption) if each.kind != "removed"]
+    texts = [each.text for each in parts]
+    if len(parts) > 1 and parts[0].kind == "same" and len(words := texts[0].split()) > _WHOLE:
+        texts[0] = f"… {words[-1]} "
+    if len(parts) > 1 and parts[-1].kind == "same" and len(words := texts[-1].split()) > _WHOLE:
+        texts[-1] = f" {words[0]} …"
+    return "".join(texts)
+
+
+_WHOLE = 3
+"""Most words at an end that stay whole."""
 
 
 def _reach(figure: Figure, low: float, high: float) -> str:

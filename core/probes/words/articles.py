@@ -50,7 +50,7 @@ class Article:
     @property
     def genders(self) -> tuple[str, ...]:
         """What the noun behind it may be: gender, and number."""
-        return tuple(gender for *_, gender in self.cells)
+        return tuple(dict.fromkeys(gender for *_, gender in self.cells))
 
 
 def sounded(before: Word, following: str) -> str:
@@ -177,11 +177,11 @@ def _parted(found: Sequence[Word], spans: Sequence[Phrase], here: Article, langu
 
 
 def _in_case(found: Sequence[Word], spans: Sequence[Phrase], place: int, here: Article) -> Article:
-    """A German article in the case that is likeliest at its place; after some prepositions in either of two."""
+    """A German article in the two cases that are likeliest at its place, or the one that it must have."""
     cases = _cases_of(found, spans, place, here)
-    readings = [tuple(cell for cell in here.cells if cell[1] == case) for case in cases]
-    either = cases == _CASES["either_case"]
-    cells = sum(readings, ()) if either else next(filter(None, readings), ())
+    likely = cases[:1] if cases[0] == "genitive" else cases[:2]
+    readings = {case: tuple(cell for cell in here.cells if cell[1] == case) for case in cases}
+    cells = sum((readings[case] for case in likely), ()) or next(filter(None, readings.values()), ())
     if cases == ("genitive",):  # eine der Frauen
         cells = tuple(cell for cell in cells if cell[2].endswith("plural"))
     before = found[here.first - 1].core.casefold() if here.first else ""

@@ -45,7 +45,8 @@ class _Place:
         if self.kind is None or self.kind != place.kind:
             return ""
         if self.article and place.article:
-            agrees = not place.described or self.article.genders == place.article.genders
+            one = len(place.article.genders) == 1 or (language == "de" and "plural" in place.article.genders[0])
+            agrees = not place.described or (one and set(self.article.genders) == set(place.article.genders))
             return self.noun if agrees and agreed(self.article, place.article, self.noun, language) else ""
         return in_number(self.noun, many=place.many) if language == "en" else self.noun
 
@@ -149,20 +150,25 @@ _WEAK = ("e", "ant", "ist", "aut", "bär", "Bär")
 """Endings of German masculines that change with the case: *ein Löwe*, but *im Löwen*."""
 
 
+_ARTICLES = frozenset(("un", "une", "des", "le", "la", "les", "una", "unos", "unas", "el", "los", "las"))
+
+
 def _described(found: Sequence[Word], last: int, genders: Sequence[str], language: str) -> bool:
     """Whether the word after a French or Spanish noun may be an adjective with the ending of its gender.
 
-    What a determiner follows is a verb: *la fille porte un chapeau*.
+    What an article follows is a verb: *la fille porte un chapeau*.
     """
     if language == "de" or found[last].trail or last + 1 == len(found):
         return False
     text, after = found[last + 1].core.casefold(), found[last + 2 : last + 3]
-    if kind_of(text, language) != "open" or (after and kind_of(after[0].core.casefold(), language) == "determiners"):
+    if kind_of(text, language) != "open" or (after and after[0].core.casefold() in _ARTICLES):
         return False
+    if genders[0].endswith("plural"):
+        return text.endswith("s")
     feminine = any(gender.startswith("feminine") for gender in genders)
     if language == "es":
-        return text.endswith(("a", "as") if feminine else ("o", "os"))
-    return text.endswith(("e", "es")) == feminine
+        return text.endswith("a" if feminine else "o")
+    return text.endswith("e") == feminine
 
 
 def _by_counter(found: Sequence[Word], phrases: Sequence[Phrase], language: str) -> Iterator[_Place]:

@@ -28,6 +28,7 @@ from typing import Any, NamedTuple
 from core.corpora.corpus_files import decoded, parse_json, read_text, shown
 from core.corpora.findings import key as plain_key
 from core.corpora.findings import mark, whole
+from core.corpora.image_places import ImageNames
 from core.corpora.packed_pictures import CAPTIONS, PACKED, unpacked
 from core.corpora.table_cells import (
     IMAGE,
@@ -322,16 +323,19 @@ def parse_caption_table(data: bytes, *, name: str) -> CaptionTable:
 
 
 def read_references(path: Path) -> dict[str, tuple[str, ...]]:
-    """Read captions by people, by the picture as the file names it, and by its id where it has both.
+    """Read captions by people, by the picture as the file names it, and by an id that is no other picture's name.
 
     Raises:
         BadCorpus: as :meth:`CaptionTable.whole_rows`.
     """
     found: dict[str, list[str]] = {}
+    by_id: dict[str, list[str]] = {}
     for row in read_caption_table(path).whole_rows():
         texts = [text for text in row.references or row.captions if text.strip()]
-        for name in dict.fromkeys((row.picture, row.key)):
-            found.setdefault(name, []).extend(texts)
+        found.setdefault(row.picture, []).extend(texts)
+        by_id.setdefault(row.key, []).extend(texts)
+    names = ImageNames(tuple(found))
+    found |= {key: texts for key, texts in by_id.items() if not names.several(key)}
     return {key: tuple(dict.fromkeys(texts)) for key, texts in found.items()}
 
 

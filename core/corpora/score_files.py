@@ -12,7 +12,7 @@ import json
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path, PurePosixPath
+from pathlib import Path, PureWindowsPath
 from typing import TextIO
 
 from core.corpora.corpus_files import shown
@@ -203,7 +203,7 @@ def _keyed(table: Table, keys: Sequence[str], score: str, pairs: Pairs | None) -
 
 def _pair(where: str, known: Mapping[tuple[str, str], str | None], image: object, caption: object) -> str:
     """The id of the pair with an image of that name and a caption."""
-    named = PurePosixPath(str(image).partition("?")[0]).stem, str(caption)
+    named = PureWindowsPath(str(image).partition("?")[0]).stem, str(caption)
     own = known.get(named)
     if own is None:
         why = "are several pairs; give ids" if named in known else "are no pair that was given out"

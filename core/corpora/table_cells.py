@@ -83,8 +83,9 @@ IMAGE = (
 )
 """Names of the column that says which picture, or video, a line is about; of several the first counts."""
 
-KEY = ("id", "image_id", "imgid", "img_id", "cocoid", "key")
-"""Likewise of an id, of the line or of its picture; where no other column names the picture, ``id`` counts last."""
+KEY = ("id", "image_id", "cocoid", "imgid", "img_id", "key")
+"""Likewise of an id, of the line or of its picture; where no other column names the picture, ``id`` counts last.
+Karpathy's ``imgid`` is a place in his file, which COCO's results do not go by."""
 
 SAID = (
     "prediction",

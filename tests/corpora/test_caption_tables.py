@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from PIL import Image
 
+from core.commands._score_files import read_job
 from core.corpora.caption_tables import CaptionTable, parse_caption_table, read_caption_table, read_references
 from core.corpora.corpus_files import LeftOut
 from core.corpora.folder import load_folder
@@ -109,6 +110,30 @@ def test_the_id_of_a_caption_is_not_taken_for_that_of_its_picture(tmp_path: Path
     (tmp_path / "r.json").write_text(json.dumps(held))
     assert read_references(tmp_path / "r.json") == {"2": ("Of two.",), "1": ("Of one.",)}
     assert one('{"id": 7, "image": "a.jpg", "image_id": 3, "caption": "A toy."}')[0][:2] == ("7", "a.jpg")
+
+
+def test_a_place_in_karpathys_file_is_no_number_of_cocos(tmp_path: Path) -> None:
+    """Many of COCO's numbers are also places in dataset_coco.json: a caption met another picture's references."""
+    images = [
+        {
+            "filename": f"COCO_val2014_{own:012d}.jpg",
+            "imgid": at,
+            "cocoid": own,
+            "sentences": [{"raw": f"Of {own}."}],
+        }
+        for own, at in ((139, 5), (5, 139), (7, 9))
+    ]
+    (tmp_path / "dataset_coco.json").write_text(json.dumps({"images": images, "dataset": "coco"}))
+    (tmp_path / "results.json").write_text(json.dumps([{"image_id": own, "caption": "A toy."} for own in (139, 5, 7)]))
+    (tmp_path / "photos").mkdir()
+    for image in images:
+        Image.new("RGB", (40, 30)).save(tmp_path / "photos" / str(image["filename"]))
+    job = read_job(tmp_path / "results.json", tmp_path / "photos", tmp_path / "dataset_coco.json")
+    assert {line.id: line.references for line in job.lines} == {str(own): (f"Of {own}.",) for own in (139, 5, 7)}
+    del images[0]["cocoid"], images[1]["cocoid"]
+    (tmp_path / "dataset_coco.json").write_text(json.dumps({"images": images}))
+    job = read_job(tmp_path / "results.json", tmp_path / "photos", tmp_path / "dataset_coco.json")
+    assert {line.id: line.references for line in job.lines} == {str(own): (f"Of {own}.",) for own in (139, 5, 7)}
 
 
 @pytest.mark.parametrize("no", ['"false"', "0.0", "NaN", "null", '""'])

@@ -4,7 +4,7 @@ what became of the near ties of a run that holds several captions of a picture.
 Rows are the paper's contrasts, and the whole families beside them.
 """
 
-from collections.abc import Hashable, Mapping
+from collections.abc import Collection, Hashable, Mapping
 from dataclasses import replace
 
 import pandas as pd
@@ -251,10 +251,10 @@ def named_rows(view: View) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=["label", "of", "family"])
 
 
-def whole_labels(view: View) -> set[str]:
-    """Labels of the whole families."""
+def whole_labels(view: View, *, without: Collection[str] = ()) -> set[str]:
+    """Labels of the whole families, without those of some names."""
     rows = named_rows(view)
-    return set(rows.loc[rows["of"] != CONTRAST, "label"])
+    return set(rows.loc[(rows["of"] != CONTRAST) & ~rows["family"].isin(without), "label"])
 
 
 def _named(view: View) -> list[Named]:

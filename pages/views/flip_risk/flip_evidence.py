@@ -25,7 +25,7 @@ from core.probes.titles import family_title
 from core.statistics.flip_risk import LEAST_EVIDENCE, LEAST_PICTURES
 from pages.views.common.collect import data_buttons, figure_buttons
 from pages.views.common.layers import draw_folded
-from pages.views.common.open_runs import KEYED, Signature, of_runs, view
+from pages.views.common.open_runs import KEYED, Signature, of_runs, unsure_words, view
 from pages.views.common.page_charts import draw
 from pages.views.common.page_tables import draw_table
 from pages.views.common.shown_answers import interval
@@ -73,8 +73,9 @@ def draw_evidence(files: Signature, scope: Narrowed, chosen: Slice, *, same: boo
 
 def _gaps(found: pd.DataFrame) -> None:
     st.caption(
-        f"{EVIDENCE} The family named above has the largest gap; of equal ones, the interval that reaches further. It "
-        "was picked after seeing them all: the interval above allows for that, those below do not."
+        f"{EVIDENCE} The family named above has the largest gap, where there are others not of one whose word the "
+        "picture may support; of equal ones, the interval that reaches further. It was picked after seeing them all: "
+        "the interval above allows for that, those below do not."
     )
     number = st.column_config.NumberColumn
     ends, look = interval(found, "low", "high", 4, signed=False)
@@ -144,13 +145,16 @@ def _largest(found: pd.DataFrame) -> None:
 def _lead(files: Signature, scope: Narrowed, chosen: Slice) -> pd.DataFrame:
     """For every evaluator its largest gap with the whole family that asks for it, or all; NaN where none is known.
 
+    As in a report, of families whose words no picture decides: only these are harmless whatever the picture shows.
+
     Returns:
         Columns of :func:`core.analysis.flip_cells.evident_gaps`, because (titles of the families) and unknown (how many
         families have no gap).
     """
     seen, told = view(files, scope, chosen), list[dict[Any, Any]]()
-    every, whole = cells_of(files, scope, chosen), whole_labels(seen)
-    cells = [cell for cell in every if cell.family in whole and not cell.is_null] or every
+    every = [cell for cell in cells_of(files, scope, chosen) if not cell.is_null]
+    decided, whole = whole_labels(seen, without=unsure_words(files, scope)), whole_labels(seen)
+    cells = [cell for cell in every if cell.family in decided] or [cell for cell in every if cell.family in whole]
     found = as_families(seen, widest_gaps(cells)).drop(columns="opens")
     for name in dict.fromkeys(cell.evaluator for cell in cells):
         known = found[found["evaluator"] == name]

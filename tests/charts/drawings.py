@@ -174,23 +174,6 @@ def _risk_curves(marks: Sequence[Mark]) -> Figure:
     )
 
 
-def _flip_shares(marks: Sequence[Mark]) -> Figure:
-    table = _table(
-        marks,
-        lambda each: {
-            "family": each.label,
-            "share": each.value,
-            "low": each.low,
-            "high": each.high,
-            "strict": each.value / 2,
-            "n_items": 9,
-            "n_pairs": 18,
-        },
-        _LIKE,
-    )
-    return flip_risk_figures.flip_shares(table, colour=BLUE)
-
-
 def _compared(marks: Sequence[Mark]) -> pd.DataFrame:
     return _table(
         marks,
@@ -392,7 +375,6 @@ MAKERS: dict[str, Callable[[Sequence[Mark]], Figure]] = {
     "family shifts": _fairness,
     "risk map": _risk_map,
     "risk curves": _risk_curves,
-    "flip shares": _flip_shares,
     "dumbbell": _dumbbell,
     "differences": _differences,
     "spearman along": lambda marks: _along(marks, calibration_figures.spearman_along),

@@ -7,7 +7,7 @@ import pytest
 from core.charts.interactive import plot
 from core.charts.spec import NEUTRAL
 from core.features.compare.comparison_figures import differences, dumbbell
-from core.features.flips.flip_risk_figures import BOUND, family_styles, flip_shares, reliability, risk_curves, risk_map
+from core.features.flips.flip_risk_figures import BOUND, family_styles, reliability, risk_curves, risk_map
 from tests.charts.built_figures import cells, curve, intervals, score_levels
 
 
@@ -254,11 +254,3 @@ def test_what_was_told_of_near_ties_stands_against_what_turned_and_the_independe
     assert "14.0 % turned (95 % CI 8.0 to 22.0)" in figure.frame["hover"].iloc[1]
     assert "n = 40" in figure.frame["hover"].iloc[1]
     assert len(plot(figure).data) >= 2
-
-
-def test_shares_have_their_interval_and_the_share_without_ties() -> None:
-    row = {"family": "flip", "share": 0.2, "low": 0.1, "high": 0.4, "strict": 0.15, "n_items": 9, "n_pairs": 18}
-    dots, rings = plot(flip_shares(pd.DataFrame([row]), colour="#0079BD")).data
-    assert (dots.x[0], rings.x[0]) == (20.0, 15.0)
-    assert round(dots.error_x.array[0], 6) == 20.0
-    assert "n = 9 items, 18 pairs" in dots.hovertext[0]

@@ -13,7 +13,6 @@ from tests.pages.opening import (
     CALIBRATION,
     CONTRAST,
     FAILURES,
-    FLIP_RISK,
     HUMAN,
     LAB,
     OVERVIEW,
@@ -131,7 +130,6 @@ def test_a_run_without_a_directional_test_leads_viewers_to_no_page_that_they_hav
         (LAB, {"source": "upload"}, "file_uploader"),
         (LAB, {"source": "camera"}, "camera_input"),
         (VIDEO, {"source": "upload"}, "file_uploader"),
-        (FLIP_RISK, {"show": "systems", "source": "files"}, "file_uploader"),
     ],
 )
 def test_viewers_bring_files_only_where_they_may(

@@ -23,7 +23,6 @@ from tests.pages.opening import (
     STORIES,
     Open,
     led,
-    link_of,
     said,
     turned,
 )
@@ -99,7 +98,7 @@ def test_a_former_link_keeps_all_that_it_holds(open_page: Open, demo: Path) -> N
 def test_what_a_page_called_its_view_is_what_it_shows(open_page: Open, demo: Path) -> None:
     app = followed(FLIP_RISK, view="systems", source="captions")
     assert not app.exception
-    assert link_of(app) == {"show": "systems", "source": "captions"}
+    assert dict(app.query_params) == {"show": "new", "source": "captions"}
     story = Story.create("Of before")
     story.add(Slide("One", page="pages/flip_risk.py", link={"view": "systems"}))
     live = [each.proto for each in open_page(STORIES).get("page_link") if each.proto.label == "Open it live"]

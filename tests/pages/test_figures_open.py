@@ -26,7 +26,6 @@ NOTHING = {
     "study.powered": "a rate over a run",
     "suites.agreement": "judgements of a suite",
     "systems.scales": "every caption of a corpus",
-    "flip.shares": "captions that a reader brought",
     "flip.turned": "pairs of captions of one picture",
     "lab.curve.*": "one picture, shown beside it",
     "video.edits": "one video, shown beside it",

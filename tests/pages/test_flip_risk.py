@@ -2,17 +2,14 @@
 
 import json
 import re
-from pathlib import Path
 
 import numpy as np
 import pytest
-from streamlit.testing.v1 import AppTest
 
 from core.analysis.flip_cells import REVERSED
 from core.analysis.questions import Options
 from core.analysis.questions.papers import CONTRAST
 from core.analysis.reading import read_table
-from core.corpora.registry import catalogue
 from core.features.flips.flip_questions import questions
 from core.probes.titles import CONTRASTS, family_title
 from core.report.document import Report
@@ -151,52 +148,15 @@ def test_where_a_run_holds_two_captions_of_a_picture_the_page_says_what_the_repo
     assert "For captions of two different pictures" in told
 
 
-def uploaded(app: AppTest, a: object, b: object) -> AppTest:
-    for name, content in (("A", a), ("B", b)):
-        data = content if isinstance(content, bytes) else json.dumps(content).encode()
-        app.file_uploader(key=f"flip.file.{name}").upload(f"{name}.json", data, "application/json")
-    return app.run()
-
-
-@pytest.mark.parametrize("bad", [b"{", b"[]", b"\xff", b'{"a": 1}', b'{"a": "x", "a": "y"}', b"[" * 100_000])
-def test_a_file_that_is_none_is_one_sentence(open_page: Open, bad: bytes) -> None:
-    app = uploaded(open_page(PAGE, show="systems"), bad, {"a": "b"})
+@pytest.mark.usefixtures("demo")
+def test_a_link_to_two_systems_of_the_readers_own_leads_to_where_captioners_are_ranked(open_page: Open) -> None:
+    asked = {"source": "captions", "judge": "conse-lite0", "edits": "vflip", "count": "3", "ties": "no"}
+    app = open_page(PAGE, show="systems", **asked)
     assert not app.exception
-    assert "A.json" in "".join(error.value.replace("\\", "") for error in app.error)
-
-
-def test_the_shape_of_the_files_is_shown_as_it_must_be_written(open_page: Open) -> None:
-    shown = [each.value for each in open_page(PAGE, show="systems").code if "caption" in each.value]
-    assert [list(json.loads(each)) for each in shown] == [[catalogue().get("demo").load().items[0].id]]
-
-
-def test_captions_of_no_picture_are_one_sentence(open_page: Open) -> None:
-    app = uploaded(open_page(PAGE, show="systems"), {"nowhere": "a cat"}, {"nowhere": "a dog"})
-    assert "no image of corpus 'demo'" in "".join(error.value.replace("\\", "") for error in app.error)
-
-
-def test_two_files_are_scored_and_their_flipped_pairs_shown(open_page: Open, tmp_path: Path) -> None:
-    items = [item for item in catalogue().get("demo").load().items if item.label][:6]
-    a = {item.id: f"There is a {item.label}." for item in items} | {"lost": "a cat"}
-    b = {item.id: f"A photo of some {item.label} outdoors." for item in items}
-    app = uploaded(open_page(PAGE, show="systems", judge="conse-lite0", edits="vflip"), a, b)
-    assert "1 caption of A without a partner: lost" in said(app)
-    app.button(key="flip.score").click().run()
-    assert not app.exception
-    assert not app.error
-    told = said(app)
-    assert "of pairs flip" in told
-    assert "n = 6 images, 6 pairs" in told
-    assert "Flipped pairs" in told
-    assert "kept the order on every picture" in told or "largest change first" in told
-    assert app.get("plotly_chart")[0].proto.alt
-
-
-def test_template_and_human_captions_make_two_systems_without_a_file(open_page: Open) -> None:
-    app = open_page(PAGE, show="systems", source="captions", judge="conse-lite0", edits="vflip", count="3")
-    app.button(key="flip.score").click().run()
-    assert not app.exception
-    assert "n = 3 images" in said(app)
+    assert "Rank your own captions" in [each.value for each in app.header]
+    assert "3 systems, 3 pictures, 9 captions, 1 edit" in said(app)
+    assert app.multiselect(key="systems.judges").value == ["conse-lite0"]
+    assert "no part of this page's link" not in said(app)
 
 
 def test_families_that_ask_for_the_same_gap_are_all_named(open_page: Open) -> None:

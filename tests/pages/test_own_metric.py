@@ -15,7 +15,7 @@ from core.settings import runs_dir
 from core.store.run_files import read_run
 from pages.views.common import access
 from tests.manifests import edit_manifest
-from tests.pages.opening import COMPARE, FLIP_RISK, GEOMETRY, LAB, Open, missing_told, said
+from tests.pages.opening import COMPARE, FLIP_RISK, GEOMETRY, LAB, SYSTEMS, Open, missing_told, said
 from tests.plans import make_plan
 
 HISTOGRAM = """import os
@@ -177,12 +177,12 @@ def test_a_black_box_has_no_geometry_and_a_sentence_says_so(open_page: Open, fol
     assert not (folder / "ran").exists()
 
 
-def test_two_systems_are_scored_by_it(open_page: Open, folder: Path) -> None:
+def test_captioners_are_ranked_by_it(open_page: Open, folder: Path) -> None:
     audited(open_page, folder)
-    app = open_page(FLIP_RISK, show="systems", source="captions", judge="own-letters", count="2", edits="vflip")
+    app = open_page(SYSTEMS, show="new", source="captions", judges="own-letters", count="2", edits="vflip")
     assert not app.exception
-    app.button(key="flip.score").click().run()
+    app.button(key="systems.score").click().run()
     assert not app.exception
     assert not app.error, said(app)
-    assert "Scored by own-letters" in said(app)
+    assert app.selectbox(key="systems.judge.widget").value == "own-letters"
     assert str(os.getpid()) not in (folder / "ran").read_text().split()

@@ -21,7 +21,7 @@ from core.store.run_sources import note_audited
 from pages.views.common.run_corpora import corpus_holding, corpus_name_of, corpus_origins, load_corpus, load_corpus_of
 from tests.audit.squares import HISTOGRAM, build_corpus
 from tests.manifests import edit_manifest
-from tests.pages.opening import FAILURES, FLIP_RISK, LAB, OVERVIEW, UNFOLDED, Open, said
+from tests.pages.opening import FAILURES, LAB, OVERVIEW, SYSTEMS, UNFOLDED, Open, click, marks_that_open, said
 from tests.plans import make_plan
 
 
@@ -155,16 +155,14 @@ def test_pages_show_and_open_the_corpus_of_the_run_in_view(
 
 
 @pytest.mark.usefixtures("halves")
-def test_flipped_pairs_are_of_the_corpus_that_was_chosen(open_page: Open) -> None:
+def test_pictures_of_a_leaderboard_are_of_the_corpus_that_was_chosen(open_page: Open) -> None:
     a, b = ({f"val-{place:03d}.png": caption for place in range(8)} for caption in ("a photo of a bed", "a flag"))
-    app = open_page(
-        FLIP_RISK, show="systems", images="folder of val", judge="conse-lite0", edits="rotate+10,rotate-10,vflip"
-    )
-    for name, captions in (("A", a), ("B", b)):
-        app.file_uploader(key=f"flip.file.{name}").upload(
-            f"{name}.json", json.dumps(captions).encode(), "application/json"
-        )
-    app.run().button(key="flip.score").click().run()
+    app = open_page(SYSTEMS, show="new", images="folder of val", judges="conse-lite0", edits="vflip")
+    files = [(f"{name}.json", json.dumps(each).encode(), "application/json") for name, each in (("A", a), ("B", b))]
+    app.file_uploader(key="systems.files").set_value(files)
+    app.run().button(key="systems.score").click().run()
     assert not app.exception
-    assert "has no item" not in said(app)
-    assert "largest change first" in said(app)
+    assert "of edited pictures (95 % CI" in said(app) or "changes which of two neighbours leads" in said(app)
+    shown = click(app, "systems.means", marks_that_open(app, "systems.means")[0])
+    assert "8 pictures, the lowest scores first" in said(shown)
+    assert "has no item" not in said(shown)

@@ -307,6 +307,11 @@ def test_a_cell_shows_the_captions_that_change_order_and_a_mark_its_captions(ope
     assert set(found["item"]) == set(crossed[crossed].index)
     assert f"On {crossed.sum()} pictures their captions change order" in words
     assert "B: C by metric-0, under Upside down" in words.replace("*", "")
+    flipped = (
+        f"changes which of {asked['higher']} and C leads on {100 * crossed.mean():.1f} % of edited pictures (95 % CI"
+    )
+    assert flipped in words.replace("*", "")
+    assert "n = 12 pictures), none more often. A tie made or broken counts: 0 tie before the edit, 0 after" in words
     mark = json.dumps({"evaluator": "metric-1", "system": "B"})
     words = said(click(unfolded(app), "systems.ranks", mark))
     assert "B by metric-1: 12 pictures, the lowest scores first" in words.replace("*", "")

@@ -3,7 +3,7 @@
 import pytest
 
 from pages.views.common.text import as_percent, moment, safe
-from tests.pages.opening import COMPARE, FLIP_RISK, RESULTS, RUN, SYSTEMS, Open
+from tests.pages.opening import COMPARE, RESULTS, RUN, SYSTEMS, Open
 
 
 @pytest.mark.parametrize(
@@ -31,7 +31,6 @@ def test_text_from_data_is_one_line_whose_numbers_stay_with_their_units() -> Non
     [
         (RESULTS, {"question": "object"}, "Family", "Upside down", "vertical-flip"),
         (COMPARE, {}, "Family", "Upside down", "vertical-flip"),
-        (FLIP_RISK, {"show": "systems", "source": "captions"}, "Harmless edits", "Upside down", "vflip"),
         (SYSTEMS, {"show": "new", "source": "captions"}, "Harmless edits", "Upside down", "vflip"),
         (RUN, {}, "Families", "Upside down", "vertical-flip"),
     ],

@@ -12,14 +12,7 @@ FEATURE = Feature(
             "pages.views.flip_risk.flip_risk_view:draw",
             entry="leaderboard",
             place=20,
-            parts=(
-                Part("gap", ("T13", "S10", "S-turned")),
-                Part(
-                    "systems",
-                    name="Two systems",
-                    reason="a run has no captions of two systems; Leaderboard, Flip risk, scores two files of them",
-                ),
-            ),
+            parts=(Part("gap", ("T13", "S10", "S-turned")),),
         ),
     ),
     questions=(

@@ -1,4 +1,4 @@
-"""Figures of the page Flip risk: a map of families and evaluators, risk against the gap, flips of two systems."""
+"""Figures of the page Flip risk: a map of families and evaluators, risk against the gap, near ties."""
 
 import math
 from collections.abc import Hashable, Mapping
@@ -14,8 +14,6 @@ BOUND = 50.0
 
 NULL = "null"
 """The axis of invisible edits."""
-
-FLIPPED, STRICTLY = "pairs whose order changes", "without ties"
 
 _DASHES = ("solid", "dash", "dashdot", "longdash")
 _TICKS = (0.1, 0.3, 1, 3, 10, 30)
@@ -170,44 +168,6 @@ def family_styles(cells: pd.DataFrame) -> dict[str, tuple[str, str]]:
     return styles | {str(family): (NEUTRAL, "dot") for family in cells.loc[cells["axis"] == NULL, "family"].unique()}
 
 
-def flip_shares(table: pd.DataFrame, *, colour: str) -> Figure:
-    """How often the order of two systems changes, a row a family.
-
-    Args:
-        table: columns family, share, low, high, strict, n_items, n_pairs; shares in [0, 1].
-        colour: ``#rrggbb``.
-
-    Returns:
-        A dot at the share with its interval, and a ring at the share without ties.
-    """
-    hover = [_share_hover(row) for row in table.to_dict("records")]
-    shares = pd.DataFrame(
-        {
-            "label": table["family"].astype(str),
-            "series": FLIPPED,
-            "panel": "",
-            "value": 100 * table["share"],
-            "low": 100 * table["low"],
-            "high": 100 * table["high"],
-            "n": table["n_items"],
-            "hover": hover,
-        }
-    )
-    rings = shares.assign(series=STRICTLY, value=100 * table["strict"], low=np.nan, high=np.nan)
-    top = float(pd.concat([shares["high"], shares["value"], rings["value"]]).max())
-    return Figure(
-        "",
-        "",
-        "",
-        pd.concat([shares, rings], ignore_index=True),
-        "",
-        unit=" %",
-        overlay=True,
-        span=(-1, max(1.1 * top, 5.0) if top == top else 5.0),
-        styles={FLIPPED: Style(colour), STRICTLY: Style(colour, size=14, fill=0)},
-    )
-
-
 _TOLD = {
     "family",
     "evaluator",
@@ -226,15 +186,6 @@ _TOLD = {
 
 def _told(cells: pd.DataFrame) -> list[dict[Hashable, Any]]:
     return cells[[name for name in cells if name in _TOLD]].to_dict("records")
-
-
-def _share_hover(row: dict[Hashable, Any]) -> str:
-    share, low, high, strict = (100 * row[name] for name in ("share", "low", "high", "strict"))
-    told = f"95 % CI {low:.1f} to {high:.1f}" if low == low else "no interval"
-    return (
-        f"{row['family']}\n{share:.1f} % of pairs flip ({told})\n{strict:.1f} % change sides without a tie\n"
-        f"n = {counted(row['n_items'])}, {row['n_pairs']} pairs"
-    )
 
 
 def _cell_hover(row: dict[Hashable, Any]) -> str:

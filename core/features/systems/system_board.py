@@ -377,8 +377,8 @@ def edits(rows: pd.DataFrame, evaluators: Sequence[str], systems: Sequence[str])
         held = whole_grid(rows, evaluator, systems)
         pairs = neighbours(held.scores.mean(axis=0))
         clean = grid(rows, evaluator, systems, whole=False)
-        for family, probe in _edits(rows, evaluator):
-            edited = _beside(clean, grid(rows, evaluator, systems, probe=probe, whole=False))
+        for family, probe in edits_of(rows, evaluator):
+            edited = beside(clean, grid(rows, evaluator, systems, probe=probe, whole=False))
             for pair in pairs:
                 found = swap(clean.scores[:, pair], edited[:, pair], groups=clean.sources)
                 records.append((evaluator, family, probe, *(systems[each] for each in pair), *_told(found)))
@@ -423,8 +423,8 @@ def places(
     """
     records = []
     for evaluator in evaluators:
-        for family in dict.fromkeys(name for name, _ in _edits(rows, evaluator)):
-            probes = [probe for name, probe in _edits(rows, evaluator) if name == family]
+        for family in dict.fromkeys(name for name, _ in edits_of(rows, evaluator)):
+            probes = [probe for name, probe in edits_of(rows, evaluator) if name == family]
             grids = [grid(rows, evaluator, systems, probe=probe) for probe in probes]
             sources = [source_ranks(each.sources, len(each.items)) for each in grids]
             counts = [int(each.max()) + 1 if len(each) else 0 for each in sources]
@@ -448,13 +448,13 @@ def places(
     return pd.DataFrame(records, columns=list(PLACES))
 
 
-def _edits(rows: pd.DataFrame, evaluator: str) -> list[tuple[str, str]]:
+def edits_of(rows: pd.DataFrame, evaluator: str) -> list[tuple[str, str]]:
     """Family and name of every edit that an evaluator scored, in the order of the rows."""
     own = rows[(rows["evaluator"] == evaluator) & (rows["probe"] != "")]
     return list(own[["family", "probe"]].drop_duplicates().itertuples(index=False, name=None))
 
 
-def _beside(clean: Grid, edited: Grid) -> np.ndarray:
+def beside(clean: Grid, edited: Grid) -> np.ndarray:
     """Edited scores in the order of the unedited items; NaN where an item has none."""
     row = {item: place for place, item in enumerate(edited.items)}
     found = np.full(clean.scores.shape, np.nan)

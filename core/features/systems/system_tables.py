@@ -6,6 +6,7 @@ import pandas as pd
 
 from core.analysis.questions.columns import EVALUATOR
 from core.analysis.questions.question import Column
+from core.features.systems.lead_flips import flips
 from core.features.systems.system_board import (
     agreement,
     at_equal_length,
@@ -22,9 +23,11 @@ from core.features.systems.system_file import Leaderboard
 _Parts = Mapping[tuple[str, ...], Callable[[Leaderboard, tuple[str, ...], float], Sequence[pd.DataFrame]]]
 
 
-def _edited(made: Leaderboard, chosen: tuple[str, ...], _level: float) -> tuple[pd.DataFrame, pd.DataFrame]:
-    each = edits(made.rows, tuple(made.evaluators), chosen)
-    return by_family(each), each
+def _edited(made: Leaderboard, chosen: tuple[str, ...], level: float) -> tuple[pd.DataFrame, pd.DataFrame]:
+    evaluators = tuple(made.evaluators)
+    each = edits(made.rows, evaluators, chosen)
+    leads = flips(made.rows, evaluators, chosen, level=level)
+    return by_family(each).merge(leads, on=["evaluator", "family", "higher", "lower"], how="left"), each
 
 
 _PARTS: _Parts = {
@@ -98,6 +101,7 @@ COLUMNS = {
         Column("by", "Swapped by", kind="text"),
         Column("probability", "Probability, %", digits=1),
         Column("chance", "By chance, %", digits=1),
+        Column("flips", "Lead flips, % [95 % CI]", digits=1, low="flips_low", high="flips_high"),
     ),
 }
 """What a reader sees of a table, as :func:`worded` has it."""
@@ -115,5 +119,6 @@ def worded(name: str, frame: pd.DataFrame) -> pd.DataFrame:
         return frame.assign(sure=frame["sure"].map({True: "yes", False: "no"}))
     if name == "swaps":
         by = [f"{one} of {of} edits" for one, of in zip(frame["swapped"], frame["edits"], strict=True)]
-        return frame.assign(by=by, probability=100 * frame["probability"], chance=100 * frame["chance"])
+        shares = ("probability", "chance", "flips", "flips_low", "flips_high")
+        return frame.assign(by=by, **{each: 100 * frame[each] for each in shares})
     return frame

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 
 import pandas as pd
@@ -23,8 +23,6 @@ from core.analysis.scope import Narrowed
 from core.analysis.slices import Slice
 from core.features.flips.flip_questions import as_families, whole_labels
 from core.features.flips.flip_risk_figures import family_styles, risk_curves, risk_map
-from core.probes import registry as probes
-from core.probes.base import Axis, Edits, Expectation, Probe
 from core.probes.titles import CONTRASTS, family_title
 from core.statistics.flip_risk import GAPS as STANDARD
 from core.statistics.flip_risk import LEAST_SOURCES
@@ -32,17 +30,15 @@ from core.statistics.shift_pairs import CURVE_ERROR
 from pages.views.common.collect import data_buttons, figure_buttons
 from pages.views.common.layers import draw_folded
 from pages.views.common.links import pairs_behind
-from pages.views.common.open_runs import KEYED, Shelf, Signature, view
+from pages.views.common.open_runs import KEYED, Signature, view
 from pages.views.common.page_charts import draw, titled
 from pages.views.common.page_tables import draw_table
-from pages.views.common.run_corpora import corpus_names
 from pages.views.common.scope_chips import scope_fields
 from pages.views.common.shown_answers import interval
 from pages.views.common.slice_filters import describe, offer_relaxing, slice_fields, slice_link
 from pages.views.common.text import THE_PAPER, listed, safe
-from pages.views.common.url_state import Field, PageState, count_field, joined, one_of, some_of, switch_field
+from pages.views.common.url_state import Field, PageState, one_of
 from pages.views.flip_risk.flip_evidence import cells_of, draw_evidence
-from pages.views.probe_lab.lab_state import linked_evaluators, ready_evaluators
 
 MOST_TOLD = 3
 """Metrics named in the first sentence; of more their range is told, and each stands in the map."""
@@ -334,8 +330,6 @@ def _numbers(cells: pd.DataFrame) -> None:
     data_buttons(cells.drop(columns="opens"), "flip-risk", key="flip.numbers")
 
 
-VIEWS = {"gap": "Any two captions", "systems": "Your own two systems"}
-
 UNITS = {"iqr": IQR, "scale": SCALE}
 """Word in the link -> unit of the gap."""
 
@@ -345,64 +339,18 @@ GAPS = (
 )  # fmt: skip
 """Gaps of the slider, as shares; the paper's four are among them."""
 
-SOURCES = {"upload": "Two files", "captions": "Template against human captions"}
-
-FEW, MOST = 20, 500
-"""Images scored unless the reader asks for more, and at most."""
-
-
-@dataclass(frozen=True, slots=True)
-class Systems:
-    """Scores of two systems that a session asked for.
-
-    Args:
-        pairs: see ``core.scoring.systems``.
-        left_out: sentences.
-        told: what was scored, in one sentence.
-    """
-
-    pairs: pd.DataFrame
-    left_out: tuple[str, ...]
-    told: str
-
-
-@st.cache_resource(show_spinner=False)
-def systems_shelf() -> Shelf[Systems]:
-    """Scores of the latest comparisons, for every session of this server."""
-    return Shelf(8)
-
 
 def flip_state(files: Signature) -> PageState:
     """Return the page's fields, with the defaults of this machine."""
-    corpora = corpus_names(files)
-    ready = ready_evaluators()
-    corpus, evaluator = corpora[0] if corpora else None, ready[0] if ready else None
     return PageState(
         "flip",
         (
-            Field("show", "gap", one_of(lambda: tuple(VIEWS), "gap", what="view")),
             Field("gap", None, _read_gap, lambda gap: f"{100 * gap:g}"),
             Field("unit", "iqr", one_of(lambda: tuple(UNITS), "iqr", what="unit")),
-            Field("source", "upload", one_of(lambda: tuple(SOURCES), "upload", what="source of captions")),
-            Field("images", corpus, one_of(corpus_names, corpus, what="corpus")),
-            Field("edits", ["vflip", "hflip"], some_of(lambda: tuple(image_probes()), what="edit"), joined),
-            Field("judge", evaluator, one_of(linked_evaluators, evaluator, what="ready evaluator")),
-            count_field("count", FEW, MOST, of="images"),
-            switch_field("ties", True),
             *scope_fields(files),
             *slice_fields(files),
         ),
     )
-
-
-def image_probes() -> dict[str, Probe]:
-    """Edits of the image that must not matter, invisible edits included, in the order of the catalogue."""
-    wanted = (Axis.SPATIAL, Axis.NULL)
-    return {
-        probe.name: probe
-        for probe in sorted(probes.catalogue(), key=lambda each: each.axis is Axis.NULL)
-        if probe.edits is Edits.IMAGE and probe.expectation is Expectation.INVARIANT and probe.axis in wanted
-    }
 
 
 def _read_gap(raw: str) -> tuple[float | None, str]:

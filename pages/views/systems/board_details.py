@@ -142,6 +142,16 @@ _NEIGHBOURS = HEADS | {
     "probe": "Edit",
 }
 
+_LEADS = {
+    "least_n": NUMBER("n pictures", help="Of the edit with the fewest"),
+    "flips": NUMBER("Lead flips, %", format="%.1f", help="Of edited pictures; a tie made or broken counts"),
+    "sides": NUMBER("Without ties, %", format="%.1f", help="Of edited pictures; only a lead that changes sides counts"),
+    "tied_before": NUMBER("Tied before"),
+    "tied_after": NUMBER("Tied after"),
+    "n_pictures": NUMBER("n pictures, leads"),
+    "n_pairs": NUMBER("n edited pictures"),
+}
+
 
 def draw_beside(every: pd.DataFrame) -> None:
     """Draw what references say of the systems."""
@@ -203,10 +213,17 @@ def draw_edits(swaps: pd.DataFrame, edits: pd.DataFrame, places: pd.DataFrame, e
     if rows.empty:
         st.caption("No edit was scored, or one system has no neighbour: choose harmless edits for a new leaderboard.")
         return
+    shown = _percent(rows[rows["n_pairs"] > 0])
+    shares = {name: 100 * shown[name] for name in ("flips", "flips_low", "flips_high", "sides")}
+    shown = shown.assign(**shares)
     draw_table(
-        _percent(rows[rows["least_n"] > 0]),
+        shown.assign(interval=interval(shown, "flips_low", "flips_high", 1, False)[0]),
+        column_order=(
+            *("family", "higher", "lower", "gap", "edits", "swapped", "probability", "chance", "least_n"),
+            *("flips", "interval", "sides", "tied_before", "tied_after", "n_pictures", "n_pairs", "note"),
+        ),
         alt="Swaps of neighbours by family",
-        column_config=_NEIGHBOURS | {"swapped": "Means swapped"},
+        column_config=_NEIGHBOURS | _LEADS | {"swapped": "Means swapped"},
     )
     data_buttons(swaps, "systems-swaps", key="systems.swaps.numbers")
     own = edits[(edits["evaluator"] == evaluator) & (edits["n_items"] > 0)]

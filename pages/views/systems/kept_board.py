@@ -19,7 +19,7 @@ from pages.views.common.collect import figure_buttons
 from pages.views.common.page_charts import draw
 from pages.views.common.run_corpora import corpus_holding
 from pages.views.common.text import counted, listed, number, safe
-from pages.views.flip_risk.two_systems import pair_card, pictures
+from pages.views.systems.board_pictures import pair_card, pictures
 
 _SHOWN = 3
 _MOST = 60
@@ -132,6 +132,8 @@ def draw_top(made: Leaderboard, tables: Callable[[str], pd.DataFrame], evaluator
         _draw_swaps(made, swaps, evaluator)
     elif len(swaps):
         st.caption(_pairs_said(swaps, 0))
+    if told := _flips_said(swaps):
+        st.markdown(told)
 
 
 def _of(table: pd.DataFrame, evaluator: str) -> pd.DataFrame:
@@ -197,6 +199,26 @@ def _swaps_said(swaps: pd.DataFrame, evaluator: str) -> str:
     who = f"{safe(row['higher'])} and {safe(row['lower'])}"
     so = f": {safe(evaluator)} does not rank these two reliably" if row["probability"] > _HALF else ""
     return f" **{safe(deed(str(row['family'])))} swaps {who}{often}{so}**{rest}."
+
+
+def _flips_said(swaps: pd.DataFrame) -> str:
+    """Under which edit the lead of two neighbours flips on most pictures, whatever becomes of the means."""
+    known = swaps[swaps["n_pairs"] > 0].sort_values("flips", ascending=False, kind="stable")
+    if known.empty:
+        return ""
+    row = known.iloc[0]
+    if row["flips"] == 0:
+        return "Picture by picture, **no edit** changes which of two neighbours leads."
+    ends = "no interval"
+    if not pd.isna(row["flips_low"]):
+        ends = f"95 % CI {100 * row['flips_low']:.1f} to {100 * row['flips_high']:.1f}"
+    who = f"{safe(row['higher'])} and {safe(row['lower'])}"
+    return (
+        f"**{safe(deed(str(row['family'])))}** changes which of {who} leads on "
+        f"**{100 * row['flips']:.1f} %** of edited pictures ({ends}, n = {counted(int(row['n_pictures']), 'picture')})"
+        f"{', none more often' if len(known) > 1 else ''}. A tie made or broken counts: {row['tied_before']:.0f} tie "
+        f"before the edit, {row['tied_after']:.0f} after; without ties it is {100 * row['sides']:.1f} %."
+    )
 
 
 def _draw_swaps(made: Leaderboard, every: pd.DataFrame, evaluator: str) -> None:

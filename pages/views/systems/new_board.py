@@ -36,8 +36,8 @@ from pages.views.common.open_runs import present, store
 from pages.views.common.run_corpora import corpus_names, load_corpus
 from pages.views.common.text import counted, safe
 from pages.views.common.url_state import Field, PageState, count_field, joined, one_of, some_of, switch_field, text
-from pages.views.flip_risk.flip_risk_gap import image_probes
-from pages.views.probe_lab.lab_state import default_evaluators, ready_evaluators
+from pages.views.probe_lab.lab_state import default_evaluators, linked_evaluators, own_ready, ready_evaluators
+from pages.views.systems.board_pictures import image_probes
 
 SOURCES = {"upload": "My captions", "captions": "Captions from the corpus"}
 
@@ -58,8 +58,8 @@ def systems_state() -> PageState:
             Field("without", [], lambda raw: ([name for name in raw.split("\n") if name][:100], ""), "\n".join),
             Field("source", "upload", one_of(lambda: tuple(SOURCES), "upload", what="source of captions")),
             Field("images", corpus, one_of(corpus_names, corpus, what="corpus")),
-            Field("judges", default_evaluators()[:1], some_of(ready_evaluators, what="ready evaluator"), joined),
-            Field("edits", ["vflip", "hflip"], some_of(_edits, what="edit"), joined),
+            Field("judges", default_evaluators()[:1], some_of(linked_evaluators, what="ready evaluator"), joined),
+            Field("edits", ["vflip", "hflip"], some_of(lambda: tuple(image_probes()), what="edit"), joined),
             switch_field("human"),
             switch_field("beside"),
             count_field("count", FEW, MOST, of="pictures"),
@@ -113,12 +113,6 @@ def computed(known: Known, systems: tuple[str, ...], name: str) -> pd.DataFrame:
 @st.cache_data(max_entries=64, show_spinner="Drawing intervals …")
 def _computed(known: Known, systems: tuple[str, ...], name: str) -> dict[str, pd.DataFrame]:
     return tables(opened(known), systems=systems, only=name)
-
-
-def _edits() -> tuple[str, ...]:
-    from pages.views.flip_risk.flip_risk_gap import image_probes
-
-    return tuple(image_probes())
 
 
 FIRST = "first caption"
@@ -254,7 +248,9 @@ def _uploaded(corpus: Corpus) -> list[System]:
 
 def _choices(state: PageState, entered: Entered) -> None:
     row = st.columns([2, 3], vertical_alignment="bottom")
-    row[0].multiselect("Metrics", ready_evaluators(), key=state.key("judges"), placeholder="Choose at least one")
+    offered = (*ready_evaluators(), *own_ready())
+    state.put("judges", [each for each in state.get("judges") if each in offered])  # a file may have changed since
+    row[0].multiselect("Metrics", offered, key=state.key("judges"), placeholder="Choose at least one")
     row[1].multiselect(
         "Harmless edits",
         tuple(image_probes()),

@@ -2,17 +2,24 @@
 
 import subprocess
 import sys
+import time
 from collections.abc import Callable
 
+import psutil
 import pytest
 from streamlit.runtime.caching import cache_resource_api
 from streamlit.testing.v1 import AppTest
 
+from bench.server import Server
+from bench.visitor import PATIENCE_S, Visitor
 from core.features.human.creation import Pictures
 from core.settings import ROOT
 from pages.views.common import leaving
 from pages.views.common.leaving import AWAY_S, EVERY_S, Leaving
 from pages.views.human_validation import study_desk
+from siege.crowd import LINK
+from siege.material import data_folder
+from siege.pictures import rough_png
 
 
 class Time:
@@ -31,31 +38,31 @@ class Time:
 
 
 def test_a_server_tidies_up_until_the_sessions_of_those_who_left_have_expired(monkeypatch: pytest.MonkeyPatch) -> None:
-    time, told, given, here = Time(), list[tuple[float, bool]](), list[str](), {"a", "b"}
+    moved, told, given, here = Time(), list[tuple[float, bool]](), list[str](), {"a", "b"}
     monkeypatch.setattr(leaving, "give_back", lambda: given.append("memory"))
     monkeypatch.setattr(leaving, "give_back_buffers", lambda: given.append("buffers"))
     monkeypatch.setattr(leaving, "end_processes", lambda: given.append("decoders"))
-    readers = Leaving(lambda: time.now, time.later, lambda: not here)
-    readers.also(lambda nobody: told.append((time.now - 1000, nobody)))
+    readers = Leaving(lambda: moved.now, moved.later, lambda: not here)
+    readers.also(lambda nobody: told.append((moved.now - 1000, nobody)))
     here.remove("a")
     readers.left()
-    time.next()
+    moved.next()
     assert told == [(EVERY_S, False)]
     here.remove("b")
     readers.left()
-    last = time.now
-    while time.coming:
-        time.next()
+    last = moved.now
+    while moved.coming:
+        moved.next()
     assert [nobody for _, nobody in told[1:]] == [True] * (len(told) - 1)
-    assert AWAY_S + EVERY_S <= time.now - last < AWAY_S + 2 * EVERY_S
+    assert AWAY_S + EVERY_S <= moved.now - last < AWAY_S + 2 * EVERY_S
     assert given == ["buffers", "memory", *(["decoders", "buffers", "memory"] * (len(told) - 1))]
     readers.left()
-    assert len(time.coming) == 1, "it begins again with the next who leaves"
+    assert len(moved.coming) == 1, "it begins again with the next who leaves"
 
 
 def test_what_cannot_be_let_go_of_once_is_tried_again(monkeypatch: pytest.MonkeyPatch) -> None:
-    time = Time()
-    readers = Leaving(lambda: time.now, time.later)
+    moved = Time()
+    readers = Leaving(lambda: moved.now, moved.later)
 
     def fails(_: bool) -> None:
         raise ValueError("not now")
@@ -63,8 +70,8 @@ def test_what_cannot_be_let_go_of_once_is_tried_again(monkeypatch: pytest.Monkey
     readers.also(fails)
     readers.left()
     with pytest.raises(ValueError, match="not now"):
-        time.next()
-    assert len(time.coming) == 1
+        moved.next()
+    assert len(moved.coming) == 1
 
 
 def test_a_session_of_the_app_is_noticed_when_it_ends(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -86,6 +93,20 @@ def test_pictures_of_a_study_stay_while_somebody_is_there() -> None:
     assert held._pictures.get("item") is not None
     study_desk._forget_pictures(True)
     assert held._pictures.get("item") is None
+
+
+@pytest.mark.whole
+@pytest.mark.filterwarnings("ignore:connect.. must be used:DeprecationWarning")
+def test_a_real_server_ends_its_decoder_once_nobody_is_there() -> None:
+    with data_folder() as data, Server(data) as server:
+        started = psutil.Process(server._process.pid)
+        with Visitor(server.address, "probe_lab", LINK) as visitor:
+            visitor.upload("lab.file", "a.png", rough_png(1))
+            assert len(started.children()) == 1
+        until = time.monotonic() + PATIENCE_S
+        while started.children() and time.monotonic() < until:
+            time.sleep(1)
+        assert not started.children()
 
 
 QUERIES = """

@@ -342,8 +342,9 @@ def test_a_slip_is_one_sentence_that_names_it(name: str, data: bytes, named: str
 def test_a_missing_file_and_a_named_table_are_told(tmp_path: Path) -> None:
     with pytest.raises(BadCorpus, match="cannot be read"):
         read_systems(tmp_path / "none.json")
+    (tmp_path / "a.csv").write_bytes(b"image,A\n1,x\n")
     with pytest.raises(BadCorpus, match="columns name its systems"):
-        parse_systems(b"image,A\n1,x\n", name="a.csv", called="ours")
+        read_systems(tmp_path / "a.csv", name="ours")
 
 
 def test_systems_have_names_of_their_own_and_a_limit() -> None:

@@ -311,7 +311,12 @@ def test_a_cell_shows_the_captions_that_change_order_and_a_mark_its_captions(ope
         f"changes which of {asked['higher']} and C leads on {100 * crossed.mean():.1f} % of edited pictures (95 % CI"
     )
     assert flipped in words.replace("*", "")
-    assert "n = 12 pictures), none more often. A tie made or broken counts: 0 tie before the edit, 0 after" in words
+    assert "n = 12 pictures), none more often. Nothing ties, before or after." in words
+    made = read_leaderboard(path_of("mine"))
+    tied = made.rows["item"].eq("i0") & made.rows["probe"].eq("vflip")
+    write_leaderboard(replace(made, name="tied", rows=made.rows.assign(score=made.rows["score"].mask(tied, 0.5))))
+    words = said(open_page(SYSTEMS, board="tied"))
+    assert "A tie made or broken counts: 0 tie before the edit, 1 after; without ties it is" in words
     mark = json.dumps({"evaluator": "metric-1", "system": "B"})
     words = said(click(unfolded(app), "systems.ranks", mark))
     assert "B by metric-1: 12 pictures, the lowest scores first" in words.replace("*", "")

@@ -227,7 +227,6 @@ def draw_no_run(
     *,
     none: str = "No runs yet",
     evaluators: tuple[str, ...] = ("conse-lite0",),
-    more: str = "",
     command: str = "",
     here: str = "",
 ) -> None:
@@ -236,14 +235,13 @@ def draw_no_run(
     Args:
         none: what is missing, a sentence without its full stop.
         evaluators: that the command audits; names of evaluators that need no download.
-        more: a sentence on what the page can do without a run.
         command: in place of the usual one.
         here: the page that says this, where it is that to which a door would lead.
     """
     broken = len(store(present()).problems)
     if broken:
         none += f" that can be shown: {counted(broken, 'run or file', 'runs or files')} cannot be read whole"
-    st.info(f"{none}. {more}".strip(), icon=":material/insights:")
+    st.info(f"{none}.", icon=":material/insights:")
     doors = [
         Door(
             "Try a picture",

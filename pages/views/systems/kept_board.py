@@ -213,12 +213,14 @@ def _flips_said(swaps: pd.DataFrame) -> str:
     if not pd.isna(row["flips_low"]):
         ends = f"95 % CI {100 * row['flips_low']:.1f} to {100 * row['flips_high']:.1f}"
     who = f"{safe(row['higher'])} and {safe(row['lower'])}"
-    return (
-        f"**{safe(deed(str(row['family'])))}** changes which of {who} leads on "
-        f"**{100 * row['flips']:.1f} %** of edited pictures ({ends}, n = {counted(int(row['n_pictures']), 'picture')})"
-        f"{', none more often' if len(known) > 1 else ''}. A tie made or broken counts: {row['tied_before']:.0f} tie "
-        f"before the edit, {row['tied_after']:.0f} after; without ties it is {100 * row['sides']:.1f} %."
-    )
+    does, share, n = safe(deed(str(row["family"]))), 100 * row["flips"], counted(int(row["n_pictures"]), "picture")
+    ties, before, after = "Nothing ties, before or after.", int(row["tied_before"]), int(row["tied_after"])
+    if before or after:
+        ties = f"A tie made or broken counts: {before} tie before the edit, {after} after; "
+        ties += f"without ties it is {100 * row['sides']:.1f} %."
+    none = ", none more often" if len(known) > 1 else ""
+    leads = f"**{does}** changes which of {who} leads on **{share:.1f} %** of edited pictures"
+    return f"{leads} ({ends}, n = {n}){none}. {ties}"
 
 
 def _draw_swaps(made: Leaderboard, every: pd.DataFrame, evaluator: str) -> None:

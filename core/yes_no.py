@@ -1,10 +1,42 @@
-"""Cells of a table that say yes, no or nothing, as spreadsheets, data frames and annotation tools write them."""
+"""Cells of a table that say yes, no or nothing, as spreadsheets, data frames and annotation tools write them.
+
+Signs of a text that nobody sees.
+"""
+
+import re
+import unicodedata
 
 from core.errors import InvalidInput
 
 _YES = frozenset(("yes", "y", "true", "t", "1", "1.0", "on"))
 _NO = frozenset(("no", "n", "false", "f", "0", "0.0", "off"))
 _NOTHING = frozenset(("", "na", "n/a", "#n/a", "nan", "none", "null", "nil", "<na>", "nat", "-nan", "+nan"))
+
+
+_UNSEEN = re.compile(
+    "[\u00ad\u180e\u200b\u2060\ufeff]"
+    "|(?<![^\\x00-\\x7f\u200b-\u200f])[\u200c\u200d]|[\u200c\u200d](?![^\\x00-\\x7f\u200b-\u200f])"
+)
+"""Signs without width that say nothing; joiners do between the letters of some scripts and in emoji."""
+
+_FILLERS = frozenset("\u034f\u115f\u1160\u17b4\u17b5\u2800\u3164\uffa0")
+"""Signs that are letters or marks by their category, and blank."""
+
+
+def seen(text: str) -> str:
+    """A text without the signs that nobody sees; empty where it has no other than such and blanks.
+
+    Example:
+        >>> seen("a\\u200b cat\\ufeff"), seen("\\u200d\\u200d\\u2800"), seen("می\\u200cخواهم") == "می\\u200cخواهم"
+        ('a cat', '', True)
+    """
+    if text.isascii():
+        return text
+    shown = any(
+        not (each.isspace() or each in _FILLERS or "\ufe00" <= each <= "\ufe0f" or unicodedata.category(each)[0] == "C")
+        for each in text
+    )
+    return _UNSEEN.sub("", text) if shown else ""
 
 
 def says_nothing(cell: object) -> bool:

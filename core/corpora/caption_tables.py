@@ -42,7 +42,7 @@ from core.corpora.table_cells import (
     written_list,
 )
 from core.errors import BadCorpus
-from core.yes_no import says_nothing
+from core.yes_no import says_nothing, seen
 
 LISTS = ("annotations", "images", "data", "samples", "predictions", "results", "sentences")
 """What an object may call its list of records."""
@@ -174,7 +174,7 @@ class CaptionTable:
         for number, (key, value) in enumerate(held.items(), start=1):
             if isinstance(value, dict):
                 yield self._row((number, {"id": key, **value}))
-            elif type(value) is str and len(value) > _SHORT:
+            elif type(value) is str and len(value) > _SHORT and value.isascii():
                 yield CaptionRow(number, key, "", (value,), (), _NO_CELLS)
             else:
                 yield CaptionRow(number, key, "", self._texts(number, value, "", of=key), (), _NO_CELLS)
@@ -245,7 +245,7 @@ class CaptionTable:
         said: tuple[str, ...] = ()
         if roles.said:
             text = cells[roles.said]
-            usual = type(text) is str and len(text) > _SHORT and text[0] != "["
+            usual = type(text) is str and len(text) > _SHORT and text[0] != "[" and text.isascii()
             said = (text,) if usual else self._texts(number, text, roles.said)
         people: tuple[str, ...] = ()
         if roles.people:
@@ -276,7 +276,7 @@ class CaptionTable:
     def _texts(self, number: int, value: object, name: str, *, of: str = "") -> tuple[str, ...]:
         if self.columns and isinstance(value, str) and (held := written_list(value)) is not None:
             value = held  # as Flickr30k's annotations on the hub
-        if isinstance(value, str) and len(value) > _SHORT:
+        if isinstance(value, str) and len(value) > _SHORT and value.isascii():
             return (value,)
         found = tuple(map(said_text, value)) if isinstance(value, list) else (said_text(value),)
         if None in found:
@@ -302,7 +302,7 @@ def said_text(value: object) -> str | None:
     if isinstance(value, dict):
         value = next((value[name] for name in _RAW if name in value), None)
     if isinstance(value, str):
-        return "" if len(value) <= _SHORT and says_nothing(value) else value
+        return "" if len(value) <= _SHORT and says_nothing(value) else seen(value)
     return "" if value is None or (isinstance(value, float) and math.isnan(value)) else None
 
 

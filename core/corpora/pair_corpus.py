@@ -20,6 +20,7 @@ from core.corpora.registry import corpus_loader
 from core.corpora.schema import WRONG_PICTURE, Corpus, Item, Rival
 from core.corpora.vqa_captions import VQA, answered
 from core.errors import BadCorpus, BadImage, InvalidInput
+from core.yes_no import seen
 
 FALSITIES = (STATED, VERIFIED, PRESUMED)
 PAPER_D = "grounding-pairs"
@@ -80,7 +81,7 @@ def load_pairs(
         layout, lines = (PAPER_D, joined(*two)) if two else _lines(root, file)
     called = name or layout
     items = list[Item]()
-    untold = [line.right.strip() for line in lines if isinstance(line.right, str) and not line.language]
+    untold = [seen(line.right).strip() for line in lines if isinstance(line.right, str) and not line.language]
     reader = _Reader(called, pictures, caption_languages(untold, code, root.name, found), falsity, kept)
     for line in lines:
         if len(items) == most:
@@ -161,7 +162,8 @@ class _Reader:
         if language is None:
             raise LeftOut("caption-bad-language", f"{line.where}: {line.language!r} is no code such as en or de")
         path, header, digest = self._picture(line.image, line)
-        more = [text.strip() for text in line.references if isinstance(text, str) and text.strip() not in ("", right)]
+        told = (seen(text).strip() for text in line.references if isinstance(text, str))
+        more = [text for text in told if text not in ("", right)]
         self.seen.add(line.id)
         alone = line.set or _plain(line.image)
         return Item(

@@ -30,6 +30,7 @@ from pathlib import Path
 from typing import Any
 
 from core.corpora.corpus_files import csv_records, jsonl_records, read_json
+from core.corpora.findings import whole
 from core.corpora.suites import read_suite
 from core.corpora.table_cells import listed_texts
 from core.errors import BadCorpus
@@ -263,7 +264,7 @@ def _winoground(stem: str, where: str, key: str, record: Mapping[str, Any]) -> I
 
 def _valse(stem: str, where: str, key: str, record: Mapping[str, Any]) -> Iterator[PairLine]:
     found = record["mturk"].get("caption") if isinstance(record.get("mturk"), dict) else None
-    votes = found if isinstance(found, int) and not isinstance(found, bool) else None
+    votes = whole(found)
     refused = None
     if votes is not None and votes < LEAST_VOTES:
         told = f"{where}: {votes} of 3 annotators chose the caption and not the foil, fewer than {LEAST_VOTES}"

@@ -17,6 +17,7 @@ from core.errors import BadImage, InvalidInput
 from core.evaluators.base import BATCH_SIZE, DualEncoder, Evaluator, EvaluatorSpec
 from core.evaluators.references import Referenced, harmonic_mean
 from core.evaluators.scoring import score_pairs_with_errors
+from core.yes_no import seen
 
 
 def unread_captions(spec: EvaluatorSpec, captions: Iterable[str]) -> dict[str, str]:
@@ -47,7 +48,7 @@ def check_scorable(spec: EvaluatorSpec, captions: Iterable[str], *, references: 
         raise InvalidInput(
             f"{spec.name} compares with reference captions; give --references, or choose another evaluator"
         )
-    said = {text for text in captions if text.strip()}
+    said = {text for text in captions if seen(text).strip()}
     unread = unread_captions(spec, said)
     if unread and len(unread) == len(said):
         why = next(iter(unread.values()))
@@ -134,7 +135,7 @@ def score_captions(
 def unscored(spec: EvaluatorSpec, lines: Sequence[CaptionedImage]) -> list[str]:
     """Why each caption is not given to an evaluator: it is empty, or in a language that is not read; else empty."""
     unread = unread_captions(spec, (line.caption for line in lines))
-    return [unread.get(line.caption, "") if line.caption.strip() else EMPTY for line in lines]
+    return [unread.get(line.caption, "") if seen(line.caption).strip() else EMPTY for line in lines]
 
 
 def _score(line: CaptionedImage, score: float, error: str | None) -> CaptionScore:

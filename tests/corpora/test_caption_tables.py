@@ -16,7 +16,9 @@ from core.corpora.caption_tables import CaptionTable, parse_caption_table, read_
 from core.corpora.corpus_files import LeftOut
 from core.corpora.folder import load_folder
 from core.corpora.image_places import ImageNames
+from core.corpora.suites.model import spaced
 from core.errors import BadCorpus
+from core.yes_no import seen
 
 TEXTS = st.text(st.characters(exclude_categories=("Cs",)), max_size=20)
 WANTED = {"1.jpg": ("A toy.", "A plush toy, sitting."), "2.jpg": ("An apple.",)}
@@ -97,6 +99,17 @@ def test_what_is_no_caption_is_an_empty_one(nothing: str) -> None:
     text = '{"id": "a", "caption": %s}\n{"id": "b", "caption": "A toy."}'
     rows = one(text % nothing)
     assert [said[0].strip() for _, _, said, _ in rows] == ["", "A toy."]
+
+
+def test_signs_that_nobody_sees_are_no_caption_and_make_no_other_one() -> None:
+    held = {"a": "\u200b" * 9, "b": ["\u2800\u3164\u200d", "A\u200b cat.\ufeff"], "c": "می\u200cخواهم و می\u200cروم"}
+    rows = parse_caption_table(json.dumps(held).encode(), name="a.json").rows()
+    assert [row.captions for row in rows] == [("",), ("", "A cat."), (held["c"],)]
+    (row,) = parse_caption_table(
+        "image,caption\n1,\u200b\u200b\u200b \u200b\u200b\u200b\u200b\u200b\n".encode(), name="a.csv"
+    ).rows()
+    assert row.captions == ("",)
+    assert spaced("A\u200b  cat.\ufeff") == "A cat."
 
 
 def test_numbers_that_pandas_made_fractions_of_are_whole() -> None:
@@ -201,9 +214,11 @@ def test_a_file_that_is_missing_or_no_text_is_named(tmp_path: Path) -> None:
 
 
 @given(candidates=st.dictionaries(TEXTS.filter(str.strip), TEXTS.filter(lambda text: len(text) > 8)))
-def test_candidates_come_back_as_written_in_their_order(candidates: dict[str, str]) -> None:
+def test_candidates_come_back_as_written_but_for_unseen_signs_in_their_order(candidates: dict[str, str]) -> None:
     table = CaptionTable("c.json", json.dumps(candidates), ".json")
-    assert [(row.key, row.captions) for row in table.rows()] == [(key, (text,)) for key, text in candidates.items()]
+    assert [(row.key, row.captions) for row in table.rows()] == [
+        (key, (seen(text),)) for key, text in candidates.items()
+    ]
 
 
 @given(st.binary(max_size=80), st.sampled_from(["a.json", "a.jsonl", "a.csv", "a.tsv", "a.txt", "a.token", "a.csv.gz"]))

@@ -221,12 +221,14 @@ def test_valse_is_used_where_two_of_three_annotators_chose_the_caption(root: Pat
         "mturk": {"caption": 2, "foil": 1, "other": 0},
     }
     held = {"a": entry, "b": {**entry, "mturk": {"caption": 1}}, "c": {**entry, "mturk": None}}
+    held |= {"d": {**entry, "mturk": {"caption": "3"}}, "e": {**entry, "mturk": {"caption": "1"}}}
     corpus = written(root, "existence.json", held)
     assert [(item.id, item.facts["falsity"]) for item in corpus.items] == [
         ("existence:a", "verified"),
         ("existence:c", "stated"),
+        ("existence:d", "verified"),
     ]
-    assert [each.code for each in corpus.rejected] == ["not-validated"]
+    assert [each.code for each in corpus.rejected] == ["not-validated"] * 2
 
 
 def test_foil_brings_the_other_captions_of_the_picture_as_references(root: Path) -> None:
@@ -257,6 +259,8 @@ def test_paper_d_s_files_are_joined_by_their_ids(root: Path) -> None:
     [
         ("cat.png,A cat.,A cat.", "equal-sides"),
         ("cat.png,A cat., A cat. ", "equal-sides"),
+        ("cat.png,A cat.,A cat\u200b.", "equal-sides"),
+        ("cat.png,A cat.,\u200b\u200d", "missing-cell"),
         ("gone.png,A cat.,A dog.", "entry-no-image"),
         ("../secret.png,A cat.,A dog.", "unsafe-path"),
         ("/etc/passwd,A cat.,A dog.", "unsafe-path"),

@@ -170,7 +170,7 @@ def test_fleur_reads_one_from_its_whole_digit(text: str) -> None:
     assert smoothed(answer_of(text, rows, digits), digits) == pytest.approx(0.7 + 0.9 * 0.2, abs=1e-6)
 
 
-@pytest.mark.parametrize("text", ["", "I cannot say.", "7", "0", "1.5", "8 of 10", "0.8 or 0.9", "2.0"])
+@pytest.mark.parametrize("text", ["", "I cannot say.", "7", "0", "1.5", "8 of 10", "0.8 or 0.9", "under 0.8", "2.0"])
 def test_fleur_takes_nothing_else_for_a_score(text: str) -> None:
     digits = list(range(10, 20))
     with pytest.raises(InvalidInput, match="no score") as raised:

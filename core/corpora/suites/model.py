@@ -4,6 +4,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from core.seeds import RUN_SEED, stream
+from core.yes_no import seen
 
 TAU_B, TAU_C, ACCURACY = "tau_b", "tau_c", "accuracy"
 
@@ -227,8 +228,8 @@ def texts(value: object) -> tuple[str, ...]:
 
 
 def spaced(caption: str) -> str:
-    """A caption on one line, with single blanks."""
-    return " ".join(caption.split())
+    """A caption on one line, with single blanks and without signs that nobody sees."""
+    return " ".join(seen(caption).split())
 
 
 def _stem(name: str) -> str:

@@ -9,6 +9,7 @@ import numpy as np
 from core.errors import InvalidInput
 from core.evaluators.base import PartlyScored, check_lengths
 from core.evaluators.generative import Answer, Generative
+from core.evaluators.network.answer import is_bound
 from core.evaluators.references import NO_REFERENCE, Referenced, check_references
 from core.evaluators.towers.preprocessing import padded_square
 from core.evaluators.weights.catalogue import described
@@ -48,7 +49,7 @@ def smoothed(answer: Answer, digits: Sequence[int]) -> float:
         raise InvalidInput(
             coded("answer-cut", f"the model's answer had not ended after {len(answer.tokens)} tokens: {text[:60]!r}")
         )
-    found = _SCORE.match(text)
+    found = None if is_bound(text) else _SCORE.match(text)
     value = float(f"{found[1]}.{found[2] or 0}") if found else 2.0
     places = [place for place, token in enumerate(answer.tokens) if int(token) in digits]
     if value > 1 or (value < 1 and not (found and found[2])):

@@ -48,6 +48,24 @@ _THOUGHT = re.compile(r"\s*<think>.*?</think>", re.DOTALL)
 _NUMBER = re.compile(r"[^\d.,\u2010-\u2015\u2212-]*(-?\d+(?:\.\d+)?)[^\d,\u2010-\u2015\u2212-]*")
 """One number, and words around it, but no dash, which may be a sign or a range; several are no score."""
 
+_BOUND = re.compile(
+    r"""(?:(?<![<\w/])\w*\s*[<>≤≥]=?                    # but not the end of <score>
+    |\b(?:than|at\s+(?:most|least|best)|up\s+to|under|over|below|above|beyond|between|nearly|almost|not|exceed\w*
+        |max\w*|min\w*)\b(?:\s+[^\W\d_]+){0,3})[\s:"'*(]*\d
+    |\d[\s"'*)]*(?:\+|or\b|at\s+(?:most|least|best)\b|and\s+a\b|max)""",
+    re.IGNORECASE | re.VERBOSE,
+)
+
+
+def is_bound(answer: str) -> bool:
+    """Whether the number of an answer only bounds the score, which is none.
+
+    Example:
+        >>> [is_bound(each) for each in ("less than a 4", "> 7", "4 or more", "<score>4", "Score: 4. Over.")]
+        [True, True, True, False, False]
+    """
+    return _BOUND.search(answer) is not None
+
 
 class _Score(BaseModel):
     """An answer without a reason; anything else is no score."""
@@ -150,7 +168,13 @@ def _json(answer: str, form: Form) -> _Score:
 def _number(answer: str, form: Form) -> _Score:
     found = _NUMBER.fullmatch(answer.strip())
     part = any(unicodedata.category(sign) == "No" for sign in answer)  # a fraction or a power beside the digits
-    if found is None or part or ("%" in answer and form.high != HUNDRED) or len(found[1]) > MOST_TOKENS:
+    if (
+        found is None
+        or part
+        or ("%" in answer and form.high != HUNDRED)
+        or len(found[1]) > MOST_TOKENS
+        or is_bound(answer)
+    ):
         raise NoVerdict(f"the judge's answer is not the one number it was asked for: {answer.strip()[:80]!r}")
     return _Score(score=float(found[1]))
 

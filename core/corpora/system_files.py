@@ -1,4 +1,7 @@
-"""Files of captioners: one system a file, or one system a column of a table; see :mod:`core.corpora.caption_tables`."""
+"""Files of captioners: one system a file, a column of a table, or a value of its column ``system``.
+
+See :mod:`core.corpora.caption_tables`.
+"""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -7,11 +10,26 @@ from pathlib import Path
 from core.corpora.caption_tables import CaptionTable, parse_caption_table, read_caption_table, said_text
 from core.corpora.ordinary_paths import ordinary
 from core.corpora.packed_pictures import PACKED
-from core.corpora.table_cells import MOST_BYTES
+from core.corpora.table_cells import MOST_BYTES, plain_name
 from core.errors import BadCorpus
 
 MOST_SYSTEMS = 100
 """Systems of one leaderboard, at most: 4 950 pairs of them."""
+
+TELLERS = ("system", "captioner", "model", "method")
+"""Columns that say whose caption a row holds, where a table has a row for each picture and system."""
+
+_METADATA = """
+    split subset set fold category categories supercategory class classes label labels tag tags domain topic genre style
+    type source origin dataset corpus url image_url coco_url flickr_url link license licence lang language locale
+    country site width height size format date time timestamp author annotator annotator_id worker_id photographer
+    prompt question instruction md5 sha256 hash note notes remark remarks
+"""
+METADATA = frozenset((*_METADATA.split(), *TELLERS))
+"""Plain names of columns that stand beside captions and are no captioner's."""
+
+LEAST, HANDFUL = 4, 12
+"""Pictures from which a column is known by its values, and the most that are a handful."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,10 +39,12 @@ class System:
     Args:
         name: unique on its leaderboard.
         captions: by the image as the file names it; the first is the system's caption, the others are further samples.
+        remark: which columns of its file were not taken as systems; empty: none.
     """
 
     name: str
     captions: Mapping[str, tuple[str, ...]]
+    remark: str = ""
 
 
 def read_systems(path: Path, *, name: str = "") -> tuple[System, ...]:
@@ -32,7 +52,7 @@ def read_systems(path: Path, *, name: str = "") -> tuple[System, ...]:
 
     Args:
         path: of the file.
-        name: of its system; empty: the file's own without its ending. A table has its own names.
+        name: of its system; empty: the file's own without its ending. Of a table that names several, the one to take.
 
     Raises:
         BadCorpus: if the file cannot be read, or not as captions.
@@ -64,32 +84,47 @@ def parse_systems(data: bytes, *, name: str) -> tuple[System, ...]:
 
 def _systems(table: CaptionTable, name: str, called: str) -> tuple[System, ...]:
     held: dict[str, dict[str, tuple[str, ...]]] = {}
-    own, said, beside = called.strip() or Path(name.removesuffix(".gz")).stem, dict[str, tuple[str, ...]](), set[str]()
+    own, known, wide = called.strip() or Path(name.removesuffix(".gz")).stem, set[tuple[str, str]](), False
     for row in table.whole_rows():
-        picture = row.image or row.key
-        if picture in said or picture in beside:
+        picture, wide = row.image or row.key, bool(table.columns) and not row.captions
+        teller = next((str(row.rest[each] or "").strip() for each in TELLERS if each in row.rest), "")
+        system = (not wide and teller) or own
+        if (system, picture) in known:
             raise BadCorpus(f"{table.where(row.number)}: {picture!r} was there before; keep one")
+        known.add((system, picture))
         if row.captions:
-            said[picture] = row.captions
-            continue
-        beside.add(picture)
-        for column, cell in row.rest.items() if table.columns else ():
+            held.setdefault(system, {})[picture] = row.captions
+        for column, cell in row.rest.items() if wide else ():
             texts = held.setdefault(table.columns[column], {})
             if (text := said_text(cell) or "").strip():
                 texts[picture] = (text,)
-    held |= {own: said} if said else {}
-    if called and table.columns and set(held) != {own}:
-        raise BadCorpus(f"{name} is a table whose columns name its systems; leave the name {called!r} out")
-    if (beside or held) and not any(
-        text.strip() for each in held.values() for texts in each.values() for text in texts
-    ):
+    told = {column: why for column, texts in held.items() if wide and (why := _no_captions(column, texts))}
+    if called and held:
+        if own not in held:
+            raise BadCorpus(
+                f"{name} names its systems itself, {', '.join(held)[:200]}; leave the name {called!r} out or "
+                "give one of these"
+            )
+        told, held = {}, {own: held[own]}
+    remark = f"{name}: not taken as systems: {', '.join(told.values())}; NAME={name} takes the column NAME alone"
+    held = {column: texts for column, texts in held.items() if column not in told}
+    if known and not any(text.strip() for each in held.values() for texts in each.values() for text in texts):
         raise BadCorpus(
             f"{name} holds no caption: there is no column of captions beside the image; add one for each "
-            "system, or name it caption or prediction"
+            f"system, or name it caption or prediction{f'. {remark}' if told else ''}"
         )
     for column, captions in held.items():
         _no_numbers(column, captions, name)
-    return tuple(System(column, captions) for column, captions in held.items())
+    return tuple(System(column, captions, remark if told else "") for column, captions in held.items())
+
+
+def _no_captions(column: str, held: Mapping[str, tuple[str, ...]]) -> str:
+    """The column in words, where by its name or its few values it says what a picture is and not what it shows."""
+    different = len(set(held.values()))
+    if plain_name(column) in METADATA:
+        return f"{column!r} (by its name)"
+    few = len(held) >= LEAST and different <= min(HANDFUL, len(held) // 2)
+    return f"{column!r} ({different} value{'s'[: different != 1]} for {len(held):,} pictures)" if few else ""
 
 
 def unlike(systems: Sequence[System]) -> tuple[System, ...]:

@@ -63,6 +63,17 @@ def test_two_files_of_scores_are_paired_by_id_and_the_rest_is_counted(
     assert row["verdict"] == "drift differs"
 
 
+def test_ids_are_one_item_whatever_their_padding_and_ending_where_that_is_unique(
+    invoke: Invoke, tmp_path: Path
+) -> None:
+    one = {"000000000123.jpg": 0.5, "7": 0.6, "cat.jpg": 0.1, "dog.jpg": 0.2, "dog.png": 0.3, "a.1": 0.9}
+    other = {"123": 0.4, "007": 0.3, "cat.PNG": 0.2, "dog.jpg": 0.7, "a.2": 0.9}
+    sides = own(tmp_path / "one.csv", one), own(tmp_path / "other.csv", other)
+    told = json.loads(invoke("compare", *sides, "--format", "json").stdout)
+    assert (told["shared"], told["only_a"], told["only_b"]) == (4, 2, 1)
+    assert told["rows"][0]["difference"] == pytest.approx(np.median([0.1, 0.3, -0.1, -0.5]))
+
+
 def test_junit_and_markdown_hold_every_row(invoke: Invoke, tmp_path: Path) -> None:
     one, other = clipscore(tmp_path / "one.json", ONE), own(tmp_path / "other.csv", OTHER)
     suite = ElementTree.fromstring(invoke("compare", one, other, "--format", "junit").stdout)

@@ -290,6 +290,43 @@ def test_a_table_has_a_system_a_column_and_an_empty_cell_no_caption() -> None:
     assert parse_systems(b"id\tA\n1\tA cat.\n", name="all.tsv")[0].captions == {"1": ("A cat.",)}
 
 
+def test_columns_of_metadata_are_no_systems_and_named(tmp_path: Path) -> None:
+    rows = [f"{n}.jpg,{'val' if n % 2 else 'test'},{'ab'[n % 2]},A cat {n}.,A dog {n % 3}." for n in range(6)]
+    path = tmp_path / "all.csv"
+    path.write_text("\n".join(["image,Split,shop,blip,git", *rows]), "utf-8")
+    only = read_systems(path)
+    assert [each.name for each in only] == ["blip"]
+    assert only[0].remark == (
+        "all.csv: not taken as systems: 'Split' (by its name), 'shop' (2 values for 6 pictures), "
+        "'git' (3 values for 6 pictures); NAME=all.csv takes the column NAME alone"
+    )
+    (named,) = read_systems(path, name="git")
+    assert (named.name, named.captions["0.jpg"], named.remark) == ("git", ("A dog 0.",), "")
+    with pytest.raises(BadCorpus, match=r"holds no caption.*'split' \(by its name\)"):
+        parse_systems(b"image,split\n1,val\n", name="all.csv")
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("all.csv", "image,model,caption\n1,blip,A cat.\n1,git,A pet.\n2,blip,A dog.\n"),
+        (
+            "all.jsonl",
+            '{"id": 1, "system": "blip", "caption": "A cat."}\n{"id": 1, "system": "git", "caption": "A pet."}\n'
+            '{"id": 2, "system": "blip", "caption": "A dog."}\n',
+        ),
+    ],
+)
+def test_a_long_table_has_a_row_for_each_picture_and_system(name: str, text: str) -> None:
+    found = parse_systems(text.encode(), name=name)
+    assert {each.name: each.captions for each in found} == {
+        "blip": {"1": ("A cat.",), "2": ("A dog.",)},
+        "git": {"1": ("A pet.",)},
+    }
+    with pytest.raises(BadCorpus, match="'1' was there before"):
+        parse_systems((text + text.splitlines()[-3 if name == "all.jsonl" else 1]).encode(), name=name)
+
+
 @pytest.mark.parametrize("nothing", ["nan", "None", "NULL", " NA "])
 def test_a_column_that_says_nothing_of_a_picture_is_no_caption_of_a_system(nothing: str) -> None:
     (only,) = parse_systems(f"image,A\n1,{nothing}\n2,A dog.\n".encode(), name="all.csv")
@@ -343,7 +380,7 @@ def test_a_missing_file_and_a_named_table_are_told(tmp_path: Path) -> None:
     with pytest.raises(BadCorpus, match="cannot be read"):
         read_systems(tmp_path / "none.json")
     (tmp_path / "a.csv").write_bytes(b"image,A\n1,x\n")
-    with pytest.raises(BadCorpus, match="columns name its systems"):
+    with pytest.raises(BadCorpus, match="names its systems itself, A; leave"):
         read_systems(tmp_path / "a.csv", name="ours")
 
 

@@ -51,7 +51,8 @@ def compare(
     Items that both sides hold are paired; how many only one of them holds is said. Drift is of an item's signed change,
     scatter of its size. Intervals take items of one source together, Holm's correction is over the rows, and the
     largest difference comes first. Files of scores are JSON of clipscore or CaptionEvalKit, CSV, JSON Lines or Parquet:
-    ids alone say what is one item, and each counts as a source of its own. With --format junit a row that differs
+    ids alone say what is one item, a picture's ending and zeros before a number aside, and each counts as a source of
+    its own. With --format junit a row that differs
     beyond the margin is a failure.
 
     Of two reports the headline numbers of every question are held against each other where both have them. A report

@@ -1,5 +1,7 @@
 """Two sides from outside the dashboard: stored runs with a slice each, reports, or files of scores; as on Compare."""
 
+import re
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -244,6 +246,7 @@ def _of_baselines(a: Path, b: Path, margin: float) -> SidesCompared:
 def _of_files(a: Path, b: Path, column: str) -> SidesCompared:
     held = [read_scores(path, column=column) for path in (a, b)]
     scored = [{key: score for key, score in each.scores.items() if np.isfinite(score)} for each in held]
+    scored = _spelled_alike(scored)
     keys = sorted(set(scored[0]) | set(scored[1]))
     if len(keys) == len(scored[0]) + len(scored[1]):
         raise InvalidInput(
@@ -260,6 +263,19 @@ def _of_files(a: Path, b: Path, column: str) -> SidesCompared:
     words = [f"{each.name}{f', {each.column}' if each.column else ''}" for each in held]
     rows = rows.drop(columns=[name for name in rows if "size" in str(name) or name == "scatter"])
     return _ordered(words, "item", rows, "score", None, pd.DataFrame(columns=["what", "a", "b"]))
+
+
+_ENDING = re.compile(r"\.(?:jpe?g|png|webp|bmp|gif|tiff?)$", re.IGNORECASE)
+
+
+def _spelled_alike(scored: Sequence[dict[str, float]]) -> list[dict[str, float]]:
+    """Scores by ids without a picture's ending and zeros before a number, where neither file has two that differ so."""
+    plain = {key: _ENDING.sub("", key) for each in scored for key in each}
+    plain |= {
+        key: str(int(stem)) for key, stem in plain.items() if stem.isascii() and stem.isdigit() and len(stem) < 99
+    }
+    twice = {stem for each in scored for stem, count in Counter(map(plain.__getitem__, each)).items() if count > 1}
+    return [{key if plain[key] in twice else plain[key]: score for key, score in each.items()} for each in scored]
 
 
 def _ordered(

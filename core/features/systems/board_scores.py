@@ -128,7 +128,7 @@ def enter(
         )
     places = _Places(corpus)
     captions: dict[str, dict[str, tuple[str, ...]]] = {}
-    remarks: list[str] = []
+    remarks = list(dict.fromkeys(each.remark for each in systems if each.remark))
     for system in systems:
         found, lost = places.find(f"system {system.name!r}", system.captions)
         remarks += lost

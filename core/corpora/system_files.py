@@ -83,21 +83,8 @@ def parse_systems(data: bytes, *, name: str) -> tuple[System, ...]:
 
 
 def _systems(table: CaptionTable, name: str, called: str) -> tuple[System, ...]:
-    held: dict[str, dict[str, tuple[str, ...]]] = {}
-    own, known, wide = called.strip() or Path(name.removesuffix(".gz")).stem, set[tuple[str, str]](), False
-    for row in table.whole_rows():
-        picture, wide = row.image or row.key, bool(table.columns) and not row.captions
-        teller = next((str(row.rest[each] or "").strip() for each in TELLERS if each in row.rest), "")
-        system = (not wide and teller) or own
-        if (system, picture) in known:
-            raise BadCorpus(f"{table.where(row.number)}: {picture!r} was there before; keep one")
-        known.add((system, picture))
-        if row.captions:
-            held.setdefault(system, {})[picture] = row.captions
-        for column, cell in row.rest.items() if wide else ():
-            texts = held.setdefault(table.columns[column], {})
-            if (text := said_text(cell) or "").strip():
-                texts[picture] = (text,)
+    own = called.strip() or Path(name.removesuffix(".gz")).stem
+    held, wide = _said(table, own)
     told = {column: why for column, texts in held.items() if wide and (why := _no_captions(column, texts))}
     if called and held:
         if own not in held:
@@ -108,7 +95,7 @@ def _systems(table: CaptionTable, name: str, called: str) -> tuple[System, ...]:
         told, held = {}, {own: held[own]}
     remark = f"{name}: not taken as systems: {', '.join(told.values())}; NAME={name} takes the column NAME alone"
     held = {column: texts for column, texts in held.items() if column not in told}
-    if known and not any(text.strip() for each in held.values() for texts in each.values() for text in texts):
+    if (held or wide) and not any(text.strip() for each in held.values() for texts in each.values() for text in texts):
         raise BadCorpus(
             f"{name} holds no caption: there is no column of captions beside the image; add one for each "
             f"system, or name it caption or prediction{f'. {remark}' if told else ''}"
@@ -116,6 +103,31 @@ def _systems(table: CaptionTable, name: str, called: str) -> tuple[System, ...]:
     for column, captions in held.items():
         _no_numbers(column, captions, name)
     return tuple(System(column, captions, remark if told else "") for column, captions in held.items())
+
+
+def _said(table: CaptionTable, own: str) -> tuple[dict[str, dict[str, tuple[str, ...]]], bool]:
+    """Captions by system and picture, and whether the systems are columns; rows of one captioner are those of ``own``.
+
+    Raises:
+        BadCorpus: naming the first row of a picture that its system has captioned before.
+    """
+    held: dict[str, dict[str, tuple[str, ...]]] = {}
+    known, wide = set[tuple[str, str]](), False
+    for row in table.whole_rows():
+        picture, wide = row.image or row.key, bool(table.columns) and not row.captions
+        teller = next((str(row.rest[each] or "").strip() for each in TELLERS if each in row.rest), "")
+        system = (not wide and teller) or own
+        if (system, picture) in known:
+            raise BadCorpus(f"{table.where(row.number)}: {picture!r} was there before; keep one")
+        known.add((system, picture))
+        if not wide:
+            held.setdefault(system, {})
+            held[system] |= {picture: row.captions} if row.captions else {}
+        for column, cell in row.rest.items() if wide else ():
+            texts = held.setdefault(table.columns[column], {})
+            if (text := said_text(cell) or "").strip():
+                texts[picture] = (text,)
+    return ({own: held.popitem()[1]} if len(held) == 1 and not wide else held), wide
 
 
 def _no_captions(column: str, held: Mapping[str, tuple[str, ...]]) -> str:

@@ -327,6 +327,12 @@ def test_a_long_table_has_a_row_for_each_picture_and_system(name: str, text: str
         parse_systems((text + text.splitlines()[-3 if name == "all.jsonl" else 1]).encode(), name=name)
 
 
+def test_a_file_of_one_captioner_is_called_as_the_file_whatever_its_rows_say(tmp_path: Path) -> None:
+    path = tmp_path / "beam5.jsonl"
+    path.write_text('{"id": 1, "model": "blip", "caption": "A cat."}\n', "utf-8")
+    assert [read_systems(path, name=name)[0].name for name in ("", "ours")] == ["beam5", "ours"]
+
+
 @pytest.mark.parametrize("nothing", ["nan", "None", "NULL", " NA "])
 def test_a_column_that_says_nothing_of_a_picture_is_no_caption_of_a_system(nothing: str) -> None:
     (only,) = parse_systems(f"image,A\n1,{nothing}\n2,A dog.\n".encode(), name="all.csv")

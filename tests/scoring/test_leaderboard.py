@@ -34,7 +34,7 @@ def mean_and_words(images: object, captions: object) -> np.ndarray:
 
 def test_keys_are_ids_names_or_stems_and_the_rest_is_told(corpus: Corpus) -> None:
     a = System("A", {"deep/p0.png": ("a",), "p1.png": ("b",), "p2": ("c",), "lost": ("d",), "p0": ("e",), "p3": (" ",)})
-    b = System("B", {"nowhere": ("x",)})
+    b = System("B", {"nowhere": ("x",)}, "all.csv: not taken as systems: 'split' (by its name)")
     entered = enter(corpus, [a, b])
     assert entered.captions == {"A": {"deep/p0.png": ("a",), "deep/p1.png": ("b",), "deep/p2.png": ("c",)}}
     told = " ".join(entered.remarks)
@@ -42,6 +42,7 @@ def test_keys_are_ids_names_or_stems_and_the_rest_is_told(corpus: Corpus) -> Non
     assert "'p0'" in told
     assert "blank caption" in told
     assert "system 'B' captions no picture of corpus 'four' and is left out" in told
+    assert entered.remarks[-1] == b.remark
 
 
 def test_a_leaderboard_says_that_it_reckons_with_the_first_of_two_sources_where_the_second_joins_pictures(

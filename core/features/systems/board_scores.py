@@ -128,7 +128,7 @@ def enter(
         )
     places = _Places(corpus)
     captions: dict[str, dict[str, tuple[str, ...]]] = {}
-    remarks = list(dict.fromkeys(each.remark for each in systems if each.remark))
+    remarks: list[str] = []
     for system in systems:
         found, lost = places.find(f"system {system.name!r}", system.captions)
         remarks += lost
@@ -143,7 +143,7 @@ def enter(
             f"such as {example!r}. {remarks[0]}"
         )
     told, lost = _references(corpus, places, references)
-    remarks += lost
+    remarks += (*lost, *dict.fromkeys(each.remark for each in systems if each.remark))
     if people:
         captioned = set().union(*captions.values())
         if drawn := drawn_references({item: told.get(item, ()) for item in captioned}, seed=seed):

@@ -89,7 +89,7 @@ def choose_scope(
     others = _elsewhere(files, found)
     if left_out := (*items_said(store(files).runs(), own.run_ids), *own.left_out, *others.values()):
         what = next(iter(others)) if len(others) == 1 else counted(len(others), "metric")
-        label = f"Not here: {safe(what, limit=40)}" if others else "Excluded data"
+        label = f"Left out: {safe(what, limit=40)}" if others else "Left out"
         with (
             row.notes,
             st.popover(label, icon=":material/info:", type="tertiary", key=f"{state.page}.scope.left"),

@@ -175,8 +175,9 @@ def _matrix() -> Question:
     drawing = Drawing(
         "C-matrix",
         "How often each metric misses the error",
-        "Missed: the wrong caption (or picture) scores at least as high. Better than guessing: the 95 % interval, "
-        "below the share, lies under 50 %. Tied: at least half of the misses are equal scores; the metric cannot tell.",
+        "Missed: the wrong caption (or picture) scores at least as high. Small figures: 95 % interval; better than "
+        "guessing where it lies under 50 %. Where half of the misses or more are equal scores: how many tied instead. "
+        "Most missed first.",
         _matrix_figure,
         opens=TEST,
     )

@@ -424,7 +424,7 @@ def _draw_figure(
         return
     if "margin" in question.asks and measure == "percent" and figure.kind == "dots":
         least, sign = (0.0, "") if of_size(drawing) else (-options.margin, "±")
-        edge = Reference(options.margin, text=f"{sign}{options.margin:g} %: counts as unchanged", dash="dot")
+        edge = Reference(options.margin, text=f"median within {sign}{options.margin:g} %: unchanged", dash="dot")
         figure = replace(figure, shades=(Shade(least, options.margin),), references=(*figure.references, edge))
     figure_block(
         figure,

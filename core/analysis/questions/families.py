@@ -197,7 +197,7 @@ def _of_axis(axis: str) -> Question:
         asks=SHIFTS,
         part_of="S1",
         says=changed,
-        rule="Surely: the whole 95 % interval lies beyond {0:g} %.",
+        rule="Surely: the whole 95 % interval of the median picture lies beyond {0:g} %.",
     )
 
 

@@ -128,6 +128,8 @@ def test_what_is_beyond_the_noise_counts_harmless_edits_with_a_change_alone() ->
     assert answer({"a": bars([-3.0, 2.0, 1.0], dropped=[True, False, None])}, {}) == (
         "Changed by more than noise: a on 1 of 1 edit. Broken meanings lower the score by more than noise: a on 1 of 2."
     )
+    beside = bars([-3.0, 2.0], control=[True, False])
+    assert answer({"a": beside}, {}) == "Changed by more than noise: a on 1 of 1 edit."
     assert answer({"a": bars([math.nan], reach=math.nan), "b": bars([math.nan])}, {}) == ""
     assert (
         answer({"a": bars([math.nan, 1.0], dropped=[True, None])}, {})

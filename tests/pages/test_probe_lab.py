@@ -339,7 +339,7 @@ def test_what_no_run_measured_is_never_called_noise_and_the_way_to_measure_it_is
     write_noise("grounding-judge", "larger", edits=2 * SURE)
     write_noise("conse-lite0", "own")
     told = open_page(LAB, **about)
-    assert "Changed by more than noise: conse-lite0 on 2 of 2 edits, grounding-judge on none" in said(told)
+    assert "Changed by more than noise: conse-lite0 on 1 of 1 edit, grounding-judge on none" in said(told)
     assert "±1.00 %, n = 20" in said(told)
     assert "No run tells" not in said(told)
 
@@ -363,12 +363,13 @@ def test_the_answer_counts_edits_beyond_the_noise_and_tells_a_score_at_the_end_o
     about = {"item": "frog-1-10-20", "evaluators": "conse-lite0,grounding-judge"}
     told = said(open_page(LAB, probes="vflip,blur-2,economic:cheap,cultural:African", **about))
     assert (
-        "Changed by more than noise: conse-lite0 on 3 of 3 edits, grounding-judge on none "
+        "Changed by more than noise: conse-lite0 on 2 of 2 edits, grounding-judge on none "
         "(at its maximum: only a fall could show)." in told
     )
     assert "1 of 4 edits left out: 'cheap frog' (the animal is not one that people buy" in told
     (table,) = (each for each in told.splitlines() if "Score of the unedited pair" in each)
     assert table.index("Edits of the picture") < table.index("Upside down") < table.index("against a neutral word")
+    assert "Blurred, σ 2 px, for comparison" in table  # and not among the edits that are counted
     assert "cheap frog" not in table  # it cannot be made: no row of dashes
     broken = said(open_page(LAB, probes="vflip,order", **about))
     assert "Broken meanings lower the score by more than noise: conse-lite0 on" in broken

@@ -65,6 +65,7 @@ def shift_bars(rows: pd.DataFrame, *, low: float, high: float, colour: str) -> F
                 value is True and name == PERCENT for value, name in zip(rows["in_null_band"], series, strict=True)
             ],
             "hover": [_hover(row) for row in rows.to_dict("records")],
+            "control": rows.get("control", False),
         }
     )
     return Figure(
@@ -281,7 +282,7 @@ def answer(figures: Mapping[str, Figure], ends: Mapping[str, str]) -> str:
     """Say what changes each evaluator's score, and how often it notices an error.
 
     Where it has a noise band: under how many edits it changes by more. Where it has none: the largest change, and of
-    noise nothing. Edits without a percent change count nowhere.
+    noise nothing. Edits without a percent change count nowhere, nor do controls, which are there for comparison.
 
     Args:
         figures: bars by evaluator.
@@ -293,7 +294,7 @@ def answer(figures: Mapping[str, Figure], ends: Mapping[str, str]) -> str:
     told: dict[str, list[str]] = {each: [] for each in _ANSWERS}
     before = 0
     for name, figure in figures.items():
-        frame = figure.frame[figure.frame["value"].notna()]
+        frame = figure.frame[figure.frame["value"].notna() & ~figure.frame["control"]]
         own, wrong = frame[frame["series"].eq(PERCENT)], frame[frame["series"].ne(PERCENT)]
         beyond, largest, noticed, falls = told.values()
         could = f"only a {'fall' if ends.get(name) == 'maximum' else 'rise'} could show"

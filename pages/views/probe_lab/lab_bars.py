@@ -115,7 +115,7 @@ def edits_of(bench: Workbench, probes: Sequence[Probe], caption: str) -> Edited:
 
 
 def _row(bench: Workbench, probe: Probe, made: Variant) -> Edit:
-    said = said_for(probe.name, bench.item)
+    said = said_for(probe.name, bench.item) + (", for comparison" if probe.control else "")
     if made.pixels is None:
         return Edit(probe.name, said, group_of(probe), caption=made.caption or "", word=_word(probe, made))
     small = jpeg(thumbnail(as_picture(made.pixels), side=_SIDE))
@@ -141,14 +141,14 @@ def _notes(bench: Workbench, made: Sequence[tuple[Probe, Variant]], caption: str
 
 
 _NOISE = (
-    "Grey is noise: 95 of 100 edits that nobody can see, such as saving as JPEG, change the score by no more, as "
-    "estimated from n. A pale bar lies in it."
+    "Grey is noise: 95 of 100 edits that nobody can see, such as saving as JPEG, change the score of one picture by no "
+    "more. A pale bar lies in it."
 )
 _HOW = (
     "Each bar is the percent change against the edit's baseline: the unedited pair, and of a word the caption beneath "
     "it, with a neutral word. Metrics share a scale unless one moves over three times as far as another. The noise is "
-    "of the metric's run. Where an edit breaks the meaning its colour says whether the score "
-    "drops beyond noise, as it must."
+    "estimated from n such edits in the metric's run. Where an edit breaks the meaning its colour says whether the "
+    "score drops beyond noise, as it must."
 )
 
 

@@ -164,6 +164,7 @@ def draw_geometry(found: Geometry, evaluator: str, corpus: str, chosen: Mapping[
     opens = [opening(row, {"families": "family", "modifiers": "modifier"}) for row in rows]
     figure = valence_scatter(
         found.points.assign(opens=opens),
+        evaluator,
         neutral=found.neutral,
         names={name: family_title(name) for name in found.points["family"].unique()},
     )

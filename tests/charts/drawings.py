@@ -326,7 +326,7 @@ def _valence(marks: Sequence[Mark]) -> Figure:
         },
         _LIKE,
     )
-    return geometry.valence_scatter(table.assign(projection=np.linspace(-0.1, 0.1, len(table))), neutral=0.01)
+    return geometry.valence_scatter(table.assign(projection=np.linspace(-0.1, 0.1, len(table))), "a", neutral=0.01)
 
 
 def _training(marks: Sequence[Mark]) -> Figure:

@@ -61,14 +61,16 @@ def test_the_scatter_has_a_label_a_modifier_and_is_centred_on_neutral_words() ->
             "n_objects": [0, 0, 4],
         }
     )
-    figure = plot(valence_scatter(points, neutral=-0.05, names={"f": "Eff"}))
+    figure = plot(valence_scatter(points, "conse-lite0", neutral=-0.05, names={"f": "Eff"}))
     assert {each.text for each in figure.layout.annotations} == {"up", "down", "&lt;i&gt;x", "Eff", "&lt;b&gt;g"}
     assert "up, f" in figure.data[0].hovertext[0]  # the family's own name
     assert figure.data[0].x == pytest.approx([0.15, -0.15])  # from where the neutral words lie
     assert [trace.yaxis for trace in figure.data] == ["y", "y2"]
     assert "over 4 objects" in figure.data[0].hovertext[0] + figure.data[1].hovertext[0]
-    alone = valence_scatter(points.iloc[:1])
+    assert figure.data[0].marker.symbol == "circle"  # the metric's own, as on every page
+    alone = valence_scatter(points.iloc[:1], "conse-lite0")
     assert alone.frame["x"].tolist() == [0.1]
+    assert alone.span[0] < 0 < alone.span[1]
     assert "neutral" not in alone.along.title
     assert min(WIDTHS) < 300
 
@@ -114,7 +116,7 @@ def test_labels_stay_inside_the_axes_off_their_numbers_and_the_panels_name() -> 
             "n_objects": 0,
         }
     )
-    figure = valence_scatter(points, neutral=-0.094)
+    figure = valence_scatter(points, "conse-lite0", neutral=-0.094)
     labels = [each for each in plot(figure).layout.annotations if each.showarrow]
     assert {each.text for each in labels} == set(named)
     for width in WIDTHS:

@@ -28,7 +28,7 @@ def test_the_page_says_rho_p_and_how_few_the_points_are(open_page: Open) -> None
         "No link is found between how positive a word sounds to conse-lite0 and how much it changes the score" in words
     )
     assert re.search(r"With \d+ words a true correlation of 0\.\d\d would be found 80 % of the time", words)
-    assert "how much it changes the score (7 words)" in words
+    assert "how much it changes the score (7 words, rank correlation 0.00)" in words
     assert "Not applicable to **grounding-judge**" in words
     chart = app.get("plotly_chart")[0]
     assert "African" in chart.proto.alt

@@ -20,7 +20,7 @@ from numpy.typing import ArrayLike
 from core.analysis.effects import effects, modifier_groups
 from core.analysis.table import View
 from core.analysis.verdicts import ALPHA
-from core.charts.spec import Axis, Figure, counted
+from core.charts.spec import Axis, Figure, counted, signed
 from core.errors import InvalidInput, InvariscopeError
 from core.probes.tables import read_table
 from core.settings import assets_dir
@@ -171,6 +171,7 @@ def _concluded(row: pd.Series, evaluator: str, families: int) -> str:
         return (
             f"Whether a word that sounds more positive to {evaluator} changes the score more is unclear from {where}."
         )
+    where += f", rank correlation {signed(row['rho'], digits=2, unit='')}"
     if row["p"] >= ALPHA:
         return (
             f"No link is found between how positive a word sounds to {evaluator} and how much it changes the score "
@@ -391,12 +392,13 @@ _TALL = 150
 
 
 def valence_scatter(
-    points: pd.DataFrame, *, neutral: float = math.nan, names: Mapping[str, str] | None = None
+    points: pd.DataFrame, evaluator: str, *, neutral: float = math.nan, names: Mapping[str, str] | None = None
 ) -> Figure:
     """One point a modifier, a panel a family: each family is held against its own baseline.
 
     Args:
         points: of :class:`core.features.geometry.geometry.Geometry`; ``opens`` where they can be clicked.
+        evaluator: whose mark a point wears.
         neutral: mean projection of the neutral words, where x is 0; NaN for none: x is the projection itself.
         names: family -> the words for it above its panel.
     """
@@ -407,7 +409,7 @@ def valence_scatter(
     frame = pd.DataFrame(
         {
             "label": points["modifier"].astype(str),
-            "series": "modifiers",
+            "series": evaluator,
             "panel": titles,
             "x": points["x"],
             "value": points["median_percent"],
@@ -427,7 +429,7 @@ def valence_scatter(
         kind="scatter",
         unit=" %",
         height=_TALL if len(set(titles)) > 1 else 2 * _TALL,
-        span=_span(points[["median_percent", "low", "high"]], room=0.1),
+        span=_span(points[["median_percent", "low", "high"]].assign(none=0.0), room=0.1),
         along=Axis(f"how good it sounds{', neutral = 0' if known else ''}", span=_span(points[["x"]], room=0.22)),
     )
 

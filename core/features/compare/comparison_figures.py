@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 import pandas as pd
 
-from core.charts.spec import PALETTE, Figure, Shade, Style, counted, signed
+from core.charts.spec import NEUTRAL, PALETTE, Figure, Shade, Style, counted, signed
 
 _IN = {"%": ", % of the unedited score", "pp": ", percentage points", "SD": ", SD of the unedited scores"}
 _SIDES = {"A": Style(PALETTE[0], size=10), "B": Style(PALETTE[1], "square", size=10)}
@@ -114,7 +114,7 @@ def differences(
         unit=unit,
         names=names or {},
         counts=True,
-        styles={_DIFFERENCE: Style(PALETTE[2], "diamond", size=10)},
+        styles={_DIFFERENCE: Style(NEUTRAL, "diamond", size=10)},
         shades=() if margin is None else (Shade(-margin, margin),),
     )
 

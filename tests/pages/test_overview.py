@@ -221,7 +221,7 @@ def test_the_first_screen_has_the_plane_then_the_worst_finding_with_both_picture
         r"Turning the picture upside down changes \*\*\S+\*\*'s score by \*\*\d+\s%\*\* on a typical picture", told
     )
     assert "; here, by" in told
-    assert "It should not. conse-lite2 was not tested on broken meanings." in told
+    assert "The edit is meant to be harmless. conse-lite2 was not tested on broken meanings." in told
     assert len(app.get("plotly_chart")) == 1
     assert len(app.image) == 2
     links = [each.proto.label for each in app.get("page_link")]

@@ -139,7 +139,7 @@ def draw_worst(
     """
     aside = aside and not (len(worst) and worst["may_be_true"].iloc[0])
     with st.container(key="worst_head"):
-        st.markdown("**Worst finding**", help=BEHIND if aside else None)
+        st.markdown("**Worst finding here**", help=BEHIND if aside else None)
     if worst.empty:
         st.info(f"No harmless edit is shown to change a score by more than the margin{held.said()}.")
         return
@@ -156,7 +156,7 @@ def draw_worst(
 
 def _sentence(row: pd.Series) -> str:
     """How far edits move a score, whether they should, and how far on the picture that is shown with it."""
-    why = f". {_UNSURE if row['may_be_true'] else 'It should not'}"
+    why = f". {_UNSURE if row['may_be_true'] else 'The edit is meant to be harmless'}"
     why += f": {safe(row['accepted'], limit=300)}" if row["accepted"] and not row["may_be_true"] else ""
     return (
         f"{safe(deed(row['family']))} changes **{safe(row['evaluator'])}**'s score by "
@@ -223,7 +223,7 @@ def _draw_example(row: pd.Series, behind: Mapping[str, str]) -> None:
     st.text(f"Caption: {before}{row['caption']}")
     st.markdown(
         f"Score: {number(row['baseline_score'])} → **{number(row['score'])}** ({signed(row['percent'])}), "
-        "the largest change"
+        "its largest change here"
     )
     with st.container(horizontal=True, gap="small", key=f"finding_ways_{row['evaluator']}_{row['family']}"):
         pairs = failures_link(row[["family", "evaluator"]]) | dict(behind)

@@ -17,7 +17,7 @@ def direction_told(pair: Sequence[str] = ()) -> str:
     if len(pair) != 2:
         return f"{said}it keeps every score."
     first, second = (safe(part) for part in _apart(*pair))
-    return f"{said}“{first}” turns into “{second}”, and every score stays."
+    return f"{said}“{first}” turns into “{second}”, yet every score stays the same."
 
 
 def _apart(one: str, other: str) -> tuple[str, str]:

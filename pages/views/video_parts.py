@@ -40,7 +40,7 @@ from pages.views.common.url_state import Field, PageState, count_field, joined, 
 from pages.views.probe_lab.lab_state import default_evaluators, ready_evaluators
 from pages.views.video_answer import direction_told
 
-SOURCES = {"demo": "Demo videos", "upload": "Your own"}
+SOURCES = {"demo": "Demo videos", "upload": "Upload"}
 MOST_MB = 32
 SESSION_VIDEOS, SESSION_MB, ALL_MB = 2, 48, 256
 """Uploaded videos that a session holds, and MB that they take, in a session and in all together."""

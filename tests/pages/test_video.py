@@ -27,7 +27,7 @@ def test_a_demo_video_is_scored_with_the_caption_that_is_true_of_it_backwards(op
     assert set(turned["how"]) == {"by construction"}
     assert turned["delta"].tolist() == [0.0] * 3
     assert "is no EMScore" in words
-    assert "played backwards, “left to right” turns into “right to left”, and every score stays" in words
+    assert "played backwards, “left to right” turns into “right to left”, yet every score stays the same" in words
     assert "4 frames of 16, evenly spaced, of a video of 320 × 240 px, 2.0 s" in words
     assert all(chart.proto.alt for chart in app.get("plotly_chart"))
 

@@ -246,7 +246,7 @@ def test_find_is_opened_over_a_record(open_page: Open, demo: Path) -> None:
 
 def test_an_item_has_one_card_that_opens_all_of_its_edits(open_page: Open, elsewhere: Path) -> None:
     app = open_page(FAILURES, families="rotation")
-    assert "**28 pairs** of 7 items, the furthest of each · page 1 of 1" in texts(app)
+    assert "The furthest pair of each of **7 items**, of 28 pairs · page 1 of 1" in texts(app)
     assert [each.label for each in app.button if (each.key or "").startswith("failures.more.")] == ["+3 more edits"] * 7
     first = heads(app)[0].partition(". ")[2]
     app.button(key="failures.more.0").click().run()

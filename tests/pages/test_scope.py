@@ -150,7 +150,7 @@ def test_another_corpus_comes_with_the_caption_that_it_has(open_page: Open, scop
     assert not app.exception
     assert not app.error
     assert app.query_params["corpus"] == "tiles"
-    assert "**44 pairs** of 11 items, the furthest of each" in said(app)
+    assert "The furthest pair of each of **11 items**, of 44 pairs" in said(app)
 
 
 def test_corpora_are_never_pooled(open_page: Open, scoped: Path) -> None:

@@ -305,7 +305,7 @@ def draw_one_item(state: PageState) -> None:
 def _counts(found: Ranking, page: int, pages: int, *, of_items: bool) -> str:
     said = f"**{counted(found.n_pairs, 'pair')}**"
     if of_items:
-        said += f" of {counted(found.n_items, 'item')}, the furthest of each"
+        said = f"The furthest pair of each of **{counted(found.n_items, 'item')}**, of {counted(found.n_pairs, 'pair')}"
     if found.n_unranked:
         said += f" · {counted(found.n_unranked, 'pair')} last, without a number in this order"
     return f"{said} · page {thousands(page)} of {thousands(pages)}"

@@ -96,7 +96,7 @@ def test_a_study_from_invitation_to_reanalysis_by_keyboard_alone(server: str, br
     expect(rate).to_have_value("0")
     expect(page.get_by_text(f"Sample: {PAIRS} items")).to_be_visible()
     page.get_by_role("button", name="Create the study").press("Enter")
-    names = page.get_by_role("textbox", name="Invite annotators")
+    names = page.get_by_role("textbox", name="Invite people")
     expect(names).to_be_visible()
     settled(page)
     names.fill("Ada, Bo, Cy")

@@ -670,7 +670,7 @@ def test_parts_stand_in_groups(open_page: Open, study: Study) -> None:
 
 
 def test_the_preview_asks_the_questions_and_shows_a_pair_whose_edit_is_seen(open_page: Open, study: Study) -> None:
-    words = said(unfolded(open_page(HUMAN), "What an annotator sees"))
+    words = said(unfolded(open_page(HUMAN), "What people see"))
     assert "1. **A**: How well does this caption describe the image?" in words
     assert "3. Which is better, or are they equally good?" in words
     families = {each.family for each in study.definition.items if not each.attention}
@@ -690,13 +690,13 @@ def test_results_stand_there_once_somebody_voted(open_page: Open, study: Study) 
     assert wanted % per_item == 0
     assert f"No answer yet: 0 of {wanted} votes ({wanted // per_item} pairs × {per_item} people)." in said(first)
     assert "Send each their link" in said(first)
-    assert "Invite annotators below" in said(first)
+    assert "Invite people below" in said(first)
     assert not first.metric
     assert groups(open_page(HUMAN, part="outcomes")) == ["Invite", "Taking part", "Results", "Files"], (
         "a link still opens it"
     )
     (person,) = study.invite(["Ada"])
-    assert "1 annotator invited" in said(open_page(HUMAN))
+    assert "1 person invited" in said(open_page(HUMAN))
     finish(study, person)
     voted = open_page(HUMAN)
     assert groups(voted) == list(GROUPS)

@@ -413,7 +413,7 @@ def _draw_study(study: Study, state: PageState) -> None:
     definition = study.definition
     _draw_head(study)
     st.caption(
-        f"Asked: {definition.asked.summary} Pairs of run {safe(definition.run)}.",
+        f"{definition.asked.summary} Pairs of run {safe(definition.run)}.",
         help=f"{counted(definition.per_item, 'annotator')} an item, seed {definition.seed}, created "
         f"{safe(moment(definition.created))}",
     )
@@ -467,7 +467,7 @@ def _draw_head(study: Study) -> None:
     given, wanted = int(cover["votes"].clip(upper=cover["wanted"]).sum()), int(cover["wanted"].sum())
     people = [each for each in ledger.annotators.values() if not each.withdrawn]
     if not int(cover["votes"].sum()):
-        invited = f"{counted(len(people), 'annotator')} invited" if people else "Invite annotators below"
+        invited = f"{counted(len(people), 'person', 'people')} invited" if people else "Invite people below"
         st.markdown(f"**No answer yet: 0 of {wanted} votes{_sum_of(study, len(cover), wanted)}.**")
         st.markdown(f"**1.** {invited}. **2.** Send each their link. **3.** The results appear here.")
         return

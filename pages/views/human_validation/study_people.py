@@ -78,7 +78,7 @@ def draw_people(study: Study, _state: PageState) -> None:
     _draw_invite(study)
     quality = quality_table(study)
     table = _shown(quality)
-    draw_folded("What an annotator sees", partial(draw_preview, study), key="study.preview", icon=":material/preview:")
+    draw_folded("What people see", partial(draw_preview, study), key="study.preview", icon=":material/preview:")
     if table.empty:
         return
     _draw_links(study)
@@ -97,10 +97,10 @@ def _draw_invite(study: Study) -> None:
     with st.form("study.invite", clear_on_submit=True, border=False):
         names, button = st.columns([3, 1], vertical_alignment="bottom")
         names.text_input(
-            "Invite annotators",
+            "Invite people",
             key="study.invite.names",
-            placeholder="Ada, Bo, Cy",
-            help="Names with commas between, for you only; or how many without a name. Each gets a personal link, and "
+            placeholder="Names, e.g. Ada, Bo, Cy",
+            help="With commas between, for you only; or how many without a name. Each gets a personal link, and "
             "whoever has it answers as them",
         )
         button.form_submit_button(

@@ -67,22 +67,17 @@ def draw_sweep(
         if not tested:
             st.warning(notice, icon=":material/hearing_disabled:")
         row = st.container(horizontal=True)
-        with row:
-            _download(found, strength, fingerprint)
         if not tested:
             row.popover("How to test it", icon=":material/terminal:", key="calib.to_test").markdown(
                 _to_test(found, source)
             )
+        with row:
+            _download(found, strength, fingerprint, tested)
     measured = {} if own is None else own.sweeps
     table = sweep_table(found, bands, measured=measured, allowed=usual.choice.allowed)
     # of unedited pairs every score was stored: what was measured of them is the same
     orders = table[(table["measure"] == "spearman") & (table["split"] == "test")].dropna(subset=["value"])
     rho = spearman_along(orders, strength=strength, chosen=usual.chosen, colour=colours(orders["name"]))
-    left, right = st.columns(2, gap="medium")
-    with left.container(border=True, height="stretch", gap="xsmall"):
-        _sensitivity(state, key, found, own, strength, usual, 0 if orders.empty else legend_above(rho))
-    with right.container(border=True, height="stretch", gap="xsmall"):
-        _agreement(state, found, orders, rho, usual)
     grey = (
         ""
         if usual.choice.allowed.all()
@@ -95,6 +90,11 @@ def draw_sweep(
         "Pictures not used for fitting, with 95 % bands. SD: standard deviation of the metric’s own unedited scores of "
         f"these pictures, at each strength anew.{grey} A click on a line chooses its strength."
     )
+    left, right = st.columns(2, gap="medium")
+    with left.container(border=True, height="stretch", gap="xsmall"):
+        _sensitivity(state, key, found, own, strength, usual, 0 if orders.empty else legend_above(rho))
+    with right.container(border=True, height="stretch", gap="xsmall"):
+        _agreement(state, found, orders, rho, usual)
     numbers = draw_measured(source, key, found, strength, own, stale)
     if own is None:
         long = [rests_on(changed, strength, found.basis), *long]
@@ -170,14 +170,14 @@ def _slider(state: PageState, found: Fit, usual: Settled, strength: float) -> No
     row.caption(f"{rule}{note}", width="stretch")
 
 
-def _download(found: Fit, strength: float, fingerprint: str) -> None:
+def _download(found: Fit, strength: float, fingerprint: str, tested: bool) -> None:
     model = calibrator(found.terms, strength=strength, evaluator=found.evaluator, fingerprint=fingerprint)
     st.download_button(
         "Download calibrator",
         lambda: model.model_dump_json(indent=2).encode(),
         f"{found.evaluator}-calibrator.json",
         "application/json",
-        type="primary",
+        type="primary" if tested else "secondary",
         icon=":material/download:",
         on_click="ignore",
         key="calib.json",

@@ -176,7 +176,8 @@ def _why_unsure(rows: pd.DataFrame, differences: pd.DataFrame) -> str:
         return "Not for sure: the 95 % interval of the difference reaches zero."
     tested = f"p = {p_value(row['p_holm'])}, {safe(row['test'])}, corrected for {pairs}"
     if row["low"] > 0:
-        return f"Not for sure: the means differ clearly, the paired test does not agree ({tested}). Sure needs both."
+        leaves = f"the 95 % interval of the lead over {safe(row['lower'])} leaves out 0"
+        return f"Not for sure: {leaves}, but the paired test does not agree ({tested})."
     return f"Not for sure: {tested}. Sure is below {ALPHA:g}."
 
 

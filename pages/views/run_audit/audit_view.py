@@ -296,7 +296,7 @@ def draw() -> None:
     state = run_state()
     state.restore()
     header(
-        "Score your pictures with your metrics under every edit.",
+        "Score your pictures with your metrics under the edits you choose.",
         state,
         words=("item", "corpus", "evaluator", "probe"),
     )

@@ -13,7 +13,7 @@ import streamlit as st
 from core.analysis.questions.columns import UNITS
 from core.analysis.scope import Narrowed, Scope, holdings
 from core.analysis.slices import CHOICES, Slice
-from core.analysis.verdicts import MARGIN
+from core.analysis.verdicts import MARGIN, NOT_REJECTED
 from core.charts.layout import legend_above
 from core.corpora.schema import OWN
 from core.errors import InvalidInput
@@ -187,7 +187,7 @@ def _side(state: PageState, files: Signature, scope: Narrowed, side: str) -> boo
             st.container(), f"{side}_evaluator", "Metric", options, help="Whose scores this side holds: one of them."
         )
     set_ = any(state.get(f"{side}_{name}") for name in (*ONE, *MANY)) or told_by(state, side=f"{side}_")
-    with st.expander("Run, edits and items", expanded=bool(set_)):
+    with st.expander("Run, edits and items", icon=":material/tune:", expanded=bool(set_)):
         for name in ONE:
             _one(state, files, scope, side, name)
         for name in MANY if known else ():
@@ -391,6 +391,10 @@ def summary(table: pd.DataFrame, by: str, a: Side, b: Side) -> str:
     told[0] += f" of {counted(len(rows), f'{safe(level_name(by).lower())} row')}"
     one, other = (safe(side.chosen.evaluators[0]) for side in (a, b))
     who = "A and B" if one == other else f"{one} (A) and {other} (B)"
+    back = rows[rows["size_conflict"] == NOT_REJECTED]
+    if len(back):
+        test = f"the test, corrected for {counted(int(back['size_m_tests'].max()), 'row')}, does"
+        told[-1] += f" (the interval leaves out 0 in {len(back)} of them; {test} not confirm it)"
     return f"**How far {who} move: {', '.join(told)}.**"
 
 

@@ -92,6 +92,7 @@ def differences(
         f"n = {counted(int(row['n_items']))}; {row['verdict']}"
         for row in table.to_dict("records")
     ]
+    paired = table["how"].str.startswith("paired").to_numpy(dtype=bool)
     frame = pd.DataFrame(
         {
             "label": table["label"].astype(str),
@@ -101,7 +102,7 @@ def differences(
             "low": table["low"],
             "high": table["high"],
             "n": table["n_items"],
-            "hollow": ~table["how"].str.startswith("paired").to_numpy(dtype=bool),
+            "hollow": ~paired,
             "hover": hover,
         }
     )
@@ -110,7 +111,8 @@ def differences(
         "",
         "",
         frame,
-        _title(_DIFFERENCE, unit) + ("" if margin is None else "; grey: counts as alike"),
+        _title(f"median over items of {_DIFFERENCE}" if paired.all() else _DIFFERENCE, unit)
+        + ("" if margin is None else "; grey: counts as alike"),
         unit=unit,
         names=names or {},
         counts=True,

@@ -10,7 +10,6 @@ from core.analysis.both_demands import in_brief
 from core.analysis.reading import read_table
 from core.analysis.scope import Scope
 from core.errors import InvariscopeError
-from core.features.systems.run_board import example_run
 from core.store.publishing import accept_published
 from core.store.run_files import Run
 from pages.views.common.access import AUDIT, operates, operators_only
@@ -20,6 +19,7 @@ from pages.views.common.page_head import header
 from pages.views.common.page_tables import draw_table
 from pages.views.common.text import counted, safe, thousands
 from pages.views.common.url_state import PageState, carried, turn_to
+from pages.views.contrast_tests.contrast_state import USUAL
 
 UPLOAD = "runs.upload"
 _TOLD = "runs.told"
@@ -56,8 +56,8 @@ def draw() -> None:
             st.button("New run", type="primary", icon=":material/add:", key="runs.new", on_click=_begin)
         rooms = _rows(runs, files)
         st.caption(
-            "Median: of the middle picture. SD: standard deviation of a metric's unedited scores. By default a page "
-            "opens on the largest run that holds what it shows."
+            "The run in use first, then the newest. Each has its own pictures and edits, so a metric may come out "
+            "otherwise in another. Median: of the middle picture. SD: standard deviation of a metric's unedited scores."
         )
         with st.expander("Every run with its counts", icon=":material/table:"):
             _table(runs)
@@ -137,13 +137,11 @@ def _in_use(files: Signature) -> dict[str, str]:
     """The runs that the reader chose, else those that some page opens on by itself; the most usual one first."""
     if chosen := carried().get("run", ""):
         return dict.fromkeys(chosen.split(","), "Chosen")
-    found = list[str]()
-    for scope in (Scope(), opens_on(files), Scope(directional=True)):
+    found: dict[str, list[str]] = {}
+    for page, scope in (("Findings", Scope()), ("Start", opens_on(files)), ("Does it notice?", USUAL)):
         with suppress(InvariscopeError):
-            found.append(narrowed(files, scope).only().run)
-    if board := example_run(store(files).runs()):
-        found.append(board.id)
-    return dict.fromkeys(found, "Opened by default")
+            found.setdefault(narrowed(files, scope).only().run, []).append(page)
+    return {run: f"Default: {', '.join(pages)}" for run, pages in found.items()}
 
 
 def _problems(problems: tuple[str, ...]) -> None:

@@ -1,4 +1,4 @@
-"""From which difference on a lead of one caption can be trusted, and what became of near ties."""
+"""From which gap on a lead of one caption can be trusted, and what became of near ties."""
 
 import math
 from typing import Any
@@ -58,8 +58,8 @@ def turned(files: Signature, scope: Narrowed, chosen: Slice) -> pd.DataFrame:
 
 
 def draw_evidence(files: Signature, scope: Narrowed, chosen: Slice, *, same: bool) -> None:
-    """Draw from which difference on a lead can be trusted, and what became of near ties."""
-    st.header("The smallest difference to trust", anchor=False)
+    """Draw from which gap on a lead can be trusted, and what became of near ties."""
+    st.header("The smallest gap to trust", anchor=False)
     _largest(_lead(files, scope, chosen))
     draw_folded("The gap of every family", lambda: _gaps(evident(files, scope, chosen)), key="flip.gaps")
     if same:
@@ -117,19 +117,20 @@ def _largest(found: pd.DataFrame) -> None:
     known = found["n_items"].dropna()
     n = " to ".join(dict.fromkeys(f"{count:,.0f}" for count in (known.min(), known.max()) if len(known)))
     st.caption(
-        f"Between two single captions, not averages. A smaller lead is {REVERSED} by some kind of harmless edit"
+        f"Between two single captions, not averages. A smaller gap is {REVERSED} by some kind of harmless edit"
         + (f" (n\u00a0=\u00a0{n} pictures)." if n else ".")
     )
     number = st.column_config.NumberColumn
     ends, look = interval(found, "low", "high", 3, signed=False)
     draw_table(
         found.assign(ends=ends),
-        alt="The smallest difference to trust, by metric",
-        column_order=("evaluator", "d", "ends", "because"),
+        alt="The smallest gap to trust, by metric",
+        column_order=("evaluator", "d", "ends", "of_iqr", "because"),
         column_config={
             "evaluator": "Metric",
             "d": number("Gap", format="%.3g", help="In units of the score"),
             "ends": look,
+            "of_iqr": number("% of the spread", format="%.0f", help="The gap in the unit of the slider's default"),
             "because": "Because of",
         },
     )

@@ -90,7 +90,7 @@ def every_risk(files: Signature, scope: Narrowed, chosen: Slice, unit: str) -> p
 
 
 def draw_gap(state: PageState, files: Signature, scope: Narrowed, chosen: Slice) -> None:
-    """Draw the risk at the gap that the reader chooses, then the smallest difference to trust."""
+    """Draw the risk at the gap that the reader chooses, then the smallest gap to trust."""
     if chosen.sign:
         st.warning(
             "The filter by direction keeps shifts by their outcome; a risk of what is left is no risk of the family.",
@@ -165,11 +165,11 @@ def _often(cells: pd.DataFrame, gap: float, unit: str) -> str:
     whose = set(worst["pairs"])
     two = "two captions" + (f" of {'one picture' if SAME in whose else APART}" if len(whose) == 1 else "")
     of = "a metric's spread" if unit == IQR else "its scale"
-    ahead = f"Of {two}, one is ahead by {100 * gap:g} % of {of}. "
+    ahead = f"Where one of {two} is ahead by {100 * gap:g} % of {of}, "
     if not worst["risk"].any():
-        return f"{ahead}No harmless edit puts the other ahead in any pair."
+        return f"{ahead}no harmless edit puts the other ahead in any pair."
     first, *others = set(worst["family"])
-    edit = "The edit that flips most" if others else f"*{safe(family_title(str(first)))}*"
+    edit = "the edit that flips most" if others else f"*{safe(family_title(str(first)))}*"
     alike = worst["low"].max() <= worst["high"].min()
     if len(worst) == 1 or (len(worst) <= MOST_TOLD and not alike):
         told = zip(shares, worst["evaluator"], strict=True)
@@ -186,13 +186,13 @@ def _controls(state: PageState, gap: float, usual: float) -> None:
     key = state.key("gap.widget")
     st.session_state[key] = gap
     row.select_slider(
-        f"The lead, in {_UNIT_LABELS[state.get('unit')]}",
+        f"The gap, in {_UNIT_LABELS[state.get('unit')]}",
         GAPS,
         key=key,
         format_func=lambda gap: f"{100 * gap:g} %",
         on_change=_dragged,
         args=(state, key),
-        help="The gap d between the two before the edit; the steps grow along the slider",
+        help="How far one is ahead before the edit, d; the steps grow along the slider",
     )
     with row.popover("Unit", icon=":material/tune:"):
         state.switch("unit", "The gap is", _UNIT_LABELS)

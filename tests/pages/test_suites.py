@@ -32,7 +32,7 @@ def kept(open_page: Open, tmp_path: Path) -> str:
 def test_without_a_result_the_page_says_how_to_make_one(open_page: Open) -> None:
     app = open_page(SUITES)
     assert not app.exception
-    assert "No benchmark results yet" in said(app)
+    assert "No results yet. A suite is" in said(app)
     assert "python -m core suite flickr8k.json images/" in said(app)
 
 

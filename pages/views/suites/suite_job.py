@@ -99,13 +99,15 @@ _SAID = "suites.said"
 def draw_start(state: PageState) -> None:
     """Draw the choices and the button; below, the jobs of suites that this server knows."""
     with st.expander(
-        "Run metrics on a suite",
+        "Run metrics on a suite or your own ratings",
         icon=":material/play_arrow:",
         expanded=bool(state.get("file") or state.get("folder")),
     ):
         st.caption(
-            "The publisher's file and its pictures lie on the machine that this page runs on; they are only "
-            "read. The scoring is a job: it goes on when this page is closed."
+            "Files that are read: Flickr8k-Expert and -CF, Pascal-50S, Composite, FOIL, CapArena, M-CapEval1k; of "
+            "videos, VATEX-EVAL and ActivityNet-FOIL; your own table (image, caption, rating; or text, left, right, "
+            "preferred). The file and its pictures lie on the machine that this page runs on. The scoring is a job: it "
+            "goes on when this page is closed."
         )
         if not operates():
             return

@@ -40,7 +40,7 @@ _COMMANDS = (
 
 def draw_nothing() -> None:
     """Say what a suite is, and let the reader try one."""
-    st.markdown("No benchmark results yet. A suite is a file of captions that people rated, compared or found wrong.")
+    st.markdown("No results yet. A suite is a file of captions that people rated or compared, or that are known wrong.")
     request = example_request() if may_operate() else None
     if request is not None:
         st.button(
@@ -51,10 +51,6 @@ def draw_nothing() -> None:
             on_click=partial(start, request),
         )
         st.caption("27 captions of the demo corpus, each beside one with a wrong object; no person judged them.")
-    st.caption(
-        "Files that are read: Flickr8k-Expert and -CF, Pascal-50S, Composite, FOIL, CapArena, M-CapEval1k; of videos, "
-        "VATEX-EVAL and ActivityNet-FOIL; your own table (image, caption, rating; or text, left, right, preferred)."
-    )
 
 
 def draw_commands() -> None:

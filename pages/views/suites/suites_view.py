@@ -15,10 +15,7 @@ def draw() -> None:
     """Draw the view."""
     state = suites_state(changed())
     state.restore()
-    header(
-        "How well does each metric agree with people's judgements?",
-        state,
-    )
+    header("How well does each metric agree with people, or with what is known to be wrong?", state)
     above = st.container()
     draw_start(state)
     results, problems = held(changed())

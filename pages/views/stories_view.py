@@ -271,8 +271,8 @@ def draw() -> None:
 
 def _empty() -> None:
     st.info(
-        "No story yet. *Collect*, beside any figure, on a card of Findings · Pictures or in Try a picture, puts what "
-        "you see into one, pictures and numbers as they are then.",
+        "No story yet. Press *Collect* beside any figure, on a card of Findings · Pictures or in Try a picture: "
+        "what you see is kept here, pictures and numbers as they are then.",
         icon=":material/bookmark_add:",
     )
     _doors()

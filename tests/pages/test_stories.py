@@ -134,14 +134,14 @@ def test_a_title_is_needed_and_an_existing_story_is_offered(open_page: Open, dem
 
 def test_the_rail_counts_what_was_collected_as_it_is_now(open_page: Open, demo: Path, own_folder: Path) -> None:
     def counted(app: AppTest) -> list[str]:
-        return [each.label for each in app.sidebar.get("page_link") if each.label.startswith("Collected")]
+        return [each.label for each in app.sidebar.get("page_link") if each.label.startswith("Stories")]
 
     app = open_page(COMPARE)
-    assert counted(app) == ["Collected: 0"]
+    assert counted(app) == ["Stories: 0 slides"]
     slide = collected(app, "figure.compare-family")
-    assert counted(app.run()) == ["Collected: 1"]
+    assert counted(app.run()) == ["Stories: 1 slide"]
     stories()[0].add(slide)
-    assert counted(app.run()) == ["Collected: 2"]
+    assert counted(app.run()) == ["Stories: 2 slides"]
 
 
 def test_without_a_story_the_page_says_how_one_begins(open_page: Open) -> None:

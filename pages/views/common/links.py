@@ -337,7 +337,7 @@ def draw_foot() -> None:
     """Draw what stands at the rail's foot: what was collected, and what words mean."""
     slides = _collected(stamps(story.folder / LOG for story in stories()))
     with st.sidebar.container(key="rail_foot", gap="xsmall"):
-        link_to(STORIES, f"Collected: {slides}", icon=":material/collections_bookmark:")
+        link_to(STORIES, f"Stories: {counted(slides, 'slide')}", icon=":material/collections_bookmark:")
         link_to(WORDS, "Words", icon=":material/menu_book:")
 
 

@@ -22,7 +22,7 @@ from core.analysis.flip_shifts import APART, SAME, Shifts, Together, pairs_of_ca
 from core.analysis.table import View
 from core.errors import InvalidInput
 from core.probes.base import BASE_CAPTION, Axis
-from core.statistics.bootstrap import Interval, adjusted_level, too_few
+from core.statistics.bootstrap import LEAST_N, Interval, adjusted_level, too_few
 from core.statistics.flip_risk import GAPS, TOLERATED
 from core.statistics.shares import share
 
@@ -264,7 +264,7 @@ def evident_gaps(cells: Iterable[Cell], *, floor: bool = True, picked: Picked = 
         under_null = (null.estimate, null.low, null.high, 100 * null.estimate / (cell.spread or math.nan))
         counts = (cell.shifts.counts.n_items, cell.shifts.counts.n_sources)
         behind = (cell.shifts.of, apart.estimate, apart.low, apart.high)
-        said = _said(found, cell.reach, cell.shifts.of)
+        said = _said(found, cell.reach, cell.shifts.of, min(counts))
         records.append((*cell.name, *ends, *shares, *under_null, *behind, *counts, cell.reach, said, found.note))
     return pd.DataFrame(records, columns=[*BY, *_GAPS])
 
@@ -347,9 +347,12 @@ def _middle(cells: Sequence[Cell], unit: str, gap: Callable[[Cell], float]) -> f
     return float(np.median(known)) if known else math.nan
 
 
-def _said(found: Interval, reach: float, of: str) -> str:
-    """What a trustworthy gap says of the evaluator's scores, in words; ``of``: SAME or APART."""
-    if math.isnan(found.estimate):
+def _said(found: Interval, reach: float, of: str, n: int) -> str:
+    """What a trustworthy gap says of the evaluator's scores, in words; ``of``: SAME or APART; ``n`` items or sources.
+
+    Empty where it says nothing: of scores that do not differ, and of too few.
+    """
+    if math.isnan(found.estimate) or not reach or n < LEAST_N:
         return ""
     if found.estimate == 0:
         return f"no difference between {_TWO[of]} is {REVERSED}"

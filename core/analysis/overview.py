@@ -12,7 +12,7 @@ from core.analysis.effects import Group, effects, family_groups, named_worst
 from core.analysis.facts import known_words, may_be_true
 from core.analysis.flip_cells import BY, IQR, UNITS, cell_risks, evident_gaps, leading, shift_cells
 from core.analysis.table import MOST_CHANGES, View
-from core.analysis.verdicts import MARGIN, NO_NULL, NOT_TOLD, SCATTERS, SILENT, against_null
+from core.analysis.verdicts import MARGIN, NO_CLAIM, NO_NULL, NOT_TOLD, SCATTERS, SILENT, against_null
 from core.probes.base import Axis
 from core.statistics.bootstrap import LEAST_N, adjusted_level
 from core.statistics.factors import shares_of_largest
@@ -331,6 +331,15 @@ def more_alike(alike: int) -> str:
         alike: it included.
     """
     return f" and {alike - 1} more alike" if alike > 1 else ""
+
+
+def shows_anything(families: pd.DataFrame) -> bool:
+    """Whether of any family but the null one there is enough to tell whether it changes a score.
+
+    Args:
+        families: what :func:`family_contrasts` returned.
+    """
+    return bool((~families.loc[families["axis"] != NULL, "scatter"].isin((*NO_CLAIM, *SILENT))).any())
 
 
 def not_on_card(families: pd.DataFrame) -> tuple[str, ...]:

@@ -20,7 +20,17 @@ from core.analysis.overview import furthest, more_alike, worst_first
 from core.analysis.questions.directional import RATES
 from core.analysis.questions.selective import HEADLINE
 from core.analysis.table import ScoreTable
-from core.analysis.verdicts import HOLDS, MARGIN, NO_CLAIM, NO_NULL, SCATTERS, TOO_FEW_SOURCES, UNDECIDED, UNMOVED
+from core.analysis.verdicts import (
+    HOLDS,
+    MARGIN,
+    NO_CLAIM,
+    NO_NULL,
+    SCATTERS,
+    SILENT,
+    TOO_FEW_SOURCES,
+    UNDECIDED,
+    UNMOVED,
+)
 from core.probes.base import Axis
 from core.report.document import Opening, number
 from core.seeds import RUN_SEED
@@ -135,16 +145,21 @@ def _of(
     """Three sentences on one evaluator: how far it changes, what it fails to see, its trustworthy gap."""
     corpus = table.scope.corpus
     if silent := table.silent(name, corpus):
-        return (f"Nothing can be said: {silent}.",)
+        return (f"{silent[:1].upper()}{silent[1:]}.",)
     known = rows[~rows["family"].isin(words)]
     if rows.empty:
-        withheld = "some of its baseline scores are negative" if table.withheld(name, corpus) else "none has one"
-        moved = f"Of no family is a change in percent known: {withheld}"
+        withheld = "Of no family is a change in percent known: some of its baseline scores are negative"
+        moved = withheld if table.withheld(name, corpus) else ""
     elif known.empty:
         moved = f"Only words that may be true were put in; {_moves(rows, table)}"
     else:
         moved = f"It {_stability(known, table)}"
-    return tuple(f"{each}." for each in (moved, f"It {falls}{_broken(name, table, answers)}", gap) if each)
+    missed = _broken(name, table, answers)
+    # of broken meanings without a harmless edit no typical drop is told: what it missed stands alone
+    told = falls != NOT_ASKED or not broken_families(table.view())
+    noticed = "; ".join(filter(None, (f"it {falls}" if told else "", missed)))
+    noticed = f"{noticed[:1].upper()}{noticed[1:]}"
+    return tuple(f"{each}." for each in (moved, noticed, gap) if each)
 
 
 def _stability(rows: pd.DataFrame, table: ScoreTable) -> str:
@@ -190,16 +205,15 @@ def _gaps(table: ScoreTable, words: Collection[str]) -> pd.DataFrame:
 def _gap(gaps: pd.DataFrame, name: str) -> str:
     """The largest trustworthy gap of an evaluator; empty where none is known."""
     own = gaps[gaps["evaluator"] == name]
-    if own.empty:
+    if own.empty or not (row := furthest(own, value="d").iloc[0])["said"]:
         return ""
-    row = furthest(own, value="d").iloc[0]
     known = row["pairs"] == SAME and not math.isnan(row["apart_d"])
     apart = f"; different pictures: {row['apart_d']:.3g}" if known else ""
     return f"{row['said'][:1].upper()}{row['said'][1:]} ({_ends(row, 'low', 'high').strip(', ')}{apart})"
 
 
 def _broken(name: str, table: ScoreTable, answers: Answers) -> str:
-    """What it fails to see most, behind its verdict; empty where too little was asked to say."""
+    """What it fails to see most, in words that go on from its verdict; empty where too little was asked to say."""
     failures = answers.get(RATES, pd.DataFrame())
     if len(failures):  # families of the scope's caption, and not the kinds that some hold
         kept = (failures["evaluator"] == name) & (failures["corpus"] == table.scope.corpus)
@@ -207,15 +221,14 @@ def _broken(name: str, table: ScoreTable, answers: Answers) -> str:
         failures = failures[kept & ~failures["verdict"].isin(NO_CLAIM)]
     if failures.empty:
         return ""
+    if not failures["failure"].any():
+        return f"missed none of {counted(int(failures['n'].sum()), 'comparison')}"
     worst = furthest(failures, value="failure", low="failure_low", high="failure_high")
     row = worst.iloc[0]
     rate = picked_failure(table.view(), name, row["corpus"], row["family"], of=len(failures))
     ends = ", no interval" if math.isnan(rate.low) else f" [{100 * rate.low:.0f}, {100 * rate.high:.0f}]"
     share = f"{number(row['failure'], digits=0)} % of {int(row['n']):,}{ends}"
-    most = (
-        f"{_said(row)}{more_alike(len(worst))}, {share}" if row["failure"] else f"nothing, {share} under {_said(row)}"
-    )
-    return f"; missed most: {most}"
+    return f"missed most: {_said(row)}{more_alike(len(worst))}, {share}"
 
 
 def _cautions(table: ScoreTable, rows: pd.DataFrame, words: Collection[str], *, studied: bool) -> Iterator[str]:
@@ -223,12 +236,13 @@ def _cautions(table: ScoreTable, rows: pd.DataFrame, words: Collection[str], *, 
     if broken_families(table.view()):
         yield "That stability alone is a merit: a score that never changes is stable."
     few, open_ = int(rows["drift"].isin(NO_CLAIM).sum()), int((rows["drift"] == UNDECIDED).sum())
-    if rows["than_null"].eq(NO_NULL).any():
+    if rows.loc[~rows["drift"].isin(SILENT), "than_null"].eq(NO_NULL).any():
         yield "That a change is more than noise: what invisible edits do is not known."
     if few:
         yield f"Anything from {few} of {len(rows)} families and evaluators: too few items or sources for a claim."
     if open_:
-        yield f"That undecided means unmoved: {open_} of {len(rows)} drifts are undecided (table S1)."
+        are = "is" if open_ == 1 else "are"
+        yield f"That undecided means unmoved: {open_} of {counted(len(rows), 'drift')} {are} undecided (table S1)."
     if (table.about.get("rejections", pd.DataFrame(columns=["code"]))["code"] == "order-free").any():
         yield (
             "That a caption false of a video backwards would lose by it: evaluators without an order of frames score "

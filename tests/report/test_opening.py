@@ -164,7 +164,7 @@ def test_a_constant_and_a_silent_evaluator_have_one_sentence_each(say: Say) -> N
     ]
     told = say(rows)
     assert [len(each) for each in told.values()] == [1, 1]
-    assert all(each[0].startswith("Nothing can be said: ") for each in told.values())
+    assert [each[0] for each in told.values()] == ["Constant: invariance says nothing.", "No score."]
 
 
 def test_of_a_run_without_null_edits_no_multiple_of_them_is_said(say: Say) -> None:
@@ -250,7 +250,7 @@ def test_where_meanings_were_broken_the_same_breath_says_whether_it_falls(tmp_pa
     with Store.open(write_broken(tmp_path / "r", rows_of(("e", "flat", "truth")), facts=told)) as store:
         report = build(store)
     assert report.opening is not None
-    assert report.opening.evaluators["flat"][0].startswith("Nothing can be said: ")
+    assert report.opening.evaluators["flat"] == ("Constant: invariance says nothing.",)
     _, broken, gap = report.opening.evaluators["e"]
     assert broken.startswith(f"It {FALLS}; missed most: ")
     assert REVERSED in gap
@@ -273,3 +273,30 @@ def test_a_score_that_never_falls_is_named_so(tmp_path: Path) -> None:
         report = build(store, whole=False, figures=False)
     assert report.opening is not None
     assert report.opening.evaluators["e"][1].startswith(f"It {NO_FALL}; missed most: ")
+
+
+@pytest.mark.parametrize("items", [3, 24])
+def test_broken_meanings_without_a_harmless_edit_are_not_said_to_be_untested(say: Say, items: int) -> None:
+    (told,) = say(rows_of(probes=["identity", "denied", "shuffled"], items=items)).values()
+    assert "not tested" not in " ".join(told)
+    assert [each.startswith("Missed most: denied, ") for each in told] == [True] * (items > 3)
+
+
+def test_who_misses_nothing_is_said_to_miss_none(say: Say) -> None:
+    told = say(rows_of(("truth",), probes=["identity", "vflip", "denied", "shuffled"]))["truth"]
+    assert told[1].endswith("; missed none of 48 comparisons.")
+
+
+def test_of_scores_that_do_not_differ_or_are_few_no_difference_is_said_to_be_trustworthy(tmp_path: Path) -> None:
+    with Store.open(write_run(tmp_path / "few", audited("vflip", items=9), corpus={"name": "c"})) as store:
+        assert "Differences" not in report_files.markdown(build(store, whole=False, figures=False))
+    rows = rows_of(("truth",), probes=["identity", "vflip", "denied"])
+    with Store.open(write_broken(tmp_path / "same", rows)) as store:
+        assert "No difference" not in report_files.markdown(build(store, whole=False, figures=False))
+
+
+def test_who_was_never_scored_leaves_nothing_open_of_the_others(tmp_path: Path) -> None:
+    rows = [*audited("vflip", "null:shift1"), *audited("vflip", "null:shift1", evaluator="f", score=None)]
+    with Store.open(write_run(tmp_path / "r", rows, corpus={"name": "c"})) as store:
+        said = report_files.markdown(build(store, whole=False, figures=False))
+    assert "what invisible edits do is not known" not in said

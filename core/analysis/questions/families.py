@@ -27,7 +27,7 @@ from core.analysis.questions.columns import (
 )
 from core.analysis.questions.question import Column, Drawing, Options, Question
 from core.analysis.table import ScoreTable, View
-from core.analysis.verdicts import NO_CLAIM, SCATTERS
+from core.analysis.verdicts import NO_CLAIM, SCATTERS, SILENT
 from core.probes.base import BASE_CAPTION, FRAMES, Axis, Construction, Expectation
 from core.probes.registry import catalogue
 from core.probes.titles import family_title
@@ -147,7 +147,7 @@ def _named(frame: pd.DataFrame) -> dict[str, str]:
 
 def changed(frame: pd.DataFrame, margin: float) -> str:
     """How many of the families tested are shown to change each evaluator, of one corpus, in a sentence."""
-    tested = frame[(frame["tests"] != "") & (frame["axis"] != Axis.NULL.value)]
+    tested = frame[(frame["tests"] != "") & (frame["axis"] != Axis.NULL.value) & ~frame["scatter"].isin(SILENT)]
     if tested.empty or len(set(tested["corpus"])) > 1:
         return ""
     known = tested[~tested["scatter"].isin(NO_CLAIM)]

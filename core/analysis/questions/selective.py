@@ -330,29 +330,25 @@ def blind_spots(view: View, *, most: int = 2) -> dict[str, str]:
 
     Args:
         view: of the table of scores, one corpus of it.
-        most: kinds of error that are named, those with the most failures first; of too few items or sources last. Their
-            intervals allow for the picking.
+        most: kinds of error that are named, those with the most failures first, of enough items and sources for
+            a claim. Their intervals allow for the picking.
     """
     failures, selective = rows(view), headline(view)
     said = {}
     for name, own in failures.groupby("evaluator", sort=False):
-        known = own.dropna(subset=["failure"]).assign(few=own["verdict"].isin(NO_CLAIM))
-        ranked = known.sort_values(["few", "failure", "family"], ascending=[True, False, True])
-        failing = ranked[ranked["failure"] > 0]
+        known = own[own["failure"].notna() & ~own["verdict"].isin(NO_CLAIM)]
+        failing = known[known["failure"] > 0].sort_values(["failure", "family"], ascending=[False, True])
         worst = failing.head(most)
-        alike = 0
-        if len(worst):
-            like_last = failing[["failure", "few"]] == worst[["failure", "few"]].iloc[-1]
-            alike = int(like_last.iloc[len(worst) :].all(axis=1).sum())
-        of = int((~known["few"]).sum())
-        named = ". Then ".join(_failure(view, row, of) for row in worst.to_dict("records"))
+        alike = int((failing["failure"].iloc[len(worst) :] == worst["failure"].min()).sum())
+        named = ". Then ".join(_failure(view, row, len(known)) for row in worst.to_dict("records"))
         named += f". It fails {alike} more as often" if alike else ""
         kept = usual(selective[selective["evaluator"] == name])
-        value = f"{_selectivity(kept.to_dict('records')[0])}. " if len(kept) else ""
-        if len(known) and failing.empty:
-            said[str(name)] = f"{value}It fails nowhere: 0 % of {counted(known['n'].sum(), 'comparison')}."
-        else:
-            said[str(name)] = f"{value}What it fails to see most: {named or 'no comparison has both scores'}."
+        parts = [f"{_selectivity(kept.to_dict('records')[0])}."] if len(kept) else []
+        if named:
+            parts.append(f"What it fails to see most: {named}.")
+        elif len(known):
+            parts.append(f"It missed none of {counted(known['n'].sum(), 'comparison')}.")
+        said[str(name)] = " ".join(parts)
     return said
 
 

@@ -41,8 +41,8 @@ def draw_worst(
     shown = found.head(_CARDS)
     st.caption(
         safe(
-            f"{counted(n, 'failure')} of “{family_title(family)}” under {evaluator}; the {len(shown)} whose "
-            "wrong side lies furthest above the right one.",
+            f"{counted(n, 'failure')} of “{family_title(family)}” under {evaluator}"
+            + (f"; the {len(shown)} whose wrong side lies furthest above the right one." if n > len(shown) else "."),
             limit=400,
         )
     )

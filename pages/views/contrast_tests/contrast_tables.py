@@ -400,13 +400,12 @@ def _numbers(row: pd.Series) -> None:
     )
     verdict = safe(str(row["verdict"]))
     share = f" in {100 - row['failure']:.0f} % of comparisons" if row["verdict"] == RIGHT else ""
-    st.markdown(f"**{safe(row['evaluator'])} {verdict}{share}**")
+    colon = ":" * (row["verdict"] in NO_CLAIM)
+    st.markdown(f"**{safe(row['evaluator'])}{colon} {verdict}{share}**")
     ties = f", ties {row['ties']:.0f} %" if row["ties"] else ""
     many = f"n = {counted(int(row['n']), 'comparison')} of {counted(int(row['n_items']), 'item')}"
     refused = f" Refused: {counted(int(row['n_refused']), 'comparison')} ({row['refused']})." if row["refused"] else ""
-    st.caption(
-        safe(f"Missed: {row['failure']:.0f} % ({ends}){ties}, {many}.{refused} {row['note']}".strip(), limit=500)
-    )
+    st.caption(safe(f"Missed: {row['failure']:.0f} % ({ends}){ties}, {many}.{refused}", limit=500))
 
 
 def _scores(files: Signature, scope: Narrowed, chosen: Slice, options: Options, family: str, evaluator: str) -> None:

@@ -136,7 +136,7 @@ def _largest(found: pd.DataFrame) -> None:
     )
     told = found[["evaluator", "said", "unknown", "d", "reach"]]
     for name, said, unknown, gap, reach in told.itertuples(index=False, name=None):
-        if gap > reach:
+        if said and gap > reach:
             st.caption(f"**{safe(name)}**: {safe(said, limit=200)}.")
         if unknown:
             st.caption(f"**{safe(name)}**: of {counted(unknown, 'family', 'families')} the gap is not known.")

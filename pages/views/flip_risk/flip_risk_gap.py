@@ -27,6 +27,7 @@ from core.probes.titles import CONTRASTS, family_title
 from core.statistics.flip_risk import GAPS as STANDARD
 from core.statistics.flip_risk import LEAST_SOURCES
 from core.statistics.shift_pairs import CURVE_ERROR
+from core.statistics.wording import between
 from pages.views.common.collect import data_buttons, figure_buttons
 from pages.views.common.layers import draw_folded
 from pages.views.common.links import pairs_behind
@@ -156,7 +157,8 @@ def _often(cells: pd.DataFrame, gap: float, unit: str) -> str:
 
     Evaluators whose intervals have a value in common share a range: no order of theirs is shown.
     """
-    known = cells[cells["low"].notna() & ~cells["family"].isin(CONTRASTS)]
+    ahead_at_all = (cells["d"] > 0) | (gap == 0)  # of scores without a spread no caption is ahead by a share of it
+    known = cells[cells["low"].notna() & ~cells["family"].isin(CONTRASTS) & ahead_at_all]
     if known.empty:
         return ""
     worst = known.loc[known.groupby("evaluator", sort=False)["risk"].idxmax()]
@@ -207,9 +209,7 @@ def _controls(state: PageState, gap: float, usual: float) -> None:
             args=(state,),
             help=f"A leaderboard would count them as a win. {THE_PAPER}",
         )
-        st.caption(
-            f"Default {100 * usual:g} %: at this gap about half of the kinds of edits flip fewer than 5 % of pairs."
-        )
+        st.caption(f"Default {100 * usual:g} %.")
 
 
 def _dragged(state: PageState, key: str) -> None:
@@ -234,10 +234,10 @@ def _map(cells: pd.DataFrame, gap: float, behind: Callable[[str], None]) -> None
         f"{family_title(worst['family'])} under {worst['evaluator']}, {100 * worst['risk']:.1f} %",
         clicked=behind,
     )
-    fewest, most = cells["n_items"].min(), cells["n_items"].max()
+    many = between((cells["n_items"].min(), cells["n_items"].max()))
     with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute"):
         st.caption(
-            f"% of pairs reversed at a gap of {100 * gap:g} %, n = {fewest:,} to {most:,} pictures a cell. Hover: "
+            f"% of pairs reversed at a gap of {100 * gap:g} %, n = {many} pictures a cell. Hover: "
             "95 % interval; click: the pictures.",
             width="content",
         )

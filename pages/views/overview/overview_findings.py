@@ -126,7 +126,13 @@ BEHIND = f"Words that may be true stand behind all others, however far they move
 
 
 def draw_worst(
-    worst: pd.DataFrame, held: Thresholds, falls: Mapping[str, str], behind: Mapping[str, str], *, aside: bool
+    worst: pd.DataFrame,
+    held: Thresholds,
+    falls: Mapping[str, str],
+    behind: Mapping[str, str],
+    *,
+    told: bool,
+    aside: bool,
 ) -> None:
     """Draw the first of the worst findings: a sentence, that the evaluator is deaf where it is, two pictures.
 
@@ -135,11 +141,15 @@ def draw_worst(
         held: thresholds of the page.
         falls: evaluator -> its verdict; one that is not here was not asked.
         behind: link parameters of the scope whose pairs are behind it.
+        told: whether of any harmless edit there is enough to tell anything.
         aside: whether words that may be true were put in too, which stand behind all others.
     """
     aside = aside and not (len(worst) and worst["may_be_true"].iloc[0])
     with st.container(key="worst_head"):
         st.markdown("**Worst finding here**", help=BEHIND if aside else None)
+    if not told:
+        st.info("No harmless edit was tested on enough pictures to tell whether it changes a score.")
+        return
     if worst.empty:
         st.info(f"No harmless edit is shown to change a score by more than the margin{held.said()}.")
         return

@@ -11,7 +11,7 @@ from streamlit.elements.lib.mutable_expander_container import ExpanderContainer
 from core.analysis.against_coin import passed
 from core.analysis.both_demands import NO_FALL, Answer, answers, demands, demands_figure, half_asked, verdict
 from core.analysis.comparisons import families as broken_families
-from core.analysis.overview import at_a_glance, not_on_card
+from core.analysis.overview import at_a_glance, not_on_card, shows_anything
 from core.analysis.questions import Options
 from core.analysis.questions.selective import PLANE, unverified, usual
 from core.analysis.scope import Narrowed, Scope
@@ -211,7 +211,9 @@ def _numbers(state: PageState, files: Signature, scope: Narrowed) -> None:
     with first:
         draw_plane(state, files, seen, both)
     with second:
-        draw_worst(worst, held, falls_of(files, both or seen), scope_link(seen), aside=bool(unsure_words(files, seen)))
+        told = shows_anything(families(files, seen, held.margin))
+        falls, unsure = falls_of(files, both or seen), bool(unsure_words(files, seen))
+        draw_worst(worst, held, falls, scope_link(seen), told=told, aside=unsure)
     say_thresholds(held)
     if place := _folded(state, "more"):
         with place:

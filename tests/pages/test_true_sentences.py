@@ -1,0 +1,41 @@
+"""Sentences of the pages that a run of few pictures, or of scores that do not differ, could make false."""
+
+import pytest
+
+from core.settings import results_dir
+from tests.analysis.broken_runs import rows_of, write_broken
+from tests.pages.opening import CONTRAST, FLIP_RISK, OVERVIEW, RESULTS, UNFOLDED, Open, said
+
+PROBES = ("identity", "vflip", "null:shift1", "shuffled", "denied")
+
+
+@pytest.fixture
+def two_pictures(open_page: Open) -> None:
+    write_broken(results_dir() / "two", rows_of(("e", "flat"), probes=PROBES, items=2))
+
+
+@pytest.mark.usefixtures("two_pictures")
+def test_of_two_pictures_no_page_says_what_nothing_told(open_page: Open) -> None:
+    start = said(open_page(OVERVIEW, **UNFOLDED))
+    assert "No harmless edit was tested on enough pictures" in start
+    assert "is shown to change a score" not in start
+    assert "What it fails to see most" not in start
+    assert "flat by none" not in said(open_page(RESULTS))
+    notice = said(open_page(CONTRAST))
+    assert "e: too few items" in notice
+    assert "(n = 2, below 10)" not in notice  # behind the interval of the share that is missed
+    assert "; the 1 whose wrong side" not in notice
+    flips = said(open_page(FLIP_RISK))
+    assert "n = 2 pictures a cell" in flips
+    assert "about half of the kinds of edits" not in flips
+
+
+def test_of_scores_that_do_not_differ_no_caption_is_ahead_by_a_share_of_their_spread(open_page: Open) -> None:
+    rows = [
+        {**row, "score": 0.5 if row["evaluator"] == "flat" else row["score"]}
+        for row in rows_of(("e", "flat"), probes=PROBES, items=72)
+    ]
+    write_broken(results_dir() / "flat", rows)
+    said_of = said(open_page(FLIP_RISK))
+    assert "under e" in said_of
+    assert "under flat" not in said_of

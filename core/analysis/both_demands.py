@@ -270,7 +270,7 @@ def demands(view: View) -> pd.DataFrame:
     found = _calm(view) if lack(view) else usual(headline(view))
     return found.assign(
         falls=[
-            SAME if n and said == NO_UNIT else falls(n, *signal)
+            (SAME if n > 1 else FEW) if n and said == NO_UNIT else falls(n, *signal)
             for n, said, *signal in found[["n_items", "said", "signal", "signal_low", "signal_high"]].itertuples(
                 index=False, name=None
             )

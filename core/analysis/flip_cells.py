@@ -264,7 +264,7 @@ def evident_gaps(cells: Iterable[Cell], *, floor: bool = True, picked: Picked = 
         under_null = (null.estimate, null.low, null.high, 100 * null.estimate / (cell.spread or math.nan))
         counts = (cell.shifts.counts.n_items, cell.shifts.counts.n_sources)
         behind = (cell.shifts.of, apart.estimate, apart.low, apart.high)
-        said = _said(found, cell.reach, cell.shifts.of, min(counts))
+        said = _said(found, cell.reach, cell.shifts.of)
         records.append((*cell.name, *ends, *shares, *under_null, *behind, *counts, cell.reach, said, found.note))
     return pd.DataFrame(records, columns=[*BY, *_GAPS])
 
@@ -279,12 +279,13 @@ _GAPS = (
 def widest_gaps(cells: Iterable[Cell]) -> pd.DataFrame:
     """:func:`evident_gaps` of the cells of every evaluator and corpus whose gap is the largest: one, or who share it.
 
-    Of captions of the same picture where any is. Their intervals allow for the picking from all of
-    the evaluator's cells that have a gap.
+    Of captions of the same picture where any is, of enough items and sources for a claim. Their intervals allow for
+    the picking from all of the evaluator's cells that have a gap.
     """
     known: dict[tuple[str, str], list[Cell]] = {}
     for cell in cells:
-        if not math.isnan(cell.shifts.gap_within()[1]):
+        counts = cell.shifts.counts
+        if min(counts.n_items, counts.n_sources) >= LEAST_N and not math.isnan(cell.shifts.gap_within()[1]):
             known.setdefault((cell.evaluator, cell.corpus), []).append(cell)
     found, among = list[Cell](), Counter[str]()
     for every in known.values():
@@ -347,12 +348,15 @@ def _middle(cells: Sequence[Cell], unit: str, gap: Callable[[Cell], float]) -> f
     return float(np.median(known)) if known else math.nan
 
 
-def _said(found: Interval, reach: float, of: str, n: int) -> str:
-    """What a trustworthy gap says of the evaluator's scores, in words; ``of``: SAME or APART; ``n`` items or sources.
+def _said(found: Interval, reach: float, of: str) -> str:
+    """What a trustworthy gap says of the evaluator's scores, in words; nothing of scores that do not differ.
 
-    Empty where it says nothing: of scores that do not differ, and of too few.
+    Args:
+        found: the gap.
+        reach: how far apart the unedited scores lie at most.
+        of: SAME or APART.
     """
-    if math.isnan(found.estimate) or not reach or n < LEAST_N:
+    if math.isnan(found.estimate) or not reach:
         return ""
     if found.estimate == 0:
         return f"no difference between {_TWO[of]} is {REVERSED}"

@@ -225,9 +225,9 @@ def _row(name: str, own: pd.DataFrame, risks: pd.DataFrame) -> dict[str, Any]:
 def _evidence(risks: pd.DataFrame) -> dict[str, Any]:
     """The largest trustworthy gap, of captions of the same picture where any is.
 
-    NaN where one of the families has none, for then no gap is known to be enough.
+    NaN where one of the families has none, or too few items to claim one, for then no gap is known to be enough.
     """
-    if risks.empty or risks["evidence"].isna().any():
+    if risks.empty or risks["evidence"].isna().any() or (risks["n_items"] < LEAST_N).any():
         nothing = dict.fromkeys(("evidence", "of_iqr", "null_evidence"), math.nan)
         return nothing | {"evidence_of": "", "evidence_pairs": ""}
     worst = furthest(leading(risks), value="evidence", low="evidence_low", high="evidence_high")
@@ -334,12 +334,13 @@ def more_alike(alike: int) -> str:
 
 
 def shows_anything(families: pd.DataFrame) -> bool:
-    """Whether of any family but the null one there is enough to tell whether it changes a score.
+    """Whether of any family but the null one it can be told how far it changes a score.
 
     Args:
         families: what :func:`family_contrasts` returned.
     """
-    return bool((~families.loc[families["axis"] != NULL, "scatter"].isin((*NO_CLAIM, *SILENT))).any())
+    known = families[(families["axis"] != NULL) & families["median_abs_percent"].notna()]
+    return not known["scatter"].isin((*NO_CLAIM, *SILENT)).all()
 
 
 def not_on_card(families: pd.DataFrame) -> tuple[str, ...]:

@@ -80,7 +80,7 @@ def _short(table: Table, corpus: str) -> Table:
         *(f"{each.help}." for each in table.columns if each.name in varying and each.help),
         f"{'; '.join(told)}." if told else "",
         f"{kept}." if kept else "",
-        f"{len(shown)} of {len(places)} rows, those of the most items." if left else "",
+        f"{len(shown)} of {len(places)} rows; none left out has more items." if left else "",
     ]
     columns = tuple(Column(str(name), str(name), kind="text") for name in grid.columns)
     return Table(table.id, table.title, " ".join(filter(None, said)), grid, columns, table.paper)

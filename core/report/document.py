@@ -218,7 +218,8 @@ def column_texts(frame: pd.DataFrame, column: Column) -> list[str]:
         after = [number(value, digits=column.digits, signed=column.signed) for value in frame[column.to]]
         if column.low:
             after = _with(after, frame, column, f"{column.to}_low", f"{column.to}_high")
-        texts = [f"{one} → {other}" for one, other in zip(texts, after, strict=True)]
+        both = zip(texts, after, strict=True)
+        texts = [NOTHING if one == other == NOTHING else f"{one} → {other}" for one, other in both]
     return texts
 
 

@@ -111,8 +111,8 @@ def _asked(table: ScoreTable, rows: pd.DataFrame, answers: Answers, words: Colle
     where = f"{len(table.corpora)} corpora" if several else f"corpus {table.corpora[0]}"
     more, of = len(table.evaluators) - MOST_NAMED, f" of corpus {table.scope.corpus}" if several else ""
     said = (
-        "A metric scores how well a caption describes a picture. Does it ignore edits that leave the meaning, and "
-        f"notice those that break it? Here are {counted(len(table.evaluators), 'metric')} (evaluators) on "
+        "A metric (evaluator) scores how well a caption describes a picture. Does it ignore edits that leave the "
+        f"meaning, and notice those that break it? This is of {counted(len(table.evaluators), 'metric')} on "
         f"{counted(len(table.items), 'item')} of {where}, under {counted(len(table.probes), 'edit')} (probes), with "
         f"{held} in {table.scope.language}. Changes are those of the middle item{of}, in either direction. Brackets "
         "hold 95 % intervals. Evaluators stand by name, not by merit."

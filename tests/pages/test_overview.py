@@ -67,7 +67,7 @@ def test_no_finding_rests_on_too_few_items(open_page: Open, one_run: Path) -> No
     app = open_page(OVERVIEW, **UNFOLDED)
     said = texts(app)
     assert not app.exception
-    assert "No harmless edit is shown to change a score by more than the margin" in said
+    assert "Of no harmless edit is it known whether it changes a score by more than the margin" in said
     assert "too few items" in said
 
 

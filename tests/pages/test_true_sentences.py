@@ -14,10 +14,19 @@ def two_pictures(open_page: Open) -> None:
     write_broken(results_dir() / "two", rows_of(("e", "flat"), probes=PROBES, items=2))
 
 
+def test_of_one_picture_no_number_and_no_sameness_of_pairs_is_shown(open_page: Open) -> None:
+    write_broken(results_dir() / "one", rows_of(("e",), probes=PROBES, items=1))
+    start = open_page(OVERVIEW, **UNFOLDED)
+    assert "every unedited pair" not in said(start)
+    cells = [str(value) for each in start.dataframe for value in each.value.to_numpy().ravel()]
+    assert "not known" in cells
+    assert not [each for each in cells if each.startswith("nan %")]
+
+
 @pytest.mark.usefixtures("two_pictures")
 def test_of_two_pictures_no_page_says_what_nothing_told(open_page: Open) -> None:
     start = said(open_page(OVERVIEW, **UNFOLDED))
-    assert "No harmless edit was tested on enough pictures" in start
+    assert "Of no harmless edit is it known" in start
     assert "is shown to change a score" not in start
     assert "What it fails to see most" not in start
     assert "flat by none" not in said(open_page(RESULTS))

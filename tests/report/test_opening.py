@@ -300,3 +300,11 @@ def test_who_was_never_scored_leaves_nothing_open_of_the_others(tmp_path: Path) 
     with Store.open(write_run(tmp_path / "r", rows, corpus={"name": "c"})) as store:
         said = report_files.markdown(build(store, whole=False, figures=False))
     assert "what invisible edits do is not known" not in said
+
+
+def test_the_trustworthy_gap_is_of_a_family_of_enough_items(say: Say) -> None:
+    few = [row for row in audited("vflip", "hflip") if row["probe"] != "hflip" or row["item"] < "i004"]
+    wide = [row | {"score": 100.0 * row["score"]} if row["probe"] == "hflip" else row for row in few]
+    (told,) = say(wide).values()
+    assert told[-1].startswith("Differences below 0.")
+    assert told[-1].endswith("(no interval, n = 24).")

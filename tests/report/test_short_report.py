@@ -108,7 +108,7 @@ def test_of_too_many_rows_those_of_the_most_items_stand_whatever_was_found() -> 
     )
     (short,) = short_tables([Table("C3", "t", "n", made, columns)], corpus="c")
     assert short.frame["What breaks"].tolist() == [f"f{at:02d}" for at in range(8, 20)]
-    assert short.note == "Failures, %. A kind of broken meaning. Corpus c. 12 of 20 rows, those of the most items."
+    assert short.note == "Failures, %. A kind of broken meaning. Corpus c. 12 of 20 rows; none left out has more items."
 
 
 def test_a_row_of_composites_that_drops_nothing_is_not_called_one_without_them(demo_report: Report) -> None:

@@ -93,7 +93,10 @@ def _draw_worst_families(card: pd.DataFrame, risks: pd.DataFrame) -> None:
         ],
         "n": rows["n_items"].tolist(),
         "Flip risk": [
-            f"{100 * row['risk']:.1f} % ({between(row['low'], row['high'], row['n_items'])})" for row in flips
+            "not known"
+            if math.isnan(row["risk"])
+            else f"{100 * row['risk']:.1f} % ({between(row['low'], row['high'], row['n_items'])})"
+            for row in flips
         ],
         "Trustworthy gap, under this family": [number(row["evidence"], digits=3) for row in flips],
         "Claims": [f"{row['drift']}; {row['scatter']}" for row in records],

@@ -148,7 +148,7 @@ def draw_worst(
     with st.container(key="worst_head"):
         st.markdown("**Worst finding here**", help=BEHIND if aside else None)
     if not told:
-        st.info("No harmless edit was tested on enough pictures to tell whether it changes a score.")
+        st.info("Of no harmless edit is it known whether it changes a score by more than the margin.")
         return
     if worst.empty:
         st.info(f"No harmless edit is shown to change a score by more than the margin{held.said()}.")

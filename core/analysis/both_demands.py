@@ -27,7 +27,7 @@ from core.statistics.wording import counted, listed
 FALLS = "typically drops when the meaning breaks"
 NO_FALL = "typically does not drop when the meaning breaks"
 OPEN = "is not shown to drop typically when the meaning breaks"
-FEW = "has too few broken meanings to tell whether it drops at them"
+FEW = "has too few independent broken meanings to tell whether it drops at them"
 SAME = "gives every unedited pair the same score, so that a drop has no unit"
 NOT_ASKED = "was not tested on broken meanings"
 
@@ -62,7 +62,7 @@ def falls(n: float, signal: float, low: float, high: float) -> str:
     Example:
         >>> falls(40, 0.3, 0.2, 0.4), falls(40, 0.0, 0.0, 0.0), falls(2, 0.3, math.nan, math.nan)
         ('typically drops when the meaning breaks', 'typically does not drop when the meaning breaks', \
-'has too few broken meanings to tell whether it drops at them')
+'has too few independent broken meanings to tell whether it drops at them')
     """
     if not n or math.isnan(signal):
         return NOT_ASKED
@@ -99,7 +99,7 @@ _SHORT: Mapping[str, tuple[str, str]] = {
     FALLS: ("Drops", "when the meaning breaks; no change under harmless edits is shown"),
     OPEN: ("Unclear", "whether it drops when the meaning breaks"),
     NO_FALL: ("No typical drop", "when the meaning breaks"),
-    FEW: ("Too few", "broken meanings to tell whether it drops"),
+    FEW: ("Too few", "independent broken meanings to tell whether it drops"),
     SAME: ("All the same", "scores: a drop has no unit"),
     NOT_ASKED: ("Not tested", "on broken meanings"),
 }
@@ -143,7 +143,7 @@ _OTHERS: Mapping[str, tuple[str, str]] = {
     FALLS: ("drops when the meaning breaks", "drop when the meaning breaks"),
     OPEN: (OPEN, "are not shown to drop typically when the meaning breaks"),
     NO_FALL: (NO_FALL, "typically do not drop when the meaning breaks"),
-    FEW: ("has too few broken meanings to tell", "have too few broken meanings to tell"),
+    FEW: ("has too few independent broken meanings to tell", "have too few independent broken meanings to tell"),
     SAME: ("gives every unedited pair the same score", "give every unedited pair the same score"),
     NOT_ASKED: (NOT_ASKED, "were not tested on broken meanings"),
 }

@@ -219,15 +219,17 @@ def _row(name: str, own: pd.DataFrame, risks: pd.DataFrame) -> dict[str, Any]:
             f"{each.axis}_scatter": each.scatter,
             f"{each.axis}_alike": each.alike,
         }
-    return row | _evidence(risks[(risks["evaluator"] == name) & (risks["unit"] == IQR)])
+    told = (risks["evaluator"] == name) & (risks["unit"] == IQR) & ~own["scatter"].isin(NO_CLAIM).any()
+    return row | _evidence(risks[told])
 
 
 def _evidence(risks: pd.DataFrame) -> dict[str, Any]:
     """The largest trustworthy gap, of captions of the same picture where any is.
 
-    NaN where one of the families has none, or too few items to claim one, for then no gap is known to be enough.
+    NaN where one of the families has none, or too few items or sources for a claim, for then
+    no gap is known to be enough.
     """
-    if risks.empty or risks["evidence"].isna().any() or (risks["n_items"] < LEAST_N).any():
+    if risks.empty or risks["evidence"].isna().any():
         nothing = dict.fromkeys(("evidence", "of_iqr", "null_evidence"), math.nan)
         return nothing | {"evidence_of": "", "evidence_pairs": ""}
     worst = furthest(leading(risks), value="evidence", low="evidence_low", high="evidence_high")

@@ -84,7 +84,7 @@ TELL, NONE = "tell a broken meaning from a harmless edit", (math.nan,) * 3
             "a does not clearly drop further than harmless edits change it; "
             "b and c drop less than harmless edits change them.",
         ),
-        ([("a", FEW, *NONE), ("b", FEW, *NONE)], "a and b have too few broken meanings to tell."),
+        ([("a", FEW, *NONE), ("b", FEW, *NONE)], "a and b have too few independent broken meanings to tell."),
         (
             [("a", FALLS, *NONE), ("b", NOT_ASKED, *NONE)],
             "a drops when the meaning breaks; b was not tested on broken meanings.",

@@ -178,7 +178,7 @@ def test_items_that_cannot_be_split_are_one_sentence(invoke: Invoke, tmp_path: P
     run = write_run(tmp_path / "one", scores_of(["identity", "vflip"], 1, lambda *_: 0.5))
     done = invoke("calibrate", run, "--evaluator", "e")
     assert done.exit_code == 2
-    assert "1 item cannot be split into dev and test; audit more of them" in done.stderr
+    assert "1 item cannot be split into dev and test; audit items of more sources" in done.stderr
 
 
 @pytest.fixture(scope="module")

@@ -4,7 +4,7 @@ import pytest
 
 from core.settings import results_dir
 from tests.analysis.broken_runs import rows_of, write_broken
-from tests.pages.opening import CONTRAST, FLIP_RISK, OVERVIEW, RESULTS, UNFOLDED, Open, said
+from tests.pages.opening import CALIBRATION, CONTRAST, FLIP_RISK, OVERVIEW, RESULTS, UNFOLDED, Open, said
 
 PROBES = ("identity", "vflip", "null:shift1", "shuffled", "denied")
 
@@ -25,7 +25,9 @@ def test_of_one_picture_no_number_and_no_sameness_of_pairs_is_shown(open_page: O
 
 @pytest.mark.usefixtures("two_pictures")
 def test_of_two_pictures_no_page_says_what_nothing_told(open_page: Open) -> None:
-    start = said(open_page(OVERVIEW, **UNFOLDED))
+    opened = open_page(OVERVIEW, **UNFOLDED)
+    start, glance = said(opened), opened.dataframe[0].value
+    assert glance["Gap to trust under these edits"].tolist() == ["not known"]
     assert "Of no harmless edit is it known" in start
     assert "is shown to change a score" not in start
     assert "What it fails to see most" not in start
@@ -48,3 +50,18 @@ def test_of_scores_that_do_not_differ_no_caption_is_ahead_by_a_share_of_their_sp
     said_of = said(open_page(FLIP_RISK))
     assert "under e" in said_of
     assert "under flat" not in said_of
+
+
+def test_of_invisible_edits_alone_no_difference_is_said_to_be_trustworthy(open_page: Open) -> None:
+    write_broken(results_dir() / "null", rows_of(("e",), probes=("identity", "null:shift1")))
+    assert "smaller lead" not in said(open_page(FLIP_RISK))
+
+
+def test_of_one_source_nobody_is_told_to_audit_more_of_its_items(open_page: Open) -> None:
+    write_broken(results_dir() / "one", rows_of(("e", "flat"), probes=PROBES), source="one")
+    assert "audit items of more sources" in said(open_page(CALIBRATION))
+
+
+def test_scores_that_are_all_the_same_are_a_reason_for_no_correlation(open_page: Open) -> None:
+    write_broken(results_dir() / "flat", rows_of(("e", "flat"), probes=PROBES))
+    assert "or scores that are all the same, no correlation is known" in said(open_page(CALIBRATION))

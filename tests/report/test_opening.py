@@ -221,7 +221,7 @@ def test_pairs_without_a_score_are_counted(tmp_path: Path) -> None:
 
 
 def test_it_says_what_was_audited(said: Opening) -> None:
-    for word in ("3 metrics (evaluators)", "252 items", "corpus demo", "55 edits (probes)", "template"):
+    for word in ("metric (evaluator)", "3 metrics", "252 items", "corpus demo", "55 edits (probes)", "template"):
         assert word in said.audited[0]
 
 

@@ -253,7 +253,8 @@ def halves(
     others = _others(view, own, ratings, judged, against)
     on_dev, on_test = (each[view.items] for each in _split(view.table.view()))
     if not on_dev.any() or not on_test.any():
-        raise InvalidInput(f"{counted(len(own.items), 'item')} cannot be split into dev and test; audit more of them")
+        many = counted(len(own.items), "item")
+        raise InvalidInput(f"{many} cannot be split into dev and test; audit items of more sources")
     dev_others = {name: values[on_dev] for name, values in others.items()}
     test_others = {name: values[on_test] for name, values in others.items()}
     dev, test = own.part(on_dev), own.part(on_test)

@@ -223,7 +223,7 @@ _BACK = {
 def _agreement(state: PageState, found: Fit, rows: pd.DataFrame, figure: Figure, usual: Settled) -> None:
     st.markdown("**Agreement with other metrics, by strength**")
     if rows.empty:
-        few = f"Of fewer than {LEAST_N} items no correlation is known; audit more of them."
+        few = f"Of fewer than {LEAST_N} items, or scores that are all the same, no correlation is known."
         st.info(few if found.others else "There is no other metric to hold the score to; audit a second one.")
         return
     draw(

@@ -59,8 +59,11 @@ def turned(files: Signature, scope: Narrowed, chosen: Slice) -> pd.DataFrame:
 
 def draw_evidence(files: Signature, scope: Narrowed, chosen: Slice, *, same: bool) -> None:
     """Draw from which gap on a lead can be trusted, and what became of near ties."""
+    leads = _lead(files, scope, chosen)
+    if leads.empty:  # invisible edits alone ask for no gap
+        return
     st.header("The smallest gap to trust", anchor=False)
-    _largest(_lead(files, scope, chosen))
+    _largest(leads)
     draw_folded("The gap of every family", lambda: _gaps(evident(files, scope, chosen)), key="flip.gaps")
     if same:
         draw_folded(

@@ -18,6 +18,7 @@ _BINS = 32_768
 _FINE = 1e-7  # how closely a gap is looked for, as a share of the largest difference
 _LAST_BITS = 8  # steps by which the rounding of a difference may be off
 _FEW = 2_000  # shifts below which counting exactly at some gaps takes no longer than the grid
+_ROUNDED = 1e-12  # share of the largest shift within which all shifts are one: what is left is of rounding
 _FEWEST = 100  # shifts below which looking for a gap does not
 
 
@@ -44,6 +45,8 @@ class ShiftPairs:
             raise InvalidInput(f"each shift needs its item: got {len(values)} shifts and {len(codes)} items")
         present = ~np.isnan(values)
         values, codes = values[present], codes[present]
+        if len(values) and np.ptp(values) <= _ROUNDED * np.abs(values).max():
+            values = np.full_like(values, values[0])
         named = codes if sources is None else np.asarray(sources)[codes]
         self.n_items, codes = _dense(codes)
         owners = np.zeros((self.n_items, *named.shape[1:]), dtype=named.dtype)

@@ -65,3 +65,15 @@ def test_of_one_source_nobody_is_told_to_audit_more_of_its_items(open_page: Open
 def test_scores_that_are_all_the_same_are_a_reason_for_no_correlation(open_page: Open) -> None:
     write_broken(results_dir() / "flat", rows_of(("e", "flat"), probes=PROBES))
     assert "or scores that are all the same, no correlation is known" in said(open_page(CALIBRATION))
+
+
+@pytest.mark.parametrize(("moved", "absent"), [(0.0, "most for certain"), (0.05, "the largest change")])
+def test_equal_shifts_have_no_largest_and_no_changes_have_no_most(open_page: Open, moved: float, absent: str) -> None:
+    rows = [
+        {**row, "score": int(row["item"][1:]) / 24 + 0.4 - moved * (row["probe"] != "identity")}
+        for row in rows_of(("e",), probes=PROBES)
+    ]
+    write_broken(results_dir() / "equal", rows)
+    start = open_page(OVERVIEW, **UNFOLDED)
+    assert not start.exception
+    assert absent not in said(start)

@@ -15,6 +15,7 @@ from core.analysis.verdicts import UNDECIDED
 from core.report import html, report_files
 from core.report.build import build
 from core.report.document import CAUTIONS, CITE, FIGURE, METHODS, TABLES, WORDS, Opening, Report, number
+from core.report.fairness_card import card_report
 from core.report.opening_words import METHODS as HOW
 from core.report.opening_words import MOST_CAUTIONS, MOST_IN_SENTENCE, MOST_NAMED, MOST_WORDS
 from core.settings import ROOT
@@ -306,5 +307,21 @@ def test_the_trustworthy_gap_is_of_a_family_of_enough_items(say: Say) -> None:
     few = [row for row in audited("vflip", "hflip") if row["probe"] != "hflip" or row["item"] < "i004"]
     wide = [row | {"score": 100.0 * row["score"]} if row["probe"] == "hflip" else row for row in few]
     (told,) = say(wide).values()
-    assert told[-1].startswith("Differences below 0.")
     assert told[-1].endswith("(no interval, n = 24).")
+
+
+def test_of_families_missed_equally_often_report_and_card_name_the_same_one_first(tmp_path: Path) -> None:
+    rows = [row | {"score": int(row["item"][1:]) / 24 + 0.1} for row in rows_of()]
+    with Store.open(write_broken(tmp_path / "r", rows)) as store:
+        report, card = report_files.markdown(build(store, whole=False, figures=False)), card_report(store)
+    assert "missed most: masked and 3 more alike" in report
+    assert "What it fails to see most: masked " in card
+
+
+def test_a_gap_of_rounding_is_none(say: Say) -> None:
+    rows = [
+        row | {"score": int(row["item"][1:]) / 24 + 0.4 - 0.05 * (row["probe"] != "identity")}
+        for row in audited("vflip")
+    ]
+    (told,) = say(rows).values()
+    assert told[-1].startswith("No difference between ")

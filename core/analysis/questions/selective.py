@@ -337,7 +337,7 @@ def blind_spots(view: View, *, most: int = 2) -> dict[str, str]:
     said = {}
     for name, own in failures.groupby("evaluator", sort=False):
         known = own[own["failure"].notna() & ~own["verdict"].isin(NO_CLAIM)]
-        failing = known[known["failure"] > 0].sort_values(["failure", "family"], ascending=[False, True])
+        failing = known[known["failure"] > 0].sort_values(list(_FURTHEST), ascending=False, kind="stable")
         worst = failing.head(most)
         alike = int((failing["failure"].iloc[len(worst) :] == worst["failure"].min()).sum())
         named = ". Then ".join(_failure(view, row, len(known)) for row in worst.to_dict("records"))
@@ -350,6 +350,10 @@ def blind_spots(view: View, *, most: int = 2) -> dict[str, str]:
             parts.append(f"It missed none of {counted(known['n'].sum(), 'comparison')}.")
         said[str(name)] = " ".join(parts)
     return said
+
+
+_FURTHEST = ("failure", "failure_high", "failure_low")
+"""As of :func:`core.analysis.overview.furthest`: a report names the same family."""
 
 
 def _selectivity(row: Mapping[Hashable, Any]) -> str:

@@ -232,8 +232,8 @@ def _draw_example(row: pd.Series, behind: Mapping[str, str]) -> None:
     before = "" if row["caption"] == row["baseline_caption"] else f"{row['baseline_caption']} → "
     st.text(f"Caption: {before}{row['caption']}")
     st.markdown(
-        f"Score: {number(row['baseline_score'])} → **{number(row['score'])}** ({signed(row['percent'])}), "
-        "its largest change here"
+        f"Score: {number(row['baseline_score'])} → **{number(row['score'])}** ({signed(row['percent'])}); no other "
+        "moved further"
     )
     with st.container(horizontal=True, gap="small", key=f"finding_ways_{row['evaluator']}_{row['family']}"):
         pairs = failures_link(row[["family", "evaluator"]]) | dict(behind)
@@ -270,7 +270,8 @@ def draw_slices(state: PageState, files: Signature, scope: Narrowed, held: Thres
     if frame.empty:
         st.info(f"No cell of category, coverage and family has {held.least} items with a % change, of as many sources.")
         return
-    st.markdown(_said(frame.iloc[0], frame, held))
+    if frame["abs_low"].iloc[0] > 0:
+        st.markdown(_said(frame.iloc[0], frame, held))
     drawing = question.figures[0]
     figure = drawing.figure(frame)
     figure_block(

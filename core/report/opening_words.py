@@ -223,7 +223,7 @@ def _broken(name: str, table: ScoreTable, answers: Answers) -> str:
         return ""
     if not failures["failure"].any():
         return f"missed none of {counted(int(failures['n'].sum()), 'comparison')}"
-    worst = furthest(failures, value="failure", low="failure_low", high="failure_high")
+    worst = furthest(failures.sort_values("family"), value="failure", low="failure_low", high="failure_high")
     row = worst.iloc[0]
     rate = picked_failure(table.view(), name, row["corpus"], row["family"], of=len(failures))
     ends = ", no interval" if math.isnan(rate.low) else f" [{100 * rate.low:.0f}, {100 * rate.high:.0f}]"

@@ -314,8 +314,8 @@ def test_of_families_missed_equally_often_report_and_card_name_the_same_one_firs
     rows = [row | {"score": int(row["item"][1:]) / 24 + 0.1} for row in rows_of()]
     with Store.open(write_broken(tmp_path / "r", rows)) as store:
         report, card = report_files.markdown(build(store, whole=False, figures=False)), card_report(store)
-    assert "missed most: masked and 3 more alike" in report
-    assert "What it fails to see most: masked " in card
+    assert "missed most: denied and 3 more alike" in report
+    assert "What it fails to see most: denied " in card
 
 
 def test_a_gap_of_rounding_is_none(say: Say) -> None:

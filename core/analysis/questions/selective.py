@@ -337,7 +337,7 @@ def blind_spots(view: View, *, most: int = 2) -> dict[str, str]:
     said = {}
     for name, own in failures.groupby("evaluator", sort=False):
         known = own[own["failure"].notna() & ~own["verdict"].isin(NO_CLAIM)]
-        failing = known[known["failure"] > 0].sort_values(list(_FURTHEST), ascending=False, kind="stable")
+        failing = known[known["failure"] > 0].sort_values(list(_FURTHEST), ascending=[False, False, False, True])
         worst = failing.head(most)
         alike = int((failing["failure"].iloc[len(worst) :] == worst["failure"].min()).sum())
         named = ". Then ".join(_failure(view, row, len(known)) for row in worst.to_dict("records"))
@@ -352,8 +352,8 @@ def blind_spots(view: View, *, most: int = 2) -> dict[str, str]:
     return said
 
 
-_FURTHEST = ("failure", "failure_high", "failure_low")
-"""As of :func:`core.analysis.overview.furthest`: a report names the same family."""
+_FURTHEST = ("failure", "failure_high", "failure_low", "family")
+"""As of :func:`core.analysis.overview.furthest`, of equal ones the first by name: a report names the same one."""
 
 
 def _selectivity(row: Mapping[Hashable, Any]) -> str:

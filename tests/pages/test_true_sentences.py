@@ -54,7 +54,7 @@ def test_of_scores_that_do_not_differ_no_caption_is_ahead_by_a_share_of_their_sp
 
 def test_of_invisible_edits_alone_no_difference_is_said_to_be_trustworthy(open_page: Open) -> None:
     write_broken(results_dir() / "null", rows_of(("e",), probes=("identity", "null:shift1")))
-    assert "smaller lead" not in said(open_page(FLIP_RISK))
+    assert "The smallest gap to trust" not in said(open_page(FLIP_RISK))
 
 
 def test_of_one_source_nobody_is_told_to_audit_more_of_its_items(open_page: Open) -> None:

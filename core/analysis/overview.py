@@ -219,8 +219,8 @@ def _row(name: str, own: pd.DataFrame, risks: pd.DataFrame) -> dict[str, Any]:
             f"{each.axis}_scatter": each.scatter,
             f"{each.axis}_alike": each.alike,
         }
-    told = (risks["evaluator"] == name) & (risks["unit"] == IQR) & ~own["scatter"].isin(NO_CLAIM).any()
-    return row | _evidence(risks[told])
+    few = bool(own["scatter"].isin(NO_CLAIM).any())
+    return row | _evidence(risks[(risks["evaluator"] == name) & (risks["unit"] == IQR) & (not few)])
 
 
 def _evidence(risks: pd.DataFrame) -> dict[str, Any]:

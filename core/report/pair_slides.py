@@ -91,7 +91,8 @@ def shown(row: pd.Series) -> str:
 
 def captions(rows: pd.DataFrame) -> list[str]:
     """The caption, or both where the probe edits it; a length-matched baseline makes several."""
-    pairs = dict.fromkeys(rows[["baseline_caption", "caption"]].itertuples(index=False, name=None))
+    known = rows.dropna(subset=["caption"])  # a run made of scores from elsewhere may name none
+    pairs = dict.fromkeys(known[["baseline_caption", "caption"]].itertuples(index=False, name=None))
     told = [
         f"“{after}”" if pd.isna(before) or before == after else f"“{before}” → “{after}”"
         for before, after in list(pairs)[:3]

@@ -4,7 +4,7 @@ import pytest
 
 from core.settings import results_dir
 from tests.analysis.broken_runs import rows_of, write_broken
-from tests.pages.opening import CALIBRATION, CONTRAST, FLIP_RISK, OVERVIEW, RESULTS, UNFOLDED, Open, said
+from tests.pages.opening import CALIBRATION, CONTRAST, FAILURES, FLIP_RISK, OVERVIEW, RESULTS, UNFOLDED, Open, said
 
 PROBES = ("identity", "vflip", "null:shift1", "shuffled", "denied")
 
@@ -77,3 +77,10 @@ def test_equal_shifts_have_no_largest_and_no_changes_have_no_most(open_page: Ope
     start = open_page(OVERVIEW, **UNFOLDED)
     assert not start.exception
     assert absent not in said(start)
+
+
+def test_a_caption_that_no_run_tells_is_not_shown_as_one(open_page: Open) -> None:
+    rows = [{**row, "caption": None} for row in rows_of(("e",), probes=PROBES)]
+    write_broken(results_dir() / "untold", rows)
+    assert "nan" not in said(open_page(OVERVIEW)).split()
+    assert "“nan”" not in said(open_page(FAILURES))

@@ -132,6 +132,7 @@ def below_pictures(made: Made) -> str:
 
 def captions(rows: pd.DataFrame) -> None:
     """Draw the caption, with the changed words marked where the probe edits it: struck out, and bold underlined."""
+    rows = rows.dropna(subset=["caption"])  # a run made of scores from elsewhere may name none
     every = list(zip(rows["baseline_caption"], rows["caption"], rows["evaluator"], strict=True))
     pairs = list(dict.fromkeys((before, after) for before, after, _ in every))
     several = len(pairs) > 1  # a length-matched baseline is chosen with each evaluator's own tokens

@@ -229,8 +229,9 @@ def _draw_example(row: pd.Series, behind: Mapping[str, str]) -> None:
             for pixels, alt, name in zip(example, said, ("Before", title(row["probe"])), strict=False):
                 tall = round(EXAMPLE_HEIGHT * pixels.shape[1] / pixels.shape[0])
                 st.image(pixels, name if len(example) > 1 else None, alt=alt, width=min(tall, EXAMPLE_WIDTH))
-    before = "" if row["caption"] == row["baseline_caption"] else f"{row['baseline_caption']} → "
-    st.text(f"Caption: {before}{row['caption']}")
+    if pd.notna(row["caption"]):  # a run made of scores from elsewhere may name none
+        same = pd.isna(row["baseline_caption"]) or row["caption"] == row["baseline_caption"]
+        st.text(f"Caption: {'' if same else row['baseline_caption'] + ' → '}{row['caption']}")
     st.markdown(
         f"Score: {number(row['baseline_score'])} → **{number(row['score'])}** ({signed(row['percent'])}); no other "
         "moved further"

@@ -186,7 +186,7 @@ def test_the_page_says_how_often_and_the_gap_that_each_evaluator_needs(open_page
     assert len(most) == 3
     assert most.min().round() < most.max().round()  # their intervals overlap: no order is said
     span = f"{most.min():.0f} to {most.max():.0f} %"
-    assert "Where one of two captions of different pictures is ahead by" in shown
+    assert "Take two captions of different pictures, one ahead by" in shown
     assert f"*Upside down* puts the other ahead in **{span}** of pairs, under all 3 metrics." in shown
     largest = app.dataframe[1].value.set_index("evaluator")
     for name, own in found.groupby("evaluator"):
@@ -249,4 +249,4 @@ def test_metrics_that_flip_apart_are_told_one_by_one_and_one_that_never_does_fli
     assert re.search(
         r"puts the other ahead in \*\*\d+ %\*\* of pairs under wild and \*\*0 %\*\* of pairs under calm\.", told
     )
-    assert ", no harmless edit puts the other ahead in any pair." in said(open_page(PAGE, gap="5", evaluators="calm"))
+    assert "No harmless edit puts the other ahead in any pair." in said(open_page(PAGE, gap="5", evaluators="calm"))

@@ -167,11 +167,11 @@ def _often(cells: pd.DataFrame, gap: float, unit: str) -> str:
     whose = set(worst["pairs"])
     two = "two captions" + (f" of {'one picture' if SAME in whose else APART}" if len(whose) == 1 else "")
     of = "a metric's spread" if unit == IQR else "its scale"
-    ahead = f"Where one of {two} is ahead by {100 * gap:g} % of {of}, "
+    ahead = f"Take {two}, one ahead by {100 * gap:g} % of {of}. "
     if not worst["risk"].any():
-        return f"{ahead}no harmless edit puts the other ahead in any pair."
+        return f"{ahead}No harmless edit puts the other ahead in any pair."
     first, *others = set(worst["family"])
-    edit = "the edit that flips most" if others else f"*{safe(family_title(str(first)))}*"
+    edit = "The edit that flips most" if others else f"*{safe(family_title(str(first)))}*"
     alike = worst["low"].max() <= worst["high"].min()
     if len(worst) == 1 or (len(worst) <= MOST_TOLD and not alike):
         told = zip(shares, worst["evaluator"], strict=True)

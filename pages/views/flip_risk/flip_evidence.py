@@ -76,9 +76,9 @@ def draw_evidence(files: Signature, scope: Narrowed, chosen: Slice, *, same: boo
 
 def _gaps(found: pd.DataFrame) -> None:
     st.caption(
-        f"{EVIDENCE} The family named above has the largest gap, where there are others not of one whose word the "
-        "picture may support; of equal ones, the interval that reaches further. It was picked after seeing them all: "
-        "the interval above allows for that, those below do not."
+        f"{EVIDENCE} The family named above has the largest gap; one whose word the picture may support is named only "
+        "where there is no other. Of equal gaps the one whose interval reaches further stands there. It was picked "
+        "after seeing them all: the interval above allows for that, those below do not."
     )
     number = st.column_config.NumberColumn
     ends, look = interval(found, "low", "high", 4, signed=False)

@@ -89,3 +89,15 @@ def test_check_says_of_words_that_the_picture_may_support_them(
     _print(check_metric(f"{file}:bright", items, select(named), count=3))
     said = " ".join("".join(capsys.readouterr()).split())
     assert (f"cultural: {MAY_BE_TRUE} is no known failure; {WHY}" in said) == ("cultural" in named)
+
+
+def test_a_gap_that_one_item_does_not_tell_is_left_blank(
+    items: Sequence[Item], tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "300")
+    file = tmp_path / "little.py"
+    file.write_text(METRICS)
+    _print(check_metric(f"{file}:bright", items, select(("vertical-flip", "gender")), count=3))
+    said = capsys.readouterr().out
+    assert "one item makes no pair" in said
+    assert not re.search(r"\bnan\b.*one item makes no pair", said)

@@ -260,6 +260,9 @@ def _print_evidence(found: "Sequence[FamilyEvidence]") -> None:
     from core.analysis.flip_cells import ONE_CAPTION, REVERSED, TWO_PICTURES
     from core.analysis.flip_shifts import APART, SAME
 
+    def gap(size: float) -> str:
+        return "" if math.isnan(size) else f"{size:.3g}"
+
     def ends(each: "FamilyEvidence", *, of: str) -> str:
         found = each.gap if of == SAME else each.apart
         return found.note if math.isnan(found.low) else f"{found.low:.3g} to {found.high:.3g}"
@@ -270,8 +273,8 @@ def _print_evidence(found: "Sequence[FamilyEvidence]") -> None:
         ("family", "trustworthy gap", "95 % interval", "captions of", "different pictures", "95 % interval", "n"),
         [
             (
-                *(each.family, f"{each.gap.estimate:.3g}", ends(each, of=SAME), each.pairs),
-                *(f"{each.apart.estimate:.3g}", ends(each, of=APART), each.gap.n),
+                *(each.family, gap(each.gap.estimate), ends(each, of=SAME), each.pairs),
+                *(gap(each.apart.estimate), ends(each, of=APART), each.gap.n),
             )
             for each in found
         ],

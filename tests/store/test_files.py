@@ -186,7 +186,6 @@ def test_every_cell_and_every_name_of_a_csv_is_guarded_and_numbers_are_not() -> 
 
 WRITERS = {
     "core/store/text_files.py": "guards what every page and command writes",
-    "core/audit/region_files.py": "ids for a program that finds regions: exact",
     "core/features/training/train_command.py": "numbers of a training",
 }
 """Module of core or pages that writes CSV by itself -> what it writes."""

@@ -231,11 +231,12 @@ def table(columns: Sequence[str], rows: Iterable[Sequence[object]], *, title: st
 
 
 def show_table(frame: "pd.DataFrame", columns: "Iterable[Column]", title: str = "") -> None:
-    """Print a frame as a report writes it; columns that it lacks, or that are empty in every row, are left out."""
-    from core.report.document import Table, cells
+    """Print a frame as a report writes it, intervals as "(1 to 2)"; columns that are lacking or empty are left out."""
+    from core.report.document import SPOKEN, Table, cells
 
     there = [each for each in columns if each.name in frame and frame[each.name].replace("", None).notna().any()]
-    table([each.header for each in there], cells(Table("", title, "", frame, tuple(there))), title=title)
+    shown = cells(Table("", title, "", frame, tuple(there)), ends=SPOKEN)
+    table([each.header for each in there], shown, title=title)
 
 
 def print_json(value: object) -> None:

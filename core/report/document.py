@@ -139,18 +139,24 @@ class Report:
 
 
 NOTHING = "—"
+BRACKETS, SPOKEN = "[{}, {}]", "({} to {})"
+"""Ways to write the ends of an interval: of a report, and of a command."""
 
 _LONG, _LONG_COUNT = 1e7, 1e12
 """A number, and one without decimals, from which on it is written by its power of ten."""
 
 
-def cells(table: Table) -> list[list[str]]:
+def cells(table: Table, *, ends: str = BRACKETS) -> list[list[str]]:
     """Write every shown cell of a table.
+
+    Args:
+        table: as it is.
+        ends: BRACKETS or SPOKEN.
 
     Returns:
         One list a row, as many texts as the table has columns.
     """
-    columns = [column_texts(table.frame, column) for column in table.columns]
+    columns = [column_texts(table.frame, column, ends=ends) for column in table.columns]
     return [list(row) for row in zip(*columns, strict=True)]
 
 
@@ -204,8 +210,8 @@ def p_value(p: float | None) -> str:
     return "<0.001" if p < 0.001 else f"{p:.3f}"
 
 
-def column_texts(frame: pd.DataFrame, column: Column) -> list[str]:
-    """Write one column of a frame, a text a row."""
+def column_texts(frame: pd.DataFrame, column: Column, *, ends: str = BRACKETS) -> list[str]:
+    """Write one column of a frame, a text a row; ``ends``: how the ends of an interval are written."""
     values = frame[column.name].tolist()
     if column.kind == "text":
         return [NOTHING if _missing(value) else str(value) for value in values]
@@ -213,23 +219,23 @@ def column_texts(frame: pd.DataFrame, column: Column) -> list[str]:
         return [p_value(value) for value in values]
     texts = [number(value, digits=column.digits, signed=column.signed) for value in values]
     if column.low:
-        texts = _with(texts, frame, column, column.low, column.high)
+        texts = _with(texts, frame, column, column.low, column.high, ends)
     if column.to:
         after = [number(value, digits=column.digits, signed=column.signed) for value in frame[column.to]]
         if column.low:
-            after = _with(after, frame, column, f"{column.to}_low", f"{column.to}_high")
+            after = _with(after, frame, column, f"{column.to}_low", f"{column.to}_high", ends)
         both = zip(texts, after, strict=True)
         texts = [NOTHING if one == other == NOTHING else f"{one} → {other}" for one, other in both]
     return texts
 
 
-def _with(texts: list[str], frame: pd.DataFrame, column: Column, low: str, high: str) -> list[str]:
+def _with(texts: list[str], frame: pd.DataFrame, column: Column, low: str, high: str, ends: str) -> list[str]:
+    def written(value: float) -> str:
+        return number(value, digits=column.digits, signed=column.signed)
+
     bounds = zip(frame[low].tolist(), frame[high].tolist(), strict=True)
     return [
-        text
-        if _missing(one) or _missing(other)
-        else f"{text} [{number(one, digits=column.digits, signed=column.signed)}, "
-        f"{number(other, digits=column.digits, signed=column.signed)}]"
+        text if _missing(one) or _missing(other) else f"{text} {ends.format(written(one), written(other))}"
         for text, (one, other) in zip(texts, bounds, strict=True)
     ]
 

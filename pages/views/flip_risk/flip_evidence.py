@@ -164,7 +164,10 @@ def _lead(files: Signature, scope: Narrowed, chosen: Slice) -> pd.DataFrame:
         known = found[found["evaluator"] == name]
         unknown = sum(math.isnan(cell.shifts.gap_within()[1]) for cell in cells if cell.evaluator == name)
         if known.empty:
-            told.append({"evaluator": name, "because": "no gap is known", "said": "", "unknown": 0})
+            nothing = dict.fromkeys(("d", "low", "high", "of_iqr", "n_items", "reach"), math.nan)
+            told.append(
+                nothing | {"evaluator": name, "because": "no gap is known", "said": "", "note": "", "unknown": 0}
+            )
             continue
         largest = furthest(known, value="d")
         families = [family_title(str(each)) for each in largest["family"]]

@@ -450,7 +450,7 @@ def test_more_like_this_leads_to_the_items_that_an_evaluator_embeds_closest(
     assert "cat and the 3 items most like it, by conse-lite0's image embeddings" in texts(app).replace(
         "\\", ""
     ).replace("*", "")
-    assert "of 4 items" in texts(app)
+    assert "**4 items**" in texts(app)
     app.button(key="failures.like.all").click().run()
     assert "like" not in app.query_params
     app.button(key="failures.like.0").click().run()

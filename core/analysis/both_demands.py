@@ -22,7 +22,7 @@ from core.analysis.table import View
 from core.charts.spec import Figure
 from core.statistics.arithmetic import row_medians
 from core.statistics.selectivity import NO_UNIT
-from core.statistics.wording import counted, listed
+from core.statistics.wording import counted, listed, metrics
 
 FALLS = "typically drops when the meaning breaks"
 NO_FALL = "typically does not drop when the meaning breaks"
@@ -241,13 +241,8 @@ def least_and_most(found: pd.DataFrame, edits: int) -> str:
     changed = known["nuisance"].map("{:.2f}".format)
     least, most = changed == changed.iloc[0], changed == changed.iloc[-1]
     said = f"Median change over {counted(edits, 'harmless edit')}: {changed.iloc[0]} SD"
-    names = known["evaluator"]
-    return said if least.all() else f"{said} ({_named(names[least])}) to {changed.iloc[-1]} SD ({_named(names[most])})"
-
-
-def _named(evaluators: pd.Series) -> str:
-    names = list(dict.fromkeys(map(str, evaluators)))
-    return listed(names) if len(names) < 3 else counted(len(names), "metric")
+    first, last = (metrics(list(known.loc[rows, "evaluator"].unique())) for rows in (least, most))
+    return said if least.all() else f"{said} ({first}) to {changed.iloc[-1]} SD ({last})"
 
 
 def half_asked(view: View) -> str:

@@ -33,11 +33,11 @@ def between(values: Iterable[float], *, digits: int = 0) -> str:
     """The ends of some values, once where they read the same.
 
     Example:
-        >>> between([3.1, 12.4]), between([12.4])
-        ('3 to 12', '12')
+        >>> between([3.1, 12.4]), between([1200.0])
+        ('3 to 12', '1,200')
     """
     known = sorted(values)
-    return " to ".join(dict.fromkeys(f"{end:.{digits}f}" for end in (known[0], known[-1])))
+    return " to ".join(dict.fromkeys(f"{end:,.{digits}f}" for end in (known[0], known[-1])))
 
 
 def metrics(names: Sequence[str]) -> str:

@@ -23,6 +23,7 @@ from core.features.flips.flip_questions import TURNED, as_families, named_cells,
 from core.features.flips.flip_risk_figures import reliability
 from core.probes.titles import family_title
 from core.statistics.flip_risk import LEAST_EVIDENCE, LEAST_PICTURES
+from core.statistics.wording import between
 from pages.views.common.collect import data_buttons, figure_buttons
 from pages.views.common.layers import draw_folded
 from pages.views.common.open_runs import KEYED, Signature, of_runs, unsure_words, view
@@ -118,7 +119,7 @@ def _gaps(found: pd.DataFrame) -> None:
 def _largest(found: pd.DataFrame) -> None:
     """Draw the largest gap of every metric, and what edits ask for it."""
     known = found["n_items"].dropna()
-    n = " to ".join(dict.fromkeys(f"{count:,.0f}" for count in (known.min(), known.max()) if len(known)))
+    n = between(known) if len(known) else ""
     st.caption(
         f"Between two single captions, not averages. A smaller gap is {REVERSED} by some kind of harmless edit"
         + (f" (n\u00a0=\u00a0{n} pictures)." if n else ".")

@@ -179,7 +179,7 @@ def _often(cells: pd.DataFrame, gap: float, unit: str) -> str:
     else:
         all_of = "all " * (len(worst) == cells["evaluator"].nunique())
         among = f"under {all_of}{len(worst)} metrics" if alike else "by metric"
-        often = f"**{' to '.join(dict.fromkeys((shares[-1], shares[0])))} %** of pairs, {among}"
+        often = f"**{between(100 * worst['risk'])} %** of pairs, {among}"
     return f"{ahead}{edit} puts the other ahead in {often}."
 
 

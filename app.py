@@ -15,26 +15,27 @@ from pages.views.common.server_door import limit_uploads
 
 ROOT = Path(__file__).resolve().parent
 
-share_arenas()
-keep_freed()
-catch_crashes()
-tell_refused_files()
-st.set_page_config(page_title="Invariscope", page_icon=ROOT / "assets" / "style" / "icon.png", layout="wide")
-st.logo(ROOT / "assets" / "style" / "icon.png", size="large")
-st.html(ROOT / "assets" / "style" / "app.css")
-expect_to_leave()
-with one_reader():
-    admit()
-    limit_uploads()
-    page = st.navigation(
-        [*at_the_door(), *map(entry_page, open_entries()), *former_addresses()],
-        position="hidden" if hidden() else "sidebar",
-        expanded=True,
-    )
-    if not hidden():
-        draw_find()
-        draw_foot()
-        tell_troubles()
-    describe_help()
-    with by_the_door():
-        page.run()
+if __name__ == "__main__":  # a process that is spawned beside a page prepares itself by this file, and shows nothing
+    share_arenas()
+    keep_freed()
+    catch_crashes()
+    tell_refused_files()
+    st.set_page_config(page_title="Invariscope", page_icon=ROOT / "assets" / "style" / "icon.png", layout="wide")
+    st.logo(ROOT / "assets" / "style" / "icon.png", size="large")
+    st.html(ROOT / "assets" / "style" / "app.css")
+    expect_to_leave()
+    with one_reader():
+        admit()
+        limit_uploads()
+        page = st.navigation(
+            [*at_the_door(), *map(entry_page, open_entries()), *former_addresses()],
+            position="hidden" if hidden() else "sidebar",
+            expanded=True,
+        )
+        if not hidden():
+            draw_find()
+            draw_foot()
+            tell_troubles()
+        describe_help()
+        with by_the_door():
+            page.run()

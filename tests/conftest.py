@@ -160,8 +160,13 @@ def make_squares(tmp_path: Path) -> Callable[[int], Corpus]:
 
 @pytest.fixture(autouse=True)
 def process_of_before() -> Iterator[None]:
-    """A page makes its process a server, and Python may offer it an evaluator; the next test starts without either."""
+    """A page makes its process a server and takes ``__main__``, and Python may offer it an evaluator.
+
+    The next test starts without them.
+    """
+    main = sys.modules["__main__"]
     yield
+    sys.modules["__main__"] = main
     if "core.registry" in sys.modules:
         sys.modules["core.registry"]._apart = False
     if "core.evaluators.registry" in sys.modules:

@@ -1,5 +1,6 @@
 """When readers left: what was theirs goes, what was freed goes back to the system, once for all who left meanwhile."""
 
+import multiprocessing
 import subprocess
 import sys
 import time
@@ -84,6 +85,16 @@ def test_a_session_of_the_app_is_noticed_when_it_ends(monkeypatch: pytest.Monkey
     for name in [name for name in cache_resource_api._resource_caches._function_caches if name is not None]:
         cache_resource_api.clear_session_cache(name)
     assert ended == ["left"]
+
+
+def test_a_process_that_is_spawned_beside_a_page_shows_nothing() -> None:
+    app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=120)
+    assert not app.run().exception
+    assert sys.modules["__main__"].__file__ == str(ROOT / "app.py")
+    beside = multiprocessing.get_context("spawn").Process(target=time.sleep, args=(0,))
+    beside.start()
+    beside.join(PATIENCE_S)
+    assert beside.exitcode == 0
 
 
 def test_pictures_of_a_study_stay_while_somebody_is_there() -> None:

@@ -183,11 +183,8 @@ def _known(value: float) -> float | None:
 
 
 def _rows(path: Path) -> dict[str, CaptionRow]:
-    """Rows with a caption by their id.
-
-    Raises:
-        BadCorpus: if there is none, two have one id, or the file has a column for each of several systems.
-    """
+    """Rows with a caption by their id; raises BadCorpus if there is none, two have one id, or the file has a column for
+    each of several systems."""
     table = read_caption_table(path)
     found: dict[str, CaptionRow] = {}
     columns: list[str] = []

@@ -171,11 +171,7 @@ def references(values: Iterable[str] | None) -> tuple[str, ...]:
 
 
 def key_values(pairs: Iterable[str] | None) -> dict[str, str]:
-    """Read ``key=value`` options.
-
-    Raises:
-        InvalidInput: for a pair without ``=``, an empty key, or a key given twice.
-    """
+    """Read ``key=value`` options; raises InvalidInput for a pair without ``=``, an empty key, or a key given twice."""
     options: dict[str, str] = {}
     for pair in pairs or ():
         key, separator, value = pair.partition("=")

@@ -140,11 +140,8 @@ def get(
 
 
 def _say_what_comes(kind: "type[Published]") -> None:
-    """Say what will be fetched and how large it is, before anything is.
-
-    Raises:
-        NotAvailable: if it needs a set that no command can fetch; the others would be fetched in vain.
-    """
+    """Say what will be fetched and how large it is; NotAvailable if a set that it needs cannot be, before others
+    are."""
     from core.errors import NotAvailable
     from core.evaluators.weights.download import refusal
 

@@ -124,11 +124,7 @@ def _answers(files: list[Path], folder: "PairFolder") -> "list[Imported]":
 
 
 def read_range(text: str) -> tuple[float, float | None]:
-    """Read ``LOW,HIGH`` or ``LOW,``.
-
-    Raises:
-        InvalidInput: for anything else.
-    """
+    """Read ``LOW,HIGH`` or ``LOW,``; raises InvalidInput for anything else."""
     import math
 
     low, comma, high = (part.strip() for part in text.partition(","))

@@ -189,11 +189,8 @@ VIEW = "view"
 
 
 def address(view: str) -> tuple[str, dict[str, str]]:
-    """File of the entry that holds a view, and the parameters of its link.
-
-    Raises:
-        KeyError: if there is no view of this name.
-    """
+    """File of the entry that holds a view, and the parameters of its link; raises KeyError if there is no view of this
+    name."""
     found = {each.name: each for each in views()}[view]
     file = next(each.file for each in entries() if each.name == found.entry)
     first = next(each.name for each in views() if each.entry == found.entry)
@@ -235,21 +232,13 @@ def _importable(code: str) -> Iterator[Callable[..., Any]]:
 
 
 def job_kind(kind: str) -> object:
-    """The class of a kind of jobs; None where no feature has it.
-
-    Raises:
-        NotAvailable: if it cannot be imported.
-    """
+    """The class of a kind of jobs; None where no feature has it. Raises NotAvailable if it cannot be imported."""
     known = {each.kind: each.code for feature in features() for each in feature.jobs}
     return follow(known[kind]) if kind in known else None
 
 
 def follow(code: str) -> object:
-    """Import what ``module:attribute`` names.
-
-    Raises:
-        NotAvailable: if it cannot be imported.
-    """
+    """Import what ``module:attribute`` names; raises NotAvailable if it cannot be imported."""
     module, _, name = code.partition(":")
     try:
         return getattr(importlib.import_module(module), name)

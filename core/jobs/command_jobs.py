@@ -66,12 +66,8 @@ class GetRequest(OneCommand):
         return ["evaluators", "get", self.name]
 
     def check(self) -> None:
-        """Find out cheaply what would stop it at once.
-
-        Raises:
-            UnknownName: for an unknown evaluator.
-            InvalidInput: for one without weights to fetch.
-        """
+        """Find out cheaply what would stop it at once; raises UnknownName for an unknown evaluator, and InvalidInput
+        for one without weights to fetch."""
         if not issubclass(find(self.name), Published):
             raise InvalidInput(f"{self.name} has no weights to fetch; choose a published evaluator that is not here")
 
@@ -129,11 +125,7 @@ class MeasureRequest(OneCommand):
         return words + (["--device", self.device] if self.device is not None else [])
 
     def check(self) -> None:
-        """Find out cheaply what would stop the measurement at once.
-
-        Raises:
-            InvalidInput: if there is no such run.
-        """
+        """Find out cheaply what would stop the measurement at once; raises InvalidInput if there is no such run."""
         _check_run(self.run, "measure a calibration of")
 
     def same(self, other: object) -> bool:
@@ -305,11 +297,7 @@ class CheckRequest(OneCommand):
 
 
 def check_request(**fields: Any) -> CheckRequest:
-    """Make a request of what a reader chose.
-
-    Raises:
-        InvalidInput: naming the field.
-    """
+    """Make a request of what a reader chose; raises InvalidInput naming the field."""
     return CheckRequest.of(**{**fields, "evaluator": absolute(str(fields.get("evaluator", "")))})
 
 
@@ -406,11 +394,7 @@ class CheckReport(_Read):
 
 
 def read_report(path: Path) -> CheckReport:
-    """Read a report.
-
-    Raises:
-        StoreError: if it is missing or was changed by somebody.
-    """
+    """Read a report; raises StoreError if it is missing or was changed by somebody."""
     try:
         if path.stat().st_size > MOST_BYTES:
             raise InvalidInput(f"it has more than {MOST_BYTES} bytes")

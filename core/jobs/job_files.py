@@ -91,11 +91,7 @@ Shape = TypeVar("Shape", bound=BaseModel)
 
 
 def read_shape(path: Path, shape: type[Shape]) -> Shape:
-    """Read a JSON file of a known shape.
-
-    Raises:
-        StoreError: if it is missing, cut, or was changed by somebody.
-    """
+    """Read a JSON file of a known shape; raises StoreError if it is missing, cut, or was changed by somebody."""
     try:
         with path.open("rb") as file:
             data = file.read(LARGEST_FILE + 1)
@@ -112,11 +108,8 @@ def read_shape(path: Path, shape: type[Shape]) -> Shape:
 
 
 def read_job(folder: Path) -> tuple[OneCommand, State]:
-    """Read a job's request and state.
-
-    Raises:
-        StoreError: if a file cannot be used, or names another job than the folder.
-    """
+    """Read a job's request and state; raises StoreError if a file cannot be used, or names another job than the
+    folder."""
     request = read_shape(folder / JOB, _Kind).of(folder / JOB)
     if request.run_id != folder.name:
         raise StoreError(
@@ -142,11 +135,8 @@ def _digest(value: Any) -> str:
 
 
 def write_shape(path: Path, value: BaseModel) -> None:
-    """Write a JSON file with its checksum aside and rename it.
-
-    Raises:
-        StoreError: if it cannot be written; what stood there still stands.
-    """
+    """Write a JSON file with its checksum aside and rename it; raises StoreError if it cannot, and the old one
+    stands."""
     told = value.model_dump(mode="json")
     write_json(path, {**told, _SUM: _digest(told)})
 
@@ -171,11 +161,7 @@ def half_jobs(jobs: Path) -> list[Path]:
 
 
 def job_folder(jobs: Path, job_id: str) -> Path:
-    """Folder of a job that is there.
-
-    Raises:
-        InvalidInput: for a text that is no id, or a job that is not there.
-    """
+    """Folder of a job that is there; raises InvalidInput for a text that is no id, or a job that is not there."""
     folder = jobs / check_run_id(job_id)
     if not (folder / JOB).is_file():
         known = ", ".join(path.name for path in job_folders(jobs)) or "none"
@@ -185,11 +171,8 @@ def job_folder(jobs: Path, job_id: str) -> Path:
 
 @contextmanager
 def queue_lock(jobs: Path, *, timeout_s: float = 20.0) -> Iterator[None]:
-    """Be the only one that changes a state or decides whether a worker is needed.
-
-    Raises:
-        StoreError: if the folder cannot be written, or somebody holds the lock too long.
-    """
+    """Be the only one that changes a state or decides whether a worker is needed; raises StoreError if the folder
+    cannot be written, or somebody holds the lock too long."""
     try:
         jobs.mkdir(parents=True, exist_ok=True)
         lock = filelock.FileLock(jobs / QUEUE_LOCK, timeout=timeout_s)

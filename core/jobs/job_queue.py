@@ -174,12 +174,8 @@ def start(request: OneCommand, jobs: Path | None = None, *, work: bool = True) -
 
 
 def get(job_id: str, jobs: Path | None = None) -> Job:
-    """Read one job as :func:`list_jobs` tells it.
-
-    Raises:
-        InvalidInput: if there is none of that id.
-        StoreError: if its files cannot be used.
-    """
+    """Read one job as :func:`list_jobs` tells it; raises InvalidInput if there is none of that id, and StoreError if
+    its files cannot be used."""
     jobs = settings.jobs_dir() if jobs is None else jobs
     folder = job_files.job_folder(jobs, job_id)
     job_files.read_job(folder)
@@ -187,11 +183,8 @@ def get(job_id: str, jobs: Path | None = None) -> Job:
 
 
 def cancel(job_id: str, jobs: Path | None = None) -> Job:
-    """Take a job out of the line, or have the running one stopped as by Ctrl-C; what it finished is kept.
-
-    Raises:
-        InvalidInput: if it has ended already.
-    """
+    """Take a job out of the line, or have the running one stopped as by Ctrl-C; what it finished is kept. Raises
+    InvalidInput if it has ended already."""
     jobs = settings.jobs_dir() if jobs is None else jobs
     with job_files.queue_lock(jobs):
         job = get(job_id, jobs)
@@ -207,11 +200,8 @@ def cancel(job_id: str, jobs: Path | None = None) -> Job:
 
 
 def resume(job_id: str, jobs: Path | None = None, *, work: bool = True) -> Job:
-    """Put a job that ended early in line again; its run goes on where it was.
-
-    Raises:
-        InvalidInput: if it has not ended, or is complete.
-    """
+    """Put a job that ended early in line again; its run goes on where it was. Raises InvalidInput if it has not ended,
+    or is complete."""
     jobs = settings.jobs_dir() if jobs is None else jobs
     with job_files.queue_lock(jobs):
         job = get(job_id, jobs)
@@ -225,11 +215,8 @@ def resume(job_id: str, jobs: Path | None = None, *, work: bool = True) -> Job:
 
 
 def forget(job_ids: Sequence[str], jobs: Path | None = None) -> None:
-    """Take jobs that have ended off the list, with their logs; their runs stay.
-
-    Raises:
-        InvalidInput: if one has not ended.
-    """
+    """Take jobs that have ended off the list, with their logs; their runs stay. Raises InvalidInput if one has not
+    ended."""
     jobs = settings.jobs_dir() if jobs is None else jobs
     with job_files.queue_lock(jobs):
         known = {job.id: job for job in list_jobs(jobs)[0]}

@@ -59,11 +59,7 @@ class OneCommand(Asked):
 
     @abstractmethod
     def check(self) -> None:
-        """Find out cheaply, before a job is made, what would stop it at once.
-
-        Raises:
-            InvariscopeError: saying what.
-        """
+        """Find out cheaply, before a job is made, what would stop it at once; raises InvariscopeError saying what."""
 
     @abstractmethod
     def arguments(self, *, resume: bool = False) -> list[str]:
@@ -185,11 +181,7 @@ class AuditJob(AuditRequest, OneCommand):
         return [sys.executable, "-m", "core", *self.arguments(resume=resume), "--progress-file", str(progress)]
 
     def load(self) -> Corpus:
-        """Read the corpus.
-
-        Raises:
-            InvariscopeError: if it cannot be read.
-        """
+        """Read the corpus; raises InvariscopeError if it cannot be read."""
         return corpora.find(self.corpus).load(None if self.root is None else Path(self.root), **self.options)
 
     def check(self) -> None:
@@ -224,11 +216,8 @@ class AuditJob(AuditRequest, OneCommand):
 
 
 def audit_request(**fields: Any) -> AuditJob:
-    """Make a request of what a reader filled in; the subject is the template where none is named.
-
-    Raises:
-        InvalidInput: naming the field.
-    """
+    """Make a request of what a reader filled in; the subject is the template where none is named. Raises InvalidInput
+    naming the field."""
     if fields.get("root") is not None:
         fields["root"] = str(Path(fields["root"]).expanduser().absolute())
     fields["evaluators"] = tuple(map(absolute, fields.get("evaluators", ())))
@@ -238,13 +227,8 @@ def audit_request(**fields: Any) -> AuditJob:
 
 
 def check_available(references: Iterable[str]) -> None:
-    """Find out whether evaluators can be loaded here.
-
-    Raises:
-        UnknownName: for one that is not registered.
-        NotAvailable: for one that is not on this machine, with the
-                command that gets it.
-    """
+    """Find out whether evaluators can be loaded here; raises UnknownName for one that is not registered, and
+    NotAvailable for one that is not on this machine, with the command that gets it."""
     for reference in references:
         evaluator = find(reference)
         available = evaluator.availability()
@@ -256,20 +240,14 @@ def check_available(references: Iterable[str]) -> None:
 
 
 def check_folder(text: str) -> Path:
-    """Return a folder on this machine.
-
-    Raises:
-        InvalidInput: saying whether nothing is there, or a file, or something that may not be read.
-    """
+    """Return a folder on this machine; raises InvalidInput saying whether nothing is there, or a file, or something
+    that may not be read."""
     return _there(text, "folder", "is a file; give the folder that holds the images")
 
 
 def check_file(text: str) -> Path:
-    """Return a file on this machine.
-
-    Raises:
-        InvalidInput: saying whether nothing is there, or a folder, or something that may not be read.
-    """
+    """Return a file on this machine; raises InvalidInput saying whether nothing is there, or a folder, or something
+    that may not be read."""
     return _there(text, "file", "is a folder; give the publisher's file")
 
 
@@ -303,11 +281,7 @@ def _ordinary(path: Path, kind: str) -> None:
 
 
 def read_options(text: str) -> dict[str, str]:
-    """Read ``key=value, key=value``.
-
-    Raises:
-        InvalidInput: for a part without ``=`` or a key given twice.
-    """
+    """Read ``key=value, key=value``; raises InvalidInput for a part without ``=`` or a key given twice."""
     options: dict[str, str] = {}
     for part in filter(None, map(str.strip, text.split(","))):
         key, separator, value = (each.strip() for each in part.partition("="))

@@ -244,11 +244,8 @@ def halves(
     ratings: pd.DataFrame | None = None,
     judged: Mapping[str, pd.Series] = MappingProxyType({}),
 ) -> tuple[Orbits, Orbits, dict[str, np.ndarray], dict[str, np.ndarray]]:
-    """Scores of the dev and of the test split, and what each is held to; see :func:`fit`.
-
-    Raises:
-        InvalidInput: if the evaluator has no shifts, an H is not known, or a split would be empty.
-    """
+    """Scores of the dev and of the test split, and what each is held to; see :func:`fit`. Raises InvalidInput if the
+    evaluator has no shifts, an H is not known, or a split would be empty."""
     own = orbits(view, evaluator)
     others = _others(view, own, ratings, judged, against)
     on_dev, on_test = (each[view.items] for each in _split(view.table.view()))

@@ -119,22 +119,14 @@ def place(found: Measurement) -> Path:
 
 
 def write(found: Measurement) -> Path:
-    """Write a measurement as a whole file or nothing, and return where.
-
-    Raises:
-        StoreError: if it cannot be written; what stood there still stands.
-    """
+    """Write a measurement and return where; raises StoreError if it cannot be, and what stood there still stands."""
     path = place(found)
     write_json(path, found.model_dump(mode="json"))
     return path
 
 
 def read(path: Path) -> Measurement:
-    """Read and check a measurement.
-
-    Raises:
-        StoreError: if it is no measurement.
-    """
+    """Read and check a measurement; raises StoreError if it is no measurement."""
     try:
         if path.stat().st_size > LARGEST:
             raise StoreError(f"{path} is larger than {LARGEST >> 20} MB and is left out; measure again")

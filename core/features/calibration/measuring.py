@@ -253,11 +253,7 @@ def _spent(run: Run, seconds: float) -> float:
 
 
 def _check_same(asked: Asked, found: Measurement) -> None:
-    """Refuse scores of other pictures than the run's.
-
-    Raises:
-        InvalidInput: naming the largest difference.
-    """
+    """Refuse scores of other pictures than the run's, naming the largest difference."""
     apart = difference(asked.fit, found)
     if apart > SAME:
         raise InvalidInput(

@@ -95,10 +95,7 @@ def _families(view: View, evaluator: str) -> Iterator[tuple[str, tuple[str, ...]
 
 def orbits(view: View, evaluator: str) -> Orbits:
     """Scores of one evaluator over the items of a view; controls and invisible edits, the noise floor, are left out.
-
-    Raises:
-        InvalidInput: if no shift of the evaluator is left.
-    """
+    Raises InvalidInput if no shift of the evaluator is left."""
     table, families = view.table, {}
     for name, probes, stored in _families(view, evaluator):
         before = table.before(evaluator, probes)

@@ -132,22 +132,16 @@ Part = tuple[np.ndarray, np.ndarray, np.ndarray]
 
 
 def corrections(scores: Orbits, terms: Terms) -> Corrections:
-    """Corrections of every score, on any split; see the head of this module for each reading.
-
-    Raises:
-        InvalidInput: if a family or probe was not there when the terms were learnt.
-    """
+    """Corrections of every score, on any split; see the head of this module for each reading. Raises InvalidInput if a
+    family or probe was not there when the terms were learnt."""
     return together(
         len(scores.clean), {name: weighted(part, name, terms) for name, part in parts(scores, terms).items()}
     )
 
 
 def parts(scores: Orbits, terms: Terms) -> dict[str, Part]:
-    """By family, the corrections before they are weighted: they are the same for all weights.
-
-    Raises:
-        InvalidInput: as :func:`corrections`.
-    """
+    """By family, the corrections before they are weighted: they are the same for all weights; raises InvalidInput as
+    :func:`corrections`."""
     unknown = sorted(
         [name for name in scores.families if name not in terms.weights]
         + [p for name, f in scores.families.items() for p in f.probes if p not in terms.shifts.get(name, {})]

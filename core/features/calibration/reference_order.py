@@ -96,11 +96,7 @@ def reference_order(
 
 
 def _held(captions: pd.DataFrame, corpus: str) -> pd.Series:
-    """Caption of the unedited pair by (corpus, item).
-
-    Raises:
-        InvalidInput: if there is none.
-    """
+    """Caption of the unedited pair by (corpus, item); raises InvalidInput if there is none."""
     rows = captions[captions["corpus"] == corpus].drop_duplicates(["corpus", "item"])
     if rows.empty:
         raise InvalidInput(f"the run has no unedited caption of corpus {corpus}; audit the unedited pairs")
@@ -108,11 +104,8 @@ def _held(captions: pd.DataFrame, corpus: str) -> pd.Series:
 
 
 def _references(held: pd.Series, corpus: Corpus, run: str, *, own: bool) -> list[tuple[str, ...]]:
-    """The other captions of every item, without the one that is scored.
-
-    Raises:
-        InvalidInput: if an item is gone, or its caption is another one now.
-    """
+    """The other captions of every item, without the one that is scored; raises InvalidInput if an item is gone, or its
+    caption is another one now."""
     items, found, changed = corpus.by_id(), list[tuple[str, ...]](), list[str]()
     for name, caption in zip(held.index.get_level_values("item"), held, strict=True):
         item = items.get(str(name))

@@ -28,12 +28,8 @@ def set_consent(study: Study, text: str) -> None:
 
 
 def agree(study: Study, annotator: str, digest: str) -> None:
-    """Note that an annotator agreed to the text of that digest; the log adds the time.
-
-    Raises:
-        Refused: if the text is another one by now.
-        InvalidInput: if there is no such annotator.
-    """
+    """Note that an annotator agreed to the text of that digest; the log adds the time. Raises Refused if the text is
+    another one by now, and InvalidInput if there is no such annotator."""
 
     def rows(ledger: Ledger) -> list[dict[str, Any]]:
         check_wording(ledger, digest)
@@ -50,11 +46,7 @@ def accepted(annotator: str, digest: str) -> dict[str, Any]:
 
 
 def check_wording(ledger: Ledger, digest: str | None) -> None:
-    """Refuse an agreement to a wording that is not the present one.
-
-    Raises:
-        Refused: if it is not.
-    """
+    """Refuse an agreement to a wording that is not the present one."""
     if (ledger.consent.digest if ledger.consent else None) != digest:
         raise Refused("The text was changed while you read it; please read it again.")
 
@@ -75,11 +67,7 @@ class Instructions:
 
 
 def instructions(kind: str) -> Instructions:
-    """Read the instructions of a kind.
-
-    Raises:
-        StoreError: if the file is gone or broken.
-    """
+    """Read the instructions of a kind; raises StoreError if the file is gone or broken."""
     path = settings.assets_dir() / "studies" / "instructions.toml"
     try:
         told = tomllib.loads(path.read_text(encoding="utf-8"))

@@ -58,11 +58,7 @@ class Pictures:
 
 
 def load_corpus(origin: Origin) -> Corpus:
-    """Read a corpus as a run read it.
-
-    Raises:
-        InvariscopeError: if it cannot be read here.
-    """
+    """Read a corpus as a run read it; raises InvariscopeError if it cannot be read here."""
     return read_again(origin)
 
 
@@ -76,11 +72,8 @@ def _origin(definition: Definition, name: str) -> Origin:
 
 
 def make_pictures(definition: Definition, item: StudyItem, *, load: Load = load_corpus) -> Pictures:
-    """Make the pictures of one item.
-
-    Raises:
-        NotAvailable: if the corpus, the item or the probe is not here any more, or makes something else now.
-    """
+    """Make the pictures of one item; raises NotAvailable if the corpus, the item or the probe is not here any more, or
+    makes something else now."""
     try:
         corpus = load(_origin(definition, item.corpus))
         found = corpus.get(item.item)
@@ -99,11 +92,8 @@ def make_pictures(definition: Definition, item: StudyItem, *, load: Load = load_
 
 
 def _pixels(bench: Workbench, item: StudyItem, name: str) -> np.ndarray:
-    """Pixels of one side of an item whose image is edited, uint8 RGB [H, W, 3], of a video [T, H, W, 3].
-
-    Raises:
-        InvariscopeError: if the probe is not here, or cannot be applied any more.
-    """
+    """Pixels of one side of an item whose image is edited, uint8 RGB [H, W, 3], of a video [T, H, W, 3]; raises
+    InvariscopeError if the probe is not here, or cannot be applied any more."""
     if name == IDENTITY:
         return bench.pixels
     made = bench.make(catalogue().get(name))
@@ -113,11 +103,7 @@ def _pixels(bench: Workbench, item: StudyItem, name: str) -> np.ndarray:
 
 
 def make_example(definition: Definition, corpus: str, item: str, *, load: Load = load_corpus) -> bytes:
-    """PNG of an unedited item, for the instructions.
-
-    Raises:
-        NotAvailable: if it is not here any more.
-    """
+    """PNG of an unedited item, for the instructions; raises NotAvailable if it is not here any more."""
     try:
         return encode_png(as_picture(read_item(load(_origin(definition, corpus)).get(item)).pixels))
     except (InvariscopeError, OSError) as error:
@@ -210,11 +196,8 @@ def open_study(
 
 
 def labels_in_pictures(run: Run, *, load: Load = load_corpus) -> Mapping[str, Collection[str]]:
-    """Labels of everything annotated in each picture of a run's corpus; only what is annotated can be known.
-
-    Raises:
-        NotAvailable: if the corpus is not here.
-    """
+    """Labels of everything annotated in each picture of a run's corpus; only what is annotated can be known. Raises
+    NotAvailable if the corpus is not here."""
     corpus = load(origin_of_run(run))
     return {item.id: {other.label for other in item.others} for item in corpus.items}
 

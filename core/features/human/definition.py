@@ -154,11 +154,7 @@ class Definition:
         return (ORIGINAL, VARIANT)[int(stream(self.seed, "side", annotator, item).integers(2))]
 
     def item(self, item_id: str) -> StudyItem:
-        """Return an item of the study by its id.
-
-        Raises:
-            InvalidInput: if the study has no such item.
-        """
+        """Return an item of the study by its id; raises InvalidInput if the study has no such item."""
         for item in self.items:
             if item.id == item_id:
                 return item
@@ -177,11 +173,7 @@ def _digest(told: Mapping[str, Any]) -> str:
 
 
 def check_study_id(study_id: str) -> str:
-    """Return a study id that is safe as the name of a folder.
-
-    Raises:
-        InvalidInput: for anything else.
-    """
+    """Return a study id that is safe as the name of a folder; raises InvalidInput for anything else."""
     if not _STUDY_ID.fullmatch(study_id):
         raise InvalidInput(
             f"a study id has 1 to 60 letters, digits, dots, dashes or underscores, got {study_id[:80]!r}"
@@ -190,11 +182,8 @@ def check_study_id(study_id: str) -> str:
 
 
 def read_definition(folder: Path) -> Definition:
-    """Read ``study.json`` of a study's folder.
-
-    Raises:
-        StoreError: if there is none, it is broken, or a newer Invariscope wrote it.
-    """
+    """Read ``study.json`` of a study's folder; raises StoreError if there is none, it is broken, or a newer Invariscope
+    wrote it."""
     path = Path(folder) / DEFINITION
     try:
         told = json.loads(path.read_text(encoding="utf-8"))
@@ -236,11 +225,8 @@ def _from_json(told: Any, path: Path) -> Definition:
 
 
 def _of_types(made: _Made) -> _Made:
-    """Return what was made of a file, whose texts and numbers are what its class says they are.
-
-    Raises:
-        TypeError: naming the first that is not.
-    """
+    """Return what was made of a file, whose texts and numbers are what its class says they are; raises TypeError naming
+    the first that is not."""
     for name, kind in get_type_hints(type(made)).items():
         value = getattr(made, name)
         plain = kind in (str, int, float, str | None)

@@ -89,11 +89,8 @@ class Practice:
 
     @classmethod
     def read(cls, row: Mapping[str, Any], definition: Definition) -> "Practice | None":
-        """Read a row of the log; without an exercise there is no practice.
-
-        Raises:
-            InvalidInput: if an item, an answer or a number is not one.
-        """
+        """Read a row of the log; without an exercise there is no practice. Raises InvalidInput if an item, an answer or
+        a number is not one."""
         exercises = tuple(_exercise(each, definition) for each in row["exercises"])
         if len(exercises) > MOST_EXERCISES:
             raise InvalidInput(f"practice has at most {MOST_EXERCISES} items, got {len(exercises)}")
@@ -147,11 +144,8 @@ class Prolific:
 
 
 def check_consent(text: object) -> str:
-    """Return a text of consent without the blanks around it.
-
-    Raises:
-        InvalidInput: if it is no text, too long, or holds characters that cannot be read.
-    """
+    """Return a text of consent without the blanks around it; raises InvalidInput if it is no text, too long, or holds
+    characters that cannot be read."""
     if not isinstance(text, str):
         raise InvalidInput("the consent is a text")
     clean = text.replace("\r\n", "\n").strip()

@@ -262,11 +262,8 @@ def _answer(row: Mapping[str, Any], question: str, study: Study) -> Value | None
 
 
 def _settled(votes: list[dict[str, Any]], told: Counter[str], name: str) -> list[dict[str, Any]]:
-    """One vote an annotator and item: the last version of an annotation, and one of several annotations.
-
-    Raises:
-        InvalidInput: for annotations that differ, of which nothing says which came last.
-    """
+    """One vote an annotator and item: the last version of an annotation, and one of several annotations; raises
+    InvalidInput for annotations that differ, of which nothing says which came last."""
     groups: dict[tuple[str, str], dict[object, dict[str, Any]]] = {}
     for place, vote in enumerate(votes):
         own = groups.setdefault((vote["annotator"], vote["item"]), {})

@@ -42,11 +42,7 @@ class Question:
     after: Value | None = None
 
     def check(self, value: object) -> Value:
-        """Return a value that is one of the answers.
-
-        Raises:
-            InvalidInput: for any other.
-        """
+        """Return a value that is one of the answers; raises InvalidInput for any other."""
         for answer in self.answers:
             if type(answer.value) is type(value) and answer.value == value:
                 return answer.value
@@ -75,11 +71,7 @@ class Kind:
     source: str
 
     def question(self, name: object) -> Question:
-        """Return a question by name.
-
-        Raises:
-            InvalidInput: if the kind does not ask it.
-        """
+        """Return a question by name; raises InvalidInput if the kind does not ask it."""
         for question in self.questions:
             if question.name == name:
                 return question
@@ -191,11 +183,7 @@ KINDS = {kind.name: kind for kind in (ACCEPTABILITY, SINGLE, PAIRED_RATING, CORR
 
 
 def kind_of(name: object) -> Kind:
-    """Return a kind by name.
-
-    Raises:
-        InvalidInput: if there is none.
-    """
+    """Return a kind by name; raises InvalidInput if there is none."""
     if name not in KINDS:
         raise InvalidInput(f"a study is of kind {', '.join(KINDS)}, got {str(name)[:40]!r}")
     return KINDS[str(name)]

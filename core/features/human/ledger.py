@@ -111,12 +111,8 @@ class Ledger:
         self.by_pid: dict[str, str] = {}
 
     def apply(self, row: Mapping[str, Any]) -> None:
-        """Take one row in.
-
-        Raises:
-            NewerRow: for a kind that this version does not know.
-            Exception: for a row that makes no sense here; nothing of it counts.
-        """
+        """Take one row in; raises NewerRow for a kind that this version does not know, and Exception for a row that
+        makes no sense here; nothing of it counts."""
         if row.get("study") != self.definition.id:
             raise InvalidInput("a row of another study")
         getattr(self, f"_on_{_known(row['row'])}")(row)

@@ -56,12 +56,9 @@ def rows_of_records(records: Sequence[Mapping[str, Any]], kind: Kind, *, name: s
 
 
 def rows_of_table(records: Sequence[Mapping[str, Any]], kind: Kind) -> list[Row] | None:
-    """Rows of a table with a line an answer, as crowd-kit and toloka have it; None where it is none.
-
-    Raises:
-        InvalidInput: for label-studio's CSV, which leaves skips out, and for several questions without a column that
-            says which.
-    """
+    """Rows of a table with a line an answer, as crowd-kit and toloka have it; None where it is none. Raises
+    InvalidInput for label-studio's CSV, which leaves skips out, and for several questions without a column that says
+    which."""
     first = records[0]
     if {"annotation_id", "lead_time"} <= set(first):
         raise InvalidInput("label-studio's CSV leaves skipped annotations out; export JSON there, and give that")

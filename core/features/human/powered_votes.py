@@ -153,11 +153,8 @@ def _steadiness(table: ScoreTable, evaluator: str) -> np.ndarray:
 
 
 def _frame(study: Study, table: ScoreTable) -> _Frame:
-    """The pairs of every stratum as the study drew them, from the scores of its run.
-
-    Raises:
-        InvalidInput: if they are not those that it drew from.
-    """
+    """The pairs of every stratum as the study drew them, from the scores of its run; raises InvalidInput if they are
+    not those that it drew from."""
     definition = study.definition
     if not definition.strata:
         raise InvalidInput(

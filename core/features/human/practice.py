@@ -63,11 +63,7 @@ def set_practice(study: Study, exercises: Sequence[Exercise], *, needed: int, tr
 
 
 def lesson(study: Study, annotator: str) -> Lesson:
-    """Where an annotator is in practice.
-
-    Raises:
-        InvalidInput: if there is no practice, or no such annotator.
-    """
+    """Where an annotator is in practice; raises InvalidInput if there is no practice, or no such annotator."""
     ledger = study.state()
     if ledger.practice is None or annotator not in ledger.annotators:
         raise InvalidInput(f"study {study.id!r} has no practice for {annotator[:40]!r}")

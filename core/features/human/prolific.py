@@ -50,11 +50,8 @@ class Visit:
 
 
 def read_visit(told: Mapping[str, str]) -> Visit | None:
-    """Read the parameters of a link; None where it holds no id.
-
-    Raises:
-        Refused: if the id cannot be one of Prolific's. The others are left out where they cannot be.
-    """
+    """Read the parameters of a link; None where it holds no id. Raises Refused for an id that cannot be one of
+    Prolific's; the others are left out then."""
     if PID not in told:
         return None
     pid = str(told[PID]).strip().lower()
@@ -70,11 +67,7 @@ def new_code() -> str:
 
 
 def check_code(code: str) -> str:
-    """Return a code that is safe in an address.
-
-    Raises:
-        InvalidInput: for anything else.
-    """
+    """Return a code that is safe in an address; raises InvalidInput for anything else."""
     if not CODE.fullmatch(code):
         raise InvalidInput(f"a code has 4 to 40 letters, digits, dashes or underscores, got {code[:60]!r}")
     return code
@@ -159,11 +152,8 @@ def recruits(study: Study, token: object) -> bool:
 
 
 def participant(study: Study, visit: Visit | None) -> str | None:
-    """The annotator that a visitor of the study's link is; None for somebody new.
-
-    Raises:
-        Refused: without an id, and for one who was withdrawn.
-    """
+    """The annotator that a visitor of the study's link is; None for somebody new. Raises Refused without an id, and for
+    one who was withdrawn."""
     if visit is None:
         raise Refused(
             "This link is for participants who come from Prolific, and it lacks your Prolific ID; open the "
@@ -177,11 +167,7 @@ def participant(study: Study, visit: Visit | None) -> str | None:
 
 
 def check_room(study: Study) -> None:
-    """Refuse a newcomer where nothing is left to do, before they read on.
-
-    Raises:
-        Refused: saying so.
-    """
+    """Raise Refused to a newcomer where nothing is left to do, before they read on."""
     state = study.state()
     if state.status == OPEN:
         _room(state, "a newcomer", study.now())
@@ -251,11 +237,7 @@ def completion_code(ledger: Ledger, annotator: Annotator) -> str | None:
 
 
 def _room(ledger: Ledger, name: str, now: float) -> tuple[str, ...]:
-    """Items for a newcomer.
-
-    Raises:
-        Refused: if there are none, or too many annotators.
-    """
+    """Items for a newcomer; Refused if there are none, or too many annotators."""
     count = ledger.prolific.items if ledger.prolific else 0
     queue = queue_of_newcomer(ledger, name, count=count, now=now) if count else ()
     if not queue or len(ledger.annotators) >= ANNOTATOR_LIMIT:

@@ -86,12 +86,8 @@ class Study:
 
     @classmethod
     def create(cls, parent: Path, definition: Definition, *, clock: Callable[[], float] = time.time) -> "Study":
-        """Write a new study and open it.
-
-        Raises:
-            InvalidInput: if there is one of that id, or a number is out of range.
-            StoreError: if it cannot be written.
-        """
+        """Write a new study and open it; raises InvalidInput if there is one of that id, or a number is out of range,
+        and StoreError if it cannot be written."""
         check_study_id(definition.id)
         if not 1 <= definition.per_item <= 50:
             raise InvalidInput(f"an item takes 1 to 50 annotators, got {definition.per_item}")
@@ -139,22 +135,15 @@ class Study:
             return self._replay.told()
 
     def check(self) -> bool:
-        """Whether every vote of the log could be read; one that was never written to its end is none.
-
-        Raises:
-            StoreError: if nothing can be said of the votes: the log is empty or gone, or a newer version wrote to it.
-        """
+        """Whether every vote of the log could be read; one that was never written to its end is none. Raises StoreError
+        if nothing can be said of the votes: the log is empty or gone, or a newer version wrote to it."""
         with self._lock:
             self._refresh()
             self._replay.check()
             return not self._replay.lost
 
     def annotator_of(self, token: object) -> str:
-        """Return whose token it is.
-
-        Raises:
-            Refused: if it is nobody's (any more).
-        """
+        """Return whose token it is; raises Refused if it is nobody's (any more)."""
         if tokens.well_formed(token):
             with self._lock:
                 self._refresh()
@@ -217,21 +206,14 @@ class Study:
     # The coordinator
 
     def set_status(self, status: str) -> None:
-        """Open, pause or close the study.
-
-        Raises:
-            InvalidInput: for another word.
-        """
+        """Open, pause or close the study; raises InvalidInput for another word."""
         if status not in STATUSES:
             raise InvalidInput(f"a study is {', '.join(STATUSES)}, got {status!r}")
         self._write(lambda: [{"row": "status", "status": status}])
 
     def set_attention_rate(self, rate: float) -> None:
-        """Change how often attention items come, for what is still to be shown.
-
-        Raises:
-            InvalidInput: if the rate is not in [0, 0.5].
-        """
+        """Change how often attention items come, for what is still to be shown; raises InvalidInput if the rate is not
+        in [0, 0.5]."""
         if not 0 <= rate <= 0.5:
             raise InvalidInput(f"the rate of attention items lies in [0, 0.5], got {rate}")
         self._write(lambda: [{"row": "settings", "attention_rate": rate}])
@@ -369,11 +351,7 @@ class Study:
             self._assign()
 
     def secret(self) -> str:
-        """What tokens are made of; for this room alone.
-
-        Raises:
-            StoreError: if it is gone.
-        """
+        """What tokens are made of; for this room alone. Raises StoreError if it is gone."""
         secret = tokens.read_secret(self.folder)
         if secret is None:
             raise StoreError(f"{self.folder / tokens.SECRET} is gone; restore it from a copy: new links need it")

@@ -251,11 +251,7 @@ def _row(study: "Study") -> tuple[object, ...]:
 
 
 def _find(name: str) -> "Study":
-    """Open a study.
-
-    Raises:
-        UnknownName: where there is none of that name.
-    """
+    """Open a study; raises UnknownName where there is none of that name."""
     from core.errors import UnknownName
     from core.features.human.definition import DEFINITION, check_study_id
     from core.features.human.studies import Study, list_studies, studies_dir
@@ -269,12 +265,8 @@ def _find(name: str) -> "Study":
 
 @contextmanager
 def _counted(name: str) -> Iterator["Study"]:
-    """Open a study whose votes are to be counted, and say what of its log does not count.
-
-    Raises:
-        StoreError: if nothing can be said of its votes.
-        Exit: at the end, with 1, where votes that were given could not be read.
-    """
+    """Open a study whose votes are to be counted, and say what of its log does not count; raises StoreError if nothing
+    can be said of its votes, and Exit at the end, with 1, where votes that were given could not be read."""
     study = _find(name)
     whole = study.check()
     for problem in study.problems():

@@ -21,11 +21,8 @@ _TOKEN = re.compile(r"[A-Za-z0-9_-]{43}")
 
 
 def write_secret(folder: Path) -> None:
-    """Make the secret of a new study, readable by its owner only.
-
-    Raises:
-        StoreError: if it cannot be written, or there is one already.
-    """
+    """Make the secret of a new study, readable by its owner only; raises StoreError if it cannot be written, or there
+    is one already."""
     path = folder / SECRET
     try:
         handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)

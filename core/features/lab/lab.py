@@ -296,11 +296,8 @@ def _with_turn(
 
 
 def see(bench: Workbench, variant: Variant | None, caption: str, evaluator: str, *, pool: Pool) -> Sight:
-    """Return what an evaluator saw of a variant (None: of the unedited image) with a caption.
-
-    Raises:
-        NotAvailable: if the evaluator cannot be loaded.
-    """
+    """Return what an evaluator saw of a variant (None: of the unedited image) with a caption; raises NotAvailable if
+    the evaluator cannot be loaded."""
     with pool.lease(evaluator) as loaded:
         looks = for_item(loaded, bench.item)
         return looks.see(bench.image(variant)[1], caption, object_mask=bench.object_mask(variant))

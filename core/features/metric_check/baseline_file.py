@@ -114,11 +114,8 @@ def is_baseline(path: Path) -> bool:
 
 
 def read_baseline(path: Path) -> MetricBaseline:
-    """Read what ``check --save-baseline`` wrote.
-
-    Raises:
-        InvalidInput: if it is cut off, of a newer version, or no such file; one sentence.
-    """
+    """Read what ``check --save-baseline`` wrote; raises InvalidInput if it is cut off, of a newer version, or no such
+    file."""
     found = read_versioned(path, MetricBaseline, called="a baseline of check --save-baseline", anew="save it anew")
     counts = {len(each) for one in found.families.values() for each in (one.shift, one.size)}
     if counts - {len(found.items)} or not len(found.items) == len(found.sources) == len(found.clean) > 0:

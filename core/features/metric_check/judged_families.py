@@ -94,11 +94,8 @@ class Broken:
 
 
 def directional_probes() -> tuple[Probe, ...]:
-    """Registered probes under which the score must drop, further readings of one edit aside.
-
-    Raises:
-        InvalidInput: if there is none.
-    """
+    """Registered probes under which the score must drop, further readings of one edit aside; raises InvalidInput if
+    there is none."""
     found = tuple(
         probe
         for probe in catalogue()
@@ -110,11 +107,7 @@ def directional_probes() -> tuple[Probe, ...]:
 
 
 def check_bounds(most: float, least: float | None) -> None:
-    """Refuse thresholds that nothing could meet, or everything.
-
-    Raises:
-        InvalidInput: if one is out of range.
-    """
+    """Refuse thresholds that nothing could meet, or everything; raises InvalidInput if one is out of range."""
     if not 0 <= most <= 100:
         raise InvalidInput(f"failures are a percentage from 0 to 100, got {most:g}")
     check_distance(least)

@@ -65,11 +65,7 @@ def digest_of(items: Iterable[tuple[str, str, str]]) -> str:
 
 
 def write_selfcheck(check: Selfcheck, folder: Path | None = None) -> Path:
-    """Keep a selfcheck; an earlier one of the same items is replaced.
-
-    Raises:
-        StoreError: if it cannot be written.
-    """
+    """Keep a selfcheck; an earlier one of the same items is replaced. Raises StoreError if it cannot be written."""
     about = {name: getattr(check, name) for name in _ABOUT}
     kept = _File(invariscope=core.__version__, **about, lines=tuple(_line(each) for each in check.tried))
     path = (folder or data_dir() / FOLDER) / f"{check.digest}.json"
@@ -88,11 +84,7 @@ def _line(tried: Tried) -> _Line:
 
 
 def read_selfcheck(path: Path) -> Selfcheck:
-    """Read what :func:`write_selfcheck` wrote.
-
-    Raises:
-        InvalidInput: if it is no such file.
-    """
+    """Read what :func:`write_selfcheck` wrote; raises InvalidInput if it is no such file."""
     try:
         file = _File.model_validate(parse_json(read_text(path), where=path.name))
     except ValidationError as error:

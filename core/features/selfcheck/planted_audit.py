@@ -83,11 +83,8 @@ class PlantedAudit:
 
 
 def audit_planted(corpus: Corpus, *, seed: int, limit: int | None = None) -> PlantedAudit:
-    """Audit every planted evaluator over a corpus of pictures, and hold what was stored against what was planted.
-
-    Raises:
-        InvalidInput: if the corpus is empty, or holds no pictures, or no item that can be flipped.
-    """
+    """Audit every planted evaluator over pictures, and hold what was stored against what was planted; raises
+    InvalidInput if the corpus is empty, holds no pictures, or no item that can be flipped."""
     items = corpus.items[:limit]
     if not items:
         raise InvalidInput(f"corpus {corpus.name!r} is empty, so nothing can be planted in it; choose another")

@@ -383,12 +383,8 @@ def added(result: SuiteResult, *more: Reached) -> SuiteResult:
 
 
 def store(result: SuiteResult) -> Path:
-    """Write a result into the data folder, with what its file holds already; return the file.
-
-    Raises:
-        InvalidInput: if the file that is there is no such result.
-        StoreError: if it cannot be written.
-    """
+    """Write a result into the data folder, with what its file holds already; return the file. Raises InvalidInput if
+    the file that is there is no such result, and StoreError if it cannot be written."""
     path = settings.suites_dir() / f"{result.id}.json"
     if path.exists():
         result = added(result, *(each for each in read_result(path).reached if each.key not in _keys(result)))
@@ -397,11 +393,7 @@ def store(result: SuiteResult) -> Path:
 
 
 def read_result(path: Path) -> SuiteResult:
-    """Read a result.
-
-    Raises:
-        InvalidInput: if it cannot be read, is too large, or is no such file; the sentence says where.
-    """
+    """Read a result; raises InvalidInput, saying where, if it cannot be read, is too large, or is no such file."""
     anew = "make it anew with python -m core suite, or remove it"
     return read_small(path, SuiteResult, most=MOST_BYTES, called="a result of a suite", anew=anew)
 

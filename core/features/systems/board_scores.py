@@ -175,12 +175,8 @@ def drawn_references(references: Mapping[str, Sequence[str]], *, seed: int = RUN
 
 
 def check_board(spec: EvaluatorSpec, entered: Entered) -> None:
-    """Refuse an evaluator that can rank none of these systems, before it is loaded.
-
-    Raises:
-        InvalidInput: if its scores fall as captions get better, it needs references and no picture has any, or it reads
-            none of the captions.
-    """
+    """Refuse an evaluator that can rank none of these systems, before it is loaded; raises InvalidInput if its scores
+    fall as captions get better, it needs references and no picture has any, or it reads none of the captions."""
     if not spec.higher_is_better:
         raise InvalidInput(f"{spec.name} gives better captions lower scores; a leaderboard needs the opposite")
     check_scorable(

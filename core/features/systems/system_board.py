@@ -135,11 +135,8 @@ def grid(rows: pd.DataFrame, evaluator: str, systems: Sequence[str], *, probe: s
 
 
 def whole_grid(rows: pd.DataFrame, evaluator: str, systems: Sequence[str]) -> Grid:
-    """Lay out the items that every system has a score of.
-
-    Raises:
-        InvalidInput: if there is none; says which system shares the fewest.
-    """
+    """Lay out the items that every system has a score of; raises InvalidInput if there is none, saying which system
+    shares the fewest."""
     found = grid(rows, evaluator, systems)
     if found.items:
         return found
@@ -213,11 +210,7 @@ def agreement(
 def at_equal_length(
     rows: pd.DataFrame, evaluators: Sequence[str], systems: Sequence[str], *, level: float = 0.95
 ) -> pd.DataFrame:
-    """The standings that are left when captions are compared at equal length in words; AT_EQUAL_LENGTH.
-
-    Raises:
-        InvalidInput: see :func:`whole_grid`.
-    """
+    """The standings that are left when captions are compared at equal length in words; raises as :func:`whole_grid`."""
     records = []
     for evaluator in evaluators:
         held = whole_grid(rows, evaluator, systems)

@@ -64,11 +64,7 @@ class Leaderboard:
 
 
 def checked_name(name: str) -> str:
-    """Return the name of a leaderboard after checking that a file can have it.
-
-    Raises:
-        InvalidInput: otherwise.
-    """
+    """Return the name of a leaderboard after checking that a file can have it; raises InvalidInput otherwise."""
     if not _is_name(name):
         raise InvalidInput(
             f"a leaderboard's name holds letters, digits, '.', '_' and '-', at most 80, got {name[:90]!r}"
@@ -86,12 +82,8 @@ def path_of(name: str, folder: Path | None = None) -> Path:
 
 
 def write_leaderboard(board: Leaderboard, folder: Path | None = None, *, overwrite: bool = False) -> Path:
-    """Keep a leaderboard, whole or not at all.
-
-    Raises:
-        InvalidInput: if one of that name is there and may not be replaced.
-        StoreError: if it cannot be written.
-    """
+    """Keep a leaderboard, whole or not at all; raises InvalidInput if one of that name is there and may not be
+    replaced, and StoreError if it cannot be written."""
     path = path_of(board.name, folder)
     if path.exists() and not overwrite:
         raise InvalidInput(f"a leaderboard {board.name!r} is there already, at {path}; choose another name")
@@ -122,11 +114,7 @@ def as_bytes(board: Leaderboard) -> bytes:
 
 
 def read_leaderboard(path: Path) -> Leaderboard:
-    """Open a leaderboard, believing nothing before it was checked.
-
-    Raises:
-        StoreError: if it cannot be read; says what is wrong.
-    """
+    """Open a leaderboard, believing nothing before it was checked; raises StoreError that says what is wrong."""
     try:
         if path.stat().st_size > MOST_BYTES:
             raise StoreError(f"{path} has {path.stat().st_size:,} bytes and at most {MOST_BYTES:,} are opened")

@@ -74,11 +74,8 @@ def _published(name: str) -> str:
 
 
 def write_checkpoint(network: Any, path: Path) -> None:
-    """Write what ``pac-s@path``, or ``pac-s++@path``, loads; whole or not at all.
-
-    Raises:
-        StoreError: if it cannot be written.
-    """
+    """Write what ``pac-s@path``, or ``pac-s++@path``, loads; whole or not at all. Raises StoreError if it cannot be
+    written."""
     import torch
 
     data = BytesIO()

@@ -18,10 +18,7 @@ if TYPE_CHECKING:
 
 def make_room(encoder: Path, training: Path, schedule: Schedule) -> None:
     """Refuse to replace what stands; with ``overwrite`` forget the training, and its encoder once there is another.
-
-    Raises:
-        InvalidInput: if something stands and neither is set, or both are.
-    """
+    Raises InvalidInput if something stands and neither is set, or both are."""
     if schedule.resume and schedule.overwrite:
         raise InvalidInput("--resume and --overwrite exclude each other; choose one")
     standing = [each for each in (encoder, training) if each.exists()]

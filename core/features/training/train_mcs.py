@@ -343,11 +343,8 @@ def _built(folder: Path, width: int, seed: int) -> Any:
 
 
 def find_clip(given: Path | None) -> tuple[type[ClipScore], tuple[Place, ...]]:
-    """CLIPScore on a checkpoint with OpenAI's names, or on its own weights, and where they lie.
-
-    Raises:
-        NotAvailable: if they are not here.
-    """
+    """CLIPScore on a checkpoint with OpenAI's names, or on its own weights, and where they lie; raises NotAvailable if
+    they are not here."""
     kind = ClipScore if given is None else find(f"clipscore@{given}")
     assert issubclass(kind, ClipScore)  # a checkpoint of CLIPScore is bound to CLIPScore
     available = kind.availability()

@@ -56,21 +56,13 @@ class Curves:
         return [line for line in self._lines if line["kind"] == "held-out"]
 
     def flush(self) -> None:
-        """Write the file as a whole.
-
-        Raises:
-            StoreError: if it cannot be written.
-        """
+        """Write the file as a whole; raises StoreError if it cannot be written."""
         text = "".join(json.dumps(line) + "\n" for line in self._lines)
         write_bytes(self.path, text.encode())
 
 
 def read_curves(path: Path) -> list[dict[str, Any]]:
-    """Read the lines; none where there is no file.
-
-    Raises:
-        InvalidInput: naming the line that is damaged.
-    """
+    """Read the lines; none where there is no file. Raises InvalidInput naming the line that is damaged."""
     if not path.is_file():
         return []
     lines: list[dict[str, Any]] = []
@@ -381,11 +373,8 @@ def save_state(path: Path, network: Any, optimizer: "Optimizer", *, step: int, s
 
 
 def load_state(path: Path, network: Any, optimizer: "Optimizer", *, settings: str) -> int:
-    """Fill network, optimizer and random numbers; return the number of steps made.
-
-    Raises:
-        InvalidInput: if the file is damaged, or belongs to a training with other settings.
-    """
+    """Fill network, optimizer and random numbers; return the number of steps made. Raises InvalidInput if the file is
+    damaged, or belongs to a training with other settings."""
     import torch
     from safetensors import SafetensorError, safe_open
 
@@ -414,11 +403,8 @@ def load_state(path: Path, network: Any, optimizer: "Optimizer", *, settings: st
 
 
 def fill(network: Any, tensors: "Mapping[str, Tensor]") -> None:
-    """Copy values into the parameters that a training changes.
-
-    Raises:
-        KeyError, RuntimeError: where one is missing or of another shape.
-    """
+    """Copy values into the parameters that a training changes; raises KeyError, RuntimeError where one is missing or of
+    another shape."""
     import torch
 
     with torch.no_grad():

@@ -90,10 +90,7 @@ def split(found: Sequence[T], *, held_out: float, seed: int) -> tuple[tuple[T, .
 
 def few(found: Sequence[Example], most: int | None, *, seed: int) -> tuple[Example, ...]:
     """Draw at most so many examples, in their order; None: all of them. A larger draw of a seed holds a smaller one.
-
-    Raises:
-        InvalidInput: if those drawn are of one image: a batch contrasts images.
-    """
+    Raises InvalidInput if those drawn are of one image: a batch contrasts images."""
     if most is None or most >= len(found):
         return tuple(found)
     drawn = tuple(found[index] for index in sorted(stream(seed, "few").permutation(len(found))[:most].tolist()))

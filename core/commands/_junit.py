@@ -9,19 +9,12 @@ from core.commands._shared import printable
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """One line of a result.
+    """One line of a result."""
 
-    Args:
-        name: of what was tested.
-        said: what was found, in a sentence.
-        failed: whether that is a failure.
-        skipped: whether nothing can be said of it.
-    """
-
-    name: str
-    said: str
-    failed: bool = False
-    skipped: bool = False
+    name: str  # of what was tested
+    said: str  # what was found, in a sentence
+    failed: bool = False  # whether that is a failure
+    skipped: bool = False  # whether nothing can be said of it
 
 
 def junit(suite: str, cases: Iterable[Case]) -> str:

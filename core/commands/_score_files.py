@@ -31,25 +31,15 @@ NO_IMAGE = "no image of this id was found"
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """What is to be scored.
+    """What is to be scored."""
 
-    Args:
-        lines: captions whose image is there, in the order of the file.
-        missing: ids of captions without an image.
-        left_over: images without a caption.
-        as_jsonl: whether the captions came as CaptionEvalKit's JSON lines.
-        what: is captioned: image or video.
-        unread: sentences on files that lie there under an id and are no video that is read.
-        further: ids of pictures with several captions, of which the first is scored.
-    """
-
-    lines: tuple[CaptionedImage, ...]
-    missing: tuple[str, ...]
-    left_over: tuple[str, ...]
-    as_jsonl: bool
-    what: str = "image"
-    unread: tuple[str, ...] = ()
-    further: tuple[str, ...] = ()
+    lines: tuple[CaptionedImage, ...]  # captions whose image is there, in the order of the file
+    missing: tuple[str, ...]  # ids of captions without an image
+    left_over: tuple[str, ...]  # images without a caption
+    as_jsonl: bool  # whether the captions came as CaptionEvalKit's JSON lines
+    what: str = "image"  # is captioned: image or video
+    unread: tuple[str, ...] = ()  # sentences on files that lie there under an id and are no video that is read
+    further: tuple[str, ...] = ()  # ids of pictures with several captions, of which the first is scored
 
     def remarks(self) -> list[str]:
         """Sentences about what does not fit together."""
@@ -111,17 +101,11 @@ def read_job(candidates: Path | None, images: Path | None, references: Path | No
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """Scores by id under the names that they are published with; None where there is no score.
+    """Scores by id under the names that they are published with; None where there is no score."""
 
-    Args:
-        means: over the captions that have a score; None where none has.
-        per_item: every caption of the file, missing images included.
-        errors: sentence by id, for captions whose image is there.
-    """
-
-    means: Mapping[str, float | None]
-    per_item: Mapping[str, Mapping[str, float | None]]
-    errors: Mapping[str, str]
+    means: Mapping[str, float | None]  # over the captions that have a score; None where none has
+    per_item: Mapping[str, Mapping[str, float | None]]  # every caption of the file, missing images included
+    errors: Mapping[str, str]  # sentence by id, for captions whose image is there
 
     @property
     def scored(self) -> int:

@@ -27,39 +27,24 @@ _log = logging.getLogger("invariscope.features")
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """A part of a view, and where a report has what it shows.
+    """A part of a view, and where a report has what it shows."""
 
-    Args:
-        part: as the view calls it.
-        held: ids of what a report has of it; ``section:`` names a section of questions.
-        name: what it is called where a report says that it is not given.
-        reason: why a report does not hold it; empty where it does. With ``held``: why one that has none of these does
-            not.
-    """
-
-    part: str
-    held: tuple[str, ...] = ()
-    name: str = ""
+    part: str  # as the view calls it
+    held: tuple[str, ...] = ()  # ids of what a report has of it; ``section:`` names a section of questions
+    name: str = ""  # what it is called where a report says that it is not given
+    # why a report does not hold it; empty where it does. With ``held``: why one that has none of these does not.
     reason: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """An entry of the dashboard's menu: a page, behind which one view or several lie.
+    """An entry of the dashboard's menu: a page, behind which one view or several lie."""
 
-    Args:
-        file: seen from the folder of ``app.py``, e.g. ``pages/findings.py``; absolute in its own package.
-        title: in the menu, and above each of its views.
-        icon: of Material Symbols, e.g. ``:material/tune:``.
-        place: in the menu, lower first; the trunk's own are multiples of ten.
-        listed: whether it stands in the menu; else only links lead to it.
-    """
-
-    file: str
-    title: str
-    icon: str
-    place: int
-    listed: bool = True
+    file: str  # seen from the folder of ``app.py``, e.g. ``pages/findings.py``; absolute in its own package.
+    title: str  # in the menu, and above each of its views
+    icon: str  # of Material Symbols, e.g. ``:material/tune:``.
+    place: int  # in the menu, lower first; the trunk's own are multiples of ten
+    listed: bool = True  # whether it stands in the menu; else only links lead to it
 
     @property
     def name(self) -> str:
@@ -69,91 +54,55 @@ class Entry:
 
 @dataclass(frozen=True, slots=True)
 class View:
-    """What an entry shows at a time.
+    """What an entry shows at a time."""
 
-    Args:
-        name: in links, stories and reports; an address of this name leads on to it.
-        title: in the switch between the views of its entry.
-        code: ``module:function`` that draws it.
-        entry: name of the entry that it belongs to.
-        place: among the entry's views, lower first; the first one opens.
-        parts: where a report has what it shows; none for a view without its own number.
-    """
-
-    name: str
-    title: str
-    code: str
-    entry: str
-    place: int = 10
-    parts: tuple[Part, ...] = ()
+    name: str  # in links, stories and reports; an address of this name leads on to it
+    title: str  # in the switch between the views of its entry
+    code: str  # ``module:function`` that draws it
+    entry: str  # name of the entry that it belongs to
+    place: int = 10  # among the entry's views, lower first; the first one opens
+    parts: tuple[Part, ...] = ()  # where a report has what it shows; none for a view without its own number
 
 
 @dataclass(frozen=True, slots=True)
 class Command:
-    """A command of ``python -m core``.
+    """A command of ``python -m core``."""
 
-    Args:
-        name: the word that is typed.
-        code: ``module:function``, whose module may have an ``EPILOG``, or ``module:group``, a ``typer.Typer``.
-        summary: its line in the list of commands.
-        place: in that list, lower first; the trunk's own are multiples of ten.
-    """
-
-    name: str
-    code: str
-    summary: str
-    place: int
+    name: str  # the word that is typed
+    code: str  # ``module:function``, whose module may have an ``EPILOG``, or ``module:group``, a ``typer.Typer``
+    summary: str  # its line in the list of commands
+    place: int  # in that list, lower first; the trunk's own are multiples of ten
 
 
 @dataclass(frozen=True, slots=True)
 class QuestionMaker:
-    """What gives questions to a table of scores (:mod:`core.analysis.questions`).
+    """What gives questions to a table of scores (:mod:`core.analysis.questions`)."""
 
-    Args:
-        code: ``module:function``, from a :class:`core.analysis.table.ScoreTable` to a tuple of questions.
-        before: maker of the trunk, ``module:function``, before whose questions they stand; empty: behind all.
-    """
-
-    code: str
-    before: str = ""
+    code: str  # ``module:function``, from a :class:`core.analysis.table.ScoreTable` to a tuple of questions
+    before: str = ""  # maker of the trunk, ``module:function``, before whose questions they stand; empty: behind all
 
 
 @dataclass(frozen=True, slots=True)
 class JobKind:
-    """A kind of jobs (:mod:`core.jobs`).
+    """A kind of jobs (:mod:`core.jobs`)."""
 
-    Args:
-        kind: the word in a job's file; empty: of a file that names none.
-        code: ``module:class``, a :class:`core.jobs.request.OneCommand`.
-    """
-
-    kind: str
-    code: str
+    kind: str  # the word in a job's file; empty: of a file that names none
+    code: str  # ``module:class``, a :class:`core.jobs.request.OneCommand`
 
 
 @dataclass(frozen=True, slots=True)
 class Feature:
-    """What a feature hands to the trunk.
+    """What a feature hands to the trunk."""
 
-    Args:
-        name: of its folder.
-        summary: what it gives a reader, in a sentence.
-        entries: of the menu, that are its own.
-        views: in entries, its own or others'.
-        commands: of the command line.
-        questions: makers of questions to the scores, for Results, the report and the API.
-        jobs: what can be put in line.
-        methods: ``module:function``, from a :class:`core.analysis.table.ScoreTable` to a paragraph of the methods of a
-            report on it.
-    """
-
-    name: str
-    summary: str
-    entries: tuple[Entry, ...] = ()
-    views: tuple[View, ...] = ()
-    commands: tuple[Command, ...] = ()
-    questions: tuple[QuestionMaker, ...] = ()
-    jobs: tuple[JobKind, ...] = ()
+    name: str  # of its folder
+    summary: str  # what it gives a reader, in a sentence
+    entries: tuple[Entry, ...] = ()  # of the menu, that are its own
+    views: tuple[View, ...] = ()  # in entries, its own or others'
+    commands: tuple[Command, ...] = ()  # of the command line
+    questions: tuple[QuestionMaker, ...] = ()  # makers of questions to the scores, for Results, the report and the API
+    jobs: tuple[JobKind, ...] = ()  # what can be put in line
+    # ``module:function``, from a :class:`core.analysis.table.ScoreTable` to a paragraph of the methods of a report on
+    # it
     methods: tuple[str, ...] = ()
 
 

@@ -36,18 +36,13 @@ def _check_run(run: str, do: str) -> None:
 
 
 class GetRequest(OneCommand):
-    """Weights to be fetched, as ``python -m core evaluators get`` does.
-
-    Args:
-        kind: tells it from an audit.
-        name: of a published evaluator.
-    """
+    """Weights to be fetched, as ``python -m core evaluators get`` does."""
 
     unit: ClassVar[str] = SHARE
     keeps: ClassVar[bool] = True  # a file that was cut off goes on where it stopped
 
-    kind: Literal["get"] = "get"
-    name: str = Field(min_length=1)
+    kind: Literal["get"] = "get"  # tells it from an audit
+    name: str = Field(min_length=1)  # of a published evaluator
 
     _options = field_validator("name")(_no_option)
 
@@ -73,27 +68,19 @@ class GetRequest(OneCommand):
 
 
 class MeasureRequest(OneCommand):
-    """One calibration to be measured.
-
-    Args:
-        kind: tells it from an audit.
-        run: id of the run that the calibration is learnt from, or path of a run folder or a published file.
-        evaluator: whose scores are calibrated.
-        reading: of orbits; what is scored is the same for both.
-        weights: likewise.
-        families: calibrated for.
-        subject, language: of the captions.
-    """
+    """One calibration to be measured."""
 
     unit: ClassVar[str] = "picture"
     keeps: ClassVar[bool] = True
 
-    kind: Literal["measure"] = "measure"
+    kind: Literal["measure"] = "measure"  # tells it from an audit
+    # id of the run that the calibration is learnt from, or path of a run folder or a published file
     run: str = Field(min_length=1)
-    evaluator: str = Field(min_length=1)
-    reading: Literal["orbit", "absolute"] = "orbit"
-    weights: Literal["uniform", "sensitivity", "each", "oracle"] = "uniform"
-    families: tuple[str, ...] = Field(min_length=1)
+    evaluator: str = Field(min_length=1)  # whose scores are calibrated
+    reading: Literal["orbit", "absolute"] = "orbit"  # of orbits; what is scored is the same for both
+    weights: Literal["uniform", "sensitivity", "each", "oracle"] = "uniform"  # likewise
+    families: tuple[str, ...] = Field(min_length=1)  # calibrated for
+    # subject, language: of the captions
     subject: str = "template"
     language: str = "en"
 
@@ -137,25 +124,17 @@ class MeasureRequest(OneCommand):
 
 
 class SuiteRequest(OneCommand):
-    """Evaluators to be held to one suite.
-
-    Args:
-        kind: tells it from an audit.
-        files: of the suite, absolute.
-        images: folders of its pictures, absolute.
-        evaluators: registered names, or metrics that read references alone.
-        keep_self_references: of Flickr8k, keep ratings of an image's own references.
-        run: id of a run of these evaluators, or its path, whose edits say how easily a comparison turns; None: of none.
-    """
+    """Evaluators to be held to one suite."""
 
     unit: ClassVar[str] = "caption"
     keeps: ClassVar[bool] = False  # a suite is kept once it is whole
 
-    kind: Literal["suite"] = "suite"
-    files: tuple[str, ...] = Field(min_length=1)
-    images: tuple[str, ...] = Field(min_length=1)
-    evaluators: tuple[str, ...] = Field(min_length=1)
-    keep_self_references: bool = False
+    kind: Literal["suite"] = "suite"  # tells it from an audit
+    files: tuple[str, ...] = Field(min_length=1)  # of the suite, absolute
+    images: tuple[str, ...] = Field(min_length=1)  # folders of its pictures, absolute
+    evaluators: tuple[str, ...] = Field(min_length=1)  # registered names, or metrics that read references alone
+    keep_self_references: bool = False  # of Flickr8k, keep ratings of an image's own references
+    # id of a run of these evaluators, or its path, whose edits say how easily a comparison turns; None: of none
     run: str | None = None
 
     _options = field_validator("run")(_no_option)
@@ -215,31 +194,22 @@ MOST_BYTES = 5_000_000
 
 
 class CheckRequest(OneCommand):
-    """One metric to be checked, as ``python -m core check`` does; made by :func:`check_request`.
-
-    Args:
-        kind: tells it from an audit.
-        evaluator: a name, or ``path/to/file.py:Name``, absolute.
-        threshold: most that a family may change the score, median |% change| in percent.
-        items: of the demo corpus.
-        probes: names, families or axes; empty: the usual ones.
-        strict: whether an undecided family fails.
-        directional: whether edits that break the meaning are tried too.
-        failures_at_most: with these, most comparisons in percent that a family may fail.
-        selectivity_at_least: with these, how far above the metric's own chance, at most 0.5; None: told and not judged.
-    """
+    """One metric to be checked, as ``python -m core check`` does; made by :func:`check_request`."""
 
     unit: ClassVar[str] = "item"
     keeps: ClassVar[bool] = False  # a check is one report
 
-    kind: Literal["check"] = "check"
-    evaluator: str = Field(min_length=1)
+    kind: Literal["check"] = "check"  # tells it from an audit
+    evaluator: str = Field(min_length=1)  # a name, or ``path/to/file.py:Name``, absolute
+    # most that a family may change the score, median |% change| in percent
     threshold: float = Field(default=5.0, gt=0, allow_inf_nan=False)
-    items: int = Field(default=24, ge=3)
-    probes: tuple[str, ...] = ()
-    strict: bool = False
-    directional: bool = False
+    items: int = Field(default=24, ge=3)  # of the demo corpus
+    probes: tuple[str, ...] = ()  # names, families or axes; empty: the usual ones
+    strict: bool = False  # whether an undecided family fails
+    directional: bool = False  # whether edits that break the meaning are tried too
+    # with these, most comparisons in percent that a family may fail
     failures_at_most: float = Field(default=50.0, ge=0, le=100)
+    # with these, how far above the metric's own chance, at most 0.5; None: told and not judged
     selectivity_at_least: float | None = Field(default=None, ge=0, le=1)
 
     _options = field_validator("evaluator")(_no_option)

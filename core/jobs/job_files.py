@@ -40,33 +40,20 @@ Status = Literal["waiting", "running", "complete", "failed", "cancelled", "died"
 
 
 class State(BaseModel):
-    """How a job stands.
-
-    Args:
-        status: ``died`` is one whose process ended without a word.
-        turn: place in the order of starting; the lowest waiting one is next.
-        attempt: 1, and one more each time it is resumed.
-        queued: when it was asked for, UTC.
-        started: when its process began.
-        ended: when its end was noticed.
-        pid: number of its process.
-        born: when that process was born, in seconds since 1970.
-        exit_code: of the process; negative: the signal that ended it; None: not known.
-        cancel: when somebody asked to stop it.
-    """
+    """How a job stands."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
 
-    status: Status
-    turn: int = Field(ge=1)
-    attempt: int = Field(default=1, ge=1)
-    queued: str
-    started: str | None = None
-    ended: str | None = None
-    pid: int | None = Field(default=None, gt=1)
-    born: float | None = None
-    exit_code: int | None = None
-    cancel: str | None = None
+    status: Status  # ``died`` is one whose process ended without a word
+    turn: int = Field(ge=1)  # place in the order of starting; the lowest waiting one is next
+    attempt: int = Field(default=1, ge=1)  # 1, and one more each time it is resumed
+    queued: str  # when it was asked for, UTC
+    started: str | None = None  # when its process began
+    ended: str | None = None  # when its end was noticed
+    pid: int | None = Field(default=None, gt=1)  # number of its process
+    born: float | None = None  # when that process was born, in seconds since 1970
+    exit_code: int | None = None  # of the process; negative: the signal that ended it; None: not known
+    cancel: str | None = None  # when somebody asked to stop it
 
 
 class _Kind(BaseModel):

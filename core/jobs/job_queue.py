@@ -75,19 +75,12 @@ COMING_S = 20.0
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """One audit, one measurement of a calibration, or evaluators on one suite, that was asked for.
+    """One audit, one measurement of a calibration, or evaluators on one suite, that was asked for."""
 
-    Args:
-        folder: its files.
-        request: what it does.
-        state: how it stands; a job whose process is gone says ``died``, or ``complete`` where its run is.
-        progress: what the audit told last; None before it said anything.
-    """
-
-    folder: Path
-    request: OneCommand
-    state: State
-    progress: Told | None
+    folder: Path  # its files
+    request: OneCommand  # what it does
+    state: State  # how it stands; a job whose process is gone says ``died``, or ``complete`` where its run is
+    progress: Told | None  # what the audit told last; None before it said anything
 
     @property
     def id(self) -> str:

@@ -18,13 +18,9 @@ _PHASES = ("loading", "captions", "scoring", "complete")
 
 @dataclass(frozen=True, slots=True)
 class Told(Progress):
-    """What a progress file says: how far it is, at a time.
+    """What a progress file says: how far it is, at a time."""
 
-    Args:
-        at: when it was written, in seconds since 1970; the seconds left are counted from it.
-    """
-
-    at: float = field(kw_only=True)
+    at: float = field(kw_only=True)  # when it was written, in seconds since 1970; the seconds left are counted from it
 
     @property
     def share(self) -> float:

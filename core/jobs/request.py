@@ -30,12 +30,7 @@ _ADDRESS = r"^(auto|[A-Za-z0-9.\-\[\]:]+:[0-9]{1,5})$"
 
 
 class OneCommand(Asked):
-    """A job that ends with its command.
-
-    Args:
-        run_id: name of the job; None: made when it is started.
-        device: where evaluators run; None: the best there is.
-    """
+    """A job that ends with its command."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
 
@@ -44,8 +39,8 @@ class OneCommand(Asked):
     keeps: ClassVar[bool]
     """Whether what was done stays when it is stopped, and need not be done again."""
 
-    run_id: str | None = None
-    device: str | None = None
+    run_id: str | None = None  # name of the job; None: made when it is started
+    device: str | None = None  # where evaluators run; None: the best there is
 
     @field_validator("run_id")
     @classmethod

@@ -46,40 +46,24 @@ HUMAN = "human ratings"
 
 @dataclass(frozen=True, slots=True)
 class Fit:
-    """A calibration with everything that the page and the command report of it.
+    """A calibration with everything that the page and the command report of it."""
 
-    Args:
-        evaluator: whose scores are calibrated.
-        terms: learnt on the dev split.
-        choice: of a strength, and where the constraint holds, on the dev split; see :attr:`whence` for its worth.
-        dev: sweep over the dev split, which chose.
-        test: sweep over the held-out split, which is reported.
-        scores: the test split.
-        others: H by name over the test split, float64 [n].
-        dev_scores, dev_others: the same of the dev split.
-        epsilon: correlation with each H that may be lost.
-        oracle: whether the weights saw the test split: an upper bound, no result.
-        n_dev: items with an unedited score.
-        n_test: likewise.
-        n_left_out: items in neither, since one of their two sources stands on either side.
-        n_rated: items of the dev and of the test split whose unedited pair people rated.
-    """
-
-    evaluator: str
-    terms: Terms
-    choice: Choice
-    dev: Sweep
-    test: Sweep
-    scores: Orbits
-    others: Mapping[str, np.ndarray]
+    evaluator: str  # whose scores are calibrated
+    terms: Terms  # learnt on the dev split
+    choice: Choice  # of a strength, and where the constraint holds, on the dev split; see :attr:`whence` for its worth
+    dev: Sweep  # sweep over the dev split, which chose
+    test: Sweep  # sweep over the held-out split, which is reported
+    scores: Orbits  # the test split
+    others: Mapping[str, np.ndarray]  # H by name over the test split, float64 [n]
+    # dev_scores, dev_others: the same of the dev split
     dev_scores: Orbits
     dev_others: Mapping[str, np.ndarray]
-    epsilon: float
-    oracle: bool
-    n_dev: int
-    n_test: int
-    n_left_out: int
-    n_rated: tuple[int, int] = (0, 0)
+    epsilon: float  # correlation with each H that may be lost
+    oracle: bool  # whether the weights saw the test split: an upper bound, no result
+    n_dev: int  # items with an unedited score
+    n_test: int  # likewise
+    n_left_out: int  # items in neither, since one of their two sources stands on either side
+    n_rated: tuple[int, int] = (0, 0)  # items of the dev and of the test split whose unedited pair people rated
 
     @property
     def people(self) -> str:

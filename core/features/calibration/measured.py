@@ -28,25 +28,15 @@ from core.store.run_files import Run
 
 @dataclass(frozen=True, slots=True)
 class Measured:
-    """A calibration on the held-out items, every score of it scored.
+    """A calibration on the held-out items, every score of it scored."""
 
-    Args:
-        scores: uncalibrated, of the pairs whose calibrated score is known too.
-        changes: what λ multiplies, measured.
-        others: H by name over the same items.
-        sweep: along λ, held out; it chose nothing.
-        dev: along λ on the dev split, which chose; None where the measurement lacks some of its items.
-        choice: λ* by ``dev``; None likewise.
-        file: the scores behind it.
-    """
-
-    scores: Orbits
-    changes: Corrections
-    others: Mapping[str, np.ndarray]
-    sweep: Sweep
-    dev: Sweep | None
-    choice: Choice | None
-    file: Measurement
+    scores: Orbits  # uncalibrated, of the pairs whose calibrated score is known too
+    changes: Corrections  # what λ multiplies, measured
+    others: Mapping[str, np.ndarray]  # H by name over the same items
+    sweep: Sweep  # along λ, held out; it chose nothing
+    dev: Sweep | None  # along λ on the dev split, which chose; None where the measurement lacks some of its items
+    choice: Choice | None  # λ* by ``dev``; None likewise
+    file: Measurement  # the scores behind it
 
     @property
     def sweeps(self) -> dict[str, Sweep]:
@@ -75,15 +65,10 @@ class Measured:
 
 @dataclass(frozen=True, slots=True)
 class Settled:
-    """The strength of a calibration, where no reader names another.
+    """The strength of a calibration, where no reader names another."""
 
-    Args:
-        choice: the strength, where it was allowed, and what is to be said of it.
-        whence: where it comes from, one of CHOSEN, CHOSEN_MEASURED and FIXED.
-    """
-
-    choice: Choice
-    whence: str
+    choice: Choice  # the strength, where it was allowed, and what is to be said of it
+    whence: str  # where it comes from, one of CHOSEN, CHOSEN_MEASURED and FIXED
 
     @property
     def strength(self) -> float:

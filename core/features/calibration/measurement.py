@@ -40,43 +40,25 @@ Score = Annotated[float, Field(allow_inf_nan=False)] | None
 
 
 class Measurement(BaseModel):
-    """Scores of one evaluator on composed variants.
-
-    Args:
-        version: of this file format.
-        run: id of the run that the calibration was learnt from.
-        run_key: what that run was made of, as its manifest says.
-        run_created: when that run was begun.
-        corpus: of the items.
-        evaluator: whose scores these are.
-        fingerprint: of the evaluator.
-        subject: of the captions.
-        language: of the captions.
-        families: probes by family.
-        items: ids.
-        scores: by name of the composition, a score an item; None where it has none.
-        images: unique pictures that were scored.
-        seconds: that the scoring took.
-        made: when, UTC.
-    """
+    """Scores of one evaluator on composed variants."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-    version: Literal[1] = 1
-    run: Name
-    run_key: Name = ""
-    run_created: Name = ""
-    corpus: Name
-    evaluator: Name
-    fingerprint: Name = ""
-    subject: Name
-    language: Name
-    families: dict[Name, Annotated[list[Name], Field(min_length=1)]] = Field(min_length=1)
-    items: Annotated[list[Name], Field(min_length=1)]
-    scores: dict[Name, list[Score]]
-    images: int = Field(ge=0)
-    seconds: float = Field(ge=0, allow_inf_nan=False)
-    made: Name
+    version: Literal[1] = 1  # of this file format
+    run: Name  # id of the run that the calibration was learnt from
+    run_key: Name = ""  # what that run was made of, as its manifest says
+    run_created: Name = ""  # when that run was begun
+    corpus: Name  # of the items
+    evaluator: Name  # whose scores these are
+    fingerprint: Name = ""  # of the evaluator
+    subject: Name  # of the captions
+    language: Name  # of the captions
+    families: dict[Name, Annotated[list[Name], Field(min_length=1)]] = Field(min_length=1)  # probes by family
+    items: Annotated[list[Name], Field(min_length=1)]  # ids
+    scores: dict[Name, list[Score]]  # by name of the composition, a score an item; None where it has none
+    images: int = Field(ge=0)  # unique pictures that were scored
+    seconds: float = Field(ge=0, allow_inf_nan=False)  # that the scoring took
+    made: Name  # when, UTC
 
     @model_validator(mode="after")
     def _whole(self) -> Self:

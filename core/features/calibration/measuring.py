@@ -54,16 +54,11 @@ WORK = ".work"
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """What is to be measured.
+    """What is to be measured."""
 
-    Args:
-        run: that the calibration was learnt from.
-        fit: the calibration.
-        subject, language: of the run's captions that it was learnt on.
-    """
-
-    run: Run
-    fit: Fit
+    run: Run  # that the calibration was learnt from
+    fit: Fit  # the calibration
+    # subject, language: of the run's captions that it was learnt on
     subject: str
     language: str
 

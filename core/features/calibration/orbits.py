@@ -21,19 +21,12 @@ from core.statistics.resamples import sample_counts, sample_deviations, sample_m
 
 @dataclass(frozen=True, slots=True)
 class Family:
-    """Scores of one family, one row a probe, one column an item.
+    """Scores of one family, one row a probe, one column an item."""
 
-    Args:
-        axis: axis of the family.
-        probes: names, k of them.
-        scores: S(x_t), float64 [k, n]; NaN where missing.
-        baselines: score that each is compared with, float64 [k, n]: the clean one, or a neutral caption's.
-    """
-
-    axis: str
-    probes: tuple[str, ...]
-    scores: np.ndarray
-    baselines: np.ndarray
+    axis: str  # axis of the family
+    probes: tuple[str, ...]  # names, k of them
+    scores: np.ndarray  # S(x_t), float64 [k, n]; NaN where missing
+    baselines: np.ndarray  # score that each is compared with, float64 [k, n]: the clean one, or a neutral caption's
 
     @property
     def shifts(self) -> np.ndarray:
@@ -43,21 +36,14 @@ class Family:
 
 @dataclass(frozen=True, slots=True)
 class Orbits:
-    """All scores of one evaluator.
+    """All scores of one evaluator."""
 
-    Args:
-        evaluator: its name.
-        items: (corpus, item) of each column, n of them.
-        clean: S(x) of the unedited image with its caption, float64 [n]; NaN where missing.
-        families: by name, in the order of the names.
-        sources: number of what each item was made of, int [n]: items of one source are resampled together; None: each
-            is one of its own. Of two sources, [n, 2], the second makes intervals longer.
-    """
-
-    evaluator: str
-    items: tuple[tuple[str, str], ...]
-    clean: np.ndarray
-    families: Mapping[str, Family]
+    evaluator: str  # its name
+    items: tuple[tuple[str, str], ...]  # (corpus, item) of each column, n of them
+    clean: np.ndarray  # S(x) of the unedited image with its caption, float64 [n]; NaN where missing
+    families: Mapping[str, Family]  # by name, in the order of the names
+    # number of what each item was made of, int [n]: items of one source are resampled together; None: each is one of
+    # its own. Of two sources, [n, 2], the second makes intervals longer.
     sources: np.ndarray | None = None
 
     def part(self, chosen: np.ndarray) -> "Orbits":
@@ -165,23 +151,14 @@ _WORK = 8_000_000  # items × resamples × families
 
 @dataclass(frozen=True, slots=True)
 class Side:
-    """One scoring, with what its samples say.
+    """One scoring, with what its samples say."""
 
-    Args:
-        unit: standard deviation of the unedited scores; NaN where there is none.
-        half: their interquartile range.
-        sizes: by family, median |Δ| of each item, float64 [n].
-        drawn: by family, median of them in each sample, float64 [samples].
-        units: standard deviation of the unedited scores in each sample.
-        sources: of the items.
-    """
-
-    unit: float
-    half: float
-    sizes: Mapping[str, np.ndarray]
-    drawn: Mapping[str, np.ndarray]
-    units: np.ndarray
-    sources: np.ndarray | None
+    unit: float  # standard deviation of the unedited scores; NaN where there is none
+    half: float  # their interquartile range
+    sizes: Mapping[str, np.ndarray]  # by family, median |Δ| of each item, float64 [n]
+    drawn: Mapping[str, np.ndarray]  # by family, median of them in each sample, float64 [samples]
+    units: np.ndarray  # standard deviation of the unedited scores in each sample
+    sources: np.ndarray | None  # of the items
 
     def sensitivity(self, name: str) -> Interval:
         """Of a family, in SD of the unedited scores."""

@@ -53,38 +53,26 @@ RIDGE = 1.0
 
 @dataclass(frozen=True, slots=True)
 class Terms:
-    """What was learnt on the dev split.
+    """What was learnt on the dev split."""
 
-    Args:
-        reading: one of READINGS.
-        weights: w_T by family: Σ w_T = 1, or 1 each.
-        shifts: median shift by family and probe, on the score's scale.
-        family_shifts: median over items of their median shift, by family.
-        quantiles: by family and probe: quantiles of the perturbed scores and of their baselines, [2, QUANTILES].
-        ridge: k of the ridge reading.
-    """
-
-    reading: str
-    weights: Mapping[str, float]
+    reading: str  # one of READINGS
+    weights: Mapping[str, float]  # w_T by family: Σ w_T = 1, or 1 each
+    # median shift by family and probe, on the score's scale
     shifts: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
+    # median over items of their median shift, by family
     family_shifts: Mapping[str, float] = field(default_factory=dict)
+    # by family and probe: quantiles of the perturbed scores and of their baselines, [2, QUANTILES]
     quantiles: Mapping[str, Mapping[str, np.ndarray]] = field(default_factory=dict)
-    ridge: float = RIDGE
+    ridge: float = RIDGE  # k of the ridge reading
 
 
 @dataclass(frozen=True, slots=True)
 class Corrections:
-    """What λ multiplies.
+    """What λ multiplies."""
 
-    Args:
-        clean: of Ŝ(x), float64 [n]; NaN where a family's scores are all missing.
-        variants: by family, of Ŝ(x_t), float64 [k, n].
-        baselines: by family, of the calibrated baseline of each variant, float64 [k, n].
-    """
-
-    clean: np.ndarray
-    variants: Mapping[str, np.ndarray]
-    baselines: Mapping[str, np.ndarray]
+    clean: np.ndarray  # of Ŝ(x), float64 [n]; NaN where a family's scores are all missing
+    variants: Mapping[str, np.ndarray]  # by family, of Ŝ(x_t), float64 [k, n]
+    baselines: Mapping[str, np.ndarray]  # by family, of the calibrated baseline of each variant, float64 [k, n]
 
 
 def learn(dev: Orbits, *, reading: str = "shift", weights: str | Mapping[str, float] = UNIFORM) -> Terms:

@@ -24,19 +24,13 @@ from core.store.run_files import Run
 
 @dataclass(frozen=True, slots=True)
 class ReferenceOrder:
-    """What references say of the unedited captions of a run.
+    """What references say of the unedited captions of a run."""
 
-    Args:
-        values: by name of BY_WORDS, float64 by (corpus, item); an item without references has none.
-        n: items that have one.
-        items: of the run, with a caption.
-        told: what these numbers are of, one sentence an entry.
-    """
-
+    # by name of BY_WORDS, float64 by (corpus, item); an item without references has none
     values: Mapping[str, pd.Series]
-    n: int
-    items: int
-    told: tuple[str, ...]
+    n: int  # items that have one
+    items: int  # of the run, with a caption
+    told: tuple[str, ...]  # what these numbers are of, one sentence an entry
 
 
 def asked_for(names: Sequence[str] | None, evaluators: Sequence[str]) -> tuple[str, ...]:

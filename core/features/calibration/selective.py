@@ -31,17 +31,13 @@ NEEDS_ORBITS = (
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """Selectivity on the held-out items under the calibrated families.
+    """Selectivity on the held-out items under the calibrated families."""
 
-    Args:
-        before, after: see :class:`core.statistics.selectivity.Selectivity`; signal and nuisance in standard
-            deviations of the unedited scores.
-        families: whose edits are the harms.
-    """
-
+    # before, after: see :class:`core.statistics.selectivity.Selectivity`; signal and nuisance in standard deviations of
+    # the unedited scores
     before: Selectivity
     after: Selectivity
-    families: tuple[str, ...]
+    families: tuple[str, ...]  # whose edits are the harms
 
 
 def lacking(view: View, found: Fit) -> str:

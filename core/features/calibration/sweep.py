@@ -39,45 +39,34 @@ _SAME = 1e-9  # sensitivities that differ by less, relatively, differ by roundin
 
 @dataclass(frozen=True, slots=True)
 class Sweep:
-    """Sensitivity and correlation at every strength, on one split.
+    """Sensitivity and correlation at every strength, on one split."""
 
-    Args:
-        lambdas: strengths, l of them.
-        sensitivity: by family, median over items of the item's median |Δ_Ŝ| on the score's own scale, float64 [l].
-        spread: standard deviation of the calibrated unedited scores, float64 [l]. A correction that shrinks the whole
-            scale lowers every sensitivity and gains nothing: dividing by the spread takes that out.
-        total: sum over the families that have a score of sensitivity over spread, float64 [l]; what λ* minimises.
-        ceilings: by family, upper end of the 95 % interval of its uncalibrated sensitivity over spread.
-        spearman: by other evaluator or human rating H, ρ of Ŝ with H, float64 [l]; NaN where undefined.
-        pairs: by H, items of the split that have an unedited score and one of H: ρ is of these, and NaN of fewer than
-            LEAST_N.
-        n: items of the split that have an unedited score.
-    """
-
-    lambdas: tuple[float, ...]
+    lambdas: tuple[float, ...]  # strengths, l of them
+    # by family, median over items of the item's median |Δ_Ŝ| on the score's own scale, float64 [l]
     sensitivity: Mapping[str, np.ndarray]
+    # standard deviation of the calibrated unedited scores, float64 [l]. A correction that shrinks the whole scale
+    # lowers every sensitivity and gains nothing: dividing by the spread takes that out.
     spread: np.ndarray
+    # sum over the families that have a score of sensitivity over spread, float64 [l]; what λ* minimises
     total: np.ndarray
+    # by family, upper end of the 95 % interval of its uncalibrated sensitivity over spread
     ceilings: Mapping[str, float]
+    # by other evaluator or human rating H, ρ of Ŝ with H, float64 [l]; NaN where undefined
     spearman: Mapping[str, np.ndarray]
+    # by H, items of the split that have an unedited score and one of H: ρ is of these, and NaN of fewer than LEAST_N
     pairs: Mapping[str, int]
-    n: int
+    n: int  # items of the split that have an unedited score
 
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """The strength chosen.
+    """The strength chosen."""
 
-    Args:
-        strength: λ*, the smallest λ that minimises the total sensitivity among those allowed.
-        allowed: where ρ(Ŝ, H) ≥ ρ(S, H) - ε for every H, and no family is moved further than the upper end of its
-            uncalibrated interval, bool [l].
-        note: what did not constrain, or that nothing is gained; empty otherwise.
-    """
-
-    strength: float
+    strength: float  # λ*, the smallest λ that minimises the total sensitivity among those allowed
+    # where ρ(Ŝ, H) ≥ ρ(S, H) - ε for every H, and no family is moved further than the upper end of its uncalibrated
+    # interval, bool [l]
     allowed: np.ndarray
-    note: str = ""
+    note: str = ""  # what did not constrain, or that nothing is gained; empty otherwise
 
 
 def sweep(

@@ -78,30 +78,24 @@ COLUMNS = (
 
 @dataclass(frozen=True, slots=True)
 class SidesCompared:
-    """Two sides held against each other.
+    """Two sides held against each other."""
 
-    Args:
-        a, b: what each side is, in words.
-        by: of which level a row is.
-        unit: of medians and differences: ``%`` (differences in percentage points), ``SD``, or ``score``; empty where
-            each row has its own.
-        margin: equivalence margin; None where there is none.
-        rows: columns of :data:`COLUMNS`; all together first, then the largest difference first, whether of drift or of
-            scatter. Of reports those of :func:`core.features.compare.report_sides.of_reports`.
-        only_a, only_b, shared: items of the first row that stand on one side alone, and on both.
-        made_with: what two runs were made with that is not the same.
-    """
-
+    # a, b: what each side is, in words
     a: str
     b: str
-    by: str
+    by: str  # of which level a row is
+    # of medians and differences: ``%`` (differences in percentage points), ``SD``, or ``score``; empty where each row
+    # has its own
     unit: str
-    margin: float | None
+    margin: float | None  # equivalence margin; None where there is none
+    # columns of :data:`COLUMNS`; all together first, then the largest difference first, whether of drift or of scatter.
+    # Of reports those of :func:`core.features.compare.report_sides.of_reports`.
     rows: pd.DataFrame
+    # only_a, only_b, shared: items of the first row that stand on one side alone, and on both
     only_a: int
     only_b: int
     shared: int
-    made_with: pd.DataFrame
+    made_with: pd.DataFrame  # what two runs were made with that is not the same
 
 
 def compare(

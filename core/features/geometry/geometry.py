@@ -39,23 +39,17 @@ ALL = "all"
 
 @dataclass(frozen=True, slots=True)
 class Geometry:
-    """Modifiers along the valence direction, and whether their place goes with their shift.
+    """Modifiers along the valence direction, and whether their place goes with their shift."""
 
-    Args:
-        level: WORD or PHRASE.
-        points: columns family, modifier, projection, median_percent, low, high, n_items, n_objects (phrases behind
-            the projection; 0 at word level); one row a modifier with both numbers.
-        tests: columns family, rho, p, n, method, least, note; ALL first, then family by family. Each family has a
-            baseline of its own, so ALL ranks within families, and its orders keep every modifier in its own.
-        neutral: mean projection of the neutral controls, NaN where there is none.
-        left_out: one sentence for each modifier or word that could not be placed.
-    """
-
-    level: str
+    level: str  # WORD or PHRASE
+    # columns family, modifier, projection, median_percent, low, high, n_items, n_objects (phrases behind the
+    # projection; 0 at word level); one row a modifier with both numbers
     points: pd.DataFrame
+    # columns family, rho, p, n, method, least, note; ALL first, then family by family. Each family has a baseline of
+    # its own, so ALL ranks within families, and its orders keep every modifier in its own.
     tests: pd.DataFrame
-    neutral: float
-    left_out: tuple[str, ...] = ()
+    neutral: float  # mean projection of the neutral controls, NaN where there is none
+    left_out: tuple[str, ...] = ()  # one sentence for each modifier or word that could not be placed
 
 
 def valence_direction(positive: ArrayLike, negative: ArrayLike) -> np.ndarray:

@@ -53,17 +53,11 @@ def check_wording(ledger: Ledger, digest: str | None) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Instructions:
-    """Words for one kind of study.
+    """Words for one kind of study."""
 
-    Args:
-        title: one line.
-        steps: what to do, in order.
-        rules: how to judge.
-    """
-
-    title: str
-    steps: tuple[str, ...]
-    rules: tuple[str, ...]
+    title: str  # one line
+    steps: tuple[str, ...]  # what to do, in order
+    rules: tuple[str, ...]  # how to judge
 
 
 def instructions(kind: str) -> Instructions:

@@ -42,15 +42,10 @@ Load = Callable[[Origin], Corpus]
 
 @dataclass(frozen=True, slots=True)
 class Pictures:
-    """PNG files of one item, at the size of the run and at equal scale; of a video, its frames side by side.
+    """PNG files of one item, at the size of the run and at equal scale; of a video, its frames side by side."""
 
-    Args:
-        original: the image of the baseline: the unedited one, or the variant of the probe that is the baseline.
-        variant: the edited one; the same where the caption is edited.
-    """
-
-    original: bytes
-    variant: bytes
+    original: bytes  # the image of the baseline: the unedited one, or the variant of the probe that is the baseline
+    variant: bytes  # the edited one; the same where the caption is edited
 
     def of(self, version: str) -> bytes:
         """PNG of ``original`` or ``variant``."""

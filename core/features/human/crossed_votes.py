@@ -54,19 +54,13 @@ MOST = 50
 
 @dataclass(frozen=True, slots=True)
 class Exchange:
-    """What the units of a rate are, and what exchange does to them.
+    """What the units of a rate are, and what exchange does to them."""
 
-    Args:
-        told: one row a unit (an item, a comparison), float64 [u, q]: what its votes say.
-        units: unit of each vote, int [n].
-        people: annotator of each vote, int [n].
-        moved: what the unit says less what it says, in the mean, where this vote gives way to another one on the same
-            thing; less the mean of this over the unit, so that it is only how annotators differ, float64 [n, q].
-    """
-
-    told: np.ndarray
-    units: np.ndarray
-    people: np.ndarray
+    told: np.ndarray  # one row a unit (an item, a comparison), float64 [u, q]: what its votes say
+    units: np.ndarray  # unit of each vote, int [n]
+    people: np.ndarray  # annotator of each vote, int [n]
+    # what the unit says less what it says, in the mean, where this vote gives way to another one on the same thing;
+    # less the mean of this over the unit, so that it is only how annotators differ, float64 [n, q]
     moved: np.ndarray
 
 
@@ -108,21 +102,13 @@ def exchange(
 
 @dataclass(frozen=True, slots=True)
 class Parts:
-    """The variance of a rate in its parts, each as it is in the rate.
+    """The variance of a rate in its parts, each as it is in the rate."""
 
-    Args:
-        items: of the items alone, were every one judged without end.
-        people: of the annotators, were each to judge without end.
-        rest: of what one annotator says of one item.
-        sources: of the items.
-        annotators: those who count; fewer than there are where some judged much more than others.
-    """
-
-    items: float
-    people: float
-    rest: float
-    sources: float
-    annotators: float
+    items: float  # of the items alone, were every one judged without end
+    people: float  # of the annotators, were each to judge without end
+    rest: float  # of what one annotator says of one item
+    sources: float  # of the items
+    annotators: float  # those who count; fewer than there are where some judged much more than others
 
     def grown(self, *, annotators: float = 1.0, items: float = 1.0) -> "Parts":
         """Parts to expect of so many times the annotators and items, each annotator with as large a part of all [7]."""
@@ -171,27 +157,16 @@ def at_every_look(sources: float, *, level: float = 0.95) -> float:
 
 @dataclass(frozen=True, slots=True)
 class Rate:
-    """A rate with the parts of its variance.
+    """A rate with the parts of its variance."""
 
-    Args:
-        estimate: in [0, 1], or a difference of two rates.
-        n: units behind it.
-        annotators: whose votes they are.
-        parts: of its variance; None where it has no interval.
-        bounded: whether it lies in [0, 1].
-        live: whether its interval has to hold at every look.
-        note: why it has no interval, or does not know a second source.
-        sources: of the units.
-    """
-
-    estimate: float
-    n: int
-    annotators: int
-    parts: Parts | None
-    bounded: bool = True
-    live: bool = False
-    note: str = ""
-    sources: int = 0
+    estimate: float  # in [0, 1], or a difference of two rates
+    n: int  # units behind it
+    annotators: int  # whose votes they are
+    parts: Parts | None  # of its variance; None where it has no interval
+    bounded: bool = True  # whether it lies in [0, 1]
+    live: bool = False  # whether its interval has to hold at every look
+    note: str = ""  # why it has no interval, or does not know a second source
+    sources: int = 0  # of the units
 
     def interval(self, *, level: float = 0.95) -> Interval:
         """Its interval for people and items like these: Wilson's of as many independent values as have its error."""

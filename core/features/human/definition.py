@@ -32,49 +32,28 @@ _STUDY_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,59}")
 
 @dataclass(frozen=True, slots=True)
 class StudyItem:
-    """One thing that is put in front of annotators.
+    """One thing that is put in front of annotators."""
 
-    Args:
-        id: within the study; says nothing of what is shown.
-        corpus: name of the corpus.
-        item: id of the item in it.
-        probe: what made the variant; an attention item has ``identity``.
-        baseline: probe of the original: ``identity``, or the neutral control of a modified caption.
-        subject: which caption is held, as in the scores.
-        edits: ``image`` or ``caption``: which half of the pair the probe changes.
-        original_caption: caption of the original.
-        variant_caption: caption of the variant; the same where the image is edited.
-        axis: of the probe.
-        family: of the probe.
-        stratum: which part of the sample it was drawn for; ATTENTION for an item with a known answer.
-        shows: ``pair``, or the one version that a study of single images shows.
-        pixels_sha256: hash of the item's image in the run, or None.
-        expectation: what the probe claims of the score, as in the scores.
-        language: of the captions, as in the scores.
-        rank: which of the item's captions in that language, from 0.
-        source: what several items share (a cut-out, else the image); None: nothing is known to be shared.
-        second_source: a source that crosses the first (a background); None: none is named.
-    """
-
-    id: str
-    corpus: str
-    item: str
-    probe: str
-    baseline: str
-    subject: str
-    edits: str
-    original_caption: str
-    variant_caption: str
-    axis: str
-    family: str
-    stratum: str
-    shows: str = "pair"
-    pixels_sha256: str | None = None
-    expectation: str = Expectation.INVARIANT.value
-    language: str = ENGLISH
-    rank: int = 0
+    id: str  # within the study; says nothing of what is shown
+    corpus: str  # name of the corpus
+    item: str  # id of the item in it
+    probe: str  # what made the variant; an attention item has ``identity``
+    baseline: str  # probe of the original: ``identity``, or the neutral control of a modified caption
+    subject: str  # which caption is held, as in the scores
+    edits: str  # ``image`` or ``caption``: which half of the pair the probe changes
+    original_caption: str  # caption of the original
+    variant_caption: str  # caption of the variant; the same where the image is edited
+    axis: str  # of the probe
+    family: str  # of the probe
+    stratum: str  # which part of the sample it was drawn for; ATTENTION for an item with a known answer
+    shows: str = "pair"  # ``pair``, or the one version that a study of single images shows
+    pixels_sha256: str | None = None  # hash of the item's image in the run, or None
+    expectation: str = Expectation.INVARIANT.value  # what the probe claims of the score, as in the scores
+    language: str = ENGLISH  # of the captions, as in the scores
+    rank: int = 0  # which of the item's captions in that language, from 0
+    # what several items share (a cut-out, else the image); None: nothing is known to be shared
     source: str | None = None
-    second_source: str | None = None
+    second_source: str | None = None  # a source that crosses the first (a background); None: none is named
 
     @property
     def attention(self) -> bool:
@@ -107,38 +86,22 @@ class Example:
 
 @dataclass(frozen=True, slots=True)
 class Definition:
-    """Everything about a study that is fixed when it is created.
+    """Everything about a study that is fixed when it is created."""
 
-    Args:
-        id: name of its folder.
-        title: for the coordinator; annotators never see it.
-        kind: name of one of :data:`core.features.human.kinds.KINDS`.
-        created: UTC.
-        run: id of the run that was sampled.
-        run_seed: seed of that run: with it the pictures are made again.
-        root: folder of the corpus as the run told it, or None.
-        seed: seed of the sample, of the side orders and of the assignment.
-        per_item: annotators wanted for each item.
-        attention_rate: share of attention items among what an annotator sees, in [0, 0.5].
-        items: what is annotated.
-        strata: rows of (stratum, target, available, taken).
-        examples: worked examples for the instructions.
-        read_with: loader, folder and options of the corpus as the run told them; empty in a study that is older.
-    """
-
-    id: str
-    title: str
-    kind: str
-    created: str
-    run: str
-    run_seed: int
-    root: str | None
-    seed: int
-    per_item: int
-    attention_rate: float
-    items: tuple[StudyItem, ...]
-    strata: tuple[tuple[str, int, int, int], ...] = ()
-    examples: tuple[Example, ...] = ()
+    id: str  # name of its folder
+    title: str  # for the coordinator; annotators never see it
+    kind: str  # name of one of :data:`core.features.human.kinds.KINDS`
+    created: str  # UTC
+    run: str  # id of the run that was sampled
+    run_seed: int  # seed of that run: with it the pictures are made again
+    root: str | None  # folder of the corpus as the run told it, or None
+    seed: int  # seed of the sample, of the side orders and of the assignment
+    per_item: int  # annotators wanted for each item
+    attention_rate: float  # share of attention items among what an annotator sees, in [0, 0.5]
+    items: tuple[StudyItem, ...]  # what is annotated
+    strata: tuple[tuple[str, int, int, int], ...] = ()  # rows of (stratum, target, available, taken)
+    examples: tuple[Example, ...] = ()  # worked examples for the instructions
+    # loader, folder and options of the corpus as the run told them; empty in a study that is older
     read_with: Mapping[str, Any] = field(default_factory=dict)
 
     @property

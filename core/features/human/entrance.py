@@ -33,15 +33,10 @@ class Stage(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Consent:
-    """What annotators agree to before anything of them is kept.
+    """What annotators agree to before anything of them is kept."""
 
-    Args:
-        text: as the coordinator wrote it; plain text.
-        digest: its sha256, which an agreement names.
-    """
-
-    text: str
-    digest: str
+    text: str  # as the coordinator wrote it; plain text
+    digest: str  # its sha256, which an agreement names
 
     @classmethod
     def read(cls, row: Mapping[str, Any]) -> "Consent | None":
@@ -52,17 +47,12 @@ class Consent:
 
 @dataclass(frozen=True, slots=True)
 class Exercise:
-    """One item for practice, with the answers that are right.
+    """One item for practice, with the answers that are right."""
 
-    Args:
-        item: id within the study.
-        right: ``original``, ``variant`` or ``preferred`` -> answers that are right; what is not named may be anything.
-        why: shown after the answer.
-    """
-
-    item: str
+    item: str  # id within the study
+    # ``original``, ``variant`` or ``preferred`` -> answers that are right; what is not named may be anything
     right: Mapping[str, tuple[Value, ...]]
-    why: str
+    why: str  # shown after the answer
 
     def misses(self, said: Mapping[str, Any]) -> tuple[str, ...]:
         """What was answered wrongly: names of ``right``.
@@ -75,17 +65,11 @@ class Exercise:
 
 @dataclass(frozen=True, slots=True)
 class Practice:
-    """Items that everybody judges first, with feedback; their answers enter no number.
+    """Items that everybody judges first, with feedback; their answers enter no number."""
 
-    Args:
-        exercises: in the order in which they are shown.
-        needed: how many must be right to go on; 0: nobody is turned away.
-        tries: how often an annotator may go through them.
-    """
-
-    exercises: tuple[Exercise, ...]
-    needed: int
-    tries: int
+    exercises: tuple[Exercise, ...]  # in the order in which they are shown
+    needed: int  # how many must be right to go on; 0: nobody is turned away
+    tries: int  # how often an annotator may go through them
 
     @classmethod
     def read(cls, row: Mapping[str, Any], definition: Definition) -> "Practice | None":
@@ -114,21 +98,13 @@ class Practice:
 
 @dataclass(frozen=True, slots=True)
 class Prolific:
-    """The one link by which everybody comes whom Prolific sends.
+    """The one link by which everybody comes whom Prolific sends."""
 
-    Args:
-        digest: sha256 of its token; None where the link is closed.
-        nonce: what the token is made of, with the study's secret.
-        items: how many items each participant is asked about, items with a known answer included.
-        completion: code of those who have answered.
-        screened_out: code of those whom practice turned away; empty where they return their submission.
-    """
-
-    digest: str | None
-    nonce: str | None
-    items: int
-    completion: str
-    screened_out: str
+    digest: str | None  # sha256 of its token; None where the link is closed
+    nonce: str | None  # what the token is made of, with the study's secret
+    items: int  # how many items each participant is asked about, items with a known answer included
+    completion: str  # code of those who have answered
+    screened_out: str  # code of those whom practice turned away; empty where they return their submission
 
     @classmethod
     def read(cls, row: Mapping[str, Any]) -> "Prolific":

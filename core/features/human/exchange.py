@@ -68,15 +68,10 @@ def export_votes(study: Study, form: str, *, withdrawn: bool = False) -> bytes:
 
 @dataclass(frozen=True, slots=True)
 class Taken:
-    """What an import took in.
+    """What an import took in."""
 
-    Args:
-        count: votes that were new or changed.
-        told: a sentence for each kind of row that counts otherwise than by itself.
-    """
-
-    count: int
-    told: tuple[str, ...]
+    count: int  # votes that were new or changed
+    told: tuple[str, ...]  # a sentence for each kind of row that counts otherwise than by itself
 
 
 def import_votes(study: Study, data: bytes, *, name: str) -> Taken:

@@ -26,19 +26,13 @@ class Answer:
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """One question about an item.
+    """One question about an item."""
 
-    Args:
-        name: ``A`` or ``B`` for one version, ``preference``, or ``rating`` where only one version is shown.
-        text: as annotators read it.
-        ordinal: whether the answers are ordered.
-        after: asked only of those who gave this answer to the first question of the kind; None: asked of all.
-    """
-
-    name: str
-    text: str
+    name: str  # ``A`` or ``B`` for one version, ``preference``, or ``rating`` where only one version is shown
+    text: str  # as annotators read it
     answers: tuple[Answer, ...]
-    ordinal: bool
+    ordinal: bool  # whether the answers are ordered
+    # asked only of those who gave this answer to the first question of the kind; None: asked of all
     after: Value | None = None
 
     def check(self, value: object) -> Value:
@@ -52,23 +46,16 @@ class Question:
 
 @dataclass(frozen=True, slots=True)
 class Kind:
-    """One kind of study.
-
-    Args:
-        sides: versions shown on one screen: 2, or 1 for single images.
-        scale: labels of the answers about a version, lowest first.
-        lowest: value of the first of them.
-        source: paper and section.
-    """
+    """One kind of study."""
 
     name: str
     title: str
     summary: str
     questions: tuple[Question, ...]
-    sides: int
-    scale: tuple[str, ...]
-    lowest: int
-    source: str
+    sides: int  # versions shown on one screen: 2, or 1 for single images
+    scale: tuple[str, ...]  # labels of the answers about a version, lowest first
+    lowest: int  # value of the first of them
+    source: str  # paper and section
 
     def question(self, name: object) -> Question:
         """Return a question by name; raises InvalidInput if the kind does not ask it."""

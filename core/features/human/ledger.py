@@ -19,43 +19,26 @@ SKIP_REASONS = ("the picture does not show", "I cannot tell what is in the pictu
 
 @dataclass(slots=True)
 class Annotator:
-    """One annotator as the log knows them.
+    """One annotator as the log knows them."""
 
-    Args:
-        id: e.g. ``a01``.
-        name: for the coordinator only.
-        digest: sha256 of the present token; None where the link was revoked, or votes were imported.
-        nonce: what the token is made of, with the study's secret.
-        begun: whether the instructions were read.
-        withdrawn: their rows count no more.
-        away: what they left was handed over; an answer brings them back.
-        pid: id by which Prolific knows them; None where they were invited or imported.
-        barred: their link was revoked.
-        accepted: digest of the consent that they agreed to, or None.
-        voted: whether they said anything of an item that counts.
-        rounds: practice, one mapping a try: item -> question -> latest answer.
-        since: server time of their invitation, in seconds since 1970.
-        last: server time of their last row; None before the first.
-        queue: items still planned for them, in order; those that are done stay in it.
-        done: items in the order in which they were first finished (answered in full or skipped).
-    """
-
-    id: str
-    name: str = ""
-    digest: str | None = None
-    nonce: str | None = None
-    begun: bool = False
-    withdrawn: bool = False
-    away: bool = False
+    id: str  # e.g. ``a01``.
+    name: str = ""  # for the coordinator only
+    digest: str | None = None  # sha256 of the present token; None where the link was revoked, or votes were imported
+    nonce: str | None = None  # what the token is made of, with the study's secret
+    begun: bool = False  # whether the instructions were read
+    withdrawn: bool = False  # their rows count no more
+    away: bool = False  # what they left was handed over; an answer brings them back
     imported: bool = False
-    pid: str | None = None
-    barred: bool = False
-    accepted: str | None = None
-    voted: bool = False
+    pid: str | None = None  # id by which Prolific knows them; None where they were invited or imported
+    barred: bool = False  # their link was revoked
+    accepted: str | None = None  # digest of the consent that they agreed to, or None
+    voted: bool = False  # whether they said anything of an item that counts
+    # practice, one mapping a try: item -> question -> latest answer
     rounds: list[dict[str, dict[str, Value]]] = field(default_factory=list)
-    since: float | None = None
-    last: float | None = None
-    queue: tuple[str, ...] = ()
+    since: float | None = None  # server time of their invitation, in seconds since 1970
+    last: float | None = None  # server time of their last row; None before the first
+    queue: tuple[str, ...] = ()  # items still planned for them, in order; those that are done stay in it
+    # items in the order in which they were first finished (answered in full or skipped)
     done: list[str] = field(default_factory=list)
 
     @property
@@ -66,26 +49,16 @@ class Annotator:
 
 @dataclass(slots=True)
 class Entry:
-    """What one annotator said of one item.
+    """What one annotator said of one item."""
 
-    Args:
-        left: which version stood left (A).
-        answers: question -> latest answer.
-        rows: number of rows behind it: the version that a next row must follow.
-        corrections: answers that replaced another one.
-        skipped: the reason, or None.
-        seconds: from the showing of the item to the row that first completed it; NaN where unknown.
-        finished: server time of that row.
-    """
-
-    left: str
-    answers: dict[str, Value] = field(default_factory=dict)
-    rows: int = 0
-    corrections: int = 0
-    skipped: str | None = None
+    left: str  # which version stood left (A)
+    answers: dict[str, Value] = field(default_factory=dict)  # question -> latest answer
+    rows: int = 0  # number of rows behind it: the version that a next row must follow
+    corrections: int = 0  # answers that replaced another one
+    skipped: str | None = None  # the reason, or None
     comment: str = ""
-    seconds: float = math.nan
-    finished: float | None = None
+    seconds: float = math.nan  # from the showing of the item to the row that first completed it; NaN where unknown
+    finished: float | None = None  # server time of that row
 
 
 class Ledger:

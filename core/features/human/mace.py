@@ -46,19 +46,14 @@ _EXPLANATIONS = 6
 
 @dataclass(frozen=True, slots=True)
 class Competence:
-    """What the model makes of some answers.
+    """What the model makes of some answers."""
 
-    Args:
-        annotators: sorted by annotator; columns annotator, n (units answered), competence (likeliest probability of
-            knowing, in [0, 1]), low and high (the ends of its profile-likelihood interval of ``level``; never empty,
-            and from 0 to 1 where the answers rule nothing out).
-        answers: sorted by unit; columns unit, answer (the likeliest) and probability (of it).
-        weights: exp of the mean log probability of knowing, by annotator: what the steps of [1] work with.
-    """
-
+    # sorted by annotator; columns annotator, n (units answered), competence (likeliest probability of knowing, in [0,
+    # 1]), low and high (the ends of its profile-likelihood interval of ``level``; never empty, and from 0 to 1 where
+    # the answers rule nothing out)
     annotators: pd.DataFrame
-    answers: pd.DataFrame
-    weights: np.ndarray
+    answers: pd.DataFrame  # sorted by unit; columns unit, answer (the likeliest) and probability (of it)
+    weights: np.ndarray  # exp of the mean log probability of knowing, by annotator: what the steps of [1] work with
 
 
 def competences(

@@ -59,17 +59,11 @@ class _Question:
 
 @dataclass(frozen=True, slots=True)
 class _Frame:
-    """The pairs that a study could have drawn from, and how likely each item was.
+    """The pairs that a study could have drawn from, and how likely each item was."""
 
-    Args:
-        pairs: stratum (its number), place (of the item), probe_place, in the order of the strata.
-        chance: stratum and place -> probability of being drawn.
-        drawn: stratum -> items that were drawn.
-    """
-
-    pairs: pd.DataFrame
-    chance: pd.DataFrame
-    drawn: dict[int, int]
+    pairs: pd.DataFrame  # stratum (its number), place (of the item), probe_place, in the order of the strata
+    chance: pd.DataFrame  # stratum and place -> probability of being drawn
+    drawn: dict[int, int]  # stratum -> items that were drawn
 
 
 def powered_rows(study: Study, table: ScoreTable) -> pd.DataFrame:

@@ -18,21 +18,13 @@ COLUMNS = ("annotator", "try", "item", "left", "said", "right", "practice")
 
 @dataclass(frozen=True, slots=True)
 class Lesson:
-    """Where an annotator is in practice.
+    """Where an annotator is in practice."""
 
-    Args:
-        exercise: to answer now, or None where the try is through.
-        number: 1-based place of the exercise in its try.
-        total: exercises of a try.
-        attempt: of this try, from 0.
-        answers: question -> what they said of this exercise so far.
-    """
-
-    exercise: Exercise | None
-    number: int
-    total: int
-    attempt: int
-    answers: dict[str, Value]
+    exercise: Exercise | None  # to answer now, or None where the try is through
+    number: int  # 1-based place of the exercise in its try
+    total: int  # exercises of a try
+    attempt: int  # of this try, from 0
+    answers: dict[str, Value]  # question -> what they said of this exercise so far
 
 
 def set_practice(study: Study, exercises: Sequence[Exercise], *, needed: int, tries: int) -> None:

@@ -33,45 +33,29 @@ _ALIKE = 1e-12
 
 @dataclass(frozen=True, slots=True)
 class Stratum:
-    """Units of one stratum, from which some were drawn and labelled.
+    """Units of one stratum, from which some were drawn and labelled."""
 
-    Args:
-        share: its part of all units, in (0, 1]; those of all strata add up to 1.
-        labels: of the labelled units, float64 [n].
-        predicted: predictions of the same units, [n].
-        others: predictions of the units without a label, [N]; may be empty.
-        weights: of the labelled units, in proportion to the inverse of their probability of being labelled, [n]; None:
-            all alike.
-        other_weights: of the others, in proportion to the inverse of their probability of staying unlabelled, [N].
-    """
-
-    share: float
-    labels: np.ndarray
-    predicted: np.ndarray
-    others: np.ndarray
+    share: float  # its part of all units, in (0, 1]; those of all strata add up to 1
+    labels: np.ndarray  # of the labelled units, float64 [n]
+    predicted: np.ndarray  # predictions of the same units, [n]
+    others: np.ndarray  # predictions of the units without a label, [N]; may be empty
+    # of the labelled units, in proportion to the inverse of their probability of being labelled, [n]; None: all alike
     weights: np.ndarray | None = None
+    # of the others, in proportion to the inverse of their probability of staying unlabelled, [N]
     other_weights: np.ndarray | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Powered:
-    """An estimate of the mean label of all units.
+    """An estimate of the mean label of all units."""
 
-    Args:
-        estimate: the mean.
-        error: its standard error.
-        tuning: λ, the weight of the predictions in [0, 1]; 0: labels alone.
-        n: labelled units.
-        freedom: degrees of freedom of the error: labelled units less strata.
-        guarded: the mean with half a label of either kind more in each stratum whose labels are all alike: it stands
-            for an estimate of exactly 0 or 1 where a spread is asked for.
-    """
-
-    estimate: float
-    error: float
-    tuning: float
-    n: int
-    freedom: int
+    estimate: float  # the mean
+    error: float  # its standard error
+    tuning: float  # λ, the weight of the predictions in [0, 1]; 0: labels alone
+    n: int  # labelled units
+    freedom: int  # degrees of freedom of the error: labelled units less strata
+    # the mean with half a label of either kind more in each stratum whose labels are all alike: it stands for an
+    # estimate of exactly 0 or 1 where a spread is asked for
     guarded: float
 
     def interval(self, *, level: float = 0.95, parts: Parts | None = None, live: bool = False) -> Interval:

@@ -36,17 +36,11 @@ _LETTERS = "ABCDEFGHJKLMNPQRSTUVWXYZ23456789"
 
 @dataclass(frozen=True, slots=True)
 class Visit:
-    """What Prolific put into the link, checked.
+    """What Prolific put into the link, checked."""
 
-    Args:
-        pid: id of the participant, 24 letters and digits.
-        study: of the study at Prolific, or empty.
-        session: of this submission, or empty.
-    """
-
-    pid: str
-    study: str = ""
-    session: str = ""
+    pid: str  # id of the participant, 24 letters and digits
+    study: str = ""  # of the study at Prolific, or empty
+    session: str = ""  # of this submission, or empty
 
 
 def read_visit(told: Mapping[str, str]) -> Visit | None:

@@ -23,25 +23,19 @@ SCOPES = ("studied", "run")
 
 @dataclass(frozen=True, slots=True)
 class Reanalysis:
-    """Contrasts with and without the pairs that people did not accept.
+    """Contrasts with and without the pairs that people did not accept."""
 
-    Args:
-        table: one row (evaluator, axis, family, analysis): n_all, median_all, low_all, high_all, n_kept,
-            median_kept, low_kept, high_kept (medians of % change over items, in percent), change (kept - all, in
-            percentage points), flips (whether the sign of the median flips), direction (what the interval of
-            median_kept shows of that of median_all: TURNED, SAME or OPEN, NOTHING where no pair of the family fell out;
-            see :func:`core.analysis.questions.filters.direction`), power (beside OPEN, what the items that are kept
-            would have shown), note (why an interval is missing). Empty where people judged invisible edits, controls or
-            directional probes alone.
-        scope: ``studied``: only pairs that people judged; ``run``: all of the run, less those that fell out.
-        n_pairs: pairs behind it that people judged.
-        dropped: pairs that fell out, by analysis.
-    """
-
+    # one row (evaluator, axis, family, analysis): n_all, median_all, low_all, high_all, n_kept, median_kept, low_kept,
+    # high_kept (medians of % change over items, in percent), change (kept - all, in percentage points), flips (whether
+    # the sign of the median flips), direction (what the interval of median_kept shows of that of median_all: TURNED,
+    # SAME or OPEN, NOTHING where no pair of the family fell out; see
+    # :func:`core.analysis.questions.filters.direction`), power (beside OPEN, what the items that are kept would have
+    # shown), note (why an interval is missing). Empty where people judged invisible edits, controls or directional
+    # probes alone.
     table: pd.DataFrame
-    scope: str
-    n_pairs: int
-    dropped: dict[str, int]
+    scope: str  # ``studied``: only pairs that people judged; ``run``: all of the run, less those that fell out
+    n_pairs: int  # pairs behind it that people judged
+    dropped: dict[str, int]  # pairs that fell out, by analysis
 
     def largest_change(self, analysis: str) -> float:
         """Largest |change| of any median % change, in percentage points; NaN where nothing could be compared."""

@@ -37,23 +37,14 @@ INVARIANT, DIRECTIONAL = Expectation.INVARIANT.value, Expectation.DIRECTIONAL.va
 
 @dataclass(frozen=True, slots=True)
 class Stratum:
-    """One part of the sample.
+    """One part of the sample."""
 
-    Args:
-        name: for tables.
-        weight: its part of the total: 80 of 480.
-        probes: regular expression that a probe's whole name matches; empty: all of the family.
-        bins: ``smallest`` or ``largest``: only items of that coverage bin, or None.
-        family: of the probes, where no expression names them.
-        expectation: of the probes: INVARIANT, or DIRECTIONAL for comparisons.
-    """
-
-    name: str
-    weight: int
-    probes: str
-    bins: str | None = None
-    family: str = ""
-    expectation: str = INVARIANT
+    name: str  # for tables
+    weight: int  # its part of the total: 80 of 480
+    probes: str  # regular expression that a probe's whole name matches; empty: all of the family
+    bins: str | None = None  # ``smallest`` or ``largest``: only items of that coverage bin, or None
+    family: str = ""  # of the probes, where no expression names them
+    expectation: str = INVARIANT  # of the probes: INVARIANT, or DIRECTIONAL for comparisons
 
 
 PAPER_STRATA = (
@@ -101,16 +92,11 @@ def strata_named(names: Sequence[str]) -> tuple[Stratum, ...]:
 
 @dataclass(frozen=True, slots=True)
 class Sample:
-    """What was drawn.
+    """What was drawn."""
 
-    Args:
-        items: drawn items in a random order, attention items last.
-        strata: rows of (stratum, target, available, taken).
-        examples: worked examples for the instructions, of items that are not asked about where there are enough.
-    """
-
-    items: tuple[StudyItem, ...]
-    strata: tuple[tuple[str, int, int, int], ...]
+    items: tuple[StudyItem, ...]  # drawn items in a random order, attention items last
+    strata: tuple[tuple[str, int, int, int], ...]  # rows of (stratum, target, available, taken)
+    # worked examples for the instructions, of items that are not asked about where there are enough
     examples: tuple[Example, ...]
 
     @property

@@ -42,27 +42,16 @@ class Superseded(Refused):
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where an annotator is.
+    """Where an annotator is."""
 
-    Args:
-        item: what to show, or None where nothing is left.
-        left: version that stands left (A); the only one of a single image.
-        entry: what they said of it so far.
-        number: 1-based place of the item among theirs.
-        total: items that are theirs, done and planned.
-        done: how many they are through with.
-        back: the item finished before this one, or None.
-        revisited: whether the item was finished before and is shown again.
-    """
-
-    item: StudyItem | None
-    left: str
-    entry: Entry | None
-    number: int
-    total: int
-    done: int
-    back: str | None
-    revisited: bool
+    item: StudyItem | None  # what to show, or None where nothing is left
+    left: str  # version that stands left (A); the only one of a single image
+    entry: Entry | None  # what they said of it so far
+    number: int  # 1-based place of the item among theirs
+    total: int  # items that are theirs, done and planned
+    done: int  # how many they are through with
+    back: str | None  # the item finished before this one, or None
+    revisited: bool  # whether the item was finished before and is shown again
 
 
 class Study:

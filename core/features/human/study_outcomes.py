@@ -116,28 +116,18 @@ _OUTCOME = (
 
 @dataclass(frozen=True, slots=True)
 class Aggregates:
-    """The aggregates of section 6, over items, each with its interval for people and items like these.
+    """The aggregates of section 6, over items, each with its interval for people and items like these."""
 
-    Args:
-        outcomes: share of items by outcome (both, one, none acceptable, no majority).
-        majority_tie: share of items whose majority finds both equally good.
-        both_fully_correct: share of items that a majority finds fully correct in both versions.
-        variant_preferred: share of items that lean to the variant among those that lean to either version.
-        balance_p: exact two-sided sign test against one half, a source counting once, as most of its items that lean
-            do; NaN where no source leans, or votes still come in: a test that is looked at again and again is none.
-        n_items: items with two votes or more; those behind every share but ``variant_preferred``.
-        n_short: items with fewer than two votes, left out.
-        about: which people and items the intervals are about, in words.
-    """
-
-    outcomes: dict[str, Interval]
-    majority_tie: Interval
-    both_fully_correct: Interval
-    variant_preferred: Interval
+    outcomes: dict[str, Interval]  # share of items by outcome (both, one, none acceptable, no majority)
+    majority_tie: Interval  # share of items whose majority finds both equally good
+    both_fully_correct: Interval  # share of items that a majority finds fully correct in both versions
+    variant_preferred: Interval  # share of items that lean to the variant among those that lean to either version
+    # exact two-sided sign test against one half, a source counting once, as most of its items that lean do; NaN where
+    # no source leans, or votes still come in: a test that is looked at again and again is none
     balance_p: float
-    n_items: int
-    n_short: int
-    about: str
+    n_items: int  # items with two votes or more; those behind every share but ``variant_preferred``
+    n_short: int  # items with fewer than two votes, left out
+    about: str  # which people and items the intervals are about, in words
 
     def table(self) -> pd.DataFrame:
         """One row a number: what, share, low, high, n, note."""
@@ -348,19 +338,15 @@ ANSWERS = ("question", "n", "same", "other", "tied", "note")
 
 @dataclass(frozen=True, slots=True)
 class Competences:
-    """What MACE makes of a study's votes.
+    """What MACE makes of a study's votes."""
 
-    Args:
-        people: PEOPLE, a row a question and annotator: n units (versions of an item one by one) that others answered
-            too; competence (estimated share of units that this annotator answers by knowing rather than guessing,
-            under MACE) with its 95 % profile-likelihood interval;
-            with_others (share of those n_others units on which the others have one commonest answer, that this
-            annotator answered so too), all in percent; note.
-        answers: ANSWERS, a row a question: n units with FEWEST votes or more, of which the likeliest answer is the
-            commonest one (same), is another (other), or the commonest ones were tied.
-    """
-
+    # PEOPLE, a row a question and annotator: n units (versions of an item one by one) that others answered too;
+    # competence (estimated share of units that this annotator answers by knowing rather than guessing, under MACE) with
+    # its 95 % profile-likelihood interval; with_others (share of those n_others units on which the others have one
+    # commonest answer, that this annotator answered so too), all in percent; note
     people: pd.DataFrame
+    # ANSWERS, a row a question: n units with FEWEST votes or more, of which the likeliest answer is the commonest one
+    # (same), is another (other), or the commonest ones were tied
     answers: pd.DataFrame
 
 

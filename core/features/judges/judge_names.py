@@ -14,16 +14,12 @@ PREFIX = "judge:"
 
 
 class Variant(NamedTuple):
-    """A judge asked in another way, and the same one asked as usual.
+    """A judge asked in another way, and the same one asked as usual."""
 
-    Args:
-        name, base: of evaluators.
-        way: what differs, e.g. ``scale-5``.
-    """
-
+    # name, base: of evaluators
     name: str
     base: str
-    way: str
+    way: str  # what differs, e.g. ``scale-5``.
 
     @property
     def repeats(self) -> bool:

@@ -29,40 +29,28 @@ from core.statistics.changes import SHIFT_FLOOR, NullBand, percent_change
 
 @dataclass(frozen=True, slots=True)
 class LabRow:
-    """One probe under one evaluator.
-
-    Args:
-        axis: None for the identity row.
-        baseline: name of the probe that the shift is measured against.
-        score: None where the probe was rejected or the evaluator could not score; ``reason`` says why.
-        delta: score - baseline_score, on the evaluator's own scale.
-        percent: 100 · delta / baseline_score; None also where |baseline_score| < SHIFT_FLOOR.
-        in_null_band: whether ``percent`` lies inside the evaluator's noise band; None without either.
-        object_inside: share of the object inside the evaluator's crop, in [0, 1].
-        reason: why a value is missing; empty where nothing is.
-        expectation: of the probe; None for the identity row.
-        construction: what an edited caption is made of (:class:`core.probes.base.Construction`); None for an edit of
-            the image and the identity.
-        falsity: how sure it is that an edit that breaks the meaning is wrong, as the variant tells; empty: not told.
-    """
+    """One probe under one evaluator."""
 
     probe: str
     family: str
-    axis: str | None
+    axis: str | None  # None for the identity row
     evaluator: str
     caption: str | None
-    baseline: str
+    baseline: str  # name of the probe that the shift is measured against
     baseline_caption: str | None
     baseline_score: float | None
-    score: float | None
+    score: float | None  # None where the probe was rejected or the evaluator could not score; ``reason`` says why
     control: bool = False
-    in_null_band: bool | None = None
-    object_inside: float | None = None
+    in_null_band: bool | None = None  # whether ``percent`` lies inside the evaluator's noise band; None without either
+    object_inside: float | None = None  # share of the object inside the evaluator's crop, in [0, 1]
     truncated: bool = False
-    reason: str = ""
+    reason: str = ""  # why a value is missing; empty where nothing is
     rejected: bool = False
-    expectation: str | None = None
+    expectation: str | None = None  # of the probe; None for the identity row
+    # what an edited caption is made of (:class:`core.probes.base.Construction`); None for an edit of the image and the
+    # identity
     construction: str | None = None
+    # how sure it is that an edit that breaks the meaning is wrong, as the variant tells; empty: not told
     falsity: str = ""
     diagnostics: Mapping[str, float] = field(default_factory=lambda: MappingProxyType({}))
     notes: tuple[str, ...] = ()
@@ -105,29 +93,22 @@ class LabRow:
 
 @dataclass(frozen=True, slots=True)
 class LabResult:
-    """Everything of one image, one caption, some probes and some evaluators.
-
-    Args:
-        caption: the subject caption.
-        rows: by evaluator, the identity first, then the chosen ones.
-        bands: noise band of those evaluators that a stored run tells it of.
-        failures: sentence by evaluator that could not be loaded or run.
-        fingerprints: what the scores depend on and its key, by evaluator, as in a run's manifest.
-        notes: where an evaluator's device had no memory left and what was done about it, by evaluator.
-        known: (pictures and captions that had been encoded before, those that the scores needed), by evaluator; pairs,
-            for one that reads pairs.
-    """
+    """Everything of one image, one caption, some probes and some evaluators."""
 
     item: str
     corpus: str
     pixels_sha256: str
-    caption: str
+    caption: str  # the subject caption
     seed: int
-    rows: tuple[LabRow, ...]
-    bands: Mapping[str, NullBand]
-    failures: Mapping[str, str]
+    rows: tuple[LabRow, ...]  # by evaluator, the identity first, then the chosen ones
+    bands: Mapping[str, NullBand]  # noise band of those evaluators that a stored run tells it of
+    failures: Mapping[str, str]  # sentence by evaluator that could not be loaded or run
+    # what the scores depend on and its key, by evaluator, as in a run's manifest
     fingerprints: Mapping[str, Mapping[str, Any]]
+    # where an evaluator's device had no memory left and what was done about it, by evaluator
     notes: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
+    # (pictures and captions that had been encoded before, those that the scores needed), by evaluator; pairs, for one
+    # that reads pairs
     known: Mapping[str, tuple[int, int]] = field(default_factory=lambda: MappingProxyType({}))
 
     def of(self, evaluator: str) -> tuple[LabRow, ...]:

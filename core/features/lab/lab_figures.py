@@ -179,27 +179,18 @@ A_TABLE = 3
 
 @dataclass(frozen=True, slots=True)
 class Edit:
-    """An edit as it stands at the left of its bars; the row carries its name, for a script that lets it be chosen.
+    """An edit as it stands at the left of its bars; the row carries its name, for a script that lets it be chosen."""
 
-    Args:
-        name: of the probe.
-        title: what the edit is called.
-        group: that it stands in, of :data:`GROUPS`.
-        picture: the edited picture as a data address; empty for an edit of the caption.
-        alt: what that shows.
-        caption: the edited one; empty for an edit of the picture.
-        word: letters of the caption between which the word stands that was put into it, which is marked and stands for
-            the title; (0, 0) where none was.
-        against: the caption that this one is compared with; empty where that is the chosen one, and until it is known.
-    """
-
-    name: str
-    title: str
-    group: str = ""
-    picture: str = ""
-    alt: str = ""
-    caption: str = ""
+    name: str  # of the probe
+    title: str  # what the edit is called
+    group: str = ""  # that it stands in, of :data:`GROUPS`
+    picture: str = ""  # the edited picture as a data address; empty for an edit of the caption
+    alt: str = ""  # what that shows
+    caption: str = ""  # the edited one; empty for an edit of the picture
+    # letters of the caption between which the word stands that was put into it, which is marked and stands for the
+    # title; (0, 0) where none was
     word: tuple[int, int] = (0, 0)
+    # the caption that this one is compared with; empty where that is the chosen one, and until it is known
     against: str = ""
 
 

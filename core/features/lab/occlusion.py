@@ -76,21 +76,15 @@ Progress = Callable[[int, int], None]
 
 @dataclass(frozen=True, slots=True)
 class OcclusionMap:
-    """What a score loses where the picture is hidden.
+    """What a score loses where the picture is hidden."""
 
-    Args:
-        loss: float64 [2 · COARSE, 2 · COARSE], score of the whole picture less that without the cell, on the
-            evaluator's own scale: positive where the cell holds the score up. A coarse cell that was not split has
-            one value four times. NaN where a hidden picture has no score.
-        split: bool, likewise; whether the quarter was hidden by itself.
-        score: of the whole picture.
-        scored: pictures that were scored, the whole one included.
-    """
-
+    # float64 [2 · COARSE, 2 · COARSE], score of the whole picture less that without the cell, on the evaluator's own
+    # scale: positive where the cell holds the score up. A coarse cell that was not split has one value four times. NaN
+    # where a hidden picture has no score.
     loss: np.ndarray
-    split: np.ndarray
-    score: float
-    scored: int
+    split: np.ndarray  # bool, likewise; whether the quarter was hidden by itself
+    score: float  # of the whole picture
+    scored: int  # pictures that were scored, the whole one included
 
     @property
     def reach(self) -> float:
@@ -100,17 +94,11 @@ class OcclusionMap:
 
 @dataclass(frozen=True, slots=True)
 class WordLoss:
-    """What a score loses without one word.
+    """What a score loses without one word."""
 
-    Args:
-        word: as it stands in the caption.
-        place: its place in the caption, from 0.
-        loss: score of the whole caption less that without the word; NaN where that has no score.
-    """
-
-    word: str
-    place: int
-    loss: float
+    word: str  # as it stands in the caption
+    place: int  # its place in the caption, from 0
+    loss: float  # score of the whole caption less that without the word; NaN where that has no score
 
 
 def occlusion_map(

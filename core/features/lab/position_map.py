@@ -38,25 +38,16 @@ AT_ONCE = 2
 
 @dataclass(frozen=True, slots=True)
 class PositionMap:
-    """What is known of a picture's places so far.
+    """What is known of a picture's places so far."""
 
-    Args:
-        columns: x of the object's centroid at each place, in pixels, float64 [k]; rises.
-        rows: y, likewise.
-        percent: evaluator -> % change from the unedited pair, float64 [k, k], rows first; NaN where the object would
-        cover
-            another one, where the baseline scores 0, and where nothing was scored yet.
-        failures: evaluator -> why it could not score.
-        done: whether the last pass is in.
-        share: of the places that are in, in [0, 1].
-    """
-
-    columns: np.ndarray
-    rows: np.ndarray
+    columns: np.ndarray  # x of the object's centroid at each place, in pixels, float64 [k]; rises
+    rows: np.ndarray  # y, likewise
+    # evaluator -> % change from the unedited pair, float64 [k, k], rows first; NaN where the object would cover another
+    # one, where the baseline scores 0, and where nothing was scored yet
     percent: Mapping[str, np.ndarray]
-    failures: Mapping[str, str]
-    done: bool
-    share: float
+    failures: Mapping[str, str]  # evaluator -> why it could not score
+    done: bool  # whether the last pass is in
+    share: float  # of the places that are in, in [0, 1]
 
     def rows_of_places(self) -> pd.DataFrame:
         """A row a place and evaluator: evaluator, x, y, percent."""

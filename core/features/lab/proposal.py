@@ -30,19 +30,12 @@ MANY = 3
 
 @dataclass(frozen=True, slots=True)
 class Proposed:
-    """A noun for a picture.
+    """A noun for a picture."""
 
-    Args:
-        noun: singular.
-        share: evidence of the classes that it stands for, among the ten strongest, in [0, 1].
-        classes: these, the strongest first.
-        evaluator: whose evidence it is.
-    """
-
-    noun: str
-    share: float
-    classes: tuple[str, ...]
-    evaluator: str
+    noun: str  # singular
+    share: float  # evidence of the classes that it stands for, among the ten strongest, in [0, 1]
+    classes: tuple[str, ...]  # these, the strongest first
+    evaluator: str  # whose evidence it is
 
 
 @cache

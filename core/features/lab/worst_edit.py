@@ -40,20 +40,14 @@ Progress = Callable[[int, int], None]
 
 @dataclass(frozen=True, slots=True)
 class HarmlessEdit:
-    """One edit within the bounds.
+    """One edit within the bounds."""
 
-    Args:
-        degrees: counter-clockwise.
-        zoom: 1.05 enlarges by 5 %.
-        right, down: way of the picture as shares of its sides.
-        quality: of the JPEG, 85 to 100.
-    """
-
-    degrees: float
-    zoom: float
+    degrees: float  # counter-clockwise
+    zoom: float  # 1.05 enlarges by 5 %
+    # right, down: way of the picture as shares of its sides
     right: float
     down: float
-    quality: int
+    quality: int  # of the JPEG, 85 to 100
 
     def __str__(self) -> str:
         return (
@@ -79,36 +73,24 @@ class HarmlessEdit:
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """An edit that a search tried.
-
-    Args:
-        after: its score, on the evaluator's own scale; NaN where it has none.
-        percent: % change against the picture as it is; NaN where it has no score.
-    """
+    """An edit that a search tried."""
 
     edit: HarmlessEdit
-    after: float
-    percent: float
+    after: float  # its score, on the evaluator's own scale; NaN where it has none
+    percent: float  # % change against the picture as it is; NaN where it has no score
 
 
 @dataclass(frozen=True, slots=True)
 class Worst:
-    """What a search found.
+    """What a search found."""
 
-    Args:
-        evaluator: whose score the edit moves.
-        edit: the one with the largest |% change|.
-        before, after: scores, on the evaluator's own scale.
-        percent: % change; NaN where the score of the picture as it is is 0 or below.
-        candidates: everything that was tried, in the order of the search.
-    """
-
-    evaluator: str
-    edit: HarmlessEdit
+    evaluator: str  # whose score the edit moves
+    edit: HarmlessEdit  # the one with the largest |% change|
+    # before, after: scores, on the evaluator's own scale
     before: float
     after: float
-    percent: float
-    candidates: tuple[Candidate, ...]
+    percent: float  # % change; NaN where the score of the picture as it is is 0 or below
+    candidates: tuple[Candidate, ...]  # everything that was tried, in the order of the search
 
     @property
     def sizes(self) -> tuple[float, ...]:

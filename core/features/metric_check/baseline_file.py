@@ -25,47 +25,32 @@ Numbers = Annotated[tuple[Number, ...], Field(max_length=100_000)]
 
 
 class FamilyOfItems(BaseModel):
-    """What a family does to every item.
-
-    Args:
-        directional: whether the score must drop.
-        probes: that an item's number is the median over.
-        shift: median %Δ of every item, in percent; None where it has none.
-        size: median |%Δ| likewise.
-    """
+    """What a family does to every item."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-    directional: bool
-    probes: Annotated[tuple[Name, ...], Field(max_length=10_000)]
-    shift: Numbers
-    size: Numbers
+    directional: bool  # whether the score must drop
+    probes: Annotated[tuple[Name, ...], Field(max_length=10_000)]  # that an item's number is the median over
+    shift: Numbers  # median %Δ of every item, in percent; None where it has none
+    size: Numbers  # median |%Δ| likewise
 
 
 class MetricBaseline(BaseModel):
-    """A check item by item.
-
-    Args:
-        invariscope: version of whatever wrote it.
-        evaluator, fingerprint: whose scores, and the key of what they depend on.
-        seed: of the probes' random streams.
-        items: id, digits of the picture's SHA-256 and caption of every item: what tells that it is the same.
-        sources: first and second source of every item.
-        clean: its score unedited; None without one.
-        families: by name.
-    """
+    """A check item by item."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     format: Literal[1] = 1
-    invariscope: Name
+    invariscope: Name  # version of whatever wrote it
+    # evaluator, fingerprint: whose scores, and the key of what they depend on
     evaluator: Name
     fingerprint: Name
-    seed: int
+    seed: int  # of the probes' random streams
+    # id, digits of the picture's SHA-256 and caption of every item: what tells that it is the same
     items: Annotated[tuple[tuple[str, str, str], ...], Field(max_length=100_000)]
-    sources: tuple[tuple[str, str], ...]
-    clean: Numbers
-    families: Mapping[Name, FamilyOfItems]
+    sources: tuple[tuple[str, str], ...]  # first and second source of every item
+    clean: Numbers  # its score unedited; None without one
+    families: Mapping[Name, FamilyOfItems]  # by name
 
 
 def baseline_of(

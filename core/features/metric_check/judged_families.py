@@ -31,41 +31,29 @@ SELECTIVITY = "selectivity"
 
 @dataclass(frozen=True, slots=True)
 class FamilyFailures:
-    """How often the metric fails to see one kind of broken meaning.
-
-    Args:
-        found: right against wrong, over the items' comparisons.
-        missing: comparisons without two scores: rejected or unscored.
-        verdict: WITHIN or BEYOND, where ``held`` lies on that side of the threshold; UNDECIDED where it lies astride or
-            there is none, and of too few items or sources for a claim; NOTHING where there is no comparison.
-        held: the failures with the interval of the level that Holm's correction over the families asks of this one;
-            alone, or of too few for a claim, that of 95 %.
-    """
+    """How often the metric fails to see one kind of broken meaning."""
 
     family: str
     axis: str
-    found: Comparison
-    missing: int
+    found: Comparison  # right against wrong, over the items' comparisons
+    missing: int  # comparisons without two scores: rejected or unscored
+    # WITHIN or BEYOND, where ``held`` lies on that side of the threshold; UNDECIDED where it lies astride or there is
+    # none, and of too few items or sources for a claim; NOTHING where there is no comparison
     verdict: str
+    # the failures with the interval of the level that Holm's correction over the families asks of this one; alone, or
+    # of too few for a claim, that of 95 %
     held: Interval
 
 
 @dataclass(frozen=True, slots=True)
 class Broken:
-    """What the metric does where the meaning breaks.
+    """What the metric does where the meaning breaks."""
 
-    Args:
-        families: a line each.
-        selectivity: of meanings that are known to be broken against harmless edits; None where one of the two has no
-            score.
-        most: failures in percent that a family may have.
-        least_above: how far above the metric's own chance the selectivity must lie; None: wherever it does.
-    """
-
-    families: tuple[FamilyFailures, ...]
+    families: tuple[FamilyFailures, ...]  # a line each
+    # of meanings that are known to be broken against harmless edits; None where one of the two has no score
     selectivity: Selectivity | None
-    most: float
-    least_above: float | None
+    most: float  # failures in percent that a family may have
+    least_above: float | None  # how far above the metric's own chance the selectivity must lie; None: wherever it does
 
     @property
     def passed(self) -> bool:
@@ -245,47 +233,33 @@ def judged(found: Interval, most: float) -> str:
 
 @dataclass(frozen=True, slots=True)
 class FamilyShift:
-    """How far one family moves the metric.
-
-    Args:
-        size: median over items of an item's median |% change|, with its BCa interval; items of one source count
-        together.
-        shift: median over items of an item's median % change, signed, likewise.
-        direction: which of median, movers and mean show that scores drift, in words, after Holm's correction over the
-            families that are no controls; see :func:`core.analysis.verdicts.direction`. Empty where none does.
-        missing: pairs without a % change: rejected, unscored, or with a baseline of 0.
-        verdict: WITHIN or BEYOND, where ``held`` lies on that side of the threshold; UNDECIDED where
-            it lies astride or there is none; NOTHING where no pair has a % change; WITHHELD where the metric gives
-            negative baselines. Neither of the last two decides anything.
-        note: why shifts have no % change.
-        held: the size with the interval of the level that Holm's correction over the families asks of this one.
-    """
+    """How far one family moves the metric."""
 
     family: str
     axis: str
+    # median over items of an item's median |% change|, with its BCa interval; items of one source count together
     size: Interval
-    shift: Interval
-    missing: int
+    shift: Interval  # median over items of an item's median % change, signed, likewise
+    missing: int  # pairs without a % change: rejected, unscored, or with a baseline of 0
+    # WITHIN or BEYOND, where ``held`` lies on that side of the threshold; UNDECIDED where it lies astride or there is
+    # none; NOTHING where no pair has a % change; WITHHELD where the metric gives negative baselines. Neither of the
+    # last two decides anything.
     verdict: str
+    # which of median, movers and mean show that scores drift, in words, after Holm's correction over the families that
+    # are no controls; see :func:`core.analysis.verdicts.direction`. Empty where none does.
     direction: str
-    note: str
-    held: Interval
+    note: str  # why shifts have no % change
+    held: Interval  # the size with the interval of the level that Holm's correction over the families asks of this one
 
 
 @dataclass(frozen=True, slots=True)
 class FamilyEvidence:
-    """The trustworthy gap under a family; see :mod:`core.statistics.flip_risk`.
-
-    Args:
-        gap: in units of the score.
-        pairs: SAME or APART: of which two captions it is.
-        apart: the gap for captions of two different pictures.
-    """
+    """The trustworthy gap under a family; see :mod:`core.statistics.flip_risk`."""
 
     family: str
-    gap: Interval
-    pairs: str
-    apart: Interval
+    gap: Interval  # in units of the score
+    pairs: str  # SAME or APART: of which two captions it is
+    apart: Interval  # the gap for captions of two different pictures
 
 
 def _places(found: Sequence[tuple[Any, ...]]) -> np.ndarray:

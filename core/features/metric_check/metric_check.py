@@ -52,16 +52,11 @@ _ODD = ((1, 1), (1, 60), (60, 1), (37, 200))
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One promise and whether it was kept.
+    """One promise and whether it was kept."""
 
-    Args:
-        check: short stable name, e.g. ``order``.
-        detail: one sentence; for a broken promise what came, with numbers.
-    """
-
-    check: str
+    check: str  # short stable name, e.g. ``order``.
     passed: bool
-    detail: str
+    detail: str  # one sentence; for a broken promise what came, with numbers
 
 
 def check_contract(evaluator: Evaluator, images: Sequence[np.ndarray], captions: Sequence[str]) -> list[Finding]:
@@ -295,47 +290,33 @@ Progress = Callable[[int, int], None]
 
 @dataclass(frozen=True, slots=True)
 class Unscored:
-    """Edited pairs that the metric gave no score.
+    """Edited pairs that the metric gave no score."""
 
-    Args:
-        count: how many.
-        pairs: of how many that it was asked for.
-        why: of the first of them, in a sentence; empty where there is none.
-    """
-
-    count: int = 0
-    pairs: int = 0
-    why: str = ""
+    count: int = 0  # how many
+    pairs: int = 0  # of how many that it was asked for
+    why: str = ""  # of the first of them, in a sentence; empty where there is none
 
 
 @dataclass(frozen=True, slots=True)
 class MetricReport:
-    """The whole report.
-
-    Args:
-        source: ``name``, ``reference`` and ``file`` of a metric of a file, as a run's manifest has them; else empty.
-        threshold: most that a family may move the metric, in percent.
-        failure: why it could not be run at all; empty otherwise.
-        broken: what it does where the meaning breaks; None where no directional probe was tried.
-        evidence: of each family with a shift, of two captions of one picture where the items have them and the image
-            is what is edited.
-        baseline: all of it item by item, for a later check to be held against.
-        ignores: what its score does not depend on, of :data:`IGNORES`.
-    """
+    """The whole report."""
 
     evaluator: str
     fingerprint: Mapping[str, Any]
     contract: tuple[Finding, ...]
     families: tuple[FamilyShift, ...]
     items: int
-    threshold: float
-    failure: str = ""
-    broken: Broken | None = None
+    threshold: float  # most that a family may move the metric, in percent
+    failure: str = ""  # why it could not be run at all; empty otherwise
+    broken: Broken | None = None  # what it does where the meaning breaks; None where no directional probe was tried
+    # of each family with a shift, of two captions of one picture where the items have them and the image is what is
+    # edited
     evidence: tuple[FamilyEvidence, ...] = ()
     unscored: Unscored = Unscored()
+    # ``name``, ``reference`` and ``file`` of a metric of a file, as a run's manifest has them; else empty
     source: Mapping[str, Any] = field(default_factory=dict)
-    baseline: MetricBaseline | None = None
-    ignores: tuple[str, ...] = ()
+    baseline: MetricBaseline | None = None  # all of it item by item, for a later check to be held against
+    ignores: tuple[str, ...] = ()  # what its score does not depend on, of :data:`IGNORES`
 
     @property
     def passed(self) -> bool:

@@ -37,30 +37,21 @@ TOLERANCE = 0.001
 
 @dataclass(frozen=True, slots=True)
 class FamilyGate:
-    """One family beside the baseline, in percentage points; of the clean score, percent of its mean before.
-
-    Args:
-        worse: mean over items of how much worse each is; NaN where no item has two numbers.
-        allowance: that it may be worse by, of noise alone; NaN where there are too few items for one.
-        low: lower bound of what it is worse by at least, at the level of the gate; NaN likewise.
-        n, sources: items with two numbers, and their sources.
-        smallest: mean fall of every item alike that is caught with probability CAUGHT; NaN likewise.
-        smallest_of_some: fall of a third of the items alone; NaN also where none, however large, is caught so.
-        worst: id of the item that got worse most, before and after: in percent, or of the clean score, in its unit.
-        note: why there is no allowance; empty otherwise.
-    """
+    """One family beside the baseline, in percentage points; of the clean score, percent of its mean before."""
 
     family: str
     directional: bool
-    worse: float
-    allowance: float
-    low: float
+    worse: float  # mean over items of how much worse each is; NaN where no item has two numbers
+    allowance: float  # that it may be worse by, of noise alone; NaN where there are too few items for one
+    low: float  # lower bound of what it is worse by at least, at the level of the gate; NaN likewise
+    # n, sources: items with two numbers, and their sources
     n: int
     sources: int
-    smallest: float
-    smallest_of_some: float
+    smallest: float  # mean fall of every item alike that is caught with probability CAUGHT; NaN likewise
+    smallest_of_some: float  # fall of a third of the items alone; NaN also where none, however large, is caught so
+    # id of the item that got worse most, before and after: in percent, or of the clean score, in its unit
     worst: tuple[str, float, float] | None
-    note: str
+    note: str  # why there is no allowance; empty otherwise
 
     @property
     def failed(self) -> bool:
@@ -85,19 +76,12 @@ class FamilyGate:
 
 @dataclass(frozen=True, slots=True)
 class Gate:
-    """Every family beside the baseline, the furthest worse first.
+    """Every family beside the baseline, the furthest worse first."""
 
-    Args:
-        families: a line each.
-        items: that both hold.
-        left_out: sentences on what only one of them holds, or was made with.
-        seed: of the probes' random streams.
-    """
-
-    families: tuple[FamilyGate, ...]
-    items: int
-    left_out: tuple[str, ...]
-    seed: int
+    families: tuple[FamilyGate, ...]  # a line each
+    items: int  # that both hold
+    left_out: tuple[str, ...]  # sentences on what only one of them holds, or was made with
+    seed: int  # of the probes' random streams
 
     @property
     def failed(self) -> tuple[FamilyGate, ...]:

@@ -45,23 +45,14 @@ FLIP = "vertical-flip"
 
 @dataclass(frozen=True, slots=True)
 class Tried:
-    """One planted evaluator under one family.
+    """One planted evaluator under one family."""
 
-    Args:
-        planting: what it does.
-        family: of edits.
-        finding: DRIFT or NOT_NOTICED.
-        due: whether the finding would be right; where it is not, each is a false alarm.
-        found: of every repeat, whether it was found.
-        note: what holds by construction; empty where nothing does.
-    """
-
-    planting: Planting
-    family: str
-    finding: str
-    due: bool
-    found: tuple[bool, ...]
-    note: str = ""
+    planting: Planting  # what it does
+    family: str  # of edits
+    finding: str  # DRIFT or NOT_NOTICED
+    due: bool  # whether the finding would be right; where it is not, each is a false alarm
+    found: tuple[bool, ...]  # of every repeat, whether it was found
+    note: str = ""  # what holds by construction; empty where nothing does
 
     @property
     def rate(self) -> Interval:
@@ -71,28 +62,20 @@ class Tried:
 
 @dataclass(frozen=True, slots=True)
 class Selfcheck:
-    """What the tool would have found at this n.
+    """What the tool would have found at this n."""
 
-    Args:
-        corpus: whose items were resampled.
-        digest: of the items and their sources; see :func:`core.features.selfcheck.kept_selfchecks.digest_of`.
-        items, sources: how many there are.
-        tests: tests of one family of Holm's correction, the planted one among them.
-        seed: of everything that is drawn.
-        compared, apart: scores of the audit that were held against what was planted, and how many differ; 0 where no
-            picture was audited.
-        tried: a line each.
-    """
-
-    corpus: str
-    digest: str
+    corpus: str  # whose items were resampled
+    digest: str  # of the items and their sources; see :func:`core.features.selfcheck.kept_selfchecks.digest_of`
+    # items, sources: how many there are
     items: int
     sources: int
-    tests: int
-    seed: int
+    tests: int  # tests of one family of Holm's correction, the planted one among them
+    seed: int  # of everything that is drawn
+    # compared, apart: scores of the audit that were held against what was planted, and how many differ; 0 where no
+    # picture was audited
     compared: int
     apart: int
-    tried: tuple[Tried, ...]
+    tried: tuple[Tried, ...]  # a line each
 
     @property
     def repeats(self) -> int:

@@ -40,17 +40,11 @@ DENIAL = re.compile(r"\b(no|not|nobody|nothing|none|never|without|cannot|\w+n't)
 
 @dataclass(frozen=True, slots=True)
 class Planting:
-    """What an evaluator was made to do.
+    """What an evaluator was made to do."""
 
-    Args:
-        looks_at: PICTURE, LENGTH or NEGATION.
-        fall: share of its score that an item which falls loses where its picture is upside down.
-        noise: standard deviation of every score, as a share of the item's level.
-    """
-
-    looks_at: str = PICTURE
-    fall: float = 0.0
-    noise: float = 0.0
+    looks_at: str = PICTURE  # PICTURE, LENGTH or NEGATION
+    fall: float = 0.0  # share of its score that an item which falls loses where its picture is upside down
+    noise: float = 0.0  # standard deviation of every score, as a share of the item's level
 
     @property
     def name(self) -> str:

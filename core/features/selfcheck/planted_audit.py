@@ -46,40 +46,29 @@ TOLERANCE = 1e-12
 
 @dataclass(frozen=True, slots=True)
 class Sides:
-    """Both sides of the comparisons of a family under one evaluator.
+    """Both sides of the comparisons of a family under one evaluator."""
 
-    Args:
-        evaluator: its planting's ``looks_at``.
-        right, wrong: scores, float64 [k, N], NaN without one.
-        sources: of the items, int [N] or [N, 2].
-    """
-
-    evaluator: str
+    evaluator: str  # its planting's ``looks_at``
     family: str
     axis: str
+    # right, wrong: scores, float64 [k, N], NaN without one
     right: np.ndarray
     wrong: np.ndarray
-    sources: np.ndarray
+    sources: np.ndarray  # of the items, int [N] or [N, 2]
 
 
 @dataclass(frozen=True, slots=True)
 class PlantedAudit:
-    """What is resampled.
+    """What is resampled."""
 
-    Args:
-        corpus: its name.
-        items: (item, source, second source) of every item whose picture was flipped, by name.
-        sources: numbers of both, int [N] or [N, 2]; each item its own where none share theirs.
-        compared, apart: scores that were held against what was planted, and how many of them differ.
-        sides: of broken meanings; none where the corpus has no English caption by a person.
-    """
-
-    corpus: str
+    corpus: str  # its name
+    # (item, source, second source) of every item whose picture was flipped, by name
     items: tuple[tuple[str, str, str], ...]
-    sources: np.ndarray
+    sources: np.ndarray  # numbers of both, int [N] or [N, 2]; each item its own where none share theirs
+    # compared, apart: scores that were held against what was planted, and how many of them differ
     compared: int = 0
     apart: int = 0
-    sides: tuple[Sides, ...] = ()
+    sides: tuple[Sides, ...] = ()  # of broken meanings; none where the corpus has no English caption by a person
 
 
 def audit_planted(corpus: Corpus, *, seed: int, limit: int | None = None) -> PlantedAudit:

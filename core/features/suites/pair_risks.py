@@ -46,17 +46,11 @@ RISK_FIELDS = (
 
 @dataclass(frozen=True, slots=True)
 class RunShifts:
-    """What a run says of how edits move scores.
+    """What a run says of how edits move scores."""
 
-    Args:
-        table: its scores.
-        run: its id.
-        keys: fingerprint of each of its evaluators.
-    """
-
-    table: ScoreTable
-    run: str
-    keys: Mapping[str, str]
+    table: ScoreTable  # its scores
+    run: str  # its id
+    keys: Mapping[str, str]  # fingerprint of each of its evaluators
 
     def told(self, evaluator: str, key: str) -> str:
         """The run in words, and whether its evaluator is the one of this fingerprint; empty where it has none."""

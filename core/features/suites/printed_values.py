@@ -42,25 +42,19 @@ _MEASURES = {"accuracy": "accuracy_strict", "preference": "accuracy", "rho": "rh
 
 @dataclass(frozen=True, slots=True)
 class PrintedValue:
-    """One number of a paper.
+    """One number of a paper."""
 
-    Args:
-        paper: by its letter, table: in it.
-        metric, setting: as printed; the setting is the backbone, the references, the language, or what was trained.
-        suite, measure, group: what it is of.
-        printed: as it is written there: its last digit says how it was rounded.
-        evaluator: what computes it here, in that setting; empty where nothing does.
-    """
-
-    paper: str
+    paper: str  # by its letter, table: in it
     table: str
+    # metric, setting: as printed; the setting is the backbone, the references, the language, or what was trained
     metric: str
     setting: str
+    # suite, measure, group: what it is of
     suite: str
     measure: str
     group: str
-    printed: str
-    evaluator: str
+    printed: str  # as it is written there: its last digit says how it was rounded
+    evaluator: str  # what computes it here, in that setting; empty where nothing does
 
     @property
     def percent(self) -> float:

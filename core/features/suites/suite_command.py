@@ -182,27 +182,16 @@ def _export(held: "Suite", folders: list[Path], out: Path) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """A suite, and how evaluators are held to it.
+    """A suite, and how evaluators are held to it."""
 
-    Args:
-        held: the suite.
-        folders: of its images or videos.
-        device: where evaluators run; None: the best there is.
-        counts: ``--references``.
-        draws: ``--draws``.
-        footage: ``--frames`` and ``--idf``.
-        shifts: of the run whose edits say how easily a comparison turns.
-        tell: of the evaluators one after the other.
-    """
-
-    held: "Suite"
-    folders: Sequence[Path]
-    device: str | None
-    counts: Sequence[int]
-    draws: int | None
-    footage: tuple[str | None, Path | None]
-    shifts: "RunShifts | None"
-    tell: "Teller"
+    held: "Suite"  # the suite
+    folders: Sequence[Path]  # of its images or videos
+    device: str | None  # where evaluators run; None: the best there is
+    counts: Sequence[int]  # ``--references``
+    draws: int | None  # ``--draws``
+    footage: tuple[str | None, Path | None]  # ``--frames`` and ``--idf``
+    shifts: "RunShifts | None"  # of the run whose edits say how easily a comparison turns
+    tell: "Teller"  # of the evaluators one after the other
 
 
 def _evaluated(asked: Asked, name: str, calibrator: Path | None) -> "list[tuple[Reached, list[str]]]":

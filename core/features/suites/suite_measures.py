@@ -350,23 +350,17 @@ NO_STRENGTH = "no finite strengths: some captioners won, or lost, every battle w
 
 @dataclass(frozen=True, slots=True)
 class Ranks:
-    """Captioners in both orders.
+    """Captioners in both orders."""
 
-    Args:
-        table: a row a captioner, the best of people's first: system, n, people, people_low, people_high, metric,
-            metric_low, metric_high (win rates in percent), people_strength, metric_strength, people_rank,
-            people_rank_low, people_rank_high, metric_rank, metric_rank_low, metric_rank_high.
-        spearman: ρ of both orders, over images; NaN with fewer than three captioners, or where one order is all ties.
-        kendall: τ_b of both orders, likewise.
-        battles: that both sides decided.
-        note: why there are no strengths or no intervals; empty where there are.
-    """
-
+    # a row a captioner, the best of people's first: system, n, people, people_low, people_high, metric, metric_low,
+    # metric_high (win rates in percent), people_strength, metric_strength, people_rank, people_rank_low,
+    # people_rank_high, metric_rank, metric_rank_low, metric_rank_high
     table: pd.DataFrame
+    # ρ of both orders, over images; NaN with fewer than three captioners, or where one order is all ties
     spearman: Interval
-    kendall: Interval
-    battles: int
-    note: str = ""
+    kendall: Interval  # τ_b of both orders, likewise
+    battles: int  # that both sides decided
+    note: str = ""  # why there are no strengths or no intervals; empty where there are
 
 
 def ranked(suite: Suite, scores: SuiteScores) -> Ranks | None:

@@ -199,43 +199,28 @@ class RiskRow(_Part):
 
 
 class Reached(_Part):
-    """What one evaluator reached.
+    """What one evaluator reached."""
 
-    Args:
-        evaluator: its name.
-        made_with: its fingerprint, or the file that its scores were imported from.
-        references: what its captions were compared with, in words; empty where it takes no references.
-        calibrated: name of the calibrator's file and its strength; empty without one.
-        unscored: captions without a score.
-        rows: its numbers.
-        ranks: of captioners, where the suite names some.
-        spearman: of both orders of captioners, with its interval over images; an older file has no interval.
-        kendall: likewise.
-        battles: that people and the evaluator both decided.
-        images: of these.
-        note: on the strengths and intervals.
-        risks: of comparisons of two pictures, by family of edits, where a run was given.
-        risks_of: that run, in words.
-    """
-
-    evaluator: Name
-    made_with: Text
-    references: Text = ""
-    calibrated: Text = ""
-    unscored: Count = 0
-    rows: Annotated[tuple[Row, ...], Field(max_length=MOST)]
-    ranks: Annotated[tuple[RankRow, ...], Field(max_length=MOST)] = ()
+    evaluator: Name  # its name
+    made_with: Text  # its fingerprint, or the file that its scores were imported from
+    references: Text = ""  # what its captions were compared with, in words; empty where it takes no references
+    calibrated: Text = ""  # name of the calibrator's file and its strength; empty without one
+    unscored: Count = 0  # captions without a score
+    rows: Annotated[tuple[Row, ...], Field(max_length=MOST)]  # its numbers
+    ranks: Annotated[tuple[RankRow, ...], Field(max_length=MOST)] = ()  # of captioners, where the suite names some
+    # of both orders of captioners, with its interval over images; an older file has no interval
     spearman: Number = None
     spearman_low: Number = None
     spearman_high: Number = None
-    kendall: Number = None
+    kendall: Number = None  # likewise
     kendall_low: Number = None
     kendall_high: Number = None
-    battles: Count | None = None
-    images: Count | None = None
-    note: Text = ""
+    battles: Count | None = None  # that people and the evaluator both decided
+    images: Count | None = None  # of these
+    note: Text = ""  # on the strengths and intervals
+    # of comparisons of two pictures, by family of edits, where a run was given
     risks: Annotated[tuple[RiskRow, ...], Field(max_length=MOST)] = ()
-    risks_of: Text = ""
+    risks_of: Text = ""  # that run, in words
 
     @property
     def key(self) -> tuple[str, str, str]:
@@ -267,32 +252,20 @@ class Source(_Part):
 
 
 class SuiteResult(_Part):
-    """Evaluators on one suite.
-
-    Args:
-        suite: its name.
-        convention: what the field reports of it.
-        sources: its files.
-        options: how they were read where that is not the usual way, in words.
-        judgements: ratings or comparisons.
-        images: of these.
-        by_text: whether it compares pictures of one text, and not captions of one picture.
-        decisions: of reading and measuring.
-        reached: by each evaluator.
-    """
+    """Evaluators on one suite."""
 
     format: Literal["invariscope-suite"] = "invariscope-suite"
     version: Literal[1] = 1
     invariscope: Text = core.__version__
-    suite: Name
-    convention: Literal["tau_b", "tau_c", "tau_b_raters", "accuracy"]
-    sources: Annotated[tuple[Source, ...], Field(min_length=1, max_length=100)]
-    options: tuple[Text, ...] = ()
-    judgements: Count
-    images: Count
-    by_text: bool = False
-    decisions: Annotated[tuple[Decided, ...], Field(max_length=100)]
-    reached: Annotated[tuple[Reached, ...], Field(max_length=MOST)] = ()
+    suite: Name  # its name
+    convention: Literal["tau_b", "tau_c", "tau_b_raters", "accuracy"]  # what the field reports of it
+    sources: Annotated[tuple[Source, ...], Field(min_length=1, max_length=100)]  # its files
+    options: tuple[Text, ...] = ()  # how they were read where that is not the usual way, in words
+    judgements: Count  # ratings or comparisons
+    images: Count  # of these
+    by_text: bool = False  # whether it compares pictures of one text, and not captions of one picture
+    decisions: Annotated[tuple[Decided, ...], Field(max_length=100)]  # of reading and measuring
+    reached: Annotated[tuple[Reached, ...], Field(max_length=MOST)] = ()  # by each evaluator
 
     @property
     def id(self) -> str:

@@ -23,19 +23,13 @@ METEOR count over all pictures together."""
 
 @dataclass(frozen=True, slots=True)
 class BoardReferences:
-    """What references say of the systems.
+    """What references say of the systems."""
 
-    Args:
-        rows: :data:`core.features.systems.board_scores.COLUMNS`, scores of the RANKED metrics; empty where none can be
-        had. beside: BESIDE, every metric of every system on the pictures that all of them caption.
-        prints: by RANKED metric, what its scores depend on.
-        remark: one sentence on what could not be had; empty otherwise.
-    """
-
+    # :data:`core.features.systems.board_scores.COLUMNS`, scores of the RANKED metrics; empty where none can be had
     rows: pd.DataFrame
-    beside: pd.DataFrame
-    prints: Mapping[str, str]
-    remark: str = ""
+    beside: pd.DataFrame  # BESIDE, every metric of every system on the pictures that all of them caption
+    prints: Mapping[str, str]  # by RANKED metric, what its scores depend on
+    remark: str = ""  # one sentence on what could not be had; empty otherwise
 
 
 def beside(records: Sequence[Sequence[object]] = ()) -> pd.DataFrame:

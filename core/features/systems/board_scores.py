@@ -60,18 +60,13 @@ _TOGETHER = 16
 
 @dataclass(frozen=True, slots=True)
 class Entered:
-    """Systems beside the items of a corpus.
+    """Systems beside the items of a corpus."""
 
-    Args:
-        items: that at least one system captions, in the order of the corpus.
-        captions: by system and item id; the first is the system's caption, the others are further samples.
-        references: by item id, captions by people for metrics that take some.
-        remarks: one sentence for each thing that found no place, and by which source of the pictures it is reckoned.
-    """
-
-    items: tuple[Item, ...]
+    items: tuple[Item, ...]  # that at least one system captions, in the order of the corpus
+    # by system and item id; the first is the system's caption, the others are further samples
     captions: Mapping[str, Mapping[str, tuple[str, ...]]]
-    references: Mapping[str, tuple[str, ...]]
+    references: Mapping[str, tuple[str, ...]]  # by item id, captions by people for metrics that take some
+    # one sentence for each thing that found no place, and by which source of the pictures it is reckoned
     remarks: tuple[str, ...]
 
     @property
@@ -82,19 +77,12 @@ class Entered:
 
 @dataclass(frozen=True, slots=True)
 class BoardScores:
-    """Scores of one evaluator.
+    """Scores of one evaluator."""
 
-    Args:
-        rows: COLUMNS; score NaN where there is none.
-        left_out: one sentence for each picture or caption without a score.
-        edits: one sentence for each edit that some pictures or captions were left out of, with how many.
-        told: evaluator with its fingerprint.
-    """
-
-    rows: pd.DataFrame
-    left_out: tuple[str, ...]
-    edits: tuple[str, ...]
-    told: str
+    rows: pd.DataFrame  # COLUMNS; score NaN where there is none
+    left_out: tuple[str, ...]  # one sentence for each picture or caption without a score
+    edits: tuple[str, ...]  # one sentence for each edit that some pictures or captions were left out of, with how many
+    told: str  # evaluator with its fingerprint
 
 
 def enter(

@@ -34,22 +34,15 @@ FLIPS = (
 
 @dataclass(frozen=True, slots=True)
 class LeadFlips:
-    """How often the order of two systems' captions changes; a pair is a picture under an edit, with all four scores.
+    """How often the order of two systems' captions changes; a pair is a picture under an edit, with all four scores."""
 
-    Args:
-        pointwise: share of pairs with sign Δ_S(x, t) ≠ sign Δ_S(x, id), as equation 1 is printed: a tie that is broken
-            and a lead that becomes a tie count as flips. Every picture weighs the same; n counts pictures.
-        strict: the same where only a lead that changes sides counts.
-        tied_before: pairs that tie on the unedited picture.
-        tied_after: pairs that tie on the edited picture.
-        n_pairs: whose four scores are there; the others are left out.
-    """
-
+    # share of pairs with sign Δ_S(x, t) ≠ sign Δ_S(x, id), as equation 1 is printed: a tie that is broken and a lead
+    # that becomes a tie count as flips. Every picture weighs the same; n counts pictures.
     pointwise: Interval
-    strict: Interval
-    tied_before: int
-    tied_after: int
-    n_pairs: int
+    strict: Interval  # the same where only a lead that changes sides counts
+    tied_before: int  # pairs that tie on the unedited picture
+    tied_after: int  # pairs that tie on the edited picture
+    n_pairs: int  # whose four scores are there; the others are left out
 
 
 def lead_flips(

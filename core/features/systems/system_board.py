@@ -89,19 +89,12 @@ AT_EQUAL_LENGTH = (
 
 @dataclass(frozen=True, slots=True)
 class Grid:
-    """Scores of some systems by one evaluator on the items that all of them have.
+    """Scores of some systems by one evaluator on the items that all of them have."""
 
-    Args:
-        systems: in their order.
-        items: ids.
-        sources: of the items.
-        scores: float64 [items, systems].
-    """
-
-    systems: tuple[str, ...]
-    items: tuple[str, ...]
-    sources: tuple[str, ...]
-    scores: np.ndarray
+    systems: tuple[str, ...]  # in their order
+    items: tuple[str, ...]  # ids
+    sources: tuple[str, ...]  # of the items
+    scores: np.ndarray  # float64 [items, systems]
 
 
 def systems_of(rows: pd.DataFrame) -> tuple[str, ...]:

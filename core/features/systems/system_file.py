@@ -36,30 +36,18 @@ _SCHEMA = pa.schema([(name, _TYPES.get(name, pa.string())) for name in COLUMNS])
 
 @dataclass(frozen=True, slots=True)
 class Leaderboard:
-    """Scores of some systems, and what they are of.
+    """Scores of some systems, and what they are of."""
 
-    Args:
-        name: of its file, without the ending.
-        rows: of :data:`core.features.systems.board_scores.COLUMNS`.
-        corpus: name of the corpus.
-        evaluators: by name, the fingerprint that its scores depend on.
-        remarks: sentences about captions that found no place.
-        left_out: sentences about what has no score.
-        seed: of the edits and of the drawn references.
-        created: ISO 8601, UTC.
-        version: of Invariscope.
-        beside: :data:`core.features.systems.board_references.BESIDE`; empty where references were not asked for.
-    """
-
-    name: str
-    rows: pd.DataFrame
-    corpus: str
-    evaluators: Mapping[str, str]
-    remarks: tuple[str, ...] = ()
-    left_out: tuple[str, ...] = ()
-    seed: int = 0
-    created: str = field(default_factory=lambda: datetime.now(UTC).isoformat(timespec="seconds"))
-    version: str = __version__
+    name: str  # of its file, without the ending
+    rows: pd.DataFrame  # of :data:`core.features.systems.board_scores.COLUMNS`
+    corpus: str  # name of the corpus
+    evaluators: Mapping[str, str]  # by name, the fingerprint that its scores depend on
+    remarks: tuple[str, ...] = ()  # sentences about captions that found no place
+    left_out: tuple[str, ...] = ()  # sentences about what has no score
+    seed: int = 0  # of the edits and of the drawn references
+    created: str = field(default_factory=lambda: datetime.now(UTC).isoformat(timespec="seconds"))  # ISO 8601, UTC
+    version: str = __version__  # of Invariscope
+    # :data:`core.features.systems.board_references.BESIDE`; empty where references were not asked for
     beside: pd.DataFrame = field(default_factory=beside)
 
 
@@ -260,15 +248,10 @@ Files = tuple[tuple[str, int, int], ...]
 
 @dataclass(frozen=True, slots=True)
 class Kept:
-    """Leaderboards of the data folder.
+    """Leaderboards of the data folder."""
 
-    Args:
-        boards: that could be opened, by name.
-        unread: name of each that could not -> why, in one sentence.
-    """
-
-    boards: Sequence[Leaderboard] = ()
-    unread: Mapping[str, str] = field(default_factory=dict)
+    boards: Sequence[Leaderboard] = ()  # that could be opened, by name
+    unread: Mapping[str, str] = field(default_factory=dict)  # name of each that could not -> why, in one sentence
 
 
 def kept(files: Files | None = None) -> Kept:

@@ -21,20 +21,14 @@ TABLES = ("positives.csv", "positives.jsonl")
 
 @dataclass(frozen=True, slots=True)
 class Augmented:
-    """A pair with its positives.
+    """A pair with its positives."""
 
-    Args:
-        image: path of the picture as the table has it: pairs of one picture are held out together.
-        caption: that people wrote.
-        made_image, made_caption: what was generated.
-        folder: that both paths start from.
-    """
-
-    image: str
-    caption: str
+    image: str  # path of the picture as the table has it: pairs of one picture are held out together
+    caption: str  # that people wrote
+    # made_image, made_caption: what was generated
     made_image: str
     made_caption: str
-    folder: Path
+    folder: Path  # that both paths start from
 
     @property
     def pictures(self) -> tuple[Path, Path]:

@@ -19,16 +19,11 @@ _LANGUAGE = re.compile(r"[a-z]{2,3}(-[A-Za-z0-9]{2,8})*")
 
 @dataclass(frozen=True, slots=True)
 class Sentence:
-    """An English sentence and what it is in other languages.
+    """An English sentence and what it is in other languages."""
 
-    Args:
-        source: what it belongs to: the picture that it describes, or its own line. Held out as a whole.
-        texts: its translations by language, English aside; at least one.
-    """
-
-    source: str
+    source: str  # what it belongs to: the picture that it describes, or its own line. Held out as a whole.
     english: str
-    texts: Mapping[str, str]
+    texts: Mapping[str, str]  # its translations by language, English aside; at least one
 
 
 @dataclass(frozen=True, slots=True)

@@ -37,24 +37,18 @@ _CHUNK = 512
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """Held-out sentences, looked for by their texts.
+    """Held-out sentences, looked for by their texts."""
 
-    Args:
-        found: by language, percent of the texts to whose embedding the teacher's of their own English sentence is the
-            nearest by cosine, among those of all ``candidates``.
-        mean_found: mean of ``found`` over the languages, in percent.
-        low, high: its 95 % interval, percentile bootstrap over sources.
-        cosine: by language, mean cosine with the teacher's embedding.
-        error: by language, the loss: mean squared difference, over texts and dimensions.
-        candidates, texts, sources: how many distinct English sentences, texts and sources.
-    """
-
+    # by language, percent of the texts to whose embedding the teacher's of their own English sentence is the nearest by
+    # cosine, among those of all ``candidates``
     found: Mapping[str, float]
-    mean_found: float
+    mean_found: float  # mean of ``found`` over the languages, in percent
+    # low, high: its 95 % interval, percentile bootstrap over sources
     low: float
     high: float
-    cosine: Mapping[str, float]
-    error: Mapping[str, float]
+    cosine: Mapping[str, float]  # by language, mean cosine with the teacher's embedding
+    error: Mapping[str, float]  # by language, the loss: mean squared difference, over texts and dimensions
+    # candidates, texts, sources: how many distinct English sentences, texts and sources
     candidates: int
     texts: int
     sources: int
@@ -164,18 +158,13 @@ class DistillationLoss:
 
 @dataclass(frozen=True, slots=True)
 class Lessons:
-    """What is learned from.
-
-    Args:
-        teacher: embeddings of every English sentence as CLIP's text tower gives them, float32 [d] of any length, by
-            their text.
-        identity: digest of what it all comes from, for a resumed training.
-    """
+    """What is learned from."""
 
     train: Sequence[Lesson]
     held_out: Sequence[Lesson]
+    # embeddings of every English sentence as CLIP's text tower gives them, float32 [d] of any length, by their text
     teacher: "Mapping[str, Tensor]"
-    identity: str
+    identity: str  # digest of what it all comes from, for a resumed training
 
 
 @dataclass(frozen=True, slots=True)

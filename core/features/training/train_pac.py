@@ -34,22 +34,16 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class PacRecipe(Schedule):
-    """How PAC-S++ is trained. Source: paper C, 5.1, unless said otherwise.
+    """How PAC-S++ is trained. Source: paper C, 5.1, unless said otherwise."""
 
-    Args:
-        epochs: at most; the paper names no number, ``patience`` ends its training.
-        visual, textual: λv and λt, weights of the generated pictures and captions.
-        rank: of the adapters; 0 trains the last projections instead.
-        patience: steps without a lower held-out loss after which the training ends.
-    """
-
-    epochs: int = 20
+    epochs: int = 20  # at most; the paper names no number, ``patience`` ends its training
     batch: int = 256
     learning_rate: float = 1e-4
+    # visual, textual: λv and λt, weights of the generated pictures and captions
     visual: float = 0.1
     textual: float = 0.001
-    rank: int = 4
-    patience: int = 1500
+    rank: int = 4  # of the adapters; 0 trains the last projections instead
+    patience: int = 1500  # steps without a lower held-out loss after which the training ends
 
     def __post_init__(self) -> None:
         if self.batch < 2:
@@ -113,19 +107,12 @@ def pac_losses(found: Embedded, *, scale: float, visual: float, textual: float) 
 
 @dataclass(frozen=True, slots=True)
 class PairsFound:
-    """Held-out pairs, each looked for among all.
+    """Held-out pairs, each looked for among all."""
 
-    Args:
-        loss: of the training, mean over the held-out pairs.
-        caption: of each picture, the share of its captions whose nearest picture has them; float64 [m].
-        picture: of each picture, whether its nearest caption is one of its own; float64 [m].
-        captions: how many different ones.
-    """
-
-    loss: float
-    caption: np.ndarray
-    picture: np.ndarray
-    captions: int
+    loss: float  # of the training, mean over the held-out pairs
+    caption: np.ndarray  # of each picture, the share of its captions whose nearest picture has them; float64 [m]
+    picture: np.ndarray  # of each picture, whether its nearest caption is one of its own; float64 [m]
+    captions: int  # how many different ones
 
     @property
     def both(self) -> np.ndarray:
@@ -159,17 +146,12 @@ def look_for_pairs(pairs: Sequence[Augmented], found: Embedded, loss: float) -> 
 
 @dataclass(frozen=True, slots=True)
 class PacGain:
-    """Held-out pairs before and after.
-
-    Args:
-        change: of ``both``, in percentage points, picture by picture.
-        steps: of the weights that are measured.
-    """
+    """Held-out pairs before and after."""
 
     before: PairsFound
     after: PairsFound
-    change: Interval
-    steps: int
+    change: Interval  # of ``both``, in percentage points, picture by picture
+    steps: int  # of the weights that are measured
 
 
 class PacTrainer(Trainer[Augmented, PairsFound, PacGain]):

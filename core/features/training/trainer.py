@@ -124,31 +124,19 @@ class Losses(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Schedule:
-    """How any encoder is trained.
+    """How any encoder is trained."""
 
-    Args:
-        epochs: passes over everything.
-        batch: lessons in a step.
-        learning_rate: of AdamW, constant, β = (0.9, 0.999), ε = 1e-8. Source: paper B, B.2.
-        weight_decay: of AdamW; the paper states none, this is PyTorch's.
-        checkpoint_every: steps between two checkpoints; there is one after each epoch anyway.
-        held_out: share of the pictures, or sources, that are only measured. Source: paper B, B.1 (9 : 1), and 0.9 for
-            its few-shot.
-        device: where it is trained.
-        resume: go on with what a stopped training left.
-        overwrite: start over.
-    """
-
-    epochs: int = 5
-    batch: int = 64
-    learning_rate: float = 5e-5
-    weight_decay: float = 0.01
+    epochs: int = 5  # passes over everything
+    batch: int = 64  # lessons in a step
+    learning_rate: float = 5e-5  # of AdamW, constant, β = (0.9, 0.999), ε = 1e-8. Source: paper B, B.2.
+    weight_decay: float = 0.01  # of AdamW; the paper states none, this is PyTorch's
     seed: int = RUN_SEED
-    checkpoint_every: int = 500
+    checkpoint_every: int = 500  # steps between two checkpoints; there is one after each epoch anyway
+    # share of the pictures, or sources, that are only measured. Source: paper B, B.1 (9 : 1), and 0.9 for its few-shot.
     held_out: float = 0.1
-    device: str = "cpu"
-    resume: bool = False
-    overwrite: bool = False
+    device: str = "cpu"  # where it is trained
+    resume: bool = False  # go on with what a stopped training left
+    overwrite: bool = False  # start over
 
     @property
     def settings(self) -> dict[str, Any]:
@@ -168,20 +156,14 @@ class Schedule:
 
 @dataclass(frozen=True, slots=True)
 class Trained(Generic[Gain]):
-    """What came out.
+    """What came out."""
 
-    Args:
-        place: folder or checkpoint: ``NAME@place`` scores with it.
-        gain: what is measured before and after.
-        train, held_out: lessons: texts, captions or pairs.
-        left_out: how many by the reason that they could not be learned from.
-    """
-
-    place: Path
-    gain: Gain
+    place: Path  # folder or checkpoint: ``NAME@place`` scores with it
+    gain: Gain  # what is measured before and after
+    # train, held_out: lessons: texts, captions or pairs
     train: int
     held_out: int
-    left_out: Mapping[str, int]
+    left_out: Mapping[str, int]  # how many by the reason that they could not be learned from
 
 
 class Trainer(ABC, Generic[Lesson, Found, Gain]):

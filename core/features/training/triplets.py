@@ -24,16 +24,11 @@ T = TypeVar("T", bound=OfImage)
 
 @dataclass(frozen=True, slots=True)
 class Example:
-    """A caption with its image.
+    """A caption with its image."""
 
-    Args:
-        image: id of the item.
-        rank: which caption of its language it is.
-    """
-
-    image: str
+    image: str  # id of the item
     language: str
-    rank: int
+    rank: int  # which caption of its language it is
     caption: str
 
 

@@ -34,18 +34,14 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class LossWeights:
-    """Constants of the loss.
+    """Constants of the loss."""
 
-    Args:
-        original, perturbed, between: λ1, λ2, λ3. Source: paper B, B.2.
-        margin: cosine below which a perturbed caption costs no more. Source: paper B, 3.4.
-        scale: what cosines are multiplied with in the contrastive loss; 100 is what CLIP ViT-B/32 was trained to.
-    """
-
+    # original, perturbed, between: λ1, λ2, λ3. Source: paper B, B.2.
     original: float = 0.1
     perturbed: float = 0.05
     between: float = 0.05
-    margin: float = 0.1
+    margin: float = 0.1  # cosine below which a perturbed caption costs no more. Source: paper B, 3.4.
+    # what cosines are multiplied with in the contrastive loss; 100 is what CLIP ViT-B/32 was trained to
     scale: float = 100.0
 
     def __post_init__(self) -> None:
@@ -122,23 +118,17 @@ Scorer = Callable[[Sequence[str], Sequence[str]], np.ndarray]
 
 @dataclass(frozen=True, slots=True)
 class HeldOut:
-    """Scores of held-out images.
+    """Scores of held-out images."""
 
-    Args:
-        drop: by edit, 100 · (1 − mean score perturbed / mean score original), over the captions that the edit changes.
-        mean_drop: mean of ``drop`` over the edits, in percent.
-        low, high: its 95 % interval, percentile bootstrap over images.
-        detected: by edit, share of captions whose score falls.
-        clean: scores of the unperturbed captions, float64 [n].
-        images, captions: how many.
-    """
-
+    # by edit, 100 · (1 − mean score perturbed / mean score original), over the captions that the edit changes
     drop: Mapping[str, float]
-    mean_drop: float
+    mean_drop: float  # mean of ``drop`` over the edits, in percent
+    # low, high: its 95 % interval, percentile bootstrap over images
     low: float
     high: float
-    detected: Mapping[str, float]
-    clean: np.ndarray
+    detected: Mapping[str, float]  # by edit, share of captions whose score falls
+    clean: np.ndarray  # scores of the unperturbed captions, float64 [n]
+    # images, captions: how many
     images: int
     captions: int
 
@@ -214,30 +204,21 @@ class Recipe(Schedule):
 
 @dataclass(frozen=True, slots=True)
 class Material:
-    """What is trained on.
-
-    Args:
-        embeddings: of the image of each example, float32 [d], by id; the image tower is frozen.
-        identity: digest of what the embeddings and captions come from, for a resumed training.
-    """
+    """What is trained on."""
 
     train: Sequence[Example]
     held_out: Sequence[Example]
-    embeddings: "Mapping[str, Tensor]"
-    identity: str
+    embeddings: "Mapping[str, Tensor]"  # of the image of each example, float32 [d], by id; the image tower is frozen
+    identity: str  # digest of what the embeddings and captions come from, for a resumed training
 
 
 @dataclass(frozen=True, slots=True)
 class Gain:
-    """Held-out images before and after.
-
-    Args:
-        spearman: between unedited scores before and after, over all held-out captions.
-    """
+    """Held-out images before and after."""
 
     before: HeldOut
     after: HeldOut
-    spearman: float
+    spearman: float  # between unedited scores before and after, over all held-out captions
     steps: int
 
 

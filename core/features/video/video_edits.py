@@ -36,17 +36,11 @@ COLUMNS = (
 
 @dataclass(frozen=True, slots=True)
 class FrameEdit:
-    """One edit of the frames.
+    """One edit of the frames."""
 
-    Args:
-        told: what it does, and what of the score is to be expected.
-        places: which frames are kept, of how many there are; None: all.
-        pixels: what becomes of each frame; None: nothing.
-    """
-
-    told: str
-    places: Callable[[int], list[int]] | None = None
-    pixels: Callable[[np.ndarray], np.ndarray] | None = None
+    told: str  # what it does, and what of the score is to be expected
+    places: Callable[[int], list[int]] | None = None  # which frames are kept, of how many there are; None: all
+    pixels: Callable[[np.ndarray], np.ndarray] | None = None  # what becomes of each frame; None: nothing
 
 
 EDITS = {

@@ -97,11 +97,8 @@ def read_batches(files: Sequence[Path], folder: PairFolder) -> Answers:
     """Read answers to the batches of an export, in whatever order and number of files they came.
 
     Of several answers to one question the earliest that holds a score counts.
-
-    Raises:
-        InvalidInput: if a file cannot be read, a line of it is too long, the export has no batch, or no answer is to
-            one of its questions.
-        StoreError: if a batch's description is damaged.
+    Raises InvalidInput if a file cannot be read, a line of it is too long, the export has no batch, or no answer is to
+    one of its questions; StoreError if a batch's description is damaged.
     """
     batches = [_Batch(judge, kind) for judge, kind in _judges(folder)]
     if not batches:

@@ -53,11 +53,7 @@ class Written:
 
 
 def batch_judge(kind: type[Evaluator]) -> BatchJudge:
-    """The judge of an evaluator.
-
-    Raises:
-        InvalidInput: if it is none that a model and a rubric make.
-    """
+    """The judge of an evaluator. Raises InvalidInput if it is none that a model and a rubric make."""
     if not issubclass(kind, OnDemand) or kind.made is None:
         raise InvalidInput(f"{kind.spec.name} is no judge:MODEL@RUBRIC; a batch asks judges that say both")
     return BatchJudge(kind.spec.name, kind.model, kind.made, LONGEST_SIDE, kind.spec.languages)

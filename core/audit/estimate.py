@@ -27,7 +27,6 @@ class Work:
     """What one evaluator would do.
 
     Args:
-        name: of the evaluator.
         dual: whether it reads every unique image and every unique caption once, or every pair.
         inputs: what enters it, at most.
         seconds: duration in one worker, at the speed of an earlier run on this machine with as many threads; None where
@@ -147,10 +146,7 @@ def estimate(
     """Count what a plan needs.
 
     Args:
-        plan: what would be done.
-        out: folder of runs.
         runs: earlier runs that may have measured speeds; None: those of this machine's folders.
-        workers: that would do it: processes of one machine, or all actors of a cluster.
         threads: for one operation, in each; None: the cores divided by the workers, or 1 on a cluster.
         device: where the evaluators would run; None: wherever an earlier run here did.
         cluster: whether the workers are actors of a cluster.

@@ -74,7 +74,6 @@ def export_pairs(
 
     Args:
         plan: of :func:`core.audit.plan.make_plan`; its evaluators are not asked.
-        out: folder of the export, new, empty, or of the same plan.
         by_pair: link every image under the ids of its pairs too, as clipscore's script looks for it.
         most_bytes: of pixels, uncompressed.
         progress: called after every group of images.
@@ -207,10 +206,7 @@ class _Export:
 
 def image_name(key: str, *, video: bool = False) -> str:
     """Path of an image below its export, e.g. ``images/ab/abcd….png``; of a video the folder of its frames.
-
-    Args:
-        key: hash of its pixels.
-    """
+    ``key``: hash of its pixels."""
     return f"{IMAGES}/{key[:2]}/{key}{'' if video else '.png'}"
 
 

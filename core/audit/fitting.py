@@ -46,13 +46,8 @@ def check_references(
     specs: Sequence[EvaluatorSpec], items: Sequence[Item], subjects: Collection[str], languages: Sequence[str]
 ) -> None:
     """Refuse an evaluator that compares with references where no item has a caption beside the one that is scored.
-
-    Args:
-        subjects: that are scored; languages: of the human captions among them.
-
-    Raises:
-        InvalidInput: naming the first such evaluator.
-    """
+    ``subjects``: that are scored; ``languages``: of the human captions among them.
+    Raises InvalidInput naming the first such evaluator."""
     needing = next((spec.name for spec in specs if spec.takes_references), None)
     if needing is None:
         return

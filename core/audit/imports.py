@@ -31,14 +31,7 @@ from core.writing import write_folder_whole
 
 class Beside:
     """A complete run of an export's pairs.
-
-    Args:
-        run: whose rows are taken along.
-        folder: the export.
-
-    Raises:
-        InvalidInput: if the run is not complete, older than the tables, or of other pairs, naming what differs.
-    """
+    Raises InvalidInput if the run is not complete, older than the tables, or of other pairs, naming what differs."""
 
     def __init__(self, run: Run, folder: PairFolder) -> None:
         self.run = run
@@ -61,11 +54,7 @@ class Beside:
             self._folder, self._sealed = RunFolder(into, self._folder.key), None
 
     def finished(self, index: int) -> Finished:
-        """What a shard says of itself.
-
-        Raises:
-            StoreError: if it is missing or damaged.
-        """
+        """What a shard says of itself. Raises StoreError if it is missing or damaged."""
         known = self._folder.finished(index, sealed=self._sealed)
         if known is None:
             raise StoreError(f"shard {index} of run {self.run.id} is missing or damaged; start that run again")
@@ -73,15 +62,8 @@ class Beside:
 
     def add(self, index: int, tables: dict[str, pa.Table], run: str) -> dict[str, pa.Table]:
         """Put the rows of a shard before those of a shard of imported scores.
-
-        Args:
-            tables: of the imported scores.
-            run: id that the rows get.
-
-        Raises:
-            StoreError: if the run's shard is missing or damaged.
-            InvalidInput: if it is of other pictures.
-        """
+        ``tables``: of the imported scores.
+        Raises StoreError if the run's shard is missing or damaged; InvalidInput if it is of other pictures."""
         own = {name: self._read(name, index) for name in ("scores", "items", "rejections")}
         hashed = ["item", "pixels_sha256"]
         if own["items"].select(hashed).to_pydict() != tables["items"].select(hashed).to_pydict():
@@ -147,10 +129,7 @@ class Imported:
 
     def check(self) -> None:
         """Refuse what cannot be stored.
-
-        Raises:
-            InvalidInput: for a bad name, no fingerprint, a range that does not rise, or a score outside it.
-        """
+        Raises InvalidInput for a bad name, no fingerprint, a range that does not rise, or a score outside it."""
         self.stored  # noqa: B018 - it raises
         low, high = self.score_range
         if not self.fingerprint.strip() or not self.fingerprint.isprintable():
@@ -181,12 +160,10 @@ def import_scores(
 
     Args:
         folder: the export that was scored, complete.
-        imported: one a metric.
         out: folder of runs.
         run_id: name of the run; None: corpus, time and digest.
         existing: what to do if the run is there already.
         beside: a complete run of the same pairs whose evaluators stand in the new run too.
-        progress: called with (shards done, shards in all).
 
     Raises:
         InvalidInput: if a file names other pairs or scores outside the range, two metrics have one name, or the run

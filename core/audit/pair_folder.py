@@ -53,11 +53,7 @@ _DECIDES = (*DECIDES, "schema_version", "constants", "versions")
 
 @dataclass(frozen=True, slots=True)
 class PairFolder:
-    """An export, complete or not.
-
-    Args:
-        told: what ``plan.json`` says.
-    """
+    """An export, complete or not."""
 
     path: Path
     told: Mapping[str, Any]
@@ -93,10 +89,7 @@ class PairFolder:
 
     def given(self, index: int) -> pa.Table:
         """Pairs of a shard's rows, one a row, in their order: a table of schema GIVEN.
-
-        Raises:
-            StoreError: if the shard is missing, damaged or of another export.
-        """
+        Raises StoreError if the shard is missing, damaged or of another export."""
         path = self.given_path(index)
         found = self._read(path, GIVEN, keyed=True)
         for name, form in (("id", _ID), ("image", _IMAGE)):
@@ -105,22 +98,14 @@ class PairFolder:
         return found
 
     def tables(self, index: int) -> dict[str, pa.Table]:
-        """The four tables of a shard.
-
-        Raises:
-            StoreError: if one is missing, damaged or of another export.
-        """
+        """The four tables of a shard. Raises StoreError if one is missing, damaged or of another export."""
         return {
             table: self._read(self.rows.shard(table, index), SCHEMAS[table], keyed=table == "scores")
             for table in TABLES
         }
 
     def loader_rejections(self) -> pa.Table:
-        """What the corpus's loader left out.
-
-        Raises:
-            StoreError: if the table is missing or damaged.
-        """
+        """What the corpus's loader left out. Raises StoreError if the table is missing or damaged."""
         return self._read(self.rows.shard("rejections", CORPUS_REJECTIONS), SCHEMAS["rejections"])
 
     def finished(self, index: int) -> Finished | None:
@@ -135,11 +120,7 @@ class PairFolder:
         return known
 
     def pairs(self) -> Iterator[GivenPair]:
-        """Every pair once, in the order of the plan.
-
-        Raises:
-            StoreError: if a shard is missing or damaged.
-        """
+        """Every pair once, in the order of the plan. Raises StoreError if a shard is missing or damaged."""
         seen: set[str] = set()
         for index in range(self.shards):
             for row in self.given(index).to_pylist():
@@ -149,10 +130,7 @@ class PairFolder:
 
     def by_image_and_caption(self) -> dict[tuple[str, str], str | None]:
         """Id of the pair of an image's name, without folder and ending, and a caption; None where several have both.
-
-        Raises:
-            StoreError: if a shard is missing or damaged.
-        """
+        Raises StoreError if a shard is missing or damaged."""
         found: dict[tuple[str, str], str | None] = {}
         for pair in self.pairs():
             key = Path(pair.image).stem, pair.caption
@@ -186,10 +164,7 @@ def describe(plan: Plan) -> dict[str, Any]:
 
 def read_pair_folder(path: Path) -> PairFolder:
     """Read the plan of an export.
-
-    Raises:
-        StoreError: if there is none, it is broken, or it was changed since it was written.
-    """
+    Raises StoreError if there is none, it is broken, or it was changed since it was written."""
     file = Path(path) / PLAN
     try:
         told = json.loads(file.read_text(encoding="utf-8"))

@@ -127,10 +127,7 @@ class Plan:
     @property
     def kinds(self) -> tuple[type[Evaluator], ...]:
         """Classes of the evaluators, as they score items of the corpus, in their order.
-
-        Raises:
-            InvalidInput: if one cannot score such items.
-        """
+        Raises InvalidInput if one cannot score such items."""
         return self.kinds_for(videos=self.videos)
 
     def kinds_for(self, *, videos: bool) -> tuple[type[Evaluator], ...]:
@@ -298,7 +295,6 @@ def make_plan(
     """Plan an audit. The probes that others are compared with are added by themselves.
 
     Args:
-        corpus: the request's, read: items, with what its loader left out.
         request: what is asked; where it names no subject, the usual one of the corpus is taken. Its root is that of the
             images where all lie below it; else it is the folder that they share.
         shard_items: items a shard.

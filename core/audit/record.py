@@ -74,7 +74,6 @@ def first_manifest(
         key: digest of the plan and the evaluators' fingerprints.
         evaluators: as :func:`describe_evaluator` tells them.
         device: where the evaluators run.
-        command: the command line, or None.
         workers: processes of the last call that worked on it.
         threads: for one operation, in each; None: scored elsewhere.
     """
@@ -162,11 +161,7 @@ def _told_reference(reference: str) -> str:
 
 
 def check_same(earlier: Mapping[str, Any], manifest: Mapping[str, Any], path: Path) -> None:
-    """Refuse to go on with a run that was begun differently.
-
-    Raises:
-        InvalidInput: naming what differs.
-    """
+    """Refuse to go on with a run that was begun differently. Raises InvalidInput naming what differs."""
     if earlier.get("key") == manifest["key"]:
         return
     differs = differing(earlier, manifest, (*DECIDES, "evaluators", "batch_size", "threads"))
@@ -313,14 +308,9 @@ def corpus_again(run: Run, *, root: Path | None = None, options: Mapping[str, st
 
 def plan_again(run: Run, *, root: Path | None = None) -> Plan:
     """Plan the pairs of a run anew, without its evaluators.
-
-    Args:
-        root: folder of the corpus; None: where the run read it, or where its corpus lies here.
-
-    Raises:
-        NotAvailable: if the corpus is not here.
-        InvalidInput: if corpus, probes or word lists are not those of the run any more, naming which.
-    """
+    ``root``: folder of the corpus; None: where the run read it, or where its corpus lies here.
+    Raises NotAvailable if the corpus is not here; InvalidInput if corpus, probes or word lists are not those of the run
+    any more, naming which."""
     told = run.manifest
     corpus = told["corpus"]
     try:
@@ -351,11 +341,7 @@ def plan_again(run: Run, *, root: Path | None = None) -> Plan:
 
 
 def check_again(plan: Plan, told: Mapping[str, Any], run: str) -> None:
-    """Refuse a plan that makes other pairs than a run.
-
-    Raises:
-        InvalidInput: naming what differs.
-    """
+    """Refuse a plan that makes other pairs than a run. Raises InvalidInput naming what differs."""
     here = first_manifest(plan, run_id=run, key="", evaluators=[], device="", command=None)
     if differs := differing(told, here):
         raise InvalidInput(

@@ -69,10 +69,7 @@ class Begun:
 
 def begun_with(folder: Path) -> Begun:
     """Read how the run in a folder was begun; nothing where there is no run.
-
-    Raises:
-        StoreError: if there is a manifest that cannot be read.
-    """
+    Raises StoreError if there is a manifest that cannot be read."""
     if not (folder / MANIFEST).exists():
         return Begun()
     told = read_run(folder).manifest

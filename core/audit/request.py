@@ -26,11 +26,7 @@ class Asked(BaseModel):
 
     @classmethod
     def of(cls, **fields: Any) -> Self:
-        """Make a request.
-
-        Raises:
-            InvalidInput: naming what is wrong and the value.
-        """
+        """Make a request. Raises InvalidInput naming what is wrong and the value."""
         try:
             return cls(**fields)
         except ValidationError as error:
@@ -121,11 +117,7 @@ def first_problem(error: ValidationError) -> str:
 
 
 def choice_of(subjects: tuple[str, ...]) -> Choice:
-    """The choice that means some subjects.
-
-    Raises:
-        InvalidInput: if there is none.
-    """
+    """The choice that means some subjects. Raises InvalidInput if there is none."""
     known = SUBJECT_CHOICES["both"]
     unknown = [subject for subject in subjects if subject not in known]
     if unknown or not subjects:

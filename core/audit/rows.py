@@ -27,10 +27,7 @@ Row = dict[str, Any]
 
 class RowMaker:
     """Makes the rows of one evaluator; what depends on a caption or a mask alone is asked once.
-
-    Args:
-        evaluator: loaded; asked for tokens, truncation and crop only while its lease is held.
-    """
+    ``evaluator``: loaded; asked for tokens, truncation and crop only while its lease is held."""
 
     def __init__(self, run: str, plan: Plan, name: str) -> None:
         self._fixed = {"run": run, "corpus": plan.corpus.name, "evaluator": name}
@@ -223,11 +220,7 @@ class Gathered:
         self.items.sort(key=lambda each: order[each.item.id])
 
     def tables(self, run: str, plan: Plan, metadata: Mapping[bytes, bytes]) -> dict[str, pa.Table]:
-        """The shard's four tables.
-
-        Args:
-            metadata: of the scores, which says that the shard is finished.
-        """
+        """The shard's four tables."""
         corpus = plan.corpus.name
         return {
             "scores": scores_table(self.rows, metadata),

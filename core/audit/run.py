@@ -47,12 +47,7 @@ class Progress:
 
     Args:
         phase: ``loading``, ``captions``, ``scoring`` or ``complete``.
-        done: images dealt with, rejected ones included.
-        total: images in all.
-        elapsed_s: seconds since this call began.
         eta_s: estimated seconds to the end; None until something was measured.
-        shard: shards finished.
-        shards: shards in all.
         evaluator: the one that is being loaded or scores now; empty where none does.
         place: of that evaluator among those of the run, from 1; 0 where none works.
         evaluators: in all.
@@ -104,7 +99,6 @@ def run_audit(
     however often either was ended.
 
     Args:
-        plan: what to do, from :func:`core.audit.plan.make_plan`.
         out: folder of runs; the run is its subfolder ``run_id``.
         run_id: name of the run; None: corpus, time and digest.
         existing: what to do if the run is there already: go on with it (a complete one is only checked),
@@ -119,9 +113,6 @@ def run_audit(
         progress: called whenever an evaluator has done with a batch.
         stop: asked as often; True ends the run like Ctrl-C.
         command: the command line, for the manifest.
-
-    Returns:
-        The complete run.
 
     Raises:
         InvalidInput: if the existing run was made of another plan or other evaluators, or with other threads, or for

@@ -66,7 +66,6 @@ class Finished:
     """What a finished shard says of itself.
 
     Args:
-        counts: what it took.
         images: first 64 bits of the hash of every image that it scored, uint64 [n], rising: a run's unique images are
             the union over its shards.
     """
@@ -82,10 +81,7 @@ class Finished:
 
 class RunFolder:
     """Paths and files of one run.
-
-    Args:
-        key: digest of the plan and the evaluators; stands in every shard, so none of another run is taken over.
-    """
+    ``key``: digest of the plan and the evaluators; stands in every shard, so none of another run is taken over."""
 
     def __init__(self, path: Path, key: str) -> None:
         self.path = path
@@ -115,10 +111,7 @@ class RunFolder:
 
     def write(self, index: int, tables: Mapping[str, pa.Table]) -> None:
         """Write a shard; its scores come last, since they say that it is finished.
-
-        Raises:
-            StoreError: if a file cannot be written; the shard then counts as not begun.
-        """
+        Raises StoreError if a file cannot be written; the shard then counts as not begun."""
         for table in reversed(TABLES):
             self.write_table(self.shard(table, index), tables[table])
 
@@ -157,13 +150,7 @@ class RunFolder:
 
     def check_names(self, shards: int) -> None:
         """Refuse to go on beside a file that is no shard of the run: it would be read with them.
-
-        Args:
-            shards: of the run.
-
-        Raises:
-            StoreError: naming the file.
-        """
+        Raises StoreError naming the file."""
         known = {self.shard(table, index) for table in TABLES for index in range(shards)}
         known.add(self.shard("rejections", CORPUS_REJECTIONS))
         for path in shard_files(self.path, SCHEMA_VERSION).values():
@@ -172,14 +159,8 @@ class RunFolder:
 
     def close(self, manifest: Mapping[str, Any], *, by: str, shards: int) -> None:
         """Write the manifest of a complete run with the seal of every file.
-
-        Args:
-            by: who closes it, of :data:`core.store.seal.BY`.
-            shards: of the run.
-
-        Raises:
-            StoreError: if a file is no shard of the run, one cannot be read, or the manifest cannot be written.
-        """
+        ``by``: who closes it, of :data:`core.store.seal.BY`.
+        Raises StoreError if a file is no shard of the run, one cannot be read, or the manifest cannot be written."""
         self.check_names(shards)
         sealed = with_seal(manifest, by=by, files=sealed_files(self.path, SCHEMA_VERSION))
         write_json(self.path / MANIFEST, sealed)

@@ -21,12 +21,7 @@ MOST_BYTES = 1 << 31
 
 class AskedProcess:
     """One warm process; asked by one thread at a time.
-
-    Args:
-        module: that runs in it.
-        arguments: of its command line.
-        one_thread: whether its matrix library keeps to one thread.
-    """
+    ``one_thread``: whether its matrix library keeps to one thread."""
 
     def __init__(self, module: str, *arguments: str, one_thread: bool = False) -> None:
         threads = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"} if one_thread else {}

@@ -24,9 +24,6 @@ def read_box(values: Any, *, what: str, width: int, height: int, shares: bool = 
     Args:
         values: x, y, width, height in px, as numbers or their text.
         shares: whether they are shares of the image instead.
-        what: what messages call the box.
-        width: of the image, in pixels.
-        height: of the image, in pixels.
 
     Raises:
         LeftOut: with code ``annotation-bad-box`` or ``annotation-box-outside``.
@@ -63,10 +60,7 @@ def in_shares(box: Any) -> bool:
 
 def boxes_in_shares(stated: Sequence[tuple[str, Any]], found: Findings) -> bool:
     """Whether every box of a file can only be meant in shares, which is remarked.
-
-    Args:
-        stated: where each stands, and its sides.
-    """
+    ``stated``: where each stands, and its sides."""
     if not stated or not all(in_shares(box) for _, box in stated):
         return False
     remark_shares(stated[0][0], len(stated), found)
@@ -101,11 +95,7 @@ def bits(names: Sequence[str]) -> int:
 
 @dataclass(slots=True)
 class BoxTable:
-    """Filled box by box in any order, then read image by image.
-
-    Args:
-        labels: names of the label numbers.
-    """
+    """Filled box by box in any order, then read image by image. ``labels``: names of the label numbers."""
 
     labels: list[str] = field(default_factory=list)
     _numbers: dict[str, int] = field(default_factory=dict)
@@ -176,9 +166,7 @@ def upright_around(box: Any, turn: Mapping[str, Any]) -> tuple[Any, float]:
 
 def box_and_outline(entry: Mapping[str, Any]) -> tuple[Any, Any, float]:
     """Return the box, the segmentation and the degrees of the turn (0: none) of an annotation, the two still unchecked.
-
-    Raises:
-        LeftOut: ``annotation-bad-box`` where a turn is no number of degrees, or the turned box no four numbers in px.
+    Raises LeftOut ``annotation-bad-box`` where a turn is no number of degrees, or the turned box no four numbers in px.
     """
     box, outline = entry.get("bbox"), entry.get("segmentation")
     if isinstance(outline, list) and outline:

@@ -45,12 +45,7 @@ _STALE_S = 3600.0
 @dataclass(frozen=True, slots=True)
 class Given:
     """One file as it was uploaded: a picture, a table of captions or boxes, or a zip archive of such.
-
-    Args:
-        name: as its owner calls it.
-        stream: its bytes, to be read from the start.
-        size: in bytes.
-    """
+    ``size``: in bytes."""
 
     name: str
     stream: IO[bytes]
@@ -60,12 +55,7 @@ class Given:
 @dataclass(frozen=True, slots=True)
 class Brought:
     """A set that is kept.
-
-    Args:
-        folder: that a corpus reads.
-        pictures: files that are pictures by name or content.
-        left_out: names of files that are neither pictures nor tables, as far as they were counted.
-    """
+    ``left_out``: names of files that are neither pictures nor tables, as far as they were counted."""
 
     folder: Path
     pictures: int
@@ -77,8 +67,6 @@ class KeptSet:
     """A set that is here; nothing in it changes as long as it is.
 
     Args:
-        folder: that a corpus reads.
-        pictures: files that are pictures by their name.
         size: of all files, in bytes.
         since: when it was kept, in seconds since 1970.
     """
@@ -96,11 +84,8 @@ def pictures_dir() -> Path:
 
 def keep_pictures(given: Sequence[Given]) -> Brought:
     """Keep what was uploaded as a folder of pictures; the same files again are the folder that is there.
-
-    Raises:
-        BadCorpus: for an archive that cannot be read, leads out of its folder, holds too much, or holds no picture.
-        NotAvailable: where the quota or the disk has no room.
-    """
+    Raises BadCorpus for an archive that cannot be read, leads out of its folder, holds too much, or holds no picture;
+    NotAvailable where the quota or the disk has no room."""
     home = pictures_dir()
     _clear_unfinished(home)
     room = room_left()
@@ -135,11 +120,7 @@ def kept_sets() -> list[KeptSet]:
 
 def remove_set(name: str) -> None:
     """Remove a set for good.
-
-    Raises:
-        InvalidInput: if there is none of that name.
-        NotAvailable: if the disk does not let it go.
-    """
+    Raises InvalidInput if there is none of that name; NotAvailable if the disk does not let it go."""
     folder = next((each.folder for each in kept_sets() if each.folder.name == name), None)
     if folder is None:
         raise InvalidInput(f"no set of photographs is named {name[:80]!r}; it may be removed already")
@@ -169,11 +150,7 @@ def _clear_unfinished(home: Path) -> None:
 
 
 def room_left() -> int:
-    """Bytes that further sets may take.
-
-    Raises:
-        NotAvailable: where there are none.
-    """
+    """Bytes that further sets may take. Raises NotAvailable where there are none."""
     taken = sum(each.stat().st_size for each in pictures_dir().rglob("*") if each.is_file() and not each.is_symlink())
     left = int(brought_mb() * 2**20) - taken
     if left <= 0:
@@ -284,11 +261,7 @@ def _members(given: Given) -> Iterator[tuple[str, int, IO[bytes]]]:
 
 
 def _safe(name: str, where: str) -> str:
-    """A relative path that stays in its folder on every system.
-
-    Raises:
-        BadCorpus: for any other.
-    """
+    """A relative path that stays in its folder on every system. Raises BadCorpus for any other."""
     parts = PureWindowsPath(name).parts  # splits at / and at \
     climbs = not parts or ".." in parts or PurePosixPath(name).is_absolute() or bool(PureWindowsPath(name).anchor)
     if climbs or "\\" in name or not name.isprintable() or len(name) > MOST_NAME:

@@ -92,7 +92,6 @@ class CaptionTable:
     """A file of captions, read row by row.
 
     Args:
-        name: what messages call it.
         text: its content.
         ending: of its name, which tells the format.
         unit: what a row is in messages, once the first one is read.
@@ -107,10 +106,7 @@ class CaptionTable:
 
     def rows(self) -> Iterator[CaptionRow]:
         """Read the rows, once.
-
-        Raises:
-            BadCorpus: naming the first that cannot be read, or if none holds a caption by anybody.
-        """
+        Raises BadCorpus naming the first that cannot be read, or if none holds a caption by anybody."""
         if self.ending in LINES:
             self.unit = "line"
             yield from self._told(self._lines())
@@ -128,9 +124,7 @@ class CaptionTable:
 
     def whole_rows(self) -> Iterator[CaptionRow]:
         """Read the rows, once, where a caption that is too long is not left out.
-
-        Raises:
-            BadCorpus: as :meth:`rows`, and naming the first row with a caption of more than MOST_CAPTION characters.
+        Raises BadCorpus as :meth:`rows`, and naming the first row with a caption of more than MOST_CAPTION characters.
         """
         for row in self.rows():
             for text in (*row.captions, *row.references):
@@ -308,10 +302,7 @@ def said_text(value: object) -> str | None:
 
 def read_caption_table(path: Path) -> CaptionTable:
     """Open a file of captions; its ending tells the format.
-
-    Raises:
-        BadCorpus: if it cannot be read, or has another ending.
-    """
+    Raises BadCorpus if it cannot be read, or has another ending."""
     if path.suffix.lower() in PACKED:
         return CaptionTable(str(path), read_text(unpacked(path) / CAPTIONS), LINES[0])
     return CaptionTable(str(path), read_text(path), _ending(path.name))
@@ -324,10 +315,7 @@ def parse_caption_table(data: bytes, *, name: str) -> CaptionTable:
 
 def read_references(path: Path) -> dict[str, tuple[str, ...]]:
     """Read captions by people, by the picture as the file names it, and by an id that is no other picture's name.
-
-    Raises:
-        BadCorpus: as :meth:`CaptionTable.whole_rows`.
-    """
+    Raises BadCorpus as :meth:`CaptionTable.whole_rows`."""
     found: dict[str, list[str]] = {}
     by_id: dict[str, list[str]] = {}
     for row in read_caption_table(path).whole_rows():

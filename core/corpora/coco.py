@@ -73,7 +73,6 @@ def load_coco(
             folder of one split's images will do too.
         split: None takes the validation split where there is one, else the first by name.
         slice: one of :data:`core.corpora.curation.SLICES`; None: single-object, and all where there are captions alone.
-        limit: most items to return.
         language: of the captions, e.g. ``ja``; None: by their script, else English.
         curation: settings of :class:`core.corpora.curation.Curation`, for the single-object slice.
 

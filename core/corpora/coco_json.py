@@ -50,7 +50,6 @@ def read_captions(
 
     Args:
         images: file names by image key, as the file of instances states them.
-        found: takes the entries that could not be used.
         language: of the captions; None: by their script, else English.
 
     Raises:
@@ -98,10 +97,7 @@ class _Pictures:
 
     def find(self, number: str) -> str:
         """Return the key that a number of the file of captions means.
-
-        Raises:
-            LeftOut: where it means none, or nobody can tell which.
-        """
+        Raises LeftOut where it means none, or nobody can tell which."""
         name = self.named.get(number)
         if name is None or self.names.get(number) == name:
             if number in self.names:
@@ -223,15 +219,8 @@ def item_id(split: str, key: str) -> str:
 
 def read_split(files: CocoFiles, found: Findings, language: str | None = None) -> CocoSplit:
     """Read a file of instances and, where there is one beside it, that of captions; or the latter alone.
-
-    Args:
-        language: of the captions; None: by their script, else English.
-        found: takes the entries that could not be used.
-
-    Raises:
-        BadCorpus: if a file is malformed as a whole, or one of captions alone holds none; entries that are wrong one by
-            one are rejected.
-    """
+    Raises BadCorpus if a file is malformed as a whole, or one of captions alone holds none; entries that are wrong one
+    by one are rejected."""
     path, read, counts = files.path, _Read(files.split, files.boxed), dict[str, int]()
     for name, entry in entries(path, counts):
         read.add(name, counts[name] - 1, entry, found)
@@ -254,10 +243,7 @@ def read_split(files: CocoFiles, found: Findings, language: str | None = None) -
 
 def read_mask(found: CocoInstance, width: int, height: int) -> Mask:
     """Encode the segmentation of an instance.
-
-    Raises:
-        LeftOut: if there is no mask in it; the instance then has its box alone.
-    """
+    Raises LeftOut if there is no mask in it; the instance then has its box alone."""
     label, segmentation = found.instance.label, json.loads(found.segmentation)
     if segmentation in (None, []):
         raise LeftOut("annotation-empty-segmentation", f"{label} has an empty segmentation; it keeps its box alone")

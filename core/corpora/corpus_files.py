@@ -47,11 +47,8 @@ class LeftOut(Exception):
 
 def read_text(path: Path) -> str:
     """Read a UTF-8 or UTF-16 text file, with or without a byte order mark; ``.gz`` is unpacked.
-
-    Raises:
-        BadCorpus: if it is missing, unreadable, of another encoding, or too large.
-        InvalidInput: if it is no ordinary file.
-    """
+    Raises BadCorpus if it is missing, unreadable, of another encoding, or too large; InvalidInput if it is no ordinary
+    file."""
     ordinary(path)
     try:
         if (size := path.stat().st_size) > MOST_BYTES:
@@ -76,7 +73,6 @@ def decoded(data: bytes, name: str, *, most: int = MOST_BYTES) -> str:
     """The text of a file that was read or uploaded; see :func:`read_text`.
 
     Args:
-        data: its bytes.
         name: what messages call it; ``.gz`` at its end says that it is packed.
         most: bytes that are taken, unpacked.
 
@@ -97,11 +93,7 @@ def decoded(data: bytes, name: str, *, most: int = MOST_BYTES) -> str:
 
 
 def read_json(path: Path) -> Any:
-    """Read a JSON file.
-
-    Raises:
-        BadCorpus: if it is missing, unreadable or malformed; names the line and column.
-    """
+    """Read a JSON file. Raises BadCorpus if it is missing, unreadable or malformed; names the line and column."""
     return parse_json(read_text(path), where=str(path))
 
 
@@ -152,14 +144,8 @@ def no_memory(where: str) -> BadCorpus:
 
 def inside(folder: Path, name: str) -> Path:
     """Join a path from a file to a folder, and refuse one that leaves it.
-
-    Args:
-        folder: an existing folder.
-        name: a relative path as a file states it, e.g. ``000000000139.jpg``.
-
-    Raises:
-        InvalidInput: if the path is absolute, climbs with ``..``, or leads outside through a symbolic link.
-    """
+    ``name``: a relative path as a file states it, e.g. ``000000000139.jpg``.
+    Raises InvalidInput if the path is absolute, climbs with ``..``, or leads outside through a symbolic link."""
     parts = PureWindowsPath(name).parts  # splits at / and at \
     if not name.strip() or "\0" in name or PurePosixPath(name).is_absolute() or PureWindowsPath(name).anchor:
         raise InvalidInput(f"{name!r} is no relative path; state it relative to {folder}")
@@ -177,10 +163,7 @@ def inside(folder: Path, name: str) -> Path:
 
 def whole_number(value: Any, *, name: str, least: int = 1) -> int:
     """Return an option that counts, given as an int or as the text of one.
-
-    Raises:
-        InvalidInput: if it is not a whole number of at least ``least``.
-    """
+    Raises InvalidInput if it is not a whole number of at least ``least``."""
     try:
         number = int(value)
     except (TypeError, ValueError):
@@ -196,10 +179,7 @@ Record = tuple[str, Mapping[str, Any]]
 
 def jsonl_records(path: Path) -> Iterator[Record]:
     """Read the JSON objects of a file, one a line; blank lines are passed over.
-
-    Raises:
-        BadCorpus: if a line is no JSON object.
-    """
+    Raises BadCorpus if a line is no JSON object."""
     for number, text in enumerate(read_text(path).split("\n"), start=1):
         if text.strip():
             record = parse_json(text, where=f"{path}, line {number}", first_line=number)
@@ -210,13 +190,8 @@ def jsonl_records(path: Path) -> Iterator[Record]:
 
 def csv_cells(path: Path, *, fold: bool = True) -> Cells:
     """Open a table with a line of columns, its cells parted by what parts the first line into most.
-
-    Args:
-        fold: capitals in the names of columns are made small; blanks around them are never part of a name.
-
-    Raises:
-        BadCorpus: if the first line can be no line of columns, or names one twice.
-    """
+    ``fold``: capitals in the names of columns are made small; blanks around them are never part of a name.
+    Raises BadCorpus if the first line can be no line of columns, or names one twice."""
     cells = Cells(StringIO(read_text(path), newline=""), where=str(path))
     names = [" ".join((name.casefold() if fold else name).split()) for name in cells.header]
     twice = next((name for name in names if name and names.count(name) > 1), None)
@@ -230,13 +205,8 @@ def csv_records(
     path: Path, check: Callable[[Path, Sequence[str]], None] | None = None, *, fold: bool = True
 ) -> Iterator[Record]:
     """Read the rows of a table, as :func:`csv_cells` opens it.
-
-    Args:
-        check: raises where the columns will not do.
-
-    Raises:
-        BadCorpus: if a row has another number of cells, the quoting is broken, or a column stands twice.
-    """
+    ``check``: raises where the columns will not do.
+    Raises BadCorpus if a row has another number of cells, the quoting is broken, or a column stands twice."""
     cells = csv_cells(path, fold=fold)
     if check is not None:
         check(path, cells.header)
@@ -256,13 +226,8 @@ _OPENS: Mapping[str, Callable[[], Any]] = {"start_map": dict, "start_array": lis
 
 def entries(path: Path, counts: dict[str, int] | None = None) -> Iterator[tuple[str, Any]]:
     """Yield (name of the list, entry) for every list at the top of the JSON object that a file holds, unchecked.
-
-    Args:
-        counts: takes the name of every list that is there, and how many entries were read; 0 of an empty one.
-
-    Raises:
-        BadCorpus: if the file cannot be read, is no object, is nested too deeply, or is malformed anywhere.
-    """
+    ``counts``: takes the name of every list that is there, and how many entries were read; 0 of an empty one.
+    Raises BadCorpus if the file cannot be read, is no object, is nested too deeply, or is malformed anywhere."""
     ordinary(path)
     read = {} if counts is None else counts
     try:
@@ -330,10 +295,7 @@ def _listed(path: Path, events: Iterable[tuple[str, Any]], counts: dict[str, int
 
 def _rest(path: Path, counts: dict[str, int]) -> Iterator[tuple[str, Any]]:
     """What a stream that broke off has not given, read by Python's parser: it takes NaN and long integers too.
-
-    Raises:
-        BadCorpus: with line and column, if the file is malformed; or if a list stands twice in it.
-    """
+    Raises BadCorpus with line and column, if the file is malformed; or if a list stands twice in it."""
     content = read_json(path)
     lists = {name: each for name, each in content.items() if isinstance(each, list)}
     if any(count > len(lists.get(name, ())) for name, count in counts.items()):

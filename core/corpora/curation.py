@@ -63,10 +63,7 @@ class Curation:
     @classmethod
     def from_options(cls, options: Mapping[str, Any]) -> "Curation":
         """Build the settings from options given as numbers or as their text.
-
-        Raises:
-            InvalidInput: if one is no number, or breaks its rule.
-        """
+        Raises InvalidInput if one is no number, or breaks its rule."""
         values: dict[str, Any] = {}
         for name, value in options.items():
             kind = int if name == "max_touching_sides" else float
@@ -134,16 +131,8 @@ def touching_sides(box: Box, width: int, height: int, *, border: float) -> tuple
 
 def single_object(instances: Sequence[Instance], *, width: int, height: int, curation: Curation) -> Instance:
     """Return the one instance that the image is about.
-
-    Args:
-        instances: every annotated instance of the image, boxes inside the image.
-        width: of the image, in pixels.
-        height: of the image, in pixels.
-
-    Raises:
-        LeftOut: with the first rule that the image breaks; its code is ``no-object``, ``crowd``, a code of FLAWS,
-            ``not-dominant``, ``overlap``, ``truncated`` or ``small-object``, tested in that order.
-    """
+    Raises LeftOut with the first rule that the image breaks; its code is ``no-object``, ``crowd``, a code of FLAWS,
+    ``not-dominant``, ``overlap``, ``truncated`` or ``small-object``, tested in that order."""
     if not instances:
         raise LeftOut("no-object", "no instance is annotated")
     ranked = sorted(instances, key=lambda instance: -instance.box.area)
@@ -218,10 +207,7 @@ class Slice:
     @classmethod
     def from_options(cls, name: str, curation: Mapping[str, Any]) -> "Slice":
         """Check a slice and the settings that were given with it.
-
-        Raises:
-            InvalidInput: for an unknown slice, settings that do not belong to it, or one that breaks its rule.
-        """
+        Raises InvalidInput for an unknown slice, settings that do not belong to it, or one that breaks its rule."""
         if name not in SLICES:
             raise InvalidInput(f"slice must be one of {', '.join(SLICES)}, got {name!r}")
         own = {key: value for key, value in curation.items() if name == SINGLE or (name, key) == (MULTI, "border")}
@@ -232,10 +218,7 @@ class Slice:
 
     def choose(self, instances: Sequence[Instance], *, width: int, height: int) -> Instance | None:
         """Return the instance that stands for the image; None in the slice ``all`` where there is none.
-
-        Raises:
-            LeftOut: with the first rule that the image breaks.
-        """
+        Raises LeftOut with the first rule that the image breaks."""
         if self.curation is None:
             return largest(instances)
         if self.name == SINGLE:
@@ -295,14 +278,7 @@ def cell_of(item: Item) -> Cell:
 
 def stratified(corpus: Corpus, count: int, *, seed: int = RUN_SEED) -> Corpus:
     """Return a corpus of ``count`` items, in the order of the given one; all of them where it has no more.
-
-    Args:
-        count: at least 1.
-        seed: of the draws.
-
-    Raises:
-        InvalidInput: if count is below 1.
-    """
+    Raises InvalidInput if count is below 1."""
     if count < 1:
         raise InvalidInput(f"sample must be at least 1, got {count}")
     cells: dict[Cell, list[str]] = {}

@@ -44,11 +44,7 @@ class Limits:
 
 def decode_apart(data: bytes, *, name: str, max_side: int | None, max_pixels: int, limits: Limits) -> DecodedImage:
     """Like :func:`core.corpora.image_header.decode_image`, within limits.
-
-    Raises:
-        BadImage: also where a limit is reached.
-        NotAvailable: where other pictures keep every process busy.
-    """
+    Raises BadImage also where a limit is reached; NotAvailable where other pictures keep every process busy."""
     asked = {"do": "decode", "name": name, "max_side": max_side, "max_pixels": max_pixels}
     told, pixels = _ask(asked, data, limits)
     shape = tuple(told["shape"])
@@ -57,11 +53,7 @@ def decode_apart(data: bytes, *, name: str, max_side: int | None, max_pixels: in
 
 
 def header_apart(data: bytes, *, name: str, limits: Limits) -> ImageHeader:
-    """Read format and size of an image, within limits.
-
-    Raises:
-        BadImage, NotAvailable: as :func:`decode_apart`.
-    """
+    """Read format and size of an image, within limits. Raises BadImage, NotAvailable as :func:`decode_apart`."""
     told, _ = _ask({"do": "header", "name": name, "max_pixels": MAX_PIXELS}, data, limits)
     return ImageHeader(told["format"], told["width"], told["height"], told["orientation"])
 
@@ -72,7 +64,6 @@ def frames_apart(
     """Like :func:`core.corpora.video_frames.read_scaled`, within limits.
 
     Args:
-        path: of the video; sentences call it ``name``.
         count: how many frames, evenly spaced; None for all.
         side: longest side of a frame, in pixels.
 

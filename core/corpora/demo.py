@@ -38,14 +38,8 @@ _DESCRIPTION = (
 
 def read_listing(root: Path | None, name: str, description: str) -> Corpus:
     """Read one of the corpora that are built together, and check every image against its recorded hash.
-
-    Args:
-        root: folder of the build; None reads the one that ships.
-        name: of the corpus, a key of ``LISTINGS``.
-
-    Raises:
-        BadCorpus: if the list of items is missing or damaged.
-    """
+    ``root``: folder of the build; None reads the one that ships.
+    Raises BadCorpus if the list of items is missing or damaged."""
     folder = demo_dir() if root is None else Path(root)
     listed = _verified(folder, LISTINGS[name], CHECKSUMS_FILE)
     items, rejected = _read(listed, folder, pictures_of(folder), name)
@@ -69,15 +63,8 @@ def _read(listed: str, folder: Path, pictures: Path, name: str) -> tuple[list[It
 
 def pictures_of(folder: Path, *, anew: bool = False) -> Path:
     """Folder whose ``images`` are the images of a build: the build itself, or one of the cache where they are packed.
-
-    Args:
-        folder: of the build.
-        anew: unpack them once more, as one of them is damaged in the cache.
-
-    Raises:
-        BadCorpus: if the pack is damaged.
-        StoreError: if the cache cannot be written.
-    """
+    ``anew``: unpack them once more, as one of them is damaged in the cache.
+    Raises BadCorpus if the pack is damaged; StoreError if the cache cannot be written."""
     pack = folder / PACK
     return unpacked(pack, compared=True, anew=anew) if pack.is_file() else folder
 
@@ -170,13 +157,8 @@ load_demo_scenes = _shipped(
 )
 def load_demo_scenes_one(root: Path | None) -> Corpus:
     """Read the scenes with their second captions in the place of the first.
-
-    Args:
-        root: folder of a demo corpus; None reads the one that ships.
-
-    Raises:
-        BadCorpus: if the list of items is missing or damaged, or is of a build whose scenes have one caption each.
-    """
+    ``root``: folder of a demo corpus; None reads the one that ships.
+    Raises BadCorpus if the list of items is missing or damaged, or is of a build whose scenes have one caption each."""
     name = "demo-scenes-one"
     scenes = read_listing(root, "demo-scenes", _SCENES)
     short = next((item.id for item in scenes.items if min(map(len, item.captions.values()), default=0) < 2), None)
@@ -191,15 +173,7 @@ def load_demo_scenes_one(root: Path | None) -> Corpus:
 
 def from_line(line: str, root: Path, where: str, *, corpus: str = CORPUS) -> Item:
     """Read one line back; box and coverage follow from the mask.
-
-    Args:
-        root: folder of the corpus.
-        corpus: name of the corpus.
-        where: what messages call the line.
-
-    Raises:
-        BadCorpus: if a field is missing or has another shape.
-    """
+    Raises BadCorpus if a field is missing or has another shape."""
     try:
         record = json.loads(line)
         if record["category"] not in CATEGORIES + EXTRA_CATEGORIES:

@@ -154,16 +154,7 @@ class Background:
 
 
 def make_background(name: str, width: int, height: int, rng: np.random.Generator) -> Background:
-    """Draw one background of a named place.
-
-    Args:
-        name: one of :data:`core.corpora.demo_backgrounds.PLACES`.
-        width: of the frame, in pixels.
-        height: of the frame, in pixels.
-
-    Raises:
-        InvalidInput: if no place has that name.
-    """
+    """Draw one background of a named place. Raises InvalidInput if no place has that name."""
     if name not in PLACES:
         raise InvalidInput(f"no background is named {name!r}; known: {', '.join(PLACES)}")
     place = PLACES[name]
@@ -291,10 +282,7 @@ _FOLDERS = {"scikit-image": ("skimage", "data"), "scikit-learn": ("sklearn", "da
 
 def shipped_file(package: str, name: str) -> Path:
     """Return the path of a photograph inside an installed package, e.g. ``("scikit-image", "coffee.png")``.
-
-    Raises:
-        NotAvailable: if the package or the file is not on this machine.
-    """
+    Raises NotAvailable if the package or the file is not on this machine."""
     module, folder = _FOLDERS[package]
     spec = find_spec(module)
     path = Path(spec.origin).parent / folder / name if spec is not None and spec.origin is not None else None

@@ -62,16 +62,7 @@ class Grammar:
 
     def sentences(self, *, label: str, stamp: str, background: str, mask: Mask) -> dict[str, tuple[str, ...]]:
         """Say in every language what a composed picture shows.
-
-        Args:
-            mask: of the object, in the picture's size.
-
-        Returns:
-            One sentence a language.
-
-        Raises:
-            BadCorpus: if there is no noun phrase for the label or no phrase for the background.
-        """
+        Raises BadCorpus if there is no noun phrase for the label or no phrase for the background."""
         noun = self.nouns.get(stamp) or self.nouns.get(label)
         if noun is None:
             raise BadCorpus(f"nouns.csv has no noun phrase for label {label!r} or stamp {stamp!r}; write it")
@@ -96,9 +87,7 @@ def where(mask: Mask) -> str:
     """Say where an object is: the third of the frame that holds the centre of its box.
 
     Left and right are said first, so ``top``, ``bottom`` and ``middle`` are of the third between them.
-
-    Raises:
-        BadCorpus: if the mask is empty.
+    Raises BadCorpus if the mask is empty.
     """
     box = mask.box
     if box is None:
@@ -185,12 +174,7 @@ class PhotographEntry:
 @dataclass(frozen=True, slots=True)
 class Plan:
     """Everything that the demo corpus is built from, but the pixels.
-
-    Args:
-        captions: short captions written for the corpus, by stamp or photograph.
-        grammar: of the sentences about composed items.
-        sentences: about the photographs.
-    """
+    ``captions``: short captions written for the corpus, by stamp or photograph."""
 
     stamps: Mapping[str, StampEntry]
     items: tuple[ItemEntry, ...]
@@ -207,10 +191,7 @@ class Plan:
 
 def read_plan(folder: Path) -> Plan:
     """Read the lists: stamps, items, photographs, captions, and the words that sentences are made of.
-
-    Raises:
-        BadCorpus: naming the file, the line and the value that cannot be used.
-    """
+    Raises BadCorpus naming the file, the line and the value that cannot be used."""
     stamps = [_stamp(row, where) for where, row in rows_of(folder / "stamps.csv", StampEntry.__slots__)]
     by_name = {entry.stamp: entry for entry in stamps}
     items = [_item(row, where, by_name) for where, row in rows_of(folder / "items.csv", ItemEntry.__slots__)]
@@ -230,11 +211,7 @@ def read_plan(folder: Path) -> Plan:
 
 
 def read_grammar(folder: Path) -> Grammar:
-    """Read the words that sentences are made of.
-
-    Raises:
-        BadCorpus: naming the file and the line that cannot be used.
-    """
+    """Read the words that sentences are made of. Raises BadCorpus naming the file and the line that cannot be used."""
     nouns, places, phrases = (read_texts(folder / f"{name}.csv") for name in ("nouns", "places", "grammar"))
     return Grammar(nouns, places, phrases)
 
@@ -251,10 +228,7 @@ def read_texts(path: Path) -> dict[str, dict[str, str]]:
 
 def rows_of(path: Path, columns: tuple[str, ...]) -> list[tuple[str, dict[str, str]]]:
     """Return the lines of an editable list, each with what messages call it.
-
-    Raises:
-        BadCorpus: if the file cannot be read, has other columns, or a value is missing.
-    """
+    Raises BadCorpus if the file cannot be read, has other columns, or a value is missing."""
     try:
         with path.open(encoding="utf-8", newline="") as file:
             reader = csv.DictReader(file, strict=True)

@@ -119,9 +119,7 @@ _COMMA = re.compile(r"[+-]?(\d+,(\d{1,2}|\d{4,})|0,\d+)", re.ASCII)
 
 def decimal(value: Any) -> float:
     """A number, or the text of one, which may have a decimal comma, as tables with ``;`` between cells do.
-
-    Raises:
-        TypeError, ValueError, OverflowError: for what is none.
+    Raises TypeError, ValueError, OverflowError for what is none.
 
     Example:
         >>> decimal("4,5"), decimal("0,125"), decimal(" 4.5"), decimal(4)

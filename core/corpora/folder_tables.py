@@ -102,13 +102,8 @@ def read_caption_notes(path: Path, own: OwnColumns, *, below: str = "") -> Itera
 
     A row may also state a language, a label, a category, its sources (item_group, second_group), critical_objects (a
     list, ``;`` between them in a table; a column ``object`` in FineCapEval's) and a box, x, y, width, height.
-
-    Args:
-        own: takes the other columns.
-        below: the folder that the file names pictures from, where it is not the folder of the pictures, with ``/``.
-
-    Raises:
-        BadCorpus: if the file is malformed, or holds no caption.
+    ``below``: the folder that the file names pictures from, where it is not the folder of the pictures, with ``/``.
+    Raises BadCorpus if the file is malformed, or holds no caption.
     """
     table = read_caption_table(path)
     captions = 0
@@ -124,10 +119,7 @@ def read_caption_notes(path: Path, own: OwnColumns, *, below: str = "") -> Itera
 
 def read_caption_beside(image: str, path: Path) -> Iterator[Note]:
     """Read the captions of one picture from the text file of its name, one a line; numbers alone are none.
-
-    Raises:
-        BadCorpus: if it is no text.
-    """
+    Raises BadCorpus if it is no text."""
     for number, line in enumerate(read_text(path).split("\n"), start=1):
         if line.strip() and not _NUMBERS.fullmatch(line):  # as YOLO keeps boxes
             yield Note(f"{path.name}, line {number}", image, line)
@@ -138,12 +130,7 @@ def read_box_notes(path: Path, own: OwnColumns) -> Iterator[Note]:
 
     The JSON form is ``{image: {"box": [x, y, width, height], "label": …, "category": …}}``, or a list of such
     objects for an image with several.
-
-    Args:
-        own: takes the other columns of a table.
-
-    Raises:
-        BadCorpus: if the file is malformed as a whole.
+    Raises BadCorpus if the file is malformed as a whole.
     """
     if path.suffix.lower() != ".json":
         table = read_caption_table(path)
@@ -233,11 +220,8 @@ _NO_IMAGES = (*ENDINGS, ".gz", ".tar", ".parquet", ".md", ".html", ".xml", ".yam
 
 def choose_file(root: Path, given: str | None, names: tuple[str, ...], *, option: str) -> Path | None:
     """Return the file that an option names, else the only one of some names that the folder holds, else None.
-
-    Raises:
-        BadCorpus: if the folder has several.
-        InvalidInput: if the option names no file, or one that a relative path may not reach.
-    """
+    Raises BadCorpus if the folder has several; InvalidInput if the option names no file, or one that a relative path
+    may not reach."""
     if given is not None:
         path = ordinary(Path(given) if Path(given).is_absolute() else inside(root, given))
         if not path.is_file():
@@ -256,7 +240,6 @@ def caption_files(root: Path, given: str | None, paths: Iterable[str]) -> list[t
     Args:
         given: by the option; None: the only one of CAPTION_FILES, else the first of MORE_FILES, else those that lie
             beside pictures in the folders below.
-        paths: of the images.
 
     Raises:
         BadCorpus, InvalidInput: as :func:`choose_file`.
@@ -292,10 +275,7 @@ def _may_hold_captions(path: Path) -> bool:
 
 def find_images(root: Path, findings: Findings, packed: Mapping[str, Path]) -> dict[str, Path]:
     """Return the images by their path in the folder, sorted, and those packed in files of it; notes what is refused.
-
-    Raises:
-        BadCorpus: if there is none.
-    """
+    Raises BadCorpus if there is none."""
     found = {**dict(_images(root, findings)), **packed}
     if not found:
         raise BadCorpus(
@@ -307,13 +287,8 @@ def find_images(root: Path, findings: Findings, packed: Mapping[str, Path]) -> d
 
 def packed_images(root: Path, *, most: int | None = None) -> dict[Path, dict[str, Path]]:
     """Return the images in each packed file of a folder, by the file's path and their own below it.
-
-    Args:
-        most: images after which no further file is unpacked.
-
-    Raises:
-        BadCorpus: as :func:`core.corpora.packed_pictures.unpacked`.
-    """
+    ``most``: images after which no further file is unpacked.
+    Raises BadCorpus as :func:`core.corpora.packed_pictures.unpacked`."""
     found: dict[Path, dict[str, Path]] = {}
     for path in packed_files(root):
         if most is not None and sum(map(len, found.values())) >= most:
@@ -361,13 +336,8 @@ def _is_image(path: Path) -> bool:
 
 def auditable_header(path: Path, *, where: str = "") -> ImageHeader:
     """Read the header of an image that can be audited.
-
-    Args:
-        where: what messages call it; empty: by its path.
-
-    Raises:
-        LeftOut: ``bad-image`` where it is none, or too large or too small.
-    """
+    ``where``: what messages call it; empty: by its path.
+    Raises LeftOut ``bad-image`` where it is none, or too large or too small."""
     try:
         header = read_header(path)
         require_auditable(header.width, header.height, name=where or str(path))
@@ -398,9 +368,7 @@ class NamedImages:
     """Images of a folder by the names that another file gives them: the path, the file name, or its stem.
 
     The folder is walked once, when the first name is no path of it.
-
-    Args:
-        root: the folder; links out of it are not followed.
+    ``root``: the folder; links out of it are not followed.
     """
 
     def __init__(self, root: Path) -> None:
@@ -411,10 +379,7 @@ class NamedImages:
     @classmethod
     def of(cls, root: Path, images: str | None) -> "NamedImages":
         """Those of a corpus whose option ``images`` may name another folder, in its own or by an absolute path.
-
-        Raises:
-            InvalidInput: if there is no such folder, or a relative path leads out.
-        """
+        Raises InvalidInput if there is no such folder, or a relative path leads out."""
         folder = root if images is None else Path(images) if Path(images).is_absolute() else inside(root, images)
         if not ordinary(folder).is_dir():
             raise InvalidInput(f"no folder {folder} for the pictures; give images=PATH, in {root} or absolute")
@@ -430,10 +395,7 @@ class NamedImages:
 
     def find(self, name: str, where: str) -> Path:
         """Return the image of a name.
-
-        Raises:
-            LeftOut: if there is none, there are several, or the name leads out of the folder.
-        """
+        Raises LeftOut if there is none, there are several, or the name leads out of the folder."""
         try:
             path = inside(self.root, name)
         except InvalidInput as error:

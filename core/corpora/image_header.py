@@ -107,10 +107,7 @@ def stated_header(kind: str, image: ImageFile.ImageFile) -> ImageHeader:
 
 def open_image(file: IO[bytes], *, name: str, max_pixels: int = MAX_PIXELS) -> tuple[str, ImageFile.ImageFile]:
     """Return (format, lazily opened image) once its size is known to be under the cap.
-
-    Raises:
-        BadImage: if the bytes are no image that is read, the header is broken, or the image is too large.
-    """
+    Raises BadImage if the bytes are no image that is read, the header is broken, or the image is too large."""
     start = file.read(32)
     kind = sniff(start)
     if kind is None:
@@ -149,11 +146,7 @@ def orientation(image: Image.Image) -> int | None:
 
 
 def require_auditable(width: int, height: int, *, name: str) -> None:
-    """Refuse an image too small for any probe.
-
-    Raises:
-        BadImage: if a side is under MIN_SIDE.
-    """
+    """Refuse an image too small for any probe. Raises BadImage if a side is under MIN_SIDE."""
     if min(width, height) < MIN_SIDE:
         raise BadImage(
             f"{name}: {width} × {height} px is too small to audit; give an image of at least {MIN_SIDE} px a side"
@@ -247,14 +240,8 @@ def decode_image(data: bytes, *, name: str, max_side: int | None = None, max_pix
     Size and format are read before anything is decoded. The format is found by content; EXIF orientation
     is applied; alpha is shown on white; 16-bit values are scaled, not clipped; of an animation the first
     frame is used.
-
-    Args:
-        name: what messages call the image, usually its file name.
-        max_side: longest side in pixels of the result; a larger image is scaled down (and noted).
-        max_pixels: images above it are refused.
-
-    Raises:
-        BadImage: in one sentence, which file, what is wrong and what to do.
+    ``max_side``: longest side in pixels of the result; a larger image is scaled down (and noted).
+    Raises BadImage, in one sentence, which file, what is wrong and what to do.
     """
     return decode_opened(*open_bytes(data, name=name, max_pixels=max_pixels), data, name=name, max_side=max_side)
 

@@ -27,9 +27,7 @@ class ImageNames:
     """Keys of pictures by what another file may call them.
 
     Names are compared with ``/`` for ``\\``, accents composed, and at last without capitals.
-
-    Args:
-        paths: key of each picture, which is its path below a folder, with ``/`` between its parts.
+    ``paths``: key of each picture, which is its path below a folder, with ``/`` between its parts.
     """
 
     paths: Iterable[str]
@@ -41,10 +39,7 @@ class ImageNames:
 
     def meant(self, *named: str) -> str:
         """Return the key of the picture that the first of some names with any picture means.
-
-        Raises:
-            LeftOut: ``entry-ambiguous-image`` or ``entry-no-image``.
-        """
+        Raises LeftOut ``entry-ambiguous-image`` or ``entry-no-image``."""
         keys = self.several(*named)
         if len(keys) == 1:
             return keys[0]
@@ -129,11 +124,7 @@ def _numbered(stem: str) -> str:
 
 class ImagePlaces:
     """Tries some folders for each name; the one that held the last picture first.
-
-    Args:
-        root: folder of the corpus.
-        folders: below the root, where pictures may lie; ``""`` is the root itself.
-    """
+    ``folders``: below the root, where pictures may lie; ``""`` is the root itself."""
 
     def __init__(self, root: Path, folders: Sequence[str]) -> None:
         self.root = root
@@ -142,9 +133,7 @@ class ImagePlaces:
 
     def find(self, *names: str) -> Path:
         """Return the first file there is under one of the names, which are tried in every folder.
-
-        Raises:
-            LeftOut: ``unsafe-path`` where a name leads out of the corpus, ``missing-image`` where no file is there.
+        Raises LeftOut ``unsafe-path`` where a name leads out of the corpus, ``missing-image`` where no file is there.
         """
         spelled = [each for name in names for each in spellings(name)]
         unsafe: list[LeftOut] = []
@@ -203,10 +192,7 @@ def spellings(name: str) -> list[str]:
 
 def stated_size(path: Path, width: int, height: int) -> ImageHeader:
     """Check that an image can be audited and has the size that its annotations are for.
-
-    Raises:
-        LeftOut: ``bad-image`` or ``size-mismatch``.
-    """
+    Raises LeftOut ``bad-image`` or ``size-mismatch``."""
     header = auditable(path)
     if (header.width, header.height) != (width, height):
         cure = "restore the original image"
@@ -235,11 +221,7 @@ def remark_exif(found: Findings, subject: str, path: Path, header: ImageHeader, 
 
 
 def auditable(path: Path) -> ImageHeader:
-    """Read the header of an image that can be audited.
-
-    Raises:
-        LeftOut: ``bad-image``.
-    """
+    """Read the header of an image that can be audited. Raises LeftOut ``bad-image``."""
     try:
         header = read_header(path)
         require_auditable(header.width, header.height, name=str(path))
@@ -284,10 +266,7 @@ class CocoFiles:
 
     def places(self) -> ImagePlaces:
         """Where pictures are looked for; those of LVIS lie in COCO's folders, whatever their split.
-
-        Raises:
-            BadCorpus: if none of the usual folders is there.
-        """
+        Raises BadCorpus if none of the usual folders is there."""
         if self.folders is not None:
             return ImagePlaces(self.root, self.folders)
         folders = (self.split, f"images/{self.split}", "images")
@@ -299,10 +278,7 @@ class CocoFiles:
 
 def find_split(root: Path, split: str | None) -> CocoFiles:
     """Return the files of a split; None takes one with boxes, the validation split, else the first by name.
-
-    Raises:
-        BadCorpus: if there is no annotation file, or none of that split.
-    """
+    Raises BadCorpus if there is no annotation file, or none of that split."""
     found = _splits(root)
     if not found and (root.resolve().parent / "annotations").is_dir():
         root, split = root.resolve().parent, split or root.resolve().name

@@ -50,16 +50,7 @@ def open_bounded(
     file: IO[bytes], size: int, *, name: str, max_pixels: int = MAX_PIXELS
 ) -> tuple[str, ImageFile.ImageFile] | None:
     """Return (format, lazily opened image) where reading the header takes little, else None.
-
-    Args:
-        file: at its beginning.
-        size: of the file, in bytes.
-        name: what messages call the image.
-        max_pixels: images above it are refused.
-
-    Raises:
-        BadImage: as :func:`core.corpora.image_header.open_image`.
-    """
+    ``file``: at its beginning. Raises BadImage as :func:`core.corpora.image_header.open_image`."""
     kind = sniff(file.read(32))
     if kind is not None and (kind not in _FORMATS or size > MOST_BYTES):
         return None
@@ -119,23 +110,13 @@ OPERATOR = Limits(memory_mb=1500, seconds=60)
 
 
 def check_stack(frames: np.ndarray, *, what: str = "a video") -> None:
-    """Raise InvalidInput unless an array is a stack of frames, uint8 RGB [T, H, W, 3], each side at least 1.
-
-    Args:
-        frames: the array.
-        what: begins the sentence of the error.
-    """
+    """Raise InvalidInput unless an array is a stack of frames, uint8 RGB [T, H, W, 3], each side at least 1."""
     if frames.dtype != np.uint8 or frames.ndim != 4 or frames.shape[3] != 3 or 0 in frames.shape:
         raise InvalidInput(f"{what} must be uint8 RGB of shape [T, H, W, 3], got {frames.dtype} {frames.shape}")
 
 
 def check_rgb(pixels: np.ndarray, *, what: str = "an image") -> None:
-    """Raise InvalidInput unless an array is uint8 RGB [H, W, 3], at least 1 × 1.
-
-    Args:
-        pixels: the array.
-        what: begins the sentence of the error.
-    """
+    """Raise InvalidInput unless an array is uint8 RGB [H, W, 3], at least 1 × 1."""
     if pixels.dtype != np.uint8 or pixels.ndim != 3 or pixels.shape[2] != 3 or 0 in pixels.shape:
         raise InvalidInput(f"{what} must be uint8 RGB of shape [H, W, 3], got {pixels.dtype} {pixels.shape}")
 
@@ -144,13 +125,7 @@ def decode_stranger(
     data: bytes, *, name: str, max_side: int | None = None, max_pixels: int = MAX_PIXELS, limits: Limits = STRANGER
 ) -> DecodedImage:
     """Like :func:`decode_image`, to the bit, in a process that may take so much memory and time and no more.
-
-    Args:
-        limits: of memory and time.
-
-    Raises:
-        BadImage: also where a limit is reached.
-    """
+    Raises BadImage also where a limit is reached."""
     check_bytes(len(data), name=name)
     return decode_apart(data, name=name, max_side=max_side, max_pixels=max_pixels, limits=limits)
 
@@ -159,9 +134,7 @@ def read_image(path: Path, *, max_side: int | None = None, max_pixels: int = MAX
     """Read and decode an image file; see :func:`decode_image`.
 
     What its size and header do not bound is decoded within the limits of OPERATOR.
-
-    Raises:
-        BadImage: also if the file is missing or cannot be read.
+    Raises BadImage also if the file is missing or cannot be read.
     """
     path = Path(path)
     data, name = _bytes(path), str(path)
@@ -173,10 +146,7 @@ def read_image(path: Path, *, max_side: int | None = None, max_pixels: int = MAX
 
 def read_header(path: Path) -> ImageHeader:
     """Read format and size of an image file without decoding it.
-
-    Raises:
-        BadImage: if the file is missing, empty, not an image, or over the caps.
-    """
+    Raises BadImage if the file is missing, empty, not an image, or over the caps."""
     path = Path(path)
     try:
         size = _size(path)
@@ -208,10 +178,7 @@ def _size(path: Path) -> int:
 
 def encode_png(pixels: np.ndarray) -> bytes:
     """Encode uint8 RGB [H, W, 3] as PNG; decoding gives the same array back.
-
-    Raises:
-        InvalidInput: if the array has another shape or type.
-    """
+    Raises InvalidInput if the array has another shape or type."""
     if pixels.dtype != np.uint8 or pixels.ndim != 3 or pixels.shape[2] != 3:
         raise InvalidInput(f"pixels must be uint8 of shape [H, W, 3], got {pixels.dtype} {pixels.shape}")
     buffer = BytesIO()

@@ -47,11 +47,7 @@ class OwnColumns:
         self._where = ""
 
     def take(self, cells: Iterable[tuple[str, Any]], where: str) -> OwnCells:
-        """Take the cells of a row that nothing else reads; return what is kept of them.
-
-        Args:
-            where: what messages call the row.
-        """
+        """Take the cells of a row that nothing else reads; return what is kept of them."""
         self._where = self._where or where
         found = tuple((column, value) for column, cell in cells if (value := self._value(column, cell, where)))
         return self._rows.setdefault(found, found) if found else ()
@@ -60,9 +56,6 @@ class OwnColumns:
         """What each picture tells by the columns that are slices; remarks those that are, and those that are none.
 
         A slice has at most MOST_VALUES values, and one that two pictures share.
-
-        Args:
-            rows: of every picture.
 
         Returns:
             Picture -> OWN and the column -> value: NOT_STATED where no row of the picture has one, SEVERAL where its

@@ -79,13 +79,8 @@ def as_picture(pixels: np.ndarray, *, most: int = 9) -> np.ndarray:
 
 def read_item(item: Item, *, decoded: DecodedImage | None = None) -> DecodedImage:
     """Read an item's image, or the frames of its video, at full size, and check that it is still the one recorded.
-
-    Args:
-        decoded: what the file gave for another item that shows it; None: the file is read.
-
-    Raises:
-        BadImage: if the file is unreadable, or its size or a recorded hash differs.
-    """
+    ``decoded``: what the file gave for another item that shows it; None: the file is read.
+    Raises BadImage if the file is unreadable, or its size or a recorded hash differs."""
     if item.image_path is None:
         raise BadImage(f"item {item.id!r} lives in memory and has no file; pass its pixels instead")
     image = _read(item.image_path, item.frames) if decoded is None else decoded
@@ -94,10 +89,7 @@ def read_item(item: Item, *, decoded: DecodedImage | None = None) -> DecodedImag
 
 def read_rival(item: Item, rival: Rival) -> DecodedImage:
     """Read a rival's image, or its frames, at full size, and check that it has its size and is still the one recorded.
-
-    Raises:
-        BadImage: if the file is unreadable, or its size or a recorded hash differs.
-    """
+    Raises BadImage if the file is unreadable, or its size or a recorded hash differs."""
     size = rival.size or (item.width, item.height)
     image = _read(rival.path, rival.frames)
     return _as_recorded(image, rival.path, size, rival.bytes_sha256, rival.pixels_sha256)

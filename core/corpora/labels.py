@@ -104,10 +104,7 @@ def taxonomy_names() -> tuple[str, ...]:
 
 def load_taxonomy(name: str) -> Taxonomy:
     """Read the map of a source from ``assets/taxonomy``.
-
-    Raises:
-        InvalidInput: if there is no such map, or the file has a slip.
-    """
+    Raises InvalidInput if there is no such map, or the file has a slip."""
     if name not in taxonomy_names():
         raise InvalidInput(f"no taxonomy map is named {name!r}; there are {', '.join(taxonomy_names()) or 'none'}")
     return read_taxonomy(assets_dir() / "taxonomy" / f"{name}.csv")
@@ -115,11 +112,8 @@ def load_taxonomy(name: str) -> Taxonomy:
 
 def read_taxonomy(path: Path) -> Taxonomy:
     """Read a taxonomy map.
-
-    Raises:
-        InvalidInput: with file and line, for an unreadable file, another header, an unknown category, an empty
-            or a repeated label.
-    """
+    Raises InvalidInput with file and line, for an unreadable file, another header, an unknown category, an empty or a
+    repeated label."""
     try:
         lines = path.read_text(encoding="utf-8").splitlines()
     except (OSError, UnicodeDecodeError) as error:
@@ -246,10 +240,7 @@ class Labels:
 @cache
 def load_labels(source: str) -> Labels:
     """Read ``assets/taxonomy/<source>.csv``, and its files in ``nouns/`` and ``older/`` where there are any.
-
-    Raises:
-        InvalidInput: if a file has a slip.
-    """
+    Raises InvalidInput if a file has a slip."""
     folder = assets_dir() / "taxonomy"
     nouns, older = (_pairs(folder / name / f"{source}.csv", columns) for name, columns in _FILES.items())
     return Labels(load_taxonomy(source), nouns, older)
@@ -333,10 +324,7 @@ _FREQUENT = frozenset(("a", "an", "the", "of", "in", "on", "with", "and", "is", 
 
 def stated_language(language: str | None) -> str | None:
     """Check the language that an option states of captions; None where it states none.
-
-    Raises:
-        InvalidInput: if it is no code.
-    """
+    Raises InvalidInput if it is no code."""
     code = None if language is None else language_code(language)
     if language is not None and code is None:
         raise InvalidInput(f"language must be a code such as en or ja, got {language!r}")

@@ -53,11 +53,8 @@ def load_multi30k(
     labels: str = RULES,
 ) -> Corpus:
     """Read a split: one item a photograph, one caption a language.
-
-    Raises:
-        BadCorpus: if the list of pictures or every language is missing, or a file has another number of lines.
-        InvalidInput: if an option is wrong.
-    """
+    Raises BadCorpus if the list of pictures or every language is missing, or a file has another number of lines;
+    InvalidInput if an option is wrong."""
     if not split or Path(split).name != split:
         raise InvalidInput(f"split must be the stem of the files, such as train or test_2016_flickr, got {split!r}")
     most = None if limit is None else whole_number(limit, name="limit")

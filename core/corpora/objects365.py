@@ -79,10 +79,7 @@ def load_objects365(
 
 def find_annotations(root: Path, split: str | None) -> tuple[Path, str]:
     """Return the annotation file and its split; ``val`` where there is one and none is asked for.
-
-    Raises:
-        BadCorpus: if there is none, or none of that split.
-    """
+    Raises BadCorpus if there is none, or none of that split."""
     prefix, suffix = FILE.split("{split}")
     folders = [root, root / "annotations", *(root / each for each in ("val", "train") if (root / each).is_dir())]
     files = {

@@ -43,10 +43,7 @@ class LabelTree:
 
 def read_label_tree(path: Path) -> LabelTree:
     """Read a hierarchy.
-
-    Raises:
-        BadCorpus: if the file is malformed, or a label is more general than itself; names the labels of the cycle.
-    """
+    Raises BadCorpus if the file is malformed, or a label is more general than itself; names the labels of the cycle."""
     held = read_json(path)
     if not isinstance(held, dict) or not isinstance(held.get("LabelName"), str):
         raise BadCorpus(f"{path} must hold an object with LabelName and {KINDS}; give the publisher's hierarchy")
@@ -157,10 +154,7 @@ def splits(root: Path) -> list[str]:
 
 def read_names(path: Path) -> dict[str, str]:
     """Read the names of classes by their codes; the first line may be a header.
-
-    Raises:
-        BadCorpus: if a line has no two cells, or a code stands twice with two names.
-    """
+    Raises BadCorpus if a line has no two cells, or a code stands twice with two names."""
     found: dict[str, str] = {}
     for number, cells in _lines(path):
         if number == 1 and cells[:1] == ["LabelName"]:
@@ -176,10 +170,7 @@ def read_names(path: Path) -> dict[str, str]:
 
 def read_boxes(path: Path, names: Mapping[str, str], findings: Findings) -> tuple[list[str], BoxTable]:
     """Read the boxes: images in the order in which they are met, and a table by their places in it.
-
-    Raises:
-        BadCorpus: if a column is missing, or the file is malformed as a whole.
-    """
+    Raises BadCorpus if a column is missing, or the file is malformed as a whole."""
     keys: dict[str, int] = {}
     table = BoxTable()
     for where, row in rows(path, NEEDED):
@@ -201,10 +192,7 @@ def read_boxes(path: Path, names: Mapping[str, str], findings: Findings) -> tupl
 
 def read_outlines(path: Path, findings: Findings, wanted: Mapping[str, object]) -> dict[str, list[Outline]]:
     """Read the table of outlines, by image; those of ``wanted`` images alone.
-
-    Raises:
-        BadCorpus: if a column is missing, or the file is malformed as a whole.
-    """
+    Raises BadCorpus if a column is missing, or the file is malformed as a whole."""
     found: dict[str, list[Outline]] = {}
     columns = tuple(f"Box{name}" for name in CORNERS)
     for where, row in rows(path, ("MaskPath", "ImageID", "LabelName", *columns)):
@@ -223,10 +211,7 @@ def read_looked_for(
     paths: Iterable[Path], findings: Findings, wanted: Mapping[str, object]
 ) -> dict[str, dict[str, bool]]:
     """Classes that people looked for in each wanted image, and whether they are there; a class said to be both is.
-
-    Raises:
-        BadCorpus: if a column is missing, or a file is malformed as a whole.
-    """
+    Raises BadCorpus if a column is missing, or a file is malformed as a whole."""
     found: dict[str, dict[str, bool]] = {}
     for path in paths:
         for where, row in rows(path, ("ImageID", "LabelName", "Confidence")):
@@ -261,10 +246,7 @@ def read_licences(path: Path, wanted: Mapping[str, object]) -> dict[str, tuple[s
 
 def rows(path: Path, needed: Sequence[str]) -> Iterator[tuple[str, Row | None]]:
     """Yield (where, row) of a table line by line; None for a line with another number of cells.
-
-    Raises:
-        BadCorpus: if a needed column is missing, or the file is malformed as a whole.
-    """
+    Raises BadCorpus if a needed column is missing, or the file is malformed as a whole."""
     lines = _lines(path)
     header = [cell.strip() for cell in next(lines, (0, []))[1]]
     missing = [name for name in needed if name not in header]

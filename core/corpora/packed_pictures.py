@@ -323,15 +323,8 @@ def _holds_bytes(kind: "pa.DataType") -> bool:
 
 def keep_image(data: bytes, *, folder: str, where: str) -> tuple[Path, str]:
     """Keep the bytes of an image as a file of the cache; return its path and the sha256 of the bytes.
-
-    Args:
-        folder: of the cache, one a reader.
-        where: what messages call the picture.
-
-    Raises:
-        LeftOut: ``bad-image`` where they are no image, or too many.
-        StoreError: if the cache cannot be written.
-    """
+    ``where``: what messages call the picture.
+    Raises LeftOut ``bad-image`` where they are no image, or too many; StoreError if the cache cannot be written."""
     kind = sniff(data[:32])
     suffix = next((suffix for suffix, name in SUFFIXES.items() if name == kind), None)
     if suffix is None or len(data) > MAX_BYTES:

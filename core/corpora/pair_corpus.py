@@ -62,10 +62,8 @@ def load_pairs(
 
     Comparisons of one ``set`` (Winoground's examples), else of one picture, are one source: they are resampled and
     judged together.
-
-    Raises:
-        BadCorpus: if no file holds pairs, files of several layouts lie side by side, or one is malformed as a whole.
-        InvalidInput: if an option is wrong.
+    Raises BadCorpus if no file holds pairs, files of several layouts lie side by side, or one is malformed as a whole;
+    InvalidInput if an option is wrong.
     """
     code = stated_language(language)
     if falsity not in FALSITIES:
@@ -146,11 +144,7 @@ class _Reader:
     headers: dict[Path, ImageHeader] = field(default_factory=dict)
 
     def item(self, line: PairLine) -> Item:
-        """Return the item of a line.
-
-        Raises:
-            LeftOut: with the reason, where it cannot be used.
-        """
+        """Return the item of a line. Raises LeftOut with the reason, where it cannot be used."""
         if line.refused is not None:
             raise LeftOut(*line.refused)
         if line.id in self.seen:

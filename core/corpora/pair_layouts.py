@@ -135,10 +135,7 @@ def _lacking(path: Path, record: Mapping[str, Any]) -> PairLine:
 
 def joined(right: Path, wrong: Path) -> list[PairLine]:
     """Join paper D's file of right captions with one of wrong ones by their ids.
-
-    Raises:
-        BadCorpus: if a file has another layout, or they share no id.
-    """
+    Raises BadCorpus if a file has another layout, or they share no id."""
     first, second = (_by_id(path) for path in (right, wrong))
     shared = [key for key in first if key in second]
     if not shared:

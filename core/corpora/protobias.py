@@ -56,10 +56,7 @@ class Line:
 
 def read_lines(root: Path) -> Iterator[Line]:
     """Read the lines of a folder, in the order of its files.
-
-    Raises:
-        BadCorpus: if the folder has no such file, or one is malformed as a whole.
-    """
+    Raises BadCorpus if the folder has no such file, or one is malformed as a whole."""
     for name in PAIR_FILES:
         path = root / name
         if path.is_file():
@@ -145,13 +142,8 @@ def load_protobias(root: Path | None, *, domain: str | None = None, limit: Any =
     and where there are any ``nonproto_wrong``, ``proto_right``, ``domain``, ``subcategory``, ``knob``, ``socio_attr``,
     ``gender``, and ``correct``: the longer description, which becomes a second caption. Lines of one id and one text
     are items of one group, each with its own adversary.
-
-    Args:
-        root: the folder; paths of pictures are relative to it and stay inside.
-
-    Raises:
-        BadCorpus: if the folder has no such file, or one is malformed as a whole.
-        InvalidInput: if an option is wrong.
+    ``root``: the folder; paths of pictures are relative to it and stay inside.
+    Raises BadCorpus if the folder has no such file, or one is malformed as a whole; InvalidInput if an option is wrong.
     """
     assert root is not None
     most = None if limit is None else whole_number(limit, name="limit")
@@ -179,11 +171,7 @@ class _Reader:
     seen: dict[str, list[str]] = field(default_factory=dict)
 
     def item(self, line: Line) -> Item:
-        """Return the item of a line.
-
-        Raises:
-            LeftOut: with the reason, where it cannot be used.
-        """
+        """Return the item of a line. Raises LeftOut with the reason, where it cannot be used."""
         if line.id is None or "text" not in line.words:
             raise LeftOut("missing-cell", f"{line.where} has no {'id' if line.id is None else 'text'}; fill it in")
         lacking = [name for name in NEEDED if name not in line.images]

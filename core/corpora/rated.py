@@ -77,10 +77,8 @@ def load_rated(
     Of Pascal-50S and FOIL the preferred, or right, caption counts: the other one is no caption of the picture. Ratings
     of one caption by several people are averaged; of captions rated alike the first in the file is the best.
     Captions of one picture are one source: they are resampled and judged together.
-
-    Raises:
-        BadCorpus: if no file, or several, have a usual name, or the file is none of the layouts.
-        InvalidInput: if an option is wrong.
+    Raises BadCorpus if no file, or several, have a usual name, or the file is none of the layouts; InvalidInput if an
+    option is wrong.
     """
     if take not in TAKEN:
         raise InvalidInput(f"take must be one of {', '.join(TAKEN)}, got {take!r}")

@@ -30,13 +30,8 @@ OPTION = {
 
 def to_read(corpus: Corpus, asked: str) -> Corpus:
     """Mark the pictures of a corpus as ones to be read; none of them is opened.
-
-    Args:
-        asked: NONE leaves the corpus as it is, READ marks every item that is no video.
-
-    Raises:
-        InvalidInput: for another value.
-    """
+    ``asked``: NONE leaves the corpus as it is, READ marks every item that is no video.
+    Raises InvalidInput for another value."""
     if asked not in (NONE, READ):
         raise InvalidInput(f"{TEXT} must be {NONE} or {READ}, got {asked!r}")
     if asked == NONE:
@@ -68,11 +63,8 @@ class CorpusLoader:
 
     def load(self, root: Path | None = None, **options: Any) -> Corpus:
         """Read the corpus.
-
-        Raises:
-            InvalidInput: if the folder is missing or an option is unknown.
-            BadCorpus: if the folder does not have the shape that the loader reads.
-        """
+        Raises InvalidInput if the folder is missing or an option is unknown; BadCorpus if the folder does not have the
+        shape that the loader reads."""
         if self.needs_root and root is None:
             raise InvalidInput(f"corpus {self.name!r} needs a folder: give --root path/to/{self.name}")
         if root is not None and not ordinary(Path(root)).is_dir():
@@ -115,11 +107,8 @@ _BROUGHT: dict[str, CorpusLoader] = {}
 
 def find(reference: str) -> CorpusLoader:
     """Return the loader that a user names: registered, or ``path/to/file.py:Name``.
-
-    Raises:
-        UnknownName: if none is registered under that name.
-        InvalidInput: if the file, or what it has, is no loader of a corpus.
-    """
+    Raises UnknownName if none is registered under that name; InvalidInput if the file, or what it has, is no loader of
+    a corpus."""
     if not names_code(reference):
         return catalogue().get(reference)
     ordinary(Path(reference.rpartition(":")[0]))
@@ -131,11 +120,7 @@ def find(reference: str) -> CorpusLoader:
 
 
 def load_again(origin: Origin) -> Corpus:
-    """Read a corpus as it was read before.
-
-    Raises:
-        InvariscopeError: if it cannot be read here, or not so any more.
-    """
+    """Read a corpus as it was read before. Raises InvariscopeError if it cannot be read here, or not so any more."""
     loader = _BROUGHT.get(origin.loader) or catalogue().get(origin.loader)
     return loader.load(origin.root, **origin.options)
 
@@ -155,14 +140,8 @@ def origin_of(told: Mapping[str, Any]) -> Origin | None:
 
 def origin_here(name: str, told: Mapping[str, Any]) -> Origin:
     """Say what reads a corpus of a run here: its folder is ``data/corpora/<name>``, else where the run read it.
-
-    Args:
-        name: of the corpus.
-        told: what the run's manifest tells of it: ``loader``, ``folder`` and ``options``, or ``root`` alone.
-
-    Raises:
-        NotAvailable: if its loader is not here, or it needs a folder and none is.
-    """
+    ``told``: what the run's manifest tells of it: ``loader``, ``folder`` and ``options``, or ``root`` alone.
+    Raises NotAvailable if its loader is not here, or it needs a folder and none is."""
     origin = origin_of({"name": name, **told}) or Origin(name)
     known = (*catalogue(), *_BROUGHT.values())
     loader = next((each for each in known if origin.loader in (each.name, each.reference)), None)

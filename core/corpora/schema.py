@@ -66,9 +66,7 @@ def coverage_bin(coverage: float) -> str:
     """Return the bin of a coverage, e.g. ``coverage_bin(0.12) == "10-20"``.
 
     Bins are half open, ``[low, high)``; the last one includes 1.
-
-    Raises:
-        InvalidInput: if coverage is not in (0, 1].
+    Raises InvalidInput if coverage is not in (0, 1].
     """
     if not 0 < coverage <= 1:
         raise InvalidInput(f"coverage must lie in (0, 1], got {coverage!r}: box area / image area")
@@ -158,10 +156,7 @@ class Mask:
     @classmethod
     def from_coco(cls, segmentation: Any, height: int, width: int) -> "Mask":
         """Encode a COCO ``segmentation``: polygons, an uncompressed or a compressed RLE.
-
-        Raises:
-            InvalidInput: if it is empty or malformed.
-        """
+        Raises InvalidInput if it is empty or malformed."""
         try:
             check_segmentation(segmentation, height, width)
             if isinstance(segmentation, list):
@@ -176,11 +171,7 @@ class Mask:
         return cls(height, width, bytes(encoded["counts"]))
 
     def to_array(self) -> np.ndarray:
-        """Decode to a boolean array [H, W].
-
-        Raises:
-            InvalidInput: if the run lengths do not fill the mask exactly.
-        """
+        """Decode to a boolean array [H, W]. Raises InvalidInput if the run lengths do not fill the mask exactly."""
         # Not pycocotools.mask.decode: it warns under NumPy 2, and counts that fall short show it foreign memory.
         counts = self._checked()
         runs = np.repeat(np.arange(len(counts)) % 2 == 1, counts)
@@ -230,10 +221,7 @@ class Mask:
 @dataclass(frozen=True, slots=True)
 class SceneObject:
     """Another annotated instance of the image; repositioning must not cover it.
-
-    Args:
-        crowd: whether it stands for a group of things that were not counted.
-    """
+    ``crowd``: whether it stands for a group of things that were not counted."""
 
     label: str
     box: Box
@@ -249,7 +237,6 @@ class Rival:
 
     Args:
         role: what it is beside the item's own picture, one word, e.g. ``proto-wrong``; unique in its item.
-        path: of the image file.
         facts: what is known of it, for tables, e.g. ``{"knob": "count", "shown": 3}``.
         bytes_sha256: hash of the file; None until it has been read.
         pixels_sha256: hash of the decoded RGB array.
@@ -278,7 +265,6 @@ class Item:
         label: singular English noun of the dominant object, as the source names it (``dining table``).
         category: one of CATEGORIES or EXTRA_CATEGORIES.
         box: tight box of the dominant object, inside the image.
-        others: the other annotated instances.
         bytes_sha256: hash of the file; None until it has been read.
         pixels_sha256: hash of the decoded RGB array (see ``core.corpora.images.pixel_hash``).
         group: what several items share so that they are no independent observations, e.g. the cut-out that they were
@@ -431,11 +417,7 @@ class Corpus:
         return len(self.items)
 
     def get(self, item_id: str) -> Item:
-        """Return one item by id.
-
-        Raises:
-            InvalidInput: if the corpus has no such item.
-        """
+        """Return one item by id. Raises InvalidInput if the corpus has no such item."""
         for item in self.items:
             if item.id == item_id:
                 return item

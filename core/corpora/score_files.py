@@ -52,7 +52,6 @@ class ScoreFile:
 
     Args:
         name: of the file, without its folder.
-        sha256: of its bytes.
         column: that the scores stand in; empty where they have no name.
         scores: finite, or NaN where the file names the id and gives no finite number.
         reasons: why there is none, where the file says so.
@@ -85,10 +84,7 @@ class ScoreFile:
 
     def check_ids(self, known: Callable[[str], bool], where: str) -> None:
         """Refuse ids that are not among the pairs that were given out.
-
-        Raises:
-            InvalidInput: saying how many, and the first ones.
-        """
+        Raises InvalidInput saying how many, and the first ones."""
         strange = [each for each in self.scores if not known(each)]
         if strange:
             first = ", ".join(shown(each) for each in strange[:_SHOWN])
@@ -98,11 +94,7 @@ class ScoreFile:
             )
 
     def check_range(self, low: float, high: float | None) -> None:
-        """Refuse scores outside a range.
-
-        Raises:
-            InvalidInput: naming the first one.
-        """
+        """Refuse scores outside a range. Raises InvalidInput naming the first one."""
         top = math.inf if high is None else high
         for key, score in self.scores.items():
             if not (math.isnan(score) or low <= score <= top):
@@ -252,7 +244,6 @@ class GivenPair:
 
     Args:
         id: of :func:`pair_id`.
-        image: path of the image.
         references: captions by people that it may be compared with, in its language.
     """
 
@@ -272,9 +263,7 @@ def pair_id(image: str, caption: str, language: str, references: Iterable[str]) 
     """Name of a pair, made of all that may decide its score: the same pair has the same name in every export.
 
     It begins with a letter, so that no spreadsheet takes it for a number.
-
-    Args:
-        image: what names the image's content.
+    ``image``: what names the image's content.
 
     Example:
         >>> pair_id("0" * 64, "A cat.", "en", ())

@@ -69,19 +69,12 @@ class Table:
 
 def open_table(path: Path) -> Table:
     """Look at a file of scores; its layout is told by its ending and by what it has.
-
-    Raises:
-        InvalidInput: if it is of no layout, or damaged; the sentence says where.
-    """
+    Raises InvalidInput if it is of no layout, or damaged; the sentence says where."""
     return _READERS[reader_of(path)](path)
 
 
 def reader_of(path: Path) -> str:
-    """The ending of a file, among those that are read.
-
-    Raises:
-        InvalidInput: for another one.
-    """
+    """The ending of a file, among those that are read. Raises InvalidInput for another one."""
     ending = _ending(path)
     if ending not in _READERS or (path.suffix.lower() == ".gz" and ending not in _PACKABLE):
         raise InvalidInput(f"{path} ends in none of {', '.join(_READERS)}; save the scores as one of these")
@@ -314,10 +307,7 @@ def is_number(value: object) -> bool:
 
 def cell_value(text: str, *, comma: bool = False) -> object:
     """A number of a cell, None where it is empty or says that there is none; the text itself otherwise.
-
-    Args:
-        comma: whether a comma may stand before the decimals, as where something else stands between cells.
-    """
+    ``comma``: whether a comma may stand before the decimals, as where something else stands between cells."""
     text = text.strip()
     if says_nothing(text):
         return None

@@ -41,9 +41,7 @@ def decompress_counts(text: str | bytes) -> list[int]:
     """Return the run lengths of COCO's compressed text, e.g. ``decompress_counts("52203") == [5, 2, 2, 2, 5]``.
 
     Source: cocodataset/cocoapi, common/maskApi.c, rleFrString.
-
-    Raises:
-        ValueError: if the text ends inside a number or holds another alphabet.
+    Raises ValueError if the text ends inside a number or holds another alphabet.
     """
     data = text.encode("ascii") if isinstance(text, str) else bytes(text)
     if not data:

@@ -49,14 +49,8 @@ class System:
 
 def read_systems(path: Path, *, name: str = "") -> tuple[System, ...]:
     """Read the systems of one file; see :func:`parse_systems`.
-
-    Args:
-        path: of the file.
-        name: of its system; empty: the file's own without its ending. Of a table that names several, the one to take.
-
-    Raises:
-        BadCorpus: if the file cannot be read, or not as captions.
-    """
+    ``name``: of its system; empty: the file's own without its ending. Of a table that names several, the one to take.
+    Raises BadCorpus if the file cannot be read, or not as captions."""
     try:
         packed = path.suffix.lower() in PACKED
         if not packed and ordinary(path).stat().st_size > MOST_BYTES:
@@ -107,10 +101,7 @@ def _systems(table: CaptionTable, name: str, called: str) -> tuple[System, ...]:
 
 def _said(table: CaptionTable, own: str) -> tuple[dict[str, dict[str, tuple[str, ...]]], bool]:
     """Captions by system and picture, and whether the systems are columns; rows of one captioner are those of ``own``.
-
-    Raises:
-        BadCorpus: naming the first row of a picture that its system has captioned before.
-    """
+    Raises BadCorpus naming the first row of a picture that its system has captioned before."""
     held: dict[str, dict[str, tuple[str, ...]]] = {}
     known, wide = set[tuple[str, str]](), False
     for row in table.whole_rows():
@@ -141,10 +132,7 @@ def _no_captions(column: str, held: Mapping[str, tuple[str, ...]]) -> str:
 
 def unlike(systems: Sequence[System]) -> tuple[System, ...]:
     """Return the systems after checking that no two share a name and that they are not too many.
-
-    Raises:
-        BadCorpus: otherwise, or if there is none.
-    """
+    Raises BadCorpus otherwise, or if there is none."""
     if not systems:
         raise BadCorpus("there is no system; give at least one file of captions")
     if len(systems) > MOST_SYSTEMS:

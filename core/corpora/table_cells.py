@@ -26,24 +26,15 @@ MOST_CAPTION = 100_000
 
 
 def too_long(what: str, text: str) -> str:
-    """Why a caption is not read, in words; empty where it is no longer than any that is.
-
-    Args:
-        what: the caption, in words.
-    """
+    """Why a caption is not read, in words; empty where it is no longer than any that is."""
     return f"{what} has {len(text):,} characters, at most {MOST_CAPTION:,} are read" * (len(text) > MOST_CAPTION)
 
 
 def check_csv_header(path: Path, *, where: str = "") -> None:
     """Read the first line of a text file and refuse what no table's columns can be.
-
-    Args:
-        where: what messages call the file; empty: by its path.
-
-    Raises:
-        BadCorpus: for more than MOST_COLUMNS columns or LONGEST characters. What cannot be read at all is left to the
-            reader of the file, which says so.
-    """
+    ``where``: what messages call the file; empty: by its path.
+    Raises BadCorpus for more than MOST_COLUMNS columns or LONGEST characters. What cannot be read at all is left to the
+    reader of the file, which says so."""
     try:
         with path.open("rb") as file:
             line = file.readline(LONGEST + 1)
@@ -234,10 +225,7 @@ class Cells:
 
     def rows(self) -> Iterator[tuple[int, list[str]]]:
         """The rows below the header that hold anything, each with the number of its line; once.
-
-        Raises:
-            BadCorpus: naming the first line with another number of cells, or with broken quotes.
-        """
+        Raises BadCorpus naming the first line with another number of cells, or with broken quotes."""
         width = len(self.header)
         try:
             for row in self._rows:

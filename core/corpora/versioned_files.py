@@ -15,7 +15,6 @@ def read_versioned(path: Path, model: type[Held], *, called: str, anew: str) -> 
     """Read a file whose ``format`` is the newest that ``model`` knows.
 
     Args:
-        path: of the file.
         model: what it must hold; its field ``format`` is a ``Literal`` of whole numbers.
         called: what the file is, e.g. ``a baseline of check --save-baseline``.
         anew: what to do where it is none, e.g. ``save it anew``.
@@ -41,10 +40,7 @@ def read_versioned(path: Path, model: type[Held], *, called: str, anew: str) -> 
 
 def read_small(path: Path, model: type[Held], *, most: int, called: str, anew: str) -> Held:
     """Read a file of at most ``most`` bytes; the rest as of :func:`read_versioned`.
-
-    Raises:
-        InvalidInput: if it cannot be read, is too large, or holds something else; the sentence says where.
-    """
+    Raises InvalidInput if it cannot be read, is too large, or holds something else; the sentence says where."""
     try:
         if path.stat().st_size > most:
             raise InvalidInput(f"{path} is larger than {most >> 20} MB and not {called}; {anew}")

@@ -318,10 +318,7 @@ class BadVideo(BadImage):
 @dataclass(frozen=True, slots=True)
 class Shape:
     """How the stored frames of a film are shown.
-
-    Args:
-        stretched: of a stored frame with its pixels made square, before it is turned.
-    """
+    ``stretched``: of a stored frame with its pixels made square, before it is turned."""
 
     marks: Marks
     stretched: tuple[int, int]
@@ -345,10 +342,7 @@ class Shape:
 @contextmanager
 def film(path: Path) -> Iterator[tuple["cv2.VideoCapture", Shape]]:
     """A file that was checked, open, and how its frames are shown.
-
-    Raises:
-        BadVideo: if it cannot be opened, or is to be shown aslant.
-    """
+    Raises BadVideo if it cannot be opened, or is to be shown aslant."""
     import cv2
 
     capture = _capture(path)
@@ -398,10 +392,7 @@ def codec_of(capture: "cv2.VideoCapture") -> str:
 
 def retrieved(capture: "cv2.VideoCapture", path: Path, place: int) -> np.ndarray:
     """The frame that was grabbed, as it is stored: uint8 BGR [H, W, 3].
-
-    Raises:
-        BadVideo: if there is none, or none that may be believed.
-    """
+    Raises BadVideo if there is none, or none that may be believed."""
     with _heard() as said:
         whole, bgr = capture.retrieve()
     if b"interlaced" in said[0]:

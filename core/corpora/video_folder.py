@@ -31,7 +31,6 @@ class CaptionedVideo:
 
     Args:
         id: the stem of its file, or the name of its folder of frames.
-        path: where it lies.
         captions: one at least; those after the first serve as references.
     """
 
@@ -48,11 +47,7 @@ class VideoFolder:
     rejected: tuple[Rejection, ...] = ()
 
     def get(self, identifier: str) -> CaptionedVideo:
-        """The video of an id.
-
-        Raises:
-            InvalidInput: if there is none.
-        """
+        """The video of an id. Raises InvalidInput if there is none."""
         found = next((each for each in self.videos if each.id == identifier), None)
         if found is None:
             raise InvalidInput(f"no video {identifier!r} here; there are {', '.join(each.id for each in self.videos)}")
@@ -64,10 +59,8 @@ def read_video_folder(root: Path) -> VideoFolder:
 
     ``captions.json`` (or ``candidates.json``) and ``captions.csv`` have a layout of :mod:`core.corpora.caption_tables`.
     A video is named by its file with or without its ending.
-
-    Raises:
-        BadCorpus: if there is no file of captions, it is malformed, or no video has a caption.
-        InvalidInput: if the folder is missing.
+    Raises BadCorpus if there is no file of captions, it is malformed, or no video has a caption; InvalidInput if the
+    folder is missing.
     """
     videos = find_videos(root)
     held = [root / name for name in CAPTIONS if (root / name).is_file()]
@@ -132,10 +125,6 @@ def kinds_told(paths: Iterable[Path]) -> str:
 def other_than(captions: Sequence[Sequence[str]], place: int) -> int | None:
     """The video whose frames stand for those of another one: the next that shares no caption, round the end.
 
-    Args:
-        captions: of each video.
-        place: of the video that another one is sought for.
-
     Returns:
         Its place; None where there is none.
 
@@ -179,14 +168,9 @@ def load_videos(
 
     An item is a video with its captions: its pixels are a stack of frames. Its group is the hash of the video, so that
     one that lies there twice counts as one source; its rival is the next video that shares no caption.
-
-    Args:
-        root: the folder; see :func:`core.corpora.video_folder.read_video_folder`.
-        frames: which frames are looked at; part of the corpus's fingerprint.
-
-    Raises:
-        BadCorpus: if there is no file of captions, it is malformed, or no video has a caption.
-        InvalidInput: if an option is wrong.
+    ``frames``: which frames are looked at; part of the corpus's fingerprint.
+    Raises BadCorpus if there is no file of captions, it is malformed, or no video has a caption; InvalidInput if an
+    option is wrong.
     """
     code = stated_language(language)
     most = None if limit is None else whole_number(limit, name="limit")
@@ -201,14 +185,7 @@ def load_videos(
 )
 def load_demo_videos(root: Path | None, *, frames: int | str = USUAL_FRAMES) -> Corpus:
     """Read the demo videos; each has a caption that is true of it backwards, which is wrong of it as it is.
-
-    Args:
-        root: a folder like theirs; None reads the one that ships.
-        frames: as of the corpus ``videos``.
-
-    Raises:
-        BadCorpus: if they are missing or damaged.
-    """
+    ``root``: a folder like theirs; None reads the one that ships. Raises BadCorpus if they are missing or damaged."""
     folder = demo_dir() / "videos" if root is None else Path(root)
     wrong = _wrong(folder / BACKWARDS)
     made = _Reading("demo-videos", ENGLISH, Sampling.from_option(frames), "GPL-2.0-or-later", wrong)
@@ -228,10 +205,7 @@ class _Reading:
 
     def item(self, video: CaptionedVideo, root: Path, findings: Findings, languages: Mapping[str, str]) -> Item:
         """The item of a video, given the language of each caption.
-
-        Raises:
-            BadVideo: if it cannot be decoded within the caps.
-        """
+        Raises BadVideo if it cannot be decoded within the caps."""
         footage = open_video(video.path)
         _check(footage)
         findings.remark(*(Rejection(video.id, "hdr", each) for each in footage.notes))

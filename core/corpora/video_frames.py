@@ -78,11 +78,7 @@ class Sampling:
 
     @classmethod
     def from_option(cls, given: int | str, *, name: str = "frames") -> "Sampling":
-        """Read a reader's choice: ``all``, or a number.
-
-        Raises:
-            InvalidInput: if it is neither.
-        """
+        """Read a reader's choice: ``all``, or a number. Raises InvalidInput if it is neither."""
         return cls(None if given == "all" else whole_number(given, name=f"{name} (all, or a number)"))
 
     @property
@@ -92,9 +88,7 @@ class Sampling:
 
     def places(self, total: int, times: Sequence[float] = ()) -> tuple[int, ...]:
         """Places of the frames among ``total``, in order.
-
-        Args:
-            times: of the frames, rising; empty where they follow each other evenly.
+        ``times``: of the frames, rising; empty where they follow each other evenly.
 
         Example:
             >>> Sampling(3).places(4, (0.0, 0.1, 0.2, 2.0))
@@ -112,7 +106,6 @@ class Footage:
     """A video that was opened, counted and found to be within the caps.
 
     Args:
-        path: of the file, or of the folder of its frames.
         frames: how many it has.
         width: of a frame as it is shown, in pixels; of a folder, of its first.
         height: likewise.
@@ -156,10 +149,7 @@ def _shown_at(moment: float, times: Sequence[float]) -> int:
 
 def open_video(path: Path) -> Footage:
     """Open a video file, or a folder of frames, and count its frames.
-
-    Raises:
-        BadVideo: in one sentence: which file, what is wrong and what to do.
-    """
+    Raises BadVideo, in one sentence: which file, what is wrong and what to do."""
     try:
         path = ordinary(Path(path))
     except InvalidInput as error:
@@ -171,7 +161,6 @@ def read_frames(footage: Footage, places: Sequence[int]) -> Iterator[np.ndarray]
     """Decode frames one after the other.
 
     Args:
-        footage: of :func:`open_video`.
         places: of the frames, from 0, never falling; one that repeats is given again.
 
     Yields:
@@ -192,8 +181,6 @@ def read_scaled(path: Path, sampling: Sampling, *, side: int) -> tuple[Footage, 
     """Open a video and decode the frames that are looked at, each scaled down to fit a longest side.
 
     Args:
-        path: of the file, or of the folder of its frames.
-        sampling: which frames.
         side: longest side of a frame, in pixels; smaller frames stay as they are.
 
     Returns:
@@ -211,15 +198,9 @@ def read_scaled(path: Path, sampling: Sampling, *, side: int) -> tuple[Footage, 
 
 def read_stranger(data: bytes, sampling: Sampling, *, name: str, side: int) -> tuple[Footage, np.ndarray]:
     """Like :func:`read_scaled`, of a file's bytes that came over the network: in its own process, within limits.
-
-    Args:
-        data: of the file.
-        name: what messages call it, with the ending that tells its container.
-
-    Raises:
-        BadImage: in one sentence: which file, what is wrong and what to do.
-        NotAvailable: where other files keep every such process busy.
-    """
+    ``name``: what messages call it, with the ending that tells its container.
+    Raises BadImage, in one sentence: which file, what is wrong and what to do; NotAvailable where other files keep
+    every such process busy."""
     suffix = PurePosixPath(name.replace("\\", "/")).suffix.lower()
     if suffix not in SUFFIXES:
         raise BadVideo(f"{name}: videos end in {', '.join(SUFFIXES)}; convert it")
@@ -236,10 +217,7 @@ def read_stranger(data: bytes, sampling: Sampling, *, name: str, side: int) -> t
 
 def find_videos(folder: Path) -> dict[str, Path]:
     """Videos of a folder by their id: the stem of a file, or the name of a folder of frames.
-
-    Raises:
-        InvalidInput: if the folder is missing, or two videos have one id.
-    """
+    Raises InvalidInput if the folder is missing, or two videos have one id."""
     if not folder.is_dir():
         raise InvalidInput(f"no folder {folder}; give the folder that holds the videos")
     found: dict[str, Path] = {}
@@ -322,11 +300,7 @@ def _notes(told: Marks) -> tuple[str, ...]:
 
 
 def _checked(path: Path) -> str:
-    """Hash of a file that is called and begins like a video.
-
-    Raises:
-        BadVideo: otherwise.
-    """
+    """Hash of a file that is called and begins like a video. Raises BadVideo otherwise."""
     kinds = ", ".join(SUFFIXES)
     if path.suffix.lower() not in SUFFIXES:
         raise BadVideo(f"{path}: videos end in {kinds}; convert it, or give a folder of its frames")

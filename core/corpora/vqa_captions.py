@@ -65,7 +65,6 @@ def answered(questions: Path, answers: Path, known: Known, found: Findings) -> l
     """Join the questions with their answers.
 
     Args:
-        questions, answers: the publisher's files.
         known: whether there is a picture of a name, to tell COCO's names of 2014 from those of 2017.
         found: takes what becomes no pair, by its reason.
 

@@ -167,11 +167,7 @@ class Evaluator(ABC):
     @classmethod
     @abstractmethod
     def load(cls, *, device: str = "cpu") -> Self:
-        """Load the weights.
-
-        Raises:
-            NotAvailable: with the command that gets what is missing.
-        """
+        """Load the weights. Raises NotAvailable with the command that gets what is missing."""
 
     @classmethod
     def needs_mb(cls, device: str) -> float:
@@ -198,10 +194,6 @@ class Evaluator(ABC):
     @abstractmethod
     def score(self, images: Sequence[np.ndarray], captions: Sequence[str]) -> np.ndarray:
         """Score n pairs.
-
-        Args:
-            images: n arrays, uint8 RGB [H, W, 3], of any sizes.
-            captions: n captions.
 
         Returns:
             float64 [n]; NaN where a pair cannot be scored. A pair's score does not depend on the others.
@@ -365,10 +357,7 @@ class Joined(Evaluator):
 
     def score(self, images: Sequence[np.ndarray], captions: Sequence[str]) -> np.ndarray:
         """Score n pairs; float64 [n].
-
-        Raises:
-            PartlyScored: where a part has no score, NaN standing in its place, with that part's reason.
-        """
+        Raises PartlyScored where a part has no score, NaN standing in its place, with that part's reason."""
         check_lengths(images, captions)
         if not images:
             return np.empty(0, dtype=np.float64)

@@ -260,10 +260,5 @@ def _checksum(full: Key, body: bytes) -> int:
 
 
 def cache_for(cache: EmbeddingCache | Callable[[str], EmbeddingCache] | None, name: str) -> EmbeddingCache | None:
-    """Embeddings for an evaluator: of one cache for all of them, or of what gives each its own.
-
-    Args:
-        cache: either; None: none.
-        name: of the evaluator.
-    """
+    """Embeddings for an evaluator: of one cache for all of them, or of what gives each its own."""
     return cache if cache is None or isinstance(cache, EmbeddingCache) else cache(name)

@@ -64,7 +64,6 @@ class Calibrator(BaseModel):
 
     Args:
         version: of this file format.
-        evaluator: name of the evaluator that it was learnt for.
         fingerprint: that evaluator's fingerprint, as the run's manifest has it.
         reading: how the formula is read; see :mod:`core.features.calibration.readings`.
         strength: λ, in [0, 1].
@@ -115,10 +114,7 @@ class Calibrator(BaseModel):
 
 def read_calibrator(path: Path) -> Calibrator:
     """Read and check an exported calibrator.
-
-    Raises:
-        InvalidInput: if the file is missing, too large, or no calibrator.
-    """
+    Raises InvalidInput if the file is missing, too large, or no calibrator."""
     return read_small(
         path, Calibrator, most=MOST_BYTES, called="a calibrator", anew="check the path, or export it again"
     )
@@ -199,12 +195,7 @@ _MEMORY_MB = 64.0
 
 
 class Calibrated(Evaluator):
-    """A loaded evaluator under a calibrator; :func:`calibrated` makes the class for a file.
-
-    Args:
-        model: learnt for this evaluator.
-        base: the evaluator, loaded.
-    """
+    """A loaded evaluator under a calibrator; :func:`calibrated` makes the class for a file."""
 
     model: ClassVar[Calibrator]
     base_kind: ClassVar[type[Evaluator]]
@@ -228,10 +219,7 @@ class Calibrated(Evaluator):
     @classmethod
     def load(cls, *, device: str = "cpu") -> Self:
         """Load the evaluator that the calibrator was learnt for.
-
-        Raises:
-            InvalidInput: if the calibrator cannot be applied to images alone.
-        """
+        Raises InvalidInput if the calibrator cannot be applied to images alone."""
         if why := refusal(cls.model):
             raise InvalidInput(f"{why}; make another with: {_again(cls.model)}")
         return cls(cls.model, cls.base_kind.load(device=device))
@@ -254,10 +242,7 @@ class Calibrated(Evaluator):
 
     def score(self, images: Sequence[np.ndarray], captions: Sequence[str]) -> np.ndarray:
         """Score n pairs and the variants of their images; float64 [n], NaN where the pair itself has no score.
-
-        Raises:
-            InvalidInput: if the reading corrects known edits only, or a probe cannot edit one of the images.
-        """
+        Raises InvalidInput if the reading corrects known edits only, or a probe cannot edit one of the images."""
         check_lengths(images, captions)
         if self._model.reading not in OVER_ORBITS:
             raise InvalidInput(refusal(self._model))
@@ -317,12 +302,7 @@ class Calibrated(Evaluator):
 
 
 def calibrated(model: Calibrator, base: type[Evaluator]) -> type[Evaluator]:
-    """Return the class of an evaluator under a calibrator.
-
-    Args:
-        model: of :func:`core.evaluators.calibrated.read_calibrator`.
-        base: the evaluator that ``model`` names.
-    """
+    """Return the class of an evaluator under a calibrator."""
     cost = f"; {1 + model.variants} times the cost" if model.variants else ""
     spec: EvaluatorSpec = replace(
         base.spec,
@@ -363,14 +343,7 @@ def refusal(model: Calibrator) -> str:
 
 def orbit_probes(family: str, names: Iterable[str]) -> tuple[Probe, ...]:
     """Probes of a family that can be applied to any image.
-
-    Args:
-        family: that they are of.
-        names: of the probes.
-
-    Raises:
-        InvalidInput: if one is not registered, edits the caption, or needs an object's box or mask.
-    """
+    Raises InvalidInput if one is not registered, edits the caption, or needs an object's box or mask."""
     known = probes.catalogue()
     found = []
     for name in names:
@@ -388,7 +361,6 @@ def edit_alone(probe: Probe, key: str, image: np.ndarray) -> np.ndarray:
     """Apply a probe to an image of which nothing else is known.
 
     Args:
-        probe: an edit of the image.
         key: hash of the image's pixels; what is random follows from it.
         image: uint8 RGB [H, W, 3].
 

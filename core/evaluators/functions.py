@@ -41,11 +41,8 @@ class FunctionEvaluator(Evaluator):
 
     def score(self, images: Sequence[np.ndarray], captions: Sequence[str]) -> np.ndarray:
         """Score n pairs.
-
-        Raises:
-            PartlyScored: where the function raises, or gives no finite number, for some.
-            InvalidInput: where it gives another number of scores than it was given pairs.
-        """
+        Raises PartlyScored where the function raises, or gives no finite number, for some; InvalidInput where it gives
+        another number of scores than it was given pairs."""
         check_lengths(images, captions)
         function = type(self).function
         given = list(images) if _takes_array(function) else [Image.fromarray(each) for each in images]
@@ -120,10 +117,7 @@ def is_metric(value: object) -> TypeGuard[Callable[..., Any]]:
 
 def from_function(function: Callable[..., Any]) -> type[FunctionEvaluator]:
     """Make an evaluator of a function, called by its name.
-
-    Raises:
-        InvalidInput: if its source, which the fingerprint is of, cannot be read.
-    """
+    Raises InvalidInput if its source, which the fingerprint is of, cannot be read."""
     try:
         path = Path(inspect.getfile(function))
         source = path.read_bytes() if path.is_file() else inspect.getsource(function).encode()

@@ -59,9 +59,7 @@ class ChatModel:
     """One model with its processor, on a device.
 
     Args:
-        name: for messages.
         network: a transformers model that generates text from pictures and text.
-        processor: its processor.
         batch: most pairs in one call; None: what suits the device.
     """
 
@@ -77,13 +75,9 @@ class ChatModel:
 
         Pictures are resized by Pillow, as the authors of these evaluators did it; transformers would otherwise take
         torchvision's kernel, whose pixels differ by up to 2 of 255.
-
-        Args:
-            adapter: folder of a PEFT adapter, merged into the weights.
-
-        Raises:
-            NotAvailable: if the folder is incomplete, damaged, of an unknown architecture, or the adapter is of
-                another model.
+        ``adapter``: folder of a PEFT adapter, merged into the weights.
+        Raises NotAvailable if the folder is incomplete, damaged, of an unknown architecture, or the adapter is of
+        another model.
         """
         import torch
         from transformers import AutoImageProcessor, AutoModelForImageTextToText, AutoProcessor
@@ -113,9 +107,7 @@ class ChatModel:
 
         Llama's tokenizer opens every text with a mark for the start of a word, which is its own token before a
         digit; it is left out.
-
-        Raises:
-            InvalidInput: if it takes several; the model cannot score with it then.
+        Raises InvalidInput if it takes several; the model cannot score with it then.
         """
         tokenizer = self.processor.tokenizer
         ids = tokenizer.encode(text, add_special_tokens=False)
@@ -237,10 +229,7 @@ class ChatModel:
 
 def merged(network: Any, adapter: Path) -> Any:
     """Return a network with a PEFT adapter merged in.
-
-    Raises:
-        NotAvailable: if the adapter is damaged or was made for another model.
-    """
+    Raises NotAvailable if the adapter is damaged or was made for another model."""
     from peft import PeftModel
     from safetensors import safe_open
 
@@ -288,11 +277,8 @@ class Generative(Published):
     @classmethod
     def load(cls, *, device: str = "cpu") -> Self:
         """Load the model, or share the one that another evaluator holds.
-
-        Raises:
-            NotAvailable: if a file is missing or damaged, or an adapter is of another model.
-            InvalidInput: if the model cannot be asked in this way.
-        """
+        Raises NotAvailable if a file is missing or damaged, or an adapter is of another model; InvalidInput if the
+        model cannot be asked in this way."""
         base, *adapters = cls.places()
         base.files()
         digest = "+".join(place.digest() for place in (base, *adapters))
@@ -338,13 +324,8 @@ class Generative(Published):
 
     def read(self, answers: Sequence[Answer], score: Callable[[Answer], float]) -> np.ndarray:
         """Scores of n answers; float64 [n].
-
-        Args:
-            score: of one answer; raises InvalidInput where it holds none.
-
-        Raises:
-            PartlyScored: where an answer holds no score, with the reason.
-        """
+        ``score``: of one answer; raises InvalidInput where it holds none.
+        Raises PartlyScored where an answer holds no score, with the reason."""
         scores, errors = np.full(len(answers), np.nan), list[str | None]()
         for place, answer in enumerate(answers):
             try:
@@ -382,11 +363,7 @@ class Generative(Published):
 
 
 def read_rubric(name: str) -> str:
-    """Return a rubric of ``assets/rubrics``.
-
-    Raises:
-        InvalidInput: if the file cannot be read.
-    """
+    """Return a rubric of ``assets/rubrics``. Raises InvalidInput if the file cannot be read."""
     path = assets_dir() / "rubrics" / name
     try:
         return path.read_text(encoding="utf-8")

@@ -18,9 +18,7 @@ _MOST = 100
 
 def stored_name(name: str) -> str:
     """Name under which imported scores of a metric are stored, e.g. ``stored_name("clipscore")``.
-
-    Raises:
-        InvalidInput: for an empty name, one that is too long or holds what no name has.
+    Raises InvalidInput for an empty name, one that is too long or holds what no name has.
 
     Example:
         >>> stored_name("clipscore")
@@ -38,13 +36,7 @@ def is_imported(name: str) -> bool:
 
 
 def imported_spec(name: str, score_range: tuple[float, float | None], *, told: str) -> EvaluatorSpec:
-    """What is known of an evaluator whose scores were imported.
-
-    Args:
-        name: of :func:`stored_name`.
-        score_range: as the reader gave it, (low, high).
-        told: fingerprint, as the reader gave it.
-    """
+    """What is known of an evaluator whose scores were imported. ``told``: fingerprint, as the reader gave it."""
     return EvaluatorSpec(
         name=name,
         title=f"{name.removesuffix(IMPORTED)}, imported scores",

@@ -78,9 +78,7 @@ def keep_freed(kept_mb: int = KEPT_MB) -> None:
     A network's layers and edits of pictures take and free blocks of some megabytes all the time. By themselves these
     come from the system one by one, which fills every page that it hands out with zeros: a tenth of an audit's work and
     of a turn of the Probe lab. Blocks of 32 MB and more still do. Where the C library is not glibc, nothing is done.
-
-    Args:
-        kept_mb: at most so much; an eighth of it is asked for at once.
+    ``kept_mb``: at most so much; an eighth of it is asked for at once.
     """
     _set_options(
         {
@@ -127,9 +125,7 @@ class Shared(Generic[T]):
     """Makes a thing once a key and hands the same one to all, until the last holder lets go.
 
     References are weak, so that a pool which drops an evaluator frees its towers too.
-
-    Args:
-        make: called with the key's parts when nobody holds the thing.
+    ``make``: called with the key's parts when nobody holds the thing.
     """
 
     def __init__(self, make: Callable[..., T]) -> None:

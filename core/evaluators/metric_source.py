@@ -24,14 +24,7 @@ _MARK = "evaluator"
 
 def metrics_in(data: bytes, name: str) -> tuple[str, ...]:
     """Names of the metrics that a file defines: classes with ``@evaluator(...)``, and public functions of pairs.
-
-    Args:
-        data: the file's content.
-        name: of the file, for messages.
-
-    Raises:
-        InvalidInput: if it is no Python file or defines no metric; says the line that comes nearest.
-    """
+    Raises InvalidInput if it is no Python file or defines no metric; says the line that comes nearest."""
     try:
         parsed = ast.parse(data)
     except SyntaxError as error:
@@ -49,10 +42,7 @@ def metrics_in(data: bytes, name: str) -> tuple[str, ...]:
 
 def the_metric(reference: str) -> str:
     """The whole reference of an evaluator: ``file.py`` is ``file.py:Name`` where the file defines one metric.
-
-    Raises:
-        InvalidInput: if there is no such file, or it defines none or several.
-    """
+    Raises InvalidInput if there is no such file, or it defines none or several."""
     if not reference.endswith(".py"):
         return reference
     path = Path(reference).expanduser()
@@ -110,10 +100,6 @@ def metrics_dir() -> Path:
 
 def keep_metric(name: str, data: bytes) -> tuple[str, ...]:
     """Keep a file of a metric; nothing of it is run.
-
-    Args:
-        name: as its owner calls it.
-        data: its content.
 
     Returns:
         The evaluators that it defines, as ``path/to/file.py:Name``.

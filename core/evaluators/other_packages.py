@@ -25,13 +25,7 @@ from core.evaluators.base import Availability
 
 @dataclass(frozen=True, slots=True)
 class Package:
-    """A package that an adapter calls.
-
-    Args:
-        module: that is imported.
-        distribution: name for ``pip install``.
-        programs: that it calls, beside what pip installs.
-    """
+    """A package that an adapter calls. ``programs``: that it calls, beside what pip installs."""
 
     module: str
     distribution: str
@@ -90,10 +84,7 @@ def as_files(images: Sequence[np.ndarray]) -> Iterator[tuple[Path, list[Path]]]:
 
 def tensors_digest(networks: Iterable[Any]) -> str:
     """sha256 over every parameter and buffer of modules: name, shape, type and bytes.
-
-    Args:
-        networks: in an order that does not change.
-    """
+    ``networks``: in an order that does not change."""
     import torch
 
     digest = hashlib.sha256()
@@ -159,9 +150,7 @@ _BESIDE = frozenset(("bleu", "rouge", "cider"))
 
 def published_name(reference: str) -> PublishedName | None:
     """Return the metric that a publisher's or CaptionEvalKit's name means; None where it is no such name.
-
-    Raises:
-        InvalidInput: for a metric of CaptionEvalKit that is not here.
+    Raises InvalidInput for a metric of CaptionEvalKit that is not here.
 
     Example:
         >>> published_name("PACScore")

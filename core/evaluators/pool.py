@@ -99,10 +99,7 @@ def devices() -> tuple[str, ...]:
 
 def check_device(name: str) -> str:
     """Return the name of a device that is here: ``cpu``, ``cuda``, ``cuda:1``, ``mps``. Imports torch.
-
-    Raises:
-        NotAvailable: naming what is here.
-    """
+    Raises NotAvailable naming what is here."""
     here = devices()
     if name not in here and not (name == "cuda" and "cuda:0" in here):
         raise NotAvailable(
@@ -198,14 +195,8 @@ class Pool:
     @contextmanager
     def lease(self, reference: str) -> Iterator[Evaluator]:
         """Give a loaded evaluator to this thread alone, until the ``with`` block ends.
-
-        Args:
-            reference: a registered name, or ``path/to/file.py:Name``.
-
-        Raises:
-            UnknownName: if no evaluator has that name.
-            NotAvailable: if its weights are not on this machine, or it cannot fit into the budget.
-        """
+        Raises UnknownName if no evaluator has that name; NotAvailable if its weights are not on this machine, or it
+        cannot fit into the budget."""
         with self._held(reference) as slot, slot.turn:
             yield self._evaluator(slot)
 

@@ -31,7 +31,6 @@ def references_of(
     its baseline.
 
     Args:
-        captions: an item's captions by language.
         subject: the caption that is scored, before any probe edits it.
         language: of the references; None: the one that holds the subject, English where none does.
 
@@ -67,10 +66,7 @@ class Referenced(Evaluator):
         references: Sequence[Sequence[str]] | None = None,
     ) -> np.ndarray:
         """Score n pairs against n lists of references; float64 [n], NaN where a list is empty.
-
-        Raises:
-            InvalidInput: if there are no references at all, or not one list a pair.
-        """
+        Raises InvalidInput if there are no references at all, or not one list a pair."""
 
 
 class ReferencedDualEncoder(DualEncoder, Referenced):
@@ -115,11 +111,7 @@ class ReferencedDualEncoder(DualEncoder, Referenced):
 
 
 def check_references(name: str, references: Sequence[Sequence[str]] | None, pairs: int) -> Sequence[Sequence[str]]:
-    """Return the references after checking that there is one list a pair.
-
-    Raises:
-        InvalidInput: otherwise.
-    """
+    """Return the references after checking that there is one list a pair. Raises InvalidInput otherwise."""
     if references is None:
         raise InvalidInput(f"{name} compares with reference captions; give a list of them for every pair")
     if len(references) != pairs:

@@ -116,9 +116,6 @@ def is_known(name: str) -> bool:
     """Whether a name that is only read somewhere, as from a run, is of an evaluator that this machine has by itself.
 
     To :func:`find`, a name may be a path, of code too: what a stranger can write is asked here before.
-
-    Args:
-        name: as the scores of a run have it.
     """
     base, _, low = name.rpartition(":")
     known = catalogue()

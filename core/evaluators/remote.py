@@ -42,10 +42,7 @@ _TYPES = ("uint8", "bool", "int64", "float32", "float64")
 
 def pack(arrays: Sequence[np.ndarray]) -> tuple[list[dict[str, Any]], bytes]:
     """Type and shape of every array, and their bytes one after the other.
-
-    Raises:
-        InvalidInput: for an array of another type than uint8, bool, int64, float32 and float64.
-    """
+    Raises InvalidInput for an array of another type than uint8, bool, int64, float32 and float64."""
     told = [{"type": str(each.dtype), "shape": list(each.shape)} for each in arrays]
     if strange := [each["type"] for each in told if each["type"] not in _TYPES]:
         raise InvalidInput(f"arrays are of {', '.join(_TYPES)}, got {strange[0]}")
@@ -54,10 +51,7 @@ def pack(arrays: Sequence[np.ndarray]) -> tuple[list[dict[str, Any]], bytes]:
 
 def unpack(told: Sequence[dict[str, Any]], data: bytes | bytearray) -> list[np.ndarray]:
     """Arrays as :func:`pack` wrote them, each a copy that may be written to.
-
-    Raises:
-        InvalidInput: where types, shapes and bytes do not belong together.
-    """
+    Raises InvalidInput where types, shapes and bytes do not belong together."""
     found, start = [], 0
     for each in told:
         shape = tuple(each["shape"])
@@ -100,10 +94,7 @@ class Remote:
     @classmethod
     def load(cls, *, device: str = "cpu") -> Self:
         """Start the process and have the metric loaded there.
-
-        Raises:
-            NotAvailable: saying what the metric raised, or that it did not load in time.
-        """
+        Raises NotAvailable saying what the metric raised, or that it did not load in time."""
         made = object.__new__(cls)
         made._device, made._process, made._told = device, None, {}
         made._start()
@@ -249,10 +240,7 @@ _VIDEOS = "core.evaluators.video."
 
 def find_apart(reference: str) -> type[Evaluator]:
     """A stand-in for ``path/to/file.py:Name``, which can be asked what a plan asks and not loaded.
-
-    Raises:
-        InvalidInput: if the file cannot be imported, holds no such evaluator, or does not answer in time.
-    """
+    Raises InvalidInput if the file cannot be imported, holds no such evaluator, or does not answer in time."""
     try:
         return _described(reference, _digest(reference))
     except OSError as error:
@@ -334,11 +322,7 @@ def _base(name: str) -> type[Evaluator]:
 
 
 def describe(kind: type[Evaluator]) -> dict[str, Any]:
-    """What a plan asks of an evaluator, as JSON takes it.
-
-    Args:
-        kind: of a file.
-    """
+    """What a plan asks of an evaluator, as JSON takes it."""
     house = [each for each in kind.__mro__[1:] if each.__module__.startswith(_HOUSE)]
     nearest = [each for each in house if not any(other is not each and issubclass(other, each) for other in house)]
     ready = kind.availability()

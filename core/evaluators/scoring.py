@@ -64,7 +64,6 @@ class CaptionEmbeddings:
     Args:
         embeddings: float32 or float64 [d] of each caption that could be read, in the order given.
         captions_encoded: captions that entered the text tower.
-        calls: calls of the evaluator.
     """
 
     embeddings: Mapping[str, np.ndarray]
@@ -83,10 +82,8 @@ def embed_captions(
     """Embed captions in batches of the order given; one that cannot be read is left out, whatever the reason.
 
     Args:
-        evaluator: loaded; the caller holds its lease.
         captions: each once; see :func:`in_reading_order`.
         batch_size: most captions in one call.
-        progress: called after every batch.
     """
     work = _Work(evaluator, batch_size, EmbeddingCache(), progress)
     work.total = len(captions)
@@ -104,10 +101,7 @@ def embed_images(
     """Embed the images that a cache lacks and keep them there; one that cannot be read is left out.
 
     Args:
-        evaluator: loaded; the caller holds its lease.
         images: by the hash of their pixels.
-        cache: embeddings of earlier calls, read and filled.
-        progress: called after every batch.
 
     Returns:
         How many embeddings are new.
@@ -164,10 +158,8 @@ def score_pairs_with_errors(
         pairs: n (image hash, caption) pairs, in any order, repeats welcome.
         references: n lists of reference captions, for an evaluator whose spec says ``takes_references``; a pair
             whose list is empty has no score. Any other evaluator ignores them.
-        cache: embeddings and scores of earlier calls, read and filled.
         batch_size: most images, captions or pairs in one call; None: the evaluator's own ``full_batch``. Images of
             more than BATCH_BYTES together are given in smaller batches.
-        progress: called after every batch.
 
     Raises:
         InvalidInput: if a pair names an image that is not in ``images``, or references are needed and missing.

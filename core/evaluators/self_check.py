@@ -42,7 +42,6 @@ class PublishedValue(_Entry):
     """A mean score that a publisher prints.
 
     Args:
-        evaluator: its name in the catalogue.
         captions: file of ``{image: caption}``.
         value: on the evaluator's own scale.
     """
@@ -91,11 +90,7 @@ def example_of(evaluator: str) -> Example | None:
 
 
 def examples() -> tuple[Example, ...]:
-    """Every example, by name.
-
-    Raises:
-        InvalidInput: if a file is not of the form of an example; one sentence.
-    """
+    """Every example, by name. Raises InvalidInput if a file is not of the form of an example; one sentence."""
     return _read(settings.assets_dir() / "evaluators" / "examples")
 
 
@@ -200,9 +195,7 @@ def self_check(evaluator: Evaluator) -> SelfCheck | None:
 
     Without a network, the example is read from this machine where it was fetched before. What could not be checked is
     not kept: it takes no earlier result away.
-
-    Args:
-        evaluator: loaded; the caller holds its lease.
+    ``evaluator``: loaded; the caller holds its lease.
     """
     name = evaluator.spec.name
     known = example_of(name)

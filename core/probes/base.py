@@ -87,7 +87,6 @@ class Subject:
         name: of SUBJECTS.
         language: ISO 639-1 code.
         rank: which of the item's captions in that language, from 0.
-        caption: the text.
     """
 
     name: str
@@ -210,14 +209,8 @@ class Probe:
         """Apply the probe. The scene is never changed; the same stream gives the same variant.
 
         A caption that shouts goes on shouting: an edit that also changed the case would show two changes as one.
-
-        Args:
-            scene: the item with its pixels.
-            subject: the caption that is edited, or held while the image is.
-            rng: of this item, probe and caption (see :meth:`core.probes.pairs.Pairs.make`).
-
-        Raises:
-            ProbeRejected: with the reason, where the probe cannot be applied to this item.
+        ``rng``: of this item, probe and caption (see :meth:`core.probes.pairs.Pairs.make`).
+        Raises ProbeRejected with the reason, where the probe cannot be applied to this item.
         """
         made = self.make_function(scene, subject, rng)
         rewritten = self.construction in (Construction.CAPTION, Construction.INSERTED)

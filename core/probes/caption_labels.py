@@ -29,11 +29,8 @@ REMARK = "label-from-caption"
 
 def labelled(corpus: Corpus) -> Corpus:
     """Give each item without a label the noun that its English captions tell, where its loader asks for that.
-
-    Raises:
-        UnknownName: if the reader that is asked for is no tagger.
-        NotAvailable: if it is not here, with the command that installs it.
-    """
+    Raises UnknownName if the reader that is asked for is no tagger; NotAvailable if it is not here, with the command
+    that installs it."""
     if not corpus.read_labels:
         return corpus
     reader = tagger(corpus.read_labels)
@@ -43,10 +40,7 @@ def labelled(corpus: Corpus) -> Corpus:
 
 def read_again(origin: Origin) -> Corpus:
     """Read a corpus as it was read before, with the labels that its captions give.
-
-    Raises:
-        InvariscopeError: if it cannot be read here, or not so any more.
-    """
+    Raises InvariscopeError if it cannot be read here, or not so any more."""
     return labelled(load_again(origin))
 
 

@@ -39,14 +39,8 @@ from core.seeds import RUN_SEED, stream
 
 def of_every_frame(probe: Probe, scene: Scene, subject: Subject, draw: Callable[[], np.random.Generator]) -> Variant:
     """Apply an edit of the whole picture to every frame of a video.
-
-    Args:
-        scene: of a video.
-        draw: gives the probe's stream from its beginning, so that every frame is edited alike.
-
-    Raises:
-        ProbeRejected: ``not-of-videos`` where the probe edits one picture alone; else as the probe says.
-    """
+    ``draw``: gives the probe's stream from its beginning, so that every frame is edited alike.
+    Raises ProbeRejected ``not-of-videos`` where the probe edits one picture alone; else as the probe says."""
     if not probe.framewise:
         raise ProbeRejected(
             "not-of-videos", f"probe {probe.name!r} edits one picture and item {scene.item.id!r} is a video"
@@ -88,10 +82,7 @@ class Draft:
 @dataclass(frozen=True, slots=True)
 class LeftOut:
     """An item (probe is None), or one probe of it, that has no scores, and why.
-
-    Args:
-        code: of :mod:`core.probes.rejections`.
-    """
+    ``code``: of :mod:`core.probes.rejections`."""
 
     item: str
     probe: str | None
@@ -148,9 +139,7 @@ class Pairs:
         The random stream is that of (seed, item, probe), or of the name that the probe shares its draws under. A
         caption other than the first English one has its own stream; an edited image has not, so that every
         subject is held beside the same pixels.
-
-        Args:
-            subject: None: an edit of the image, which reads no caption.
+        ``subject``: None: an edit of the image, which reads no caption.
         """
         held = NO_CAPTION if subject is None else subject
         own = () if probe.edits is Edits.IMAGE or held.is_first else (held.language, str(held.rank))
@@ -213,10 +202,7 @@ class Pairs:
 
     def baseline(self, draft: Draft, *, count_tokens: Callable[[str], int | None] | None = None) -> tuple[str, str]:
         """Name and caption of what an edited draft is compared with: the unedited image, the same subject.
-
-        Raises:
-            InvariscopeError: if there is none.
-        """
+        Raises InvariscopeError if there is none."""
         name = baseline_name(draft, count_tokens=count_tokens)
         if name is None or name == IDENTITY:
             return IDENTITY, draft.subject.caption
@@ -242,13 +228,8 @@ NO_CAPTION = Subject(TEMPLATE, ENGLISH, 0, "")
 
 def baseline_name(draft: Draft, *, count_tokens: Callable[[str], int | None] | None = None) -> str | None:
     """Name the probe whose row a draft is compared with; None for the unedited image itself.
-
-    Args:
-        count_tokens: of the evaluator; decides between neutral controls of the same length.
-
-    Raises:
-        InvariscopeError: if a modified caption has no neutral control.
-    """
+    ``count_tokens``: of the evaluator; decides between neutral controls of the same length.
+    Raises InvariscopeError if a modified caption has no neutral control."""
     if draft.probe is None:
         return None
     if draft.probe.baseline != LENGTH_MATCHED:
@@ -277,7 +258,6 @@ def subjects_of(
 
     Args:
         name: ``template``, which is English, or ``human``.
-        languages: of human captions, ISO 639-1.
         captions_each: most captions of a language, the first ones.
     """
     found: list[Subject] = []

@@ -33,10 +33,7 @@ def catalogue() -> Catalogue[Probe]:
 
 def bring(reference: str) -> tuple[Probe, ...]:
     """Make the probes of ``path/to/file.py:Name`` known by their names in this process; a user named the file.
-
-    Raises:
-        InvalidInput: if the file, or what it has, is no probe, or a probe's name is another's.
-    """
+    Raises InvalidInput if the file, or what it has, is no probe, or a probe's name is another's."""
     ordinary(Path(reference.rpartition(":")[0]))
     kind = "a probe marked with @probe(...), or a tuple of such"
     found = [probe for _, probe in _probes(load_object(reference, among=lambda value: bool(_probes(value)), kind=kind))]
@@ -92,10 +89,7 @@ def further_readings() -> frozenset[str]:
 
 def with_baselines(probes: Sequence[Probe]) -> tuple[Probe, ...]:
     """Return the probes with those that they are compared with, in catalogue order.
-
-    Raises:
-        InvalidInput: if a family has no neutral control to compare with.
-    """
+    Raises InvalidInput if a family has no neutral control to compare with."""
     known = catalogue()
     wanted = {probe.name: probe for probe in probes}
     queue = list(probes)
@@ -120,14 +114,8 @@ def with_baselines(probes: Sequence[Probe]) -> tuple[Probe, ...]:
 
 def with_taggers(probes: Sequence[Probe], patterns: Sequence[str]) -> tuple[tuple[Probe, ...], tuple[str, ...]]:
     """Return the probes whose tagger is here, and a sentence on those that a wide choice is left without.
-
-    Args:
-        probes: that the patterns select.
-        patterns: as of :func:`select`; ``all`` alone chooses widely.
-
-    Raises:
-        NotAvailable: for a probe that was chosen by its name or its family's.
-    """
+    ``patterns``: as of :func:`select`; ``all`` alone chooses widely.
+    Raises NotAvailable for a probe that was chosen by its name or its family's."""
     lacking = {name: unavailable(name) for name in dict.fromkeys(probe.tagger for probe in probes if probe.tagger)}
     gone = [probe for probe in probes if lacking.get(probe.tagger)]
     for probe in gone:

@@ -31,13 +31,8 @@ class Scene:
 
     What several probes need (the mask, the clean plate behind the object, the object cut out) is computed when it
     is first asked for, once, and arrays handed out are read-only.
-
-    Args:
-        item: the item; its width and height are those of ``pixels``.
-        pixels: uint8 RGB [H, W, 3], of a video [T, H, W, 3]; a read-only view is kept.
-
-    Raises:
-        InvalidInput: if ``pixels`` is not such an array, or the item, or its mask, has another size.
+    ``pixels``: uint8 RGB [H, W, 3], of a video [T, H, W, 3]; a read-only view is kept.
+    Raises InvalidInput if ``pixels`` is not such an array, or the item, or its mask, has another size.
     """
 
     def __init__(self, item: Item, pixels: np.ndarray) -> None:
@@ -51,11 +46,8 @@ class Scene:
     @property
     def mask(self) -> np.ndarray:
         """Boolean [H, W] of the dominant object: the item's own mask, else GrabCut from its box.
-
-        Raises:
-            ProbeRejected: ``no-mask`` where the item has neither; ``empty-mask`` where its mask has no pixel;
-                a code of :func:`core.probes.pixels.grabcut.mask_from_box` where GrabCut finds nothing.
-        """
+        Raises ProbeRejected ``no-mask`` where the item has neither; ``empty-mask`` where its mask has no pixel; a code
+        of :func:`core.probes.pixels.grabcut.mask_from_box` where GrabCut finds nothing."""
         return self._once("mask", self._find_mask)
 
     @property
@@ -80,10 +72,7 @@ class Scene:
 
     def plate(self, fill: Fill) -> Plate:
         """The image without the object, its place filled in one of several ways.
-
-        Raises:
-            ProbeRejected: see :func:`core.probes.pixels.inpainting.clean_plate`.
-        """
+        Raises ProbeRejected, see :func:`core.probes.pixels.inpainting.clean_plate`."""
         made = self._once(
             f"plate-{fill.value}", lambda: kept_plates().get(self.pixels, self.mask, self._outlined(), fill)
         )
@@ -93,10 +82,7 @@ class Scene:
     @property
     def true_plate(self) -> Plate:
         """The image as it was before the object was put there, its shadow neither, where that is known.
-
-        Raises:
-            ProbeRejected: ``no-true-plate`` where the item was not composed, or is not what its builder draws.
-        """
+        Raises ProbeRejected ``no-true-plate`` where the item was not composed, or is not what its builder draws."""
         return self._once("true_plate", self._find_true_plate)
 
     @property
@@ -208,10 +194,7 @@ def _check(item: Item, pixels: np.ndarray) -> None:
 
 def rival_pixels(item: Item, role: str) -> np.ndarray:
     """Read the item's other picture of a role; uint8 RGB [H, W, 3], of its own size, of a video [T, H, W, 3].
-
-    Raises:
-        ProbeRejected: ``no-rival`` where the item has none; ``bad-rival`` where it cannot be used.
-    """
+    Raises ProbeRejected ``no-rival`` where the item has none; ``bad-rival`` where it cannot be used."""
     rival = item.rival(role)
     if rival is None:
         known = ", ".join(each.role for each in item.rivals) or "none"

@@ -94,11 +94,7 @@ def words_fingerprint(folders: Sequence[str] = ("words",)) -> str:
 
 
 def lexicons_fingerprint(folder: Path | None = None) -> str:
-    """Return a short digest of every table and list in ``assets/lexicons``: captions depend on them, so a run notes it.
-
-    Args:
-        folder: another folder of tables.
-    """
+    """Digest, short, of every table and list in ``assets/lexicons``: captions depend on them, so a run notes it."""
     digest = hashlib.sha256()
     for path in sorted(each for each in (folder or assets_dir() / "lexicons").iterdir() if each.suffix in _TABLES):
         digest.update(f"{path.name}\n".encode() + path.read_bytes() + b"\n")
@@ -107,14 +103,8 @@ def lexicons_fingerprint(folder: Path | None = None) -> str:
 
 def read_table(path: Path, columns: Sequence[str]) -> tuple[Row, ...]:
     """Read a UTF-8 CSV table; lines that start with ``#`` and empty lines are for the reader only.
-
-    Args:
-        path: the file.
-        columns: exactly the columns that the header must name, in any order.
-
-    Raises:
-        InvalidInput: naming the file, the line, what is wrong and what to write instead.
-    """
+    ``columns``: exactly the columns that the header must name, in any order.
+    Raises InvalidInput naming the file, the line, what is wrong and what to write instead."""
     try:
         text = path.read_text(encoding="utf-8-sig")
     except OSError as error:

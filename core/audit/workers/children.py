@@ -19,11 +19,7 @@ from core.probes.registry import bring, brought_from, catalogue
 
 
 def child(module: str, intra_op: int) -> "tuple[subprocess.Popen[bytes], Connection]":
-    """Start a module of Invariscope as a process, with an open connection whose number is its only argument.
-
-    Args:
-        intra_op: threads for one operation in it.
-    """
+    """Start a module of Invariscope as a process, with an open connection whose number is its only argument."""
     ours, theirs = Pipe()
     count = str(intra_op)
     process = subprocess.Popen(
@@ -54,10 +50,7 @@ def inbox(link: Connection) -> Inbox[Any]:
 
 def packed(value: Any) -> bytes:
     """Pickle what goes to a worker; a probe goes by its name, one of a file by the file's.
-
-    Raises:
-        InvalidInput: for a probe that a worker could not find.
-    """
+    Raises InvalidInput for a probe that a worker could not find."""
     made = io.BytesIO()
     _Packer(made, protocol=pickle.HIGHEST_PROTOCOL).dump(value)
     return made.getvalue()

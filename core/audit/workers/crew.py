@@ -42,23 +42,14 @@ class Crew(Protocol):
 
     def each(self, tasks: Sequence[Task], before: Iterable[Task] = ()) -> Iterator[Result]:
         """Do tasks and yield what they bring, in any order.
-
-        Args:
-            before: no shards; all of them are done, and what they bring is yielded, before any of the others.
-        """
+        ``before``: no shards; all of them are done, and what they bring is yielded, before any of the others."""
 
     def close(self) -> None:
         """End whatever still works and let the evaluators go."""
 
 
 class Here:
-    """The audit's own process.
-
-    Args:
-        pool: where models are loaded.
-        intra_op: threads for one operation.
-        renderers: processes that render for it; 0: its own thread.
-    """
+    """The audit's own process. ``renderers``: processes that render for it; 0: its own thread."""
 
     def __init__(self, pool: Pool, intra_op: int, renderers: int = 0) -> None:
         self._pool = pool
@@ -115,10 +106,8 @@ class Team(ABC, Generic[W]):
     """Several workers, each with its own models; one that dies is replaced and its tasks are done again.
 
     Args:
-        count: of workers.
         device: theirs; None: the best that each finds.
         budget_mb: most memory for the weights of each; None: what its machine gives.
-        intra_op: threads for one operation, in each.
         renderers: processes that render for each; 0: its own thread.
     """
 
@@ -165,10 +154,7 @@ class Team(ABC, Generic[W]):
 
     def each(self, tasks: Sequence[Task], before: Iterable[Task] = ()) -> Iterator[Result]:
         """Do tasks and yield what they bring, in any order.
-
-        Raises:
-            ScoringStopped: if a worker's evaluator says so, or several workers died over one task.
-        """
+        Raises ScoringStopped if a worker's evaluator says so, or several workers died over one task."""
         for task in before:
             if isinstance(task, Known):
                 yield from self._rest()

@@ -54,10 +54,7 @@ class Prompts:
 
 def prompts(plan: Plan, batches: Mapping[str, int]) -> list[Prompts]:
     """Divide the captions that the dual encoders of a plan read, in reading order, into tasks of whole batches.
-
-    Args:
-        batches: captions a batch, by the evaluator's reference.
-    """
+    ``batches``: captions a batch, by the evaluator's reference."""
     kinds = {
         reference: kind
         for reference, kind in zip(plan.evaluators, plan.kinds, strict=True)
@@ -111,12 +108,7 @@ def caption_table(found: CaptionEmbeddings) -> pa.Table:
 
 @dataclass(frozen=True, slots=True)
 class CaptionFolder:
-    """The tables of one run.
-
-    Args:
-        path: folder of work.
-        key: of the run; stands in every table.
-    """
+    """The tables of one run. ``key``: of the run; stands in every table."""
 
     path: Path
     key: str
@@ -126,11 +118,7 @@ class CaptionFolder:
         return self.path / f"captions-{fingerprint}-{task.index:05d}.arrow"
 
     def write(self, task: Prompts, fingerprint: str, table: pa.Table, counts: ShardCounts) -> None:
-        """Keep the embeddings of a task.
-
-        Raises:
-            StoreError: if they cannot be written.
-        """
+        """Keep the embeddings of a task. Raises StoreError if they cannot be written."""
         told = {"key": self.key, "texts": task.digest, "sum": _sum(table), "counts": counts.as_dict()}
         meant = table.replace_schema_metadata({_META: json.dumps(told).encode()})
         write_whole(self.file(task, fingerprint), partial(_fill, table=meant))
@@ -169,10 +157,7 @@ class CaptionTable:
 
 class ShardCache(EmbeddingCache):
     """What one shard has embedded, and the captions of the whole run, which are only read.
-
-    Args:
-        captions: tables by the fingerprint of the evaluator.
-    """
+    ``captions``: tables by the fingerprint of the evaluator."""
 
     def __init__(self, captions: Mapping[str, CaptionTable], *, memory_mb: float = 512) -> None:
         super().__init__(None, memory_mb=memory_mb)
@@ -194,11 +179,7 @@ def _fill(path: Path, table: pa.Table) -> None:
 
 def read_captions(path: Path) -> pa.Table:
     """The embeddings of a file, mapped into memory and not read.
-
-    Raises:
-        OSError: if it is not there.
-        ArrowException: if it is no table.
-    """
+    Raises OSError if it is not there; ArrowException if it is no table."""
     with pa.memory_map(str(path)) as source:
         return pa.ipc.open_file(source).read_all()
 

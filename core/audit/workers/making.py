@@ -52,11 +52,7 @@ _MODULE = "core.audit.workers.renderer_process"
 
 
 class Renderers:
-    """Whoever renders for one stream of tasks; processes are started at once and ended with the context.
-
-    Args:
-        count: of processes; 0: the thread that asks.
-    """
+    """Whoever renders for one stream of tasks; processes are started at once and ended with the context."""
 
     def __init__(self, count: int = 0) -> None:
         self._links: list[Connection] = []
@@ -76,14 +72,9 @@ class Renderers:
 
     def prepared(self, plan: Plan, tasks: Iterable[Task]) -> Iterator[Task | Group | None]:
         """Every task, a shard's with its groups behind it and None to close them.
-
-        Args:
-            plan: without its items.
-
-        Raises:
-            ScoringStopped: if a process that renders ended.
-            InvalidInput: if this machine lacks files that the audit has.
-        """
+        ``plan``: without its items.
+        Raises ScoringStopped if a process that renders ended; InvalidInput if this machine lacks files that the audit
+        has."""
         if self._links:
             yield from _apart(plan, tasks, self._links)
             return
@@ -146,7 +137,6 @@ class Maker:
     """Does tasks in their order, rendering ahead over all of them while the evaluators score.
 
     Args:
-        pool: where models are loaded; the caller holds them.
         tell: hears of every batch; what it raises ends the work.
         renderers: who renders; None: a thread.
     """
@@ -163,10 +153,7 @@ class Maker:
 
     def each(self, tasks: Iterable[Task], before: Iterable[Task] = ()) -> Iterator[Result]:
         """Do tasks, which may come in one by one, and yield what they bring in their order.
-
-        Args:
-            before: no shards; they are done first, and found out while the first of the others is rendered.
-        """
+        ``before``: no shards; they are done first, and found out while the first of the others is rendered."""
         with ExitStack() as stack:
             source = stack.enter_context(closing(Prefetch(self._renderers.prepared(self._work.plan, tasks))))
             if isinstance(tasks, Inbox):
@@ -331,10 +318,7 @@ class Hello:
     """The first message to a worker.
 
     Args:
-        plan: without its items.
         budget_mb: most memory for its weights, in MB; None: what its own machine gives.
-        intra_op: threads for one operation.
-        renderers: processes that render for it; 0: its own thread.
         version: of Invariscope.
     """
 
@@ -384,10 +368,7 @@ Message = Ready | Told | Failed | Result
 
 def serve(inbox: Inbox[Any], send: Callable[[Message], None]) -> None:
     """Do what comes in until nothing comes any more: Hello, then Work, then tasks.
-
-    Args:
-        send: tells the audit; what it raises ends the worker.
-    """
+    ``send``: tells the audit; what it raises ends the worker."""
     try:
         _serve(inbox, send)
     except InvariscopeError as error:

@@ -36,7 +36,6 @@ class Work:
     """What a worker must know beside its tasks.
 
     Args:
-        run: id of the run.
         plan: without its items.
         videos: whether the items are videos.
         names: names of the evaluators in the run's tables, in the plan's order.
@@ -60,21 +59,14 @@ class Work:
 @dataclass(frozen=True, slots=True)
 class Shard:
     """Items whose rows are written together.
-
-    Args:
-        there: files that the audit sees, for a worker of another machine, which must see them too.
-    """
+    ``there``: files that the audit sees, for a worker of another machine, which must see them too."""
 
     index: int
     items: tuple[Item, ...]
     there: tuple[Path, ...] = ()
 
     def check(self) -> None:
-        """Find out whether this machine sees the files.
-
-        Raises:
-            InvalidInput: naming one that it lacks.
-        """
+        """Find out whether this machine sees the files. Raises InvalidInput naming one that it lacks."""
         lacking = next((path for path in self.there if not path.exists()), None)
         if lacking is not None:
             raise InvalidInput(
@@ -109,11 +101,7 @@ class Spent:
 
 @dataclass(frozen=True, slots=True)
 class Embedded:
-    """Captions of a task.
-
-    Args:
-        table: of :func:`core.audit.workers.embedded_captions.caption_table`.
-    """
+    """Captions of a task. ``table``: of :func:`core.audit.workers.embedded_captions.caption_table`."""
 
     task: Prompts
     table: pa.Table

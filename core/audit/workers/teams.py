@@ -91,7 +91,6 @@ class Cluster(Team[ActorWorker]):
 
     Args:
         address: of the cluster: ``auto`` or ``HOST:6379``; this machine is one of its nodes.
-        count: of actors.
         device: theirs; its own card goes to each where it is one.
         intra_op: threads for one operation, in each; so many cores are kept for it.
         renderers: processes that render for each; a core more for each of them.
@@ -207,11 +206,7 @@ def _attached(address: str) -> Any:
 
 
 def _knock(address: str) -> None:
-    """Ask whether anybody listens, which Ray takes long to find out.
-
-    Raises:
-        OSError: where nobody does.
-    """
+    """Ask whether anybody listens, which Ray takes long to find out. Raises OSError where nobody does."""
     host, _, port = address.rpartition(":")
     if port.isdecimal():
         socket.create_connection((host.strip("[]"), int(port)), timeout=_KNOCK_S).close()
@@ -284,8 +279,6 @@ def crew(
 
     Args:
         workers: 1: this process; more: so many others, which share the pool's device and budget.
-        threads: for one operation, in each.
-        renderers: processes that render for each; 0: its own thread.
         cluster: address of a Ray cluster whose actors do it; None: this machine.
         device: of the actors; None: the best that each finds.
 

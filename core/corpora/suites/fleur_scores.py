@@ -35,7 +35,6 @@ class TextScores:
 
     Args:
         name: of the file, without its folder.
-        sha256: of its bytes.
         column: ``our`` or ``model``.
         scores: finite ones.
         several: captions that stand there more than once with different scores: the first one counts.
@@ -56,13 +55,7 @@ class TextScores:
 
 def read_text_scores(path: Path, *, column: str = "") -> TextScores:
     """Read FLEUR's text.
-
-    Args:
-        column: ``our``, which is the usual one, or ``model``.
-
-    Raises:
-        InvalidInput: if it cannot be read, is too large, holds no such score, or the column is none of the two.
-    """
+    Raises InvalidInput if it cannot be read, is too large, holds no such score, or the column is none of the two."""
     wanted = column or COLUMNS[0]
     if wanted not in COLUMNS:
         raise InvalidInput(f"{path} holds {' and '.join(COLUMNS)} scores, got --column {column!r}; name one of them")

@@ -32,11 +32,7 @@ if TYPE_CHECKING:
 
 
 def entry_of(path: "Path", key: object, entry: object) -> dict[str, Any]:
-    """An entry that is an object.
-
-    Raises:
-        BadCorpus: naming the file and the key otherwise.
-    """
+    """An entry that is an object. Raises BadCorpus naming the file and the key otherwise."""
     if not isinstance(entry, dict):
         raise BadCorpus(f"{path}: an entry of {key!r} must be an object, got {str(entry)[:60]!r}")
     return entry
@@ -50,7 +46,6 @@ def either(value: object, *, where: str, rule: str, known: Mapping[str, bool] = 
     """One of two choices; None where there is none: null, an empty text or *nan*.
 
     Args:
-        where: what messages call the entry and its field.
         rule: what the value may be, in words.
         known: choices by their text in small letters.
 
@@ -240,11 +235,7 @@ _CAPEVAL_KNOWN = (*_CAPEVAL_NEEDED, "references")
 
 
 def capeval_columns(path: Path, columns: Sequence[str]) -> None:
-    """Refuse columns that are not M-CapEval1k's.
-
-    Raises:
-        BadCorpus: naming them.
-    """
+    """Refuse columns that are not M-CapEval1k's. Raises BadCorpus naming them."""
     missing = [name for name in _CAPEVAL_NEEDED if name not in columns]
     if missing or set(columns) - set(_CAPEVAL_KNOWN):
         raise BadCorpus(
@@ -255,10 +246,7 @@ def capeval_columns(path: Path, columns: Sequence[str]) -> None:
 
 def capeval(path: Path, records: Sequence[Record]) -> Suite:
     """M-CapEval1k: a caption in a language, with one score between 0 and 1.
-
-    Raises:
-        BadCorpus: if a score lies outside, or no line can be used.
-    """
+    Raises BadCorpus if a score lies outside, or no line can be used."""
     rated, left_out = [], 0
     for where, record in records:
         image, caption, language = (record.get(name) for name in ("image", "caption", "language"))
@@ -285,10 +273,7 @@ def capeval(path: Path, records: Sequence[Record]) -> Suite:
 @dataclass(slots=True)
 class Judged:
     """Ratings while a file is read, and what became of them.
-
-    Args:
-        keep: ratings of a caption that is one of its image's own references are kept.
-    """
+    ``keep``: ratings of a caption that is one of its image's own references are kept."""
 
     keep: bool = True
     rated: list[Rated] = field(default_factory=list)
@@ -362,10 +347,7 @@ def _named(stem: str) -> bool | None:
 
 def _flickr(path: Path, found: Judged, *, named: bool | None) -> Suite:
     """The suite that the ratings tell; the name is asked only where they fit both, e.g. all are 1.
-
-    Raises:
-        BadCorpus: if the ratings fit neither, or both and the name says neither.
-    """
+    Raises BadCorpus if the ratings fit neither, or both and the name says neither."""
     ratings = {each.rating for each in found.rated}
     whole, shares = ratings <= {1.0, 2.0, 3.0, 4.0}, all(0 <= each <= 1 for each in ratings)
     expert = whole if whole != shares else named

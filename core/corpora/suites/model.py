@@ -41,7 +41,6 @@ class Rated:
 
     Args:
         group: the part of the suite it belongs to.
-        language: of the caption, ISO 639-1.
         references: further captions that are right of the image.
         rater: which annotator gave it, where the suite says so and its measure needs it; empty otherwise.
         dimension: what was rated, e.g. relevance, where the suite names it; each is measured alone.
@@ -80,7 +79,6 @@ class Compared:
 
     Args:
         group: the part of the suite it belongs to.
-        references: further captions that are right of the image.
         systems: which captioners wrote the two, where the suite says so; empty otherwise.
         tied: people prefer neither: ``preferred`` is only the first of the file.
         sentences: of both captions, where each is scored against its own part of a video and the mean counts; empty:
@@ -171,10 +169,7 @@ def with_references(suite: Suite, count: int, *, draw: int = 0) -> Suite:
 
     Both captions of a comparison, and all captions of an image whose references are the same, are held against the
     same ones; they keep the order of the file.
-
-    Args:
-        count: 0 or more.
-        draw: number of the draw; another one gives other references.
+    ``draw``: number of the draw; another one gives other references.
     """
 
     def chosen(image: str, references: tuple[str, ...]) -> tuple[str, ...]:
@@ -201,10 +196,7 @@ def with_references(suite: Suite, count: int, *, draw: int = 0) -> Suite:
 
 def only_images(suite: Suite, names: Iterable[str]) -> Suite:
     """The part of a suite whose images are named: a split.
-
-    Args:
-        names: of images as the suite has them, or their file names without folder and ending.
-    """
+    ``names``: of images as the suite has them, or their file names without folder and ending."""
     wanted = {key for name in names for key in (name, _stem(name))}
 
     def kept(image: str) -> bool:

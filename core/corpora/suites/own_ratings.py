@@ -31,10 +31,7 @@ def is_own(columns: Iterable[str]) -> bool:
 
 def own_ratings(path: Path, records: Sequence[Record]) -> Suite:
     """Read the ratings; one that is empty or no number is left out alone.
-
-    Raises:
-        BadCorpus: if the rows give several names, a published suite's name, or no rating.
-    """
+    Raises BadCorpus if the rows give several names, a published suite's name, or no rating."""
     found, names, unread = Judged(), dict[str, None](), dict[str, None]()
     for where, record in records:
         cells = {" ".join(str(key).casefold().split()): value for key, value in record.items()}
@@ -78,10 +75,7 @@ def _dimension(column: str) -> str | None:
 
 def own_name(path: Path, names: Sequence[str]) -> str:
     """The name that the rows of a suite of one's own give it.
-
-    Raises:
-        BadCorpus: if they give several, or that of a published suite.
-    """
+    Raises BadCorpus if they give several, or that of a published suite."""
     if len(names) > 1:
         raise BadCorpus(f"{path} names {len(names)} suites, {names[0][:60]!r} and {names[1][:60]!r}; give one a file")
     name = spaced(names[0])[:MOST_NAME]

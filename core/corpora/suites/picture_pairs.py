@@ -77,11 +77,7 @@ def layout_of(columns: Iterable[str]) -> str | None:
 
 @dataclass(slots=True)
 class _Pairs:
-    """Comparisons while a file is read, and what became of them.
-
-    Args:
-        stem: of the file's name.
-    """
+    """Comparisons while a file is read, and what became of them."""
 
     stem: str
     compared: list[Compared] = field(default_factory=list)
@@ -125,13 +121,7 @@ def _by_text(texts: int) -> Decision:
 
 def picture_pairs(path: Path, records: Iterable[Record], layout: str) -> Suite:
     """Read comparisons of two pictures.
-
-    Args:
-        layout: of :func:`layout_of`.
-
-    Raises:
-        BadCorpus: if an entry says something else than which picture is preferred, or no entry can be used.
-    """
+    Raises BadCorpus if an entry says something else than which picture is preferred, or no entry can be used."""
     read = {_OWN: _own, PICK: _pick, MJ: _mj, HPD: _hpd, ARENA: _arena}[layout]
     found, names = _Pairs(path.stem), dict[str, None]()
     for where, record in records:
@@ -226,10 +216,7 @@ def _text(value: object) -> str:
 
 def pairs_of_parquet(path: Path) -> Suite:
     """Read a Parquet file of one of the layouts, pictures inside as bytes.
-
-    Raises:
-        BadCorpus: if it is damaged, too large, or of no layout.
-    """
+    Raises BadCorpus if it is damaged, too large, or of no layout."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 

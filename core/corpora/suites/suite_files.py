@@ -89,10 +89,7 @@ def is_rows(columns: Iterable[str]) -> bool:
 
 def rows(path: Path, records: Sequence[Record]) -> Suite:
     """The ratings of a file of rows.
-
-    Raises:
-        BadCorpus: if the file's name does not tell the suite, or references are no list.
-    """
+    Raises BadCorpus if the file's name does not tell the suite, or references are no list."""
     found, name, dimension = Judged(), "", ""
     for where, record in records:
         cells = {str(key).casefold(): value for key, value in record.items()}
@@ -145,15 +142,8 @@ _BESIDE = (TOKENS, *BESIDE)
 
 def read_suites(paths: Sequence[Path], *, keep_self_references: bool = False) -> Suite:
     """Read one suite of one file or several, e.g. Composite's three.
-
-    Args:
-        paths: files of the same suite.
-        keep_self_references: see :func:`read_suite`.
-
-    Raises:
-        BadCorpus: if a file cannot be read.
-        InvalidInput: if there is no file, one is named twice, or they are of several suites.
-    """
+    Raises BadCorpus if a file cannot be read; InvalidInput if there is no file, one is named twice, or they are of
+    several suites."""
     if len({path.resolve() for path in paths}) != len(paths) or not paths:
         raise InvalidInput("give each file of the suite once")
     suites = [read_suite(path, keep_self_references=keep_self_references) for path in paths]

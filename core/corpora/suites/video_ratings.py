@@ -42,10 +42,7 @@ LEAST_OVERLAP = 0.4
 
 def vatex(path: Path, held: Mapping[str, Any]) -> Suite:
     """VATEX-EVAL as the ten lines of docs/video.md write it: a row a caption, a list of ratings an annotator.
-
-    Raises:
-        BadCorpus: if a list is missing or of another length.
-    """
+    Raises BadCorpus if a list is missing or of another length."""
     lists = {name: held.get(name) for name in VATEX_KEYS}
     wrong = next((name for name, each in lists.items() if not isinstance(each, list)), None)
     if wrong:
@@ -108,9 +105,7 @@ def activitynet(path: Path) -> Suite:
     """ActivityNet-FOIL as its publishers lay it out: four files of one folder, the last of them for references.
 
     A paragraph's score is the mean over its sentences, each against the part of the video that its time stamps name.
-
-    Raises:
-        BadCorpus: if a file is missing or has another layout.
+    Raises BadCorpus if a file is missing or has another layout.
     """
     right, foiled = (_results(path.with_name(name)) for name in (RIGHT, FOILED))
     times = _entities(path.with_name(TIMES))

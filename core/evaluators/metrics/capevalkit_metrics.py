@@ -93,10 +93,7 @@ class _OfKit(Evaluator):
     @classmethod
     def load(cls, *, device: str = "cpu") -> Self:
         """Score one small picture, which shows whether the metric runs here; the kit chooses the device itself.
-
-        Raises:
-            NotAvailable: if it does not run.
-        """
+        Raises NotAvailable if it does not run."""
         available = cls.availability()
         if not available.ready:
             raise NotAvailable(f"{cls.spec.name}: {available.reason}; get it with: {available.command}")
@@ -131,11 +128,8 @@ class _OfKit(Evaluator):
         self, images: Sequence[np.ndarray], captions: Sequence[str], references: Sequence[Sequence[str]]
     ) -> np.ndarray:
         """Scores of n pairs by the kit; float64 [n].
-
-        Raises:
-            PartlyScored: where a caption cannot be handed over, or the kit's answer lacks a pair.
-            RuntimeError: if the kit's process ends with an error.
-        """
+        Raises PartlyScored where a caption cannot be handed over, or the kit's answer lacks a pair; RuntimeError if the
+        kit's process ends with an error."""
         from capevalkit import evaluate_captions
 
         told = [_why_not(caption) for caption in captions]
@@ -180,10 +174,7 @@ class KitMetricWithReferences(_OfKit, Referenced):
         references: Sequence[Sequence[str]] | None = None,
     ) -> np.ndarray:
         """Score n pairs against n lists of references in one call of the kit; float64 [n].
-
-        Raises:
-            PartlyScored: where there is no reference, or the kit gave no score.
-        """
+        Raises PartlyScored where there is no reference, or the kit gave no score."""
         check_lengths(images, captions)
         checked = check_references(self.spec.name, references, len(captions))
         lacking = [None if texts else NO_REFERENCE.format(name=self.spec.name) for texts in checked]
@@ -207,14 +198,7 @@ class KitMetricWithReferences(_OfKit, Referenced):
 
 def read_answer(output: Mapping[str, object], key: str) -> dict[str, float]:
     """Scores by id, from what the kit writes: ``per_item`` of every score, or of one under its key.
-
-    Args:
-        output: of one metric.
-        key: name of the score.
-
-    Raises:
-        InvalidInput: if it has neither form.
-    """
+    Raises InvalidInput if it has neither form."""
     own = output.get(key)
     rows = own.get("per_item") if isinstance(own, Mapping) else output.get("per_item")
     if not isinstance(rows, Mapping):
@@ -227,11 +211,8 @@ def read_answer(output: Mapping[str, object], key: str) -> dict[str, float]:
 @cache
 def capevalkit_metric(argument: str) -> type[Evaluator]:
     """Make the evaluator of one metric by its name in CaptionEvalKit.
-
-    Raises:
-        InvalidInput: if it is no metric that an audit can hold its scores to, with the reason.
-        UnknownName: if it is none that is known here.
-    """
+    Raises InvalidInput if it is no metric that an audit can hold its scores to, with the reason; UnknownName if it is
+    none that is known here."""
     if argument in REFUSED:
         raise InvalidInput(f"CaptionEvalKit's {argument} is no evaluator here: {REFUSED[argument]}")
     if argument not in METRICS:

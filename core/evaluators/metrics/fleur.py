@@ -102,11 +102,7 @@ class _Fleur(Generative):
         return padded_square(image, colour=self._colour)
 
     def judged(self, images: Sequence[np.ndarray], prompts: Sequence[str]) -> np.ndarray:
-        """Scores of n prompts about n pictures.
-
-        Raises:
-            PartlyScored: where an answer is no score.
-        """
+        """Scores of n prompts about n pictures. Raises PartlyScored where an answer is no score."""
         squares = {id(image): self.view(image) for image in images}
         answers = self._model.answers([squares[id(image)] for image in images], prompts, tokens=MOST_TOKENS)
         return self.read(answers, lambda answer: smoothed(answer, self._digits))
@@ -143,10 +139,7 @@ class RefFleur(_Fleur, Referenced):
         references: Sequence[Sequence[str]] | None = None,
     ) -> np.ndarray:
         """Score n pairs against n lists of references; float64 [n] in [0, 1].
-
-        Raises:
-            PartlyScored: where an answer is no score or there is no reference.
-        """
+        Raises PartlyScored where an answer is no score or there is no reference."""
         check_lengths(images, captions)
         told = check_references(self.spec.name, references, len(captions))
         rows = [row for row, texts in enumerate(told) if texts]

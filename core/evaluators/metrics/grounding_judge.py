@@ -114,10 +114,7 @@ class Rubric:
     @classmethod
     def read(cls, folder: Path | None = None) -> "Rubric":
         """Read ``grounding-judge.toml`` and ``.md``.
-
-        Raises:
-            InvalidInput: if a file is missing, is no TOML, or lacks a value or has one too many.
-        """
+        Raises InvalidInput if a file is missing, is no TOML, or lacks a value or has one too many."""
         folder = assets_dir() / "rubrics" if folder is None else folder
         try:
             values, text = (folder / f"grounding-judge.{ending}" for ending in ("toml", "md"))
@@ -198,10 +195,8 @@ class GroundingJudge(Evaluator):
 
     def score(self, images: Sequence[np.ndarray], captions: Sequence[str]) -> np.ndarray:
         """Judge n pairs; float64 [n] in [0, 10].
-
-        Raises:
-            PartlyScored: where a caption has no noun or is not in English, NaN standing in its place, with the reason.
-        """
+        Raises PartlyScored where a caption has no noun or is not in English, NaN standing in its place, with the
+        reason."""
         check_lengths(images, captions)
         evidence = self._image_tower.evidence(images)
         phrases = {caption: _nouns(caption) for caption in dict.fromkeys(captions)}
@@ -311,10 +306,7 @@ def _why(caption: str) -> tuple[str, str]:
 
 def _places(class_texts: ClassTexts, names: Collection[str]) -> np.ndarray:
     """Return where the classes of these names stand; two classes may have one name.
-
-    Raises:
-        InvalidInput: for a name that no class has.
-    """
+    Raises InvalidInput for a name that no class has."""
     known = [each.name for each in class_texts.classes]
     if unknown := sorted(set(names) - set(known)):
         raise InvalidInput(f"the grounding judge's rubric names {unknown[0]!r}, which is no class of ImageNet; mend it")

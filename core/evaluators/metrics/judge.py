@@ -62,7 +62,6 @@ class OnDemand(Evaluator):
     same to the bit. What has no valid answer is null with its reason, never a number.
 
     Args:
-        endpoint: where, how patiently, at what cost.
         rubric: what is asked; a text alone asks for a whole number from 0 to 10 and a reason.
         answers: journal of the answers that were paid for; None: in memory only.
         earlier: cache in which they were kept before there was a journal; it is read where it is there.
@@ -89,11 +88,7 @@ class OnDemand(Evaluator):
     @classmethod
     def endpoint(cls) -> Endpoint:
         """Where it is asked.
-
-        Raises:
-            NotAvailable: where no endpoint is named.
-            InvalidInput: where a setting cannot be used.
-        """
+        Raises NotAvailable where no endpoint is named; InvalidInput where a setting cannot be used."""
         return endpoint_of(cls.model) if cls.model else Endpoint.from_environment()
 
     @classmethod
@@ -108,11 +103,8 @@ class OnDemand(Evaluator):
     @classmethod
     def load(cls, *, device: str = "cpu") -> Self:
         """Read the environment and the rubric.
-
-        Raises:
-            NotAvailable: where no endpoint is named.
-            InvalidInput: where a setting cannot be used or the rubric is missing.
-        """
+        Raises NotAvailable where no endpoint is named; InvalidInput where a setting cannot be used or the rubric is
+        missing."""
         rubric = cls.made or find_rubric(cls.rubric_name)[1]
         journal, earlier = data_dir() / "judge" / "answers.jsonl", cache_dir() / "judge.sqlite"
         return cls(cls.endpoint(), rubric, journal, earlier=earlier)
@@ -285,10 +277,7 @@ def judges(argument: str) -> type[Evaluator]:
 
 def judge_of(argument: str) -> type[OnDemand]:
     """Make the judge of one model and one rubric; without a rubric it is Invariscope's.
-
-    Raises:
-        InvalidInput: if no model is named, or the rubric cannot be used.
-    """
+    Raises InvalidInput if no model is named, or the rubric cannot be used."""
     model, at, place = argument.rpartition("@")
     model, place = (model, place) if at else (argument, "judge")
     if not model or not model.isprintable() or "," in model or not place:

@@ -81,10 +81,7 @@ def _image_tower(path: Path, *, quick_gelu: bool) -> tuple[Any, int]:
 
 def load_sentence_transformer(folder: Path) -> Any:
     """Load a sentence-transformers folder, its own modules only.
-
-    Raises:
-        NotAvailable: if a module's code would come from elsewhere, or the folder is damaged.
-    """
+    Raises NotAvailable if a module's code would come from elsewhere, or the folder is damaged."""
     import transformers
     from sentence_transformers import SentenceTransformer
 

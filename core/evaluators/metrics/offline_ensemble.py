@@ -27,10 +27,7 @@ def constants_path() -> Path:
 
 def read_spreads(path: Path | None = None) -> dict[str, float]:
     """Read the standard deviation of each part's scores.
-
-    Raises:
-        InvalidInput: if the file is missing, is no TOML, or lacks a part or a positive number.
-    """
+    Raises InvalidInput if the file is missing, is no TOML, or lacks a part or a positive number."""
     path = constants_path() if path is None else path
     try:
         table = tomllib.loads(path.read_text(encoding="utf-8"))["spreads"]

@@ -33,9 +33,6 @@ class Panel(Joined):
 
     A majority is the score that more than half of the judges give; where there is none, the pair has no score, with the
     reason. Each answer of a judge is its own, kept once: auditing the judges beside the panel asks nothing again.
-
-    Args:
-        parts: the judges, loaded.
     """
 
     one_process = True
@@ -124,11 +121,8 @@ class Panel(Joined):
 @family("panel", form=_FORM, whole=True)
 def panel_of(argument: str) -> type[Evaluator]:
     """Make the panel of several judges.
-
-    Raises:
-        InvalidInput: for another form, a judge twice or alone, one that is shown references, or a majority of several
-            scales.
-    """
+    Raises InvalidInput for another form, a judge twice or alone, one that is shown references, or a majority of several
+    scales."""
     way, equals, named = argument.partition("=")
     if way not in WAYS or not equals or not named.startswith("judge:"):
         raise InvalidInput(f"give a panel as {_FORM}; got {'panel:' + argument!r}")

@@ -84,10 +84,7 @@ class PickScore(PublishedEncoder):
 
 def read_processor(path: Path) -> Preprocessing:
     """Read the preprocessing of a CLIP processor's ``preprocessor_config.json``.
-
-    Raises:
-        NotAvailable: if the file is damaged or asks for something that is not done here.
-    """
+    Raises NotAvailable if the file is damaged or asks for something that is not done here."""
     try:
         config = json.loads(path.read_text(encoding="utf-8"))
         size, crop = _number(config["size"], "shortest_edge"), _number(config["crop_size"], "height")

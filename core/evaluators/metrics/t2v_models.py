@@ -47,10 +47,7 @@ class TextToVisual(Evaluator):
     @classmethod
     def load(cls, *, device: str = "cpu") -> Self:
         """Have the package load its model; it fetches weights that are not in the folder of weights.
-
-        Raises:
-            NotAvailable: if the package or the model cannot be loaded.
-        """
+        Raises NotAvailable if the package or the model cannot be loaded."""
         available = cls.availability()
         if not available.ready:
             raise NotAvailable(f"{cls.spec.name}: {available.reason}; get it with: {available.command}")
@@ -96,11 +93,8 @@ class TextToVisual(Evaluator):
 @cache
 def t2v_model(argument: str) -> type[Evaluator]:
     """Make the evaluator of one model by its name in t2v_metrics.
-
-    Raises:
-        InvalidInput: if no model is named, or it is asked over the network.
-        UnknownName: if the package is here and has no such model.
-    """
+    Raises InvalidInput if no model is named, or it is asked over the network; UnknownName if the package is here and
+    has no such model."""
     if not argument:
         raise InvalidInput("give a model of t2v_metrics, e.g. t2v_metrics:clip-flant5-xl")
     if argument.startswith(_REMOTE):

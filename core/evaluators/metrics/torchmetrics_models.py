@@ -77,10 +77,7 @@ class TorchmetricsClipScore(Evaluator):
     @classmethod
     def load(cls, *, device: str = "cpu") -> Self:
         """Load the model from this machine and hand it to torchmetrics.
-
-        Raises:
-            NotAvailable: if torchmetrics or the model is not here, or its files are no CLIP.
-        """
+        Raises NotAvailable if torchmetrics or the model is not here, or its files are no CLIP."""
         available, folder = cls.availability(), _folder(cls.model)
         if not available.ready or folder is None:
             raise NotAvailable(f"{cls.spec.name}: {available.reason}; get it with: {available.command}")
@@ -199,10 +196,7 @@ class _Features:
 @cache
 def torchmetrics_model(argument: str) -> type[Evaluator]:
     """Make the evaluator of one model: of the Hugging Face hub, fetched before, or a folder of this machine.
-
-    Raises:
-        InvalidInput: if it is no metric of pairs, or the model's name is none.
-    """
+    Raises InvalidInput if it is no metric of pairs, or the model's name is none."""
     function, _, model = argument.partition("/")
     if function != FUNCTION:
         raise InvalidInput(

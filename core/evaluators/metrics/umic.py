@@ -46,9 +46,7 @@ def load_uniter(path: Path) -> Any:
 
     The network maps ``words`` int64 [n, t], ``regions`` float32 [n, r, d], ``positions`` float32 [n, r, 7] and
     ``present`` float32 [n, t + r] (1 where there is a word or a region) to rank scores, float32 [n].
-
-    Raises:
-        NotAvailable: if the file cannot be read or holds another network.
+    Raises NotAvailable if the file cannot be read or holds another network.
     """
     state = {_new_name(name): value for name, value in read_state(path).items()}
     missing = [name for name in _NEEDED if name not in state]
@@ -198,11 +196,8 @@ class Umic(Published):
     @classmethod
     def load(cls, *, device: str = "cpu") -> Self:
         """Load network, word pieces, and what knows the regions.
-
-        Raises:
-            NotAvailable: if a file is missing, damaged, or of another network.
-            InvalidInput: if the regions or the detector cannot be used.
-        """
+        Raises NotAvailable if a file is missing, damaged, or of another network; InvalidInput if the regions or the
+        detector cannot be used."""
         weights, vocabulary = cls.places()
         (path,), (words,) = weights.files(), vocabulary.files()
         network = load_uniter(path).to(device)
@@ -213,14 +208,9 @@ class Umic(Published):
     @classmethod
     def detector(cls, device: str = "cpu", *, width: int | None = None) -> RegionDetector | None:
         """Load the user's own detector, or bottom-up attention; None where neither is here.
-
-        Args:
-            width: length that features of regions have for the network that takes them.
-
-        Raises:
-            NotAvailable: if the weights are damaged, or of another network.
-            InvalidInput: if the user's own detector cannot be used.
-        """
+        ``width``: length that features of regions have for the network that takes them.
+        Raises NotAvailable if the weights are damaged, or of another network; InvalidInput if the user's own detector
+        cannot be used."""
         place = cls._place()
         if place is None:
             return own_detector(os.environ.get(DETECTOR), device)
@@ -254,10 +244,7 @@ class Umic(Published):
 
     def score(self, images: Sequence[np.ndarray], captions: Sequence[str]) -> np.ndarray:
         """Score n pairs; float64 [n] in (0, 1).
-
-        Raises:
-            PartlyScored: where a picture has no regions, or a caption no words.
-        """
+        Raises PartlyScored where a picture has no regions, or a caption no words."""
         check_lengths(images, captions)
         errors: list[str | None] = []
         pairs: list[_Pair] = []

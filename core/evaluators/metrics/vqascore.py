@@ -56,10 +56,7 @@ class ClipT5:
     @classmethod
     def open(cls, folder: Path, words: Path, tower: Path, *, device: str, precision: str) -> "ClipT5":
         """Load the publisher's folder, the tokenizer's and the image tower's.
-
-        Raises:
-            NotAvailable: if one is incomplete, damaged, or of another architecture.
-        """
+        Raises NotAvailable if one is incomplete, damaged, or of another architecture."""
         import torch
         from transformers import AutoTokenizer, CLIPImageProcessorPil, CLIPVisionModel
 
@@ -222,11 +219,7 @@ class _T5Score(Published):
 
     @classmethod
     def load(cls, *, device: str = "cpu") -> Self:
-        """Load T5, its tokenizer and CLIP's image tower.
-
-        Raises:
-            NotAvailable: if a file is missing or damaged.
-        """
+        """Load T5, its tokenizer and CLIP's image tower. Raises NotAvailable if a file is missing or damaged."""
         places = cls.places()
         for place in places:
             place.files()

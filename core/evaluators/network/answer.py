@@ -26,7 +26,6 @@ class Form:
     """What a rubric asks for: a number of a scale, and mostly a sentence.
 
     Args:
-        low, high: ends of the scale.
         reasoned: whether an answer gives its reason.
         whole: whether the number must be a whole one.
         bare: whether the answer is the number alone, and no JSON.
@@ -104,11 +103,7 @@ class Completion(BaseModel):
 
 
 def read_completion(body: bytes) -> Completion:
-    """Read the envelope of an answer.
-
-    Raises:
-        NoVerdict: where it is none.
-    """
+    """Read the envelope of an answer. Raises NoVerdict where it is none."""
     try:
         return Completion.model_validate_json(body)
     except ValidationError as error:
@@ -117,11 +112,7 @@ def read_completion(body: bytes) -> Completion:
 
 
 def verdict(answer: Completion, form: Form = TEN) -> Verdict:
-    """Read a score out of an answer.
-
-    Raises:
-        NoVerdict: with what is wrong.
-    """
+    """Read a score out of an answer. Raises NoVerdict with what is wrong."""
     if not answer.choices:
         raise NoVerdict("the judge's answer has no choice")
     choice = answer.choices[0]
@@ -134,10 +125,7 @@ def verdict(answer: Completion, form: Form = TEN) -> Verdict:
 
 def read_verdict(answer: str, form: Form = TEN) -> Verdict:
     """Read the JSON that a judge was asked for, bare or in a fence, or the number; a long reason is cut, not refused.
-
-    Raises:
-        NoVerdict: with what is wrong.
-    """
+    Raises NoVerdict with what is wrong."""
     answer = _THOUGHT.sub("", answer, count=1) if answer.lstrip().startswith("<think>") else answer
     found = _number(answer, form) if form.bare else _json(answer, form)
     if not form.low <= found.score <= form.high:

@@ -188,7 +188,6 @@ class Asker:
         Args:
             post: sends a request; see :func:`core.evaluators.network.asking.line`.
             png: the image as a PNG file; of no use to a rubric that shows none.
-            caption: what is judged.
             references: captions by people, for a rubric that shows them.
 
         Raises:
@@ -295,10 +294,7 @@ def request_body(
     model: str, rubric: Rubric, caption: str, references: Sequence[str] = (), *, picture: str
 ) -> dict[str, Any]:
     """The body of one request for a chat completion: what the network is sent, and a line of a batch holds.
-
-    Args:
-        picture: address of the picture; left out where the rubric shows none.
-    """
+    ``picture``: address of the picture; left out where the rubric shows none."""
     shape = {} if rubric.form.bare else {"response_format": _shape(rubric.form)}
     return {
         "model": model,
@@ -328,8 +324,6 @@ def request_key(*, rubric: str, model: str, pair: str, longest_side: int) -> str
     """Return the sha256, in hex, of all that an answer depends on.
 
     Args:
-        rubric: hash of the rubric.
-        model: what is asked.
         pair: hashes of picture and caption; see :func:`core.evaluators.cache.pair_key`.
         longest_side: in px, at which the picture is sent.
     """
@@ -339,10 +333,7 @@ def request_key(*, rubric: str, model: str, pair: str, longest_side: int) -> str
 
 class Journal:
     """Scores by :func:`request_key`; safe between threads and processes, and across a kill.
-
-    Args:
-        path: the file, made with the first answer; None: in memory only.
-    """
+    ``path``: the file, made with the first answer; None: in memory only."""
 
     def __init__(self, path: Path | None) -> None:
         self.path = path
@@ -358,19 +349,12 @@ class Journal:
             return {key: self._scores[key] for key in keys if key in self._scores}
 
     def check(self) -> None:
-        """Find out whether an answer can be kept, before one is paid for.
-
-        Raises:
-            ScoringStopped: where it cannot.
-        """
+        """Find out whether an answer can be kept, before one is paid for. Raises ScoringStopped where it cannot."""
         self._append(b"")
 
     def add(self, key: str, verdict: Verdict) -> None:
         """Keep one answer; on return it is on the disk.
-
-        Raises:
-            ScoringStopped: where it cannot be written, so that no more is paid for.
-        """
+        Raises ScoringStopped where it cannot be written, so that no more is paid for."""
         told = json.dumps({"key": key, "answer": verdict.model_dump_json()}, sort_keys=True)
         with self._lock:
             self._scores[key] = verdict.score

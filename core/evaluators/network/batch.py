@@ -50,11 +50,7 @@ class BatchJudge:
         return f"{question}-{self.digest}"
 
     def line(self, question: str, caption: str, references: Sequence[str], picture: str) -> bytes:
-        """One request, with its newline.
-
-        Args:
-            picture: address of it, ``data:`` or ``file:``.
-        """
+        """One request, with its newline. ``picture``: address of it, ``data:`` or ``file:``."""
         body = request_body(self.model, self.rubric, caption, references, picture=picture)
         asked = {"custom_id": self.custom_id(question), "method": "POST", "url": URL, "body": body}
         return json.dumps(asked).encode() + b"\n"
@@ -75,7 +71,6 @@ class BatchAnswer:
 
     Args:
         custom_id: of the question.
-        id: of the answer.
         created: when, in seconds as the endpoint counts; infinite where it does not say.
         score: None where the answer holds none.
         why: why there is none.
@@ -98,10 +93,7 @@ class BatchAnswer:
 
 def read_custom_id(line: bytes) -> tuple[dict[str, Any], str]:
     """Return a line of answers and whose answer it is.
-
-    Raises:
-        InvalidInput: where it is no JSON object with a ``custom_id``.
-    """
+    Raises InvalidInput where it is no JSON object with a ``custom_id``."""
     try:
         told = json.loads(line)
     except (ValueError, RecursionError):

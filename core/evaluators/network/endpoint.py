@@ -73,11 +73,7 @@ class Endpoint:
     @classmethod
     def from_environment(cls, environment: Mapping[str, str] | None = None) -> Self:
         """Read ``INVARISCOPE_JUDGE_*``.
-
-        Raises:
-            NotAvailable: where address or model is not set.
-            InvalidInput: where a value cannot be used.
-        """
+        Raises NotAvailable where address or model is not set; InvalidInput where a value cannot be used."""
         found = os.environ if environment is None else environment
         missing = [name for name in NEEDED if not found.get(name)]
         if missing:
@@ -109,10 +105,7 @@ class ModelTable:
 
 def prices_of(model: str, environment: Mapping[str, str] | None = None) -> tuple[float | None, float | None]:
     """Prices of a million tokens read and written; None where none is set.
-
-    Raises:
-        InvalidInput: where one is no number of at least 0, or the file of models cannot be used.
-    """
+    Raises InvalidInput where one is no number of at least 0, or the file of models cannot be used."""
     found = os.environ if environment is None else environment
     settings = {**found, **model_table(model, found).settings}
     told = (name for name in ("price_in", "price_out"))
@@ -124,11 +117,8 @@ def prices_of(model: str, environment: Mapping[str, str] | None = None) -> tuple
 
 def endpoint_of(model: str, environment: Mapping[str, str] | None = None) -> Endpoint:
     """Where a model is asked: as the file of models says, and the environment where it says nothing.
-
-    Raises:
-        NotAvailable: where no address is named for it, or the variable of its key is not set.
-        InvalidInput: where a value, or the file, cannot be used.
-    """
+    Raises NotAvailable where no address is named for it, or the variable of its key is not set; InvalidInput where a
+    value, or the file, cannot be used."""
     found = os.environ if environment is None else environment
     table = model_table(model, found)
     key = {} if table.key_variable is None else {f"{PREFIX}KEY": found.get(table.key_variable, "")}
@@ -139,10 +129,7 @@ def endpoint_of(model: str, environment: Mapping[str, str] | None = None) -> End
 
 def model_table(model: str, environment: Mapping[str, str] | None = None) -> ModelTable:
     """What the file of models says of a model; nothing where there is no file, or no such table.
-
-    Raises:
-        InvalidInput: where the file cannot be read, or has a setting that is none.
-    """
+    Raises InvalidInput where the file cannot be read, or has a setting that is none."""
     found = os.environ if environment is None else environment
     if not (place := found.get(MODELS)):
         return ModelTable()
@@ -213,11 +200,7 @@ class Budget:
         self.cost = 0.0
 
     def request(self) -> None:
-        """Count one request that is about to be sent.
-
-        Raises:
-            ScoringStopped: where the budget does not allow it.
-        """
+        """Count one request that is about to be sent. Raises ScoringStopped where the budget does not allow it."""
         limits = self._endpoint
         with self._lock:
             if limits.most_requests is not None and self.requests >= limits.most_requests:

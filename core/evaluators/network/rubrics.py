@@ -47,7 +47,6 @@ class Rubric(BaseModel):
         title: for a reader.
         text: what is asked. With ``{caption}`` it is the whole question, and ``{references}`` in it stands for a list
             of captions by people; without, it precedes every question, which is the caption.
-        low, high: ends of the scale.
         whole: whether a score is a whole number.
         reason: whether a sentence is asked for beside the score.
         answer: ``json``, an object with ``score``; ``number``, the bare number.
@@ -116,10 +115,7 @@ class Rubric(BaseModel):
 
     def messages(self, caption: str, references: Sequence[str] = (), *, picture: str = "") -> list[dict[str, Any]]:
         """The conversation that asks about a pair.
-
-        Args:
-            picture: address of it, ``data:`` or ``file:``; left out where the rubric shows none.
-        """
+        ``picture``: address of it, ``data:`` or ``file:``; left out where the rubric shows none."""
         told, whole = self.question(caption, references), "{caption}" in self.text
         text = {"type": "text", "text": told}
         shown = [] if self.picture == "none" else [{"type": "image_url", "image_url": {"url": picture}}]

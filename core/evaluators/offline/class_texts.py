@@ -113,10 +113,7 @@ def ship(reader: str) -> Path:
 @cache
 def class_names() -> tuple[ClassName, ...]:
     """The 1000 classes in the order of the network's outputs. Source: the tables of timm's ``ImageNetInfo``.
-
-    Raises:
-        NotAvailable: if timm is not installed. It is read and not imported.
-    """
+    Raises NotAvailable if timm is not installed. It is read and not imported."""
     timm = find_spec("timm")
     if timm is None or not timm.submodule_search_locations:
         raise NotAvailable("package timm, which describes ImageNet's classes, is not installed; run: pip install timm")
@@ -131,10 +128,7 @@ def class_names() -> tuple[ClassName, ...]:
 
 def shared_class_texts(device: str, reader: str = ENGLISH) -> ClassTexts:
     """Return the process's class texts on that device, embedding them if nobody holds them.
-
-    Args:
-        reader: ENGLISH or MULTILINGUAL.
-    """
+    ``reader``: ENGLISH or MULTILINGUAL."""
     return _TEXTS.get(device, reader)
 
 

@@ -95,9 +95,6 @@ class EfficientNetLite(nn.Module):
     """EfficientNet without what phones lack, on ImageNet's 1000 classes.
 
     Source: Tan and Le, EfficientNet, ICML 2019; https://github.com/tensorflow/tpu, ``efficientnet/lite``.
-
-    Args:
-        architecture: one of SCALES.
     """
 
     def __init__(self, architecture: str) -> None:

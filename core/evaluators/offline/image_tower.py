@@ -62,7 +62,6 @@ def prepare(image: np.ndarray, side: int) -> np.ndarray:
 
     Args:
         image: uint8 RGB [H, W, 3], at least 1 × 1.
-        side: of the result, in pixels.
 
     Returns:
         uint8 RGB [side, side, 3].
@@ -173,10 +172,7 @@ class ImageTower:
 
 def shared_image_tower(name: str, device: str) -> ImageTower:
     """Return the process's tower of that name on that device, loading it if nobody holds it.
-
-    Raises:
-        NotAvailable: with the command that gets the weights.
-    """
+    Raises NotAvailable with the command that gets the weights."""
     return _TOWERS.get(name, device)
 
 

@@ -83,10 +83,7 @@ class MultilingualTower:
 
 def shared_multilingual_tower(device: str) -> MultilingualTower:
     """Return the process's multilingual text tower, loading it if nobody holds it.
-
-    Raises:
-        NotAvailable: with the command that gets the weights.
-    """
+    Raises NotAvailable with the command that gets the weights."""
     return _TOWERS.get(device)
 
 

@@ -17,9 +17,7 @@ class PackagedFile:
 
     Args:
         package: name for ``pip install``.
-        module: name of the folder that the package installs.
         path: of the file, inside that folder.
-        sha256: what its bytes hash to.
     """
 
     package: str
@@ -42,10 +40,7 @@ class PackagedFile:
 
     def verified(self) -> Path:
         """Return the path of the file after checking its hash.
-
-        Raises:
-            NotAvailable: if the file is missing or is not the known one.
-        """
+        Raises NotAvailable if the file is missing or is not the known one."""
         path = self.find()
         if path is None:
             raise NotAvailable(f"no file {self.path} of package {self.package}; run: {self.command}")

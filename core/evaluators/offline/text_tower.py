@@ -103,10 +103,7 @@ class TextTower:
 
 def shared_text_tower(device: str) -> TextTower:
     """Return the process's text tower on that device, loading it if nobody holds it.
-
-    Raises:
-        NotAvailable: with the command that gets the weights.
-    """
+    Raises NotAvailable with the command that gets the weights."""
     return _TOWERS.get(device)
 
 

@@ -88,10 +88,7 @@ class Recipe(_Section):
 
 def read_recipe(path: Path) -> Recipe:
     """Read config.yaml; names may be in small letters or capitals. Without the file: bottom-up attention's numbers.
-
-    Raises:
-        NotAvailable: if it is no such file, or asks for what the network here cannot do; one sentence.
-    """
+    Raises NotAvailable if it is no such file, or asks for what the network here cannot do; one sentence."""
     if not path.is_file():
         return Recipe()
     content = _lowered(_yaml(path))
@@ -152,7 +149,6 @@ def decoded(deltas: Tensor, boxes: Tensor, scale: tuple[float, float, float, flo
 
     Args:
         deltas: [n, 4]: shift of the middle in widths and heights of the box, logarithms of its growth.
-        boxes: [n, 4].
         scale: what the four deltas are divided by.
 
     Source: Girshick et al. 2014, appendix C.
@@ -236,10 +232,7 @@ _STAGES = (("backbone.res2", 1), ("backbone.res3", 2), ("backbone.res4", 2))
 
 def load_faster_rcnn(path: Path, recipe: Recipe) -> "FasterRcnn":
     """Return the network of a checkpoint, in evaluation mode, float32, on the CPU; widths and depth are its tensors'.
-
-    Raises:
-        NotAvailable: if the file cannot be read or holds another network; one sentence.
-    """
+    Raises NotAvailable if the file cannot be read or holds another network; one sentence."""
     tensors = _Tensors(path, read_state(path))
     try:
         network = FasterRcnn(tensors, recipe).eval().to(memory_format=torch.channels_last)

@@ -76,10 +76,7 @@ class RegionDetector(Protocol):
 
 class RegionFolder:
     """Regions on disk, by the hash of a picture's pixels.
-
-    Raises:
-        InvalidInput: if the folder is not there or its index is damaged.
-    """
+    Raises InvalidInput if the folder is not there or its index is damaged."""
 
     def __init__(self, folder: Path) -> None:
         if not folder.is_dir():
@@ -130,10 +127,7 @@ class RegionFolder:
 
 def read_index(folder: Path) -> dict[str, str]:
     """Read ``index.json`` of a folder of regions; empty where there is none.
-
-    Raises:
-        InvalidInput: if it is no JSON of names by hash.
-    """
+    Raises InvalidInput if it is no JSON of names by hash."""
     path = folder / INDEX
     try:
         found = json.loads(path.read_text(encoding="utf-8")) if path.is_file() else {}

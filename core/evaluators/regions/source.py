@@ -106,11 +106,7 @@ class BottomUp:
 
     @classmethod
     def load(cls, place: Place, *, device: str = "cpu", selection: Selection | None = None) -> Self:
-        """Load the network.
-
-        Raises:
-            NotAvailable: if a file is missing, damaged, or of another network.
-        """
+        """Load the network. Raises NotAvailable if a file is missing, damaged, or of another network."""
         from core.evaluators.regions.faster_rcnn import CONFIG, load_faster_rcnn, read_recipe
 
         digest = place.digest()
@@ -188,11 +184,7 @@ def _regions(rows: np.ndarray) -> Regions:
 
 
 def checkpoint(place: Place) -> Path:
-    """The file of the network among those of its set.
-
-    Raises:
-        NotAvailable: if it is missing.
-    """
+    """The file of the network among those of its set. Raises NotAvailable if it is missing."""
     if place.path.is_file():
         return place.path
     found = next((place.path / name for name in _WEIGHTS if (place.path / name).is_file()), None)
@@ -293,11 +285,8 @@ def detect(detector: RegionDetector, images: Sequence[np.ndarray]) -> list[Regio
 
 def own_detector(reference: str | None, device: str) -> RegionDetector | None:
     """Load the detector that the user names; None where they name none.
-
-    Raises:
-        NotAvailable: in a server, which runs no file of code in itself.
-        InvalidInput: if the file, or what it has, cannot be used.
-    """
+    Raises NotAvailable in a server, which runs no file of code in itself; InvalidInput if the file, or what it has,
+    cannot be used."""
     if not reference:
         return None
     if is_apart():

@@ -59,10 +59,7 @@ class CausalText(ABC):
 
     def rows(self, runner: "Runner", tokens: "Tensor") -> "Tensor":
         """Embed texts, each cut; float32 [n, d] on the CPU, of unit length.
-
-        Args:
-            tokens: ids, int64 [n, limit], n at least 1.
-        """
+        ``tokens``: ids, int64 [n, limit], n at least 1."""
         import torch
 
         parts = [(members, runner.rows(cut, _stacked(self.embed))) for members, cut in self.cut(tokens)]

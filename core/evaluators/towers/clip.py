@@ -56,9 +56,6 @@ def merge_adapters(state: "State") -> Merged:
     layers mark themselves as merged when the model is built, before the checkpoint is read into them, and from then
     on use the stored weight alone. What is stored there is used as it is.
 
-    Args:
-        state: tensors by OpenAI's names; adapters beside them.
-
     Raises:
         NotAvailable: if an adapter has no weight, lacks its other half, or has another weight's shape.
 
@@ -147,10 +144,7 @@ def build_clip(path: Path, state: State, *, quick_gelu: bool, precision: str) ->
 
 def fill(network: Any, state: State, path: Path) -> None:
     """Load tensors into a network, none missing, none left over, all of the right shape.
-
-    Raises:
-        NotAvailable: naming the first tensor that does not fit.
-    """
+    Raises NotAvailable naming the first tensor that does not fit."""
     wanted = network.state_dict()
     constants = {"attn_mask", "text.attn_mask", "input_resolution", "context_length", "vocab_size"}
     missing = [name for name in wanted if name not in state and name not in constants]
@@ -216,10 +210,7 @@ class ClipEvaluator(PublishedEncoder):
 
 def clip_towers(place: Place, entry: Description, device: str) -> Towers:
     """Return the towers of a checkpoint, loaded if nobody holds them.
-
-    Raises:
-        NotAvailable: if the file is missing, damaged, or of another architecture.
-    """
+    Raises NotAvailable if the file is missing, damaged, or of another architecture."""
     (path,) = place.files()
     mean, std = entry.triple("mean", CLIP_MEAN), entry.triple("std", CLIP_STD)
     quick_gelu = bool(entry.settings.get("quick_gelu", True))

@@ -29,7 +29,6 @@ class Towers:
     """An image tower and a text tower, loaded.
 
     Args:
-        digest: hash of the weights.
         facts: what else the embeddings depend on, for the fingerprint.
         libraries: distributions whose versions the fingerprint records.
         scale: what a cosine is multiplied with, where the weights say it.
@@ -113,11 +112,7 @@ class PublishedEncoder(Published, DualEncoder):
 
     @classmethod
     def load(cls, *, device: str = "cpu") -> Self:
-        """Load the towers.
-
-        Raises:
-            NotAvailable: if a file is missing, damaged, or of another architecture.
-        """
+        """Load the towers. Raises NotAvailable if a file is missing, damaged, or of another architecture."""
         return cls(cls.open(cls.places(), device))
 
     @classmethod

@@ -19,22 +19,14 @@ _MODES = {"shortest": "shortest", "squash": "squash"}
 
 def folder_towers(folder: Path, digest: str, device: str, precision: str) -> Towers:
     """Load a folder in the hub's form: ``open_clip_config.json``, weights, tokenizer.
-
-    Raises:
-        NotAvailable: if something is missing, damaged, of a newer version or of another architecture.
-    """
+    Raises NotAvailable if something is missing, damaged, of a newer version or of another architecture."""
     return _SHARED.get(f"local-dir:{folder}", None, None, digest, device, precision)
 
 
 def named_towers(model: str, tag: str, file: Path, digest: str, device: str, precision: str) -> Towers:
     """Load a file of weights into the architecture that open_clip has under a name.
-
-    Args:
-        tag: of the pretrained weights: says which activation and which preprocessing belong to them.
-
-    Raises:
-        NotAvailable: as :func:`folder_towers`.
-    """
+    ``tag``: of the pretrained weights: says which activation and which preprocessing belong to them.
+    Raises NotAvailable as :func:`folder_towers`."""
     return _SHARED.get(model, tag, file, digest, device, precision)
 
 

@@ -94,9 +94,7 @@ class Preprocessing:
         """Return float32 [n, 3, side, side] on a device: views in [0, 1], minus the mean, over the standard deviation.
 
         Views go there as bytes, a quarter of what their numbers take, to a card from memory that it reads by itself.
-
-        Args:
-            threads: how many make views at once; a card waits for them, a CPU has better to do.
+        ``threads``: how many make views at once; a card waits for them, a CPU has better to do.
         """
         pinned = device.startswith("cuda")
         views = self.views(images, threads=threads, pinned=pinned)
@@ -104,11 +102,7 @@ class Preprocessing:
 
     def views(self, images: Sequence[np.ndarray], *, threads: int = 1, pinned: bool = False) -> "Tensor":
         """Return uint8 [n, side, side, 3]: the views, on the CPU.
-
-        Args:
-            threads: how many make views at once.
-            pinned: whether they lie in memory that the system never moves.
-        """
+        ``pinned``: whether they lie in memory that the system never moves."""
         import torch
 
         views = torch.empty((len(images), self.side, self.side, 3), dtype=torch.uint8, pin_memory=pinned)
@@ -192,9 +186,7 @@ class ClipPrompts(Prompts):
     """CLIP's byte-pair tokenizer, which ships with open_clip; cut at ``limit`` with the closing marker kept.
 
     A literal ``<end_of_text>`` in a caption would be that marker and end it there: it is read as letters.
-
-    Args:
-        tokenizer: one of open_clip's own; None: the usual one.
+    ``tokenizer``: one of open_clip's own; None: the usual one.
     """
 
     def __init__(self, limit: int = 77, tokenizer: Any = None) -> None:

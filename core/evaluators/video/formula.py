@@ -58,8 +58,6 @@ class Idf(BaseModel):
     """Document frequencies of a corpus of captions.
 
     Args:
-        corpus: what the captions are, for a reader.
-        tokenizer: that made tokens of them.
         end: id of the closing marker.
         sentences: N, those that were counted.
         left_out: blank ones and those of more than :data:`MOST_WORDS` words.
@@ -122,10 +120,6 @@ def build_idf(
     Args:
         captions: one sentence each; blank ones and those of more than MOST_WORDS words are left out.
         tokens: maps sentences to the ids of their tokens, markers included, padding not.
-        corpus: what the captions are.
-        tokenizer: its name.
-        end: id of the closing marker.
-        batch: most sentences in one call of ``tokens``.
 
     Raises:
         InvalidInput: if no sentence is left.
@@ -165,10 +159,7 @@ def build_idf(
 
 def read_idf(path: Path) -> Idf:
     """Read a file of document frequencies.
-
-    Raises:
-        InvalidInput: if it cannot be read, is too large, or is no such file; the sentence says where.
-    """
+    Raises InvalidInput if it cannot be read, is too large, or is no such file; the sentence says where."""
     anew = "make it with: python -m core video idf captions.txt -o idf.json"
     return read_small(path, Idf, most=MOST_BYTES, called="a file of document frequencies", anew=anew)
 

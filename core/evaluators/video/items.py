@@ -52,10 +52,7 @@ ORDER_FREE = "{name} knows no order of the frames: its score cannot move, by con
 
 class OverFrames(Evaluator):
     """An evaluator of images or videos that is given stacks of frames; :func:`over_frames` makes its class.
-
-    Args:
-        base: loaded; it is shared, not copied.
-    """
+    ``base``: loaded; it is shared, not copied."""
 
     base_kind: ClassVar[type[Evaluator]]
     order_free: ClassVar[bool]
@@ -161,11 +158,8 @@ class WholeFormula(OverFrames):
         self, images: Sequence[np.ndarray], captions: Sequence[str], references: Sequence[Sequence[str]] | None = None
     ) -> np.ndarray:
         """Score n videos with n captions, against references where the evaluator compares with some.
-
-        Raises:
-            InvalidInput: if an array is no stack of frames, or references are needed and missing.
-            PartlyScored: if some pairs have no score.
-        """
+        Raises InvalidInput if an array is no stack of frames, or references are needed and missing; PartlyScored if
+        some pairs have no score."""
         check_lengths(images, captions)
         people: Sequence[Sequence[str]] = [()] * len(captions)
         if isinstance(self.base, Referenced):
@@ -209,11 +203,7 @@ class Unseen(OverFrames):
 
 @cache
 def over_frames(kind: type[Evaluator]) -> type[OverFrames]:
-    """The class of an evaluator that is given stacks of frames.
-
-    Raises:
-        InvalidInput: if it can score no video.
-    """
+    """The class of an evaluator that is given stacks of frames. Raises InvalidInput if it can score no video."""
     spec, made = kind.spec, _way(kind)
     if made is None:
         raise InvalidInput(NO_FRAMES.format(name=spec.name))
@@ -247,14 +237,7 @@ def _way(kind: type[Evaluator]) -> type[OverFrames] | None:
 
 def for_items(kind: type[Evaluator], *, videos: bool, corpus: str) -> type[Evaluator]:
     """The class of an evaluator for the items of a corpus.
-
-    Args:
-        videos: whether the items are videos.
-        corpus: its name, for the message.
-
-    Raises:
-        InvalidInput: if it cannot score such items.
-    """
+    ``videos``: whether the items are videos. Raises InvalidInput if it cannot score such items."""
     if videos:
         return over_frames(kind)
     if issubclass(kind, VideoEvaluator):
@@ -264,13 +247,8 @@ def for_items(kind: type[Evaluator], *, videos: bool, corpus: str) -> type[Evalu
 
 def made_for(evaluator: Evaluator, kind: type[Evaluator], *, idf: Idf | None = None) -> Evaluator:
     """A loaded evaluator as :func:`for_items` gave its class.
-
-    Args:
-        idf: document frequencies that weigh the tokens of a video evaluator; None: every token counts the same.
-
-    Raises:
-        InvalidInput: if they were counted with another tokenizer.
-    """
+    ``idf``: document frequencies that weigh the tokens of a video evaluator; None: every token counts the same.
+    Raises InvalidInput if they were counted with another tokenizer."""
     if not issubclass(kind, OverFrames):
         return evaluator
     if idf is not None and isinstance(evaluator, VideoEvaluator):
@@ -279,11 +257,7 @@ def made_for(evaluator: Evaluator, kind: type[Evaluator], *, idf: Idf | None = N
 
 
 def for_item(evaluator: Evaluator, item: Item) -> Evaluator:
-    """A loaded evaluator as it scores an item.
-
-    Raises:
-        InvalidInput: if the item is a video and it can score none.
-    """
+    """A loaded evaluator as it scores an item. Raises InvalidInput if the item is a video and it can score none."""
     return over_frames(type(evaluator))(evaluator) if item.frames else evaluator
 
 

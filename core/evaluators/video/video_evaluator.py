@@ -84,10 +84,7 @@ class VideoEvaluator(Evaluator):
 
     def weighed(self, idf: Idf | None) -> Self:
         """The same evaluator with tokens weighed by these document frequencies; it shares what is loaded.
-
-        Raises:
-            InvalidInput: if they were counted with another tokenizer.
-        """
+        Raises InvalidInput if they were counted with another tokenizer."""
         if idf is not None and idf.tokenizer != self.tokenizer:
             raise InvalidInput(
                 f"{idf.corpus} was counted with {idf.tokenizer!r} and {self.spec.name} reads {self.tokenizer!r}; "
@@ -121,8 +118,6 @@ class VideoEvaluator(Evaluator):
         """Score one caption of a video whose frames are encoded.
 
         Args:
-            frames: of :meth:`encode_frames`.
-            caption: as a captioner wrote it.
             references: captions by people, for an evaluator that compares with some; blank ones are passed over.
             read: of :meth:`read`, with these texts among them.
         """
@@ -146,11 +141,8 @@ class VideoEvaluator(Evaluator):
         self, images: Sequence[np.ndarray], captions: Sequence[str], references: Sequence[Sequence[str]] | None = None
     ) -> np.ndarray:
         """Score n pairs, each image as a video of one frame.
-
-        Raises:
-            InvalidInput: if an array is no RGB image, or references are needed and missing.
-            PartlyScored: if some pairs have no score.
-        """
+        Raises InvalidInput if an array is no RGB image, or references are needed and missing; PartlyScored if some
+        pairs have no score."""
         check_lengths(images, captions)
         people: Sequence[Sequence[str]] = [()] * len(captions)
         if isinstance(self, Referenced):
@@ -174,10 +166,7 @@ def coarse_score(evaluator: DualEncoder, frames: np.ndarray, caption: str) -> Vi
     """The coarse part alone, of an evaluator that has no tokens: unit(mean of frames) · caption.
 
     It is a plain cosine in [-1, 1]: neither scaled nor clipped at 0 as the evaluator's own score of an image may be.
-
-    Args:
-        frames: of the evaluator's ``encode_images``, [J, d].
-        caption: as a captioner wrote it.
+    ``frames``: of the evaluator's ``encode_images``, [J, d].
     """
     if not caption.strip():
         return VideoScore(math.nan, error=BLANK)
@@ -253,7 +242,6 @@ class VideoScorer:
         """Score captions of one video whose frames are encoded.
 
         Args:
-            frames: of :meth:`encode`.
             captions: n of them.
             references: n lists; None: none.
         """
@@ -267,13 +255,8 @@ class VideoScorer:
 
 def check_scores_videos(kind: type[Evaluator], *, idf: bool, references: bool = False) -> None:
     """Refuse an evaluator that scores no videos, or not with what is given, before it is loaded.
-
-    Args:
-        idf: whether there are document frequencies; references: likewise.
-
-    Raises:
-        InvalidInput: with what to choose or leave out.
-    """
+    ``idf``: whether there are document frequencies; ``references``: likewise.
+    Raises InvalidInput with what to choose or leave out."""
     if references and not kind.spec.takes_references:
         raise InvalidInput(
             f"{kind.spec.name} compares no captions of videos with references; choose refemscore or "
@@ -327,10 +310,7 @@ class ClipVideo(Published, VideoEvaluator):
     @classmethod
     def load(cls, *, device: str = "cpu") -> Self:
         """Load both towers, or share those that another evaluator holds.
-
-        Raises:
-            NotAvailable: if a file is missing, damaged, or of another architecture.
-        """
+        Raises NotAvailable if a file is missing, damaged, or of another architecture."""
         return cls(clip_towers(cls.places()[0], cls.entry, device))
 
     def runners(self) -> Sequence[Runner]:
@@ -400,9 +380,6 @@ class ClipVideo(Published, VideoEvaluator):
 
 def clip_idf(captions: Sequence[str], *, corpus: str) -> Idf:
     """Document frequencies of captions under CLIP's tokenizer, which needs no weights.
-
-    Raises:
-        InvalidInput: if no sentence can be counted.
-    """
+    Raises InvalidInput if no sentence can be counted."""
     prompts = ClipPrompts()
     return build_idf(captions, lambda part: token_ids(prompts, part), corpus=corpus, tokenizer=TOKENIZER, end=END)

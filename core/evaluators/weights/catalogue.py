@@ -166,10 +166,7 @@ class Description(_Entry):
 
 def described(name: str) -> Any:
     """Decorator that marks a class as the published evaluator of that name.
-
-    Raises:
-        InvalidInput: if its file in the catalogue is missing or wrong.
-    """
+    Raises InvalidInput if its file in the catalogue is missing or wrong."""
     entry = description(name)
 
     def mark(cls: E) -> E:

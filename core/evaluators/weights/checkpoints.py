@@ -29,13 +29,9 @@ def read_state(path: Path, *, finite: bool = True) -> State:
 
     Reads PyTorch files (plain or as ``{"state_dict": …}``, with or without the ``module.`` of a data-parallel
     model), TorchScript archives such as OpenAI publishes, and safetensors.
-
-    Args:
-        finite: whether every value is looked at and must be a finite number.
-
-    Raises:
-        NotAvailable: if the file is none of these, is cut off, was written by a newer PyTorch, holds anything but
-            tensors, or values that are no finite numbers; one sentence.
+    ``finite``: whether every value is looked at and must be a finite number.
+    Raises NotAvailable if the file is none of these, is cut off, was written by a newer PyTorch, holds anything but
+    tensors, or values that are no finite numbers; one sentence.
     """
     refuse_other(path)
     if path.suffix == ".safetensors":

@@ -21,7 +21,6 @@ class Runner:
     On the CPU the weights keep the precision that they were loaded with, so that a fingerprint stays true.
 
     Args:
-        name: for messages.
         network: anything with ``.to(device)``.
         batch: most inputs in one call; None: what suits the device.
         cpu_batch: most inputs in one call once it has left its device for the CPU.

@@ -32,17 +32,8 @@ Progress = Callable[[int, int], None]
 
 def fetch(known: Weights, progress: Progress | None = None) -> Path:
     """Bring a set of weights onto this machine.
-
-    Args:
-        progress: called as bytes arrive.
-
-    Returns:
-        Its file, or its folder.
-
-    Raises:
-        NotAvailable: if the publisher cannot be reached, answers something else, or only a person can fetch it; one
-            sentence with the address and the place on disk.
-    """
+    Raises NotAvailable if the publisher cannot be reached, answers something else, or only a person can fetch it; one
+    sentence with the address and the place on disk."""
     if why := refusal(known):
         raise NotAvailable(why)
     target = usual(known)
@@ -113,10 +104,7 @@ def _part(target: Path) -> Path:
 
 def _opened(part: Path, *, resumed: bool) -> IO[bytes]:
     """Open a part to append to, or a new one in its place; a link is never followed, nor a foreign file written.
-
-    Raises:
-        OSError: where something else took the name meanwhile.
-    """
+    Raises OSError where something else took the name meanwhile."""
     if not resumed:
         part.unlink(missing_ok=True)
     how = os.O_APPEND if resumed else os.O_CREAT | os.O_EXCL

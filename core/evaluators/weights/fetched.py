@@ -57,10 +57,7 @@ class Place:
 
     def files(self) -> tuple[Path, ...]:
         """Every file that is loaded, in the catalogue's order; for a folder of the user's own, all that it holds.
-
-        Raises:
-            NotAvailable: if one is missing.
-        """
+        Raises NotAvailable if one is missing."""
         if self.missing:
             raise NotAvailable(f"{self.weights.title}: no {', '.join(self.missing)} at {self.path}")
         if self.path.is_file():
@@ -70,10 +67,7 @@ class Place:
 
     def digest(self) -> str:
         """sha256 of the file, or over names and hashes of the folder's files, after checking what is published.
-
-        Raises:
-            NotAvailable: if a file is missing, or is not the one that the publisher describes.
-        """
+        Raises NotAvailable if a file is missing, or is not the one that the publisher describes."""
         files = self.files()
         hashes = {path: known_sha256(path) for path in files}
         for path, found in hashes.items():
@@ -118,10 +112,7 @@ def places(entry: Description, at: Path | None = None) -> tuple[Place, ...]:
 
 def optional_places(entry: Description, at: Path | None = None) -> tuple[Place, ...]:
     """Where each set of weights lies that an evaluator can do without; its files may be missing.
-
-    Args:
-        at: a folder of the user's own that may hold them; what it lacks is looked for in the usual place.
-    """
+    ``at``: a folder of the user's own that may hold them; what it lacks is looked for in the usual place."""
     found = []
     for known in optional_sets(entry):
         own = None if at is None else optional_within(known, at)
@@ -179,10 +170,7 @@ def availability(entry: Description, at: Path | None = None) -> Availability:
 
 def numbered_parts(folder: Path) -> tuple[str, ...]:
     """Files that the index of weights in several parts names; empty where the folder has no index.
-
-    Raises:
-        NotAvailable: if the index is damaged, or names anything but files of its folder.
-    """
+    Raises NotAvailable if the index is damaged, or names anything but files of its folder."""
     path = next((folder / name for name in (INDEX, OLD_INDEX) if (folder / name).is_file()), None)
     if path is None:
         return ()
@@ -204,10 +192,7 @@ def command(entry: Description, known: Weights) -> str:
 
 def kept() -> dict[str, Path]:
     """Paths of the user's own: of a set of weights by its id, of a further checkpoint by ``name@label``.
-
-    Raises:
-        InvalidInput: if the file that lists them is damaged.
-    """
+    Raises InvalidInput if the file that lists them is damaged."""
     path = settings.weights_dir() / KEPT
     if not path.is_file():
         return {}
@@ -222,10 +207,7 @@ def keep(name: str, path: Path) -> None:
 
 def checked_label(label: str) -> str:
     """Return a label that may stand behind an ``@``.
-
-    Raises:
-        InvalidInput: for one that holds anything but letters, digits and ``. _ + -``, or marks imported scores.
-    """
+    Raises InvalidInput for one that holds anything but letters, digits and ``. _ + -``, or marks imported scores."""
     if label == MARK:
         raise InvalidInput(f"the label {MARK!r} marks imported scores; choose another")
     if not _LABEL.match(label):
@@ -310,8 +292,5 @@ class Published(Evaluator):
     @classmethod
     def try_optional(cls, place: Place) -> None:
         """Load a set of weights that it can do without, by itself, to see that it can be used.
-
-        Raises:
-            NotAvailable: if a file is missing, damaged, or of another network.
-        """
+        Raises NotAvailable if a file is missing, damaged, or of another network."""
         place.digest()

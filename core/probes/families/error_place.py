@@ -55,10 +55,7 @@ _MOST_DENIED = 24
 
 def relations_of(item: Item) -> tuple[str, ...]:
     """Every true relation of two things of a composed scene, said both ways, in English.
-
-    Raises:
-        ProbeRejected: ``not-composed`` where the item is no such scene.
-    """
+    Raises ProbeRejected ``not-composed`` where the item is no such scene."""
     said = list[str]()
     for kind, (one, other) in WAYS.items():
         try:

@@ -74,10 +74,7 @@ def backwards(scene: Scene, subject: Subject, rng: np.random.Generator) -> Varia
 
 def _frames(scene: Scene, *, least: int = 1) -> np.ndarray:
     """The frames of a video, uint8 [T, H, W, 3].
-
-    Raises:
-        ProbeRejected: where the item is a picture, or has too few frames.
-    """
+    Raises ProbeRejected where the item is a picture, or has too few frames."""
     if not scene.item.frames:
         raise ProbeRejected("no-frames", f"item {scene.item.id!r} is a picture and no video")
     if len(scene.pixels) < least:

@@ -30,12 +30,9 @@ SIDES = {"left": 0.25, "right": 0.75}
 
 def find_place_on_ground(scene: Scene, side: str, rng: np.random.Generator) -> Place:
     """Find where the object goes: as Algorithm 1, but along its own ground line.
-
-    Raises:
-        ProbeRejected: ``no-ground`` where it does not stand or its background has no ground; ``too-large`` where the
-            way is shorter than LEAST_ROOM of the width; ``collision`` after TRIES tries, each drawn nearer to where
-            the object came from.
-    """
+    Raises ProbeRejected ``no-ground`` where it does not stand or its background has no ground; ``too-large`` where the
+    way is shorter than LEAST_ROOM of the width; ``collision`` after TRIES tries, each drawn nearer to where the object
+    came from."""
     shown = groundless().get(scene.item.backdrop)
     if shown is not None:
         raise ProbeRejected(
@@ -73,10 +70,7 @@ def find_place_on_ground(scene: Scene, side: str, rng: np.random.Generator) -> P
 @cache
 def groundless(path: Path | None = None) -> Mapping[str, str]:
     """Read which backgrounds have no ground: name -> what they show instead.
-
-    Raises:
-        InvalidInput: naming the line that says neither yes nor no, stands twice, or does not say what is shown.
-    """
+    Raises InvalidInput naming the line that says neither yes nor no, stands twice, or does not say what is shown."""
     found: dict[str, str | None] = {}
     for row in read_table(path or backdrops_path("ground.csv"), ("backdrop", "ground", "shows")):
         name = row.required("backdrop")

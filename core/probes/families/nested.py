@@ -32,11 +32,8 @@ SHARE, PLACE = f"{FAMILY}:share", f"{FAMILY}:place"
 
 def nested_captions(item: Item) -> tuple[str, str]:
     """Write both captions of an item, the longer one last.
-
-    Raises:
-        ProbeRejected: ``no-label`` without a label; ``not-composed`` where nobody knows by construction how much of the
-            picture the object takes and where it is.
-    """
+    Raises ProbeRejected ``no-label`` without a label; ``not-composed`` where nobody knows by construction how much of
+    the picture the object takes and where it is."""
     label, mask = item_label(item), item.mask
     place = _grammar().places.get(item.backdrop)
     if mask is None or not mask.area or place is None:

@@ -40,10 +40,7 @@ Make = Callable[[Item, np.random.Generator], tuple[str, Facts]]
 
 def drawn_labels(item: Item, rng: np.random.Generator) -> list[str]:
     """Draw three annotated categories of an item, in the order of their mention.
-
-    Raises:
-        ProbeRejected: ``few-objects`` where fewer are annotated.
-    """
+    Raises ProbeRejected ``few-objects`` where fewer are annotated."""
     item_label(item)
     found = sorted(annotated(item))
     if len(found) < MOST:
@@ -83,10 +80,7 @@ class Sized:
 
 def drawn_sizes(item: Item, rng: np.random.Generator, *, least: float) -> Sized:
     """Draw two annotated categories whose areas differ by more than ``least`` square pixels.
-
-    Raises:
-        ProbeRejected: ``few-objects`` below two categories, ``similar-size`` where none differ enough.
-    """
+    Raises ProbeRejected ``few-objects`` below two categories, ``similar-size`` where none differ enough."""
     item_label(item)
     sizes = areas(item)
     if len(sizes) < 2:

@@ -59,11 +59,8 @@ Pair = tuple[str, str]
 
 def related(item: Item, kind: str) -> tuple[Pair, ...]:
     """Things of a composed scene of which the first stands left of, above or in front of the second; by name.
-
-    Raises:
-        ProbeRejected: ``not-composed`` where not every copy of every thing is known; ``no-relation`` where no two
-            things stand clear of each other so.
-    """
+    Raises ProbeRejected ``not-composed`` where not every copy of every thing is known; ``no-relation`` where no two
+    things stand clear of each other so."""
     if item.corpus not in SCENE_CORPORA or item.label is None or item.box is None:
         raise ProbeRejected("not-composed", f"item {item.id!r} is no composed scene, whose things are all known")
     found = dict[str, list[Box]]()
@@ -107,9 +104,7 @@ def patterns() -> Mapping[str, Row]:
 
 def sentence(relation: str, pair: Pair, language: str) -> str:
     """Say in a language what the first thing is to the second.
-
-    Raises:
-        ProbeRejected: ``no-noun`` where the demo corpus' list of nouns lacks one.
+    Raises ProbeRejected ``no-noun`` where the demo corpus' list of nouns lacks one.
 
     Example:
         >>> sentence("left", ("dog", "hen"), "en"), sentence("left", ("dog", "hen"), "fr")

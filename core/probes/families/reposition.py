@@ -50,9 +50,7 @@ def find_place(scene: Scene, anchor: str, rng: np.random.Generator) -> Place:
     1. Translate the object's centroid to the anchor, pulled in so that the object's box stays inside the image.
     2. While it leaves the image or covers another annotated instance, draw a place between the anchor and the
        image's centre, in the k-th try up to k / TRIES of the way on each axis, so the centroid stays in its quadrant.
-
-    Raises:
-        ProbeRejected: ``too-large`` where the object leaves too little room to move; ``collision`` after TRIES tries.
+    Raises ProbeRejected ``too-large`` where the object leaves too little room to move; ``collision`` after TRIES tries.
     """
     cutout = scene.cutout
     height, width = scene.pixels.shape[:2]

@@ -63,10 +63,7 @@ def tail_of_length(tail: str, unit: str, length: int) -> str:
 
 def last_noun_phrase(caption: str) -> str:
     """Return the last noun phrase of an English caption with its determiner, without signs.
-
-    Raises:
-        ProbeRejected: ``few-nouns`` where it has none.
-    """
+    Raises ProbeRejected ``few-nouns`` where it has none."""
     found = words(caption)
     phrases = noun_phrases(found, "en")
     if not phrases:

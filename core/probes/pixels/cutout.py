@@ -130,8 +130,6 @@ def bg_delta(before: np.ndarray, after: np.ndarray, cutout: Cutout, right: int, 
 
     Args:
         before, after: uint8 RGB [H, W, 3], I and I′; a channel counts in [0, 1] and the three are added.
-        cutout: the object, at its place in I.
-        right, down: how far it was moved in I′, in pixels.
 
     Returns:
         A number in [0, 3]; NaN where no pixel is farther than BACKGROUND_REACH from both places.
@@ -153,8 +151,6 @@ def seam_energy(pixels: np.ndarray, cutout: Cutout, right: int = 0, down: int = 
 
     Args:
         pixels: uint8 RGB [H, W, 3].
-        cutout: the object, at its place in the original.
-        right, down: how far it was moved in ``pixels``.
 
     Returns:
         A number ≥ 0; NaN where the ring is empty.
@@ -175,11 +171,6 @@ def fill_ratio(after: np.ndarray, cutout: Cutout, right: int, down: int) -> floa
 
     BGΔ leaves out what the fill reaches, so it cannot see a smear; this looks at nothing else.
 
-    Args:
-        after: uint8 RGB [H, W, 3], I′.
-        cutout: the object, at its place in I.
-        right, down: how far it was moved in I′, in pixels.
-
     Returns:
         A number ≥ 0; 1: as sharp as around, below 1: smoother. NaN where the object covers its old place, or the
         rim is empty or without any gradient.
@@ -192,9 +183,6 @@ def texture_ratio(after: np.ndarray, cutout: Cutout, right: int, down: int) -> f
 
     The windows see the hole alone and the rim alone (:func:`~core.probes.pixels.inpainting.local_variance`), so an
     edge between the two, which :func:`fill_ratio` counts as sharpness of the fill, adds nothing here.
-
-    Args:
-        after, cutout, right, down: as of :func:`fill_ratio`.
 
     Returns:
         A number ≥ 0; 1: as textured as around, below 1: flatter. NaN as of :func:`fill_ratio`.

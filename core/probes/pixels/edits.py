@@ -69,9 +69,7 @@ def rotation_matrix(degrees: float, width: int, height: int) -> np.ndarray:
 
     That of a quarter turn holds whole numbers, so that each pixel comes to lie on one: where the sides differ by an odd
     number, half a pixel would have a mask lose columns.
-
-    Raises:
-        InvalidInput: if the angle is not finite.
+    Raises InvalidInput if the angle is not finite.
     """
     if not math.isfinite(degrees):
         raise InvalidInput(f"degrees must be a finite angle, got {degrees!r}")
@@ -127,10 +125,7 @@ def zoom(pixels: np.ndarray, factor: float) -> np.ndarray:
 
 def zoom_matrix(factor: float, width: int, height: int) -> np.ndarray:
     """Return the float64 [2, 3] matrix that takes a pixel (x, y) of the image to its place after :func:`zoom`.
-
-    Raises:
-        InvalidInput: if the factor is below 1 or not finite.
-    """
+    Raises InvalidInput if the factor is below 1 or not finite."""
     if not (math.isfinite(factor) and factor >= 1):
         raise InvalidInput(f"the factor of a zoom must be at least 1, got {factor!r}")
     middle = (width - 1) / 2, (height - 1) / 2
@@ -139,14 +134,7 @@ def zoom_matrix(factor: float, width: int, height: int) -> np.ndarray:
 
 def brighten(pixels: np.ndarray, factor: float) -> np.ndarray:
     """Multiply the values of an image, rounded and kept within 0 to 255.
-
-    Args:
-        pixels: uint8 RGB [H, W, 3].
-        factor: 1 changes nothing; below 1 it darkens.
-
-    Raises:
-        InvalidInput: if the factor is not positive.
-    """
+    ``factor``: 1 changes nothing; below 1 it darkens. Raises InvalidInput if the factor is not positive."""
     check_rgb(pixels)
     if not (math.isfinite(factor) and factor > 0):
         raise InvalidInput(f"the factor of the brightness must be positive, got {factor!r}")
@@ -165,7 +153,6 @@ def jpeg(pixels: np.ndarray, *, quality: int = JPEG_QUALITY, chroma: str = "4:2:
     """Encode an image as JPEG and decode it again.
 
     Args:
-        pixels: uint8 RGB [H, W, 3].
         quality: 1 to 100.
         chroma: of CHROMA.
 
@@ -191,10 +178,7 @@ def jpeg(pixels: np.ndarray, *, quality: int = JPEG_QUALITY, chroma: str = "4:2:
 
 def resize_and_back(pixels: np.ndarray, *, scale: float = RESIZE_SCALE) -> np.ndarray:
     """Resize an image by a factor and then to its own size again, bicubic both ways.
-
-    Raises:
-        InvalidInput: if the scale is not positive.
-    """
+    Raises InvalidInput if the scale is not positive."""
     check_rgb(pixels)
     if not (math.isfinite(scale) and scale > 0):
         raise InvalidInput(f"scale must be positive, got {scale!r}")

@@ -426,10 +426,7 @@ MOST_BYTES = 64 * 2**20
 
 class Plates:
     """Plates by picture and mask; safe to share between threads, which may make one plate twice and keep it once.
-
-    Args:
-        most_bytes: of pixels that are kept.
-    """
+    ``most_bytes``: of pixels that are kept."""
 
     def __init__(self, most_bytes: int = MOST_BYTES) -> None:
         self._most = most_bytes
@@ -438,10 +435,7 @@ class Plates:
 
     def get(self, pixels: np.ndarray, mask: np.ndarray, others: np.ndarray, fill: Fill) -> Plate:
         """Return the plate of :func:`core.probes.pixels.inpainting.clean_plate`; its pixels are read-only.
-
-        Raises:
-            ProbeRejected: as it does; a rejection is not kept.
-        """
+        Raises ProbeRejected as it does; a rejection is not kept."""
         key = _key(pixels, mask, others, fill)
         with self._lock:
             if key in self._kept:

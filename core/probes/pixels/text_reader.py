@@ -76,10 +76,7 @@ class Line(NamedTuple):
 
 class TextReader:
     """Reads the text in pictures; safe to share between threads, which take turns.
-
-    Raises:
-        NotAvailable: where the package is not here, is another version than the pinned one, or has other models.
-    """
+    Raises NotAvailable where the package is not here, is another version than the pinned one, or has other models."""
 
     def __init__(self) -> None:
         if reason := lacking():
@@ -96,10 +93,7 @@ class TextReader:
 
     def lines(self, pixels: np.ndarray) -> tuple[Line, ...]:
         """Every line that is found, of any confidence; the same picture is read once.
-
-        Args:
-            pixels: uint8 RGB [H, W, 3].
-        """
+        ``pixels``: uint8 RGB [H, W, 3]."""
         key = pixel_hash(pixels)
         with self._alone:
             if key not in self._kept:
@@ -124,11 +118,7 @@ class TextReader:
 
 @cache
 def text_reader() -> TextReader:
-    """The reader of this process, loaded once.
-
-    Raises:
-        NotAvailable: see :class:`TextReader`.
-    """
+    """The reader of this process, loaded once. Raises NotAvailable, see :class:`TextReader`."""
     return TextReader()
 
 

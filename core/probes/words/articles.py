@@ -72,7 +72,6 @@ def placed(
     """Write a caption with its noun phrases in another order, the articles before them fitted, all else as it stands.
 
     Args:
-        found: the words of the caption.
         phrases: where the noun phrases stand.
         order: for each place, which of the phrases comes there.
         nouns: for each place, how that is said there.
@@ -218,7 +217,6 @@ def agreed(own: Article, here: Article, noun: str, language: str) -> str:
     Args:
         own: what stands before the noun.
         here: what stands at the place.
-        noun: the noun.
         language: de, fr or es.
     """
     row = (language, *here.cells[0][:2])

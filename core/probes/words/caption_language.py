@@ -44,11 +44,7 @@ def is_english(caption: str) -> bool:
 
 @lru_cache(maxsize=20_000)
 def reads_as(caption: str, language: str) -> bool:
-    """Whether a caption may be in a language; where nothing tells, it may.
-
-    Args:
-        caption: the text; tags and addresses in it are passed over.
-        language: one of en, de, fr, es, ja.
+    """Whether a caption may be in a language; where nothing tells, it may. ``language``: one of en, de, fr, es, ja.
 
     Example:
         >>> reads_as("A dog sleeps on the bed.", "de"), reads_as("Man wearing red hat", "en")
@@ -115,9 +111,7 @@ def changed_words(before: Sequence[str], after: Sequence[str]) -> int:
 
 def check_language(subject: Subject, known: Sequence[str] = LANGUAGES) -> str:
     """Return the language of a caption.
-
-    Raises:
-        ProbeRejected: ``language-not-edited`` where no rule for it is known, or where the caption reads as another's.
+    Raises ProbeRejected ``language-not-edited`` where no rule for it is known, or where the caption reads as another's.
     """
     if subject.language not in known:
         raise ProbeRejected(
@@ -130,10 +124,6 @@ def check_language(subject: Subject, known: Sequence[str] = LANGUAGES) -> str:
 
 
 def check_english(subject: Subject) -> str:
-    """Return the caption, which must be English.
-
-    Raises:
-        ProbeRejected: ``language-not-edited`` for another language.
-    """
+    """Return the caption, which must be English. Raises ProbeRejected ``language-not-edited`` for another language."""
     check_language(subject, (ENGLISH,))
     return subject.caption

@@ -202,10 +202,7 @@ class Word:
 
 def words(caption: str, language: str = "en") -> tuple[Word, ...]:
     """Split a caption: at blanks; in Japanese into the words of janome's dictionary (IPADIC).
-
-    Raises:
-        InvalidInput: for a language other than :data:`LANGUAGES`.
-    """
+    Raises InvalidInput for a language other than :data:`LANGUAGES`."""
     if language not in LANGUAGES:
         raise InvalidInput(f"captions can be edited in {', '.join(LANGUAGES)}, got language {language!r}")
     if language == "ja":
@@ -359,9 +356,7 @@ def holds_clause(caption: str, *, sure: bool = False) -> bool:
     A clause holds a finite verb: a word of the dictionary's verbs that is no noun where it stands, no adjective or
     adverb, no infinitive, and has not the ending of a participle. A rule, not a parser: a phrase with a relative clause
     counts as one.
-
-    Args:
-        sure: whether a form that may be a participle is none: *a very well made bed*, *a man hit a ball*.
+    ``sure``: whether a form that may be a participle is none: *a very well made bed*, *a man hit a ball*.
     """
     found = words(caption)
     texts = [word.core.casefold() for word in found]

@@ -37,7 +37,6 @@ def noun_at(text: str, position: int) -> tuple[int, str, str] | None:
     """Read the longest known noun that begins at a place of a text.
 
     Args:
-        text: a caption.
         position: where the noun's first word begins; blanks alone part its words.
 
     Returns:
@@ -255,10 +254,7 @@ def looked_for(names: frozenset[str]) -> frozenset[str]:
 
 def another_kind(item: Item, rng: np.random.Generator) -> str:
     """Draw a category that is absent, among the surest, of a supercategory that nothing annotated belongs to.
-
-    Raises:
-        ProbeRejected: ``no-absent-category`` where every supercategory is there, or nothing is annotated.
-    """
+    Raises ProbeRejected ``no-absent-category`` where every supercategory is there, or nothing is annotated."""
     kinds = {vocabulary().get(label) for label in annotated(item)} | {item.category}
     found = tuple(label for label in absent(item) if vocabulary()[label] not in kinds and label != "person")
     if not found or not annotated(item):

@@ -52,13 +52,7 @@ class _Place:
 
 
 class Exchange:
-    """The nouns of a caption in other orders.
-
-    Args:
-        found: the words of the caption.
-        phrases: where its nouns stand.
-        language: of LANGUAGES.
-    """
+    """The nouns of a caption in other orders. ``language``: of LANGUAGES."""
 
     def __init__(self, found: Sequence[Word], phrases: Sequence[Phrase], language: str) -> None:
         phrases = tuple(_whole(found, phrases)) if language == "en" else phrases
@@ -89,10 +83,7 @@ class Exchange:
 
     def written(self, order: Sequence[int]) -> list[str]:
         """The words of the caption with its nouns in an order; none where one cannot stand so, or the same is said.
-
-        Args:
-            order: for each place, which of the nouns comes there.
-        """
+        ``order``: for each place, which of the nouns comes there."""
         nouns = [self._said(noun, place) for place, noun in enumerate(order)]
         if len(nouns) < len(self._places) or not all(nouns) or self._reading(nouns) == self._now:
             return []

@@ -81,10 +81,7 @@ PHRASE, SENTENCE, ANY = "phrase", "sentence", "any"
 @dataclass(frozen=True, slots=True)
 class Wrapper:
     """Words around a caption that say that there is a picture, and nothing of what it shows.
-
-    Args:
-        takes: PHRASE, where the caption must be a noun phrase, SENTENCE, where it must be a sentence, or ANY.
-    """
+    ``takes``: PHRASE, where the caption must be a noun phrase, SENTENCE, where it must be a sentence, or ANY."""
 
     name: str
     takes: str
@@ -114,10 +111,7 @@ class Wrapper:
 @cache
 def wrappers(path: Path | None = None) -> tuple[Wrapper, ...]:
     """Read ``assets/surface/wrappers.csv``, the shortest first.
-
-    Raises:
-        InvalidInput: naming the line that adds no word, or stands twice.
-    """
+    Raises InvalidInput naming the line that adds no word, or stands twice."""
     found: dict[str, Wrapper] = {}
     for row in read_table(path or surface_path("wrappers.csv"), ("name", "takes", "before", "after")):
         wrapper = Wrapper(

@@ -47,9 +47,7 @@ def clean_label(label: str) -> str:
 
     A word keeps its capitals where it is a name or an abbreviation: where the dictionary does not know it in lower
     case, and in a label of several words where it is written in three capitals at most.
-
-    Raises:
-        InvalidInput: if nothing is left.
+    Raises InvalidInput if nothing is left.
 
     Example:
         >>> clean_label("traffic_light"), clean_label("CAR"), clean_label("African Elephant"), clean_label("TV")
@@ -118,10 +116,7 @@ def singular(word: str, *, counted: bool = False) -> str:
 
     By the dictionary, and by the ``inflect`` package where that does not know the word. Of two singulars that the
     dictionary has, the one in -f: *leaves* of a tree.
-
-    Args:
-        word: the noun.
-        counted: whether it is several of one thing for sure: *two glasses*, *glasses of water*.
+    ``counted``: whether it is several of one thing for sure: *two glasses*, *glasses of water*.
 
     Example:
         >>> [singular(word) for word in ("leaves", "oxen", "pants", "buses", "bus")]

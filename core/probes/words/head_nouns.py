@@ -56,12 +56,7 @@ class Tagger(Protocol):
 
     def modified(self, caption: str, start: int, end: int, *, noun: bool) -> ObjectNoun | None:
         """The object noun that a word modifies, None where it modifies none.
-
-        Args:
-            caption: the text.
-            start, end: where the word stands in it.
-            noun: whether the word is a noun that is used as a modifier (*a luxury car*), not an adjective.
-        """
+        ``noun``: whether the word is a noun that is used as a modifier (*a luxury car*), not an adjective."""
         ...
 
     def head(self, caption: str) -> ObjectNoun | None:

@@ -108,7 +108,6 @@ def noun_place(caption: str, label: str) -> NounPlace:
     """Find where an English sentence names an object.
 
     Args:
-        caption: the sentence.
         label: the object's noun in the singular; an article before it is passed over.
 
     Raises:
@@ -223,10 +222,6 @@ def length_matched_in(
     """Name the neutral control whose insertion into the same caption is the closest in length to the modified one.
 
     Args:
-        caption: as it was written.
-        modified: with a modifier of the family.
-        label: the object's.
-        family_name: of the lexicon.
         count_tokens: see :func:`core.probes.words.templates.length_matched`.
 
     Returns:

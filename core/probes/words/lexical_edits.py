@@ -31,10 +31,7 @@ from core.probes.words.changing_places import Exchange
 
 def drop_nouns(found: Sequence[Word], language: str) -> list[str]:
     """Leave every noun out; signs beside it go with it.
-
-    Raises:
-        ProbeRejected: ``few-nouns`` where the caption has none, or nothing else.
-    """
+    Raises ProbeRejected ``few-nouns`` where the caption has none, or nothing else."""
     phrases = _nouns(found, language, least=1)
     gone = {index for first, last in phrases for index in range(first, last + 1)}
     if len(gone) == len(found):
@@ -44,10 +41,7 @@ def drop_nouns(found: Sequence[Word], language: str) -> list[str]:
 
 def repeat_first_noun(found: Sequence[Word], language: str) -> list[str]:
     """Say the first noun once more before the last word.
-
-    Raises:
-        ProbeRejected: ``few-nouns`` where the caption has none.
-    """
+    Raises ProbeRejected ``few-nouns`` where the caption has none."""
     phrases = _nouns(found, language, least=1)
     end = max(index for index, word in enumerate(found) if any(sign.isalnum() for sign in word.core))
     texts, noun = [word.text for word in found], core_text(found, *phrases[0], language)
@@ -58,9 +52,7 @@ def repeat_first_noun(found: Sequence[Word], language: str) -> list[str]:
 
 def swap_first_and_last_noun(found: Sequence[Word], language: str) -> list[str]:
     """Let the first and the last noun change places, each in the other's number, the articles before them fitted.
-
-    Raises:
-        ProbeRejected: ``few-nouns`` where there is one, one cannot stand in the other's place, or it says the same.
+    Raises ProbeRejected ``few-nouns`` where there is one, one cannot stand in the other's place, or it says the same.
     """
     phrases = _nouns(found, language, least=2)
     exchange = Exchange(found, phrases, language)
@@ -136,9 +128,7 @@ def substitute(caption: str, rng: np.random.Generator, *, language: str = "en", 
 
     What a noun is in each language: :func:`core.probes.words.caption_words.whole_phrases`; which of them may change
     places: :mod:`core.probes.words.changing_places`. ``share`` plays no part.
-
-    Raises:
-        ProbeRejected: code ``few-nouns``, where fewer than two may.
+    Raises ProbeRejected code ``few-nouns``, where fewer than two may.
     """
     return join(substituted(words(caption, language), rng, language, share), language)
 
@@ -196,10 +186,7 @@ def substituted(
     names: Sequence[str] = (),
 ) -> list[str]:
     """The words of :func:`substitute`; a noun of several words is one of them.
-
-    Args:
-        names: what changes places, as the caption says it; empty: the nouns that are found.
-    """
+    ``names``: what changes places, as the caption says it; empty: the nouns that are found."""
     phrases = named_phrases(found, names, language) if names else whole_phrases(found, language)
     exchange = Exchange(found, phrases, language)
     for _ in range(_TRIES):

@@ -61,7 +61,6 @@ def mentions(caption: str, further: Mapping[Name, tuple[str, str]] | None = None
     """Find every mention, the longest name first at each place.
 
     Args:
-        caption: in English.
         further: names beside the categories' own, each with its category and its singular
             (:func:`core.probes.words.categories.also_called`).
     """
@@ -81,10 +80,7 @@ def mentions(caption: str, further: Mapping[Name, tuple[str, str]] | None = None
 
 def target_mentions(item: Item, caption: str) -> tuple[Mention, ...]:
     """Mentions of categories that are annotated in the item.
-
-    Raises:
-        ProbeRejected: ``no-mention`` where there is none.
-    """
+    Raises ProbeRejected ``no-mention`` where there is none."""
     further = also_called(item)
     there = annotated(item).keys() | {label for label, _ in further.values()}
     found = tuple(each for each in mentions(caption, further) if each.label in there)
@@ -224,8 +220,6 @@ def place_named(caption: str, language: str, places: Iterable[str], *, moving: b
     """Return the first word of a caption that names one of some places; empty where none does.
 
     Args:
-        caption: of a person.
-        language: ISO 639-1 code.
         places: of PLACES.
         moving: whether the way of a motion counts too: beside a video.
 

@@ -71,8 +71,6 @@ class NaturalCaption:
         text: the caption as it was written.
         start, end: where the modifier stands in it.
         modifier: the lexicon's entry.
-        noun: the noun it modifies, singular, lower case.
-        category: the noun's category.
     """
 
     text: str
@@ -104,12 +102,7 @@ class NaturalCaption:
 
 def find(item: Item, owner: Family, reader: Tagger | None = None) -> NaturalCaption | None:
     """Return the first English caption of an item that one modifier of a family can be replaced in.
-
-    Args:
-        item: with its captions.
-        owner: the family.
-        reader: says what modifies what; None: the rules.
-    """
+    ``reader``: says what modifies what; None: the rules."""
     return next((found for text in item.captions.get("en", ()) if (found := find_in(text, owner, reader))), None)
 
 

@@ -102,11 +102,9 @@ def negate(caption: str) -> Negation:
     4. *fronted*: one of the above, after a phrase of place and its comma: ``On the left, a dog sleeps`` → ``On the
        left, no dog sleeps``. As exact as the rule is where the place is definite; of *on a bed* there may be another
        bed, so it is presumed.
-
-    Raises:
-        ProbeRejected: ``already-negated`` where a negative word is in it; ``no-negation`` where no rule fits: the
-            verb stands in a clause beside the main one, two phrases are joined at the beginning, a name or *the*
-            begins a caption without an auxiliary, or it says what may be.
+    Raises ProbeRejected ``already-negated`` where a negative word is in it; ``no-negation`` where no rule fits: the
+    verb stands in a clause beside the main one, two phrases are joined at the beginning, a name or *the* begins a
+    caption without an auxiliary, or it says what may be.
     """
     if _NEGATIVE.search(caption):
         raise ProbeRejected("already-negated", f"{caption!r} holds a negative word, so a second one may undo it")

@@ -92,11 +92,7 @@ class Family:
         return tuple(word for word in self.words if word.control)
 
     def get(self, word: str) -> Modifier:
-        """Return a modifier or control by its word.
-
-        Raises:
-            UnknownName: if the family has no such word.
-        """
+        """Return a modifier or control by its word. Raises UnknownName if the family has no such word."""
         for each in self.words:
             if each.word == word:
                 return each
@@ -106,19 +102,12 @@ class Family:
 
 def families() -> Mapping[str, Family]:
     """The families that come with Invariscope, by name, in the order of the file.
-
-    Raises:
-        InvalidInput: where a table has been edited into something that cannot be read.
-    """
+    Raises InvalidInput where a table has been edited into something that cannot be read."""
     return read_families(lexicon_path("families.csv"), lexicon_path("societal.csv"))
 
 
 def family(name: str) -> Family:
-    """Return one family.
-
-    Raises:
-        UnknownName: if there is none of that name.
-    """
+    """Return one family. Raises UnknownName if there is none of that name."""
     known = families()
     if name not in known:
         raise UnknownName(f"no societal family is named {name!r}; known: {', '.join(known)}")
@@ -127,11 +116,7 @@ def family(name: str) -> Family:
 
 @cache
 def read_families(families_path: Path, modifiers_path: Path) -> Mapping[str, Family]:
-    """Read and check the two tables.
-
-    Raises:
-        InvalidInput: with the file, the line and the remedy.
-    """
+    """Read and check the two tables. Raises InvalidInput with the file, the line and the remedy."""
     heads: dict[str, Row] = {}
     for row in read_table(families_path, _FAMILY_COLUMNS):
         if heads.setdefault(row.required("family"), row) is not row:
@@ -232,11 +217,7 @@ def rule_out(every: tuple[Rule, ...], modifier: Modifier, category: str | None, 
 
 @cache
 def rules(path: Path) -> tuple[Rule, ...]:
-    """Read and check ``compatibility.csv``.
-
-    Raises:
-        InvalidInput: with the file, the line and the remedy.
-    """
+    """Read and check ``compatibility.csv``. Raises InvalidInput with the file, the line and the remedy."""
     rows = read_table(path, _COLUMNS)
     found = tuple(_rule(row, families()) for row in rows)
     controls = {word.word for each in families().values() for word in each.controls}
@@ -305,12 +286,6 @@ class RejectedPair:
 def screen(label: str | None, category: str | None, family_name: str, word: str) -> Rejection | None:
     """Decide on one modifier or control before one noun.
 
-    Args:
-        label: noun of the object, None or blank where the item has none.
-        category: harmonised category, None where it is unknown.
-        family_name: a family of the lexicon, e.g. ``emotion``.
-        word: a modifier or a control of that family, e.g. ``angry``.
-
     Returns:
         None where the pair is accepted, else the rejection: pair, code (of :mod:`core.probes.rejections`) and sentence.
 
@@ -345,7 +320,6 @@ def rejected_pairs(items: Iterable[Item], *, defaults_only: bool = False) -> tup
     """List every pair that the screen keeps out of a set of items.
 
     Args:
-        items: items of a corpus; each distinct (label, category) is screened once.
         defaults_only: leave out the families that only targeted probes use.
 
     Returns:

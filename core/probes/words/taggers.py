@@ -82,11 +82,8 @@ def _ending_noun(caption: str, position: int) -> ObjectNoun | None:
 @cache
 def tagger(name: str) -> Tagger:
     """Return a tagger.
-
-    Raises:
-        UnknownName: for a name that is not of TAGGERS.
-        NotAvailable: where its packages are not here, with the command that installs them.
-    """
+    Raises UnknownName for a name that is not of TAGGERS; NotAvailable where its packages are not here, with the command
+    that installs them."""
     if name == RULES:
         return Rules()
     if name == SPACY:
@@ -119,10 +116,7 @@ _Parsed = tuple[dict[int, ObjectNoun], dict[tuple[int, int], tuple[str, int]], O
 
 class SpacyTagger:
     """Reads captions by spaCy's small English model.
-
-    Raises:
-        NotAvailable: where spaCy or its model is not here, or is another version than the pinned one.
-    """
+    Raises NotAvailable where spaCy or its model is not here, or is another version than the pinned one."""
 
     name = SPACY
     single = True
@@ -213,10 +207,7 @@ def lacking() -> str:
 
 def model_digest() -> str:
     """sha256 over name and bytes of every file of the model's package, in order; nothing of it is run.
-
-    Raises:
-        NotAvailable: where the package is not here as a folder of files.
-    """
+    Raises NotAvailable where the package is not here as a folder of files."""
     spec = find_spec(MODEL)
     if spec is None or spec.origin is None:
         raise NotAvailable(f"the package {MODEL} is not here as a folder of files: {INSTALL}")

@@ -28,10 +28,7 @@ from core.probes.words.screening import Modifier, accepted_controls
 
 
 def base_caption(label: str) -> str:
-    """Return the bare caption of a label.
-
-    Raises:
-        InvalidInput: if the label is empty.
+    """Return the bare caption of a label. Raises InvalidInput if the label is empty.
 
     Example:
         >>> base_caption("umbrella"), base_caption("scissors"), base_caption("broccoli")
@@ -42,13 +39,8 @@ def base_caption(label: str) -> str:
 
 def attribute_caption(label: str, adjective: str) -> str:
     """Return the caption of a label with one modifier before it.
-
-    Args:
-        label: noun of the object, as the corpus names it.
-        adjective: adjective, or noun used attributively, in the casing of the lexicon.
-
-    Raises:
-        InvalidInput: if either is empty.
+    ``adjective``: adjective, or noun used attributively, in the casing of the lexicon.
+    Raises InvalidInput if either is empty.
 
     Example:
         >>> attribute_caption("umbrella", "plain"), attribute_caption("bed", "African")
@@ -66,9 +58,6 @@ def length_matched(
     then first in the alphabet. Controls that the screen keeps away from this noun do not compete.
 
     Args:
-        family: a family of the lexicon, e.g. ``cultural``.
-        caption: the modified caption.
-        label: the noun that it was made of.
         count_tokens: counts the tokens of a caption by the evaluator's own tokenizer; may return None.
 
     Returns:
@@ -102,7 +91,6 @@ def closest_control(
 
     Args:
         controls: at least one.
-        caption: the modified caption.
         write: makes the caption of a control's word.
         count_tokens: as there.
     """
@@ -122,11 +110,7 @@ def _token_distance(caption: str, control: str, count_tokens: Callable[[str], in
 
 
 def item_label(item: Item) -> str:
-    """Return the label of an item.
-
-    Raises:
-        ProbeRejected: ``no-label`` where it has none.
-    """
+    """Return the label of an item. Raises ProbeRejected ``no-label`` where it has none."""
     if item.label is None or not item.label.split():
         raise ProbeRejected("no-label", f"item {item.id!r} has no label, so no caption can be made of the template")
     return item.label
@@ -151,7 +135,6 @@ def template_words(label: str, category: str | None, language: str) -> TemplateW
     """Write the template of a label and its negation.
 
     Args:
-        label: as the corpus names the object.
         category: harmonised; says in Japanese whether the object is alive, and which of two things of one name it is.
         language: en, de, fr, es or ja.
 
@@ -245,10 +228,7 @@ def denied_objects(labels: Sequence[str]) -> str:
 
 def shuffled_objects(labels: Sequence[str], keys: Sequence[float]) -> str:
     """Name objects with the words in another order.
-
-    Args:
-        keys: one for *there*, the verb, each object in turn, and *and*; the words are sorted by them.
-    """
+    ``keys``: one for *there*, the verb, each object in turn, and *and*; the words are sorted by them."""
     tokens = _tokens(labels)
     places = [0, 1, *(2 + index for index in range(len(labels)))]
     if len(labels) > 1:

@@ -98,9 +98,7 @@ def whole_name(found: Sequence[Word], nouns: set[int], first: int, last: int, la
     """The longer name that a noun is a part of; None where it stands for itself.
 
     Args:
-        found: the words of the sentence.
         nouns: see :func:`noun_places`.
-        first, last: of the noun.
         label: the noun in the singular.
 
     Example:

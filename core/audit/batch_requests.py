@@ -80,9 +80,8 @@ def write_batch(
         most_lines, most_bytes: of one file.
         progress: called with (pairs done, pairs in all).
 
-    Raises:
-        InvalidInput: if the pairs are of videos, nothing can be asked, or one request is larger than a file may be.
-        StoreError: if it cannot be written.
+    Raises InvalidInput if the pairs are of videos, nothing can be asked, or one request is larger than a file may be;
+    StoreError if it cannot be written.
     """
     most = MOST_BYTES[kind] if most_bytes is None else most_bytes
     if most_lines < 1 or most < 1:

@@ -151,8 +151,7 @@ def estimate(
         device: where the evaluators would run; None: wherever an earlier run here did.
         cluster: whether the workers are actors of a cluster.
 
-    Raises:
-        InvalidInput: for a number below 1.
+    Raises InvalidInput for a number below 1.
     """
     threads = usual_threads(workers, cluster=cluster) if threads is None else threads
     for name, value in (("workers", workers), ("threads", threads)):

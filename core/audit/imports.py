@@ -165,10 +165,8 @@ def import_scores(
         existing: what to do if the run is there already.
         beside: a complete run of the same pairs whose evaluators stand in the new run too.
 
-    Raises:
-        InvalidInput: if a file names other pairs or scores outside the range, two metrics have one name, or the run
-            exists.
-        StoreError: if the export is damaged or the run cannot be written.
+    Raises InvalidInput if a file names other pairs or scores outside the range, two metrics have one name, or the run
+    exists; StoreError if the export is damaged or the run cannot be written.
     """
     if not folder.complete:
         raise InvalidInput(f"the export in {folder.path} is not complete; start it again, it goes on")

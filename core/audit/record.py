@@ -298,9 +298,7 @@ def corpus_again(run: Run, *, root: Path | None = None, options: Mapping[str, st
         root: folder of the corpus; None: where the run read it, or where its corpus lies here.
         options: of the corpus, in place of those that the run had.
 
-    Raises:
-        NotAvailable: if the corpus is not here.
-        InvariscopeError: if it cannot be read.
+    Raises NotAvailable if the corpus is not here; InvariscopeError if it cannot be read.
     """
     origin = _found_origin(run, root)
     return read_again(replace(origin, options={**origin.options, **options}) if options else origin)

@@ -35,15 +35,9 @@ def extract_regions(
     Each file holds ``features`` [n, d], ``norm_bb`` [n, 6] and ``conf`` [n, 1] in half precision, the surest region
     first, and ``detector.json`` the detector's digest. Files that are there already are left alone, so that a second
     call goes on where the first one stopped.
-
-    Args:
-        progress: called with the number of pictures dealt with so far.
-
-    Returns:
-        Number of pictures that have regions now; a sentence for each one that cannot be read.
-
-    Raises:
-        InvalidInput: if the folder has regions of another detector.
+    ``progress``: called with the number of pictures dealt with so far.
+    Returns the number of pictures that have regions now; a sentence for each one that cannot be read.
+    Raises InvalidInput if the folder has regions of another detector.
     """
     out.mkdir(parents=True, exist_ok=True)
     held = RegionFolder(out)
@@ -88,12 +82,8 @@ def index_regions(corpus: Corpus, folder: Path) -> tuple[int, int]:
 
     UNITER's authors name an entry after the picture, with the data set before it (``coco_val2014_000000060623.npz``)
     and often without its leading zeros; an entry belongs to the picture whose name, or number, it ends with.
-
-    Returns:
-        Items that were found, items of the corpus.
-
-    Raises:
-        InvalidInput: if nothing was found.
+    Returns items that were found, items of the corpus.
+    Raises InvalidInput if nothing was found.
     """
     names = {_tail(Path(name).stem): name for name in RegionFolder(folder).names()}
     index = read_index(folder)

@@ -38,11 +38,8 @@ def settle(plan: Plan, asked: Sequence[int], *, begun: int | None = None) -> tup
         asked: the evaluators' ``full_batch``, in the plan's order.
         begun: images a group in the run that is resumed, which forms the same groups again; None: a new run.
 
-    Returns:
-        The plan with its number of images a group, and the size of a batch for each evaluator's reference.
-
-    Raises:
-        InvalidInput: if an evaluator asks for less than one.
+    Returns the plan with its number of images a group, and the size of a batch for each evaluator's reference.
+    Raises InvalidInput if an evaluator asks for less than one.
     """
     if plan.batch_size is not None:
         return plan, dict.fromkeys(plan.evaluators, plan.batch_size)
@@ -57,11 +54,7 @@ def settle(plan: Plan, asked: Sequence[int], *, begun: int | None = None) -> tup
 @dataclass(frozen=True, slots=True)
 class Begun:
     """What a run that is resumed keeps to.
-
-    Args:
-        images: images a group; None: a new run, or it does not say.
-        threads: for one operation.
-    """
+    ``images``: images a group; None: a new run, or it does not say. ``threads``: for one operation."""
 
     images: int | None = None
     threads: int | None = None

@@ -64,11 +64,8 @@ class ShardCounts:
 @dataclass(frozen=True, slots=True)
 class Finished:
     """What a finished shard says of itself.
-
-    Args:
-        images: first 64 bits of the hash of every image that it scored, uint64 [n], rising: a run's unique images are
-            the union over its shards.
-    """
+    ``images``: first 64 bits of the hash of every image that it scored, uint64 [n], rising: a run's unique images are
+    the union over its shards."""
 
     counts: ShardCounts
     images: np.ndarray
@@ -187,14 +184,8 @@ def _name(name: int | str) -> str:
 @contextmanager
 def only_one(path: Path, *, what: str = "run", instead: str = "choose another run id") -> Iterator[None]:
     """Keep every other process out of a folder, made when needed; the system drops the lock when its holder dies.
-
-    Args:
-        what: the folder is, for the message.
-        instead: what else the reader may do.
-
-    Raises:
-        StoreError: if another process works there, or the folder cannot be made.
-    """
+    ``what``: the folder is, for the message. ``instead``: what else the reader may do.
+    Raises StoreError if another process works there, or the folder cannot be made."""
     try:
         path.mkdir(parents=True, exist_ok=True)
         lock = filelock.FileLock(path / ".lock", timeout=0)

@@ -25,8 +25,7 @@ def read_box(values: Any, *, what: str, width: int, height: int, shares: bool = 
         values: x, y, width, height in px, as numbers or their text.
         shares: whether they are shares of the image instead.
 
-    Raises:
-        LeftOut: with code ``annotation-bad-box`` or ``annotation-box-outside``.
+    Raises LeftOut with code ``annotation-bad-box`` or ``annotation-box-outside``.
     """
     try:
         if not isinstance(values, list | tuple):
@@ -48,9 +47,8 @@ def read_box(values: Any, *, what: str, width: int, height: int, shares: bool = 
 def in_shares(box: Any) -> bool:
     """Whether a box can only be meant in shares of its image: in pixels it would be smaller than one.
 
-    Example:
-        >>> in_shares([0.25, 0.25, 0.3, 0.4]), in_shares([0, 0, 1, 40])
-        (True, False)
+    >>> in_shares([0.25, 0.25, 0.3, 0.4]), in_shares([0, 0, 1, 40])
+    (True, False)
     """
     if not isinstance(box, list | tuple) or len(box) != 4:
         return False
@@ -147,14 +145,9 @@ def instance(label: str, box: Box, marks: int) -> Instance:
 
 def upright_around(box: Any, turn: Mapping[str, Any]) -> tuple[Any, float]:
     """Return the upright box around a box that a file says is turned, and the degrees; itself and 0 where it is not.
-
-    Args:
-        turn: ``rotation`` or ``attributes`` as COCO's annotations have them; ``angle`` and ``theta``, of which no
-            convention tells unit and direction, may only say 0.
-
-    Raises:
-        LeftOut: ``annotation-bad-box``, as :func:`box_and_outline`, or of such an angle.
-    """
+    ``turn``: ``rotation`` or ``attributes`` as COCO's annotations have them; ``angle`` and ``theta``, of which no
+    convention tells unit and direction, may only say 0.
+    Raises LeftOut ``annotation-bad-box``, as :func:`box_and_outline`, or of such an angle."""
     for name in ("angle", "theta"):
         if floats([turn.get(name, 0)]) != [0.0]:
             told = f"its {name} is {str(turn[name])[:40]!r}, and nothing tells its unit and direction"

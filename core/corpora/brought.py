@@ -65,11 +65,7 @@ class Brought:
 @dataclass(frozen=True, slots=True)
 class KeptSet:
     """A set that is here; nothing in it changes as long as it is.
-
-    Args:
-        size: of all files, in bytes.
-        since: when it was kept, in seconds since 1970.
-    """
+    ``size``: of all files, in bytes. ``since``: when it was kept, in seconds since 1970."""
 
     folder: Path
     pictures: int

@@ -25,9 +25,8 @@ _ACROSS, _DOWN = (6, 7), (7, 8)
 def upright_box(box: Box, width: int, height: int, orientation: int) -> Box:
     """Return a box of the stored picture, whose width and height are in pixels, where it is seen.
 
-    Example:
-        >>> upright_box(Box(20, 30, 100, 90), 320, 240, 6)
-        Box(x=120, y=20, width=90, height=100)
+    >>> upright_box(Box(20, 30, 100, 90), 320, 240, 6)
+    Box(x=120, y=20, width=90, height=100)
     """
     left = height - box.bottom if orientation in _ACROSS else box.y
     top = width - box.right if orientation in _DOWN else box.x
@@ -76,12 +75,9 @@ def load_coco(
         language: of the captions, e.g. ``ja``; None: by their script, else English.
         curation: settings of :class:`core.corpora.curation.Curation`, for the single-object slice.
 
-    Returns:
-        The items in the order of COCO's image ids, every image left out with its reason, and remarks on annotations.
-
-    Raises:
-        BadCorpus: if the layout or a JSON file as a whole is wrong.
-        InvalidInput: if an option is.
+    Returns the items in the order of COCO's image ids, every image left out with its reason, and remarks on
+    annotations.
+    Raises BadCorpus if the layout or a JSON file as a whole is wrong; InvalidInput if an option is.
     """
     most = None if limit is None else whole_number(limit, name="limit")
     code = stated_language(language)

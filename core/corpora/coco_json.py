@@ -52,8 +52,7 @@ def read_captions(
         images: file names by image key, as the file of instances states them.
         language: of the captions; None: by their script, else English.
 
-    Raises:
-        BadCorpus: if the file is malformed as a whole.
+    Raises BadCorpus if the file is malformed as a whole.
     """
     if not path.exists():
         return {}
@@ -78,9 +77,8 @@ def read_captions(
 def plain_name(name: str) -> str:
     """A picture's name without its folders, composed: the same however a tool wrote it.
 
-    Example:
-        >>> plain_name("images\\\\a.jpg"), plain_name("val2017/a.jpg")
-        ('a.jpg', 'a.jpg')
+    >>> plain_name("images\\\\a.jpg"), plain_name("val2017/a.jpg")
+    ('a.jpg', 'a.jpg')
     """
     return unicodedata.normalize("NFC", PureWindowsPath(name).name)
 

@@ -29,11 +29,7 @@ WIDE = (b"\xff\xfe", b"\xfe\xff")
 
 class LeftOut(Exception):
     """One entry that cannot be used; its reader catches it and keeps a rejection.
-
-    Args:
-        code: short stable word for counting.
-        detail: one sentence for a reader.
-    """
+    ``code``: short stable word for counting. ``detail``: one sentence for a reader."""
 
     def __init__(self, code: str, detail: str) -> None:
         super().__init__(detail)
@@ -76,8 +72,7 @@ def decoded(data: bytes, name: str, *, most: int = MOST_BYTES) -> str:
         name: what messages call it; ``.gz`` at its end says that it is packed.
         most: bytes that are taken, unpacked.
 
-    Raises:
-        BadCorpus: if it is too large, no text, or cannot be unpacked.
+    Raises BadCorpus if it is too large, no text, or cannot be unpacked.
     """
     try:
         if name.lower().endswith(".gz"):
@@ -104,8 +99,7 @@ def parse_json(text: str, *, where: str, first_line: int = 1, unique_keys: bool 
         where, first_line: where the text stands, for messages.
         unique_keys: refuse an object that holds a key twice.
 
-    Raises:
-        BadCorpus: if it is malformed, naming the line and column, or a key stands twice where it must not.
+    Raises BadCorpus if it is malformed, naming the line and column, or a key stands twice where it must not.
     """
 
     def unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -255,8 +249,7 @@ def check_lists(
         layout: what to give instead, in words.
         empty: whether a list may be there without an entry.
 
-    Raises:
-        BadCorpus: naming the first list that is missing or may not be empty.
+    Raises BadCorpus naming the first list that is missing or may not be empty.
     """
     for name in wanted:
         if name not in counts:

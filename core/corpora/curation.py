@@ -105,11 +105,7 @@ FLAWS: Mapping[str, str] = {
 @dataclass(frozen=True, slots=True)
 class Instance:
     """One annotated instance of an image.
-
-    Args:
-        crowd: a region that holds several.
-        flaws: of FLAWS, what the source says of it.
-    """
+    ``crowd``: a region that holds several. ``flaws``: of FLAWS, what the source says of it."""
 
     label: str
     box: Box
@@ -310,10 +306,7 @@ def quotas(sizes: Mapping[Cell, int], count: int) -> dict[Cell, int]:
 
 def balance(items: Sequence[Item]) -> tuple[tuple[str, ...], list[tuple[str, tuple[int, ...]]]]:
     """Count the items of every cell.
-
-    Returns:
-        The coverage bins that occur, in order, and a row a category, the most frequent first: its counts by bin.
-    """
+    Returns the coverage bins that occur, in order, and a row a category, the most frequent first: its counts by bin."""
     counts = Counter(cell_of(item) for item in items)
     bins = tuple(name for name in (*COVERAGE_BINS, NO_BOX) if any(name == found for _, found in counts))
     totals = Counter(category for category, _ in counts.elements())

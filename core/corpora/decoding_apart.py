@@ -62,17 +62,10 @@ def frames_apart(
     path: Path, *, name: str, count: int | None, side: int, limits: Limits
 ) -> tuple[dict[str, Any], np.ndarray]:
     """Like :func:`core.corpora.video_frames.read_scaled`, within limits.
-
-    Args:
-        count: how many frames, evenly spaced; None for all.
-        side: longest side of a frame, in pixels.
-
-    Returns:
-        The fields of :class:`core.corpora.video_frames.Footage` but its path, and the frames, uint8 RGB [T, H, W, 3].
-
-    Raises:
-        BadImage, NotAvailable: as :func:`decode_apart`.
-    """
+    ``count``: how many frames, evenly spaced; None for all. ``side``: longest side of a frame, in pixels.
+    Returns the fields of :class:`core.corpora.video_frames.Footage` but its path, and the frames, uint8 RGB [T, H, W,
+    3].
+    Raises BadImage, NotAvailable as :func:`decode_apart`."""
     asked = {"do": "frames", "name": name, "path": str(path.absolute()), "count": count, "side": side}
     told, pixels = _ask(asked, b"", limits, cure="cut it into shorter parts, or convert it to MP4 (H.264)", once=True)
     return told["footage"], np.frombuffer(pixels, np.uint8).reshape(told["shape"])

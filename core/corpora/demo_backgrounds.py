@@ -307,17 +307,9 @@ drawing; another drawing of the same place differs by some twenty."""
 
 def true_plate(item: Item, pixels: np.ndarray) -> np.ndarray:
     """Draw the background of a composed item as if nothing had been put there: neither its object nor its shadow.
-
-    Args:
-        item: of the demo corpus, composed.
-        pixels: uint8 RGB [H, W, 3], the item's picture.
-
-    Returns:
-        uint8 RGB [H, W, 3], compressed as the item's picture was.
-
-    Raises:
-        BadCorpus: if no list holds the item, or what is drawn is not what the picture shows around its object.
-    """
+    ``item``: of the demo corpus, composed. ``pixels``: uint8 RGB [H, W, 3], the item's picture.
+    Returns uint8 RGB [H, W, 3], compressed as the item's picture was.
+    Raises BadCorpus if no list holds the item, or what is drawn is not what the picture shows around its object."""
     entry = _entries().get(item.id)
     if entry is None or item.mask is None or (item.width, item.height) != (entry.width, entry.height):
         raise BadCorpus(f"no list in {settings.assets_dir() / 'demo'} says how item {item.id!r} was composed")

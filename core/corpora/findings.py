@@ -58,9 +58,8 @@ def by_frequency(remarks: Iterable[Remark]) -> tuple[Remark, ...]:
 def whole(value: Any) -> int | None:
     """The whole number that a value states, or None.
 
-    Example:
-        >>> whole(640), whole("640"), whole(640.0), whole(True), whole("64.5")
-        (640, 640, 640, None, None)
+    >>> whole(640), whole("640"), whole(640.0), whole(True), whole("64.5")
+    (640, 640, 640, None, None)
     """
     if isinstance(value, bool) or not isinstance(value, int | float | str):
         return None
@@ -84,9 +83,8 @@ _POINTED = re.compile(r"\d+\.0", re.ASCII)
 def key(value: Any) -> str | None:
     """An id as text, the same of ``5``, ``5.0``, ``"5"`` and ``"5.0"``; None where a value is none.
 
-    Example:
-        >>> key(5), key(5.0), key("5"), key("5.0"), key("a 1"), key(None), key(True)
-        ('5', '5', '5', '5', 'a 1', None, None)
+    >>> key(5), key(5.0), key("5"), key("5.0"), key("a 1"), key(None), key(True)
+    ('5', '5', '5', '5', 'a 1', None, None)
     """
     if type(value) is int:  # the usual one, a million times
         return str(value)
@@ -101,9 +99,8 @@ def key(value: Any) -> str | None:
 def mark(value: Any) -> bool | None:
     """What a yes or no states; a missing one is no; None where it is neither.
 
-    Example:
-        >>> mark(0), mark("0"), mark(None), mark("True"), mark(1.0), mark(-1)
-        (False, False, False, True, True, None)
+    >>> mark(0), mark("0"), mark(None), mark("True"), mark(1.0), mark(-1)
+    (False, False, False, True, True, None)
     """
     if not value or value is True:
         return bool(value)
@@ -121,9 +118,8 @@ def decimal(value: Any) -> float:
     """A number, or the text of one, which may have a decimal comma, as tables with ``;`` between cells do.
     Raises TypeError, ValueError, OverflowError for what is none.
 
-    Example:
-        >>> decimal("4,5"), decimal("0,125"), decimal(" 4.5"), decimal(4)
-        (4.5, 0.125, 4.5, 4.0)
+    >>> decimal("4,5"), decimal("0,125"), decimal(" 4.5"), decimal(4)
+    (4.5, 0.125, 4.5, 4.0)
     """
     if isinstance(value, bool):
         raise TypeError("a yes or no is no number")

@@ -85,9 +85,8 @@ def load_folder(
         labels: what reads a label off the caption of an item to which no file gives one.
         curation: settings of :class:`core.corpora.curation.Curation`, for the single-object slice.
 
-    Raises:
-        BadCorpus: if there is no image, several files of captions, or a malformed one.
-        InvalidInput: if an option is wrong.
+    Raises BadCorpus if there is no image, several files of captions, or a malformed one; InvalidInput if an option is
+    wrong.
     """
     if slice not in SLICES:
         raise InvalidInput(f"slice must be one of {', '.join(SLICES)}, got {slice!r}")

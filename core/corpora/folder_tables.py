@@ -236,14 +236,9 @@ def choose_file(root: Path, given: str | None, names: tuple[str, ...], *, option
 
 def caption_files(root: Path, given: str | None, paths: Iterable[str]) -> list[tuple[Path, str]]:
     """The files of captions of a folder, each with the folder below it that it is for, ``""`` or ``train/``.
-
-    Args:
-        given: by the option; None: the only one of CAPTION_FILES, else the first of MORE_FILES, else those that lie
-            beside pictures in the folders below.
-
-    Raises:
-        BadCorpus, InvalidInput: as :func:`choose_file`.
-    """
+    ``given``: by the option; None: the only one of CAPTION_FILES, else the first of MORE_FILES, else those that lie
+    beside pictures in the folders below.
+    Raises BadCorpus, InvalidInput as :func:`choose_file`."""
     if chosen := choose_file(root, given, CAPTION_FILES, option="captions"):
         return [(chosen, "")]
     found: list[tuple[Path, str]] = []

@@ -179,9 +179,8 @@ def spellings(name: str) -> list[str]:
     """A name as it is stated, and as other systems write it: with slashes, its letters composed or taken apart; of an
     address also without escapes and what follows ``?``.
 
-    Example:
-        >>> spellings("val\\a.jpg"), spellings("my%20cat.jpg?d=1")
-        (['val\\a.jpg', 'val/a.jpg'], ['my%20cat.jpg?d=1', 'my cat.jpg'])
+    >>> spellings("val\\a.jpg"), spellings("my%20cat.jpg?d=1")
+    (['val\\a.jpg', 'val/a.jpg'], ['my%20cat.jpg?d=1', 'my cat.jpg'])
     """
     plain = name.replace("\\", "/")
     found = [name, plain, *(unicodedata.normalize(form, plain) for form in ("NFC", "NFD"))]
@@ -209,11 +208,8 @@ def stated_size(path: Path, width: int, height: int) -> ImageHeader:
 
 def remark_exif(found: Findings, subject: str, path: Path, header: ImageHeader, *, turned: bool = False) -> None:
     """Remark a picture that its EXIF orientation turns, and what its boxes are taken to be of; nothing of another.
-
-    Args:
-        turned: whether the boxes are of the picture as it is stored and are turned with it; else they are taken as it
-            is seen, for nothing tells.
-    """
+    ``turned``: whether the boxes are of the picture as it is stored and are turned with it; else they are taken as it
+    is seen, for nothing tells."""
     if header.orientation != 1:
         how = "stored, and turned with it" if turned else "seen, for nothing tells"
         detail = f"EXIF orientation {header.orientation} turns {path.name}; its boxes are read as those of it as {how}"

@@ -56,10 +56,8 @@ class OwnColumns:
         """What each picture tells by the columns that are slices; remarks those that are, and those that are none.
 
         A slice has at most MOST_VALUES values, and one that two pictures share.
-
-        Returns:
-            Picture -> OWN and the column -> value: NOT_STATED where no row of the picture has one, SEVERAL where its
-            rows differ. Empty where no column is a slice.
+        Returns picture -> OWN and the column -> value: NOT_STATED where no row of the picture has one, SEVERAL where
+        its rows differ. Empty where no column is a slice.
         """
         told = {picture: _of_one(own) for picture, own in rows.items()}
         counts = {column: Counter(own[column] for own in told.values() if column in own) for column in self._values}

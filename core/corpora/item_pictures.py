@@ -27,17 +27,9 @@ def check_stack_size(footage: Footage, frames: int) -> None:
 
 def read_stack(path: Path, places: Sequence[int]) -> DecodedImage:
     """Decode some frames of a video.
-
-    Args:
-        path: of a file, or of a folder of frames.
-        places: of the frames, from 0, never falling.
-
-    Returns:
-        The frames as ``pixels``, uint8 RGB [T, H, W, 3].
-
-    Raises:
-        BadVideo: in one sentence: which file, what is wrong and what to do.
-    """
+    ``path``: of a file, or of a folder of frames. ``places``: of the frames, from 0, never falling.
+    Returns the frames as ``pixels``, uint8 RGB [T, H, W, 3].
+    Raises BadVideo, in one sentence: which file, what is wrong and what to do."""
     footage = open_video(path)
     if places[-1] >= footage.frames:
         raise BadVideo(
@@ -62,8 +54,7 @@ def as_picture(pixels: np.ndarray, *, most: int = 9) -> np.ndarray:
         pixels: uint8 RGB [H, W, 3], given back as it is, or frames [T, H, W, 3].
         most: frames that are shown, evenly spaced from the first to the last.
 
-    Returns:
-        uint8 RGB [H', W', 3]; frames at their size, white where the last row is not full.
+    Returns uint8 RGB [H', W', 3]; frames at their size, white where the last row is not full.
     """
     if pixels.ndim == 3:
         return pixels

@@ -37,9 +37,8 @@ OPTION = {
 def reader(labels: str) -> str:
     """Name the reader that an option asks for; empty where none is to read.
 
-    Example:
-        >>> reader("none"), reader("rules")
-        ('', 'rules')
+    >>> reader("none"), reader("rules")
+    ('', 'rules')
     """
     return "" if labels == NONE else labels
 
@@ -187,9 +186,8 @@ class Labels:
     def noun(self, label: str) -> str:
         """The singular English noun of a label, or the plural of what has no singular.
 
-        Example:
-            >>> load_labels("objects365").noun("Cabinet/shelf"), load_labels("openimages").noun("Bat (Animal)")
-            ('cabinet', 'bat')
+        >>> load_labels("objects365").noun("Cabinet/shelf"), load_labels("openimages").noun("Bat (Animal)")
+        ('cabinet', 'bat')
         """
         label = self._today(label)
         return self.nouns.get(label.strip().casefold()) or plain(label)
@@ -197,9 +195,8 @@ class Labels:
     def others(self, label: str) -> tuple[str, ...]:
         """Further names that a label gives behind a stroke, as captions say them; not the one that is its noun.
 
-        Example:
-            >>> load_labels("objects365").others("Handbag/Satchel"), load_labels("objects365").others("Moniter/TV")
-            (('satchel',), ('TV',))
+        >>> load_labels("objects365").others("Handbag/Satchel"), load_labels("objects365").others("Moniter/TV")
+        (('satchel',), ('TV',))
         """
         found = (plain(part) for part in label.split("/")[1:] if part.strip())
         return tuple(name for name in dict.fromkeys(found) if name != self.noun(label))
@@ -207,18 +204,16 @@ class Labels:
     def category(self, label: str) -> str | None:
         """The category of a label, also where an older or a corrected edition spells it otherwise; None: not known.
 
-        Example:
-            >>> load_labels("openimages").category("Lifejacket"), load_labels("objects365").category("Basket")
-            ('sports', 'kitchen')
+        >>> load_labels("openimages").category("Lifejacket"), load_labels("objects365").category("Basket")
+        ('sports', 'kitchen')
         """
         return self.category_of_word(self._today(label))
 
     def ties(self) -> Mapping[str, TaxonomyEntry]:
         """The labels that could as well belong to another category, by their nouns in lower case.
 
-        Example:
-            >>> load_labels("coco").ties()["bench"].tie
-            'outdoor'
+        >>> load_labels("coco").ties()["bench"].tie
+        'outdoor'
         """
         return {self.noun(entry.label).casefold(): entry for entry in self.taxonomy.ties()}
 
@@ -255,9 +250,7 @@ def tied(corpus: Corpus) -> dict[str, tuple[str, str, int]]:
 
     The map is the one that the corpus was read with, COCO's where none has its name; an item that has neither of the
     two categories got its own elsewhere and does not count.
-
-    Returns:
-        label -> (category, the other one, items), the most frequent first.
+    Returns label -> (category, the other one, items), the most frequent first.
     """
     asked = corpus.origin.options.get("taxonomy") if corpus.origin else None
     source = next((name for name in (asked, corpus.name) if name in taxonomy_names()), "coco")
@@ -357,9 +350,8 @@ def by_language(texts: Iterable[str], languages: Mapping[str, str]) -> dict[str,
 def language_by_script(text: str) -> str | None:
     """The language of a text by its letters; None of a text with a Latin letter, or without any that is known.
 
-    Example:
-        >>> language_by_script("テーブルの上に猫がいる"), language_by_script("一只猫"), language_by_script("Ein Hund")
-        ('ja', 'zh', None)
+    >>> language_by_script("テーブルの上に猫がいる"), language_by_script("一只猫"), language_by_script("Ein Hund")
+    ('ja', 'zh', None)
     """
     if text.isascii():
         return None

@@ -59,13 +59,9 @@ def load_openimages(
     A picture that does not stand upright by the list of images is left out.
     The photographs lie in a folder of the split's name, in ``images/``, or beside the tables. Only the object of an
     item gets its outline, resized to the photograph; other objects keep their boxes.
-
-    Returns:
-        The items in the order of the boxes, every image left out with its reason, and remarks on annotations.
-
-    Raises:
-        BadCorpus: if a table is missing or malformed as a whole, or the hierarchy has a cycle.
-        InvalidInput: if an option is wrong.
+    Returns the items in the order of the boxes, every image left out with its reason, and remarks on annotations.
+    Raises BadCorpus if a table is missing or malformed as a whole, or the hierarchy has a cycle; InvalidInput if an
+    option is wrong.
     """
     rules = Slice.from_options(slice, curation)
     most = None if limit is None else whole_number(limit, name="limit")

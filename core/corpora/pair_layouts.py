@@ -100,14 +100,9 @@ class Layout:
 
 def read_pairs(path: Path) -> tuple[str, list[PairLine]]:
     """Read a file of pairs; its layout is told by what its first record holds.
-
-    Returns:
-        Name of the layout, empty where it is none of them, and the lines; of no layout, one line that is refused with
-        the columns that are missing.
-
-    Raises:
-        BadCorpus: if the file is malformed as a whole.
-    """
+    Returns the layout's name, empty where it is none of them, and the lines: of no layout one line, refused with the
+    columns that are missing.
+    Raises BadCorpus if the file is malformed as a whole."""
     if path.suffix.lower() == ".json":
         held = read_json(path)
         if isinstance(held, dict) and isinstance(held.get("annotations"), list):

@@ -179,13 +179,8 @@ class Mask:
 
     def area_in(self, rows: slice, columns: slice) -> int:
         """Number of pixels inside the mask and a part of the image, without decoding it.
-
-        Args:
-            rows, columns: as they would be taken of :meth:`to_array`, in steps of 1.
-
-        Raises:
-            InvalidInput: if the run lengths do not fill the mask exactly.
-        """
+        ``rows``, ``columns``: as they would be taken of :meth:`to_array`, in steps of 1.
+        Raises InvalidInput if the run lengths do not fill the mask exactly."""
         top, bottom, _ = rows.indices(self.height)
         left, right, _ = columns.indices(self.width)
         tall, wide = max(bottom - top, 0), max(right - left, 0)

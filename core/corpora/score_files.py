@@ -111,9 +111,8 @@ def read_scores(path: Path, *, column: str = "", pairs: Pairs | None = None) -> 
         column: of the scores; empty: ``score``, or the only one of numbers.
         pairs: asked for ids by image and caption, where the file has no ids; None: it must have them.
 
-    Raises:
-        InvalidInput: if it cannot be read, is too large, names an id twice, or holds something else than numbers; the
-            sentence says where.
+    Raises InvalidInput if it cannot be read, is too large, names an id twice, or holds something else than numbers; the
+    sentence says where.
     """
     digest = _hashed(path, MOST_JSON_BYTES if is_held_whole(path) else MOST_BYTES)
     scores: dict[str, float] = {}
@@ -241,11 +240,7 @@ DIGITS = 31
 @dataclass(frozen=True, slots=True)
 class GivenPair:
     """One pair that is given out.
-
-    Args:
-        id: of :func:`pair_id`.
-        references: captions by people that it may be compared with, in its language.
-    """
+    ``id``: of :func:`pair_id`. ``references``: captions by people that it may be compared with, in its language."""
 
     id: str
     image: str
@@ -265,9 +260,8 @@ def pair_id(image: str, caption: str, language: str, references: Iterable[str]) 
     It begins with a letter, so that no spreadsheet takes it for a number.
     ``image``: what names the image's content.
 
-    Example:
-        >>> pair_id("0" * 64, "A cat.", "en", ())
-        'pe192488cdf65ed2dbba17ca3361e39f'
+    >>> pair_id("0" * 64, "A cat.", "en", ())
+    'pe192488cdf65ed2dbba17ca3361e39f'
     """
     text = _json([image, caption, language, list(references)])
     return "p" + hashlib.sha256(text.encode(errors="backslashreplace")).hexdigest()[:DIGITS]

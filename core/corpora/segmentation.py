@@ -15,14 +15,9 @@ _CONTINUES, _SIGN, _FIVE_BITS = 0x20, 0x10, 0x1F
 
 def check_segmentation(segmentation: Any, height: int, width: int) -> None:
     """Check polygons or a run-length encoding against the size of their image.
-
-    Args:
-        segmentation: list of polygons ``[x, y, x, y, …]`` in pixels, or ``{"size": [h, w], "counts": …}`` with
-            counts as a list of ints or as COCO's compressed text.
-
-    Raises:
-        ValueError: with what is wrong.
-    """
+    ``segmentation``: list of polygons ``[x, y, x, y, …]`` in pixels, or ``{"size": [h, w], "counts": …}`` with counts
+    as a list of ints or as COCO's compressed text.
+    Raises ValueError with what is wrong."""
     if isinstance(segmentation, list):
         if not segmentation:
             raise ValueError("it is an empty list")

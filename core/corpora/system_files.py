@@ -63,14 +63,8 @@ def read_systems(path: Path, *, name: str = "") -> tuple[System, ...]:
 
 def parse_systems(data: bytes, *, name: str) -> tuple[System, ...]:
     """Read the systems of one file from an upload.
-
-    Args:
-        data: what was uploaded, at most MOST_BYTES.
-        name: of the file; its ending says how it is read.
-
-    Raises:
-        BadCorpus: in one sentence that names the file and the first entry that is wrong.
-    """
+    ``data``: what was uploaded, at most MOST_BYTES. ``name``: of the file; its ending says how it is read.
+    Raises BadCorpus, in one sentence that names the file and the first entry that is wrong."""
     if len(data) > MOST_BYTES:
         raise BadCorpus(f"{name} has {len(data):,} bytes and at most {MOST_BYTES:,} are taken; split it")
     return _systems(parse_caption_table(data, name=name), name, "")

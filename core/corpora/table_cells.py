@@ -144,9 +144,8 @@ def plain_name(cell: str) -> str:
 def written_list(text: str) -> list[Any] | None:
     """The list that a cell holds as JSON, or as Python or NumPy print it; None where it holds none.
 
-    Example:
-        >>> written_list('["a b"]'), written_list("['a', 'b']"), written_list("['a' 'b']"), written_list("[sic]")
-        (['a b'], ['a', 'b'], ['a', 'b'], None)
+    >>> written_list('["a b"]'), written_list("['a', 'b']"), written_list("['a' 'b']"), written_list("[sic]")
+    (['a b'], ['a', 'b'], ['a', 'b'], None)
     """
     if not text.lstrip().startswith("["):
         return None
@@ -197,8 +196,7 @@ class Cells:
         known: plain names of columns, of which the first line holds one by the right separator.
         bare: separators by which nothing is quoted, in whose tables a row that is too short has empty cells.
 
-    Raises:
-        BadCorpus: if the first line can be no line of columns.
+    Raises BadCorpus if the first line can be no line of columns.
     """
 
     def __init__(

@@ -19,8 +19,7 @@ def read_versioned(path: Path, model: type[Held], *, called: str, anew: str) -> 
         called: what the file is, e.g. ``a baseline of check --save-baseline``.
         anew: what to do where it is none, e.g. ``save it anew``.
 
-    Raises:
-        InvalidInput: if it is cut off, of a newer version, or holds something else; one sentence.
+    Raises InvalidInput if it is cut off, of a newer version, or holds something else; one sentence.
     """
     held = parse_json(read_text(path), where=str(path))
     told, newest = (

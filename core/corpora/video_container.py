@@ -94,9 +94,8 @@ class Marks:
     def shown(self, pixels: np.ndarray) -> np.ndarray:
         """A frame [H, W, 3] as players show it; only of marks with ``quarter``.
 
-        Example:
-            >>> Marks((-1, 0, 0, 1)).shown(np.array([[[1], [2]]])).ravel().tolist()
-            [2, 1]
+        >>> Marks((-1, 0, 0, 1)).shown(np.array([[[1], [2]]])).ravel().tolist()
+        [2, 1]
         """
         a, b, c, d = self.matrix
         across, down = (c, b) if self.lies else (a, d)

@@ -124,13 +124,10 @@ def kinds_told(paths: Iterable[Path]) -> str:
 
 def other_than(captions: Sequence[Sequence[str]], place: int) -> int | None:
     """The video whose frames stand for those of another one: the next that shares no caption, round the end.
+    Returns its place; None where there is none.
 
-    Returns:
-        Its place; None where there is none.
-
-    Example:
-        >>> other_than([["A dog."], ["a dog. "], ["A cat."]], 0)
-        2
+    >>> other_than([["A dog."], ["a dog. "], ["A cat."]], 0)
+    2
     """
     own = {spaced(text).casefold() for text in captions[place]}
     for step in range(1, len(captions)):

@@ -60,15 +60,10 @@ _DIGITS = re.compile(r"(\d+)")
 @dataclass(frozen=True, slots=True)
 class Sampling:
     """Which frames of a video are looked at.
-
-    Args:
-        count: so many, evenly spaced from the first to the last, as ``np.linspace`` gives them, cut to whole numbers
-            (in time: of a video of uneven rate, those that are shown then); of a video with fewer frames some are
-            taken more than once. None: every frame.
-
-    Raises:
-        InvalidInput: if the count is below 1.
-    """
+    ``count``: so many, evenly spaced from the first to the last, as ``np.linspace`` gives them, cut to whole numbers
+    (in time: of a video of uneven rate, those that are shown then); of a video with fewer frames some are taken more
+    than once. None: every frame.
+    Raises InvalidInput if the count is below 1."""
 
     count: int | None = None
 
@@ -90,9 +85,8 @@ class Sampling:
         """Places of the frames among ``total``, in order.
         ``times``: of the frames, rising; empty where they follow each other evenly.
 
-        Example:
-            >>> Sampling(3).places(4, (0.0, 0.1, 0.2, 2.0))
-            (0, 2, 3)
+        >>> Sampling(3).places(4, (0.0, 0.1, 0.2, 2.0))
+        (0, 2, 3)
         """
         if self.count is None:
             return tuple(range(total))
@@ -159,9 +153,7 @@ def open_video(path: Path) -> Footage:
 
 def read_frames(footage: Footage, places: Sequence[int]) -> Iterator[np.ndarray]:
     """Decode frames one after the other.
-
-    Args:
-        places: of the frames, from 0, never falling; one that repeats is given again.
+    ``places``: of the frames, from 0, never falling; one that repeats is given again.
 
     Yields:
         uint8 RGB [H, W, 3].
@@ -179,16 +171,9 @@ def read_frames(footage: Footage, places: Sequence[int]) -> Iterator[np.ndarray]
 
 def read_scaled(path: Path, sampling: Sampling, *, side: int) -> tuple[Footage, np.ndarray]:
     """Open a video and decode the frames that are looked at, each scaled down to fit a longest side.
-
-    Args:
-        side: longest side of a frame, in pixels; smaller frames stay as they are.
-
-    Returns:
-        The video, and its frames: uint8 RGB [T, H, W, 3], in the order of ``Footage.places``.
-
-    Raises:
-        BadVideo: if it cannot be read, or its frames are of several sizes.
-    """
+    ``side``: longest side of a frame, in pixels; smaller frames stay as they are.
+    Returns the video, and its frames: uint8 RGB [T, H, W, 3], in the order of ``Footage.places``.
+    Raises BadVideo if it cannot be read, or its frames are of several sizes."""
     footage = open_video(path)
     frames = [_fitted(each, side) for each in read_frames(footage, footage.places(sampling))]
     if len({each.shape for each in frames}) > 1:

@@ -139,11 +139,7 @@ class Sight:
 
 class PartlyScored(InvariscopeError):
     """Raised by ``score`` where some pairs have no score and there is a reason beside each.
-
-    Args:
-        scores: float64 [n]; NaN where there is none.
-        errors: n texts; None where the pair was scored.
-    """
+    ``scores``: float64 [n]; NaN where there is none. ``errors``: n texts; None where the pair was scored."""
 
     def __init__(self, scores: np.ndarray, errors: Sequence[str | None]) -> None:
         reasons = [error for error in errors if error]
@@ -194,10 +190,7 @@ class Evaluator(ABC):
     @abstractmethod
     def score(self, images: Sequence[np.ndarray], captions: Sequence[str]) -> np.ndarray:
         """Score n pairs.
-
-        Returns:
-            float64 [n]; NaN where a pair cannot be scored. A pair's score does not depend on the others.
-        """
+        Returns float64 [n]; NaN where a pair cannot be scored. A pair's score does not depend on the others."""
 
     @property
     def asked(self) -> str:

@@ -51,9 +51,8 @@ CALIBRATED = "-calibrated-"
 def base_of(name: str) -> str:
     """Name of the evaluator that a calibrated one is made of; empty for one that is not calibrated.
 
-    Example:
-        >>> base_of("conse-lite0-calibrated-1a2b3c"), base_of("conse-lite0")
-        ('conse-lite0', '')
+    >>> base_of("conse-lite0-calibrated-1a2b3c"), base_of("conse-lite0")
+    ('conse-lite0', '')
     """
     base, between, digest = name.rpartition(CALIBRATED)
     return base if between and len(digest) == 6 else ""
@@ -138,11 +137,8 @@ def apply(
             of the pair's variants under the family, the pair itself not included; for ``ridge`` the baseline-to-
             variant *shifts* of the item under the family of ``probe``. NaN where missing.
 
-    Returns:
-        float64 [n].
-
-    Raises:
-        InvalidInput: if the family, probe or orbit that the reading needs is not there, or has another shape.
+    Returns float64 [n].
+    Raises InvalidInput if the family, probe or orbit that the reading needs is not there, or has another shape.
     """
     values = np.asarray(scores, dtype=np.float64)
     if model.reading in ("orbit", "absolute"):
@@ -359,14 +355,8 @@ def orbit_probes(family: str, names: Iterable[str]) -> tuple[Probe, ...]:
 
 def edit_alone(probe: Probe, key: str, image: np.ndarray) -> np.ndarray:
     """Apply a probe to an image of which nothing else is known.
-
-    Args:
-        key: hash of the image's pixels; what is random follows from it.
-        image: uint8 RGB [H, W, 3].
-
-    Raises:
-        InvalidInput: if the probe needs more than the image.
-    """
+    ``key``: hash of the image's pixels; what is random follows from it. ``image``: uint8 RGB [H, W, 3].
+    Raises InvalidInput if the probe needs more than the image."""
     item = Item(id=key, corpus="calibrated", image_path=None, width=image.shape[1], height=image.shape[0])
     made = Pairs(item, image).make(probe)
     if isinstance(made, ProbeRejected):

@@ -20,9 +20,8 @@ def stored_name(name: str) -> str:
     """Name under which imported scores of a metric are stored, e.g. ``stored_name("clipscore")``.
     Raises InvalidInput for an empty name, one that is too long or holds what no name has.
 
-    Example:
-        >>> stored_name("clipscore")
-        'clipscore@imported'
+    >>> stored_name("clipscore")
+    'clipscore@imported'
     """
     plain = name.strip().removesuffix(IMPORTED)
     if not plain or len(plain) > _MOST or "," in plain or plain.startswith("-") or not plain.isprintable():
@@ -63,13 +62,8 @@ def imported_fingerprint(name: str, *, told: str, sha256: str, pairs: str) -> Fi
 
 def told_origin(entry: object) -> str:
     """Where the scores of an evaluator are from, in one sentence without its full stop.
-
-    Args:
-        entry: what a manifest says of an evaluator, still unchecked.
-
-    Returns:
-        Empty for scores that were made by the run itself.
-    """
+    ``entry``: what a manifest says of an evaluator, still unchecked.
+    Returns an empty text for scores that were made by the run itself."""
     origin = entry.get("imported") if isinstance(entry, Mapping) else None
     if not isinstance(origin, Mapping):
         return ""

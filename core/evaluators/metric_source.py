@@ -100,14 +100,8 @@ def metrics_dir() -> Path:
 
 def keep_metric(name: str, data: bytes) -> tuple[str, ...]:
     """Keep a file of a metric; nothing of it is run.
-
-    Returns:
-        The evaluators that it defines, as ``path/to/file.py:Name``.
-
-    Raises:
-        InvalidInput: if it is no Python file, too large, or defines no metric.
-        OSError: if the disk refuses.
-    """
+    Returns the evaluators that it defines, as ``path/to/file.py:Name``.
+    Raises InvalidInput if it is no Python file, too large, or defines no metric; OSError if the disk refuses."""
     if len(data) > MOST_BYTES:
         raise InvalidInput(
             f"{name} has {len(data):,} bytes and at most {MOST_BYTES:,} are taken; bring the metric alone"

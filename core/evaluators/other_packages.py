@@ -60,9 +60,7 @@ class Package:
 @contextmanager
 def as_files(images: Sequence[np.ndarray]) -> Iterator[tuple[Path, list[Path]]]:
     """Write pictures as PNG, which keeps every pixel, until the ``with`` block ends.
-
-    Args:
-        images: n arrays, uint8 RGB [H, W, 3]; one that stands there several times is written once.
+    ``images``: n arrays, uint8 RGB [H, W, 3]; one that stands there several times is written once.
 
     Yields:
         A folder that goes with them, and n paths in it.
@@ -152,9 +150,8 @@ def published_name(reference: str) -> PublishedName | None:
     """Return the metric that a publisher's or CaptionEvalKit's name means; None where it is no such name.
     Raises InvalidInput for a metric of CaptionEvalKit that is not here.
 
-    Example:
-        >>> published_name("PACScore")
-        PublishedName(evaluator='pac-s', shown='PAC-S')
+    >>> published_name("PACScore")
+    PublishedName(evaluator='pac-s', shown='PAC-S')
     """
     name = reference.lower()
     if name in _ELSEWHERE:

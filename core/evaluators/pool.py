@@ -30,17 +30,10 @@ def check_available(kind: type[Evaluator]) -> None:
 
 def load(kind: type[Evaluator], device: str, *, make_room: Callable[[], bool]) -> tuple[Evaluator, str, str]:
     """Load on a device; where that has no memory left, on the CPU, said aloud.
-
-    Args:
-        make_room: unloads what nobody uses; returns whether there was anything.
-
-    Returns:
-        The evaluator, the device that it was loaded on, and a sentence where that is another one.
-
-    Raises:
-        NotAvailable: if its weights are not here, or nothing has the memory for them.
-        InvalidInput: if its code ends the process.
-    """
+    ``make_room``: unloads what nobody uses; returns whether there was anything.
+    Returns the evaluator, the device that it was loaded on, and a sentence where that is another one.
+    Raises NotAvailable if its weights are not here, or nothing has the memory for them; InvalidInput if its code ends
+    the process."""
     check_available(kind)
     name = kind.spec.name
     found = _attempt(kind, device)

@@ -34,12 +34,10 @@ def references_of(
         subject: the caption that is scored, before any probe edits it.
         language: of the references; None: the one that holds the subject, English where none does.
 
-    Returns:
-        Captions in the corpus' order, each once; empty where there are none.
+    Returns captions in the corpus' order, each once; empty where there are none.
 
-    Example:
-        >>> references_of({"en": ["A cat.", "A pet on a sofa."]}, "A cat.")
-        ('A pet on a sofa.',)
+    >>> references_of({"en": ["A cat.", "A pet on a sofa."]}, "A cat.")
+    ('A pet on a sofa.',)
     """
     language = language or next((name for name, texts in captions.items() if subject in texts), "en")
     texts = [text for text in captions.get(language, ()) if text != subject and text.strip()]

@@ -64,20 +64,14 @@ def families() -> Catalogue[Family]:
 
 def find(reference: str) -> type[Evaluator]:
     """Return an evaluator class.
-
-    Args:
-        reference: a registered name; ``path/to/file.py:Name``, or the file alone where it defines one metric;
-            ``path/to/calibrator.json``; ``family:argument`` such as ``open_clip:ViT-B-32/laion2b_s34b_b79k``; a name or
-            a family's with ``@path`` of a checkpoint to run instead of the publisher's, or ``@label`` of one that the
-            user keeps in the list; either with ``:no-prefix`` behind the name, for captions without the publisher's
-            words before them, and with ``:bf16``, ``:fp16`` or ``:fp32`` behind that, for other numbers than the
-            publisher's; each makes another evaluator.
-
-    Raises:
-        UnknownName: if no evaluator has that name.
-        InvalidInput: if the path, or what it has, is not an evaluator or a calibrator, or the name is one of
-            imported scores.
-    """
+    ``reference``: a registered name; ``path/to/file.py:Name``, or the file alone where it defines one metric;
+    ``path/to/calibrator.json``; ``family:argument`` such as ``open_clip:ViT-B-32/laion2b_s34b_b79k``; a name or a
+    family's with ``@path`` of a checkpoint to run instead of the publisher's, or ``@label`` of one that the user keeps
+    in the list; either with ``:no-prefix`` behind the name, for captions without the publisher's words before them, and
+    with ``:bf16``, ``:fp16`` or ``:fp32`` behind that, for other numbers than the publisher's; each makes another
+    evaluator.
+    Raises UnknownName if no evaluator has that name; InvalidInput if the path, or what it has, is not an evaluator or a
+    calibrator, or the name is one of imported scores."""
     if is_imported(reference):
         raise refuse(reference)
     reference = _OF_FILES.get(reference, reference)
@@ -139,17 +133,10 @@ def is_offered(reference: str) -> bool:
 
 def offer(given: Any) -> str:
     """Make an evaluator known by its name in this process alone; one of before with that name is forgotten.
-
-    Args:
-        given: a class marked with ``@evaluator(...)``, or a function of (image, caption). One that an installed package
-            offers is known already.
-
-    Returns:
-        Its name, for :func:`find`.
-
-    Raises:
-        InvalidInput: if it is no such class, or its name cannot be a reference or is another evaluator's.
-    """
+    ``given``: a class marked with ``@evaluator(...)``, or a function of (image, caption). One that an installed package
+    offers is known already.
+    Returns its name, for :func:`find`.
+    Raises InvalidInput if it is no such class, or its name cannot be a reference or is another evaluator's."""
     kind = from_function(given) if is_metric(given) else given
     if not _is_evaluator(kind):
         raise InvalidInput(f"{kind.__name__!r} is not {_KIND}")

@@ -80,11 +80,7 @@ def embed_captions(
     evaluator: DualEncoder, captions: Sequence[str], *, batch_size: int, progress: Progress | None = None
 ) -> CaptionEmbeddings:
     """Embed captions in batches of the order given; one that cannot be read is left out, whatever the reason.
-
-    Args:
-        captions: each once; see :func:`in_reading_order`.
-        batch_size: most captions in one call.
-    """
+    ``captions``: each once; see :func:`in_reading_order`. ``batch_size``: most captions in one call."""
     work = _Work(evaluator, batch_size, EmbeddingCache(), progress)
     work.total = len(captions)
     found = work.encode(captions, str, evaluator.encode_captions, {})
@@ -99,13 +95,8 @@ def embed_images(
     progress: Progress | None = None,
 ) -> int:
     """Embed the images that a cache lacks and keep them there; one that cannot be read is left out.
-
-    Args:
-        images: by the hash of their pixels.
-
-    Returns:
-        How many embeddings are new.
-    """
+    ``images``: by the hash of their pixels.
+    Returns how many embeddings are new."""
     work = _Work(evaluator, evaluator.full_batch, cache, progress)
     known = cache.get_many(work.fingerprint, IMAGE, list(images))
     new = [key for key in images if key not in known]
@@ -125,11 +116,7 @@ def score_pairs(
     batch_size: int | None = None,
     progress: Progress | None = None,
 ) -> np.ndarray:
-    """Score pairs; see :func:`score_pairs_with_errors`.
-
-    Returns:
-        float64 [n]; NaN where a pair could not be scored.
-    """
+    """Score pairs; see :func:`score_pairs_with_errors`. Returns float64 [n]; NaN where a pair could not be scored."""
     return score_pairs_with_errors(
         evaluator, images, pairs, references=references, cache=cache, batch_size=batch_size, progress=progress
     ).scores
@@ -161,8 +148,7 @@ def score_pairs_with_errors(
         batch_size: most images, captions or pairs in one call; None: the evaluator's own ``full_batch``. Images of
             more than BATCH_BYTES together are given in smaller batches.
 
-    Raises:
-        InvalidInput: if a pair names an image that is not in ``images``, or references are needed and missing.
+    Raises InvalidInput if a pair names an image that is not in ``images``, or references are needed and missing.
     """
     batch_size = evaluator.full_batch if batch_size is None else batch_size
     if batch_size < 1:

@@ -40,11 +40,7 @@ class _Entry(BaseModel):
 
 class PublishedValue(_Entry):
     """A mean score that a publisher prints.
-
-    Args:
-        captions: file of ``{image: caption}``.
-        value: on the evaluator's own scale.
-    """
+    ``captions``: file of ``{image: caption}``. ``value``: on the evaluator's own scale."""
 
     evaluator: str
     captions: _Path
@@ -96,13 +92,8 @@ def examples() -> tuple[Example, ...]:
 
 def fetch_example(known: Example) -> Path:
     """Bring an example onto this machine; what is there with the right bytes is not fetched again.
-
-    Returns:
-        Its folder.
-
-    Raises:
-        NotAvailable: if a file cannot be had, or has other bytes.
-    """
+    Returns its folder.
+    Raises NotAvailable if a file cannot be had, or has other bytes."""
     folder = settings.weights_dir() / "examples" / known.id
     for name, sha256 in known.files.items():
         path = folder / name

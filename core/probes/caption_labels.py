@@ -47,9 +47,8 @@ def read_again(origin: Origin) -> Corpus:
 def origins(items: Sequence[Item]) -> dict[str, int]:
     """How many items have a label of the source (``annotation``), of each tagger, or none (``none``).
 
-    Example:
-        >>> origins([Item("1", "c", None, 9, 9, label="dog", label_by="rules"), Item("2", "c", None, 9, 9)])
-        {'rules': 1, 'none': 1}
+    >>> origins([Item("1", "c", None, 9, 9, label="dog", label_by="rules"), Item("2", "c", None, 9, 9)])
+    {'rules': 1, 'none': 1}
     """
     return dict(Counter(item.label_by or ("none" if item.label is None else "annotation") for item in items))
 

@@ -58,15 +58,9 @@ def _registered() -> Catalogue[Probe]:
 
 def select(patterns: Iterable[str]) -> tuple[Probe, ...]:
     """Return the probes that names, families or axes select, each once, in catalogue order.
-
-    Args:
-        patterns: probe names (``vflip``), families (``rotation``), axes (``spatial``), ``default``, ``directional``,
-            ``all``, the word of a set that only it selects (``lexical-sweep``), or ``path/to/file.py:Name``.
-
-    Raises:
-        UnknownName: for a pattern that selects nothing.
-        InvalidInput: for none at all, or a file that holds none.
-    """
+    ``patterns``: probe names (``vflip``), families (``rotation``), axes (``spatial``), ``default``, ``directional``,
+    ``all``, the word of a set that only it selects (``lexical-sweep``), or ``path/to/file.py:Name``.
+    Raises UnknownName for a pattern that selects nothing; InvalidInput for none at all, or a file that holds none."""
     asked = list(patterns)
     wanted = {probe.name for pattern in asked if names_code(pattern) for probe in bring(pattern)}
     known = catalogue()

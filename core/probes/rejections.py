@@ -205,9 +205,8 @@ def coded(code: str, sentence: str) -> str:
 def code_of(error: str | None) -> str:
     """Code that closes the reason of a null score; UNCODED where none of SCORES does.
 
-    Example:
-        >>> code_of("the answer had not ended after 8 tokens: 'I say' [answer-cut]")
-        'answer-cut'
+    >>> code_of("the answer had not ended after 8 tokens: 'I say' [answer-cut]")
+    'answer-cut'
     """
     found = _CODED.search(error or "")
     return found[1] if found and found[1] in SCORES else UNCODED

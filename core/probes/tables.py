@@ -81,10 +81,8 @@ def words_fingerprint(folders: Sequence[str] = ("words",)) -> str:
     """Return a short digest of what edits depend on beside the lexicons: tables and the lists of nouns.
 
     Apart from :func:`lexicons_fingerprint`, so that a run of other probes keeps its own.
-
-    Args:
-        folders: of ``assets``: ``words`` of the directional probes, ``surface`` of the surface ones, ``video`` of
-            videos, ``backdrops`` of moves along the ground.
+    ``folders``: of ``assets``: ``words`` of the directional probes, ``surface`` of the surface ones, ``video`` of
+    videos, ``backdrops`` of moves along the ground.
     """
     tables = [path for folder in folders for path in sorted((assets_dir() / folder).glob("*.csv"))]
     digest = hashlib.sha256()

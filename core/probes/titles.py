@@ -34,9 +34,8 @@ FALLING = ("quality",)
 def sweeps_among(names: Iterable[str]) -> dict[tuple[str, str], dict[float, str]]:
     """(family, fact) -> strength -> its probe, from the least effect on, of sweeps with LEAST points or more.
 
-    Example:
-        >>> sweeps_among(["zoom:zoom5", "vflip", "zoom:zoom1", "zoom:zoom10"])
-        {('zoom', 'zoom'): {1.0: 'zoom:zoom1', 5.0: 'zoom:zoom5', 10.0: 'zoom:zoom10'}}
+    >>> sweeps_among(["zoom:zoom5", "vflip", "zoom:zoom1", "zoom:zoom10"])
+    {('zoom', 'zoom'): {1.0: 'zoom:zoom1', 5.0: 'zoom:zoom5', 10.0: 'zoom:zoom10'}}
     """
     found: dict[tuple[str, str], dict[float, str]] = {}
     for name in names:
@@ -240,15 +239,14 @@ _PATTERNS: tuple[tuple[str, Callable[[re.Match[str]], str]], ...] = (
 def title(name: str) -> str:
     """The title of a probe, e.g. for a button; names without one stand for themselves.
 
-    Example:
-        >>> title("reposition-BR")
-        'Moved to bottom right'
-        >>> title("rotate-10")
-        'Turned by −10°'
-        >>> title("cultural:African")
-        'African …'
-        >>> title("my-own:small")
-        'my-own:small'
+    >>> title("reposition-BR")
+    'Moved to bottom right'
+    >>> title("rotate-10")
+    'Turned by −10°'
+    >>> title("cultural:African")
+    'African …'
+    >>> title("my-own:small")
+    'my-own:small'
     """
     if name in _PLAIN:
         return _PLAIN[name]
@@ -261,13 +259,12 @@ def title(name: str) -> str:
 def family_title(name: str) -> str:
     """The title of a family, or of what the paper compares by name; names without one stand for themselves.
 
-    Example:
-        >>> family_title("vertical-flip")
-        'Upside down'
-        >>> family_title("inserted-cultural")
-        'Cultural words, inserted'
-        >>> family_title("my-own")
-        'my-own'
+    >>> family_title("vertical-flip")
+    'Upside down'
+    >>> family_title("inserted-cultural")
+    'Cultural words, inserted'
+    >>> family_title("my-own")
+    'my-own'
     """
     if known := _FAMILIES.get(name) or CONTRASTS.get(name):
         return known
@@ -281,10 +278,9 @@ def family_title(name: str) -> str:
 def deed(family: str) -> str:
     """What a family's edits do, as the subject of a sentence; of one without its own words its title.
 
-    Example:
-        >>> deed("vertical-flip")
-        'Turning the picture upside down'
-        >>> deed("zoom")
-        'The edit “Zoomed”'
+    >>> deed("vertical-flip")
+    'Turning the picture upside down'
+    >>> deed("zoom")
+    'The edit “Zoomed”'
     """
     return _DEEDS.get(family.removeprefix("inserted-")) or f"The edit “{family_title(family)}”"

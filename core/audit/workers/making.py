@@ -135,11 +135,7 @@ _log = logging.getLogger("invariscope.audit")
 
 class Maker:
     """Does tasks in their order, rendering ahead over all of them while the evaluators score.
-
-    Args:
-        tell: hears of every batch; what it raises ends the work.
-        renderers: who renders; None: a thread.
-    """
+    ``tell``: hears of every batch; what it raises ends the work. ``renderers``: who renders; None: a thread."""
 
     def __init__(self, work: Work, pool: Pool, tell: Tell, *, renderers: Renderers | None = None) -> None:
         self._work, self._pool, self._tell = work, pool, tell
@@ -274,11 +270,7 @@ class _Making:
 
 def load_all(plan: Plan, *, videos: bool, pool: Pool, stack: ExitStack, tell: Tell) -> list[Loaded]:
     """Load the evaluators of a plan and describe them; hold them where all have room at once, else say so.
-
-    Args:
-        stack: on whose end they are let go.
-        tell: hears of every evaluator before it is loaded.
-    """
+    ``stack``: on whose end they are let go. ``tell``: hears of every evaluator before it is loaded."""
     described = []
     for rank, (reference, kind) in enumerate(zip(plan.evaluators, plan.kinds_for(videos=videos), strict=True)):
         tell(-1, 0, rank)
@@ -351,11 +343,7 @@ class Told:
 @dataclass(frozen=True, slots=True)
 class Failed:
     """A worker raised what the run cannot go on after.
-
-    Args:
-        kind: name of the error's class.
-        trace: its traceback, where it is none of ours.
-    """
+    ``kind``: name of the error's class. ``trace``: its traceback, where it is none of ours."""
 
     kind: str
     error: str

@@ -78,11 +78,7 @@ class Shard:
 @dataclass(frozen=True, slots=True)
 class Known:
     """From here on, captions that were embedded are found here, by the evaluator's fingerprint.
-
-    Args:
-        files: that this machine sees.
-        tables: what they hold, for a worker of another machine.
-    """
+    ``files``: that this machine sees. ``tables``: what they hold, for a worker of another machine."""
 
     files: Mapping[str, tuple[Path, ...]]
     tables: Mapping[str, tuple[pa.Table, ...]] = field(default_factory=dict)
@@ -112,11 +108,7 @@ class Embedded:
 @dataclass(frozen=True, slots=True)
 class Made:
     """A shard.
-
-    Args:
-        tables: by name; what stands in their metadata is the caller's.
-        spent: by name of the evaluator.
-    """
+    ``tables``: by name; what stands in their metadata is the caller's. ``spent``: by name of the evaluator."""
 
     index: int
     tables: Mapping[str, pa.Table]

@@ -95,8 +95,7 @@ class Cluster(Team[ActorWorker]):
         intra_op: threads for one operation, in each; so many cores are kept for it.
         renderers: processes that render for each; a core more for each of them.
 
-    Raises:
-        NotAvailable: if Ray is not here, or no cluster answers under that address.
+    Raises NotAvailable if Ray is not here, or no cluster answers under that address.
     """
 
     def __init__(self, address: str, count: int, *, device: str | None, intra_op: int, renderers: int = 0) -> None:
@@ -282,9 +281,8 @@ def crew(
         cluster: address of a Ray cluster whose actors do it; None: this machine.
         device: of the actors; None: the best that each finds.
 
-    Raises:
-        InvalidInput: for a number out of its range, or more actors than the cluster has room for.
-        NotAvailable: if no cluster answers, or Ray is not here.
+    Raises InvalidInput for a number out of its range, or more actors than the cluster has room for; NotAvailable if no
+    cluster answers, or Ray is not here.
     """
     for name, value, least in (("workers", workers, 1), ("threads", threads, 1), ("renderers", renderers, 0)):
         if value < least:

@@ -44,14 +44,8 @@ LABELS: Mapping[str, bool] = {"0": False, "0.0": False, "1": True, "1.0": True}
 
 def either(value: object, *, where: str, rule: str, known: Mapping[str, bool] = LABELS) -> bool | None:
     """One of two choices; None where there is none: null, an empty text or *nan*.
-
-    Args:
-        rule: what the value may be, in words.
-        known: choices by their text in small letters.
-
-    Raises:
-        BadCorpus: for any other value, which may be a choice that is counted otherwise.
-    """
+    ``rule``: what the value may be, in words. ``known``: choices by their text in small letters.
+    Raises BadCorpus for any other value, which may be a choice that is counted otherwise."""
     text = "" if value is None else str(value).strip().casefold()
     if text in ("", "nan"):
         return None

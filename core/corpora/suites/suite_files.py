@@ -177,14 +177,9 @@ def read_suites(paths: Sequence[Path], *, keep_self_references: bool = False) ->
 
 def read_suite(path: Path, *, keep_self_references: bool = False) -> Suite:
     """Read a suite of one file.
-
-    Args:
-        keep_self_references: of Flickr8k, keep ratings of a caption that is one of its image's own references; the
-            field drops them.
-
-    Raises:
-        BadCorpus: if the file has none of the layouts, or an entry has another shape; the sentence names it.
-    """
+    ``keep_self_references``: of Flickr8k, keep ratings of a caption that is one of its image's own references; the
+    field drops them.
+    Raises BadCorpus if the file has none of the layouts, or an entry has another shape; the sentence names it."""
     found = _by_name(path, keep=keep_self_references)
     found = found or _by_content(path, read_json(path), keep=keep_self_references)
     if found is None:

@@ -49,9 +49,8 @@ def find_nouns(caption: str) -> tuple[NounPhrase, ...]:
     What a noun is: :mod:`core.probes.words.english`. Nouns in a row are one phrase, whose last word is the head; a
     phrase keeps its last four words. Tags, addresses and names of files are passed over.
 
-    Example:
-        >>> find_nouns("Two dogs play with an expensive tennis ball.")
-        (NounPhrase(head='dog', text='dog'), NounPhrase(head='ball', text='tennis ball'))
+    >>> find_nouns("Two dogs play with an expensive tennis ball.")
+    (NounPhrase(head='dog', text='dog'), NounPhrase(head='ball', text='tennis ball'))
     """
     found: dict[str, NounPhrase] = {}
     for run, counted in _runs([word.lower() for word in _WORD.findall(MARKUP.sub(" ", caption))]):

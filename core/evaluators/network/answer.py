@@ -59,9 +59,8 @@ _BOUND = re.compile(
 def is_bound(answer: str) -> bool:
     """Whether the number of an answer only bounds the score, which is none.
 
-    Example:
-        >>> [is_bound(each) for each in ("less than a 4", "> 7", "4 or more", "<score>4", "Score: 4. Over.")]
-        [True, True, True, False, False]
+    >>> [is_bound(each) for each in ("less than a 4", "> 7", "4 or more", "<score>4", "Score: 4. Over.")]
+    [True, True, True, False, False]
     """
     return _BOUND.search(answer) is not None
 

@@ -223,11 +223,8 @@ class Budget:
 
     def answered(self, usage: Any) -> None:
         """Count the tokens of one answer.
-
-        Args:
-            usage: what the endpoint wrote as ``usage``, whatever it is: ``prompt_tokens`` and ``completion_tokens``
-                count where both are whole numbers from 0 to MOST_COUNTED.
-        """
+        ``usage``: what the endpoint wrote as ``usage``, whatever it is: ``prompt_tokens`` and ``completion_tokens``
+        count where both are whole numbers from 0 to MOST_COUNTED."""
         told = usage if isinstance(usage, dict) else {}
         read, written = (count_tokens(told.get(name)) for name in ("prompt_tokens", "completion_tokens"))
         prices = (self._endpoint.price_in or 0.0, self._endpoint.price_out or 0.0)

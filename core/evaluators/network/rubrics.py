@@ -138,14 +138,9 @@ class Rubric(BaseModel):
 
 def find_rubric(reference: str) -> tuple[str, Rubric]:
     """Return a rubric and the name that it is stored under.
-
-    Args:
-        reference: a name of ``assets/rubrics`` or the path of a ``.toml``, either with ``~VARIANT`` behind it. That of
-            a reader's own file is stored under its stem and six digits of what it says.
-
-    Raises:
-        InvalidInput: if it cannot be read, has no scale, or no such variant.
-    """
+    ``reference``: a name of ``assets/rubrics`` or the path of a ``.toml``, either with ``~VARIANT`` behind it. That of
+    a reader's own file is stored under its stem and six digits of what it says.
+    Raises InvalidInput if it cannot be read, has no scale, or no such variant."""
     found = _VARIANT.search(reference)
     place, variant = (reference[: found.start()], found[1]) if found else (reference, "")
     shipped = assets_dir() / "rubrics" / f"{place}.toml"
@@ -169,13 +164,8 @@ def rubric_names() -> tuple[str, ...]:
 
 def told_rubric(entry: object) -> str:
     """What a judge was asked, on one line: scale, picture, sampling, text.
-
-    Args:
-        entry: what a manifest says of an evaluator, still unchecked.
-
-    Returns:
-        Empty for an evaluator that is asked by no rubric.
-    """
+    ``entry``: what a manifest says of an evaluator, still unchecked.
+    Returns an empty text for an evaluator that is asked by no rubric."""
     told = entry if isinstance(entry, Mapping) else {}
     made, origin = (
         found if isinstance(found := told.get(name), Mapping) else {} for name in ("fingerprint", "imported")

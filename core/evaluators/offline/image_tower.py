@@ -59,15 +59,9 @@ def prepare(image: np.ndarray, side: int) -> np.ndarray:
 
     Cropping comes first: the other order makes a 1-pixel-high image enormous. Shrinking averages the
     pixels that fall together, enlarging is bicubic.
-
-    Args:
-        image: uint8 RGB [H, W, 3], at least 1 × 1.
-
-    Returns:
-        uint8 RGB [side, side, 3].
-
-    Raises:
-        InvalidInput: if the array has another shape or type.
+    ``image``: uint8 RGB [H, W, 3], at least 1 × 1.
+    Returns uint8 RGB [side, side, 3].
+    Raises InvalidInput if the array has another shape or type.
     """
     check_rgb(image)
     box = square(image.shape[1], image.shape[0])
@@ -120,13 +114,8 @@ class ImageTower:
 
     def evidence(self, images: Sequence[np.ndarray]) -> np.ndarray:
         """Return the evidence for each class.
-
-        Args:
-            images: n arrays, uint8 RGB [H, W, 3], of any sizes.
-
-        Returns:
-            float32 [n, 1000]; rows sum to 1.
-        """
+        ``images``: n arrays, uint8 RGB [H, W, 3], of any sizes.
+        Returns float32 [n, 1000]; rows sum to 1."""
         views = {id(image): self.view(image) for image in {id(image): image for image in images}.values()}
         hashes = {name: hashlib.sha256(view.data).hexdigest() for name, view in views.items()}
         keys = [hashes[id(image)] for image in images]  # pairs of one image come as the same array

@@ -45,14 +45,8 @@ class MiniLm(nn.Module):
 
     def forward(self, ids: Tensor, seen: Tensor) -> Tensor:
         """States of tokens.
-
-        Args:
-            ids: integers [n, length].
-            seen: booleans [n, length]; False where a token fills a row up.
-
-        Returns:
-            float32 [n, length, 384].
-        """
+        ``ids``: integers [n, length]. ``seen``: booleans [n, length]; False where a token fills a row up.
+        Returns float32 [n, length, 384]."""
         n, length = ids.shape
         words, places, kinds, norm = self.embeddings.values()
         states = norm(words(ids) + kinds(torch.zeros_like(ids)) + places(torch.arange(length, device=ids.device)))

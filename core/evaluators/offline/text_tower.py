@@ -68,14 +68,9 @@ class TextTower:
 
     def encode(self, texts: Sequence[str]) -> "Tensor":
         """Embed texts.
-
-        Args:
-            texts: n texts of any length.
-
-        Returns:
-            float32 [n, 384] on the CPU, L2-normalised; NaN where a text holds no token at all (an empty text,
-            blanks, control characters).
-        """
+        ``texts``: n texts of any length.
+        Returns float32 [n, 384] on the CPU, L2-normalised; NaN where a text holds no token at all (an empty text,
+        blanks, control characters)."""
         import torch
 
         encodings = self._tokenizer.encode_batch([encodable(text) for text in texts])

@@ -130,14 +130,8 @@ MOST_GROWTH = math.log(1000 / 16)
 
 def anchors(cells: Tensor, height: int, width: int, *, stride: int, offset: float = 0.0) -> Tensor:
     """Lay the anchors of one cell over a feature map.
-
-    Args:
-        cells: [a, 4], around the origin.
-        offset: where in its cell an anchor's middle lies, in [0, 1).
-
-    Returns:
-        [height · width · a, 4], row by row, the anchors of a cell together.
-    """
+    ``cells``: [a, 4], around the origin. ``offset``: where in its cell an anchor's middle lies, in [0, 1).
+    Returns [height · width · a, 4], row by row, the anchors of a cell together."""
     down, right = ((torch.arange(count, device=cells.device) + offset) * stride for count in (height, width))
     y, x = torch.meshgrid(down.to(cells.dtype), right.to(cells.dtype), indexing="ij")
     shifts = torch.stack([x, y, x, y], dim=-1).reshape(-1, 1, 4)
@@ -182,8 +176,7 @@ def proposed(
         most: how many are kept.
         least_side: narrower and lower boxes go, unless no other is left.
 
-    Returns:
-        [m, 4] with 1 ≤ m ≤ ``most``.
+    Returns [m, 4] with 1 ≤ m ≤ ``most``.
     """
     surest = logits.argsort(descending=True, stable=True)[:considered]
     boxes, logits = clip_boxes_to_image(boxes[surest], size), logits[surest]
@@ -288,11 +281,8 @@ class FasterRcnn(nn.Module):
             most: regions that are kept of a picture.
             least_side: pixels that a region's sides have at least, where any region has.
 
-        Returns:
-            For each picture boxes [m, 4], features [m, d], and probabilities [m, classes] without the background.
-
-        Raises:
-            InvalidInput: if the network gives no finite number.
+        Returns for each picture boxes [m, 4], features [m, d], and probabilities [m, classes] without the background.
+        Raises InvalidInput if the network gives no finite number.
         """
         maps = self.features(pictures)
         size = (pictures.shape[2], pictures.shape[3])

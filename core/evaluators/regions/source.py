@@ -126,13 +126,9 @@ class BottomUp:
 
         Pictures that enter in the same size go through the network together, at most 8 on a GPU and one by one on a
         CPU; none is padded, so that a picture's regions do not depend on the others.
-
-        Returns:
-            For each picture at most ``selection.most`` regions, the surest first.
-
-        Raises:
-            InvalidInput: if the network gives no finite number.
-            NotAvailable: if there is no memory for a single picture, even on the CPU.
+        Returns for each picture at most ``selection.most`` regions, the surest first.
+        Raises InvalidInput if the network gives no finite number; NotAvailable if there is no memory for a single
+        picture, even on the CPU.
         """
         together: dict[tuple[int, int], list[int]] = {}
         for index, image in enumerate(images):
@@ -214,10 +210,7 @@ class RegionSource:
     The regions of an audit must all come from one detector: else the score of an edited picture would also move
     because another network looked at it. So bottom-up attention adds to a folder only where it made the folder
     itself; beside any other folder it is left aside. A detector of the user's own adds to any folder that they name.
-
-    Args:
-        folder: precomputed regions.
-        detector: finds those of the pictures that the folder does not have.
+    ``folder``: precomputed regions. ``detector``: finds those of the pictures that the folder does not have.
 
     Attributes:
         unknown: why a picture has no regions, where it has none.

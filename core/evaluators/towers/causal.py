@@ -29,9 +29,8 @@ LENGTHS = (16, 32, 48, 77)
 def lengths(limit: int) -> tuple[int, ...]:
     """Lengths of a tower that reads ``limit`` tokens, ascending, the limit last.
 
-    Example:
-        >>> lengths(77), lengths(64), lengths(16)
-        ((16, 32, 48, 77), (16, 32, 48, 64), (16,))
+    >>> lengths(77), lengths(64), lengths(16)
+    ((16, 32, 48, 77), (16, 32, 48, 64), (16,))
     """
     return (*(each for each in LENGTHS if each < limit), limit)
 

@@ -111,11 +111,8 @@ def load_clip(path: Path, *, quick_gelu: bool, precision: str = "float32") -> tu
         quick_gelu: whether it was trained with x·sigmoid(1.702 x), as OpenAI's models were.
         precision: of the weights: ``float32``, ``float16`` or ``bfloat16``; layer norms stay in float32.
 
-    Returns:
-        open_clip's CLIP in evaluation mode on the CPU, and what is worth recording of the adapters.
-
-    Raises:
-        NotAvailable: if the file is no such CLIP; one sentence.
+    Returns open_clip's CLIP in evaluation mode on the CPU, and what is worth recording of the adapters.
+    Raises NotAvailable if the file is no such CLIP; one sentence.
     """
     merged = merge_adapters(read_state(path))
     network = build_clip(path, merged.state, quick_gelu=quick_gelu, precision=precision)

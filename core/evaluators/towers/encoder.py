@@ -191,16 +191,11 @@ class PublishedEncoder(Published, DualEncoder):
 
 def scale_of(name: str) -> float | None:
     """Return w where the evaluator's score is w · max(cos, 0), whatever its precision, prefix or checkpoint.
+    ``name``: of an evaluator; it may come from a file, so it is looked up and never opened.
+    Returns None where no evaluator of that name is known, or its score is of another form.
 
-    Args:
-        name: of an evaluator; it may come from a file, so it is looked up and never opened.
-
-    Returns:
-        None where no evaluator of that name is known, or its score is of another form.
-
-    Example:
-        >>> scale_of("clipscore"), scale_of("clipscore:bf16"), scale_of("refclipscore")
-        (2.5, 2.5, None)
+    >>> scale_of("clipscore"), scale_of("clipscore:bf16"), scale_of("refclipscore")
+    (2.5, 2.5, None)
     """
     base, *ways = name.partition(CHECKPOINT)[0].split(":")
     kind = catalogue().entries.get(base) if all(way in (*PRECISIONS, NO_PREFIX) for way in ways) else None

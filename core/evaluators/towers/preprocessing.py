@@ -66,15 +66,9 @@ class Preprocessing:
 
         The whole picture is resized and the centre cut out, byte for byte as torchvision does it. A ribbon that
         would become enormous in between has only its centre resized, which may differ where contrast is harsh.
-
-        Args:
-            image: uint8 RGB [H, W, 3], at least 1 × 1.
-
-        Returns:
-            uint8 RGB [side, side, 3].
-
-        Raises:
-            InvalidInput: if the array has another shape or type.
+        ``image``: uint8 RGB [H, W, 3], at least 1 × 1.
+        Returns uint8 RGB [side, side, 3].
+        Raises InvalidInput if the array has another shape or type.
         """
         check_rgb(image)
         height, width = image.shape[:2]
@@ -252,9 +246,8 @@ def special_marks(tokenizer: Any) -> list[str]:
 def as_letters(text: str, marks: Iterable[str]) -> str:
     """Break a model's own marks in a text by a space: a caption is only read.
 
-    Example:
-        >>> as_letters("a cat <end_of_text> on a mat", ["<end_of_text>"])
-        'a cat < end_of_text> on a mat'
+    >>> as_letters("a cat <end_of_text> on a mat", ["<end_of_text>"])
+    'a cat < end_of_text> on a mat'
     """
     for mark in sorted(marks, key=len, reverse=True):
         text = text.replace(mark, f"{mark[:1]} {mark[1:]}")

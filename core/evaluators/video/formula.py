@@ -121,8 +121,7 @@ def build_idf(
         captions: one sentence each; blank ones and those of more than MOST_WORDS words are left out.
         tokens: maps sentences to the ids of their tokens, markers included, padding not.
 
-    Raises:
-        InvalidInput: if no sentence is left.
+    Raises InvalidInput if no sentence is left.
     """
     counted: Counter[int] = Counter()
     sentences, left_out, part = 0, 0, list[str]()
@@ -174,11 +173,7 @@ NO_REFERENCE = "no reference caption can be compared with: {reason}"
 @dataclass(frozen=True, slots=True, eq=False)
 class Tokens:
     """A caption as its text tower reads it.
-
-    Args:
-        vectors: float [L, d], unit length, the closing marker last.
-        weights: float64 [L], each at least 0.
-    """
+    ``vectors``: float [L, d], unit length, the closing marker last. ``weights``: float64 [L], each at least 0."""
 
     vectors: np.ndarray
     weights: np.ndarray
@@ -210,16 +205,9 @@ class Match:
 
 def whole(frames: np.ndarray) -> np.ndarray:
     """Embedding of the whole video: the mean of its frames, brought to unit length; NaN where that mean is 0.
-
-    Args:
-        frames: [J, d], unit length.
-
-    Returns:
-        float64 [d].
-
-    Raises:
-        InvalidInput: if there is no frame.
-    """
+    ``frames``: [J, d], unit length.
+    Returns float64 [d].
+    Raises InvalidInput if there is no frame."""
     if len(frames) == 0:
         raise InvalidInput(f"{NO_FRAME}; give at least one")
     # fsum is exact, so that no order of the frames moves the last digit
@@ -231,14 +219,8 @@ def whole(frames: np.ndarray) -> np.ndarray:
 
 def cosines(tokens: np.ndarray, others: np.ndarray) -> np.ndarray:
     """Cosine of every token with every frame, or token of a reference.
-
-    Args:
-        tokens: [L, d], unit length.
-        others: [J, d], unit length.
-
-    Returns:
-        float64 [L, J].
-    """
+    ``tokens``: [L, d], unit length. ``others``: [J, d], unit length.
+    Returns float64 [L, J]."""
     # einsum adds in one order whatever the shapes; a matrix product may round differently with their size
     found: np.ndarray = np.einsum("ld,jd->lj", np.asarray(tokens, np.float64), np.asarray(others, np.float64))
     return found
@@ -246,14 +228,8 @@ def cosines(tokens: np.ndarray, others: np.ndarray) -> np.ndarray:
 
 def video_match(frames: np.ndarray, caption: Tokens) -> Match:
     """What a caption gets of a video.
-
-    Args:
-        frames: [J, d], unit length, J at least 1.
-        caption: at least one token.
-
-    Raises:
-        InvalidInput: if there is no frame.
-    """
+    ``frames``: [J, d], unit length, J at least 1. ``caption``: at least one token.
+    Raises InvalidInput if there is no frame."""
     coarse = float(whole(frames) @ np.asarray(caption.vectors[-1], np.float64))
     return _matched(coarse, cosines(caption.vectors, frames), caption.weights, np.ones(len(frames)))
 

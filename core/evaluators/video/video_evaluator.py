@@ -49,9 +49,8 @@ COARSE = "average frame"
 def coarse_name(name: str) -> str:
     """Name of an evaluator whose score of a video is the coarse part alone.
 
-    Example:
-        >>> coarse_name("clipscore")
-        'clipscore (average frame)'
+    >>> coarse_name("clipscore")
+    'clipscore (average frame)'
     """
     return f"{name} ({COARSE})"
 
@@ -240,11 +239,7 @@ class VideoScorer:
         self, frames: np.ndarray, captions: Sequence[str], references: Sequence[Sequence[str]] | None = None
     ) -> list[VideoScore]:
         """Score captions of one video whose frames are encoded.
-
-        Args:
-            captions: n of them.
-            references: n lists; None: none.
-        """
+        ``captions``: n of them. ``references``: n lists; None: none."""
         people = references or [()] * len(captions)
         if not isinstance(self.evaluator, VideoEvaluator):
             return [coarse_score(self.evaluator, frames, each) for each in captions]
@@ -280,8 +275,7 @@ def video_scorer(
         sampling: None: every frame.
         idf: document frequencies, or their file; None: every token counts the same.
 
-    Raises:
-        InvalidInput: as :func:`check_scores_videos`.
+    Raises InvalidInput as :func:`check_scores_videos`.
     """
     check_scores_videos(type(evaluator), idf=idf is not None)
     chosen = sampling or Sampling()

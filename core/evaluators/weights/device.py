@@ -50,16 +50,9 @@ class Runner:
 
     def each(self, inputs: Sequence[T], call: Callable[[Sequence[T], str], "Tensor"]) -> "Tensor":
         """Return ``call`` over all inputs.
-
-        Args:
-            call: maps at most ``batch`` inputs and the device to a tensor [n, …].
-
-        Returns:
-            float32 [n, …] on the CPU.
-
-        Raises:
-            NotAvailable: if even the CPU has no memory for a single input.
-        """
+        ``call``: maps at most ``batch`` inputs and the device to a tensor [n, …].
+        Returns float32 [n, …] on the CPU.
+        Raises NotAvailable if even the CPU has no memory for a single input."""
         import torch
 
         found: list[Tensor] = []

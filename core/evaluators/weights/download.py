@@ -64,12 +64,9 @@ def download(
 
     What arrives is written beside the target under a name that nobody can foresee; where this user's part of an
     earlier download is there, the rest is asked for.
-
-    Raises:
-        InvalidInput: for another kind of address.
-        NotAvailable: if the server cannot be reached, sends a web page, too much, too little or other bytes than
-            the published hash says.
-        StoreError: if the disk has no room for it, or the target is no regular file.
+    Raises InvalidInput for another kind of address; NotAvailable if the server cannot be reached, sends a web page, too
+    much, too little or other bytes than the published hash says; StoreError if the disk has no room for it, or the
+    target is no regular file.
     """
     _check_address(url)
     part = _part(target)

@@ -92,12 +92,8 @@ class Place:
 
 def places(entry: Description, at: Path | None = None) -> tuple[Place, ...]:
     """Where each set of weights of an evaluator lies.
-
-    Args:
-        at: the user's own file or folder: the first set. A folder may hold the further sets too, each in a folder
-            (or, for a set of one file, a file) of the catalogue's name for it; what it lacks is looked for in the
-            usual place.
-    """
+    ``at``: the user's own file or folder: the first set. A folder may hold the further sets too, each in a folder (or,
+    for a set of one file, a file) of the catalogue's name for it; what it lacks is looked for in the usual place."""
     found = []
     for rank, known in enumerate(sets(entry)):
         place = Place(known, kept().get(known.id, usual(known)))

@@ -75,8 +75,7 @@ def true_text(item: Item, caption: str, rng: np.random.Generator, *, least: int,
         least: words that they have at least; 0: as many sentences as fit into SHORT words beside one that is added.
         undenied: an absent category that none of them denies.
 
-    Raises:
-        ProbeRejected: ``not-composed``; ``too-short`` where not enough is known to be true.
+    Raises ProbeRejected ``not-composed``; ``too-short`` where not enough is known to be true.
     """
     relations = relations_of(item)
     order = [relations[place] for place in rng.permutation(len(relations))]

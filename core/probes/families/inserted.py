@@ -35,10 +35,9 @@ from core.probes.words.screening import Family, Modifier, families
 def make_probe(owner: Family, word: Modifier) -> Probe:
     """Return the probe that inserts one modifier or control.
 
-    Example:
-        >>> from core.probes.words.screening import family
-        >>> make_probe(family("gender"), family("gender").get("male")).name
-        'inserted-gender:male'
+    >>> from core.probes.words.screening import family
+    >>> make_probe(family("gender"), family("gender").get("male")).name
+    'inserted-gender:male'
     """
     return Probe(
         name=f"{PREFIX}{word.probe}",
@@ -94,10 +93,9 @@ _BY_TEMPLATE: Mapping[str, Probe] = MappingProxyType({probe.name.removeprefix(PR
 def in_own_caption(probes: Iterable[Probe]) -> tuple[Probe, ...]:
     """Put in each probe's place the one that inserts its word, where there is one; each once.
 
-    Example:
-        >>> from core.probes.registry import select
-        >>> [probe.name for probe in in_own_caption(select(["vflip", "cultural:African"]))]
-        ['vflip', 'inserted-cultural:African']
+    >>> from core.probes.registry import select
+    >>> [probe.name for probe in in_own_caption(select(["vflip", "cultural:African"]))]
+    ['vflip', 'inserted-cultural:African']
     """
     return tuple(dict.fromkeys(_BY_TEMPLATE.get(probe.name, probe) for probe in probes))
 
@@ -105,9 +103,8 @@ def in_own_caption(probes: Iterable[Probe]) -> tuple[Probe, ...]:
 def in_template(name: str) -> str:
     """Name the probe that writes the same word into the template; any other name stays.
 
-    Example:
-        >>> in_template("inserted-cultural:African"), in_template("vflip")
-        ('cultural:African', 'vflip')
+    >>> in_template("inserted-cultural:African"), in_template("vflip")
+    ('cultural:African', 'vflip')
     """
     plain = name.removeprefix(PREFIX)
     return plain if plain in _BY_TEMPLATE else name

@@ -106,9 +106,8 @@ def sentence(relation: str, pair: Pair, language: str) -> str:
     """Say in a language what the first thing is to the second.
     Raises ProbeRejected ``no-noun`` where the demo corpus' list of nouns lacks one.
 
-    Example:
-        >>> sentence("left", ("dog", "hen"), "en"), sentence("left", ("dog", "hen"), "fr")
-        ('A dog to the left of a hen.', "Un chien à gauche d'une poule.")
+    >>> sentence("left", ("dog", "hen"), "en"), sentence("left", ("dog", "hen"), "fr")
+    ('A dog to the left of a hen.', "Un chien à gauche d'une poule.")
     """
     nouns = _plan().grammar.nouns
     if lost := [name for name in pair if name not in nouns]:

@@ -105,17 +105,11 @@ def compose(
     notes: tuple[str, ...] = (),
 ) -> Variant:
     """Put the object down at a place on the clean plate, and measure the side effects (Algorithm 1, line 7).
-
-    Args:
-        plate: what it is put onto; None: the plate filled by example.
-
-    Returns:
-        A variant with the facts ``fill`` (what the hole was filled with) and, where GrabCut found the object,
-        ``mask_source``, and the diagnostics ``bg_delta``,
-        ``seam_energy``, ``seam_ratio``, ``fill_ratio`` and ``texture_ratio`` (see
-        :mod:`core.probes.pixels.cutout`); the ratio of the seam is NaN where the ring around the object in the
-        original has no edge at all.
-    """
+    ``plate``: what it is put onto; None: the plate filled by example.
+    Returns a variant with the facts ``fill`` (what the hole was filled with) and, where GrabCut found the object,
+    ``mask_source``, and the diagnostics ``bg_delta``, ``seam_energy``, ``seam_ratio``, ``fill_ratio`` and
+    ``texture_ratio`` (see :mod:`core.probes.pixels.cutout`); the ratio of the seam is NaN where the ring around the
+    object in the original has no edge at all."""
     cutout, place_at = scene.cutout, (place.right, place.down)
     plate = plate or scene.plate(Fill.EXAMPLE)
     pixels = put_down(plate.pixels, cutout, *place_at, feather=feather)

@@ -23,10 +23,9 @@ from core.probes.words.templates import attribute_caption, item_label
 def make_probe(owner: Family, word: Modifier) -> Probe:
     """Return the probe of one modifier or control.
 
-    Example:
-        >>> from core.probes.words.screening import family
-        >>> make_probe(family("gender"), family("gender").get("male")).name
-        'gender:male'
+    >>> from core.probes.words.screening import family
+    >>> make_probe(family("gender"), family("gender").get("male")).name
+    'gender:male'
     """
     return Probe(
         name=word.probe,

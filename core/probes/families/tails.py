@@ -41,9 +41,8 @@ def tails(kind: str) -> tuple[tuple[str, str], ...]:
 def with_tail(caption: str, tail: str) -> str:
     """Append a tail before the final full stop.
 
-    Example:
-        >>> with_tail("A man on a bench.", "area area")
-        'A man on a bench area area.'
+    >>> with_tail("A man on a bench.", "area area")
+    'A man on a bench area area.'
     """
     text = caption.strip()
     bare = text.rstrip(" .")
@@ -53,9 +52,8 @@ def with_tail(caption: str, tail: str) -> str:
 def tail_of_length(tail: str, unit: str, length: int) -> str:
     """Return the first words of a tail, which its unit goes on repeating.
 
-    Example:
-        >>> tail_of_length("in the background of setting", "area", 7)
-        'in the background of setting area area'
+    >>> tail_of_length("in the background of setting", "area", 7)
+    'in the background of setting area area'
     """
     said = tail.split()
     return " ".join([*said[:length], *islice(cycle(unit.split()), max(length - len(said), 0))])

@@ -31,11 +31,7 @@ BROWN_BELOW = 170
 
 def colour_shares(pixels: np.ndarray, mask: np.ndarray) -> dict[str, float]:
     """Share of an object's pixels by colour name; empty where the mask is.
-
-    Args:
-        pixels: uint8 RGB [H, W, 3].
-        mask: boolean [H, W].
-    """
+    ``pixels``: uint8 RGB [H, W, 3]. ``mask``: boolean [H, W]."""
     inside = pixels[mask].reshape(-1, 1, 3)
     if not len(inside):
         return {}

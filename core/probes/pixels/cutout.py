@@ -127,13 +127,8 @@ SEAM_RING = (2, 5)
 
 def bg_delta(before: np.ndarray, after: np.ndarray, cutout: Cutout, right: int, down: int) -> float:
     """Return BGΔ: the mean of ‖I(p) − I′(p)‖₁ over the pixels p away from the object.
-
-    Args:
-        before, after: uint8 RGB [H, W, 3], I and I′; a channel counts in [0, 1] and the three are added.
-
-    Returns:
-        A number in [0, 3]; NaN where no pixel is farther than BACKGROUND_REACH from both places.
-    """
+    ``before``, ``after``: uint8 RGB [H, W, 3], I and I′; a channel counts in [0, 1] and the three are added.
+    Returns a number in [0, 3]; NaN where no pixel is farther than BACKGROUND_REACH from both places."""
     counted = np.ones(before.shape[:2], bool)
     for place in ((0, 0), (right, down)):
         view, away = cutout.surroundings(before.shape, *place)
@@ -148,12 +143,8 @@ def seam_energy(pixels: np.ndarray, cutout: Cutout, right: int = 0, down: int = 
 
     The magnitude √(gx² + gy²) of OpenCV's 3 × 3 Sobel filter (weights 1, 2, 1; not normalised) is taken per RGB
     channel in [0, 1] and averaged over the three.
-
-    Args:
-        pixels: uint8 RGB [H, W, 3].
-
-    Returns:
-        A number ≥ 0; NaN where the ring is empty.
+    ``pixels``: uint8 RGB [H, W, 3].
+    Returns a number ≥ 0; NaN where the ring is empty.
     """
     view, away = cutout.surroundings(pixels.shape, right, down)
     ring = (away > SEAM_RING[0]) & (away <= SEAM_RING[1])
@@ -170,10 +161,8 @@ def fill_ratio(after: np.ndarray, cutout: Cutout, right: int, down: int) -> floa
     """Return how sharp the filled hole is beside its rim: mean Sobel magnitude inside over that around.
 
     BGΔ leaves out what the fill reaches, so it cannot see a smear; this looks at nothing else.
-
-    Returns:
-        A number ≥ 0; 1: as sharp as around, below 1: smoother. NaN where the object covers its old place, or the
-        rim is empty or without any gradient.
+    Returns a number ≥ 0; 1: as sharp as around, below 1: smoother. NaN where the object covers its old place, or the
+    rim is empty or without any gradient.
     """
     return _hole_over_rim(gradient, after, cutout, right, down)
 
@@ -183,9 +172,7 @@ def texture_ratio(after: np.ndarray, cutout: Cutout, right: int, down: int) -> f
 
     The windows see the hole alone and the rim alone (:func:`~core.probes.pixels.inpainting.local_variance`), so an
     edge between the two, which :func:`fill_ratio` counts as sharpness of the fill, adds nothing here.
-
-    Returns:
-        A number ≥ 0; 1: as textured as around, below 1: flatter. NaN as of :func:`fill_ratio`.
+    Returns a number ≥ 0; 1: as textured as around, below 1: flatter. NaN as of :func:`fill_ratio`.
     """
     return _hole_over_rim(local_variance, after, cutout, right, down)
 

@@ -109,14 +109,8 @@ def translate(pixels: np.ndarray, *, right: int = 0, down: int = 0) -> np.ndarra
 
 def zoom(pixels: np.ndarray, factor: float) -> np.ndarray:
     """Enlarge an image about its centre, at the same size: what leaves it is cut off; sampling is bicubic.
-
-    Args:
-        pixels: uint8 RGB [H, W, 3].
-        factor: at least 1.
-
-    Raises:
-        InvalidInput: if the factor is below 1 or not finite.
-    """
+    ``pixels``: uint8 RGB [H, W, 3]. ``factor``: at least 1.
+    Raises InvalidInput if the factor is below 1 or not finite."""
     check_rgb(pixels)
     height, width = pixels.shape[:2]
     matrix = zoom_matrix(factor, width, height)
@@ -151,14 +145,8 @@ CHROMA = {
 
 def jpeg(pixels: np.ndarray, *, quality: int = JPEG_QUALITY, chroma: str = "4:2:0") -> np.ndarray:
     """Encode an image as JPEG and decode it again.
-
-    Args:
-        quality: 1 to 100.
-        chroma: of CHROMA.
-
-    Raises:
-        InvalidInput: if the quality is out of range, or the chroma is not known.
-    """
+    ``quality``: 1 to 100. ``chroma``: of CHROMA.
+    Raises InvalidInput if the quality is out of range, or the chroma is not known."""
     check_rgb(pixels)
     if not 1 <= quality <= 100:
         raise InvalidInput(f"quality must lie in 1..100, got {quality!r}")
@@ -191,9 +179,8 @@ def resize_and_back(pixels: np.ndarray, *, scale: float = RESIZE_SCALE) -> np.nd
 def every_second(count: int) -> list[int]:
     """Places of every second frame, the first one among them.
 
-    Example:
-        >>> every_second(5)
-        [0, 2, 4]
+    >>> every_second(5)
+    [0, 2, 4]
     """
     return [*range(0, count, 2)]
 
@@ -201,9 +188,8 @@ def every_second(count: int) -> list[int]:
 def backwards(count: int) -> list[int]:
     """Places of all frames, the last one first.
 
-    Example:
-        >>> backwards(3)
-        [2, 1, 0]
+    >>> backwards(3)
+    [2, 1, 0]
     """
     return [*range(count - 1, -1, -1)]
 

@@ -39,17 +39,10 @@ def mask_from_box(pixels: np.ndarray, box: Box) -> np.ndarray:
     """Find the object inside a box. The same image and box always give the same mask.
 
     OpenCV's random generator of the calling thread is seeded: GrabCut starts from k-means.
-
-    Args:
-        pixels: uint8 RGB [H, W, 3].
-        box: around the object, in pixels; what lies outside the image is cut off.
-
-    Returns:
-        Boolean [H, W], True only inside the box.
-
-    Raises:
-        ProbeRejected: ``box-outside`` where the box misses the image; ``box-too-small`` or ``box-too-large`` where
-            it leaves too little to tell the object from the rest; ``grabcut-empty`` where nothing is found.
+    ``pixels``: uint8 RGB [H, W, 3]. ``box``: around the object, in pixels; what lies outside the image is cut off.
+    Returns boolean [H, W], True only inside the box.
+    Raises ProbeRejected ``box-outside`` where the box misses the image; ``box-too-small`` or ``box-too-large`` where it
+    leaves too little to tell the object from the rest; ``grabcut-empty`` where nothing is found.
     """
     height, width = pixels.shape[:2]
     rows, columns = _inner(box, width, height)

@@ -28,11 +28,7 @@ TEXTURE_WINDOW = 5
 
 def gradient(crop: np.ndarray, where: np.ndarray) -> float:
     """Return the mean over marked pixels and RGB channels of the Sobel magnitude, channels in [0, 1].
-
-    Args:
-        crop: uint8 RGB [H, W, 3].
-        where: boolean [H, W], with at least one pixel.
-    """
+    ``crop``: uint8 RGB [H, W, 3]. ``where``: boolean [H, W], with at least one pixel."""
     # Whole numbers until the root: OpenCV's float magnitude rounds differently with where its memory lies.
     across, upright = (
         cv2.Sobel(crop, cv2.CV_16S, *order, ksize=3)[where].astype(np.float64) for order in ((1, 0), (0, 1))
@@ -45,10 +41,7 @@ def local_variance(crop: np.ndarray, where: np.ndarray) -> float:
 
     The variance of a pixel is that of the marked pixels in the window of TEXTURE_WINDOW centred on it; what is not
     marked counts for nothing, so an edge to the rest is no texture.
-
-    Args:
-        crop: uint8 RGB [H, W, 3].
-        where: boolean [H, W], with at least one pixel.
+    ``crop``: uint8 RGB [H, W, 3]. ``where``: boolean [H, W], with at least one pixel.
     """
     marked = where.astype(np.float64)
     own = crop * marked[..., None]
@@ -111,12 +104,9 @@ def fill_by_example(pixels: np.ndarray, hole: np.ndarray, barred: np.ndarray) ->
         hole: boolean [H, W], what is filled.
         barred: boolean [H, W], what is neither filled nor filled from.
 
-    Returns:
-        uint8 RGB [H, W, 3], of which only the hole counts; None where too little is known around it. The same arrays
-        give the same bytes.
-
-    Raises:
-        ProbeRejected: ``no-patchmatch`` where the package came without its library.
+    Returns uint8 RGB [H, W, 3], of which only the hole counts; None where too little is known around it. The same
+    arrays give the same bytes.
+    Raises ProbeRejected ``no-patchmatch`` where the package came without its library.
     """
     height, width = hole.shape
     scale = min(1.0, SIDE / max(height, width))
@@ -148,11 +138,7 @@ def _shrunk(
 
 def between_rows(pixels: np.ndarray, known: np.ndarray) -> float:
     """Share of the colours' variance that rows explain: 1 for level stripes, 0 for upright ones or one colour.
-
-    Args:
-        pixels: uint8 RGB [h, w, 3].
-        known: boolean [h, w], the pixels that count.
-    """
+    ``pixels``: uint8 RGB [h, w, 3]. ``known``: boolean [h, w], the pixels that count."""
     there = known.any(axis=1)
     colours, count = np.where(known[..., None], pixels, 0.0)[there], known.sum(axis=1)[there]
     means, mean = colours.sum(axis=1) / count[:, None], pixels[known].mean(axis=0)
@@ -280,11 +266,7 @@ EXAMPLE, SMOOTH = "example", "smooth"
 @dataclass(frozen=True, slots=True)
 class Plate:
     """A picture without its object.
-
-    Args:
-        pixels: uint8 RGB [H, W, 3].
-        filled: how its place was filled: EXAMPLE or SMOOTH.
-    """
+    ``pixels``: uint8 RGB [H, W, 3]. ``filled``: how its place was filled: EXAMPLE or SMOOTH."""
 
     pixels: np.ndarray
     filled: str
@@ -306,8 +288,8 @@ def clean_plate(
             hole's rim (a plate on a table) they are the ground that shows through.
         fill: by example, or smooth throughout.
 
-    Returns:
-        The plate; every pixel farther than HOLE_REACH from the mask is untouched. The same arrays give the same bytes.
+    Returns the plate; every pixel farther than HOLE_REACH from the mask is untouched. The same arrays give the same
+    bytes.
 
     Raises:
         ProbeRejected: ``no-background`` where nothing of the image is left to fill from; ``no-patchmatch`` where the

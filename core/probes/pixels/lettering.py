@@ -55,12 +55,9 @@ def write_word(pixels: np.ndarray, word: str, covered: np.ndarray | None = None)
         word: printable ASCII, which is what OpenCV's font holds.
         covered: boolean [H, W] of the object; None: the first corner is taken.
 
-    Returns:
-        The picture, and where the word stands; outside the plate no pixel changes.
-
-    Raises:
-        ProbeRejected: ``not-writable`` where a letter is none of the font's, or the word is too long or the picture too
-            small for letters that can be read.
+    Returns the picture, and where the word stands; outside the plate no pixel changes.
+    Raises ProbeRejected ``not-writable`` where a letter is none of the font's, or the word is too long or the picture
+    too small for letters that can be read.
     """
     check_rgb(pixels)
     places = _places(pixels.shape[1], pixels.shape[0], word)

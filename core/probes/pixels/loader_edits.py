@@ -50,8 +50,7 @@ def shrunk(pixels: np.ndarray, *, width: int, height: int, resampler: str) -> np
         width, height: of the result, each at most that of the image.
         resampler: of RESAMPLERS.
 
-    Raises:
-        InvalidInput: if the resampler is not known, or the size is no reduction.
+    Raises InvalidInput if the resampler is not known, or the size is no reduction.
     """
     check_rgb(pixels)
     if resampler not in RESAMPLERS:

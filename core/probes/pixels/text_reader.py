@@ -125,9 +125,8 @@ def text_reader() -> TextReader:
 def legible(lines: Sequence[Line]) -> tuple[Line, ...]:
     """The lines that count as text: CONFIDENCE or more in LEAST_SIGNS letters and digits or more.
 
-    Example:
-        >>> legible([Line("STOP", 0.99), Line("O", 0.99), Line("asiink", 0.51)])
-        (Line(text='STOP', confidence=0.99),)
+    >>> legible([Line("STOP", 0.99), Line("O", 0.99), Line("asiink", 0.51)])
+    (Line(text='STOP', confidence=0.99),)
     """
     return tuple(
         line for line in lines if line.confidence >= CONFIDENCE and sum(map(str.isalnum, line.text)) >= LEAST_SIGNS

@@ -77,10 +77,9 @@ def placed(
         nouns: for each place, how that is said there.
         language: of LANGUAGES.
 
-    Example:
-        >>> from core.probes.words.caption_words import words
-        >>> placed(words("a dog under an umbrella"), [(1, 1), (4, 4)], [1, 0], ["umbrella", "dog"], "en")
-        ['an', 'umbrella', 'under', 'a', 'dog']
+    >>> from core.probes.words.caption_words import words
+    >>> placed(words("a dog under an umbrella"), [(1, 1), (4, 4)], [1, 0], ["umbrella", "dog"], "en")
+    ['an', 'umbrella', 'under', 'a', 'dog']
     """
     apart, spans = _apart(found, phrases)
     stands = [_before(apart, spans, place, language) if language in _GENDERED else None for place in range(len(spans))]

@@ -46,9 +46,8 @@ def is_english(caption: str) -> bool:
 def reads_as(caption: str, language: str) -> bool:
     """Whether a caption may be in a language; where nothing tells, it may. ``language``: one of en, de, fr, es, ja.
 
-    Example:
-        >>> reads_as("A dog sleeps on the bed.", "de"), reads_as("Man wearing red hat", "en")
-        (False, True)
+    >>> reads_as("A dog sleeps on the bed.", "de"), reads_as("Man wearing red hat", "en")
+    (False, True)
     """
     words = [word.casefold() for word in _WORD.findall(MARKUP.sub(" ", caption))]
     if not words:

@@ -242,9 +242,8 @@ _NAMES = {"es": ("de",), "fr": ("de", "à", "aux", "en"), "ja": ("の",)}
 def whole_phrases(found: Sequence[Word], language: str) -> tuple[Phrase, ...]:
     """The nouns of :func:`noun_phrases`, those of one name as one: *voiture de course*.
 
-    Example:
-        >>> whole_phrases(words("Una lata de basura en un prado.", "es"), "es")
-        ((1, 3), (6, 6))
+    >>> whole_phrases(words("Una lata de basura en un prado.", "es"), "es")
+    ((1, 3), (6, 6))
     """
     phrases: list[Phrase] = []
     for first, last in noun_phrases(found, language):

@@ -35,13 +35,8 @@ LONGEST_NOUN = 3
 
 def noun_at(text: str, position: int) -> tuple[int, str, str] | None:
     """Read the longest known noun that begins at a place of a text.
-
-    Args:
-        position: where the noun's first word begins; blanks alone part its words.
-
-    Returns:
-        Where the noun ends, its singular in lower case, its category; None where no known noun stands there.
-    """
+    ``position``: where the noun's first word begins; blanks alone part its words.
+    Returns where the noun ends, its singular in lower case, its category; None where no known noun stands there."""
     nouns = object_nouns(lexicon_path("object_nouns.csv"))
     words, best = list[str](), None
     following = WORD.match(text, position)
@@ -122,9 +117,8 @@ def usual_category(label: str) -> str | None:
 
     Asked are the maps of ``assets/taxonomy``, then the nouns of ``assets/lexicons/object_nouns.csv``.
 
-    Example:
-        >>> usual_category("Small brown dog"), usual_category("bowl of soup"), usual_category("quasar")
-        ('animal', 'kitchen', None)
+    >>> usual_category("Small brown dog"), usual_category("bowl of soup"), usual_category("quasar")
+    ('animal', 'kitchen', None)
     """
     known = every_noun()
     return next((known[ending] for ending in head_endings(label) if ending in known), None)
@@ -184,9 +178,7 @@ def also_called(item: Item) -> Mapping[Name, tuple[str, str]]:
 
     A name that is a category's own stands for that one (*TV* of a monitor), any other for its label where that is a
     category (*satchel* of a handbag); the rest is left out.
-
-    Returns:
-        The name as its words -> the category that it stands for, and the name in the singular.
+    Returns the name as its words -> the category that it stands for, and the name in the singular.
     """
     found: dict[Name, tuple[str, str]] = {}
     for label, names in item.synonyms.items():
@@ -210,9 +202,8 @@ def named_in(caption: str) -> frozenset[str]:
 def left_open(label: str) -> frozenset[str]:
     """Categories of which nobody knows whether one is there beside a thing that a source calls so.
 
-    Example:
-        >>> sorted(left_open("limousine")), sorted(left_open("car")), sorted(left_open("barge"))
-        (['car'], ['car'], ['boat'])
+    >>> sorted(left_open("limousine")), sorted(left_open("car")), sorted(left_open("barge"))
+    (['car'], ['car'], ['boat'])
     """
     if label in vocabulary():
         return named_in(label)

@@ -20,9 +20,8 @@ _ENDS = ".。!?！？…"
 def toggle_stop(caption: str, language: str) -> str:
     """Take the final full stop away, or put one where the caption ends without a sign.
 
-    Example:
-        >>> toggle_stop("A dog on a bench.", "en"), toggle_stop("A dog on a bench", "en")
-        ('A dog on a bench', 'A dog on a bench.')
+    >>> toggle_stop("A dog on a bench.", "en"), toggle_stop("A dog on a bench", "en")
+    ('A dog on a bench', 'A dog on a bench.')
     """
     text = caption.rstrip()
     if not text:
@@ -37,9 +36,8 @@ def toggle_capital(caption: str, language: str) -> str:
 
     So does a caption that is all capitals: one small letter in it says nothing of capitals at the beginning.
 
-    Example:
-        >>> toggle_capital("A dog.", "en"), toggle_capital("a dog.", "en")
-        ('a dog.', 'A dog.')
+    >>> toggle_capital("A dog.", "en"), toggle_capital("a dog.", "en")
+    ('a dog.', 'A dog.')
     """
     place = next((index for index, sign in enumerate(caption) if sign.isalpha()), None)
     if place is None or language in ("de", "ja") or caption.isupper() or _is_name(caption[place:]):
@@ -50,9 +48,8 @@ def toggle_capital(caption: str, language: str) -> str:
 def double_blank(caption: str, language: str) -> str:
     """Put a second blank behind the first word; Japanese writes none.
 
-    Example:
-        >>> double_blank("A dog on a bench.", "en")
-        'A  dog on a bench.'
+    >>> double_blank("A dog on a bench.", "en")
+    'A  dog on a bench.'
     """
     first, blank, rest = caption.partition(" ")
     return f"{first}  {rest}" if blank and first and rest.strip() and language != "ja" else caption
@@ -96,9 +93,8 @@ class Wrapper:
     def around(self, caption: str) -> str:
         """Return the caption between the words.
 
-        Example:
-            >>> Wrapper("w", PHRASE, "In this image we can see", ", as shown").around("A dog on a bench.")
-            'In this image we can see a dog on a bench, as shown.'
+        >>> Wrapper("w", PHRASE, "In this image we can see", ", as shown").around("A dog on a bench.")
+        'In this image we can see a dog on a bench, as shown.'
         """
         text = caption.strip()
         stop = "." if text.endswith(".") else ""

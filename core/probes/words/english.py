@@ -71,9 +71,8 @@ class _Entry:
 def dictionary(word: str) -> Mapping[str, tuple[str, ...]]:
     """Parts of speech of an English word, in lower case, with its lemmas by lemminflect; empty where it is not known.
 
-    Example:
-        >>> dict(dictionary("tied"))
-        {'VERB': ('tie',)}
+    >>> dict(dictionary("tied"))
+    {'VERB': ('tie',)}
     """
     from lemminflect import getAllLemmas
 
@@ -117,16 +116,11 @@ def is_known(word: str) -> bool:
 
 def kinds(words: Sequence[str]) -> list[str]:
     """Say of each word of a caption whether it is a noun or an adjective.
+    ``words``: in lower case, signs apart as their own words.
+    Returns NOUN, ADJECTIVE or OTHER for each.
 
-    Args:
-        words: in lower case, signs apart as their own words.
-
-    Returns:
-        NOUN, ADJECTIVE or OTHER for each.
-
-    Example:
-        >>> kinds("a light blue bus stops".split())
-        ['', 'adjective', 'adjective', 'noun', '']
+    >>> kinds("a light blue bus stops".split())
+    ['', 'adjective', 'adjective', 'noun', '']
     """
     return list(_Reading(words).kinds())
 

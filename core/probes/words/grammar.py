@@ -49,9 +49,8 @@ def clean_label(label: str) -> str:
     case, and in a label of several words where it is written in three capitals at most.
     Raises InvalidInput if nothing is left.
 
-    Example:
-        >>> clean_label("traffic_light"), clean_label("CAR"), clean_label("African Elephant"), clean_label("TV")
-        ('traffic light', 'car', 'African elephant', 'TV')
+    >>> clean_label("traffic_light"), clean_label("CAR"), clean_label("African Elephant"), clean_label("TV")
+    ('traffic light', 'car', 'African elephant', 'TV')
     """
     words = _BETWEEN_WORDS.sub(" ", label).split()
     if not words:
@@ -85,9 +84,8 @@ def head_endings(label: str) -> Iterator[str]:
 
     What follows *of*, *with*, *in*, *on*, *from*, *for* is no part of the head.
 
-    Example:
-        >>> list(head_endings("Big slice of bread"))
-        ['big slice', 'slice']
+    >>> list(head_endings("Big slice of bread"))
+    ['big slice', 'slice']
     """
     words = _AFTER_THE_HEAD.split(" ".join(label.split()), maxsplit=1)[0].casefold().split()
     for start in range(max(0, len(words) - _LONGEST_ENDING), len(words)):
@@ -118,9 +116,8 @@ def singular(word: str, *, counted: bool = False) -> str:
     dictionary has, the one in -f: *leaves* of a tree.
     ``counted``: whether it is several of one thing for sure: *two glasses*, *glasses of water*.
 
-    Example:
-        >>> [singular(word) for word in ("leaves", "oxen", "pants", "buses", "bus")]
-        ['leaf', 'ox', 'pants', 'bus', 'bus']
+    >>> [singular(word) for word in ("leaves", "oxen", "pants", "buses", "bus")]
+    ['leaf', 'ox', 'pants', 'bus', 'bus']
     """
     if word in listed("no_singular") and not counted:
         return word
@@ -140,9 +137,8 @@ def article(phrase: str) -> str:
     ignored; a phrase that begins with no Latin letter or digit takes ``a``. Capitals alone count as an abbreviation,
     unless they are an English word of more than three letters.
 
-    Example:
-        >>> [article(word) for word in ("hour", "European bed", "umbrella", "SUV")]
-        ['an', 'a', 'an', 'an']
+    >>> [article(word) for word in ("hour", "European bed", "umbrella", "SUV")]
+    ['an', 'a', 'an', 'an']
     """
     found = _FIRST_WORD.search(phrase)
     if found is None:
@@ -181,9 +177,8 @@ def within_sentence(text: str) -> str:
     A word keeps it where no table or dictionary knows it in small letters, where another capital follows, and where it
     may be somebody's name: no thing of the tables, alone before a verb in -s.
 
-    Example:
-        >>> [within_sentence(text) for text in ("Plastic boxes", "Dog eats", "Bill eats", "Lake Tahoe", "TV set")]
-        ['plastic boxes', 'dog eats', 'Bill eats', 'Lake Tahoe', 'TV set']
+    >>> [within_sentence(text) for text in ("Plastic boxes", "Dog eats", "Bill eats", "Lake Tahoe", "TV set")]
+    ['plastic boxes', 'dog eats', 'Bill eats', 'Lake Tahoe', 'TV set']
     """
     first, second = [*(word.strip(_SIGNS) for word in text.split(maxsplit=2)[:2]), "", ""][:2]
     lower, after = first.casefold(), second.casefold()
@@ -216,9 +211,8 @@ _SPELT_OUT = 3
 def noun_group(label: str, *, adjective: str | None = None) -> str:
     """Return verb, article, adjective and noun as they stand after *There*.
 
-    Example:
-        >>> noun_group("scissors", adjective="typical")
-        'are typical scissors'
+    >>> noun_group("scissors", adjective="typical")
+    'are typical scissors'
     """
     phrase = clean_label(label) if adjective is None else f"{clean_label(adjective)} {clean_label(label)}"
     number = number_of(label)
@@ -236,11 +230,10 @@ def plural(noun: str) -> str:
 def in_number(noun: str, *, many: bool) -> str:
     """Return a noun in the plural or the singular; empty where it has no such form.
 
-    Example:
-        >>> [in_number(noun, many=False) for noun in ("wine glasses", "people", "scissors", "TV")]
-        ['wine glass', 'person', '', 'TV']
-        >>> [in_number(noun, many=True) for noun in ("wine glass", "people", "broccoli", "TV")]
-        ['wine glasses', 'people', '', 'TVs']
+    >>> [in_number(noun, many=False) for noun in ("wine glasses", "people", "scissors", "TV")]
+    ['wine glass', 'person', '', 'TV']
+    >>> [in_number(noun, many=True) for noun in ("wine glass", "people", "broccoli", "TV")]
+    ['wine glasses', 'people', '', 'TVs']
     """
     number = number_of(noun)
     if not noun.strip():

@@ -79,10 +79,9 @@ _SEVERAL = "named-twice"
 def head_by_rules(caption: str, objects: Sequence[ObjectNoun]) -> ObjectNoun | None:
     """The first of the object nouns of a caption where it is what the caption is about; None where nobody can tell.
 
-    Example:
-        >>> from core.probes.words.taggers import Rules
-        >>> head_by_rules("A group of young men near a car.", Rules().objects("A group of young men near a car.")).noun
-        'men'
+    >>> from core.probes.words.taggers import Rules
+    >>> head_by_rules("A group of young men near a car.", Rules().objects("A group of young men near a car.")).noun
+    'men'
     """
     first = next((each for each in objects if not _is_measure(caption, each)), None)
     if first is None or not _opens(caption[: first.start], first.noun):

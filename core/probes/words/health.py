@@ -26,9 +26,8 @@ _KINDS = ("determiner", "conjunction", "preposition")
 def plain_words(caption: str) -> tuple[str, ...]:
     """Words of a caption in lower case, without signs.
 
-    Example:
-        >>> plain_words("A man, on a bench.")
-        ('a', 'man', 'on', 'a', 'bench')
+    >>> plain_words("A man, on a bench.")
+    ('a', 'man', 'on', 'a', 'bench')
     """
     return tuple(word.core.casefold() for word in words(caption) if word.core)
 
@@ -41,9 +40,8 @@ def grams(said: Sequence[str], n: int) -> tuple[tuple[str, ...], ...]:
 def repeated(caption: str, n: int) -> int:
     """Rep-n of one caption: how many of its n-grams were there before [1].
 
-    Example:
-        >>> repeated("a dog and a dog", 1), repeated("a dog and a dog", 2)
-        (2, 1)
+    >>> repeated("a dog and a dog", 1), repeated("a dog and a dog", 2)
+    (2, 1)
     """
     found = grams(plain_words(caption), n)
     return len(found) - len(set(found))
@@ -58,9 +56,8 @@ def distinct(captions: Iterable[str], n: int) -> tuple[int, int]:
 def ends_wrongly(caption: str) -> bool:
     """Whether a caption breaks off: its last word is in ``assets/health/endings.csv``.
 
-    Example:
-        >>> ends_wrongly("A man sits on a."), ends_wrongly("A man sits down.")
-        (True, False)
+    >>> ends_wrongly("A man sits on a."), ends_wrongly("A man sits down.")
+    (True, False)
     """
     said = plain_words(caption)
     return bool(said) and said[-1] in endings()
@@ -69,9 +66,8 @@ def ends_wrongly(caption: str) -> bool:
 def ends_hollow(caption: str) -> bool:
     """Whether a caption ends in words about nothing: a tail of ``assets/words/tails.csv``, or the same words again.
 
-    Example:
-        >>> ends_hollow("A man in the background of setting area"), ends_hollow("A dog dog."), ends_hollow("A dog.")
-        (True, True, False)
+    >>> ends_hollow("A man in the background of setting area"), ends_hollow("A dog dog."), ends_hollow("A dog.")
+    (True, True, False)
     """
     said = plain_words(caption)
     again = any(len(said) >= 2 * n and said[-n:] == said[-2 * n : -n] for n in (1, 2))
@@ -107,11 +103,7 @@ def objects_named(caption: str) -> tuple[frozenset[str], ...]:
 
 def objects_there(item: Item, references: Collection[str]) -> frozenset[str]:
     """Categories that an item shows: annotated ones, and those that captions by people name [3].
-
-    Args:
-        item: of :func:`known_instances`.
-        references: captions by people other than the one that is looked at.
-    """
+    ``item``: of :func:`known_instances`. ``references``: captions by people other than the one that is looked at."""
     return frozenset(annotated(item)) | frozenset(label for text in references for label in named_in(text))
 
 

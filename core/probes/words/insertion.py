@@ -32,11 +32,7 @@ _OPENS = re.compile(r"(?:^|[.!?]\s+)[\s\"'“‘«(\[]*$")
 @dataclass(frozen=True, slots=True)
 class Inserted:
     """A sentence with one word more.
-
-    Args:
-        text: the whole sentence.
-        start, end: where the word stands in it, in characters.
-    """
+    ``text``: the whole sentence. ``start``, ``end``: where the word stands in it, in characters."""
 
     text: str
     start: int
@@ -74,12 +70,11 @@ class NounPlace:
     def insert(self, word: str, *, before_adjectives: bool = False) -> Inserted:
         """Put a word before the noun, or before the adjectives of the noun.
 
-        Example:
-            >>> place = noun_place("A big dog is tied to a fire hydrant.", "dog")
-            >>> place.insert("African").text
-            'A big African dog is tied to a fire hydrant.'
-            >>> place.insert("happy", before_adjectives=True).text
-            'A happy big dog is tied to a fire hydrant.'
+        >>> place = noun_place("A big dog is tied to a fire hydrant.", "dog")
+        >>> place.insert("African").text
+        'A big African dog is tied to a fire hydrant.'
+        >>> place.insert("happy", before_adjectives=True).text
+        'A happy big dog is tied to a fire hydrant.'
         """
         at = self.adjectives if before_adjectives else self.noun
         before, after = self.caption[:at], self.caption[at:]
@@ -106,18 +101,15 @@ class _Refused:
 
 def noun_place(caption: str, label: str) -> NounPlace:
     """Find where an English sentence names an object.
-
-    Args:
-        label: the object's noun in the singular; an article before it is passed over.
+    ``label``: the object's noun in the singular; an article before it is passed over.
 
     Raises:
         InvalidInput: for an empty label.
         ProbeRejected: ``not-named`` where it does not say the label's noun; ``named-twice`` where it says it more than
             once; ``compound`` where the noun is part of another one; ``already-negated`` where it is denied.
 
-    Example:
-        >>> noun_place("There are two dogs in a dog house.", "dog").written
-        'dogs'
+    >>> noun_place("There are two dogs in a dog house.", "dog").written
+    'dogs'
     """
     found = _noun_place(caption, _LEADING_ARTICLE.sub("", clean_label(label)))
     if isinstance(found, _Refused):
@@ -179,21 +171,16 @@ GENDERED = re.compile(r"\b(?:he|him|his|himself|she|her|hers|herself)\b", re.IGN
 
 def insert_word(caption: str, label: str, category: str | None, word: Modifier) -> tuple[NounPlace, Inserted]:
     """Put a modifier or a control before the noun of the object in an English caption.
+    Returns where the noun stands, and the caption with the word.
+    Raises ProbeRejected a code of :func:`core.probes.words.insertion.noun_place` or of
+    :func:`core.probes.words.screening.screen`, which reads the noun with its adjectives (*African wild dog*);
+    ``part-of-speech`` where it is a noun and adjectives stand there (*a black boy bear*, *a luxury big dog*);
+    ``family-word`` where the caption says a word of the family already; ``contradiction`` where a word of gender meets
+    *his* or *her*.
 
-    Returns:
-        Where the noun stands, and the caption with the word.
-
-    Raises:
-        ProbeRejected: a code of :func:`core.probes.words.insertion.noun_place` or of
-            :func:`core.probes.words.screening.screen`, which reads the noun with its adjectives (*African wild dog*);
-            ``part-of-speech`` where it is a noun and adjectives stand there (*a black boy bear*, *a luxury big dog*);
-            ``family-word`` where the caption says a word of the family already; ``contradiction`` where a word of
-            gender meets *his* or *her*.
-
-    Example:
-        >>> african = family("cultural").get("African")
-        >>> insert_word("A dog is tied to a fire hydrant.", "dog", "animal", african)[1].text
-        'An African dog is tied to a fire hydrant.'
+    >>> african = family("cultural").get("African")
+    >>> insert_word("A dog is tied to a fire hydrant.", "dog", "animal", african)[1].text
+    'An African dog is tied to a fire hydrant.'
     """
     owner = family(word.family)
     place = noun_place(caption, label)
@@ -220,19 +207,12 @@ def length_matched_in(
     count_tokens: Callable[[str], int | None] | None = None,
 ) -> str:
     """Name the neutral control whose insertion into the same caption is the closest in length to the modified one.
+    ``count_tokens``: see :func:`core.probes.words.templates.length_matched`.
+    Returns a probe name, e.g. ``inserted-cultural:typical``.
+    Raises ProbeRejected where the caption has no place for it.
 
-    Args:
-        count_tokens: see :func:`core.probes.words.templates.length_matched`.
-
-    Returns:
-        A probe name, e.g. ``inserted-cultural:typical``.
-
-    Raises:
-        ProbeRejected: where the caption has no place for it.
-
-    Example:
-        >>> length_matched_in("A dog sits.", "An African dog sits.", "dog", "cultural")
-        'inserted-cultural:typical'
+    >>> length_matched_in("A dog sits.", "An African dog sits.", "dog", "cultural")
+    'inserted-cultural:typical'
     """
     place = noun_place(caption, label)
     controls = accepted_controls(place.phrase, family_name)

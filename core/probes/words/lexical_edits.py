@@ -95,9 +95,8 @@ Edit = Callable[[Sequence[Word], np.random.Generator, str, float], list[str]]
 def repeat(caption: str, rng: np.random.Generator, *, language: str = "en", share: float = SHARE) -> str:
     """Say each word twice with probability ``share``; one word where chance chose none.
 
-    Example:
-        >>> repeat("I am a boy", np.random.default_rng(3))
-        'I I am am a boy'
+    >>> repeat("I am a boy", np.random.default_rng(3))
+    'I I am am a boy'
     """
     return join(repeated(words(caption, language), rng, language, share), language)
 
@@ -250,9 +249,8 @@ def shuffle(caption: str, rng: np.random.Generator, *, language: str = "en") -> 
         (the caption as it would be written without the shuffle, the shuffled one); they are equal where no other order
         reads differently.
 
-    Example:
-        >>> shuffle("A man rides.", np.random.default_rng(0))
-        ('A man rides.', 'Rides a man.')
+    >>> shuffle("A man rides.", np.random.default_rng(0))
+    ('A man rides.', 'Rides a man.')
     """
     text = caption.strip()
     stop = next((each for each in _STOPS if text.endswith(each)), "")
@@ -265,17 +263,14 @@ def shuffle(caption: str, rng: np.random.Generator, *, language: str = "en") -> 
 
 def shuffle_part(caption: str, rng: np.random.Generator, part: str) -> tuple[str, str]:
     """Shuffle a part of an English caption's words until their order differs; see :func:`shuffle`.
-
-    Args:
-        part: of PARTS.
+    ``part``: of PARTS.
 
     Returns:
         (the caption as it would be written without the shuffle, the shuffled one); they are equal where no other order
         of the part reads differently.
 
-    Example:
-        >>> shuffle_part("A red dog on grass.", np.random.default_rng(0), "nouns-and-adjectives")
-        ('A red dog on grass.', 'A red grass on dog.')
+    >>> shuffle_part("A red dog on grass.", np.random.default_rng(0), "nouns-and-adjectives")
+    ('A red dog on grass.', 'A red grass on dog.')
     """
     text = caption.strip()
     stop = next((each for each in _STOPS if text.endswith(each)), "")

@@ -59,11 +59,8 @@ class Mention:
 
 def mentions(caption: str, further: Mapping[Name, tuple[str, str]] | None = None) -> tuple[Mention, ...]:
     """Find every mention, the longest name first at each place.
-
-    Args:
-        further: names beside the categories' own, each with its category and its singular
-            (:func:`core.probes.words.categories.also_called`).
-    """
+    ``further``: names beside the categories' own, each with its category and its singular
+    (:func:`core.probes.words.categories.also_called`)."""
     further = further or {}
     found = words(caption)
     nouns = noun_places(found)
@@ -218,14 +215,10 @@ _WHOLE = "ja"
 
 def place_named(caption: str, language: str, places: Iterable[str], *, moving: bool = False) -> str:
     """Return the first word of a caption that names one of some places; empty where none does.
+    ``places``: of PLACES. ``moving``: whether the way of a motion counts too: beside a video.
 
-    Args:
-        places: of PLACES.
-        moving: whether the way of a motion counts too: beside a video.
-
-    Example:
-        >>> place_named("A dog on the Left of a bench.", "en", ("side",))
-        'Left'
+    >>> place_named("A dog on the Left of a bench.", "en", ("side",))
+    'Left'
     """
     tables = (_words(), _motions()) if moving else (_words(),)
     known = [word for table in tables for place in places for word in table.get((language, place), ())]

@@ -82,9 +82,8 @@ class Negation:
 def negated_template(label: str) -> Negation:
     """Negate ``There is a [object].``; false of every picture of the object.
 
-    Example:
-        >>> negated_template("dog").text, negated_template("scissors").text
-        ('There is no dog.', 'There are no scissors.')
+    >>> negated_template("dog").text, negated_template("scissors").text
+    ('There is no dog.', 'There are no scissors.')
     """
     verb = "are" if number_of(label) is Number.PLURAL else "is"
     return Negation(f"There {verb} no {clean_label(label)}.", "template", VERIFIED)

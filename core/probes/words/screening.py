@@ -285,16 +285,12 @@ class RejectedPair:
 
 def screen(label: str | None, category: str | None, family_name: str, word: str) -> Rejection | None:
     """Decide on one modifier or control before one noun.
+    Returns None where the pair is accepted, else the rejection: pair, code (of :mod:`core.probes.rejections`) and
+    sentence.
+    Raises UnknownName if the lexicon has no such family or modifier.
 
-    Returns:
-        None where the pair is accepted, else the rejection: pair, code (of :mod:`core.probes.rejections`) and sentence.
-
-    Raises:
-        UnknownName: if the lexicon has no such family or modifier.
-
-    Example:
-        >>> screen("chair", "furniture", "emotion", "angry").code
-        'animacy'
+    >>> screen("chair", "furniture", "emotion", "angry").code
+    'animacy'
     """
     owner = family(family_name)
     modifier = owner.get(word)
@@ -318,13 +314,8 @@ def accepted_controls(label: str, family_name: str) -> tuple[Modifier, ...]:
 
 def rejected_pairs(items: Iterable[Item], *, defaults_only: bool = False) -> tuple[RejectedPair, ...]:
     """List every pair that the screen keeps out of a set of items.
-
-    Args:
-        defaults_only: leave out the families that only targeted probes use.
-
-    Returns:
-        In the order of the lexicon, then by label: a table that a page can show as it is.
-    """
+    ``defaults_only``: leave out the families that only targeted probes use.
+    Returns them in the order of the lexicon, then by label: a table that a page can show as it is."""
     nouns = Counter((item.label, item.category) for item in items)
     ordered = sorted(nouns, key=lambda noun: (noun[0] or "", noun[1] or ""))
     words = [word for each in families().values() if each.default or not defaults_only for word in each.words]

@@ -30,9 +30,8 @@ from core.probes.words.screening import Modifier, accepted_controls
 def base_caption(label: str) -> str:
     """Return the bare caption of a label. Raises InvalidInput if the label is empty.
 
-    Example:
-        >>> base_caption("umbrella"), base_caption("scissors"), base_caption("broccoli")
-        ('There is an umbrella.', 'There are scissors.', 'There is broccoli.')
+    >>> base_caption("umbrella"), base_caption("scissors"), base_caption("broccoli")
+    ('There is an umbrella.', 'There are scissors.', 'There is broccoli.')
     """
     return f"There {noun_group(label)}."
 
@@ -42,9 +41,8 @@ def attribute_caption(label: str, adjective: str) -> str:
     ``adjective``: adjective, or noun used attributively, in the casing of the lexicon.
     Raises InvalidInput if either is empty.
 
-    Example:
-        >>> attribute_caption("umbrella", "plain"), attribute_caption("bed", "African")
-        ('There is a plain umbrella.', 'There is an African bed.')
+    >>> attribute_caption("umbrella", "plain"), attribute_caption("bed", "African")
+    ('There is a plain umbrella.', 'There is an African bed.')
     """
     return f"There {noun_group(label, adjective=adjective)}."
 
@@ -56,20 +54,12 @@ def length_matched(
 
     Closest in characters (Unicode code points of the whole caption, article included), then in tokens,
     then first in the alphabet. Controls that the screen keeps away from this noun do not compete.
+    ``count_tokens``: counts the tokens of a caption by the evaluator's own tokenizer; may return None.
+    Returns a probe name, e.g. ``cultural:typical``.
+    Raises UnknownName if there is no such family; InvalidInput if the label is empty.
 
-    Args:
-        count_tokens: counts the tokens of a caption by the evaluator's own tokenizer; may return None.
-
-    Returns:
-        A probe name, e.g. ``cultural:typical``.
-
-    Raises:
-        UnknownName: if there is no such family.
-        InvalidInput: if the label is empty.
-
-    Example:
-        >>> length_matched("cultural", "There is a Russian bed.", "bed")
-        'cultural:typical'
+    >>> length_matched("cultural", "There is a Russian bed.", "bed")
+    'cultural:typical'
     """
 
     return closest_control(
@@ -138,12 +128,10 @@ def template_words(label: str, category: str | None, language: str) -> TemplateW
         category: harmonised; says in Japanese whether the object is alive, and which of two things of one name it is.
         language: en, de, fr, es or ja.
 
-    Raises:
-        ProbeRejected: ``no-noun`` where the table does not have the label, ``no-category`` where Japanese needs one.
+    Raises ProbeRejected ``no-noun`` where the table does not have the label, ``no-category`` where Japanese needs one.
 
-    Example:
-        >>> template_words("dog", "animal", "de").negated
-        'Da ist kein Hund.'
+    >>> template_words("dog", "animal", "de").negated
+    'Da ist kein Hund.'
     """
     name = clean_label(label)
     if language == "en":
@@ -207,9 +195,8 @@ _WRITERS = {"de": _german, "fr": _french, "es": _spanish}
 def named_objects(labels: Sequence[str]) -> str:
     """Name objects in one sentence.
 
-    Example:
-        >>> named_objects(["dog", "umbrella", "chair"])
-        'There is a dog, an umbrella and a chair.'
+    >>> named_objects(["dog", "umbrella", "chair"])
+    'There is a dog, an umbrella and a chair.'
     """
     return " ".join(_tokens(labels)) + "."
 
@@ -217,9 +204,8 @@ def named_objects(labels: Sequence[str]) -> str:
 def denied_objects(labels: Sequence[str]) -> str:
     """Deny every one of some objects.
 
-    Example:
-        >>> denied_objects(["dog", "umbrella", "chair"])
-        'There is no dog, no umbrella and no chair.'
+    >>> denied_objects(["dog", "umbrella", "chair"])
+    'There is no dog, no umbrella and no chair.'
     """
     verb = "are" if number_of(labels[0]) is Number.PLURAL else "is"
     said = [f"no {clean_label(label)}" for label in labels]

@@ -96,16 +96,12 @@ def noun_places(found: Sequence[Word]) -> set[int]:
 
 def whole_name(found: Sequence[Word], nouns: set[int], first: int, last: int, label: str) -> WholeName | None:
     """The longer name that a noun is a part of; None where it stands for itself.
+    ``nouns``: see :func:`noun_places`. ``label``: the noun in the singular.
 
-    Args:
-        nouns: see :func:`noun_places`.
-        label: the noun in the singular.
-
-    Example:
-        >>> from core.probes.words.caption_words import words
-        >>> said = words("Two big polar bears")
-        >>> whole_name(said, noun_places(said), 3, 3, "bear").first
-        2
+    >>> from core.probes.words.caption_words import words
+    >>> said = words("Two big polar bears")
+    >>> whole_name(said, noun_places(said), 3, 3, "bear").first
+    2
     """
     start, end, known = _known_longer(found, first, last, label)
     told = f"{known!r} is a name by itself" if known else ""

@@ -22,9 +22,8 @@ _PATHS = ("root", "idf")
 def asks(options: str, **changed: Mapping[str, Any]) -> Callable[[Callable[..., None]], Callable[..., None]]:
     """Give a command the options of an audit; it is told them as ``asked``: option -> value.
 
-    Args:
-        options: all of the command's in their order: those that it declares itself, and names of the request's.
-        changed: what is another here of one of the request's: default, help or min.
+    ``options`` names all of the command's in their order, those that it declares itself and the request's; ``changed``
+    is what is another here of one of the request's: default, help or min.
     """
 
     def wrap(command: Callable[..., None]) -> Callable[..., None]:
@@ -47,14 +46,8 @@ def asks(options: str, **changed: Mapping[str, Any]) -> Callable[[Callable[..., 
 
 
 def request(asked: Mapping[str, Any], **usual: Any) -> AuditRequest:
-    """What was asked, as a request.
-
-    Args:
-        usual: fields where nothing is asked of them.
-
-    Raises:
-        InvalidInput: for what cannot be used.
-    """
+    """What was asked, as a request; ``usual``: fields where nothing is asked of them. Raises InvalidInput for what
+    cannot be used."""
     return AuditRequest.of(**{**usual, **fields(asked)})
 
 

@@ -22,13 +22,8 @@ class Update(Protocol):
 
 @contextmanager
 def progress(what: str, *, unit: str = "", plain_every_s: float = PLAIN_EVERY_S) -> Iterator[Update]:
-    """Show how far something is, on stderr.
-
-    Args:
-        what: what is being done, e.g. ``scoring``.
-        unit: what is counted, e.g. ``pairs``.
-        plain_every_s: seconds between plain lines where stderr is not a terminal.
-    """
+    """Show on stderr how far ``what`` is, e.g. ``scoring``, in a unit, e.g. ``pairs``; a plain line now and then where
+    that is no terminal."""
     clock = Clock()
     if sys.stderr.isatty():
         with _bar(what, unit, clock) as update:
@@ -62,13 +57,8 @@ def _bar(what: str, unit: str, clock: Clock) -> Iterator[Update]:
 
 
 class Teller:
-    """Tells a file how far a command is whose parts weigh alike, for a program that watches.
-
-    Args:
-        path: of the file; None: nobody watches.
-        total: of what is counted, in all parts together.
-        parts: done one after the other, at least 1.
-    """
+    """Tells a file (None: nobody watches) how far a command is whose parts weigh alike, of ``total`` in all parts
+    together."""
 
     def __init__(self, path: Path | None, total: int, *, parts: int = 1) -> None:
         self._path, self._total, self._parts, self._ended = path, total, parts, 0

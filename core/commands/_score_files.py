@@ -56,16 +56,11 @@ class Job:
 
 
 def read_job(candidates: Path | None, images: Path | None, references: Path | None, *, videos: bool = False) -> Job:
-    """Pair captions with images, or with videos.
+    """Pair captions, in any layout of :mod:`core.corpora.caption_tables`, with images, or with videos or folders of
+    frames.
 
-    Args:
-        candidates: in any layout of :mod:`core.corpora.caption_tables`.
-        images: folder of the images; None only where every line names its own.
-        references: captions by people, in either shape.
-        videos: whether the folder has videos, or folders of frames, in place of images.
-
-    Raises:
-        InvalidInput: if a file or folder cannot be used, nothing fits together, or a reference is missing.
+    The folder of the images may be None only where every line names its own. Raises InvalidInput if a file or folder
+    cannot be used, nothing fits together, or a reference is missing.
     """
     if candidates is None:
         raise InvalidInput("score needs the captions: python -m core score candidates.json images/")
@@ -125,12 +120,8 @@ class Report:
 
 
 def report_of(job: Job, scores: Iterable[CaptionScore], *, name: str, beside: bool = True) -> Report:
-    """Put scores under the names that clipscore would print: ``name`` and ``Ref`` + ``name``.
-
-    Args:
-        beside: whether the score with references stands beside the one without; False for an evaluator whose
-            own score uses them.
-    """
+    """Put scores under the names that clipscore would print: ``name`` and ``Ref`` + ``name``; ``beside`` is False for
+    an evaluator whose own score uses references."""
     by_id = {score.id: score for score in scores}
     with_references = beside and any(line.references for line in job.lines)
     prefix = "Ref" if name[:1].isupper() else "ref"
@@ -144,11 +135,8 @@ def report_of(job: Job, scores: Iterable[CaptionScore], *, name: str, beside: bo
 
 
 def with_reference_metrics(report: Report, compared: "Compared", lines: Sequence[CaptionedImage]) -> Report:
-    """Put BLEU, METEOR, ROUGE-L and CIDEr-D beside the scores of a report.
-
-    Args:
-        compared: of the captions of ``lines``, in their order; a metric that none of them has is left out.
-    """
+    """Put BLEU, METEOR, ROUGE-L and CIDEr-D, compared of ``lines`` in their order, beside the scores of a report; a
+    metric that none of them has is left out."""
     from core.scoring.reference_metrics import METRICS
 
     there = [metric for metric in METRICS if _known(compared.means[metric]) is not None]
@@ -167,8 +155,8 @@ def _known(value: float) -> float | None:
 
 
 def _rows(path: Path) -> dict[str, CaptionRow]:
-    """Rows with a caption by their id; raises BadCorpus if there is none, two have one id, or the file has a column for
-    each of several systems."""
+    """Rows with a caption by their id; BadCorpus if there is none, two have one id, or there are columns of several
+    systems."""
     table = read_caption_table(path)
     found: dict[str, CaptionRow] = {}
     columns: list[str] = []
@@ -214,12 +202,8 @@ def _some(values: Iterable[str]) -> str:
 
 
 class ImageFolder:
-    """Finds images of one folder, as :class:`core.corpora.image_places.ImageNames` does; the folder itself comes first.
-
-    Args:
-        folder: of the images; None where every line names its own.
-        videos: whether it holds videos, or folders of frames, in place of images.
-    """
+    """Finds images, or videos, of one folder, as :class:`core.corpora.image_places.ImageNames` does; the folder itself
+    comes first. None where every line names its own."""
 
     def __init__(self, folder: Path | None, *, videos: bool = False) -> None:
         self.folder = folder
@@ -228,13 +212,8 @@ class ImageFolder:
         self._paths: dict[Path | None, dict[str, Path]] = {}
 
     def find(self, item: str, named: str | None) -> Path | None:
-        """Image of an id, or the one that its line names; None where there is none.
-
-        A line may name any file, as CaptionEvalKit's do: in the folder, else from where the command runs.
-
-        Raises:
-            InvalidInput: if an id or a name leads out of the folder, or two images share the id.
-        """
+        """Image of an id, or the one that its line names, in the folder, else from where the command runs; None where
+        there is none. Raises InvalidInput if an id or a name leads out of the folder, or two images share the id."""
         if self.folder is None:
             return Path(named) if named is not None and Path(named).is_file() else None
         if named is None:

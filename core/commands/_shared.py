@@ -37,12 +37,7 @@ class Code(IntEnum):
 
 
 def exit_codes(*, ok: str = "done", failures: str = "") -> str:
-    """Return the line about exit codes that closes a command's help.
-
-    Args:
-        ok: what 0 means for this command.
-        failures: what 1 means, empty where the command never ends with 1.
-    """
+    """Return the line about exit codes that closes a command's help; no failures: the command never ends with 1."""
     parts = [f"0 {ok}", *([f"1 {failures}"] if failures else [])]
     parts += ["2 the command line, an input or an output cannot be used", "3 something is not on this machine"]
     return f"Exit codes: {', '.join(parts)}, 70 a bug in Invariscope, 130 interrupted."

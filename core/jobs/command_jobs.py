@@ -173,13 +173,8 @@ class SuiteRequest(OneCommand):
         return words + (["--device", self.device] if self.device is not None else [])
 
     def check(self) -> None:
-        """Find out cheaply, before a job is made, what would stop it at once.
-
-        Raises:
-            UnknownName: for an unknown evaluator.
-            InvalidInput: for a file, a folder or a run that is not there.
-            NotAvailable: for an evaluator that is not on this machine.
-        """
+        """Find out cheaply what would stop it at once: an unknown evaluator (UnknownName) or one that is not here
+        (NotAvailable), and a file, a folder or a run that is not there (InvalidInput)."""
         for path in self.files:
             check_file(path)
         for path in self.images:
@@ -253,13 +248,8 @@ class CheckRequest(OneCommand):
         return [*super().command(progress, resume=resume), "--output", str(self.report.absolute())]
 
     def check(self) -> None:
-        """Find out cheaply, before a job is made, what would stop it at once.
-
-        Raises:
-            UnknownName: for an unknown evaluator or probe.
-            InvalidInput: for a file, or a distance from chance, that cannot be used.
-            NotAvailable: for an evaluator that is not on this machine.
-        """
+        """Find out cheaply what would stop it at once: an unknown evaluator or probe (UnknownName), an evaluator that
+        is not here (NotAvailable), a file or a distance from chance that cannot be used (InvalidInput)."""
         check_distance(self.selectivity_at_least)
         if self.probes:
             select(self.probes)

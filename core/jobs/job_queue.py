@@ -40,13 +40,8 @@ def birth(pid: int) -> float | None:
 
 
 def alive(pid: int | None, born: float | None, *, word: str) -> bool:
-    """Whether a process still runs and is the one that was started.
-
-    Args:
-        pid: its number.
-        born: when it was born, as :func:`birth` told.
-        word: one of its arguments, e.g. the id of its run.
-    """
+    """Whether a process still runs and is the one that was ``born`` as :func:`birth` told; ``word``: one of its
+    arguments."""
     if pid is None or born is None or pid <= 1:
         return False
     try:
@@ -141,16 +136,8 @@ def list_jobs(jobs: Path | None = None) -> tuple[tuple[Job, ...], tuple[str, ...
 
 
 def start(request: OneCommand, jobs: Path | None = None, *, work: bool = True) -> Job:
-    """Put an audit in line; it begins at once where nothing else runs.
-
-    Args:
-        request: what to do.
-        jobs: folder of jobs; None: the usual one.
-        work: start a worker where none is at work.
-
-    Raises:
-        InvariscopeError: if the request cannot be run, its id is taken, or the disk refuses.
-    """
+    """Put an audit in line; it begins at once where nothing else runs, by a worker that ``work`` starts if none is
+    there. Raises InvariscopeError if the request cannot be run, its id is taken, or the disk refuses."""
     jobs = settings.jobs_dir() if jobs is None else jobs
     request.check()
     with job_files.queue_lock(jobs):

@@ -72,21 +72,14 @@ class OneCommand(Asked):
         return shlex.join([*where, "python", "-m", "core", *self.arguments(resume=resume)])
 
     def command(self, progress: Path, *, resume: bool = False) -> list[str]:
-        """The process to start, as a list: no shell reads it.
-
-        Args:
-            progress: file that it tells its progress in.
-            resume: call it again after it ended early.
-        """
+        """The process to start, or to call again after it ended early, as a list: no shell reads it. ``progress``: file
+        that it tells its progress in."""
         named = ["--job", str(self.run_id), "--progress-file", str(progress)]
         return [sys.executable, "-m", "core", *self.arguments(resume=resume), *named]
 
     def named(self, taken: Iterable[str] = ()) -> Self:
-        """Return the request with a name for its job; one is made of its stem and the time where there is none.
-
-        Args:
-            taken: ids that a made one must not be.
-        """
+        """Return the request with a name for its job, made of its stem and the time where it has none; never one that
+        is taken."""
         if self.run_id is not None:
             return self
         stem = re.sub(r"[^A-Za-z0-9._-]+", "-", self.stem).strip("-._")[:60] or "job"
@@ -167,12 +160,7 @@ class AuditJob(AuditRequest, OneCommand):
         return shlex.join(words if usual else [*words, "--out", str(settings.runs_dir().absolute())])
 
     def command(self, progress: Path, *, resume: bool = False) -> list[str]:
-        """The process to start, as a list: no shell reads it.
-
-        Args:
-            progress: file that the audit tells its progress in.
-            resume: go on with the run.
-        """
+        """The process to start, or to go on with the run, as a list: no shell reads it."""
         return [sys.executable, "-m", "core", *self.arguments(resume=resume), "--progress-file", str(progress)]
 
     def load(self) -> Corpus:
@@ -180,14 +168,9 @@ class AuditJob(AuditRequest, OneCommand):
         return corpora.find(self.corpus).load(None if self.root is None else Path(self.root), **self.options)
 
     def check(self) -> None:
-        """Find out cheaply, before a job is made, what would stop the audit at once.
-
-        Raises:
-            UnknownName: for an unknown corpus, probe or evaluator.
-            InvalidInput: for a folder that is not there.
-            NotAvailable: for an evaluator, a tagger or a reader of text that is not on this machine, with the
-                command that gets it.
-        """
+        """Find out cheaply what would stop the audit at once: an unknown corpus, probe or evaluator (UnknownName), a
+        folder that is not there (InvalidInput), an evaluator, a tagger or a reader of text that is not here
+        (NotAvailable, with the command that gets it)."""
         for path in self.own_code if is_apart() else ():
             check_file(path.rpartition(":")[0])
         unread = set(self.own_code) if is_apart() else set()

@@ -69,17 +69,9 @@ def work(
 ) -> bool:
     """Drain the line, then return; audits run in sessions of their own and survive this process.
 
-    Args:
-        jobs: folder of jobs; None: the usual one.
-        poll_s: seconds between two looks.
-        grace_s: seconds from SIGINT to SIGTERM, and from SIGTERM to SIGKILL, for a job that is cancelled.
-        tell: called with a sentence whenever a job begins or ends.
-
-    Returns:
-        False if another worker is at work already.
-
-    Raises:
-        StoreError: if the disk refuses a state; the line stays as it is.
+    A cancelled job has ``grace_s`` from SIGINT to SIGTERM, and from there to SIGKILL; ``tell`` is called with a
+    sentence whenever a job begins or ends. False if another worker is at work already; raises StoreError if the disk
+    refuses a state, and the line stays as it is.
     """
     jobs = settings.jobs_dir() if jobs is None else jobs
     try:

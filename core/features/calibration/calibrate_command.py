@@ -257,17 +257,8 @@ def tell(
     *,
     as_json: bool,
 ) -> None:
-    """Print what a strength changes on the held-out split.
-
-    Args:
-        found: the calibration.
-        usual: its strength where none is named, and where that comes from.
-        strength: λ.
-        changed: of :func:`core.features.calibration.effect.before_after`.
-        own: the calibration as measured; None where it was not.
-        order: H from references; None where it is held to none.
-        as_json: for a script.
-    """
+    """Print what a strength λ changes on the held-out split, as :func:`core.features.calibration.effect.before_after`
+    has it."""
     scored = None if own is None else own.effect(strength)
     caveats = [*found.caveats(strength, measured=own is not None), *(() if own is None else own.caveats(strength))]
     caveats += filter(None, (found.left_out,))

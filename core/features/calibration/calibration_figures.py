@@ -23,16 +23,10 @@ _LINES: Mapping[str, Mapping[str, Any]] = {
 
 
 def spearman_along(table: pd.DataFrame, *, strength: float, chosen: float | None, colour: Mapping[str, str]) -> Figure:
-    """ρ of the calibrated score with every H along λ.
+    """ρ of the calibrated score with every H along λ, of the ``spearman`` rows of ``fit.sweep_table``.
 
-    Args:
-        table: ``spearman`` rows of ``core.features.calibration.fit.sweep_table``.
-        strength: λ that is looked at.
-        chosen: λ*; None where nothing chose one.
-        colour: ``#rrggbb`` by H.
-
-    Returns:
-        The test split as a line with its band, the dev split dashed, what is not allowed shaded, both λ marked.
+    The test split is a line with its band, the dev split is dashed, what is not allowed shaded, both the strength that
+    is looked at and λ* (None where nothing chose one) are marked. ``colour``: ``#rrggbb`` by H.
     """
     return _along(table, strength, chosen, colour, axis="rank agreement (Spearman's ρ)", span=(None, None))
 
@@ -40,27 +34,14 @@ def spearman_along(table: pd.DataFrame, *, strength: float, chosen: float | None
 def sensitivity_along(
     table: pd.DataFrame, *, strength: float, chosen: float | None, colour: Mapping[str, str]
 ) -> Figure:
-    """The sensitivity of every axis along λ, over the spread of the calibrated unedited scores.
-
-    Args:
-        table: ``axis sensitivity`` rows of ``sweep_table``.
-        strength: λ that is looked at.
-        chosen: λ*; None where nothing chose one.
-        colour: ``#rrggbb`` by axis.
-    """
+    """The sensitivity of every axis along λ, over the spread of the calibrated unedited scores; see
+    :func:`spearman_along`."""
     return _along(table, strength, chosen, colour, axis="change, SD of unedited scores", span=(0, None))
 
 
 def before_after_dots(table: pd.DataFrame, *, colour: str, unit: str = "", axis: str = "") -> Figure:
-    """One measure before and after calibration, a pair of dots with their intervals a name.
-
-    Args:
-        table: rows of ``core.features.calibration.effect.before_after`` of one measure; ``opens`` where dots can be
-            clicked.
-        colour: ``#rrggbb`` of the evaluator.
-        unit: written behind the values, e.g. ``" %"``.
-        axis: what the values are.
-    """
+    """One measure of ``effect.before_after``, a pair of dots with their intervals a name; ``opens`` where they can be
+    clicked."""
     rows = table.to_dict("records")
     sides = [
         pd.DataFrame(
@@ -105,10 +86,7 @@ def _along(
     axis: str,
     span: tuple[float | None, float | None],
 ) -> Figure:
-    """A figure over λ: strengths that are not allowed shaded, λ* and the strength that is looked at marked.
-
-    Of one split a line is called by what it is of alone.
-    """
+    """A figure over λ, strengths that are not allowed shaded; a line of one split is called by what it is of alone."""
     several = len(set(table["split"])) > 1
 
     def called(name: str, split: str) -> str:

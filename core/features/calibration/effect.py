@@ -72,18 +72,11 @@ def before_after(
     gaps: Sequence[float] = GAPS,
     measures: Collection[str] = MEASURES,
 ) -> pd.DataFrame:
-    """What calibration changes on a split, normally the held-out one; each side on its own scale.
+    """What calibration at a strength λ changes on a split, normally the held-out one; each side on its own scale.
 
     A correction that only shrinks the scale gains nothing. So sensitivities are divided by the standard deviation, and
-    gaps of the flip risk are shares of the interquartile range, of the unedited scores of the same side.
-
-    Args:
-        scores: of the split.
-        terms: learnt on the dev split.
-        strength: λ.
-        others: H by name, float64 [n].
-        gaps: of the flip risk, as shares of the interquartile range of each side's unedited scores.
-        measures: what is asked for; the rest is not worked out.
+    gaps of the flip risk are shares of the interquartile range, of the unedited scores of the same side. ``others``: H
+    by name, float64 [n]; ``measures``: what is asked for, the rest is not worked out.
 
     Returns:
         COLUMNS, a row a measure and what it is of. ``ratio`` is after over before, of sensitivities alone.
@@ -109,15 +102,8 @@ def effect_of(
 
 
 def axes_along(at: Callable[[float], pd.DataFrame], strengths: Sequence[float]) -> pd.DataFrame:
-    """The sensitivity of every axis after each strength, with its interval.
-
-    Args:
-        at: what a strength changes, the rows of OF_AXES at least; see :func:`before_after`.
-        strengths: λ.
-
-    Returns:
-        Columns of ``core.features.calibration.fit.sweep_table`` but ``allowed``, of the held-out split.
-    """
+    """The held-out sensitivity of every axis after each strength, in the columns of ``fit.sweep_table`` but
+    ``allowed``; ``at``: what a strength changes, the rows of OF_AXES at least, see :func:`before_after`."""
     told = {"after": "value", "after_low": "low", "after_high": "high"}
     parts = [at(each).assign(strength=each) for each in strengths]
     rows = pd.concat(parts, ignore_index=True).rename(columns=told)
@@ -126,15 +112,8 @@ def axes_along(at: Callable[[float], pd.DataFrame], strengths: Sequence[float]) 
 
 
 class TwoSides:
-    """Two scorings of the same pairs, and what differs between them; each measure is worked out once.
-
-    Args:
-        scores: before.
-        after: the same families, probes and items, after.
-        others: H by name, float64 [n].
-        bands: makes the bounds of ρ before and after.
-        gaps: of the flip risk.
-    """
+    """Two scorings of the same pairs, and what differs between them; each measure is worked out once. ``bands`` makes
+    the bounds of ρ before and after."""
 
     def __init__(
         self,
@@ -221,14 +200,8 @@ class TwoSides:
 
 
 def overall(scores: Orbits, changes: Corrections, strength: float, *, before: Side) -> dict[str, object]:
-    """Mean over every family of its sensitivity, before and after a strength, and their ratio.
-
-    Args:
-        scores: of one split.
-        changes: what is added to them at a strength of 1.
-        strength: λ.
-        before: :func:`core.features.calibration.orbits.side_of` the scores, which no strength changes.
-    """
+    """Mean over every family of its sensitivity, before and after a strength, and their ratio; ``before`` is
+    :func:`side_of` the scores, which no strength changes."""
     still, names = not (strength * changes.clean).any(), list(scores.families)
     after = side_of(moved(scores, changes, strength), like=before, still=still)
     return {**_both(before.mean(names), after.mean(names)), **ratio(before, after, names)}
@@ -271,10 +244,8 @@ def _spearman(rho: float, n: int, low: float, high: float, few: str) -> Interval
 
 
 def _kendall(tau: float, scores: np.ndarray, ratings: np.ndarray, groups: np.ndarray) -> Interval:
-    """Fieller's interval of τ on Fisher's scale, with Student's quantile, of as many values as there are sources.
-
-    Where items share sources it is wider than it need be: a source of several items says more than one item.
-    """
+    """Fieller's interval of τ with Student's quantile, of as many values as sources: wider than need be where items
+    share one."""
     whole = ~(np.isnan(scores) | np.isnan(ratings))
     scores, ratings, groups = scores[whole], ratings[whole], groups[whole]
     n, sources = len(scores), len(np.unique(first_of(groups)))

@@ -96,12 +96,8 @@ class Fit:
         return f"{many} in neither split, since each shares a source with either."
 
     def caveats(self, strength: float, *, measured: bool = False) -> tuple[str, ...]:
-        """What must be said before any number of this calibration, in sentences; the gravest first.
-
-        Args:
-            strength: λ.
-            measured: whether what was measured of it stands beside.
-        """
+        """What must be said before any number of this calibration at a strength λ, in sentences, the gravest first;
+        ``measured``: whether what was measured of it stands beside."""
         said = []
         if self.n_test < FEW:
             many = f"{counted(self.n_test, 'item')} {'is' if self.n_test == 1 else 'are'}"
@@ -171,14 +167,10 @@ def fit(
     ratings: pd.DataFrame | None = None,
     judged: Mapping[str, pd.Series] = MappingProxyType({}),
 ) -> Fit:
-    """Learn, choose and hold out.
+    """Learn, choose and hold out, over one corpus of the table of scores; ``epsilon``: correlation with each H that may
+    be lost.
 
     Args:
-        view: of the table of scores, one corpus of it.
-        evaluator: whose scores are calibrated.
-        reading: see :mod:`core.features.calibration.readings`.
-        weights: one of WEIGHTS.
-        epsilon: correlation with each H that may be lost.
         against: names of H; None: every other evaluator of the table, and people where ``ratings`` has LEAST_N items
             on either side of the split.
         ratings: columns corpus, item, probe, subject, rating (more is better): people's; those of the unedited
@@ -300,10 +292,9 @@ def sweep_table(
     measured: Mapping[str, Sweep] = MappingProxyType({}),
     allowed: np.ndarray | None = None,
 ) -> pd.DataFrame:
-    """Both sweeps as one long table: what the page draws and the command writes.
+    """Both sweeps of a fit as one long table: what the page draws and the command writes.
 
     Args:
-        found: of :func:`fit`.
         bands: of :meth:`Fit.bands`; they belong to the test split.
         measured: sweeps with every score of them scored, by split (``measured`` on the test split, ``measured dev``).
         allowed: strengths that were allowed where λ was chosen, bool [l]; None: those of the fit.
@@ -347,30 +338,15 @@ def axis_sensitivity(found: Fit, swept: Sweep) -> dict[str, np.ndarray]:
 def oracle_terms(
     dev: Orbits, test: Orbits, others: Mapping[str, np.ndarray], *, reading: str, epsilon: float = 0.01
 ) -> Terms:
-    """The weights that look best on the test split itself: an upper bound, never a result.
-
-    Candidates: uniform, sensitivity-proportional, 1 for each family, and all weight on one family.
-
-    Args:
-        dev: where everything but the weights is learnt.
-        test: where the weights are chosen.
-        others: H over the test items.
-        reading: one of READINGS.
-        epsilon: of the constraint, on the test split.
-    """
+    """The weights that look best on the test split itself, uniform, sensitivity-proportional, 1 for each family, or all
+    on one family; everything else is learnt on the dev split."""
     learnt = learn(dev, reading=reading)
     sweeps = Sweeps(test, learnt, others, ceilings=ceilings_of(test))
     return best_of(oracle_candidates(dev, learnt, sweeps), epsilon=epsilon)
 
 
 def oracle_candidates(dev: Orbits, terms: Terms, sweeps: Sweeps) -> list[tuple[Terms, Sweep]]:
-    """Every weighting that the oracle chooses among, swept on the test split.
-
-    Args:
-        dev: where the terms were learnt.
-        terms: with any weights.
-        sweeps: of the test split.
-    """
+    """Every weighting that the oracle chooses among, of terms learnt on the dev split, swept on the test split."""
     single = [{name: float(name == one) for name in dev.families} for one in dev.families]
     weights: list[str | Mapping[str, float]] = [UNIFORM, SENSITIVITY, EACH, *single]
     candidates = [weighed(terms, dev, each) for each in weights]

@@ -127,16 +127,8 @@ def lacking(split: Orbits, file: Measurement) -> int:
 
 
 def composed_corrections(scores: Orbits, own: Mapping[str, np.ndarray], terms: Terms) -> tuple[Orbits, Corrections]:
-    """What λ multiplies, for every pair from its own variants.
-
-    Args:
-        scores: which items, families and probes.
-        own: scores by name of the composition, float64 [n] over the same items.
-        terms: of a reading over orbits.
-
-    Returns:
-        The scores, and their corrections; a pair of which one variant has no score has neither.
-    """
+    """The scores, and what λ multiplies, for every pair from its own variants; a pair of which one variant has no score
+    has neither. ``own``: scores by name of the composition, float64 [n]; ``terms``: of a reading over orbits."""
     model = calibrator(terms, strength=1.0, evaluator=scores.evaluator)
 
     def correction(first: str) -> np.ndarray:
@@ -188,11 +180,8 @@ def unfit(found: Fit, file: Measurement, run: Run, *, subject: str, language: st
 
 
 def find(found: Fit, run: Run, *, subject: str, language: str) -> tuple[Measured | None, tuple[str, ...]]:
-    """The latest measurement that serves a calibration, and why others of this evaluator do not.
-
-    Returns:
-        None where there is none; a sentence for each that is stale or broken.
-    """
+    """The latest measurement that serves a calibration, if any; and a sentence for each of this evaluator that is stale
+    or broken."""
     files, told = read_all(run.id)
     stale = []
     for file in files:

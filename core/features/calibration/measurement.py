@@ -156,11 +156,7 @@ def composed(first: str, second: str) -> str:
 
 
 def uncomposable(families: Mapping[str, Sequence[str]]) -> str:
-    """Why the variants of some families' variants cannot be made; empty where they can.
-
-    Args:
-        families: probes by family.
-    """
+    """Why the variants of some families' (family -> probes) variants cannot be made; empty where they can."""
     can, wrong = _sorted_out(families)
     if not wrong:
         return ""
@@ -196,19 +192,8 @@ def composed_plan(
     language: str = ENGLISH,
     seed: int,
 ) -> Plan:
-    """Plan the audit that scores some items, their variants, and the variants of both.
-
-    Args:
-        corpus: that holds the items.
-        items: ids.
-        families: probes by family.
-        evaluator: reference of the uncalibrated one.
-        subject, language: of the captions.
-        seed: of the run that the calibration was learnt from.
-
-    Raises:
-        InvalidInput: if a family's variants have no variants, or the corpus lacks an item.
-    """
+    """Plan the audit that scores some items, their variants, and the variants of both, with the seed of the run that
+    was learnt from; raises InvalidInput if a family's variants have no variants, or the corpus lacks an item."""
     if why := uncomposable(families):
         raise InvalidInput(why)
     probes = [probe for name, names in families.items() for probe in orbit_probes(name, names)]

@@ -135,13 +135,7 @@ def measure(
 ) -> tuple[Measurement, Path]:
     """Score what a calibration of orbits is made of, or go on where an earlier call ended; write it beside the runs.
 
-    Args:
-        asked: what.
-        root: folder of the corpus; None: where the run read it.
-        options: of the corpus, as the audit had them.
-        pool: where the evaluator is loaded; None: the one of this process.
-        progress: called whenever a batch was scored.
-        stop: asked as often; True ends it like Ctrl-C.
+    ``stop`` is asked after every batch; True ends it like Ctrl-C.
 
     Raises:
         InvalidInput: if it cannot be measured, or the pictures or the evaluator are not those of the run.
@@ -176,10 +170,7 @@ def scored_by(run: Run, name: str) -> tuple[str, str]:
     """How an evaluator of a run is asked here, and its fingerprint there.
 
     A manifest may be a stranger's, and a reference a path: code is what a run of this data folder was made with, byte
-    for byte, or it is not asked.
-
-    Raises:
-        InvalidInput: if the run names a file that it cannot be trusted with, saying what to do.
+    for byte, or it is not asked. Raises InvalidInput, saying what to do, for a file that it cannot be trusted with.
     """
     listed = (each for each in run.manifest.get("evaluators") or [] if isinstance(each, dict))
     told = next((each for each in listed if each.get("name") == name), {})

@@ -58,13 +58,8 @@ class Orbits:
 
 
 def calibrated_families(view: View, evaluator: str) -> dict[str, tuple[str, ...]]:
-    """Family -> probes, of the families under which some item of a view has a shift; controls and invisible edits
-    have none.
-
-    Args:
-        view: of the table of scores.
-        evaluator: whose shifts.
-    """
+    """Family -> probes, of the families under which some item of a view has a shift; controls and invisible edits have
+    none."""
     return {name: probes for name, probes, _ in _families(view, evaluator)}
 
 
@@ -93,16 +88,8 @@ def orbits(view: View, evaluator: str) -> Orbits:
 
 
 def dev_split(sources: Sequence[str], *, share: float = 0.5, seed: int = RUN_SEED) -> np.ndarray:
-    """Mark the dev items, bool [n]; the same source is on the same side in every corpus, run and order.
-
-    Args:
-        sources: identity of what each item was made of, e.g. the hash of its image.
-        share: of the sources that fall on the dev side, in (0, 1).
-        seed: other seeds give other splits.
-
-    Raises:
-        InvalidInput: if share is out of range.
-    """
+    """Mark the dev items by what each was made of, e.g. the hash of its image, bool [n]; the same source is on the same
+    side in every corpus, run and order. ``share`` of the sources is dev; raises InvalidInput outside (0, 1)."""
     if not 0 < share < 1:
         raise InvalidInput(f"share must lie in (0, 1), got {share!r}")
     side = {source: _uniform(f"{seed}\x1f{source}") < share for source in set(sources)}
@@ -114,9 +101,6 @@ def crossed_split(first: Sequence[str], second: Sequence[str]) -> tuple[np.ndarr
 
     An item goes with its second source. Where the items of a first source would then stand on both sides, those that
     are not on its own side of :func:`dev_split` are left out.
-
-    Args:
-        first, second: the two sources of each item.
     """
     with_first, dev = dev_split(first), dev_split(second)
     names = np.asarray(first)
@@ -189,12 +173,10 @@ class Side:
 
 
 def side_of(scores: Orbits, *, like: Side | None = None, still: bool = False) -> Side:
-    """One scoring; those of the same pairs have the same samples of items.
+    """One scoring of a split; those of the same pairs have the same samples of items.
 
-    Args:
-        scores: of one split.
-        like: another scoring of the same pairs: a family that moves every item as far as there is not drawn again.
-        still: whether its unedited scores are these.
+    ``like`` is another scoring of the same pairs: a family that moves every item as far as there is not drawn again;
+    ``still``: its unedited scores are these.
     """
     n = len(scores.clean)
     resamples = int(np.clip(_WORK // max(n * len(scores.families), 1), 50, _RESAMPLES))
@@ -231,14 +213,8 @@ def ratio(before: Side, after: Side, names: Sequence[str]) -> dict[str, float]:
 
 
 def _ends(drawn: np.ndarray, there: np.ndarray, sources: np.ndarray | None, *, wide: bool) -> tuple[float, float, str]:
-    """Ends of an interval from what was drawn, and why there is none.
-
-    Args:
-        drawn: in each sample; NaN where it is not defined.
-        there: items behind it, bool [n].
-        sources: of the items.
-        wide: expand the level for the number of sources.
-    """
+    """Ends of an interval from what was drawn, and why there is none; ``wide`` expands the level for the number of
+    sources."""
     n = int(there.sum())
     count = n if sources is None else len(np.unique(first_of(sources)[there]))
     known = drawn[np.isfinite(drawn)]

@@ -434,16 +434,9 @@ def _along(drawing: Drawing, frame: pd.DataFrame, measure: str) -> Figure:
 
 
 def contrasts_of(scores: Orbits, named: Sequence[Named], items: np.ndarray) -> Orbits:
-    """Scores with each contrast as a family of its label; what a contrast lacks here is left out.
-
-    Args:
-        scores: of whole families, as they are or calibrated.
-        named: contrasts and families of the view that the scores are of.
-        items: place in that view's table of each item of the scores, int [n].
-
-    Returns:
-        The same unedited scores; a contrast of two probes compares the scores of the one with those of the other.
-    """
+    """Scores with each contrast as a family of its label; a contrast of two probes compares the scores of the one with
+    those of the other, and what it lacks here is left out. ``items``: place in the view's table of each item, int
+    [n]."""
     found = {}
     for each in named:
         family, group = scores.families.get(each.family), each.group
@@ -475,9 +468,6 @@ def ablation(
     ratings: pd.DataFrame | None = None,
 ) -> pd.DataFrame:
     """Every reading with every kind of weights at every ε, on the held-out split.
-
-    Args:
-        view, evaluator, against, ratings: as :func:`core.features.calibration.fit.fit` takes them.
 
     Returns:
         One row (reading, weights, epsilon): strength (λ), whence (what chose it, if anything), basis (by construction,

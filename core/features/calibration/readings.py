@@ -76,16 +76,11 @@ class Corrections:
 
 
 def learn(dev: Orbits, *, reading: str = "shift", weights: str | Mapping[str, float] = UNIFORM) -> Terms:
-    """Learn a reading's terms on the dev split.
+    """Learn a reading's terms on the dev split; raises InvalidInput for an unknown reading or weights, or without a
+    family.
 
-    Args:
-        dev: scores of the dev items.
-        reading: one of READINGS.
-        weights: UNIFORM, SENSITIVITY (proportional to the family's median |Δ|; uniform where nothing moves), EACH,
-            or non-negative numbers by family, which are scaled to the sum of 1.
-
-    Raises:
-        InvalidInput: if the reading or the weights are not known, or there is no family.
+    ``weights``: UNIFORM, SENSITIVITY (proportional to the family's median |Δ|; uniform where nothing moves), EACH, or
+    non-negative numbers by family, which are scaled to the sum of 1.
     """
     if reading not in READINGS:
         raise InvalidInput(f"reading must be one of {', '.join(READINGS)}, got {reading!r}")
@@ -102,16 +97,7 @@ def learn(dev: Orbits, *, reading: str = "shift", weights: str | Mapping[str, fl
 
 
 def weighed(terms: Terms, dev: Orbits, weights: str | Mapping[str, float]) -> Terms:
-    """The same terms with other weights: what :func:`learn` gives for them, without learning anything anew.
-
-    Args:
-        terms: learnt on the dev split.
-        dev: scores of the dev items.
-        weights: as :func:`learn` takes them.
-
-    Raises:
-        InvalidInput: if the weights are not known.
-    """
+    """The same terms with other weights: what :func:`learn` gives for them, without learning anything anew."""
     return replace(terms, weights=_weights(dev, weights))
 
 

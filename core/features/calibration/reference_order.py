@@ -59,14 +59,6 @@ def reference_order(
     A caption is never among its own references. CIDEr-D weighs words by the references of every item of the run that
     has some, on either split and in or out of a slice.
 
-    Args:
-        captions: of :func:`unedited_captions`.
-        scope: whose captions these are.
-        run: that holds them.
-        names: of BY_WORDS.
-        root: folder of the corpus; None: where the run read it.
-        options: of the corpus, as the audit had them.
-
     Raises:
         NotAvailable: if the corpus is not here, or METEOR cannot be computed here.
         InvalidInput: if the captions are not English, are not those of the corpus any more, or too few images have
@@ -98,8 +90,8 @@ def _held(captions: pd.DataFrame, corpus: str) -> pd.Series:
 
 
 def _references(held: pd.Series, corpus: Corpus, run: str, *, own: bool) -> list[tuple[str, ...]]:
-    """The other captions of every item, without the one that is scored; raises InvalidInput if an item is gone, or its
-    caption is another one now."""
+    """The other captions of every item, without the scored one; InvalidInput if an item is gone, or its caption
+    changed."""
     items, found, changed = corpus.by_id(), list[tuple[str, ...]](), list[str]()
     for name, caption in zip(held.index.get_level_values("item"), held, strict=True):
         item = items.get(str(name))

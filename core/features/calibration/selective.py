@@ -50,13 +50,8 @@ def lacking(view: View, found: Fit) -> str:
 
 
 def change(view: View, found: Fit, strength: float) -> Change:
-    """Selectivity before and after a strength; only drops that are known to break the meaning count.
-
-    Args:
-        view: of the table that the fit was made of; it may hold more families than the fit.
-        found: of a reading that corrects known edits (see :func:`lacking`).
-        strength: λ.
-    """
+    """Selectivity before and after a strength of a reading that corrects known edits (see :func:`lacking`); only drops
+    that are known to break the meaning count. The view may hold more families than the fit."""
     names = _names(view, found)
     wrongs = [name for probes in families(view).values() for name in probes]
     both = pairs(view, found.evaluator, wrongs, known=True)
@@ -71,17 +66,8 @@ def change(view: View, found: Fit, strength: float) -> Change:
 
 
 def moved(made: Change, name: str, after: str) -> pd.DataFrame:
-    """Both ends of a change as rows of the plane of nuisance and signal.
-
-    Args:
-        made: of a strength.
-        name: of the evaluator as it is.
-        after: of the calibrated one.
-
-    Returns:
-        evaluator, n_items, value, chance, above, nuisance and signal with their intervals, two rows; see
-        :func:`core.analysis.questions.selective.plane`.
-    """
+    """Both ends of a change as rows of :func:`core.analysis.questions.selective.plane`, named as the evaluator as it is
+    and the calibrated one."""
     return pd.DataFrame([_end(name, made.before), _end(after, made.after)])
 
 

@@ -79,15 +79,8 @@ def sweep(
 ) -> Sweep:
     """Follow sensitivity and correlation along λ; every score is linear in λ, so corrections are made once.
 
-    Args:
-        scores: of one split.
-        terms: learnt on the dev split.
-        others: H by name, float64 [n] over the same items; NaN where missing.
-        lambdas: strengths.
-        ceilings: of :func:`ceilings_of`, which no terms change; None: worked out.
-
-    Raises:
-        InvalidInput: if an H has another number of items.
+    ``others``: H by name, float64 [n] over the same items, NaN where missing; ``ceilings``: of :func:`ceilings_of`,
+    which no terms change. Raises InvalidInput if an H has another number of items.
     """
     return sweep_of(scores, corrections(scores, terms), others, lambdas=lambdas, ceilings=ceilings)
 
@@ -112,14 +105,8 @@ def sweep_of(
 
 
 class Sweeps:
-    """Sweeps of one split under many weights: what weights do not change, and families of one weight, are swept once.
-
-    Args:
-        scores: of one split.
-        terms: learnt on the dev split; their weights do not matter.
-        others: H by name, float64 [n] over the same items.
-        ceilings: of :func:`ceilings_of`.
-    """
+    """Sweeps of one split under many weights: what weights do not change, and families of one weight, are swept
+    once."""
 
     def __init__(
         self, scores: Orbits, terms: Terms, others: Mapping[str, np.ndarray], *, ceilings: Mapping[str, float]
@@ -193,10 +180,8 @@ def raised(swept: Sweep, strength: float) -> dict[str, float]:
 def choose(swept: Sweep, *, epsilon: float = 0.01) -> Choice:
     """Choose λ*: the smallest λ minimising the total among those that keep every correlation and raise no family.
 
-    A correlation that is undefined at λ = 0 constrains nothing; the note names it.
-
-    Raises:
-        InvalidInput: if epsilon is negative, or the sweep does not start at 0.
+    A correlation that is undefined at λ = 0 constrains nothing; the note names it. Raises InvalidInput if epsilon is
+    negative, or the sweep does not start at 0.
     """
     if not epsilon >= 0:
         raise InvalidInput(f"epsilon must be at least 0, got {epsilon!r}")
@@ -318,12 +303,8 @@ def _standard_ranks(values: np.ndarray) -> np.ndarray:
 
 
 def calibrated_shifts(view: View, model: Calibrator, *, name: str | None = None) -> pd.DataFrame:
-    """Shifts of one evaluator after calibration.
-
-    Args:
-        view: of the table of scores.
-        model: learnt for one of its evaluators.
-        name: what the calibrated evaluator is called; by default as :mod:`core.evaluators.calibrated` names it.
+    """Shifts of one evaluator after calibration, by default under the name that :mod:`core.evaluators.calibrated` gives
+    it.
 
     Returns:
         One row a scored shift of the calibrated families and probes: evaluator, corpus, item, axis, family, probe,

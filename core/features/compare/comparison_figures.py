@@ -28,16 +28,8 @@ def of_scatter(table: pd.DataFrame) -> pd.DataFrame:
 def dumbbell(
     table: pd.DataFrame, *, unit: str, digits: int, names: Mapping[str, str] | None = None, of: str = "change"
 ) -> Figure:
-    """The medians of A and B for every level, joined by a line.
-
-    Args:
-        table: rows of ``core.features.compare.two_sides.compare``, or :func:`of_scatter` of them; ``a_opens`` and
-            ``b_opens`` where marks can be clicked.
-        unit: behind the numbers.
-        digits: decimals in the hover.
-        names: label -> the words for it.
-        of: what the medians are of.
-    """
+    """The medians of A and B for every level of ``two_sides.compare``, or :func:`of_scatter` of it, joined by a line;
+    ``a_opens`` and ``b_opens`` where marks can be clicked. ``names``: label -> the words for it."""
     sides = []
     for side, column in (("A", "a"), ("B", "b")):
         value, low, high, n = (table[f"{column}_{name}"] for name in ("value", "low", "high", "n"))
@@ -78,15 +70,8 @@ def dumbbell(
 def differences(
     table: pd.DataFrame, *, unit: str, digits: int, margin: float | None, names: Mapping[str, str] | None = None
 ) -> Figure:
-    """The difference A - B of every level with its interval, filled where it is paired, open where it is not.
-
-    Args:
-        table: as there.
-        unit: behind the numbers.
-        digits: decimals in the hover.
-        margin: drawn grey around zero; None draws none.
-        names: label -> the words for it.
-    """
+    """The difference A - B of every level with its interval, filled where it is paired, open where it is not; a margin
+    is drawn grey around zero."""
     hover = [
         f"{row['label']}, A − B, {row['how']}\n{_with(row['difference'], row['low'], row['high'], unit, digits)}\n"
         f"n = {counted(int(row['n_items']))}; {row['verdict']}"

@@ -32,9 +32,7 @@ def is_report(side: Path | str) -> bool:
 def of_reports(a: Path, b: Path, chosen: Sequence[Mapping[str, tuple[str, ...]]]) -> SidesCompared:
     """Hold the rows that both reports have against each other: a question after the other, the largest first.
 
-    Args:
-        a, b: reports; the same one where two of its evaluators are held against each other.
-        chosen: ``evaluator`` of each side; none: every evaluator is held against the one of its name.
+    The two may be the same report, where ``evaluator`` of each side chooses two of its evaluators.
 
     Returns:
         Rows of question, title, of, digits, signed, evaluator (empty where one is chosen), label, and value, low, high

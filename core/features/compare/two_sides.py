@@ -109,15 +109,13 @@ def compare(
 ) -> pd.DataFrame:
     """Hold side A against side B: everything together, then each level that both have.
 
-    An item counts once on a side, by the median over its probes. Where at least half of the items of the smaller
-    side stand on the other side too, and the sides are different shifts of them (another run, evaluator, family …),
-    the difference is the median of the items' own differences, and its interval a paired bootstrap. Otherwise it is
-    the difference of the two medians, the sides resampled independently. Items of one source are resampled
-    together, and a source counts once in the test.
+    An item counts once on a side, by the median over its probes. Where at least half of the items of the smaller side
+    stand on the other side too, and the sides are different shifts of them (another run, evaluator, family …), the
+    difference is the median of the items' own differences, and its interval a paired bootstrap. Otherwise it is the
+    difference of the two medians, the sides resampled independently. Items of one source are resampled together, and a
+    source counts once in the test.
 
     Args:
-        a: one side; its shifts are of one evaluator.
-        b: the other, of the same table or another.
         by: one of BY, or a column of the items' owners by its key, whose levels are compared.
         measure: ``percent`` or ``standardised`` (over the SD of that side's evaluator's unedited scores).
         margin: equivalence margin in percentage points; there is none for standardised shifts.
@@ -127,8 +125,8 @@ def compare(
         One row a level: COLUMNS; difference is A - B, n_items the pairs or the items of both sides, shared the items
         on both sides, verdict one of DIFFER, DIFFER_WITHIN, ALIKE, undecided, NO_SPREAD (a side cannot be
         standardised), NO_PERCENT, or of NO_CLAIM, or why a side's scores show no shift (SILENT). The columns with size
-        are the same of an item's median absolute shift, scatter
-        one of SCATTER_DIFFERS and so on. Empty where a side is.
+        are the same of an item's median absolute shift, scatter one of SCATTER_DIFFERS and so on. Empty where a side
+            is.
         The first row leaves the invisible edits out, unless a side asks for them. Holm's correction is over the rows
         that have a test and are of no control, of drift and of scatter apart; m_tests is how many these are. A
         difference that its corrected test (a control's own) does not bear out is undecided, and conflict says so.
@@ -160,14 +158,8 @@ def row_names(by: str, labels: Iterable[str]) -> dict[str, str]:
 def held_apart(
     pairs: Sequence[tuple[str, "Values", "Values"]], *, pairing: bool, measure: str, margin: float = MARGIN
 ) -> pd.DataFrame:
-    """A row for each pair of values; see :func:`compare`, whose rows these are.
-
-    Args:
-        pairs: label, values of A, values of B.
-        pairing: whether an item on both sides has two values.
-        measure: ``percent``, which has a margin; anything else has none.
-        margin: equivalence margin in percentage points.
-    """
+    """A row for each (label, values of A, values of B); see :func:`compare`, whose rows these are. A measure other than
+    ``percent`` has no margin; ``pairing``: an item on both sides has two values."""
     table = pd.DataFrame([_row(label, x, y, pairing, measure, margin) for label, x, y in pairs])
     table = _held(table, "", "verdict", _SAID, SIDES_NOT_SHOWN)
     return _held(table, "size_", "scatter", _SCATTER_SAID, SIZES_NOT_SHOWN).reindex(columns=list(COLUMNS))
@@ -445,11 +437,12 @@ def _difference(a: Values, b: Values, pairing: bool, both: tuple[np.ndarray, np.
 
 
 def manifest_differences(one: Run, other: Run) -> pd.DataFrame:
-    """What two runs were made with that is not the same.
+    """What two runs were made with that is not the same; when, where and how fast they were made is left out, and their
+    counts.
 
     Returns:
         One row a difference: what (a path such as ``evaluators.conse-lite0.fingerprint.weights``), a, b; missing
-        entries are empty. When, where and how fast the runs were made is left out, and their counts.
+        entries are empty.
     """
     a, b = (dict(_flat(_identity(run.manifest))) for run in (one, other))
     records = [

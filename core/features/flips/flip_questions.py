@@ -262,13 +262,9 @@ def _named(view: View) -> list[Named]:
 
 
 def _with_opened(frame: pd.DataFrame) -> pd.DataFrame:
-    """Rows with the columns of _OPENS: the family whose pairs a row stands for, or the probes of a contrast.
-
-    A contrast of two edits stands for no pair of Failures, and neither does one that is said of things alone.
-
-    Args:
-        frame: columns label, of and family; see :class:`core.analysis.questions.papers.Named`.
-    """
+    """Rows (label, of, family, as in :class:`Named`) with the columns of _OPENS: the family whose pairs a row stands
+    for, or the probes of a contrast. A contrast of two edits stands for no pair of Failures, nor does one that is said
+    of things alone."""
     pairs = {
         each.label: ",".join(each.probes) for each in CONTRASTS if not each.against and each.family not in THINGS_ONLY
     }
@@ -332,15 +328,9 @@ def _opened(evaluator: str, corpus: str, label: str, known: Mapping[str, tuple[s
 
 
 def as_families(view: View, cells: pd.DataFrame) -> pd.DataFrame:
-    """Rows of cells for a screen: a whole family by its name, and in ``opens`` what the mark of a row opens.
-
-    A contrast that is a whole family goes by the family's name too; see
-    :func:`core.analysis.questions.columns.opening`.
-
-    Args:
-        view: that the cells are of.
-        cells: columns evaluator, corpus and family, the label of the cell.
-    """
+    """Rows of cells (evaluator, corpus, and in family the label of the cell) for a screen: a contrast that is a whole
+    family goes by its name, and ``opens`` is what the mark opens; see
+    :func:`core.analysis.questions.columns.opening`."""
     known = _screened(view)
     asked = list(zip(cells["evaluator"].tolist(), cells["corpus"].tolist(), cells["family"].tolist(), strict=True))
     made = {each: _opened(*each, known) for each in dict.fromkeys(asked)}

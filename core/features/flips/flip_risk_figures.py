@@ -20,14 +20,8 @@ _TICKS = (0.1, 0.3, 1, 3, 10, 30)
 
 
 def risk_map(cells: pd.DataFrame) -> Figure:
-    """Families against evaluators.
-
-    Args:
-        cells: rows of ``core.analysis.flip_cells.flip_risks`` at one gap; ``opens`` where cells can be clicked.
-
-    Returns:
-        Risk in percent as colour and number, from 0 to the bound; hover: interval, d, n.
-    """
+    """Families against evaluators, from rows of ``flip_cells.flip_risks`` at one gap: risk in percent as colour and
+    number, from 0 to the bound; hover: interval, d, n. ``opens`` where cells can be clicked."""
     rows = cells.assign(last=cells["axis"] == NULL).sort_values(["last", "axis", "family"], kind="stable")
     frame = pd.DataFrame(
         {
@@ -48,13 +42,8 @@ def risk_map(cells: pd.DataFrame) -> Figure:
 
 
 def risk_curves(cells: pd.DataFrame, *, gap: float, styles: Mapping[str, tuple[str, str]]) -> Figure:
-    """Risk against the gap, a panel an evaluator, a line a family; the gap on a logarithmic scale, without 0.
-
-    Args:
-        cells: rows of ``core.analysis.flip_cells.cell_curves`` or ``flip_risks``; ``opens`` likewise.
-        gap: the gap that is looked at, a share.
-        styles: of :func:`family_styles`.
-    """
+    """Risk against the gap, a panel an evaluator, a line a family; the gap, a share, on a logarithmic scale, without 0.
+    Of rows of ``flip_cells.cell_curves`` or ``flip_risks``, with the styles of :func:`family_styles`."""
     rows = cells[cells["gap"] > 0].sort_values(["evaluator", "family", "gap"], kind="stable")
     nothing = np.full(len(rows), np.nan)
     frame = pd.DataFrame(
@@ -93,15 +82,11 @@ TOLD, TOLD_APART = "captions of the same picture", "told, if of different pictur
 
 
 def reliability(rows: pd.DataFrame) -> Figure:
-    """What was told of near ties against what became of them, a panel an evaluator.
+    """What was told of near ties against what became of them, a panel an evaluator; of every family by told risk, in
+    percent.
 
-    Args:
-        rows: of ``core.features.flips.flip_questions``, shares in percent; those of every family by told risk are
-        drawn.
-
-    Returns:
-        A mark a bin of told risks, with the interval of the share that turned; a ring where the risk of different
-        pictures would have had it told. On the line as many turned as were told.
+    A mark is a bin of told risks, with the interval of the share that turned; a ring where the risk of different
+    pictures would have had it told. On the line as many turned as were told.
     """
     own = rows[(rows["family"] == "every family") & rows["told_of"].str.contains(" to ")]
     several = len(set(own["corpus"])) > 1
@@ -150,15 +135,7 @@ def _opens(rows: pd.DataFrame) -> dict[str, pd.Series]:
 
 
 def family_styles(cells: pd.DataFrame) -> dict[str, tuple[str, str]]:
-    """Give each family a colour and a dash: every axis has a dash, colours begin anew in each; invisible edits are
-    grey.
-
-    Args:
-        cells: columns axis, family.
-
-    Returns:
-        (``#rrggbb``, dash) by family.
-    """
+    """(``#rrggbb``, dash) by family: every axis has a dash, colours begin anew in each; invisible edits are grey."""
     styles: dict[str, tuple[str, str]] = {}
     axes = [axis for axis in ("spatial", "societal") if axis in set(cells["axis"])]
     axes += sorted(set(map(str, cells["axis"])) - {*axes, NULL})

@@ -53,17 +53,8 @@ class Geometry:
 
 
 def valence_direction(positive: ArrayLike, negative: ArrayLike) -> np.ndarray:
-    """Difference of two means of embeddings, at unit length.
-
-    Args:
-        positive: embeddings of the positive words, float [p, d], p ≥ 1; rows with a NaN are left out.
-        negative: of the negative words, float [q, d].
-
-    Returns:
-        float64 [d].
-
-    Raises:
-        InvalidInput: if a side is empty, the dimensions differ, or both means are the same.
+    """Difference of two means of embeddings, float [p, d] and [q, d], at unit length, float64 [d]; rows with a NaN are
+    left out. Raises InvalidInput if a side is empty, the dimensions differ, or both means are the same.
 
     Example:
         >>> valence_direction([[1.0, 0.0]], [[0.0, 1.0]]).round(3)
@@ -92,10 +83,8 @@ def geometry(
     """Place every modifier along the valence direction and hold its place to its median shift.
 
     Args:
-        encode: the text encoder.
         shifts: columns family, modifier, median_percent, low, high, n_items; one row a modifier.
-        positive: words that span one end of the direction.
-        negative: and the other.
+        positive, negative: words that span the two ends of the direction.
         level: WORD embeds the modifier alone; PHRASE embeds it before each of its objects and takes the mean.
         objects: modifier -> nouns that it was put before in the run; needed at phrase level.
         controls: neutral words; their mean projection is where *no feeling* lies for this encoder.
@@ -148,12 +137,7 @@ def _tests(points: pd.DataFrame) -> pd.DataFrame:
 
 
 def concluded(found: Geometry, evaluator: str) -> list[str]:
-    """What each row of the tests comes to, in a sentence, with what it could have shown where it shows nothing.
-
-    Args:
-        found: of some modifiers.
-        evaluator: its name as the sentence gives it.
-    """
+    """What each row of the tests comes to, in a sentence, with what it could have shown where it shows nothing."""
     families = found.points["family"].nunique()
     return [_concluded(row, evaluator, families if row["family"] == ALL else 1) for _, row in found.tests.iterrows()]
 
@@ -241,14 +225,8 @@ class ValenceWords:
 
 
 def valence_words(path: Path | None = None) -> ValenceWords:
-    """Read the word lists that a person may edit.
-
-    Args:
-        path: another file; None: ``assets/valence/words.csv``.
-
-    Raises:
-        InvalidInput: with file, line and remedy; or if a side is empty or too long.
-    """
+    """Read the word lists that a person may edit, usually ``assets/valence/words.csv``; raises InvalidInput with file,
+    line and remedy, or if a side is empty or too long."""
     path = path or assets_dir() / "valence" / "words.csv"
     sides: dict[str, list[str]] = {POSITIVE: [], NEGATIVE: []}
     seen: set[str] = set()
@@ -265,13 +243,11 @@ def valence_words(path: Path | None = None) -> ValenceWords:
 
 
 def split_words(text: str) -> tuple[str, ...]:
-    """Words of a list that a person typed, separated by commas or lines; each once, in order.
-
-    Raises:
-        InvalidInput: if there are more than MOST_WORDS.
+    """Words of a list that a person typed, separated by commas or lines; each once, in order. Raises InvalidInput if
+    there are more than MOST_WORDS.
 
     Example:
-        >>> split_words("good, nice,\\n good")
+        >>> split_words("good, nice,\n good")
         ('good', 'nice')
     """
     words = tuple(dict.fromkeys(" ".join(word.split()) for word in text.replace("\n", ",").split(",") if word.strip()))
@@ -281,15 +257,8 @@ def split_words(text: str) -> tuple[str, ...]:
 
 
 def modifier_shifts(view: View, *, evaluator: str) -> pd.DataFrame:
-    """Median % change of every modifier under one evaluator, against the length-matched neutral caption.
-
-    Args:
-        view: of the table of scores, one corpus of it.
-        evaluator: whose scores.
-
-    Returns:
-        Columns family, modifier, median_percent, low, high (95 % BCa over items), n_items; sorted.
-    """
+    """Median % change of every modifier under one evaluator over one corpus, against the length-matched neutral
+    caption: columns family, modifier, median_percent, low, high (95 % BCa over items), n_items; sorted."""
     probes = view.table.probes
     of_words = set(probes.loc[probes["modifier"].notna(), "family"])
     groups = [group for family in view.families() if family in of_words for group in modifier_groups(view, family)]
@@ -301,11 +270,7 @@ _SHIFTS = ("family", "modifier", "median_percent", "low", "high", "n_items")
 
 
 def modifier_objects(view: View) -> tuple[Mapping[str, tuple[str, ...]], tuple[str, ...]]:
-    """Nouns that each modifier was put before, and the neutral words beside them.
-
-    Returns:
-        Modifier or control -> labels, sorted; and the controls.
-    """
+    """Modifier or control -> nouns that it was put before, sorted; and the controls, the neutral words beside them."""
     table, labels = view.table, view.table.items["label"]
     objects: dict[str, set[str]] = {}
     controls = set()
@@ -322,34 +287,20 @@ def modifier_objects(view: View) -> tuple[Mapping[str, tuple[str, ...]], tuple[s
 def text_encoders(
     names: Sequence[str], barred: Mapping[str, str] = MappingProxyType({}), own: Collection[str] = ()
 ) -> dict[str, str]:
-    """Which evaluators have a text encoder that can be asked here.
+    """Name -> "" where an evaluator has a text encoder that can be asked here, else why not.
 
-    Args:
-        names: of evaluators as scores have them, which somebody else may have written: none is taken for a path.
-        barred: those among them of which it is known that they cannot be asked, and why.
-        own: those among them that were given by path and may be asked (:func:`core.evaluators.registry.know`).
-
-    Returns:
-        Name -> "" where it can be asked, else why not.
+    Names are those of the scores, which somebody else may have written: none is taken for a path. ``barred``: those
+    that cannot be asked, and why; ``own``: those given by path that may (:func:`core.evaluators.registry.know`).
     """
     return {name: barred.get(name) or _obstacle(name, own) for name in names}
 
 
 def embed(pool: "Pool", name: str, texts: Sequence[str], own: Collection[str] = ()) -> np.ndarray:
-    """Embed texts with an evaluator's text encoder.
+    """Embed n texts with an evaluator's text encoder: float64 [n, d], L2-normalised; a row of NaN where a text cannot
+    be read.
 
-    Args:
-        pool: where it is loaded.
-        name: of the evaluator as scores have it; never taken for a path.
-        texts: to embed, n of them.
-        own: as for :func:`text_encoders`.
-
-    Returns:
-        float64 [n, d], L2-normalised; a row of NaN where a text cannot be read.
-
-    Raises:
-        NotAvailable: if its weights are not on this machine.
-        InvalidInput: if the evaluator has no text encoder, or nobody here knows it.
+    Name and ``own`` are as for :func:`text_encoders`. Raises NotAvailable if its weights are not on this machine, and
+    InvalidInput if it has no text encoder, or nobody here knows it.
     """
     from core.evaluators.base import DualEncoder
     from core.evaluators.registry import is_known
@@ -388,13 +339,10 @@ _TALL = 150
 def valence_scatter(
     points: pd.DataFrame, evaluator: str, *, neutral: float = math.nan, names: Mapping[str, str] | None = None
 ) -> Figure:
-    """One point a modifier, a panel a family: each family is held against its own baseline.
+    """One point a modifier of :class:`Geometry`, a panel a family: each family is held against its own baseline.
 
-    Args:
-        points: of :class:`core.features.geometry.geometry.Geometry`; ``opens`` where they can be clicked.
-        evaluator: whose mark a point wears.
-        neutral: mean projection of the neutral words, where x is 0; NaN for none: x is the projection itself.
-        names: family -> the words for it above its panel.
+    ``neutral`` is the mean projection of the neutral words, where x is 0; NaN for none: x is the projection itself.
+    ``opens`` where points can be clicked; ``names``: family -> the words for it above its panel.
     """
     known = not math.isnan(neutral)
     points = points.assign(x=points["projection"] - (neutral if known else 0.0))

@@ -16,13 +16,8 @@ from core.features.human.studies import Refused, Study
 
 
 def set_consent(study: Study, text: str) -> None:
-    """Ask everybody to agree to a text before anything else; an empty one asks for nothing.
-
-    Who agreed to another wording is asked again before their next item.
-
-    Raises:
-        InvalidInput: if the text cannot be shown as plain text.
-    """
+    """Ask everybody to agree to a text before anything else; an empty one asks for nothing. Who agreed to another
+    wording is asked again before their next item. Raises InvalidInput if it cannot be shown as plain text."""
     clean = check_consent(text)
     study.record(lambda _: [{"row": "consent", "text": clean}])
 

@@ -87,7 +87,7 @@ def make_pictures(definition: Definition, item: StudyItem, *, load: Load = load_
 
 
 def _pixels(bench: Workbench, item: StudyItem, name: str) -> np.ndarray:
-    """Pixels of one side of an item whose image is edited, uint8 RGB [H, W, 3], of a video [T, H, W, 3]; raises
+    """Pixels of one side of an item whose image is edited, uint8 RGB [H, W, 3], of a video [T, H, W, 3];
     InvariscopeError if the probe is not here, or cannot be applied any more."""
     if name == IDENTITY:
         return bench.pixels
@@ -212,16 +212,8 @@ SOURCE = "Wilson intervals at 95 %, exact sign test over items at 5 %"
 
 
 def planned_precision(kind: Kind, *, items: int, annotators: int) -> tuple[str, ...]:
-    """Say what a study can tell.
-
-    Args:
-        kind: of the study.
-        items: that are asked about, those with a known answer aside.
-        annotators: of each item.
-
-    Returns:
-        A sentence each for shares of items, agreement and preference, as far as the kind asks for them.
-    """
+    """Say what a study of so many items, those with a known answer aside, and annotators of each can tell: a sentence
+    each for shares of items, agreement and preference, as far as the kind asks for them."""
     asks = {question.name for question in kind.questions}
     said = [] if RATING in asks else [_shares(items, annotators)]
     said.append(_agreement(kind, items, annotators))

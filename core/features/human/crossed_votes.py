@@ -77,7 +77,6 @@ def exchange(
     Args:
         votes: what is added up over a unit, float64 [n, k]: marks of answers, ratings, ones.
         units: of each vote, int [n], every place from 0 on there.
-        people: of each vote, int [n].
         tell: sums over a unit, [m, k] -> what it says, [m, q].
         within: thing that each vote is on, int [n], where a unit has several (both sides of a comparison, apart).
     """
@@ -134,8 +133,6 @@ def parts_of(spread: float, influence: np.ndarray, people: np.ndarray, *, source
     Args:
         spread: its variance where items, or their sources, are drawn anew and the people stay.
         influence: what the rate moves by where each vote is exchanged, float64 [n].
-        people: annotator of each vote, [n].
-        sources: of the items.
         left: share of all items without a vote, where the rate is of a finite number of them: by so much their spread
             counts [8], and that of the people in full.
     """
@@ -198,16 +195,9 @@ def rate(
     live: bool = False,
     bounded: bool = True,
 ) -> Rate:
-    """Rate Σ top / Σ bottom over units whose votes were exchanged.
-
-    Args:
-        found: the units.
-        top: column of what they tell that is added up.
-        bottom: column of what it is a share of; None: every unit counts alike.
-        groups: source of each unit, [u], or two, [u, 2]: the spread of units is then that by both.
-        live: votes still come in.
-        bounded: whether the rate lies in [0, 1].
-    """
+    """Rate Σ top / Σ bottom, columns of what the units tell, over units whose votes were exchanged; no bottom: every
+    unit counts alike. ``groups``: source of each unit, [u], or two, [u, 2]: the spread of units is then that by both.
+    ``live``: votes still come in."""
     sizes = np.ones(len(found.told)) if bottom is None else found.told[:, bottom]
     n, people = int(sizes.sum()), len(np.unique(found.people))
     if not n:

@@ -188,8 +188,8 @@ def _from_json(told: Any, path: Path) -> Definition:
 
 
 def _of_types(made: _Made) -> _Made:
-    """Return what was made of a file, whose texts and numbers are what its class says they are; raises TypeError naming
-    the first that is not."""
+    """What was made of a file, if its texts and numbers are what its class says; TypeError naming the first that is
+    not."""
     for name, kind in get_type_hints(type(made)).items():
         value = getattr(made, name)
         plain = kind in (str, int, float, str | None)
@@ -202,16 +202,8 @@ def _of_types(made: _Made) -> _Made:
 
 
 def resolve(item: StudyItem, left: str, answers: dict[str, Any]) -> dict[str, Any]:
-    """Say of the versions what was said of the sides.
-
-    Args:
-        item: what was shown.
-        left: the version that stood left (A).
-        answers: question -> answer.
-
-    Returns:
-        original, variant, preferred; each None where it was not asked.
-    """
+    """(original, variant, preferred): what was said (question -> answer) of the sides, said of the versions, of which
+    ``left`` stood left; None where it was not asked."""
     found: dict[str, Any] = {ORIGINAL: None, VARIANT: None, "preferred": None}
     if item.shows != "pair":
         return {**found, item.shows: answers.get(RATING)}

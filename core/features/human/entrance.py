@@ -55,11 +55,7 @@ class Exercise:
     why: str  # shown after the answer
 
     def misses(self, said: Mapping[str, Any]) -> tuple[str, ...]:
-        """What was answered wrongly: names of ``right``.
-
-        Args:
-            said: of :func:`core.features.human.votes.resolve`.
-        """
+        """What was answered wrongly, as :func:`core.features.human.votes.resolve` has it: names of ``right``."""
         return tuple(name for name, values in self.right.items() if said.get(name) not in values)
 
 

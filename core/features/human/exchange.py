@@ -42,16 +42,10 @@ NEEDED = ("annotator", "id")
 
 
 def export_votes(study: Study, form: str, *, withdrawn: bool = False) -> bytes:
-    """Write the finished and the skipped votes of a study.
+    """Write the finished and the skipped votes of a study; JSON is one object with its definition and votes.
 
-    Tokens and secrets are never among them; names of annotators stay with the coordinator.
-
-    Args:
-        form: one of FORMATS. JSON is one object with the study's definition and its votes.
-        withdrawn: with the rows of withdrawn annotators, marked as such.
-
-    Raises:
-        InvalidInput: for another format.
+    Tokens and secrets are never among them; names of annotators stay with the coordinator. ``withdrawn``: with the rows
+    of withdrawn annotators, marked as such. Raises InvalidInput for a format that is none of FORMATS.
     """
     table = _raw(study, vote_table(study, withdrawn=withdrawn, skipped=True))
     if form == "csv":
@@ -257,8 +251,8 @@ def _answer(row: Mapping[str, Any], question: str, study: Study) -> Value | None
 
 
 def _settled(votes: list[dict[str, Any]], told: Counter[str], name: str) -> list[dict[str, Any]]:
-    """One vote an annotator and item: the last version of an annotation, and one of several annotations; raises
-    InvalidInput for annotations that differ, of which nothing says which came last."""
+    """One vote an annotator and item: the last version of an annotation, and one of several annotations; InvalidInput
+    for annotations that differ, of which nothing says which came last."""
     groups: dict[tuple[str, str], dict[object, dict[str, Any]]] = {}
     for place, vote in enumerate(votes):
         own = groups.setdefault((vote["annotator"], vote["item"]), {})

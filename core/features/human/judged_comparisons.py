@@ -74,10 +74,8 @@ EVALUATORS = (
 def judged_comparisons(votes: pd.DataFrame, kind: Kind, *, live: bool = False) -> tuple[pd.DataFrame, int]:
     """What people say of every comparison of a study.
 
-    Args:
-        votes: :func:`core.features.human.votes.vote_table`; attention items and pairs that are no comparison are left
-        out here. kind: of the study.
-        live: votes still come in, so that intervals have to hold at every look.
+    Attention items and pairs that are no comparison are left out. ``live``: votes still come in, so that intervals have
+    to hold at every look.
 
     Returns:
         One row a comparison of which both sides have at least FEWEST votes, columns JUDGED: votes (of the side that
@@ -98,13 +96,8 @@ def judged_comparisons(votes: pd.DataFrame, kind: Kind, *, live: bool = False) -
 
 
 def score_tables(store: Store, run: str, judged: pd.DataFrame) -> list[ScoreTable]:
-    """Scores of a run for every caption that some comparisons hold, as far as they are here.
-
-    Args:
-        store: opened runs.
-        run: that the study is of.
-        judged: of :func:`judged_comparisons`.
-    """
+    """Scores of the run that a study is of, for every caption that some judged comparisons hold, as far as they are
+    here."""
     found = []
     for row in judged[["subject", "language"]].drop_duplicates().itertuples():
         with suppress(InvalidInput):  # the run is gone, or another of that name is here: what is missing is counted
@@ -119,10 +112,7 @@ def in_scope(judged: pd.DataFrame, table: ScoreTable) -> pd.DataFrame:
 
 
 def people_rows(judged: pd.DataFrame) -> pd.DataFrame:
-    """What people say of the comparisons, by family and over all.
-
-    Args:
-        judged: of :func:`judged_comparisons`.
+    """What people say of judged comparisons, by family and over all.
 
     Returns:
         PEOPLE, a row a family and then ALL: n comparisons of n_items items with n_votes votes; prefer, against, tied
@@ -138,10 +128,8 @@ def people_rows(judged: pd.DataFrame) -> pd.DataFrame:
 def evaluator_rows(judged: pd.DataFrame, tables: Iterable[ScoreTable]) -> pd.DataFrame:
     """How often every evaluator fails on exactly the comparisons that people judged, by family and over all.
 
-    Args:
-        judged: of :func:`judged_comparisons`.
-        tables: scores of the run that the study is of, one a subject and language; a comparison whose table is not
-            among them is missing.
+    ``tables``: scores of the study's run, one a subject and language; a comparison whose table is not among them is
+    missing.
 
     Returns:
         EVALUATORS, a row a family and evaluator, ALL last: failure (share of the n comparisons with both scores whose
@@ -297,17 +285,14 @@ _NAMES = ("people", "people_low", "people_high", "n_people")
 
 
 def with_baseline(rates: pd.DataFrame, view: View, studies: Sequence[Study], *, known: bool = False) -> pd.DataFrame:
-    """Put how often people fail beside failure rates, where a study asked.
+    """Put how often people fail (BESIDE_COLUMNS and their intervals) beside failure rates, where a study judged a
+    family of them.
 
     Args:
         rates: of a table of BESIDE: evaluator, corpus and family; caption where there are several; label where kinds
             have rows of their own, which get nothing.
         view: of the scores behind them; what it leaves out is left out of people's answers too.
-        studies: that are here.
         known: leave out comparisons whose wrong side is not known to be wrong.
-
-    Returns:
-        The same with BESIDE_COLUMNS and their intervals; unchanged where no study judged a family of it.
     """
     told = _those_asked(view, studies, known=known) if studies else pd.DataFrame()
     if told.empty:
@@ -367,18 +352,9 @@ def _failing(row: Mapping[Hashable, Any]) -> Mapping[str, object]:
 
 
 def with_people(means: pd.DataFrame, view: View, studies: Sequence[Study], *, known: bool = False) -> pd.DataFrame:
-    """Put people's ratings of both sides below the means of evaluators.
-
-    Args:
-        means: of the means of both sides, by evaluator, corpus and family.
-        view: of the scores behind them; what it leaves out is left out of people's ratings too.
-        studies: that are here; those of other runs, and those that rated no side, add nothing.
-        known: leave out comparisons whose wrong side is not known to be wrong.
-
-    Returns:
-        The same with a row a study and family whose sides were rated: ``evaluator`` names the study, raw and scaled
-        means are ratings on [0, 1].
-    """
+    """Put people's ratings of both sides below the means of evaluators: a row a study and family whose sides were
+    rated; ``evaluator`` names the study, raw and scaled means are ratings on [0, 1]. Other arguments as in
+    :func:`with_baseline`."""
     rows = [row for study in studies for row in _share_rows(view, study, set(means["family"]), known=known)]
     return pd.concat([means, pd.DataFrame(rows)], ignore_index=True) if rows else means
 
@@ -406,12 +382,8 @@ def _share_rows(view: View, study: Study, families: set[str], *, known: bool) ->
 
 
 def judged_in(view: View, study: Study, *, known: bool = False) -> tuple[str, pd.DataFrame]:
-    """The corpus that a study is of, and what it says of the comparisons that a slice leaves.
-
-    Returns:
-        The name, empty where the scope does not hold the study's run; and rows of
-        :func:`core.features.human.judged_comparisons.judged_comparisons`.
-    """
+    """The corpus that a study is of, empty where the scope does not hold the study's run; and the rows of
+    :func:`judged_comparisons` that a slice leaves."""
     corpus = {run: name for name, run in view.table.scope.runs}.get(study.definition.run, "")
     judged, _ = judged_comparisons(vote_table(study), study.definition.asked, live=study.live)
     judged = in_scope(judged, view.table) if corpus else judged.head(0)

@@ -62,11 +62,7 @@ class Entry:
 
 
 class Ledger:
-    """The present state of a study, fed with rows in the order of the log.
-
-    Args:
-        definition: what is asked.
-    """
+    """The present state of a study, fed with rows in the order of the log."""
 
     def __init__(self, definition: Definition) -> None:
         self.definition = definition

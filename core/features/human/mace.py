@@ -65,7 +65,6 @@ def competences(
         answers: columns annotator, unit, answer; one row an annotator and unit. Their order changes nothing.
         levels: every answer that could be given, two or more.
         level: of the intervals. With few annotators they hold the truth more often than that.
-        seed: of the starts.
 
     Raises:
         InvalidInput: for fewer than two levels, an answer that is none of them, or an annotator twice on a unit.
@@ -168,13 +167,8 @@ def _by_bayes(data: _Data, starts: tuple[np.ndarray, np.ndarray]) -> tuple[np.nd
 def _profiled(
     data: _Data, starts: tuple[np.ndarray, np.ndarray], level: float
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """The likeliest competence of each annotator, and the ends of what the profile of the likelihood does not rule out.
-
-    Args:
-        data: the answers.
-        starts: to begin with.
-        level: of the intervals.
-    """
+    """The likeliest competence of each annotator, and the ends of what the profile of the likelihood does not rule
+    out."""
     people = len(data.annotators)
     if not people:
         return np.empty(0), np.empty(0), np.empty(0)
@@ -208,14 +202,8 @@ def _explanations(fit: np.ndarray, knows: np.ndarray) -> np.ndarray:
 
 
 def _swept(data: _Data, values: np.ndarray, knows: np.ndarray, habits: np.ndarray) -> np.ndarray:
-    """Largest log likelihood with one annotator's competence held, [annotator, value]; each value begins at the last.
-
-    Args:
-        data: the answers.
-        values: of each annotator's competence, [annotator, value].
-        knows: to begin with, one row an explanation.
-        habits: likewise.
-    """
+    """Largest log likelihood with one annotator's competence held, [annotator, value]; each value begins at the
+    last."""
     people, many = len(values), len(knows)
     held = np.repeat(np.arange(people), many)
     knows, habits = np.tile(knows, (people, 1)), np.tile(habits, (people, 1, 1))

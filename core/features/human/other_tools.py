@@ -33,16 +33,8 @@ _NAMELESS = frozenset(("all", "unknown"))
 
 
 def rows_of_records(records: Sequence[Mapping[str, Any]], kind: Kind, *, name: str) -> list[Row] | None:
-    """Rows of a file that is a list of objects, or None where no other tool wrote it.
-
-    Args:
-        records: of the file, at least one.
-        kind: of the study.
-        name: of the file: doccano names it after the annotator.
-
-    Raises:
-        InvalidInput: naming the record and what of it cannot be used.
-    """
+    """Rows of a file that is a list of objects, at least one, or None where no other tool wrote it; doccano names a
+    file after the annotator. Raises InvalidInput naming the record and what of it cannot be used."""
     first = records[0]
     if "annotations" in first and "data" in first:
         return list(_label_studio(records, kind))

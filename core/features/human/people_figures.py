@@ -14,11 +14,7 @@ _ANALYSES = (Style(PALETTE[4], "diamond", size=8), Style(PALETTE[0], "x", size=8
 
 
 def outcome_bars(table: pd.DataFrame) -> Figure:
-    """Shares with their intervals, one bar a line.
-
-    Args:
-        table: what, share, low, high, n; see ``Aggregates.table``.
-    """
+    """Shares with their intervals, one bar a line: what, share, low, high, n; see ``Aggregates.table``."""
     hover = [
         f"{what}\n{100 * share:.1f} % ({_interval(100 * low, 100 * high)})\nn = {n}"
         if share == share
@@ -52,11 +48,8 @@ def outcome_bars(table: pd.DataFrame) -> Figure:
 
 
 def reanalysis_dots(table: pd.DataFrame) -> Figure:
-    """Median % change of every family, a panel an evaluator: all pairs (ring) and each re-analysis.
-
-    Args:
-        table: of ``Reanalysis``.
-    """
+    """Median % change of every family, a panel an evaluator: all pairs (ring) and each re-analysis of
+    ``Reanalysis``."""
     parts = [_medians(table.drop_duplicates(["evaluator", "family"]), ALL_PAIRS, "all")]
     parts += [_medians(rows, str(name), "kept") for name, rows in table.groupby("analysis", sort=False)]
     styles = {ALL_PAIRS: Style(NEUTRAL, size=11, fill=0)}
@@ -67,12 +60,8 @@ def reanalysis_dots(table: pd.DataFrame) -> Figure:
 
 
 def comparison_dots(people: pd.DataFrame, evaluators: pd.DataFrame) -> Figure:
-    """In how many comparisons the right side wins, a line a family: under people (a diamond) and every evaluator.
-
-    Args:
-        people: of ``people_rows``; where a preference was not asked, the right side wins by the higher mean rating.
-        evaluators: of ``evaluator_rows``.
-    """
+    """In how many comparisons the right side wins, a line a family: under people (a diamond; where a preference was not
+    asked, by the higher mean rating) and every evaluator. Of ``people_rows`` and ``evaluator_rows``."""
     named = "prefer" if people["prefer"].notna().any() else "higher"
     bounds = {"value": people[named], "low": people[f"{named}_low"], "high": people[f"{named}_high"]}
     parts = [pd.DataFrame({"label": people["family"], "series": PEOPLE, "n": people["n"], **bounds})]
@@ -100,11 +89,8 @@ def comparison_dots(people: pd.DataFrame, evaluators: pd.DataFrame) -> Figure:
 
 
 def competence_dots(people: pd.DataFrame) -> Figure:
-    """Competence of every annotator under MACE with its interval, a panel a question.
-
-    Args:
-        people: of :func:`core.features.human.study_outcomes.study_competence`; and study, where there are several.
-    """
+    """Competence of every annotator under MACE, of ``study_competence``, with its interval, a panel a question and
+    study."""
     own = people.dropna(subset=["competence"])
     panel = own["question"].astype(str)
     if "study" in own:
@@ -150,11 +136,8 @@ COMPETENCE_NOTE = (
 
 
 def powered_dots(rows: pd.DataFrame) -> Figure:
-    """Rates of people over all pairs, a panel a question: from votes alone (a diamond) and joined with each evaluator.
-
-    Args:
-        rows: of :func:`core.features.human.powered_votes.powered_rows`; and study, where there are several.
-    """
+    """Rates of people over all pairs, a panel a question and study: from votes alone (a diamond) and joined with each
+    evaluator; of ``powered_rows``."""
     parts = []
     for name, own in rows.groupby([*(["study"] if "study" in rows else []), "question"], sort=False):
         panel = ", ".join(map(str, name))
@@ -205,12 +188,8 @@ def _rates(rows: pd.DataFrame, labels: Iterable[str], series: str, panel: str, n
 
 
 def kappa_map(pairs: pd.DataFrame) -> Figure:
-    """Weighted κ of every pair of annotators, a cell each on both sides of the diagonal; a panel a study.
-
-    Args:
-        pairs: one, other, kappa, low, high, n and n_items; see :func:`core.features.human.study_outcomes.study_kappas`;
-            and study, where there are several. A cell of fewer than FEW shared items is hollow.
-    """
+    """Weighted κ of every pair of annotators, a cell each on both sides of the diagonal; a panel a study. Of
+    ``study_kappas``; a cell of fewer than FEW shared items is hollow."""
     turned = pairs.rename(columns={"one": "other", "other": "one"})
     both = pd.concat([pairs, turned], ignore_index=True).dropna(subset=["kappa"])
     names = sorted({*both["one"].astype(str), *both["other"].astype(str)})
@@ -283,13 +262,8 @@ def _interval(low: float, high: float) -> str:
 
 
 def agreement(table: pd.DataFrame, *, measure: str, axis: str) -> Figure:
-    """One dot an evaluator; where a suite has groups, a series each.
-
-    Args:
-        table: rows of :func:`core.features.suites.suite_tables.reached_table`; those without the measure are left out.
-        measure: column of the values; its bounds end in ``_low`` and ``_high``.
-        axis: the measure in words.
-    """
+    """One dot an evaluator with the measure, whose bounds end in ``_low`` and ``_high``; where a suite has groups, a
+    series each. Of :func:`core.features.suites.suite_tables.reached_table`; rows without the measure are left out."""
     held = table[table[measure].notna()]
     counts = held["n_pairs"] if measure.startswith("accuracy") else held["n_ratings"].fillna(held["n_pairs"])
     labels = [

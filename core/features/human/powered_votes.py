@@ -67,11 +67,7 @@ class _Frame:
 
 
 def powered_rows(study: Study, table: ScoreTable) -> pd.DataFrame:
-    """Rates of people over all pairs, from votes alone and joined with each evaluator's scores.
-
-    Args:
-        study: whose votes are joined.
-        table: scores of the study's run.
+    """Rates of people over all pairs, from votes alone and joined with each evaluator's scores of the study's run.
 
     Returns:
         COLUMNS, a row a question and evaluator: n items with n_votes votes, of n_all items in the strata of the study;
@@ -147,8 +143,7 @@ def _steadiness(table: ScoreTable, evaluator: str) -> np.ndarray:
 
 
 def _frame(study: Study, table: ScoreTable) -> _Frame:
-    """The pairs of every stratum as the study drew them, from the scores of its run; raises InvalidInput if they are
-    not those that it drew from."""
+    """The pairs of every stratum as the study drew them, from its run's scores; InvalidInput if they are others."""
     definition = study.definition
     if not definition.strata:
         raise InvalidInput(
@@ -200,8 +195,7 @@ def _check_captions(plain: Sequence[StudyItem], table: ScoreTable) -> None:
 
 
 def _candidates(table: ScoreTable) -> pd.DataFrame:
-    """Pairs that a study could ask about, as :func:`core.features.human.sampling.candidates` has them, of a table of
-    scores."""
+    """Pairs of a table that a study could ask about, as :func:`core.features.human.sampling.candidates` has them."""
     probes, items = table.probes, table.items
     further = set(further_readings())
     fit = [
@@ -228,10 +222,8 @@ def _candidates(table: ScoreTable) -> pd.DataFrame:
 def _labels(
     question: _Question, votes: pd.DataFrame, frame: _Frame, table: ScoreTable, study: Study
 ) -> tuple[pd.DataFrame, pd.DataFrame] | None:
-    """Mean answer of every voted item (stratum, place, at, probe_place, label, votes), and every vote on them.
-
-    Of a vote: at (place of its item among these), annotator, said. None where it was not asked.
-    """
+    """Mean answer of every voted item (stratum, place, at, probe_place, label, votes), and every vote on them: at
+    (place of its item among these), annotator, said. None where it was not asked."""
     numbers = {name: number for number, (name, *_) in enumerate(study.definition.strata)}
     own = votes[votes["directional"] == question.directional]
     own = own.assign(said=question.said(own).astype(float)).dropna(subset=["said"])

@@ -31,10 +31,8 @@ def set_practice(study: Study, exercises: Sequence[Exercise], *, needed: int, tr
     """Set what is practised; without exercises there is no practice.
 
     An item that has votes cannot become one for practice, and after somebody has practised it stays as it is: so no
-    vote is lost, and everybody practises alike.
-
-    Raises:
-        InvalidInput: if that would happen, or an exercise or a number is out of range.
+    vote is lost, and everybody practises alike. Raises InvalidInput if that would happen, or an exercise or a number is
+    out of range.
     """
     row = {"row": "practice", **Practice(tuple(exercises), needed, tries).told()}
     Practice.read(row, study.definition)
@@ -63,13 +61,9 @@ def lesson(study: Study, annotator: str) -> Lesson:
 
 
 def practise(study: Study, annotator: str, item: str, question: str, value: Value, *, attempt: int) -> None:
-    """Store one answer of practice; what was answered in a try stays as it is.
-
-    Raises:
-        Superseded: if another exercise, or another try, is due by now.
-        Refused: if the annotator does not practise now.
-        InvalidInput: for an unknown question or answer.
-    """
+    """Store one answer of practice; what was answered in a try stays as it is. Raises Superseded if another exercise or
+    try is due by now, Refused if the annotator does not practise now, InvalidInput for an unknown question or
+    answer."""
     checked = study.definition.asked.question(question).check(value)
 
     def rows(ledger: Ledger) -> list[dict[str, Any]]:
@@ -106,12 +100,8 @@ def said_in_practice(ledger: Ledger, annotator: Annotator, item: str, attempt: i
 
 
 def practice_table(study: Study) -> pd.DataFrame:
-    """Every answer of practice, marked as such.
-
-    Returns:
-        COLUMNS, a row an annotator, try and item that was answered in full: what stood left, what was said of the
-        versions as text, whether all of it was right; ``practice`` is True throughout.
-    """
+    """Every answer of practice, COLUMNS: a row an annotator, try and item that was answered in full, with what stood
+    left, what was said of the versions as text, whether all of it was right; ``practice`` is True throughout."""
     ledger = study.state()
     rows = [
         (

@@ -75,14 +75,9 @@ def return_url(code: str) -> str:
 def open_link(study: Study, *, items: int, completion: str, screened_out: str = "") -> None:
     """Open the study's link for Prolific, or change what it gives; an open link stays the same.
 
-    Args:
-        study: to take part in.
-        items: how many items each participant who comes from now on is asked about, known answers included.
-        completion: the completion code.
-        screened_out: the code of those whom practice turns away; empty where they return their submission.
-
-    Raises:
-        InvalidInput: if a code or the number is out of range, or both codes are the same.
+    ``items``: how many each participant who comes from now on is asked about, known answers included; ``completion``
+    and ``screened_out`` (of those whom practice turns away; empty where they return their submission) are codes. Raises
+    InvalidInput if a code or the number is out of range, or both codes are the same.
     """
     if not 1 <= items <= MOST_ITEMS:
         raise InvalidInput(f"a participant is asked about 1 to {MOST_ITEMS} items, got {items}")
@@ -168,19 +163,10 @@ def check_room(study: Study) -> None:
 
 
 def join(study: Study, visit: Visit, *, agreed: str | None, begun: bool = False) -> str:
-    """Take a participant in, with items of their own; who is in already stays who they are.
+    """Take a participant in, with items of their own, and return their id; who is in already stays who they are.
 
-    Args:
-        study: whose link they opened.
-        visit: of the link.
-        agreed: digest of the consent that they agreed to; None where none is asked.
-        begun: whether they read the instructions already.
-
-    Returns:
-        The annotator's id.
-
-    Raises:
-        Refused: if the study is not open, is full, or asks for consent to another wording.
+    ``agreed``: digest of the consent that they agreed to, if any; ``begun``: whether they read the instructions
+    already. Raises Refused if the study is not open, is full, or asks for consent to another wording.
     """
 
     def rows(ledger: Ledger) -> list[dict[str, Any]]:

@@ -31,16 +31,12 @@ COLUMNS = (
 
 
 def quality_table(study: Study) -> pd.DataFrame:
-    """One row an annotator.
-
-    Returns:
-        annotator, name, pid (of Prolific; None for others), state (``working``, ``done``, ``not begun``,
-        ``practising``, ``screened out``, ``away``, ``no link``, ``withdrawn``, ``imported``), votes (complete,
-        attention items aside), planned (votes and what is still waiting), skipped,
-        corrections, attention_hits of attention_seen, median_seconds an item (NaN without a time), longest_run
-        (most equal answers in a row), same_share (share of the commonest answer), left_share (share of preferences
-        for side A among those that are no tie; NaN without one), last (server time).
-    """
+    """One row an annotator: annotator, name, pid (of Prolific; None for others), state (``working``, ``done``, ``not
+    begun``, ``practising``, ``screened out``, ``away``, ``no link``, ``withdrawn``, ``imported``), votes (complete,
+    attention items aside), planned (votes and what is still waiting), skipped, corrections, attention_hits of
+    attention_seen, median_seconds an item (NaN without a time), longest_run (most equal answers in a row), same_share
+    (share of the commonest answer), left_share (share of preferences for side A among those that are no tie; NaN
+    without one), last (server time)."""
     ledger = study.state()
     table = vote_table(study, withdrawn=True, skipped=True)
     rows = []
@@ -122,11 +118,8 @@ def _state(study: Study, annotator: str, waiting: bool) -> str:
 
 
 def coverage_table(study: Study) -> pd.DataFrame:
-    """Votes of every item, attention and practice items aside.
-
-    Returns:
-        id, stratum, item, probe, shows, votes, wanted, planned (queues it waits in), skipped.
-    """
+    """Votes of every item, attention and practice items aside: id, stratum, item, probe, shows, votes, wanted, planned
+    (queues it waits in), skipped."""
     ledger = study.state()
     votes = ledger.votes()
     planned = dict.fromkeys(ledger.by_id, 0)

@@ -51,17 +51,9 @@ class Reanalysis:
 
 
 def reanalyse(table: ScoreTable, outcomes: pd.DataFrame, *, scope: str = "studied") -> Reanalysis:
-    """Compute the contrasts again without what people did not accept.
-
-    Args:
-        table: scores of the run that the study is of.
-        outcomes: :func:`core.features.human.study_outcomes.item_outcomes` of the study; pairs of another subject than
-            the table's are left out.
-        scope: of SCOPES.
-
-    Raises:
-        InvalidInput: for another scope, or a study without a pair that the table holds.
-    """
+    """Compute the contrasts of a study's run again, in a scope of SCOPES, without what people did not accept
+    (:func:`item_outcomes`; pairs of another subject than the table's are left out). Raises InvalidInput for another
+    scope, or a study without a pair that the table holds."""
     if scope not in SCOPES:
         raise InvalidInput(f"a re-analysis is of scope {' or '.join(SCOPES)}, got {scope!r}")
     judged = _Judged(table, outcomes)

@@ -62,15 +62,8 @@ PAPER_STRATA = (
 
 
 def family_strata(families: Sequence[str] = (), directional: Sequence[str] = ()) -> tuple[Stratum, ...]:
-    """Strata of equal weight, one a family.
-
-    Args:
-        families: whose edits should not matter.
-        directional: whose edits break the meaning: comparisons of a right and a wrong side.
-
-    Raises:
-        InvalidInput: if none is given.
-    """
+    """Strata of equal weight, one a family whose edits should not matter, or break the meaning (directional):
+    comparisons of a right and a wrong side. Raises InvalidInput if none is given."""
     if not families and not directional:
         raise InvalidInput("no family is chosen to sample from; choose one or more")
     plain = [Stratum(name, 1, "", family=name) for name in dict.fromkeys(families)]
@@ -176,24 +169,13 @@ def draw_sample(
     attention_rate: float = 0.05,
     present: Mapping[str, Collection[str]] | None = None,
 ) -> Sample:
-    """Draw a stratified sample.
+    """Draw a stratified sample of ``total`` pairs over all strata; the same seed draws the same.
 
-    Within a stratum an item comes once, under one of the stratum's probes, drawn at random; items that another
-    stratum took already come last. For single images a pair makes two items, one for each version.
-
-    Args:
-        store: holds the run.
-        run: id of the run.
-        kind: of the study.
-        total: pairs wanted over all strata.
-        seed: the same seed draws the same sample.
-        strata: parts and weights.
-        attention_rate: enough attention items are made for this share; none where it is 0.
-        present: item -> labels of everything that is annotated in its picture, so that no caption that is meant to
-            be wrong names something that is there after all; None: only the dominant object is known.
-
-    Raises:
-        InvalidInput: if the run is not here, the total is out of range, or nothing can be drawn.
+    Within a stratum an item comes once, under one of the stratum's probes, drawn at random; items that another stratum
+    took already come last. For single images a pair makes two items, one for each version. Enough attention items are
+    made for their rate. ``present``: item -> labels of everything that is annotated in its picture, so that no caption
+    that is meant to be wrong names something that is there after all; None: only the dominant object is known. Raises
+    InvalidInput if the run is not here, the total is out of range, or nothing can be drawn.
     """
     if not 1 <= total <= 20_000:
         raise InvalidInput(f"a sample has 1 to 20000 pairs, got {total}")
@@ -229,12 +211,7 @@ def _held(pairs: pd.DataFrame) -> str:
 
 
 def rows_of(pairs: pd.DataFrame, stratum: Stratum) -> pd.DataFrame:
-    """The pairs that a stratum draws from.
-
-    Args:
-        pairs: columns probe, family, expectation, coverage_bin.
-        stratum: of a study.
-    """
+    """The pairs (columns probe, family, expectation, coverage_bin) that a stratum of a study draws from."""
     pairs = pairs[pairs["expectation"] == stratum.expectation]
     if not stratum.probes:
         return pairs[pairs["family"] == stratum.family]
@@ -300,8 +277,8 @@ def _attention(
 ) -> list[StudyItem]:
     """Items whose variant's caption names an object that the picture does not show.
 
-    No comparison that people are asked about is met again as one: pictures of comparisons come last, and under them
-    no caption that is a side of theirs.
+    No comparison that people are asked about is met again as one: pictures of comparisons come last, and under them no
+    caption that is a side of theirs.
     """
     rng = stream(seed, ATTENTION)
     mixed = whole.iloc[rng.permutation(len(whole))]
@@ -351,10 +328,8 @@ def _sides(items: Sequence[StudyItem]) -> set[tuple[str, str]]:
 def _examples(
     whole: pd.DataFrame, wrong: _WrongLabels, used: set[str], kind: Kind, compared: Sequence[StudyItem], seed: int
 ) -> tuple[Example, ...]:
-    """A right, a half right and a wrong caption, each under its own picture where there are enough.
-
-    None is under a picture of a comparison, whose right answer it would tell; where no other is left there is none.
-    """
+    """A right, a half right and a wrong caption, each under its own picture where there are enough; none under a
+    picture of a comparison, whose right answer it would tell."""
     told = whole[~_pictured(whole, compared)]
     spare = told[~told["item"].isin(used)]
     chosen = spare if len(spare) >= 3 else told
@@ -399,16 +374,11 @@ MOST_DRAWS, FEWEST_DRAWS, EFFORT = 2000, 200, 2_000_000
 def inclusion(
     held: Sequence[np.ndarray], taken: Sequence[int], *, draws: int | None = None, seed: int = RUN_SEED
 ) -> list[np.ndarray]:
-    """Probability of each item of each stratum to be drawn for it.
+    """Probability of each item of each stratum to be drawn for it, float64 [N_h] a stratum; exact where no earlier
+    stratum shares an item.
 
-    Args:
-        held: the places of each stratum's items among all items, int [N_h], in the order of drawing.
-        taken: how many each stratum took.
-        draws: how often the whole sample is drawn; None: by how many items there are.
-        seed: of the draws.
-
-    Returns:
-        float64 [N_h] a stratum; exact where no earlier stratum shares an item.
+    ``held``: the places of each stratum's items among all items, int [N_h], in the order of drawing; ``taken``: how
+    many each stratum took.
     """
     count = 1 + max((int(each.max()) for each in held if len(each)), default=0)
     rng = np.random.default_rng(seed)

@@ -20,23 +20,18 @@ def assign(
     per_item: int,
     seed: int,
 ) -> dict[str, tuple[str, ...]]:
-    """Share what is still needed among those who annotate.
+    """Share what is still needed among those who annotate: annotator -> ids in the order in which they are shown.
 
     Items with the fewest annotators left to ask come first; each goes to those with the least work so far (done and
-    planned). So loads differ by at most one where everybody may see everything and starts alike.
+    planned). So loads differ by at most one where everybody may see everything and starts alike. An item that too few
+    may see is short: it is not given to anybody twice.
 
     Args:
-        items: ids of the items.
         annotators: those who go on working; who left is not among them, so what they left is shared anew.
         seen: annotator -> items that they answered or skipped; they are not asked again.
         votes: item -> votes that count.
         begun: annotator -> items that they have answered in part; these stay theirs.
         per_item: votes wanted for each item.
-        seed: seed of the orders.
-
-    Returns:
-        annotator -> ids in the order in which they are shown. An item that too few may see is short: it is not
-        given to anybody twice.
     """
     names = sorted(annotators)
     started = {name: set((begun or {}).get(name, ())) for name in names}
@@ -61,15 +56,8 @@ def assign(
 
 
 def mix(queue: Sequence[str], attention: Sequence[str], *, rate: float, annotator: str, seed: int) -> tuple[str, ...]:
-    """Mix attention items into a queue, about evenly.
-
-    Args:
-        queue: items still to show.
-        attention: attention items that the annotator has not seen.
-        rate: share of attention items in the mixture, in [0, 0.5].
-        annotator: whose queue it is: everybody meets others at other places.
-        seed: seed of the places.
-    """
+    """Mix attention items that the annotator has not seen into a queue, about evenly, up to a rate in [0, 0.5];
+    everybody meets others at other places."""
     count = min(round(len(queue) * rate / (1 - rate)), len(attention)) if queue else 0
     if count == 0:
         return tuple(queue)
@@ -105,17 +93,9 @@ def waiting_items(ledger: Ledger, annotator: Annotator) -> list[str]:
 
 
 def queue_of_newcomer(ledger: Ledger, name: str, *, count: int, now: float) -> tuple[str, ...]:
-    """Items for somebody whom Prolific sends: those that lack most votes, and theirs for good.
-
-    Args:
-        ledger: as it stands.
-        name: of the newcomer; orders and places depend on it.
-        count: items at most, those with a known answer included.
-        now: seconds since 1970.
-
-    Returns:
-        Ids in the order in which they are shown; empty where no item lacks a vote that is not promised already.
-    """
+    """At most so many items, those with a known answer included, for somebody whom Prolific sends, in the order in
+    which they are shown: those that lack most votes, and theirs for good. Empty where no item lacks a vote that is not
+    promised already."""
     told, checks = ledger.definition, _checks(ledger)
     votes, held = ledger.votes(), _held(ledger, silent_since=now - JOINED_HOURS * 3600)
     lack = {item: told.per_item - votes[item] - held[item] for item in _plain(ledger)}

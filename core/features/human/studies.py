@@ -55,15 +55,8 @@ class Place:
 
 
 class Study:
-    """One study.
-
-    Args:
-        folder: its folder.
-        clock: seconds since 1970; order never depends on it.
-
-    Raises:
-        StoreError: if the folder has no study that can be read.
-    """
+    """One study; ``clock`` tells seconds since 1970, and order never depends on it. Raises StoreError if the folder has
+    no study that can be read."""
 
     def __init__(self, folder: Path, *, clock: Callable[[], float] = time.time) -> None:
         self.folder = Path(folder)
@@ -209,14 +202,8 @@ class Study:
         self._assign()
 
     def invite(self, names: Sequence[str]) -> tuple[str, ...]:
-        """Invite annotators and share the work among all.
-
-        Args:
-            names: one each, for the coordinator only; may be empty texts.
-
-        Returns:
-            Their ids; :meth:`token` gives each one's link.
-        """
+        """Invite annotators by names, for the coordinator only and maybe empty, and share the work among all; return
+        their ids, whose links :meth:`token` gives."""
         secret = self.secret()
         made: list[str] = []
 
@@ -278,14 +265,8 @@ class Study:
     ) -> None:
         """Store one answer; it is on the disk when this returns. A later answer corrects it.
 
-        Args:
-            annotator: id.
-            item: id within the study.
-            question: name of the question.
-            value: one of its answers.
-            seen: rows of this entry when it was shown (``entry.rows``, 0 for none).
-            seconds: since the item was shown, by a clock that does not jump.
-            client_time: the annotator's clock, seconds since 1970, or None.
+        ``seen``: rows of this entry when it was shown (``entry.rows``, 0 for none); ``seconds`` since the item was
+        shown, by a clock that does not jump; ``client_time``: the annotator's clock, seconds since 1970, or None.
 
         Raises:
             Superseded: if the entry has changed since; nothing is written.
@@ -329,12 +310,8 @@ class Study:
     # Other modules of this room
 
     def record(self, rows: Callable[[Ledger], list[dict[str, Any]]], *, share: bool = False) -> None:
-        """Append rows that are made of the state as it is then, while nobody else can write.
-
-        Args:
-            rows: what to append; what it raises is passed on, and nothing is written.
-            share: whether what is still needed is shared anew afterwards.
-        """
+        """Append rows that are made of the state as it is then, while nobody else can write; what the maker raises is
+        passed on, and nothing is written. ``share``: share anew afterwards what is still needed."""
         self._write(lambda: rows(self._ledger))
         if share:
             self._assign()
@@ -458,11 +435,8 @@ def studies_dir() -> Path:
 
 
 def list_studies(parent: Path | None = None) -> tuple[list[Study], list[str]]:
-    """Open every study of a folder.
-
-    Returns:
-        The studies by name, and a sentence for each that cannot be used, or whose log has rows that do not count.
-    """
+    """Open every study of a folder: the studies by name, and a sentence for each that cannot be used, or whose log has
+    rows that do not count."""
     folder = studies_dir() if parent is None else Path(parent)
     found, problems = [], []
     for path in sorted(folder.iterdir()) if folder.is_dir() else []:

@@ -265,8 +265,8 @@ def _find(name: str) -> "Study":
 
 @contextmanager
 def _counted(name: str) -> Iterator["Study"]:
-    """Open a study whose votes are to be counted, and say what of its log does not count; raises StoreError if nothing
-    can be said of its votes, and Exit at the end, with 1, where votes that were given could not be read."""
+    """Open a study whose votes are to be counted, and say what of its log does not count; StoreError if nothing can be
+    said of its votes, and Exit at the end, with 1, where votes that were given could not be read."""
     study = _find(name)
     whole = study.check()
     for problem in study.problems():

@@ -52,10 +52,7 @@ FEWEST = 2
 
 
 def item_outcomes(votes: pd.DataFrame) -> pd.DataFrame:
-    """Majorities of every item of an acceptability study.
-
-    Args:
-        votes: :func:`core.features.human.votes.vote_table`; attention items and comparisons are left out here.
+    """Majorities of every item of an acceptability study; attention items and comparisons are left out.
 
     Returns:
         One row an item with at least FEWEST votes: id, corpus, item, probe, baseline, subject, axis, family, stratum,
@@ -141,12 +138,8 @@ class Aggregates:
 
 
 def aggregates(votes: pd.DataFrame, *, live: bool = False) -> Aggregates:
-    """Aggregate the votes of an acceptability study; see :class:`Aggregates`.
-
-    Args:
-        votes: :func:`core.features.human.votes.vote_table`.
-        live: votes still come in, so that the intervals have to hold at every look.
-    """
+    """Aggregate the votes of an acceptability study; see :class:`Aggregates`. ``live``: votes still come in, so that
+    the intervals have to hold at every look."""
     items = item_outcomes(votes)
     plain = of_pairs(votes)
     own = plain[plain["id"].isin(items["id"])]
@@ -228,12 +221,9 @@ def version_name(kind: Kind) -> str:
 
 
 def study_kappas(votes: pd.DataFrame, kind: Kind) -> pd.DataFrame:
-    """Quadratic-weighted κ of every pair of annotators on the scale of the kind; see ``pairwise_kappas``.
-
-    Returns:
-        Its columns, and n_items: the items that both judged, of which n are versions. Intervals are over the items'
-        sources, both versions of an item together.
-    """
+    """Quadratic-weighted κ of every pair of annotators on the scale of the kind, as ``pairwise_kappas`` has it, and
+    n_items: the items that both judged, of which n are versions. Intervals are over the items' sources, both versions
+    of an item together."""
     plain = votes[~votes["attention"]]
     judged = plain.groupby("annotator")["id"].agg(set)
     long = plain.melt(id_vars=["annotator", "id"], value_vars=[ORIGINAL, VARIANT], value_name="answer").dropna()
@@ -245,12 +235,8 @@ def study_kappas(votes: pd.DataFrame, kind: Kind) -> pd.DataFrame:
 
 
 def disagreements(votes: pd.DataFrame, *, count: int = 24) -> pd.DataFrame:
-    """Items that people disagree on most, with their votes in words.
-
-    Returns:
-        The first ``count`` rows of id, votes, disagreement, original, variant (answers as text, e.g. ``2 2 0``),
-        preferred, comments; items on which all agree are not among them.
-    """
+    """The ``count`` items that people disagree on most, with their votes in words: id, votes, disagreement, original,
+    variant (answers as text, e.g. ``2 2 0``), preferred, comments; items on which all agree are not among them."""
     rows = []
     for item, own in votes[~votes["attention"]].groupby("id", sort=True):
         share = _disagreement(own)
@@ -351,12 +337,7 @@ class Competences:
 
 
 def study_competence(votes: pd.DataFrame, kind: Kind) -> Competences:
-    """Estimate the competence of every annotator of a study, question by question.
-
-    Args:
-        votes: :func:`core.features.human.votes.vote_table`; attention items are left out here.
-        kind: of the study.
-    """
+    """Estimate the competence of every annotator of a study, question by question; attention items are left out."""
     people, answers = list[pd.DataFrame](), list[dict[str, object]]()
     for question, rows, levels in _questions(votes[~votes["attention"]], kind):
         shared = rows[rows.groupby("unit")["unit"].transform("size") >= FEWEST]
@@ -450,17 +431,12 @@ def _answers(rows: pd.DataFrame, found: pd.DataFrame, question: str, why: str) -
 
 
 def accepted_by_people(studies: Sequence[Study], runs: Collection[str]) -> dict[str, str]:
-    """Families of which people were asked and accept both versions, with what they said.
+    """Family -> how many items, and of which studies, in words, of families of which people were asked and accept both
+    versions.
 
     The rule, for every page and file: of LEAST_N items or more, of as many sources, the interval of the share that a
-    majority accepts in both versions lies above one half. Of fewer, a word that may be true stays one.
-
-    Args:
-        studies: that are here; those of other runs, and those that ask for something else, are passed over.
-        runs: ids of the runs that are read.
-
-    Returns:
-        Family -> how many items, and of which studies, in words.
+    majority accepts in both versions lies above one half. Of fewer, a word that may be true stays one. Studies of other
+    runs than those that are read, and those that ask for something else, are passed over.
     """
     judged = [
         item_outcomes(vote_table(study)).assign(study=study.id)

@@ -30,18 +30,14 @@ COLUMNS = (
 
 
 def vote_rates(votes: pd.DataFrame, kind: Kind, *, live: bool = False) -> pd.DataFrame:
-    """Rates over votes, each item counting alike, with intervals for people and items like these.
+    """Rates over votes, each item counting alike, with intervals for people and items like these; if ``live``, at every
+    look.
 
-    Args:
-        votes: :func:`core.features.human.votes.vote_table`; attention items are left out, and items with one vote where
-            there are annotators enough for an interval.
-        kind: of the study.
-        live: votes still come in, so that the intervals have to hold at every look.
+    Attention items are left out, and items with one vote where there are annotators enough for an interval.
 
     Returns:
         COLUMNS, a row for pairs, one for comparisons and one for each reason, as far as the study asks about them;
-        more: how many more
-        annotators or items would halve the interval, in a sentence.
+        more: how many more annotators or items would halve the interval, in a sentence.
     """
     plain = votes[~votes["attention"]]
     if plain["annotator"].nunique() >= FEWEST_PEOPLE:

@@ -26,15 +26,11 @@ Of a directional item the original is the right side."""
 
 
 def vote_table(study: Study, *, withdrawn: bool = False, skipped: bool = False) -> pd.DataFrame:
-    """Finished votes of a study.
+    """Finished votes of a study, COLUMNS: attention items included, practice items never; by annotator in the order of
+    the log.
 
-    Args:
-        study: any kind.
-        withdrawn: keep the rows of annotators who were withdrawn; the column says so.
-        skipped: keep what was skipped, its answers empty.
-
-    Returns:
-        COLUMNS, attention items included, practice items never; by annotator in the order of the log.
+    ``withdrawn`` keeps the rows of annotators who were withdrawn, and the column says so; ``skipped`` keeps what was
+    skipped, its answers empty.
     """
     ledger = study.state()
     rows = list(_rows(study.id, ledger, withdrawn=withdrawn, skipped=skipped))
@@ -139,17 +135,11 @@ def verdicts(studies: Iterable[Study]) -> pa.Table:
 
 
 def upholds(votes: pd.DataFrame, kind: Kind) -> pd.Series:
-    """Which votes uphold a comparison that was shown with both sides at once.
+    """Which votes, rows of :func:`vote_table`, uphold a comparison that was shown with both sides at once, bool, a row
+    a vote.
 
     Where people said what is acceptable, by accepting the right side and refusing the wrong one; where they rated both
     and chose, by preferring the right one. Whoever finds both equally good upholds nothing.
-
-    Args:
-        votes: rows of :func:`core.features.human.votes.vote_table` on comparisons.
-        kind: of their study, with two sides.
-
-    Returns:
-        bool, a row a vote.
     """
     if kind is ACCEPTABILITY:
         return (votes[ORIGINAL] >= ACCEPTABLE) & (votes[VARIANT] < ACCEPTABLE)

@@ -208,24 +208,18 @@ def run_lab(
 ) -> LabResult:
     """Score every chosen probe of one image under every chosen evaluator.
 
-    An edit of the image keeps ``caption`` and is compared with the
-    unedited image; an edit of the caption is compared with its family's length-matched neutral caption, the bare
-    template or ``caption``, whichever its probe names. Each evaluator sees each image and each caption once.
+    An edit of the image keeps ``caption`` and is compared with the unedited image; an edit of the caption is compared
+    with its family's length-matched neutral caption, the bare template or ``caption``, whichever its probe names. Each
+    evaluator sees each image and each caption once. A rejected probe has a row with its reason, an evaluator that
+    cannot run has a sentence in ``failures``, and everything else still stands.
 
     Args:
-        bench: the item with its pixels.
-        caption: the subject caption, held while the image is edited; one of the item's captions counts as of its
-            language, any other text as English.
+        caption: held while the image is edited; one of the item's captions counts as of its language, any other text
+            as English.
         probes: in the order of the rows; one that is named twice has one row.
-        evaluators: names or ``path/to/file.py:Name`` references.
-        pool: where loaded evaluators live.
         cache: embeddings of earlier calls, or what gives those of an evaluator.
         band_of: gives the noise band that a stored run tells, by the key of the evaluator's fingerprint.
         show: given what is known after each evaluator but the last.
-
-    Returns:
-        The rows; a rejected probe has a row with its reason, an evaluator that cannot run has a sentence in
-        ``failures``, and everything else still stands.
 
     Raises:
         InvalidInput: if the caption is empty.

@@ -33,20 +33,14 @@ _BROKEN = {DROPS: Style(PALETTE[2]), STAYS: Style(PALETTE[4])}
 
 
 def shift_bars(rows: pd.DataFrame, *, low: float, high: float, colour: str) -> Figure:
-    """One evaluator's shifts on its own scale.
+    """One evaluator's shifts on its own scale: horizontal bars in the order of the rows, faint inside its noise band.
 
     Args:
         rows: one row a probe with ``probe, caption, score, baseline_score, delta, percent, in_null_band, verdict,
-            reason``; percent is missing where the probe was rejected or the baseline is zero. With ``dropped``, whether
-            the score fell where a probe breaks the meaning: these bars are coloured by it. With ``title``, what stands
-            beside a bar in the place of the probe.
-        low: lower bound of the noise band in percent; NaN where there is none.
-        high: upper bound.
-        colour: ``#rrggbb`` of the evaluator.
-
-    Returns:
-        Horizontal bars in the order of the rows, filled outside the band, faint inside it. A row without a
-        percent change has a dash.
+            reason``; percent is missing, and the bar a dash, where the probe was rejected or the baseline is zero. With
+            ``dropped``, whether the score fell where a probe breaks the meaning: these bars are coloured by it. With
+            ``title``, what stands beside a bar in the place of the probe.
+        low, high: bounds of the noise band in percent; NaN where there is none.
     """
     series = [PERCENT if each is None else DROPS if each else STAYS for each in _dropped(rows)]
     said = rows["title" if "title" in rows else "probe"].astype(str)
@@ -131,16 +125,10 @@ def shift_curves(
     colours: Mapping[str, str],
     reaches: Mapping[str, float],
 ) -> Figure:
-    """The shifts of every evaluator along the strength of one edit of one picture.
+    """The shifts (``probe, evaluator, percent``) of every evaluator along the strength of one edit of one picture.
 
-    Args:
-        rows: one row a probe and evaluator with ``probe, evaluator, percent``.
-        points: strength -> its probe.
-        title: of the figure.
-        along: what the strength counts.
-        colours: of the evaluators, ``#rrggbb``.
-        reaches: how far from 0 each evaluator's noise band goes, in percent; NaN where it has none. Those of the
-            evaluators that are drawn are shaded in their colours.
+    ``points``: strength -> its probe; ``reaches``: how far from 0 each evaluator's noise band goes, in percent, NaN
+    where it has none: those of the evaluators that are drawn are shaded in their colours.
     """
     strengths = {name: strength for strength, name in points.items()}
     own = rows[rows["probe"].isin(strengths) & rows["percent"].notna()]
@@ -206,7 +194,6 @@ def bars_beside(
     """Draw edits and their bars as tables, as many figures in each as have room; without any, the edits alone.
 
     Args:
-        edits: one at least.
         figures: by evaluator, a bar an edit in the same order.
         heads: what stands above each: the score that the bars are changes of.
         bands: what stands above each that has a shaded stretch: that in words.
@@ -225,15 +212,8 @@ def bars_beside(
 
 
 def pair_of_bars(scores: Sequence[float], *, top: float, colour: str, words: Sequence[str], said: Sequence[str]) -> str:
-    """Two scores as two bars from 0 over an axis, in large type: the first faint, the second full.
-
-    Args:
-        scores: the clean one and the edited one.
-        top: the score that fills the width, above 0; more than that is cut.
-        colour: ``#rrggbb`` of the evaluator.
-        words: what stands beside the bars.
-        said: the scores as they are written.
-    """
+    """The clean score and the edited one as two bars from 0 to ``top``, which is above 0: the first faint, the second
+    full; with the words beside the bars and the scores as they are written."""
     bars = "".join(
         f'<div class="one"><span>{escape(word)}</span><i><b style="width:{_share(score, 0.0, top):.2f}%;'
         f'background:{shade};border-color:{colour}"></b></i><strong>{escape(text)}</strong></div>'
@@ -274,13 +254,7 @@ def answer(figures: Mapping[str, Figure], ends: Mapping[str, str]) -> str:
 
     Where it has a noise band: under how many edits it changes by more. Where it has none: the largest change, and of
     noise nothing. Edits without a percent change count nowhere, nor do controls, which are there for comparison.
-
-    Args:
-        figures: bars by evaluator.
-        ends: of evaluators whose unedited score lies at an end of their scale, which end that is.
-
-    Returns:
-        A sentence for each of these that there is; empty where no edit has a percent change.
+    ``ends``: of evaluators whose unedited score lies at an end of their scale, which end that is.
     """
     told: dict[str, list[str]] = {each: [] for each in _ANSWERS}
     before = 0
@@ -314,11 +288,8 @@ _ANSWERS = (
 
 
 def furthest(bars: pd.DataFrame) -> str:
-    """The largest change in words and the edit that makes it; of equal ones the first. Empty where nothing moves.
-
-    Args:
-        bars: columns ``label``, ``value`` in percent and ``text``.
-    """
+    """The largest change of some bars (``label``, ``value`` in percent, ``text``) in words and the edit that makes it;
+    of equal ones the first. Empty where nothing moves."""
     sizes = bars["value"].abs()
     if not sizes.max() > 0:
         return ""

@@ -23,14 +23,8 @@ KEPT_MB = 16
 
 
 class Copies:
-    """One pair under one evaluator; every answer says which copies could not be scored, and why.
-
-    Args:
-        evaluator: loaded; the caller holds its lease.
-        pixels: uint8 RGB [H, W, 3].
-        caption: what the picture is scored with.
-        references: of an evaluator that takes some.
-    """
+    """One pair under one evaluator, which is loaded and leased by the caller; every answer says which copies could not
+    be scored, and why. ``pixels``: uint8 RGB [H, W, 3]."""
 
     def __init__(self, evaluator: Evaluator, pixels: np.ndarray, caption: str, references: Sequence[str] = ()) -> None:
         check_rgb(pixels)
@@ -109,18 +103,9 @@ def occlusion_map(
     references: Sequence[str] = (),
     progress: Progress | None = None,
 ) -> OcclusionMap:
-    """Hide a picture cell by cell.
-
-    Args:
-        evaluator: loaded; the caller holds its lease.
-        pixels: uint8 RGB [H, W, 3], at least 2 · COARSE pixels a side.
-        caption: what it is scored with.
-        references: of an evaluator that takes some.
-
-    Raises:
-        InvalidInput: if the picture is too small to be hidden cell by cell.
-        InvariscopeError: if the whole picture cannot be scored, with the evaluator's reason.
-    """
+    """Hide a picture, uint8 RGB [H, W, 3] of at least 2 · COARSE pixels a side, cell by cell; the caller holds the
+    evaluator's lease. Raises InvalidInput if it is too small, and InvariscopeError if the whole picture cannot be
+    scored, with the reason."""
     check_rgb(pixels)
     if min(pixels.shape[:2]) < 2 * COARSE:
         raise InvalidInput(
@@ -149,15 +134,9 @@ def occlusion_map(
 def word_losses(
     evaluator: Evaluator, pixels: np.ndarray, caption: str, *, language: str = "en", references: Sequence[str] = ()
 ) -> tuple[WordLoss, ...]:
-    """Leave out one word after the other; a caption of one word has none that can be left out.
-
-    Args:
-        language: of the caption; Japanese is parted by its dictionary, everything else at blanks.
-
-    Raises:
-        InvalidInput: if the caption has more than MOST_WORDS words.
-        InvariscopeError: if the whole caption cannot be scored, with the evaluator's reason.
-    """
+    """Leave out one word after the other (Japanese is parted by its dictionary); a caption of one word has none. Raises
+    InvalidInput for more than MOST_WORDS words, and InvariscopeError if the whole caption cannot be scored, with the
+    reason."""
     told = language if language in LANGUAGES else "en"
     found = words(caption, told)
     if len(found) > MOST_WORDS:

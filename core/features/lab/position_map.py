@@ -76,17 +76,10 @@ def position_map(
     cache: EmbeddingCache | Callable[[str], EmbeddingCache] | None = None,
     steps: int = STEPS,
 ) -> Iterator[PositionMap]:
-    """Score the places of a grid: first every third one, then the rest in parts.
+    """Score the places of a grid beside one caption: first every third one, then the rest in parts; the map after each
+    pass.
 
-    Args:
-        caption: held beside every place.
-        steps: places along each side.
-
-    Yields:
-        The map after each pass; the last one is done.
-
-    Raises:
-        ProbeRejected: as repositioning's, where the object cannot be cut out or has too little room.
+    Raises ProbeRejected as repositioning does, where the object cannot be cut out or has too little room.
     """
     scene, (height, width) = bench.scene, bench.pixels.shape[:2]
     cutout = scene.cutout

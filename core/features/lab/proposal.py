@@ -55,13 +55,8 @@ def noun_of_class() -> MappingProxyType[str, str]:
 
 
 def propose(pixels: np.ndarray, *, pool: Pool, asked: Sequence[str] = ASKED) -> tuple[Proposed, ...]:
-    """Propose up to MANY nouns for a picture, the likeliest first; none where no evaluator can tell.
-
-    Args:
-        pixels: uint8 RGB [H, W, 3].
-        pool: where loaded evaluators live.
-        asked: evaluators whose sight holds classes.
-    """
+    """Propose up to MANY nouns for a picture, uint8 RGB [H, W, 3], the likeliest first; none where no evaluator can
+    tell. ``asked``: evaluators whose sight holds classes."""
     for name in asked:
         try:
             if not find(name).availability().ready:

@@ -113,18 +113,11 @@ def worst_edit(
     progress: Progress | None = None,
     show: Callable[[Worst], None] | None = None,
 ) -> Worst:
-    """Look for the harmless edit of a picture that moves one evaluator most; the same seed finds the same.
+    """Look for the harmless edit of a picture, uint8 RGB [H, W, 3], that moves one evaluator most; the same seed finds
+    the same.
 
-    Args:
-        evaluator: loaded; the caller holds its lease.
-        pixels: uint8 RGB [H, W, 3].
-        caption: what it is scored with.
-        seed: of the search, beside the picture's own hash.
-        references: of an evaluator that takes some.
-        show: given the worst so far after each generation.
-
-    Raises:
-        InvariscopeError: if the picture as it is cannot be scored or has no % change, or no candidate has a score.
+    The caller holds the evaluator's lease; ``show`` is given the worst so far after each generation. Raises
+    InvariscopeError if the picture as it is cannot be scored or has no % change, or no candidate has a score.
     """
     copies = Copies(evaluator, pixels, caption, references)
     name = copies.name
@@ -169,12 +162,9 @@ def _worst(name: str, before: float, tried: Sequence[Candidate]) -> Worst:
 
 
 def candidates(found: Sequence[Worst]) -> pd.DataFrame:
-    """Every edit that was tried, with its numbers in full, so that each can be made and scored again.
-
-    Returns:
-        A row a candidate in the order of the search: ``evaluator``, the five numbers of :class:`HarmlessEdit`,
-        ``before``, ``after``, ``percent`` (% change) and ``worst``, whether it is the one that was chosen.
-    """
+    """Every edit that was tried, so that each can be made and scored again, in the order of the search: ``evaluator``,
+    the five numbers of :class:`HarmlessEdit`, ``before``, ``after``, ``percent`` (% change) and ``worst``, whether it
+    is the one that was chosen."""
     records = [
         {
             "evaluator": each.evaluator,
@@ -199,12 +189,8 @@ def under(
     *,
     references: Sequence[str] = (),
 ) -> np.ndarray:
-    """Scores of edits of a picture under one evaluator, float64 [edits], in their order; NaN where one has none.
-
-    Args:
-        evaluator: loaded; the caller holds its lease.
-        pixels, caption, references: as of :func:`worst_edit`.
-    """
+    """Scores of edits of a picture under one evaluator, float64 [edits], in their order; NaN where one has none; as in
+    :func:`worst_edit`."""
     made = {edit: edit.apply(pixels) for edit in edits}
     scores = Copies(evaluator, pixels, caption, references).pictures(list(made.values()))
     known = dict(zip(made, scores, strict=True))

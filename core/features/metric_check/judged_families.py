@@ -109,15 +109,8 @@ def broken(
     least_above: float | None,
     sources: np.ndarray | None = None,
 ) -> Broken:
-    """Judge the directional probes of a check.
-
-    Args:
-        probes: every probe that was tried, harmless ones too.
-        rows: of every item.
-        most: failures in percent that a family may have.
-        least_above: how far above its own chance the selectivity must lie.
-        sources: number of each item's source, int [items]: intervals take those of one together. None: each is one.
-    """
+    """Judge the directional probes of a check of so many items, harmless probes being there too; ``sources``: number of
+    each item's source, int [items]: intervals take those of one together."""
     directional = [probe for probe in probes if probe.expectation is Expectation.DIRECTIONAL]
     harmless = [probe for probe in probes if probe.expectation is Expectation.INVARIANT and not probe.control]
     kept = [probe for probe in harmless if probe.axis is not Axis.NULL]
@@ -141,12 +134,8 @@ def _families(
 def failures_of(
     sides: Mapping[str, tuple[str, np.ndarray, np.ndarray]], *, most: float, sources: np.ndarray | None
 ) -> tuple[FamilyFailures, ...]:
-    """Judge each family by its interval, those that have enough for a claim together; see :func:`_together`.
-
-    Args:
-        sides: family -> its axis, and the scores of the right and the wrong sides, float64 [k, N], NaN without one.
-        most, sources: as of :func:`broken`.
-    """
+    """Judge each family by its interval, those that have enough for a claim together; see :func:`_together`. ``sides``:
+    family -> its axis, and the scores of the right and the wrong sides, float64 [k, N], NaN without one."""
     found, at = dict[str, FamilyFailures](), dict[str, Callable[[float], Interval]]()
     for family, (axis, right, wrong) in sides.items():
         items = np.broadcast_to(np.arange(right.shape[1]), right.shape).ravel()
@@ -171,10 +160,6 @@ def _together(at: Mapping[str, Callable[[float], Interval]], most: float) -> dic
 
     Step by step: of m families that are open, those decide whose interval of level 1 - α/m excludes the threshold; then
     m is smaller. It is Holm's test of all, turned into intervals.
-
-    Args:
-        at: family -> its interval at a level.
-        most: the threshold.
     """
     found, left = dict[str, tuple[Interval, str]](), dict(at)
     while left:
@@ -269,14 +254,8 @@ def _places(found: Sequence[tuple[Any, ...]]) -> np.ndarray:
 def evidence_of(
     family: str, rows: Sequence[Sequence[LabRow]], others: Mapping[int, Sequence[LabRow]], groups: np.ndarray
 ) -> FamilyEvidence:
-    """Trustworthy gap of one family.
-
-    Args:
-        family: its name.
-        rows: of every item, under its caption.
-        others: of the items that have a second caption, under that, by the item's place.
-        groups: number of each item's source, int [items].
-    """
+    """Trustworthy gap of one family; ``others``: rows of the items that have a second caption, under that, by the
+    item's place."""
     own = ((place, row) for place, item in enumerate(rows) for row in item if row.family == family)
     known = [(place, row) for place, row in own if row.delta is not None]
     apart = evident_gap(ShiftPairs([row.delta or 0 for _, row in known], _places(known), groups))
@@ -293,14 +272,8 @@ def evidence_of(
 def shifts_of(
     probes: Sequence[Probe], rows: Sequence[Sequence[LabRow]], threshold: float, groups: np.ndarray
 ) -> tuple[FamilyShift, ...]:
-    """How far every harmless family moves the metric, the invisible edits first.
-
-    Args:
-        probes: that change no meaning.
-        rows: of every item.
-        threshold: percent; most that a family may move the metric.
-        groups: number of each item's source, int [items].
-    """
+    """How far every harmless family moves the metric, the invisible edits first; threshold in percent, groups int
+    [items]."""
     pairs = [("null", "null"), *((probe.family, probe.axis.value) for probe in probes)]
     axes, controls = dict(pairs), {"null"} | {probe.family for probe in probes if probe.control}
     below = any(row.baseline_score is not None and row.baseline_score < 0 for item in rows for row in item)

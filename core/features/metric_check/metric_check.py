@@ -60,12 +60,7 @@ class Finding:
 
 
 def check_contract(evaluator: Evaluator, images: Sequence[np.ndarray], captions: Sequence[str]) -> list[Finding]:
-    """Try every promise of an evaluator on a few pairs.
-
-    Args:
-        evaluator: loaded.
-        images: at least 3 arrays, uint8 RGB [H, W, 3], of different pictures.
-        captions: one an image.
+    """Try every promise of an evaluator on at least 3 different pictures, uint8 RGB [H, W, 3], and a caption of each.
 
     Returns:
         shape, order, determinism, batches, range, nan, inputs, odd-images, fingerprint; for a dual encoder also
@@ -98,12 +93,8 @@ _OTHERS = ("Nothing.", "Two red apples lie on the snow beside a sleeping dog and
 
 
 def ignored(evaluator: Evaluator, images: Sequence[np.ndarray], captions: Sequence[str]) -> tuple[str, ...]:
-    """What a score does not depend on, of :data:`IGNORES`: every picture is scored with every caption.
-
-    Args:
-        evaluator: loaded.
-        images: at least 2 arrays, uint8 RGB [H, W, 3], of different pictures.
-        captions: at least 2, all different.
+    """What a score does not depend on, of :data:`IGNORES`: every picture is scored with every caption, two of each or
+    more.
 
     Returns:
         ``caption`` where no picture's scores differ between captions by more than TOLERANCE, ``picture`` likewise; none
@@ -349,12 +340,10 @@ def check_metric(
     pool: Pool | None = None,
     progress: Progress | None = None,
 ) -> MetricReport:
-    """Check one evaluator.
+    """Check one evaluator, by a name, ``path/to/file.py:Name``, or any other reference.
 
     Args:
-        reference: a name, ``path/to/file.py:Name``, or any other reference.
         items: of a corpus; those with an English caption serve, evenly spread, ``count`` of them.
-        probes: those that expect the score to stay; with ``directional`` those too that expect it to drop.
         threshold: percent; a family fails where the interval of its median |% change| lies above.
         directional: judge the probes that expect the score to drop too, and the selectivity.
         most_failures: percent; a directional family that fails more often fails.
@@ -425,10 +414,8 @@ def _unscored(rows: Sequence[Sequence[LabRow]], reference: str) -> Unscored:
 def _second_shifts(
     reference: str, benches: Sequence[Workbench], captions: Sequence[str], probes: Sequence[Probe], *means: Any
 ) -> dict[int, list[LabRow]]:
-    """Rows of a second caption of each item that has one, under edits of the image, by the item's place.
-
-    It is the item's next English caption that names no place, else the template of its label.
-    """
+    """Rows of a second caption of each item that has one, under edits of the image, by the item's place: its next
+    English caption that names no place, else the template of its label."""
     edits = [probe for probe in probes if probe.edits is Edits.IMAGE]
     found = {place: said for place, bench in enumerate(benches) if (said := _second(bench.item, captions[place]))}
     if not edits or not found:
@@ -457,10 +444,8 @@ def _check_expectations(probes: Sequence[Probe], directional: bool) -> None:
 
 
 def _caption(item: Item, *, whole: bool) -> str:
-    """The caption that is held: the first that stays true wherever things are; with ``whole`` the first of all.
-
-    Edits of words need a sentence; a sentence that names a place is held beside no edit that changes it.
-    """
+    """The caption that is held: the first that stays true wherever things are, since one that names a place is held
+    beside no edit that changes it; with ``whole`` the first of all, since edits of words need a sentence."""
     texts = item.captions[ENGLISH]
     if whole:
         return texts[0]
@@ -476,8 +461,7 @@ def _shifts(
     cache: EmbeddingCache,
     progress: Progress | None = None,
 ) -> tuple[list[list[LabRow]], str]:
-    """Every probe's rows and those of edits that nobody can see, an item at a time, and why there are none where the
-    metric cannot be run."""
+    """Rows of every probe and of edits that nobody can see, an item at a time, and why there are none."""
     rows: list[list[LabRow]] = []
     scored = [*(probe for probe in catalogue() if probe.axis is Axis.NULL), *probes]
     for index, (bench, caption) in enumerate(zip(benches, captions, strict=True)):

@@ -96,12 +96,7 @@ class Gate:
 
 
 def gate(before: MetricBaseline, now: MetricBaseline, *, common: bool = False) -> Gate:
-    """Hold a check against a baseline.
-
-    Args:
-        before: the baseline.
-        now: the check.
-        common: compare over the items and families that both hold, whatever else differs.
+    """Hold a check against a baseline; ``common``: over the items and families that both hold, whatever else differs.
 
     Raises:
         InvalidInput: if they differ in items, probes, version, fingerprint or seed and ``common`` is not asked for, or
@@ -139,13 +134,8 @@ def gate(before: MetricBaseline, now: MetricBaseline, *, common: bool = False) -
 def held_to(
     pairs: Mapping[str, tuple[bool, np.ndarray, np.ndarray]], names: Sequence[str], groups: np.ndarray
 ) -> tuple[FamilyGate, ...]:
-    """Every family beside what it was, the furthest worse first.
-
-    Args:
-        pairs: family -> whether it is directional, its items' numbers before and now, float64 [n], NaN without one.
-        names: of the items.
-        groups: sources of the items, int [n] or [n, 2].
-    """
+    """Every family (-> whether it is directional, its items' numbers before and now, float64 [n], NaN without one)
+    beside what it was, the furthest worse first; ``groups``: sources of the items, int [n] or [n, 2]."""
     worse = {name: _worse(name, before, now) for name, (_, before, now) in pairs.items()}
     judged = sum(bool((~np.isnan(each)).any()) for each in worse.values())
     level = 1 - 2 * LEVEL / max(judged, 1)

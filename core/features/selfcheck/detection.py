@@ -114,11 +114,7 @@ def _noise_alone(planting: Planting) -> bool:
 
 
 def smallest_told(sizes: Sequence[float], rates: Sequence[Interval]) -> Interval:
-    """The size at which the rate reaches POWER, on straight lines between the sizes that were planted.
-
-    Args:
-        sizes: rising.
-        rates: of each, with bounds.
+    """The size at which the rate reaches POWER, on straight lines between the sizes that were planted, which rise.
 
     Returns:
         The size where the estimates reach it, from where the upper bounds do to where the lower ones do. The smallest
@@ -168,18 +164,8 @@ def selfcheck(
     seed: int,
     progress: Callable[[int, int], None] | None = None,
 ) -> Selfcheck:
-    """Resample the items of one audit of the planted evaluators, by source, and judge each repeat.
-
-    Args:
-        audit: see :class:`PlantedAudit`.
-        digest: of its items.
-        repeats: from 1 to MOST_REPEATS.
-        seed: of the draws.
-        progress: told how many repeats are done.
-
-    Raises:
-        InvalidInput: if there are fewer than two sources, or the number of repeats is out of range.
-    """
+    """Resample the items of one audit of the planted evaluators, by source, and judge each of 1 to MOST_REPEATS
+    repeats; ``digest``: of the items. Raises InvalidInput for fewer than two sources, or another number of repeats."""
     if not 1 <= repeats <= MOST_REPEATS:
         raise InvalidInput(f"repeats are from 1 to {MOST_REPEATS:,}, got {repeats:,}")
     sources = len(np.unique(first_of(audit.sources)))
@@ -222,15 +208,9 @@ def count_tests() -> int:
 
 
 def redrawn(sources: np.ndarray, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
-    """Draw as many sources as there are, with replacement, each with all of its items.
-
-    Args:
-        sources: of every item, int [N] or [N, 2]; drawn by the first.
-
-    Returns:
-        Places of the items, int [n]; and the number of the draw that each came with, int [n]: a source that is drawn
-        twice is two.
-    """
+    """Draw as many sources as there are, int [N] or [N, 2] of which the first, with replacement, each with all of its
+    items: places of the items, int [n], and the number of the draw that each came with: a source that is drawn twice is
+    two."""
     ranks = np.unique(first_of(sources), return_inverse=True)[1]
     members = np.split(np.argsort(ranks, kind="stable"), np.cumsum(np.bincount(ranks))[:-1])
     drawn = [members[rank] for rank in rng.integers(len(members), size=len(members))]
@@ -245,14 +225,11 @@ def _groups(sources: np.ndarray, places: np.ndarray, copies: np.ndarray) -> np.n
 
 
 def drifts(planting: Planting, copies: np.ndarray, groups: np.ndarray | None, *, tests: int, seed: str) -> bool:
-    """Whether a planted evaluator is found to drift under the flip, as reports, pages and ``check`` find it.
+    """Whether a planted evaluator that looks at pictures is found to drift under the flip, as reports, pages and
+    ``check`` find it.
 
-    Args:
-        planting: one that looks at pictures.
-        copies: number of each item's source, int [n].
-        groups: what intervals and tests take together; None: each item by itself.
-        tests: in the family of Holm's correction; under the other edits there is noise alone.
-        seed: of what is drawn.
+    ``copies``: number of each item's source, int [n]; ``groups``: what intervals and tests take together; ``tests`` in
+    the family of Holm's correction: under the other edits there is noise alone.
     """
     items, every = np.arange(len(copies)), np.ones(len(copies), dtype=bool)
     before = planting.scores(items, copies, np.full(len(items), UPRIGHT), seed=seed)
@@ -272,10 +249,8 @@ NEGATIONS = BROKEN[1]
 
 
 def _words(sides: Sides, audit: PlantedAudit, repeats: int, seed: int) -> Tried:
-    """A reader of captions under a family of broken meanings: whether ``check`` finds that it does not notice it.
-
-    It scores by the caption alone and draws nothing, so that items are resampled as they are.
-    """
+    """A reader of captions under a family of broken meanings: whether ``check`` finds that it does not notice it. It
+    draws nothing, so that items are resampled as they are."""
     found = []
     for repeat in range(repeats):
         places, copies = redrawn(sides.sources, stream(seed, "selfcheck", audit.corpus, str(repeat)))

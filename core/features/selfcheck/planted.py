@@ -65,17 +65,11 @@ class Planting:
         return f"falls by {100 * self.fall:g} % in {100 * SHARE:g} % of sources" + (f", {noise}" if noise else "")
 
     def scores(self, items: np.ndarray, sources: np.ndarray, stands: np.ndarray, *, seed: str) -> np.ndarray:
-        """Scores of pictures, for one that looks at pictures.
+        """Scores of pictures, float64 [n] above 0, for one that looks at pictures.
 
-        Half of the noise's variance is of the source: items of one source move alike, as they do under real ones.
-
-        Args:
-            items, sources: number of each picture's item and of its source, from 0, int [n].
-            stands: UPRIGHT, FLIPPED, OTHER, or any further number: of another edit; int [n].
-            seed: of everything that is drawn; a picture's score depends on it and on its own numbers alone.
-
-        Returns:
-            float64 [n], above 0.
+        Half of the noise's variance is of the source: items of one source move alike, as they do under real ones. A
+        score depends on the seed and on its own numbers alone: ``items``, ``sources`` from 0, and ``stands``: UPRIGHT,
+        FLIPPED, OTHER, or any further number, of another edit; int [n].
         """
         low, high = LEVELS
         level = low + (high - low) * _drawn(seed, "level", items, 0, normal=False)
@@ -161,13 +155,7 @@ class PlantedEvaluator(Evaluator):
 
 
 def planted_evaluator(planting: Planting, known: Known, *, seed: str) -> type[PlantedEvaluator]:
-    """The class of a planted evaluator, for an audit of this process.
-
-    Args:
-        planting: what it does.
-        known: its pictures.
-        seed: of what it draws.
-    """
+    """The class of a planted evaluator of these pictures, for an audit of this process."""
     spec = EvaluatorSpec(
         name=planting.name,
         title=f"Planted: {planting.title}",

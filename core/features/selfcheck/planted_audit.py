@@ -124,10 +124,7 @@ Ways = Mapping[int, tuple[int, int, int]]
 
 
 def _known(items: Sequence[Item]) -> tuple[Known, dict[str, Ways]]:
-    """Every picture of a corpus in each way it may stand; and the same by its item's name.
-
-    One that cannot be read is left out here, as the audit leaves it out.
-    """
+    """Every picture of a corpus, that can be read, in each way it may stand; and the same by its item's name."""
     known, sources, seen = dict[str, tuple[int, int, int]](), dict[str, int](), dict[str, tuple[int, dict[int, str]]]()
     for item in items:
         try:

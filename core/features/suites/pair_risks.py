@@ -61,14 +61,8 @@ class RunShifts:
 
 
 def shifts_of(run: Path, suite: Suite) -> RunShifts:
-    """Read a run for the comparisons of a suite.
-
-    Args:
-        run: its folder, or its name.
-
-    Raises:
-        InvalidInput: if the suite has no comparison of two pictures, or there is no such run.
-    """
+    """Read a run, by its folder or name, for the comparisons of a suite; raises InvalidInput if the suite has no
+    comparison of two pictures, or there is no such run."""
     if not suite.by_text or not suite.compared:
         raise InvalidInput(
             f"--run is of comparisons of two pictures of one text, and {suite.name} has none; leave it out"
@@ -84,13 +78,8 @@ def shifts_of(run: Path, suite: Suite) -> RunShifts:
 
 
 def pair_risks(suite: Suite, scores: SuiteScores, table: ScoreTable, evaluator: str) -> pd.DataFrame:
-    """What each family of a run's edits would do to the comparisons of a suite.
-
-    Args:
-        suite: of two pictures of one text; what people call a tie is left out.
-        scores: in its order, by the evaluator that the run scored, too.
-        table: of the run.
-        evaluator: its name in the run.
+    """What each family of a run's edits would do to the comparisons of a suite of two pictures of one text; what people
+    call a tie is left out. ``scores``: in the suite's order, by the evaluator that the run scored, too.
 
     Returns:
         RISK_FIELDS, a row a family of edits of the picture with two items or more (an edit of the text would be of

@@ -47,11 +47,7 @@ COLUMNS = ("measure", "dimension", "group", "rater", "value", "low", "high", "n"
 
 
 def suite_table(suite: Suite, scores: SuiteScores) -> pd.DataFrame:
-    """What is reported of one evaluator on one suite.
-
-    Args:
-        suite: the suite.
-        scores: in its order.
+    """What is reported of one evaluator's scores, in the suite's order, on one suite.
 
     Returns:
         :data:`COLUMNS`: measure (``tau_b``, ``tau_c``, each also ``_averaged`` over the ratings of a caption where one
@@ -364,12 +360,8 @@ class Ranks:
 
 
 def ranked(suite: Suite, scores: SuiteScores) -> Ranks | None:
-    """Rank the captioners of a suite of battles; None where it names none.
-
-    Args:
-        suite: whose comparisons name two systems each.
-        scores: in its order; a battle without both scores is left out of both orders.
-    """
+    """Rank the captioners of a suite of battles by scores in its order; None where it names none. A battle without both
+    scores is left out of both orders."""
     preferred, other = (np.atleast_2d(each).mean(axis=0) for each in (scores.preferred, scores.other))
     known = [bool(each.systems) for each in suite.compared]
     kept = np.flatnonzero(~np.isnan(preferred + other) & np.array(known, dtype=bool))

@@ -59,11 +59,8 @@ def given_pairs(suite: Suite) -> dict[Asked, GivenPair]:
 
 
 def export_suite(suite: Suite, folders: Sequence[Path], out: Path) -> tuple[int, int]:
-    """Write a suite's captions with the places of their images, for any metric to score.
-
-    Args:
-        folders: where the images lie, see :func:`core.scoring.suite_scores.score_suite`.
-        out: folder to write ``pairs.jsonl``, ``candidates.json`` and, where there are any, ``references.json`` into.
+    """Write a suite's captions with the places of their images (:func:`core.scoring.suite_scores.score_suite`), for any
+    metric to score: ``pairs.jsonl``, ``candidates.json`` and, where there are any, ``references.json``.
 
     Returns:
         Pairs written, and those left out because their image is not in the folders.
@@ -94,14 +91,8 @@ def _fill(here: Sequence[GivenPair], out: Path) -> None:
 
 
 def imported_scores(suite: Suite, scores: ScoreFile) -> SuiteScores:
-    """Scores of a suite that were made elsewhere.
-
-    Returns:
-        NaN, with one sentence each in ``errors``, where the file has no number for a caption.
-
-    Raises:
-        InvalidInput: if the file names what is no caption of the suite.
-    """
+    """Scores of a suite that were made elsewhere: NaN, with one sentence each in ``errors``, where the file has no
+    number for a caption. Raises InvalidInput if it names what is no caption of the suite."""
     pairs = given_pairs(suite)
     scores.check_ids({each.id for each in pairs.values()}.__contains__, suite.name)
     found = {key: scores.of(each.id) for key, each in pairs.items()}
@@ -110,14 +101,8 @@ def imported_scores(suite: Suite, scores: ScoreFile) -> SuiteScores:
 
 
 def scores_of_text(suite: Suite, scores: TextScores) -> SuiteScores:
-    """Scores of a suite in FLEUR's text, which names images and captions.
-
-    Returns:
-        NaN, with one sentence each in ``errors``, where the file has no score of a caption.
-
-    Raises:
-        InvalidInput: if it has none at all of the suite.
-    """
+    """Scores of a suite in FLEUR's text, which names images and captions: NaN, with one sentence each in ``errors``,
+    where it has none of a caption. Raises InvalidInput if it has none at all of the suite."""
     pairs = dict.fromkeys(asked_of(suite))
     found = {asked: scores.scores[asked[:2]] for asked in pairs if asked[:2] in scores.scores}
     if not found:
@@ -286,13 +271,8 @@ class SuiteResult(_Part):
 
 
 def result_of(suite: Suite, files: Sequence[Path], options: Sequence[str] = ()) -> SuiteResult:
-    """The result of a suite that no evaluator was held to yet.
-
-    Args:
-        suite: as it was read.
-        files: it was read from; those that were read beside them are added.
-        options: how, where that is not the usual way.
-    """
+    """The result of a suite that no evaluator was held to yet; those that were read beside its files are added to them.
+    ``options``: how it was read, where that is not the usual way."""
     judged: list[Rated | Compared] = [*suite.rated, *suite.compared]
     return SuiteResult(
         suite=suite.name,
@@ -320,18 +300,8 @@ def reached(
     risks: pd.DataFrame | None = None,
     risks_of: str = "",
 ) -> Reached:
-    """What an evaluator's scores reach on a suite.
-
-    Args:
-        suite: whose judgements.
-        scores: in its order.
-        evaluator: name of the evaluator.
-        made_with: see :class:`Reached`.
-        setting: how it was compared with references; None: it takes none.
-        calibrated: see :class:`Reached`.
-        risks: of :func:`core.features.suites.pair_risks.pair_risks`; None: of no run.
-        risks_of: see :class:`Reached`.
-    """
+    """What an evaluator's scores, in the suite's order, reach on it; no setting: it takes no references. ``risks``: of
+    :func:`core.features.suites.pair_risks.pair_risks`, if there is a run; the others: see :class:`Reached`."""
     table, ranks = suite_table(suite, scores), ranked(suite, scores)
     sides = (scores.rated, scores.preferred, scores.other)
     missing = sum(int(np.isnan(np.atleast_2d(each)).any(axis=0).sum()) for each in sides)
@@ -376,11 +346,8 @@ Files = tuple[tuple[str, int, int], ...]
 
 
 def stored(files: Files | None = None) -> tuple[tuple[SuiteResult, ...], tuple[str, ...]]:
-    """Every result of the data folder, by suite and file, and a sentence for each file that is none.
-
-    Args:
-        files: of :func:`changed`, those to read; None: all that are there now.
-    """
+    """Every result of the data folder, or of the :func:`changed` ones, by suite and file, and a sentence for each file
+    that is none."""
     found, problems = list[SuiteResult](), list[str]()
     for name, _, _ in changed() if files is None else files:
         try:
@@ -430,16 +397,12 @@ def _finite(value: float) -> float | None:
 
 
 def reached_elsewhere(suite: Suite, path: Path, *, column: str = "", called: str = "") -> tuple[Reached, list[str]]:
-    """What imported scores reach on a suite.
+    """What imported scores reach on a suite, and one sentence for each caption without a score or with several.
 
     Args:
-        suite: whose captions were scored.
         path: a file as for import-scores, by the ids of ``--export-pairs``; or FLEUR's text, ``.txt``.
         column: of the scores, where the file has several.
         called: the metric's name; empty: the name of the file.
-
-    Returns:
-        What they reach, and one sentence for each caption without a score or with several.
 
     Raises:
         InvalidInput: if the file cannot be used, or is of another suite.

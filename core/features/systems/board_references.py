@@ -41,15 +41,12 @@ def beside(records: Sequence[Sequence[object]] = ()) -> pd.DataFrame:
 def score_references(
     rows: pd.DataFrame, references: Mapping[str, Sequence[str]], *, people: Collection[str] = (PEOPLE,)
 ) -> BoardReferences:
-    """Compare every caption of a leaderboard with the references of its picture.
+    """Compare every caption of one evaluator's rows of ``score_board`` with the references of its picture, captions by
+    people by item id.
 
     CIDEr-D weighs words by the references of all the pictures on the leaderboard, whichever a system captions. What is
-    a caption by people is never compared with itself: its references are those without it.
-
-    Args:
-        rows: of :func:`core.features.systems.board_scores.score_board`, one evaluator.
-        references: by item id, captions by people.
-        people: systems whose captions are among the references.
+    a caption by people is never compared with itself: its references, for the systems named ``people``, are those
+    without it.
     """
     clean = rows[rows["probe"] == ""].reset_index(drop=True)
     items = [item for item in dict.fromkeys(clean["item"]) if references.get(item)]

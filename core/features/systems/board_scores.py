@@ -99,11 +99,8 @@ def enter(
     systems without any are named in ``remarks``.
 
     Args:
-        corpus: whose pictures were captioned.
-        systems: of :func:`core.corpora.system_files.read_systems`.
         references: captions by people, by the same keys; None: the corpus's own English ones.
-        people: also enter PEOPLE, one reference of each picture, drawn.
-        seed: of that draw.
+        people: also enter PEOPLE, one reference of each picture, drawn with the seed.
 
     Raises:
         BadCorpus: if two systems share a name, or they are too many.
@@ -143,12 +140,8 @@ def enter(
 
 
 def by_one_source(first: Sequence[str], second: Sequence[str]) -> tuple[str, ...]:
-    """The sentence that a leaderboard reckons with the first source of each picture; none where that is all of them.
-
-    Args:
-        first: source of each picture.
-        second: the other one, or the first again.
-    """
+    """The sentence that a leaderboard reckons with the first source of each picture; none where the second is the first
+    again."""
     alone = first_alone(numbered(first, second))
     return (f"intervals, tests and ranks are {alone}, though pictures name two",) if alone else ()
 
@@ -185,19 +178,10 @@ def score_board(
 ) -> BoardScores:
     """Score every caption on its picture, and every system's own caption on every edited picture.
 
-    Each unique picture and each unique caption is encoded once. A metric that takes references has those of the
-    picture without the caption that is scored.
-
-    Args:
-        evaluator: loaded; the caller holds its lease.
-        entered: of :func:`enter`.
-        probes: edits of the image.
-        items: the ones that are scored; None: all that a system captions.
-        seed: with the seed of a run, the edited pictures are those of the run.
-        progress: called with (items done, items).
-
-    Raises:
-        InvalidInput: as :func:`check_board`.
+    Each unique picture and each unique caption is encoded once. A metric that takes references has those of the picture
+    without the caption that is scored. The caller holds the evaluator's lease; without ``items`` all that a system
+    captions are scored; with the seed of a run, the edited pictures are those of the run. Raises as
+    :func:`check_board`.
     """
     check_board(evaluator.spec, entered)
     chosen = entered.items if items is None else tuple(items)

@@ -48,13 +48,10 @@ class LeadFlips:
 def lead_flips(
     before: np.ndarray, after: np.ndarray, *, sources: Sequence[str] | None = None, level: float = 0.95
 ) -> LeadFlips:
-    """Count the pictures whose lead flips, with Wilson's interval over sources.
+    """Count the pictures whose lead flips, with Wilson's interval over sources (none: each picture is one of its own).
 
-    Args:
-        before: score of A less that of B on each unedited picture, float64 [pictures]; NaN where one is missing.
-        after: the same under each edit, float64 [edits, pictures].
-        sources: of the pictures; none: each is one of its own.
-        level: confidence level in (0, 1).
+    ``before``: score of A less that of B on each unedited picture, float64 [pictures], NaN where one is missing;
+    ``after``: the same under each edit, float64 [edits, pictures].
     """
     whole = np.isfinite(before) & np.isfinite(after)
     one, other = np.sign(before), np.sign(after)
@@ -70,17 +67,8 @@ def lead_flips(
 def flips(
     rows: pd.DataFrame, evaluators: Sequence[str], systems: Sequence[str], *, level: float = 0.95
 ) -> pd.DataFrame:
-    """Count for every two neighbours of the unedited leaderboard, under each family of edits; FLIPS.
-
-    Args:
-        rows: of :data:`core.features.systems.board_scores.COLUMNS`.
-        evaluators: whose scores.
-        systems: of the leaderboard.
-        level: confidence level in (0, 1).
-
-    Raises:
-        InvalidInput: see :func:`core.features.systems.system_board.whole_grid`.
-    """
+    """Count for every two neighbours of the unedited leaderboard, under each family of edits; FLIPS. Raises as
+    :func:`core.features.systems.system_board.whole_grid`."""
     records = []
     for evaluator in evaluators:
         pairs = neighbours(whole_grid(rows, evaluator, systems).scores.mean(axis=0))

@@ -43,13 +43,10 @@ def example_run(runs: Iterable[Run]) -> Run | None:
 
 
 def board_of_run(store: Store, run: Run) -> Leaderboard:
-    """Enter the KINDS of captions that a run scored as systems, with the edits of the picture that left them as is.
+    """Enter the KINDS of captions that a run of one corpus scored as systems, with the edits of the picture that left
+    them as is.
 
     Only unedited captions were scored on edited pictures. Tokens and named objects are in no run, so they are missing.
-
-    Args:
-        store: holds the run.
-        run: of one corpus.
     """
     held = store.query(
         _ROWS, {"run": run.id, "language": ENGLISH, "kinds": sorted({probe for _, probe in KINDS.values()})}

@@ -108,15 +108,8 @@ def own_rows(rows: pd.DataFrame, *, probe: str = "") -> pd.DataFrame:
 
 
 def grid(rows: pd.DataFrame, evaluator: str, systems: Sequence[str], *, probe: str = "", whole: bool = True) -> Grid:
-    """Lay the scores of an evaluator out as items by systems.
-
-    Args:
-        rows: of :data:`core.features.systems.board_scores.COLUMNS`.
-        evaluator: whose scores.
-        systems: columns.
-        probe: edit; empty: the unedited pictures.
-        whole: keep only items that every system has a score of; otherwise a missing score is NaN.
-    """
+    """Lay the scores of an evaluator under an edit (empty: unedited) out as items by systems; ``whole``: only items
+    that every system has a score of, otherwise a missing score is NaN."""
     own = own_rows(rows, probe=probe)
     own = own[(own["evaluator"] == evaluator) & own["system"].isin(list(systems))]
     table = own.pivot_table(index="item", columns="system", values="score", sort=False, dropna=False, aggfunc="first")
@@ -150,15 +143,9 @@ def whole_grid(rows: pd.DataFrame, evaluator: str, systems: Sequence[str]) -> Gr
 def board(
     rows: pd.DataFrame, evaluators: Sequence[str], systems: Sequence[str], *, level: float = 0.95
 ) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """Standings and pairwise differences of every evaluator, each on the items that all systems have.
-
-    Returns:
-        STANDINGS from the top, and DIFFERENCES by their order there; ``own_mean`` is over all ``own_n`` items that the
-        system has a score of.
-
-    Raises:
-        InvalidInput: see :func:`whole_grid`.
-    """
+    """Standings and pairwise differences of every evaluator, each on the items that all systems have: STANDINGS from
+    the top, and DIFFERENCES by their order there; ``own_mean`` is over all ``own_n`` items that the system has a score
+    of. Raises as :func:`whole_grid`."""
     tops, pairs = [], []
     for evaluator in evaluators:
         held = whole_grid(rows, evaluator, systems)
@@ -372,11 +359,8 @@ def edits(rows: pd.DataFrame, evaluators: Sequence[str], systems: Sequence[str])
 
 
 def by_family(table: pd.DataFrame) -> pd.DataFrame:
-    """The edits of each family together: probabilities are means over its edits, all weighing alike; SWAPS.
-
-    Args:
-        table: of :func:`edits`.
-    """
+    """The edits of each family of :func:`edits` together: probabilities are means over its edits, all weighing alike;
+    SWAPS."""
     records = []
     for (evaluator, family, higher, lower), part in table.groupby(
         ["evaluator", "family", "higher", "lower"], sort=False, observed=True

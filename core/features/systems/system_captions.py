@@ -156,11 +156,6 @@ def best_of(rows: pd.DataFrame, evaluators: Sequence[str], systems: Sequence[str
     among n samples does so. Where several tie for the highest, the pick is shared between them. A caption is hollow
     where it ends in a known tail, in its own words again, or breaks off.
 
-    Args:
-        rows: of :data:`core.features.systems.board_scores.COLUMNS`.
-        evaluators: that pick.
-        systems: whose captions are offered.
-
     Returns:
         PICKS, a row an evaluator: hollow share of the picks beside that of all captions offered for the same images,
         which a blind pick would have, and the difference with its interval over images; per cent. SHARES: which
@@ -304,11 +299,7 @@ def scales(
 ) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Hold the scores of all systems' captions on unedited pictures at every scale of PUBLISHED, and their own.
 
-    Args:
-        rows: of :data:`core.features.systems.board_scores.COLUMNS`.
-        evaluators: that scored; those whose score is not w · max(cos, 0) are passed over.
-        systems: whose captions count, all together.
-        level: confidence level in (0, 1).
+    Evaluators whose score is not w · max(cos, 0) are passed over.
 
     Returns:
         SCALES, a row an evaluator and scale: mean with its BCa interval over pictures, percentiles, and the share of
@@ -390,16 +381,7 @@ SWAPPED = (
 
 
 def lowest(rows: pd.DataFrame, evaluator: str, system: str) -> pd.DataFrame:
-    """Captions of a system on unedited pictures with their scores, the lowest first.
-
-    Args:
-        rows: of :data:`core.features.systems.board_scores.COLUMNS`.
-        evaluator: whose scores.
-        system: whose captions.
-
-    Returns:
-        item, caption, score.
-    """
+    """Captions of a system on unedited pictures with an evaluator's scores, the lowest first: item, caption, score."""
     own = own_rows(rows)
     own = own[(own["evaluator"] == evaluator) & (own["system"] == system)].dropna(subset=["score"])
     ordered = own.sort_values(["score", "item"], kind="stable", ignore_index=True)
@@ -407,19 +389,8 @@ def lowest(rows: pd.DataFrame, evaluator: str, system: str) -> pd.DataFrame:
 
 
 def swapped(rows: pd.DataFrame, evaluator: str, higher: str, lower: str, family: str) -> pd.DataFrame:
-    """Pictures on which the captions of two systems change order under an edit of a family, the largest change first.
-
-    A tie on either side is no change of order.
-
-    Args:
-        rows: of :data:`core.features.systems.board_scores.COLUMNS`.
-        evaluator: whose scores.
-        higher, lower: the systems, a and b below.
-        family: of the edits.
-
-    Returns:
-        SWAPPED; gaps are a minus b.
-    """
+    """SWAPPED: pictures on which the captions of two systems, a the higher and b the lower one, change order under an
+    edit of a family, the largest change first. Gaps are a minus b; a tie on either side is no change of order."""
     own = rows[(rows["place"] == 0) & (rows["evaluator"] == evaluator) & rows["system"].isin([higher, lower])]
     edited = own[own["family"] == family]
     sides = {}

@@ -15,11 +15,8 @@ _CLICK = "for its pictures"
 
 
 def system_means(standings: pd.DataFrame) -> Figure:
-    """Mean score of every system with its interval and beside it its sure ranks, the highest on top.
-
-    Args:
-        standings: rows of one evaluator of ``core.features.systems.system_board.board``.
-    """
+    """Mean score of every system of one evaluator's standings with its interval and beside it its sure ranks, the
+    highest on top."""
     evaluator = str(standings["evaluator"].iloc[0]) if len(standings) else ""
     hover = [
         f"{row['rank']}. {row['system']}\nmean {row['mean']:.4f} ({_interval(row['low'], row['high'], 4)})\n"
@@ -63,12 +60,7 @@ def _ranks(standings: pd.DataFrame) -> dict[str, str]:
 
 
 def system_ranks(standings: pd.DataFrame, *, order: tuple[str, ...]) -> Figure:
-    """Rank of every system by every evaluator with its interval; 1 on the left.
-
-    Args:
-        standings: of any evaluators.
-        order: systems from the top.
-    """
+    """Rank of every system, ordered from the top, by every evaluator with its interval; 1 on the left."""
     hover = [
         f"{row['system']}, {row['evaluator']}\nrank {row['rank']} ({_interval(row['rank_low'], row['rank_high'], 0)})\n"
         f"n = {counted(row['n_items'], 'picture')}"
@@ -97,13 +89,9 @@ MOST_PAIRS = 4
 
 
 def swap_bars(swaps: pd.DataFrame) -> Figure:
-    """How probably each kind of edit changes the order of two neighbours, and other pictures do; most often first.
-
-    Several neighbours are a panel each, those that swap most.
-
-    Args:
-        swaps: one evaluator's rows of ``core.features.systems.system_board.by_family`` that have a probability.
-    """
+    """How probably each kind of edit changes the order of two neighbours, and other pictures do; most often first. Of
+    one evaluator's rows of ``by_family`` that have a probability; several neighbours are a panel each, those that swap
+    most."""
     swaps = swaps.assign(pair=swaps["higher"].astype(str) + " and " + swaps["lower"].astype(str))
     most = swaps.groupby("pair", sort=False)["probability"].max().nlargest(MOST_PAIRS)
     swaps = swaps[swaps["pair"].isin(most.index)].sort_values("probability", ascending=False, kind="stable")
@@ -168,12 +156,8 @@ _DASHES = ("solid", "dash", "dashdot", "longdash", "dot")
 
 
 def scale_shares(bins: pd.DataFrame, *, id_: str = "", title: str = "", note: str = "", paper: str = "") -> Figure:
-    """Share of the captions against the score, a line a scale and a panel an evaluator.
-
-    Args:
-        bins: of ``core.features.systems.system_captions.scales``; a column ``panel`` names the panels, else
-        ``evaluator``. id_, title, note, paper: of the figure.
-    """
+    """Share of the captions against the score, a line a scale and a panel an evaluator, or what a column ``panel``
+    names; of the bins of ``scales``."""
     panels = bins["panel"] if "panel" in bins else bins["evaluator"]
     scale = [f"w = {w:g}" for w in bins["w"]]
     order = [f"w = {w:g}" for w in sorted(bins["w"].unique())]

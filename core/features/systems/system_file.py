@@ -255,11 +255,7 @@ class Kept:
 
 
 def kept(files: Files | None = None) -> Kept:
-    """Open every leaderboard of the data folder.
-
-    Args:
-        files: of :func:`changed`, those to open; None: all that are there now.
-    """
+    """Open every leaderboard of the data folder, or the :func:`changed` ones."""
     boards, unread = list[Leaderboard](), dict[str, str]()
     for name, _, _ in changed() if files is None else files:
         try:

@@ -52,17 +52,9 @@ def made_with(name: str) -> str:
 def tables(
     made: Leaderboard, *, systems: Sequence[str] = (), level: float = 0.95, only: str = ""
 ) -> dict[str, pd.DataFrame]:
-    """Compute every table, by the name of its file.
-
-    Args:
-        made: scores.
-        systems: that are compared; empty: all.
-        level: confidence level in (0, 1).
-        only: name of a table that is wanted, which comes with those that are made together with it; empty: all.
-
-    Raises:
-        InvalidInput: if no picture has a score of all of them.
-    """
+    """Compute every table of the systems (empty: all), by the name of its file; ``only`` names one that is wanted,
+    which comes with those that are made together with it. Raises InvalidInput if no picture has a score of all of
+    them."""
     own = tuple(systems) or systems_of(made.rows)
     found: dict[str, pd.DataFrame] = {}
     for names, make in _PARTS.items():

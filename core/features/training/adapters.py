@@ -19,13 +19,9 @@ if TYPE_CHECKING:
 def choose_trained(network: Any, *, rank: int, seed: int) -> None:
     """Freeze an open_clip CLIP but for what is trained, in place.
 
-    Args:
-        rank: of adapters on the two projections of every attention, W + (α / rank) · B A, which change nothing before
-            the first step; 0: the last projections of both towers are trained instead, and there is no adapter.
-        seed: of the adapters' first values.
-
-    Raises:
-        InvalidInput: for a rank that no weight has.
+    ``rank``: of adapters on the two projections of every attention, W + (α / rank) · B A, which change nothing before
+    the first step; 0: the last projections of both towers are trained instead, and there is no adapter. Raises
+    InvalidInput for a rank that no weight has.
 
     Source: paper C, 3.2 (adapters) and 5.7 (PAC-S: the last projections alone); first values: loralib.
     """

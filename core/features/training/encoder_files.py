@@ -30,15 +30,8 @@ def make_room(encoder: Path, training: Path, schedule: Schedule) -> None:
 
 
 def keep_encoder(network: Any, encoder: Path, beside: Sequence[Place] = ()) -> None:
-    """Write an encoder aside and give it its name in one step.
-
-    Args:
-        network: a SentenceTransformer.
-        beside: weights of one file of the user's own, copied into the folder above unless they are there.
-
-    Raises:
-        StoreError: if it cannot be written; what stood there still stands.
-    """
+    """Write a SentenceTransformer aside and give it its name in one step, weights of one file of the user's own beside
+    it unless they are there. Raises StoreError if it cannot be written; what stood there still stands."""
     try:
         for place in beside:
             if place.own and not (encoder.parent / place.weights.id).exists():
@@ -73,17 +66,8 @@ def kept_embeddings(
     every: int,
     report: Callable[[int, int], None] | None = None,
 ) -> "dict[str, Tensor]":
-    """Embed every id once; what a stopped training has embedded is taken up again.
-
-    Args:
-        path: the file; one that is damaged or of other towers is made again.
-        digest: of the towers.
-        chunk, every: ids embedded at once, and ids after which the file is written.
-        report: called with ids looked at and ids to look at.
-
-    Raises:
-        StoreError: if the file cannot be written.
-    """
+    """Embed every id once, by chunks; what a stopped training has embedded (written after ``every`` ids) is taken up
+    again, a file that is damaged or of other towers is made again. Raises StoreError if it cannot be written."""
     known = _read(path, digest)
     missing = [each for each in ids if each not in known]
     unwritten = 0

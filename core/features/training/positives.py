@@ -68,17 +68,9 @@ def read_positives(path: Path) -> tuple[tuple[Augmented, ...], dict[str, int]]:
 def readable(
     found: Sequence[Augmented], report: Callable[[int, int], None] | None = None
 ) -> tuple[tuple[Augmented, ...], dict[str, int], Mapping[Path, str]]:
-    """Decode every picture once, so that no step of a training meets one that is broken.
-
-    Args:
-        report: called with pictures read and pictures in all.
-
-    Returns:
-        The pairs whose pictures can be read; how many were left out, as ``unreadable-image``; sha256 of each file.
-
-    Raises:
-        InvalidInput: if no pair is left.
-    """
+    """Decode every picture once, so that no step of a training meets one that is broken: the pairs whose pictures can
+    be read; how many were left out, as ``unreadable-image``; sha256 of each file. Raises InvalidInput if no pair is
+    left."""
     hashes, broken = dict[Path, str](), dict[Path, str]()
     paths = list(dict.fromkeys(path for each in found for path in each.pictures))
     for done, path in enumerate(paths, 1):

@@ -67,18 +67,11 @@ class Reward:
         self._cache = EmbeddingCache()
 
     def __call__(self, images: Sequence[np.ndarray], captions: Sequence[str]) -> np.ndarray:
-        """Reward n captions.
+        """Reward n captions, float32 [n], every one a finite number; a blank caption gets the least.
 
-        Args:
-            images: n arrays, uint8 RGB [H, W, 3] of any sizes; the same array for every caption of a picture.
-            captions: n captions; a blank one gets the least.
-
-        Returns:
-            float32 [n], every one a finite number.
-
-        Raises:
-            InvalidInput: if the lengths differ, or an image is none.
-            InvariscopeError: if a caption with words has no score, with the reason.
+        ``images``: n arrays, uint8 RGB [H, W, 3] of any sizes; the same array for every caption of a picture. Raises
+        InvalidInput if the lengths differ, or an image is none, and InvariscopeError, with the reason, if a caption
+        with words has no score.
         """
         if len(images) != len(captions):
             raise InvalidInput(f"a reward needs as many images as captions, got {len(images)} and {len(captions)}")
@@ -115,16 +108,12 @@ DRIFT = ("arm", "step", "measure", "value", "low", "high", "n", "note")
 def drift(said: Mapping[str, Mapping[int, Sequence[str]]], references: Sequence[Sequence[str]]) -> pd.DataFrame:
     """What becomes of a captioner's captions of the same n pictures while it is trained.
 
-    Args:
-        said: by arm of an experiment (e.g. with the guard and without) and step: one caption a picture.
-        references: captions by people of each picture.
+    ``said``: by arm of an experiment (e.g. with the guard and without) and step: one caption a picture, else
+    InvalidInput is raised; ``references``: captions by people of each picture.
 
     Returns:
         DRIFT, a row an arm, step and measure: CIDEr-D, words, Rep-1 to Rep-4 as means with 95 % BCa intervals over
         pictures, the share of hollow endings with Wilson's.
-
-    Raises:
-        InvalidInput: if a step has not one caption a picture.
     """
     rows = list[tuple[object, ...]]()
     for arm, steps in said.items():

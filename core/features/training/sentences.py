@@ -37,10 +37,8 @@ class Lesson:
 
 
 def of_corpus(corpus: Corpus, languages: Sequence[str] = ()) -> tuple[tuple[Sentence, ...], dict[str, int]]:
-    """Take the captions of a corpus: the first in German translates the first in English, and so on.
-
-    Args:
-        languages: which translations; none for all that the items have.
+    """Take the captions of a corpus: the first in German translates the first in English, and so on; no languages: all
+    there are.
 
     Returns:
         The sentences, and how many English captions were left out, by reason: ``blank-caption``, ``no-translation``
@@ -100,14 +98,8 @@ def of_file(path: Path, languages: Sequence[str] = ()) -> tuple[tuple[Sentence, 
 def split(
     found: Sequence[Sentence], *, held_out: float, seed: int
 ) -> tuple[tuple[Sentence, ...], tuple[Sentence, ...]]:
-    """Part sentences by source into those for training and those held out.
-
-    Args:
-        held_out: share of the sources; at least two are held out and at least one stays.
-
-    Raises:
-        InvalidInput: for a share outside (0, 1), or with fewer than three sources.
-    """
+    """Part sentences by source into those for training and a share held out; at least two sources are held out and one
+    stays. Raises InvalidInput for a share outside (0, 1), or with fewer than three sources."""
     if not 0 < held_out < 1:
         raise InvalidInput(f"the share of held-out sentences must lie between 0 and 1, got {held_out!r}")
     sources = list(dict.fromkeys(each.source for each in found))
@@ -138,12 +130,8 @@ def rows_of(
 ) -> Iterator[tuple[str, dict[str, str]]]:
     """Read a table of texts, CSV or JSON Lines: where each row stands, and its texts by column, without blanks around.
 
-    Args:
-        check: raises where the columns will not do.
-        fold: capitals in the names of a CSV's columns are made small.
-
-    Raises:
-        BadCorpus: if the file cannot be read, or a cell is no text; a cell that is null is not there.
+    ``check`` raises where the columns will not do; ``fold``: capitals in the names of a CSV's columns are made small.
+    Raises BadCorpus if the file cannot be read, or a cell is no text; a cell that is null is not there.
     """
     lines = path.suffix.lower() in (".jsonl", ".ndjson")
     for where, row in jsonl_records(path) if lines else csv_records(path, check, fold=fold):

@@ -43,16 +43,9 @@ _WHOLE, _APART, _RHO = "whole loss", "of what is held out", "Spearman's ρ × 10
 
 
 def curves(table: pd.DataFrame) -> Figure:
-    """The curves.
-
-    Args:
-        table: rows of ``core.features.training.trainer.table``.
-
-    Returns:
-        Above the loss a step. Below what is held out: the drop of perturbed captions by edit, with Spearman's ρ with
-        the untuned scores in percent, dashed, the share of texts found by language, or of pairs that find each other;
-        their mean with its 95 % interval, where there is one.
-    """
+    """The curves of ``trainer.table``: above the loss a step; below what is held out: the drop of perturbed captions by
+    edit, with Spearman's ρ with the untuned scores in percent, dashed, the share of texts found by language, or of
+    pairs that find each other; their mean with its 95 % interval, where there is one."""
     series = {str(name): rows.sort_values("step") for name, rows in table.groupby("name")}
     parts = [_line(series["total"], _WHOLE, LOSS)] if "total" in series else []
     parts += [_line(series["loss"], _APART, LOSS)] if "loss" in series else []
@@ -114,11 +107,7 @@ _SCHEDULE = {
 
 
 def _scheduled(**usual: Any) -> Callable[[Callable[..., None]], Callable[..., None]]:
-    """Give a command the options of a schedule, after its own; it is told them as ``asked``: field -> value.
-
-    Args:
-        usual: defaults that are others here.
-    """
+    """Give a command the options of a schedule, after its own, with other defaults; it is told them as ``asked``."""
     usual = {"held_out": 0.1, "checkpoint_every": 500, "seed": RUN_SEED, "resume": False, "overwrite": False, **usual}
 
     def wrap(command: Callable[..., None]) -> Callable[..., None]:
@@ -350,10 +339,8 @@ def _device(named: str | None) -> str:
 
 @contextmanager
 def _watched(folder: Path, what: str, unit: str) -> "Iterator[dict[str, Report]]":
-    """What tells how far the reading and then the training is; after Ctrl-C it is said what goes on from here.
-
-    A bar begins with its first report and ends the one before: a terminal shows one at a time.
-    """
+    """What tells how far the reading and then the training is, a bar at a time; after Ctrl-C it says what goes on from
+    here."""
     with ExitStack() as stack:
 
         def bar(what: str, unit: str) -> "Report":

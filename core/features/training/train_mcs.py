@@ -65,13 +65,8 @@ def look_for(
     *,
     seed: int,
 ) -> Found:
-    """Embed held-out texts and look for the English sentence of each.
-
-    Args:
-        teacher: embeddings of English sentences, float32 [d], by their text.
-        embed: maps n texts to embeddings, float32 [n, d] on the CPU.
-        seed: of the interval.
-    """
+    """Embed held-out texts (n texts -> float32 [n, d] on the CPU) and look for the English sentence of each, by its
+    teacher's embedding."""
     import torch
 
     english = list(dict.fromkeys(each.english for each in held_out))
@@ -290,15 +285,9 @@ def train_mcs(
 
 
 def open_student(folder: Path, width: int, *, seed: int) -> Any:
-    """Load the encoder that is to learn: a SentenceTransformer of ``width`` numbers a text.
-
-    Args:
-        seed: of the dense layer's first weights, where the folder has none.
-
-    Raises:
-        NotAvailable: if the folder cannot be loaded.
-        InvalidInput: if it is a sentence-transformers folder of another width.
-    """
+    """Load the encoder that is to learn, a SentenceTransformer of ``width`` numbers a text; the seed is of a dense
+    layer that the folder has not. Raises NotAvailable if it cannot be loaded, and InvalidInput if it is of another
+    width."""
     if (folder / "modules.json").is_file():
         network = load_sentence_transformer(folder)
         if (own := network.get_embedding_dimension()) != width:

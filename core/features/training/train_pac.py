@@ -92,10 +92,7 @@ class Embedded:
 
 
 def pac_losses(found: Embedded, *, scale: float, visual: float, textual: float) -> PacLosses:
-    """L = L(v, t) + λv · L(v′, t) + λt · L(v, t′), each CLIP's loss over the batch.
-
-    Args:
-        scale: 1 / τ.
+    """L = L(v, t) + λv · L(v′, t) + λt · L(v, t′), each CLIP's loss over the batch at a scale of 1 / τ.
 
     Source: paper C, equation 3.
     """
@@ -155,13 +152,8 @@ class PacGain:
 
 
 class PacTrainer(Trainer[Augmented, PairsFound, PacGain]):
-    """Trains a CLIP on pairs with their positives.
-
-    Args:
-        network: open_clip's CLIP, of :func:`core.features.training.adapters.choose_trained`.
-        train, held_out: pairs whose pictures can be read.
-        identity: digest of weights and pairs.
-    """
+    """Trains open_clip's CLIP, of :func:`core.features.training.adapters.choose_trained`, on pairs with their
+    positives."""
 
     def __init__(
         self,

@@ -167,13 +167,9 @@ class Trained(Generic[Gain]):
 
 
 class Trainer(ABC, Generic[Lesson, Found, Gain]):
-    """Trains an encoder; a subclass says on what, by which loss, and what is measured.
-
-    Args:
-        network: a SentenceTransformer, unless a subclass embeds texts itself. What needs no gradient stays as it is.
-        identity: digest of what is learned from, for a resumed training.
-        folder: of the checkpoint and the curves.
-    """
+    """Trains an encoder, a SentenceTransformer unless a subclass embeds texts itself; a subclass says on what, by which
+    loss, and what is measured. ``identity``: digest of what is learned from, for a resumed training; ``folder``: of the
+    checkpoint and the curves."""
 
     def __init__(self, network: Any, schedule: Schedule, *, identity: str, folder: Path) -> None:
         import torch
@@ -331,15 +327,8 @@ def trained(network: Any) -> "dict[str, Tensor]":
 
 
 def save_state(path: Path, network: Any, optimizer: "Optimizer", *, step: int, settings: str) -> None:
-    """Write the state as a whole file or nothing.
-
-    Args:
-        step: how many have been made.
-        settings: digest of everything that a resumed training must share.
-
-    Raises:
-        StoreError: if the file cannot be written; the one before still stands.
-    """
+    """Write the state after a step as a whole file or nothing, with the digest of everything that a resumed training
+    must share. Raises StoreError if it cannot be written; the one before still stands."""
     import torch
     from safetensors.torch import save
 

@@ -33,17 +33,9 @@ class Example:
 
 
 def examples(items: Sequence[Item], languages: Sequence[str] = ()) -> tuple[tuple[Example, ...], int]:
-    """List the captions of items in the languages that can be perturbed.
-
-    Args:
-        languages: which; none for all that the items have.
-
-    Returns:
-        The examples in the order of the items, and how many captions were left out because they are blank.
-
-    Raises:
-        InvalidInput: for a language that cannot be perturbed, or if no caption is left.
-    """
+    """The captions, in the order of the items, in the languages (none: all) that can be perturbed; and how many were
+    left out because they are blank. Raises InvalidInput for a language that cannot be perturbed, or if no caption is
+    left."""
     unknown = [name for name in languages if name not in LANGUAGES]
     if unknown:
         raise InvalidInput(f"captions can be perturbed in {', '.join(LANGUAGES)}, got language {unknown[0]!r}")
@@ -64,14 +56,8 @@ def examples(items: Sequence[Item], languages: Sequence[str] = ()) -> tuple[tupl
 
 
 def split(found: Sequence[T], *, held_out: float, seed: int) -> tuple[tuple[T, ...], tuple[T, ...]]:
-    """Part examples by image into those for training and those held out.
-
-    Args:
-        held_out: share of the images; at least two are held out and at least two stay.
-
-    Raises:
-        InvalidInput: for a share outside (0, 1), or with fewer than four images.
-    """
+    """Part examples by image into those for training and a share held out; at least two images are held out and two
+    stay. Raises InvalidInput for a share outside (0, 1), or with fewer than four images."""
     if not 0 < held_out < 1:
         raise InvalidInput(f"the share of held-out images must lie between 0 and 1, got {held_out!r}")
     images = list(dict.fromkeys(each.image for each in found))
@@ -115,11 +101,8 @@ def batches(found: Sequence[T], *, size: int, seed: int, epoch: int) -> list[lis
 
 
 def perturb(example: Example, *, seed: int, epoch: str) -> tuple[str, str]:
-    """Perturb a caption by one of the five edits, each as likely; by another one where that changes nothing.
-
-    Returns:
-        Name of the edit and the text.
-    """
+    """Perturb a caption by one of the five edits, each as likely, or another one where that changes nothing: its name
+    and the text."""
     rng = stream(seed, "perturb", epoch, example.image, example.language, str(example.rank))
     names = list(EDITS)
     for index in rng.permutation(len(names)):

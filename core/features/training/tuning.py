@@ -70,11 +70,8 @@ class PrMcsLosses:
 
 
 def clip_loss(images: "Tensor", captions: "Tensor", *, scale: float) -> "Tensor":
-    """CLIP's loss: the mean of the cross-entropies along rows and columns of scale · cos, a scalar.
-
-    Args:
-        images, captions: float [n, d] of unit length, row by row of one pair; n is at least 2.
-        scale: 1 / τ.
+    """CLIP's loss of n ≥ 2 pairs, float [n, d] of unit length: the mean of the cross-entropies along rows and columns
+    of scale · cos, a scalar; scale is 1 / τ.
 
     Source: Radford et al. 2021; paper C, equation 1 with the average that its text names.
     """
@@ -87,13 +84,10 @@ def clip_loss(images: "Tensor", captions: "Tensor", *, scale: float) -> "Tensor"
 
 
 def pr_mcs_losses(images: "Tensor", originals: "Tensor", perturbed: "Tensor", weights: LossWeights) -> PrMcsLosses:
-    """L = L_CLIP + λ1·(1 − cos(V,To)) + λ2·max(m, cos(V,Tp)) + λ3·max(m, cos(To,Tp)).
+    """L = L_CLIP + λ1·(1 − cos(V,To)) + λ2·max(m, cos(V,Tp)) + λ3·max(m, cos(To,Tp)) of n triplets, float [n, d] of any
+    length.
 
-    L_CLIP is CLIP's own loss over the images and original captions of the batch: the mean of the cross-entropies
-    along rows and columns of scale · cos.
-
-    Args:
-        images, originals, perturbed: float [n, d] of any length, row by row of one triplet.
+    L_CLIP is :func:`clip_loss` over the images and original captions of the batch.
 
     Source: paper B, section 3.4, equations 1 to 3.
     """
@@ -146,11 +140,7 @@ class HeldOut:
 
 
 def measure(held_out: Sequence[Example], score: Scorer, *, seed: int) -> HeldOut:
-    """Score held-out captions, whole and under each edit; a score is max(cos, 0).
-
-    Args:
-        seed: of the perturbed captions and of the interval.
-    """
+    """Score held-out captions, whole and under each edit, which the seed draws; a score is max(cos, 0)."""
     images = list(dict.fromkeys(each.image for each in held_out))
     place = {image: index for index, image in enumerate(images)}
     whole = np.maximum(score([each.image for each in held_out], [each.caption for each in held_out]), 0)

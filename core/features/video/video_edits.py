@@ -73,13 +73,8 @@ def score_edits(
     *,
     other: Sequence[np.ndarray] | None = None,
 ) -> pd.DataFrame:
-    """Score captions of a video and of its edits.
-
-    Args:
-        evaluator: loaded; without references.
-        frames: of the video, uint8 RGB, one at least.
-        captions: of the video, one at least.
-        other: frames of another video; None: its row is left out.
+    """Score captions of a video, frames uint8 RGB, and of its edits, by a loaded evaluator without references;
+    ``other``: frames of another video, whose row is left out without them.
 
     Returns:
         :data:`COLUMNS`, a row a caption and edit. ``delta`` is the score less that of the original; ``note`` says why

@@ -8,11 +8,8 @@ from core.features.video.video_edits import BY_CONSTRUCTION, MEASURED, REVERSED
 
 
 def edit_dots(table: pd.DataFrame) -> Figure:
-    """A dot an edit and caption, a panel an evaluator, each on its own scale; what is by construction is a ring.
-
-    Args:
-        table: evaluator, caption, edit, how, score, delta, frames; rows without a score are left out.
-    """
+    """A dot an edit and caption (evaluator, caption, edit, how, score, delta, frames), a panel an evaluator, each on
+    its own scale; what is by construction is a ring, rows without a score are left out."""
     held = table[table["score"].notna()]
     frame = pd.DataFrame(
         {

@@ -26,9 +26,9 @@ from core.features.video.video_edits import (
     EDITS,
     REVERSED,
     can_score_videos,
+    edit_dots,
     score_edits,
 )
-from core.features.video.video_figures import edit_dots
 from pages.views.common.access import brings
 from pages.views.common.collect import data_buttons, figure_buttons
 from pages.views.common.open_runs import Shelf

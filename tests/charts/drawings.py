@@ -23,7 +23,7 @@ from core.features.geometry import geometry
 from core.features.human import people_figures
 from core.features.lab import lab_figures
 from core.features.training import train_command
-from core.features.video import video_figures
+from core.features.video import video_edits
 from tests.charts import built_figures
 
 NONE = math.nan
@@ -364,7 +364,7 @@ def _video_edits(marks: Sequence[Mark]) -> Figure:
         },
         _LIKE,
     )
-    return video_figures.edit_dots(table)
+    return video_edits.edit_dots(table)
 
 
 MAKERS: dict[str, Callable[[Sequence[Mark]], Figure]] = {

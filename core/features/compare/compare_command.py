@@ -101,7 +101,7 @@ def as_plain(found: "SidesCompared") -> dict[str, Any]:
 
 def sentences(found: "SidesCompared") -> list[str]:
     """What the sides are, what was paired, and how the numbers are to be read."""
-    from core.features.compare.report_sides import QUESTION, UNTESTED
+    from core.features.compare.sides import QUESTION, UNTESTED
 
     if found.by == QUESTION:
         equal = int((found.rows["difference"] == 0).sum())
@@ -132,7 +132,7 @@ def _made_with(found: "SidesCompared", what: str) -> list[str]:
 
 def _tables(found: "SidesCompared") -> "list[Table]":
     from core.analysis.questions.question import Column
-    from core.features.compare.report_sides import QUESTION
+    from core.features.compare.sides import QUESTION
     from core.features.compare.two_sides import row_names
     from core.report.document import Table
 
@@ -180,7 +180,7 @@ def _of_questions(found: "SidesCompared") -> "list[Table]":
 
 def _cases(found: "SidesCompared") -> "list[Any]":
     from core.commands._junit import Case
-    from core.features.compare.report_sides import QUESTION, UNTESTED
+    from core.features.compare.sides import QUESTION, UNTESTED
     from core.features.compare.two_sides import DIFFER, SCATTER_DIFFERS
     from core.report.document import number
 

@@ -89,7 +89,7 @@ class SidesCompared:
     unit: str
     margin: float | None  # equivalence margin; None where there is none
     # columns of :data:`COLUMNS`; all together first, then the largest difference first, whether of drift or of scatter.
-    # Of reports those of :func:`core.features.compare.report_sides.of_reports`.
+    # Of reports those of :func:`core.features.compare.sides.of_reports`.
     rows: pd.DataFrame
     # only_a, only_b, shared: items of the first row that stand on one side alone, and on both
     only_a: int

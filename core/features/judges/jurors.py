@@ -9,7 +9,7 @@ from core.analysis.effects import corpora
 from core.analysis.questions.columns import CORPUS
 from core.analysis.questions.question import Column, Options, Question
 from core.analysis.table import ScoreTable, View
-from core.features.judges.judge_names import asked_as_usual, scale
+from core.features.judges.ways_of_asking import asked_as_usual, scale
 from core.statistics.agreement import agreement
 from core.statistics.crossed_sources import first_of
 

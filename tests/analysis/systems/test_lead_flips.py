@@ -7,9 +7,9 @@ import pandas as pd
 import pytest
 from scipy import stats
 
-from core.features.systems.lead_flips import FLIPS, LeadFlips, flips, lead_flips
 from core.features.systems.system_board import by_family, edits
 from core.features.systems.system_captions import swapped
+from core.features.systems.system_tables import FLIPS, LeadFlips, flips, lead_flips
 from tests.analysis.systems.test_board import scored
 
 NAN = math.nan

@@ -16,10 +16,18 @@ from core.errors import BadCorpus, InvalidInput
 from core.evaluators.registry import find
 from core.evaluators.towers.clip import load_clip
 from core.evaluators.weights.checkpoints import read_state
-from core.features.training.adapters import choose_trained, published_state
 from core.features.training.positives import COLUMNS, Augmented, read_positives, readable
 from core.features.training.train_command import curves
-from core.features.training.train_pac import RECIPES, Embedded, PacGain, look_for_pairs, pac_losses, train_pac
+from core.features.training.train_pac import (
+    RECIPES,
+    Embedded,
+    PacGain,
+    choose_trained,
+    look_for_pairs,
+    pac_losses,
+    published_state,
+    train_pac,
+)
 from core.features.training.trainer import CURVES, Trained, table
 from tests.tiny import clip, reference
 

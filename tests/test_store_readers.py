@@ -21,7 +21,7 @@ READERS = {
     "core/analysis/slices.py": "asks whether anybody judged a pair",
     "core/api/opened_run.py": "hands out stored rows as they are, to a notebook",
     "core/features/human/sampling.py": "draws pairs for people to judge",
-    "core/features/systems/board_scores.py": "enters a run's captions as systems of a leaderboard, pair by pair",
+    "core/features/systems/system_file.py": "enters a run's captions as systems of a leaderboard, pair by pair",
     "core/report/pair_slides.py": "fetches one caption beside its edits",
 }
 """Module of core or pages -> what it asks the store for, if not numbers of scores or shifts."""

@@ -14,10 +14,11 @@ from streamlit.testing.v1 import AppTest
 from core.corpora.registry import catalogue
 from core.corpora.system_files import parse_systems
 from core.features.systems.board_references import score_references
-from core.features.systems.board_scores import COLUMNS, board_of_run
+from core.features.systems.board_scores import COLUMNS
 from core.features.systems.system_captions import swapped
 from core.features.systems.system_file import (
     Leaderboard,
+    board_of_run,
     list_leaderboards,
     path_of,
     read_leaderboard,

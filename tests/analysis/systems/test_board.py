@@ -16,7 +16,7 @@ from core.evaluators.registry import catalogue, find
 from core.evaluators.towers.encoder import scale_of
 from core.evaluators.weights.fetched import Published
 from core.features.systems.board_references import score_references
-from core.features.systems.board_scores import COLUMNS, KINDS, board_of_run, example_run
+from core.features.systems.board_scores import COLUMNS
 from core.features.systems.system_board import (
     agreement,
     at_equal_length,
@@ -29,8 +29,11 @@ from core.features.systems.system_board import (
 )
 from core.features.systems.system_captions import MEASURES, PUBLISHED, WIDTH, best_of, health, scales, wide
 from core.features.systems.system_file import (
+    KINDS,
     Leaderboard,
     as_bytes,
+    board_of_run,
+    example_run,
     free_name,
     list_leaderboards,
     path_of,

@@ -96,13 +96,11 @@ def of_compositing(table: ScoreTable) -> tuple[Question, ...]:
         NOTE,
     )
     title = "Repositioning without the suspicious composites"
-    drawing = Drawing(
-        "F-composites",
-        title,
+    read = (
         "Median % change from top left to bottom right with its 95 % BCa interval. If "
-        "the shift came from the seam of the composite or a disturbed background, it would fade.",
-        Dots(values=IN_PERCENT, axis=axis_of("percent")),
+        "the shift came from the seam of the composite or a disturbed background, it would fade."
     )
+    drawing = Drawing("F-composites", title, read, Dots(values=IN_PERCENT, axis=axis_of("percent")))
     return (
         Question(
             "T2", title, "space", "contrasts", _note(table), columns, _ways_apart, _ways_needed, (drawing,), "Table 2"

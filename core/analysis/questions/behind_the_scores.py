@@ -133,18 +133,8 @@ def _agreement() -> Question:
         f" that items are made from, on Fisher’s scale; none below {LEAST_IMAGES} of them. Where items share such a "
         "picture, p is of the means over the items of each, since items of one are no independent evidence."
     )
-    return Question(
-        "S11",
-        "Do the evaluators order the items alike?",
-        "summary",
-        "agreement",
-        note,
-        columns,
-        compute,
-        needs,
-        paper="3.3",
-        clean=True,
-    )
+    title = "Do the evaluators order the items alike?"
+    return Question("S11", title, "summary", "agreement", note, columns, compute, needs, paper="3.3", clean=True)
 
 
 def _rejections() -> Question:
@@ -235,12 +225,8 @@ def of_precision(table: ScoreTable) -> tuple[Question, ...]:
         *TESTS,
     )
     values = (ABSOLUTE.name, ABSOLUTE.low, ABSOLUTE.high)
-    drawing = Drawing(
-        "F-precision",
-        _HALF,
-        "Median |% change| of the unedited items with its 95 % BCa interval.",
-        Dots("evaluator", series="corpus", panel=(), values=values, axis="median |% change|"),
-    )
+    make = Dots("evaluator", series="corpus", panel=(), values=values, axis="median |% change|")
+    drawing = Drawing("F-precision", _HALF, "Median |% change| of the unedited items with its 95 % BCa interval.", make)
     return (
         Question(
             "S-precision",

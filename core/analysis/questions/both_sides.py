@@ -69,32 +69,17 @@ def _means() -> Question:
         DROP,
         NOTE,
     )
-    drawing = Drawing(
-        f"{id_}-sides",
-        "Mean scores of both sides",
+    read = (
         "Scaled so that the lowest score of a family is 0 and the highest "
-        "1; the further the right side lies to the right of the wrong one, the better.",
-        _dumbbell,
-        paper,
-        opens=TEST,
+        "1; the further the right side lies to the right of the wrong one, the better."
     )
+    drawing = Drawing(f"{id_}-sides", "Mean scores of both sides", read, _dumbbell, paper, opens=TEST)
     note = (
         f"{HOW}Means over comparisons, raw and scaled; papers D and E print scaled means and do not say of what: here "
         "one lowest and one highest score of both sides of a family, for each evaluator, and for the kinds of it."
     )
-    return Question(
-        id_,
-        "Mean scores of right and wrong sides",
-        SECTION,
-        DEPTH,
-        note,
-        columns,
-        _all,
-        needs,
-        (drawing,),
-        paper,
-        asks=("known",),
-    )
+    title = "Mean scores of right and wrong sides"
+    return Question(id_, title, SECTION, DEPTH, note, columns, _all, needs, (drawing,), paper, asks=("known",))
 
 
 def _margins() -> Question:
@@ -114,18 +99,8 @@ def _margins() -> Question:
         f"{HOW}Mean distance of the two sides, on scores scaled as in table {papers.MEANS[0]}, over the comparisons "
         "that are ranked right, and over the failures; how many they are stands in the cell."
     )
-    return Question(
-        id_,
-        "Margins of correct and of incorrect rankings",
-        SECTION,
-        DEPTH,
-        note,
-        columns,
-        _all,
-        needs,
-        paper=paper,
-        asks=("known",),
-    )
+    title = "Margins of correct and of incorrect rankings"
+    return Question(id_, title, SECTION, DEPTH, note, columns, _all, needs, paper=paper, asks=("known",))
 
 
 def _all(view: View, options: Options) -> pd.DataFrame:
@@ -218,14 +193,11 @@ def _scores(table: ScoreTable, axis: str) -> Question:
     numbers = numbers_of(axis)
     own = tuple(name for name in table.of_expectation(DIRECTIONAL) if table.axis_of(name) == axis)
     title = f"{axis.capitalize()} edits: scores of right and wrong sides"
-    drawing = Drawing(
-        numbers.scores,
-        title,
+    read = (
         "Share of the comparisons in each bin, on the metric’s own scale; at most "
-        f"{MOST_BINS} bins, fewer of few comparisons.",
-        _histogram,
-        numbers.scores_paper,
+        f"{MOST_BINS} bins, fewer of few comparisons."
     )
+    drawing = Drawing(numbers.scores, title, read, _histogram, numbers.scores_paper)
 
     def compute(view: View, options: Options) -> pd.DataFrame:
         return histograms(view, question.family(options), known=options.known)
@@ -343,20 +315,8 @@ def of_examples(table: ScoreTable) -> tuple[Question, ...]:
         f"these made of it. {SEEN}: the right side scores higher; {MISSED}: it does not; {NOT_SCORED}: a side has no "
         "score. An example proves nothing; the rates do."
     )
-    return (
-        Question(
-            id_,
-            "Which evaluators see that the meaning broke? Examples",
-            SECTION,
-            DEPTH,
-            note,
-            columns,
-            examples,
-            needs,
-            paper=paper,
-            asks=("known",),
-        ),
-    )
+    title = "Which evaluators see that the meaning broke? Examples"
+    return (Question(id_, title, SECTION, DEPTH, note, columns, examples, needs, paper=paper, asks=("known",)),)
 
 
 def examples(view: View, options: Options) -> pd.DataFrame:

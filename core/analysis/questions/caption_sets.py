@@ -128,22 +128,11 @@ _COLUMNS = ("evaluator", "corpus", "label", "tests", "n_items", "value", "low", 
 def questions(table: ScoreTable) -> tuple[Question, ...]:
     """The 2 × 2."""
     id_, paper = papers.QUADRUPLE
-    columns = (
-        EVALUATOR,
-        CORPUS,
-        Column("label", "Effect", kind="text"),
-        COUNT,
-        *medians(""),
-        *CORRECTED,
-        NOTE,
-    )
+    columns = (EVALUATOR, CORPUS, Column("label", "Effect", kind="text"), COUNT, *medians(""), *CORRECTED, NOTE)
     title = "Prototype or detail: what changes the score?"
-    drawing = Drawing(
-        f"{id_}-effects",
-        title,
-        "The prototype effect must be 0; a wrong detail must cost, right of the line.",
-        Dots("label", values=PLAIN, axis="median, SD of the unedited scores"),
-    )
+    read = "The prototype effect must be 0; a wrong detail must cost, right of the line."
+    make = Dots("label", values=PLAIN, axis="median, SD of the unedited scores")
+    drawing = Drawing(f"{id_}-effects", title, read, make)
     note = (
         "Of each item the scores of four pictures of one text. Prototype effect: prototype minus none, the detail "
         "right in both. Detail: right minus wrong detail. Interaction: what a wrong detail costs without a "

@@ -172,15 +172,12 @@ def _matrix() -> Question:
         AS_IF,
         NOTE,
     )
-    drawing = Drawing(
-        "C-matrix",
-        "How often each metric misses the error",
+    read = (
         "Missed: the wrong caption (or picture) scores at least as high. Small figures: 95 % interval; better than "
         "guessing where it lies under 50 %. Where half of the misses or more are equal scores: how many tied instead. "
-        "Most missed first.",
-        _matrix_figure,
-        opens=TEST,
+        "Most missed first."
     )
+    drawing = Drawing("C-matrix", "How often each metric misses the error", read, _matrix_figure, opens=TEST)
     note = (
         f"{HOW}Every family under its own caption. Holm’s correction within evaluator, corpus, caption and axis. Taken "
         "for: the harmless family whose shifts are most often as large as this drop, within items; not where no "
@@ -367,11 +364,7 @@ def failure_said(row: Mapping[str, Any]) -> str:
 
 def _together() -> Question:
     axis, id_, paper = papers.TOGETHER
-    columns = (
-        EVALUATOR,
-        CORPUS,
-        *OF_MEANS,
-    )
+    columns = (EVALUATOR, CORPUS, *OF_MEANS)
 
     def compute(view: View, options: Options) -> pd.DataFrame:
         probes = tuple(name for own in families(view, axis=axis).values() for name in own)
@@ -379,17 +372,9 @@ def _together() -> Question:
         return comparison_rows(view, whole, known=options.known).assign(language=view.table.scope.language)
 
     note = f"{HOW}Every {axis} edit of an item together. Every language that the runs have is in table C2-languages."
+    title = f"{axis.capitalize()} edits together: how far they lower the score"
     return Question(
-        id_,
-        f"{axis.capitalize()} edits together: how far they lower the score",
-        SECTION,
-        DEPTH,
-        note,
-        columns,
-        compute,
-        partial(needs, axis=axis),
-        paper=paper,
-        asks=("known",),
+        id_, title, SECTION, DEPTH, note, columns, compute, partial(needs, axis=axis), paper=paper, asks=("known",)
     )
 
 
@@ -419,15 +404,11 @@ def _of_axis(axis: str) -> Question:
         NOTE,
     )
     title = f"{axis.capitalize()} edits: does the score drop?"
-    drawing = Drawing(
-        numbers.figure,
-        title,
+    read = (
         "Median over items of the change in percent, with its 95 % BCa interval; right of the "
-        "line the broken side scores higher.",
-        _drops_figure,
-        numbers.figure_paper,
-        opens=TEST,
+        "line the broken side scores higher."
     )
+    drawing = Drawing(numbers.figure, title, read, _drops_figure, numbers.figure_paper, opens=TEST)
 
     def compute(view: View, options: Options) -> pd.DataFrame:
         found = rows(view, options.known)

@@ -61,17 +61,10 @@ _READ = "Families of the axis null, and blur, are controls."
 
 def questions(table: ScoreTable) -> tuple[Question, ...]:
     """Every family, and those of each axis beside the controls."""
-    whole = Question(
-        "S1",
-        "Every family: how much scores change although the meaning does not",
-        "summary",
-        "families",
-        f"{how(TESTED)} {_HELD} {_READ}",
-        (EVALUATOR, CORPUS, _AXIS, _FAMILY, COUNT, *CLAIMED, PERCENT, ABSOLUTE, _NULL_BAND, *FURTHER, *BEHIND),
-        every_family,
-        tests=TESTED,
-        asks=SHIFTS,
-    )
+    title = "Every family: how much scores change although the meaning does not"
+    note = f"{how(TESTED)} {_HELD} {_READ}"
+    columns = (EVALUATOR, CORPUS, _AXIS, _FAMILY, COUNT, *CLAIMED, PERCENT, ABSOLUTE, _NULL_BAND, *FURTHER, *BEHIND)
+    whole = Question("S1", title, "summary", "families", note, columns, every_family, tests=TESTED, asks=SHIFTS)
     return (whole, *map(_of_axis, axes(table)))
 
 
@@ -161,13 +154,8 @@ def changed(frame: pd.DataFrame, margin: float) -> str:
 
 def _of_axis(axis: str) -> Question:
     title = f"{axis.capitalize()} edits: how much the score changes"
-    drawing = Drawing(
-        f"F-{axis}",
-        title,
-        f"Median with its 95 % BCa interval; the line is no change. {_CONTROLS}",
-        Dots(order=_by_size, names=_named),
-        opens={"families": "label"},
-    )
+    read = f"Median with its 95 % BCa interval; the line is no change. {_CONTROLS}"
+    drawing = Drawing(f"F-{axis}", title, read, Dots(order=_by_size, names=_named), opens={"families": "label"})
     sizes = replace(
         drawing,
         id=f"{drawing.id}-size",
@@ -237,15 +225,11 @@ def _unasked(family: str, axis: str) -> Question:
     at = section(family, axis)
     kind = {"words": "words", "natural": "captions"}.get(at, "edits")
     what = f"{said} {kind}"
+    title = f"{said.capitalize()}: how much scores change"
+    note = "Named because it can be audited and was not."
+    columns = (EVALUATOR, COUNT, PERCENT)
     return Question(
-        f"S-{family}",
-        f"{said.capitalize()}: how much scores change",
-        at,
-        PART,
-        "Named because it can be audited and was not.",
-        (EVALUATOR, COUNT, PERCENT),
-        _no_rows,
-        partial(no_family, family=family, what=what),
+        f"S-{family}", title, at, PART, note, columns, _no_rows, partial(no_family, family=family, what=what)
     )
 
 

@@ -287,17 +287,8 @@ def _orders() -> Question:
         f"Orders of at most {ABOVE:g} % of the items are left out; an item two of whose scores are equal is tied. "
         "Wilson’s interval over sources."
     )
-    return Question(
-        id_,
-        "In which order do the groups of an item stand?",
-        SECTION,
-        DEPTH,
-        note,
-        columns,
-        compute,
-        _no_groups,
-        paper=paper,
-    )
+    title = "In which order do the groups of an item stand?"
+    return Question(id_, title, SECTION, DEPTH, note, columns, compute, _no_groups, paper=paper)
 
 
 def _pairwise() -> Question:
@@ -316,17 +307,8 @@ def _pairwise() -> Question:
         return _of_groups(view, pairwise_orders, _PAIRWISE, shares=("share", "low", "high", *TIED_SHARE))
 
     note = "Share of the items in which one group scores strictly above another; Wilson’s interval over sources."
-    return Question(
-        "C18-pairs",
-        "Which group stands above which?",
-        SECTION,
-        DEPTH,
-        note,
-        columns,
-        compute,
-        _no_groups,
-        part_of=papers.ORDERS[0],
-    )
+    title = "Which group stands above which?"
+    return Question("C18-pairs", title, SECTION, DEPTH, note, columns, compute, _no_groups, part_of=papers.ORDERS[0])
 
 
 def crossings(table: ScoreTable) -> dict[str, str]:
@@ -418,16 +400,7 @@ def _crossed(table: ScoreTable, moved: np.ndarray, kept: np.ndarray, unit: float
 def _response(family: str) -> Question:
     id_, paper = papers.RESPONSES.get(family, (f"C-{family}", ""))
     said = family.replace("-", " ")
-    columns = (
-        EVALUATOR,
-        CORPUS,
-        Column("label", "Probe", kind="text"),
-        COUNT,
-        PERCENT,
-        STANDARDISED,
-        *CORRECTED,
-        NOTE,
-    )
+    columns = (EVALUATOR, CORPUS, Column("label", "Probe", kind="text"), COUNT, PERCENT, STANDARDISED, *CORRECTED, NOTE)
 
     def compute(view: View, options: Options) -> pd.DataFrame:
         named = view.table.of_expectation(RESPONSE).get(family, ())
@@ -441,15 +414,7 @@ def _response(family: str) -> Question:
         "Both sides are true, so that no answer is a failure: the change of each item from the probe that it is "
         "compared with, its median over items with a 95 % BCa interval. Holm’s correction over the family’s probes."
     )
+    title = f"{said.capitalize()}: how does the score answer?"
     return Question(
-        id_,
-        f"{said.capitalize()}: how does the score answer?",
-        SECTION,
-        MADE,
-        note,
-        columns,
-        compute,
-        lacking,
-        paper=paper,
-        tests="the probes of the family",
+        id_, title, SECTION, MADE, note, columns, compute, lacking, paper=paper, tests="the probes of the family"
     )

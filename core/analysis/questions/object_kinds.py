@@ -64,13 +64,8 @@ def _factor(table: ScoreTable, name: str) -> tuple[Question, ...]:
     needs = partial(_needs, column=column)
     ordered = partial(_ordered, column=column)
     title = f"Scores by {name}"
-    drawing = Drawing(
-        f"F{number}",
-        title,
-        _OWN_SCALE,
-        Dots("level", "corpus", ("evaluator",), PLAIN, "median score", ordered, lines=name == "coverage", free=True),
-        f"Figure {number}",
-    )
+    make = Dots("level", "corpus", ("evaluator",), PLAIN, "median score", ordered, lines=name == "coverage", free=True)
+    drawing = Drawing(f"F{number}", title, _OWN_SCALE, make, f"Figure {number}")
     scores = Question(
         f"T{number}",
         title,
@@ -367,17 +362,8 @@ def _balance(table: ScoreTable) -> Question:
         frames = [_counted(rows, str(corpus), bins) for corpus, rows in items.groupby("corpus", sort=True)]
         return pd.concat(frames, ignore_index=True) if frames else pd.DataFrame(columns=["corpus", "category", *bins])
 
-    return Question(
-        "S-balance",
-        "Items by category and coverage: is either balanced over the other?",
-        "object",
-        PART,
-        note,
-        columns,
-        compute,
-        _kinds_needed,
-        clean=True,
-    )
+    title = "Items by category and coverage: is either balanced over the other?"
+    return Question("S-balance", title, "object", PART, note, columns, compute, _kinds_needed, clean=True)
 
 
 def _tied() -> Question:
@@ -406,17 +392,8 @@ def _tied() -> Question:
         )
         return found
 
-    return Question(
-        "S-ties",
-        "Labels that could as well belong to another category",
-        "object",
-        PART,
-        note,
-        columns,
-        compute,
-        _needs_ties,
-        clean=True,
-    )
+    title = "Labels that could as well belong to another category"
+    return Question("S-ties", title, "object", PART, note, columns, compute, _needs_ties, clean=True)
 
 
 def _needs_ties(table: ScoreTable) -> str:
@@ -449,17 +426,8 @@ def _masks() -> Question:
         counts["share"] = 100 * counts["n"] / counts.groupby("corpus")["n"].transform("sum")
         return counts
 
-    return Question(
-        "S-masks",
-        "Where the outlines of moved objects come from",
-        "object",
-        PART,
-        note,
-        columns,
-        compute,
-        _needs_masks,
-        clean=True,
-    )
+    title = "Where the outlines of moved objects come from"
+    return Question("S-masks", title, "object", PART, note, columns, compute, _needs_masks, clean=True)
 
 
 def _mask_of(table: ScoreTable) -> pd.Series:

@@ -141,18 +141,14 @@ def _map() -> Question:
         "item’s "
         "own median over all its places, in points, which holds the item; 95 % BCa interval."
     )
-    drawing = Drawing(
-        "F-places",
-        title,
-        "Median % change of the items whose object fits there; n items in every cell.",
-        Map(
-            "towards",
-            "distance",
-            order=lambda frame: [each for each in (CENTRE, *DIRECTIONS.values()) if each in set(frame["towards"])],
-            columns=lambda frame: sorted(frame["distance"].unique()),
-        ),
-        opens={"probes": "label"},
+    read = "Median % change of the items whose object fits there; n items in every cell."
+    make = Map(
+        "towards",
+        "distance",
+        order=lambda frame: [each for each in (CENTRE, *DIRECTIONS.values()) if each in set(frame["towards"])],
+        columns=lambda frame: sorted(frame["distance"].unique()),
     )
+    drawing = Drawing("F-places", title, read, make, opens={"probes": "label"})
     columns = (
         EVALUATOR,
         CORPUS,
@@ -198,16 +194,8 @@ def _lean() -> Question:
         UNTOLD,
         NOTE,
     )
-    return Question(
-        "S19-lean",
-        "Which way scores lean as the object moves across the picture",
-        "space",
-        papers.DISTANCE,
-        note,
-        columns,
-        _leans,
-        _needs,
-    )
+    title = "Which way scores lean as the object moves across the picture"
+    return Question("S19-lean", title, "space", papers.DISTANCE, note, columns, _leans, _needs)
 
 
 def _needs(table: ScoreTable) -> str:

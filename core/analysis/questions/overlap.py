@@ -56,20 +56,8 @@ def questions(table: ScoreTable) -> tuple[Question, ...]:
         "Paper D prints an F1 of 0.725 of its own pairs and of 0.224 of Composite’s. Japanese words are those of a "
         "dictionary."
     )
-    return (
-        Question(
-            ID,
-            "How many words do right and wrong captions share?",
-            SECTION,
-            DEPTH,
-            note,
-            columns,
-            _compute,
-            _lacking,
-            paper=PAPER,
-            asks=("known",),
-        ),
-    )
+    title = "How many words do right and wrong captions share?"
+    return (Question(ID, title, SECTION, DEPTH, note, columns, _compute, _lacking, paper=PAPER, asks=("known",)),)
 
 
 def token_f1(right: str, wrong: str, language: str = "en") -> float:

@@ -93,12 +93,8 @@ def _headline() -> Question:
         Column("said", "Where the ratio says nothing", kind="text"),
         NOTE,
     )
-    drawing = Drawing(
-        "C-selective",
-        "Selectivity of each metric",
-        "0.5: a broken meaning costs as much as a harmless edit does; 1: every broken meaning costs more.",
-        _dots,
-    )
+    read = "0.5: a broken meaning costs as much as a harmless edit does; 1: every broken meaning costs more."
+    drawing = Drawing("C-selective", "Selectivity of each metric", read, _dots)
     return Question(
         HEADLINE,
         "Selectivity: does a broken meaning cost more than a harmless edit?",
@@ -170,24 +166,13 @@ def _panels(own: pd.DataFrame) -> pd.Series:
 
 
 def _plane() -> Question:
-    drawing = Drawing(
-        PLANE,
-        "Nuisance and signal",
+    read = (
         "Up and to the left is better; a dashed line is the same drop for the same change, as its number says. SD: "
-        "standard deviations of the unedited scores; bars are 95 % intervals. An arrow leads to a calibrated self.",
-        _plane_figure,
+        "standard deviations of the unedited scores; bars are 95 % intervals. An arrow leads to a calibrated self."
     )
-    return Question(
-        "C-plane-data",
-        "Nuisance and signal",
-        SECTION,
-        "the plane",
-        f"{_HOW}Intervals stand in the table {HEADLINE}.",
-        (),
-        _all,
-        _needs,
-        (drawing,),
-    )
+    drawing = Drawing(PLANE, "Nuisance and signal", read, _plane_figure)
+    note = f"{_HOW}Intervals stand in the table {HEADLINE}."
+    return Question("C-plane-data", "Nuisance and signal", SECTION, "the plane", note, (), _all, _needs, (drawing,))
 
 
 def _plane_figure(drawing: Drawing, frame: pd.DataFrame, measure: str) -> Figure:
@@ -276,14 +261,12 @@ def _hidden() -> Question:
         Column("value", "Selectivity [95 % CI]", digits=3, low="low", high="high"),
         NOTE,
     )
-    drawing = Drawing(
-        MAP,
-        "Which nuisance hides which error",
+    title = "Which nuisance hides which error"
+    read = (
         "Selectivity of each kind of error (rows) against each harmless "
-        "family (columns). Near or below 0.5 the error is no larger than the nuisance.",
-        _map_figure,
-        opens={"families": "nuisance", **TEST},
+        "family (columns). Near or below 0.5 the error is no larger than the nuisance."
     )
+    drawing = Drawing(MAP, title, read, _map_figure, opens={"families": "nuisance", **TEST})
 
     def compute(view: View, options: Options) -> pd.DataFrame:
         return hidden(view, options.known)

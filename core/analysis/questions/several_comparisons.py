@@ -14,17 +14,7 @@ from core.analysis.effects import corpora, corrected, median_over
 from core.analysis.lacks import Lack
 from core.analysis.questions import papers
 from core.analysis.questions.columns import CORPUS, COUNT, EVALUATOR, NOTE, marks, medians
-from core.analysis.questions.comparison_columns import (
-    CORRECTED,
-    DROP,
-    FAILURE,
-    HOW,
-    MEDIAN,
-    PAIRS,
-    TIES,
-    VERDICT,
-    WHAT,
-)
+from core.analysis.questions.comparison_columns import CORRECTED, DROP, FAILURE, HOW, MEDIAN, PAIRS, TIES, VERDICT, WHAT
 from core.analysis.questions.directional import DEPTH, MADE, SECTION, needs, rows
 from core.analysis.questions.question import Column, Drawing, Options, Question
 from core.analysis.table import ScoreTable, View
@@ -106,13 +96,11 @@ def of_both_orders(table: ScoreTable) -> tuple[Question, ...]:
         NOTE,
     )
     title = "Negation and its converse: are both orders of an item right?"
-    drawing = Drawing(
-        f"{id_}-orders",
-        title,
+    read = (
         "Items whose right caption scores strictly above the wrong one, of what is there, of "
-        "what is absent, and of both. One high and one low is a habit; both high is understanding.",
-        _figure,
+        "what is absent, and of both. One high and one low is a habit; both high is understanding."
     )
+    drawing = Drawing(f"{id_}-orders", title, read, _figure)
     note = (
         "Four captions of an item: the template of its object and of a category that is annotated absent, affirmed "
         "and denied. Only items that have all four scores. A tie is no right order. Wilson’s interval over items, or "

@@ -195,14 +195,12 @@ def _shifts() -> Question:
         empty = effects(view, []).assign(family="", tagger="", form="")
         return pd.concat(parts, ignore_index=True) if parts else empty
 
-    drawing = Drawing(
-        "F-natural",
-        "Words in captions that people wrote",
+    read = (
         "Median shift from the caption with a neutral word, with "
-        "its 95 % BCa interval; the word as it was written and swapped in taken together, of all corpora in view.",
-        _OfAll(Dots(panel=("family", "tagger"), order=by_value), "form", EITHER),
-        "A.12",
+        "its 95 % BCa interval; the word as it was written and swapped in taken together, of all corpora in view."
     )
+    make = _OfAll(Dots(panel=("family", "tagger"), order=by_value), "form", EITHER)
+    drawing = Drawing("F-natural", "Words in captions that people wrote", read, make, "A.12")
     note = (
         f"{how(tests)} {_WHICH} The baseline of every row is the neutral rewrite of the same caption. As written: the "
         "captions that say the word. Swapped in: those that say its contrast, with the word in its place. Swapped "
@@ -301,18 +299,8 @@ def _orders() -> Question:
         f"less what is tied; a caption two of whose scores are equal is {TIED}. Orders that no caption has are left "
         f"out, but for the first of each pair. Below {LEAST_N} captions or sources nothing is said beside chance."
     )
-    return Question(
-        "S34",
-        "Natural captions: the order of the three scores, e.g. cheap > neutral > expensive",
-        SECTION,
-        ORDER,
-        note,
-        columns,
-        compute,
-        lacking,
-        (drawing,),
-        "A.12",
-    )
+    title = "Natural captions: the order of the three scores, e.g. cheap > neutral > expensive"
+    return Question("S34", title, SECTION, ORDER, note, columns, compute, lacking, (drawing,), "A.12")
 
 
 def _order_rows(view: View, said: dict[str, object], triple: Triple, items: np.ndarray) -> Iterator[dict[str, object]]:
@@ -379,17 +367,8 @@ def _pairwise() -> Question:
         f"source together. Chance gives half of what is not tied. Below {LEAST_N} captions or sources nothing is "
         "said beside chance."
     )
-    return Question(
-        "S35",
-        "Natural captions: which of two words scores higher",
-        SECTION,
-        ORDER,
-        note,
-        columns,
-        compute,
-        lacking,
-        paper="A.12",
-    )
+    title = "Natural captions: which of two words scores higher"
+    return Question("S35", title, SECTION, ORDER, note, columns, compute, lacking, paper="A.12")
 
 
 def _pair_rows(view: View, said: dict[str, object], triple: Triple, items: np.ndarray) -> Iterator[dict[str, object]]:

@@ -158,25 +158,19 @@ def _mixed(table: ScoreTable) -> Question:
             return ""
         return no_family(table, papers.FLIP, what="a spatial edit")
 
-    return Question(
-        "S14",
-        "Spatial edits: the mean shift of the score, with image and category as random intercepts",
-        "space",
-        "contrasts",
-        f"{MIXED} As the paper's table 3 has it for vertical flips.{of_reference(table)}",
-        (
-            EVALUATOR,
-            CORPUS,
-            Column("label", "Family", kind="text"),
-            COUNT,
-            BETA,
-            Column("beta_p", "p", kind="p"),
-            *SPREADS,
-            Column("beta_note", "Remark", kind="text"),
-        ),
-        compute,
-        needs,
+    title = "Spatial edits: the mean shift of the score, with image and category as random intercepts"
+    note = f"{MIXED} As the paper's table 3 has it for vertical flips.{of_reference(table)}"
+    columns = (
+        EVALUATOR,
+        CORPUS,
+        Column("label", "Family", kind="text"),
+        COUNT,
+        BETA,
+        Column("beta_p", "p", kind="p"),
+        *SPREADS,
+        Column("beta_note", "Remark", kind="text"),
     )
+    return Question("S14", title, "space", "contrasts", note, columns, compute, needs)
 
 
 def _with_betas(view: View, rows: pd.DataFrame, groups: Sequence[Group]) -> pd.DataFrame:

@@ -264,10 +264,7 @@ def _curve(drawing: Drawing, frame: pd.DataFrame, measure: str, fact: str) -> Fi
     )
 
 
-STRENGTHS: Mapping[str, str] = {
-    "share": "probability that a word is hit",
-    "length": "words of the tail",
-}
+STRENGTHS: Mapping[str, str] = {"share": "probability that a word is hit", "length": "words of the tail"}
 """Fact that says how strong an edit is -> what it counts."""
 
 READINGS = ("algorithm", "draw")
@@ -297,15 +294,12 @@ def of_drops(table: ScoreTable) -> tuple[Question, ...]:
         NOTE,
     )
     title = "How the drop grows with the strength of the edit"
-    drawing = Drawing(
-        "C-sweep-curves",
-        title,
+    read = (
         "Median over items of the change in percent, with its 95 % BCa "
         "interval, along the strength of the edit. Words that are hit at one probability are hit at "
-        "every larger one.",
-        _curves,
-        opens=TEST,
+        "every larger one."
     )
+    drawing = Drawing("C-sweep-curves", title, read, _curves, opens=TEST)
     note = (
         f"{HOW}One row a strength of the edit: the probability that a word is hit, or the words of a hollow tail. "
         "Holm’s correction within evaluator, corpus and family over the strengths."

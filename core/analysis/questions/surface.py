@@ -130,12 +130,8 @@ def of_letters(table: ScoreTable) -> tuple[Question, ...]:
         "too, so that a difference is no proof that the text makes it."
     )
     axis = "with text minus without, points of % change"
-    drawing = Drawing(
-        "F-text",
-        _LETTERS,
-        "Median % change with text minus without; the line is no difference.",
-        Dots(values=PLAIN, axis=axis),
-    )
+    read = "Median % change with text minus without; the line is no difference."
+    drawing = Drawing("F-text", _LETTERS, read, Dots(values=PLAIN, axis=axis))
     return (
         Question("S-text", _LETTERS, "surface", WRITTEN_IN, note, columns, _with_letters, _reading_needed, (drawing,)),
     )

@@ -218,18 +218,10 @@ def _controls() -> Question:
         known = word_families(table)
         return "" if known else no_family(table, next(iter(papers.WORDS)), what="words before a noun")
 
-    return Question(
-        "S12",
-        "Neutral words: how far the controls themselves move from the bare caption",
-        "summary",
-        "controls",
-        how("nothing: a control is no test of a family"),
-        (EVALUATOR, CORPUS, FAMILY, _WORD, COUNT, PERCENT, *TESTS),
-        compute,
-        needs,
-        paper="A.3",
-        asks=SHIFTS,
-    )
+    title = "Neutral words: how far the controls themselves move from the bare caption"
+    note = how("nothing: a control is no test of a family")
+    columns = (EVALUATOR, CORPUS, FAMILY, _WORD, COUNT, PERCENT, *TESTS)
+    return Question("S12", title, "summary", "controls", note, columns, compute, needs, paper="A.3", asks=SHIFTS)
 
 
 MATCHED, BARE = "matched", "bare"

@@ -13,7 +13,7 @@ from itertools import product
 import numpy as np
 import pandas as pd
 
-from core.analysis.effects import corpora, corrected, entering
+from core.analysis.effects import CELL, IN_PERCENT, bounds, corpora, corrected, ends, entering
 from core.analysis.facts import fact, keys, verified
 from core.analysis.slices import EVERY, Items, picked
 from core.analysis.table import ScoreTable, View
@@ -54,22 +54,7 @@ COLUMNS = (
 )  # fmt: skip
 """Of :func:`comparison_rows`; shares in percent, detectable in points from 50 %."""
 
-RATED = (
-    "evaluator",
-    "corpus",
-    "axis",
-    "family",
-    "label",
-    "n_items",
-    "n",
-    "failure",
-    "failure_low",
-    "failure_high",
-    "ties",
-    "ties_low",
-    "ties_high",
-    "verdict",
-)
+RATED = (*CELL, "axis", "family", "label", "n_items", "n", *bounds("failure"), *bounds("ties"), "verdict")
 """Of :func:`rate_rows`; each is of :data:`COLUMNS` too."""
 
 NO_FAILURE, NO_SUCCESS = "no failure", "no success"
@@ -398,12 +383,8 @@ def _record(found: Comparison, missing: int, silent: str) -> dict[str, object]:
         "scaled_sd_right": found.scaled_sd_right,
         "scaled_wrong": found.scaled_wrong,
         "scaled_sd_wrong": found.scaled_sd_wrong,
-        "drop": found.drop.estimate,
-        "drop_low": found.drop.low,
-        "drop_high": found.drop.high,
-        "median_percent": found.median_drop.estimate,
-        "low": found.median_drop.low,
-        "high": found.median_drop.high,
+        **ends(found.drop, bounds("drop")),
+        **ends(found.median_drop, IN_PERCENT),
         "correct": margin(found.correct, NO_SUCCESS),
         "n_correct": found.correct.n,
         "incorrect": margin(found.incorrect, NO_FAILURE),
@@ -433,7 +414,7 @@ def margin(side: Side, none: str) -> str:
 
 def percent(name: str, found: Interval) -> Mapping[str, float]:
     """A share as columns of a table, in percent: name, name_low, name_high."""
-    return {name: 100 * found.estimate, f"{name}_low": 100 * found.low, f"{name}_high": 100 * found.high}
+    return ends(found, bounds(name), times=100)
 
 
 def _median_said(found: Comparison) -> str:

@@ -8,14 +8,7 @@ from dataclasses import dataclass, fields, replace
 
 import numpy as np
 
-from core.analysis.verdicts import (
-    MARGIN,
-    NOT_ASKED,
-    UNDECIDED,
-    drift,
-    scatter,
-    untold,
-)
+from core.analysis.verdicts import MARGIN, NOT_ASKED, UNDECIDED, drift, scatter, untold
 from core.statistics.bootstrap import Interval, median_bca, median_bca_levels
 from core.statistics.changes import SHIFT_FLOOR, Changes, exceeds
 from core.statistics.crossed_sources import crossed, first_of, widening

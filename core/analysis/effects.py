@@ -17,13 +17,7 @@ import pandas as pd
 from core.analysis.effect_of_items import NUMBERS, effect, tested
 from core.analysis.slices import CHOSEN_BY
 from core.analysis.table import BASELINE, ScoreTable, View
-from core.analysis.verdicts import (
-    EXCLUDES,
-    MARGIN,
-    SHOWS_A_WAY,
-    agreed,
-    direction,
-)
+from core.analysis.verdicts import EXCLUDES, MARGIN, SHOWS_A_WAY, agreed, direction
 from core.errors import InvalidInput
 from core.probes.base import BASE_CAPTION
 from core.statistics.bootstrap import Interval, adjusted_level, median_bca, no_point
@@ -43,12 +37,22 @@ MEASURES: Mapping[str, str] = {
 }
 """Measure of a shift -> what it is."""
 
-COLUMNS: Mapping[str, tuple[str, str, str]] = {
+Names = tuple[str, str, str]
+"""Columns of a value and of its interval's ends."""
+
+CELL = ("evaluator", "corpus")
+"""What nearly every row is of, in its first columns."""
+
+PLAIN: Names = ("value", "low", "high")
+
+COLUMNS: Mapping[str, Names] = {
     "percent": ("median_percent", "low", "high"),
     "standardised": ("standardised", "standardised_low", "standardised_high"),
     "delta": ("median_delta", "delta_low", "delta_high"),
 }
 """Measure -> the columns of its median and of its interval's ends."""
+
+IN_PERCENT = COLUMNS["percent"]
 
 
 class InCorrection(Protocol):
@@ -351,12 +355,18 @@ def median_over(values: np.ndarray, keep: np.ndarray, sources: np.ndarray | None
     return no_point(median_bca(values[keep], groups=None if sources is None else sources[keep]))
 
 
+def bounds(name: str) -> Names:
+    """A column of its own name, and the columns of its interval's ends."""
+    return name, f"{name}_low", f"{name}_high"
+
+
+def ends(found: Interval, names: Names = PLAIN, *, times: float = 1.0, unit: float = 1.0) -> dict[str, float]:
+    """A value and its interval as columns of a table, each multiplied and then divided."""
+    return {
+        name: times * each / unit for name, each in zip(names, (found.estimate, found.low, found.high), strict=True)
+    }
+
+
 def words(interval: Interval) -> dict[str, object]:
     """An interval as columns of a table: value, low, high, n_items, note."""
-    return {
-        "value": interval.estimate,
-        "low": interval.low,
-        "high": interval.high,
-        "n_items": interval.n,
-        "note": interval.note,
-    }
+    return {**ends(interval), "n_items": interval.n, "note": interval.note}

@@ -17,7 +17,7 @@ from types import MappingProxyType
 import numpy as np
 import pandas as pd
 
-from core.analysis.effects import Group
+from core.analysis.effects import Group, bounds
 from core.analysis.flip_shifts import APART, SAME, Shifts, Together, pairs_of_captions
 from core.analysis.table import View
 from core.errors import InvalidInput
@@ -477,9 +477,7 @@ _COLUMNS = (
     "low",
     "high",
     "null_risk",
-    "over",
-    "over_low",
-    "over_high",
+    *bounds("over"),
     "pairs",
     "apart_risk",
     "apart_low",

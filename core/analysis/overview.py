@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from core.analysis.effects import Group, effects, family_groups, named_worst
+from core.analysis.effects import CELL, Group, effects, family_groups, named_worst
 from core.analysis.facts import known_words, may_be_true
 from core.analysis.flip_cells import BY, IQR, UNITS, cell_risks, evident_gaps, leading, shift_cells
 from core.analysis.table import MOST_CHANGES, View
@@ -468,8 +468,7 @@ def _example(store: Store, view: View, finding: Any) -> pd.DataFrame:
 
 _EXAMPLE = (
     "run",
-    "evaluator",
-    "corpus",
+    *CELL,
     "item",
     "family",
     "probe",

@@ -136,11 +136,7 @@ def rated_pairs(table: pd.DataFrame) -> pd.DataFrame:
 
 
 def correlations(
-    scores: np.ndarray,
-    ratings: np.ndarray,
-    images: Sequence[str],
-    *,
-    resamples: int = TAU_RESAMPLES,
+    scores: np.ndarray, ratings: np.ndarray, images: Sequence[str], *, resamples: int = TAU_RESAMPLES
 ) -> dict[str, Interval]:
     """Kendall's τ_b and τ_c, Spearman's ρ and Pearson's r × 100, intervals over images; see :func:`_intervals`.
 
@@ -185,11 +181,7 @@ def _both(scores: np.ndarray, ratings: np.ndarray) -> tuple[float, float]:
     return surplus / math.sqrt(untied[0] * untied[1]), tau_c
 
 
-def rank_correlations(
-    one: np.ndarray,
-    other: np.ndarray,
-    sources: Sequence[str] | np.ndarray,
-) -> dict[str, Interval]:
+def rank_correlations(one: np.ndarray, other: np.ndarray, sources: Sequence[str] | np.ndarray) -> dict[str, Interval]:
     """Spearman's ρ and Kendall's τ_b and τ_c × 100 of two scorings, intervals over sources; see :func:`_intervals`.
 
     Args:
@@ -215,10 +207,7 @@ def rank_correlations(
 
 
 def by_rater(
-    scores: np.ndarray,
-    ratings: np.ndarray,
-    raters: Sequence[str],
-    images: Sequence[str],
+    scores: np.ndarray, ratings: np.ndarray, raters: Sequence[str], images: Sequence[str]
 ) -> dict[str, Interval]:
     """Kendall's τ_b, Spearman's ρ and Pearson's r × 100 of each annotator's ratings alone, the mean over annotators.
 

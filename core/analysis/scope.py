@@ -218,8 +218,7 @@ def _one(
     sizes = _sums(own, column, _by(own, wanted, "n_shifts"))
     first = {name: place for place, name in enumerate(order)}
     ranked = sorted(
-        sizes,
-        key=lambda name: (not (name in before and sizes[name]), -sizes[name], first.get(name, len(first)), name),
+        sizes, key=lambda name: (not (name in before and sizes[name]), -sizes[name], first.get(name, len(first)), name)
     )
     ranked += sorted(set(map(str, rows[column])) - set(sizes))
     chosen = getattr(wanted, column) or ranked[0]

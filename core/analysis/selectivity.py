@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 
 from core.analysis.comparisons import AUDIT, families, pairs
-from core.analysis.effects import corpora
+from core.analysis.effects import bounds, corpora, ends
 from core.analysis.facts import stored, untold, verified
 from core.analysis.lacks import NOTHING, Lack
 from core.analysis.table import View
@@ -258,23 +258,13 @@ def _record(found: Selectivity, silent: str) -> Mapping[str, object]:
     return {
         "n_items": found.value.n,
         "n_pairs": found.n_pairs,
-        "value": found.value.estimate,
-        "low": found.value.low,
-        "high": found.value.high,
+        **ends(found.value),
         "chance": found.chance,
-        "above": found.above.estimate,
-        "above_low": found.above.low,
-        "above_high": found.above.high,
+        **ends(found.above, bounds("above")),
         "pooled": found.pooled,
-        "nuisance": found.nuisance.estimate,
-        "nuisance_low": found.nuisance.low,
-        "nuisance_high": found.nuisance.high,
-        "signal": found.signal.estimate,
-        "signal_low": found.signal.low,
-        "signal_high": found.signal.high,
-        "ratio": found.ratio.estimate,
-        "ratio_low": found.ratio.low,
-        "ratio_high": found.ratio.high,
+        **ends(found.nuisance, bounds("nuisance")),
+        **ends(found.signal, bounds("signal")),
+        **ends(found.ratio, bounds("ratio")),
         "said": found.said,
         "note": "; ".join(filter(None, (silent, _said(found)))),
     }

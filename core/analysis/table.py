@@ -19,14 +19,7 @@ import pandas as pd
 from core.analysis.memo import Memo
 from core.analysis.scope import Narrowed
 from core.analysis.scores import Scores
-from core.analysis.slices import (
-    EVERY,
-    PROBES,
-    Items,
-    Slice,
-    is_cut,
-    picked,
-)
+from core.analysis.slices import EVERY, PROBES, Items, Slice, is_cut, picked
 from core.errors import InvalidInput
 from core.probes.base import IDENTITY, Axis, Expectation
 from core.statistics.changes import Changes, NullBand, null_band

@@ -131,10 +131,7 @@ def direction(row: Row) -> str:
         share, ends = (
             (row["falls"], (row["falls_low"], row["falls_high"]))
             if down
-            else (
-                100 - row["falls"],
-                (100 - row["falls_high"], 100 - row["falls_low"]),
-            )
+            else (100 - row["falls"], (100 - row["falls_high"], 100 - row["falls_low"]))
         )
         moved, way = f"{share:.0f} % [{ends[0]:.0f}, {ends[1]:.0f}]", "fall" if down else "rise"
         stand = "half" if 48 <= still <= 52 else f"{still} %"

@@ -76,10 +76,7 @@ def audit(
     items = corpus_of(corpus, root=asked.get("root"), options=options)
     several = {name: listed(asked[name]) for name in ("languages",) if name in asked}
     request = AuditRequest.of(
-        **{**asked, **several},
-        corpus=items.name,
-        evaluators=references_of(evaluators),
-        probes=listed(probes),
+        **{**asked, **several}, corpus=items.name, evaluators=references_of(evaluators), probes=listed(probes)
     )
     plan = make_plan(items, request)
     for warning in plan.warnings:

@@ -113,14 +113,7 @@ def _legend(figure: Figure, found: Sequence[Panel]) -> tuple[int, dict[str, Any]
     names = series_styles(figure)
     if figure.kind == "map" or len(names) < 2 or says_its_labels(figure):
         return 0, {}
-    usual = {
-        "orientation": "h",
-        "x": 0,
-        "xanchor": "left",
-        "itemclick": False,
-        "itemdoubleclick": False,
-        "font": TEXT,
-    }
+    usual = {"orientation": "h", "x": 0, "xanchor": "left", "itemclick": False, "itemdoubleclick": False, "font": TEXT}
     lines = _legend_lines(figure, found)
     if lines > 2:
         return 0, usual | {"yref": "container", "yanchor": "top"}

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from core.analysis.questions.columns import EVALUATOR, NOTE, SAID, UNTOLD
-from core.analysis.questions.question import Column
+from core.analysis.questions.question import Column, bounded
 from core.analysis.table import ScoreTable
 from core.charts.spec import Figure
 from core.errors import InvalidInput, InvariscopeError
@@ -116,20 +116,20 @@ PEOPLE = {
         _STUDY, Column("question", "Question", kind="text"), Column("evaluator", "Scores of", kind="text"),
         Column("n", "n items with votes", digits=0), Column("n_votes", "n votes", digits=0),
         Column("n_all", "n items", digits=0), Column("n_missing", "Pairs without a score", digits=0),
-        Column("votes", "Votes alone % [95 % CI]", digits=1, low="votes_low", high="votes_high"),
-        Column("joined", "Joined with scores % [95 % CI]", digits=1, low="joined_low", high="joined_high"),
+        bounded("votes", "Votes alone % [95 % CI]", digits=1),
+        bounded("joined", "Joined with scores % [95 % CI]", digits=1),
         Column("tuning", "λ"), Column("shorter", "Shorter by %", digits=1),
         Column("bought", "What 100 more votes would buy", kind="text"), NOTE,
     ), POWERED_NOTE),
     "S-human-comparisons": ("Do people prefer the right side?", (
         _STUDY, _FAMILY, Column("n", "n comparisons", digits=0), Column("n_votes", "n votes", digits=0),
-        Column("prefer", "Prefer the right one % [95 % CI]", digits=1, low="prefer_low", high="prefer_high"),
-        Column("against", "the wrong one % [95 % CI]", digits=1, low="against_low", high="against_high"),
-        Column("tied", "neither % [95 % CI]", digits=1, low="tied_low", high="tied_high"),
-        Column("undecided", "no majority % [95 % CI]", digits=1, low="undecided_low", high="undecided_high"),
-        Column("higher", "Right one rated higher % [95 % CI]", digits=1, low="higher_low", high="higher_high"),
+        bounded("prefer", "Prefer the right one % [95 % CI]", digits=1),
+        bounded("against", "the wrong one % [95 % CI]", digits=1),
+        bounded("tied", "neither % [95 % CI]", digits=1),
+        bounded("undecided", "no majority % [95 % CI]", digits=1),
+        bounded("higher", "Right one rated higher % [95 % CI]", digits=1),
         Column("mean_right", "Mean rating, right"), Column("mean_wrong", "wrong"),
-        Column("gap", "Δ [95 % CI]", signed=True, low="gap_low", high="gap_high"),
+        bounded("gap", "Δ [95 % CI]", signed=True),
         NOTE,
     ), "Comparisons of the scope's caption whose two sides have two votes or more each. A majority is two thirds of "
        "the votes; ratings lie between 0, the worst answer of the study's scale, and 1. "
@@ -137,8 +137,8 @@ PEOPLE = {
     "S-human-failures": ("How often do the evaluators fail where people were asked?", (
         _STUDY, _FAMILY, EVALUATOR, Column("n", "n comparisons", digits=0),
         Column("n_missing", "No score", digits=0),
-        Column("failure", "Failures % [95 % CI]", digits=1, low="failure_low", high="failure_high"),
-        Column("ties", "Ties % [95 % CI]", digits=1, low="ties_low", high="ties_high"),
+        bounded("failure", "Failures % [95 % CI]", digits=1),
+        bounded("ties", "Ties % [95 % CI]", digits=1),
         NOTE,
     ), "The wrong side scores at least as high, on exactly the comparisons of the table before; ties are among the "
        "failures. Wilson intervals over comparisons, those of one source together."),

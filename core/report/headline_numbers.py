@@ -156,12 +156,7 @@ def _of(table: Table) -> QuestionHeadlines | None:
     if not rows:
         return None
     return QuestionHeadlines(
-        id=table.id,
-        title=table.title,
-        of=column.header,
-        digits=column.digits,
-        signed=column.signed,
-        rows=tuple(rows),
+        id=table.id, title=table.title, of=column.header, digits=column.digits, signed=column.signed, rows=tuple(rows)
     )
 
 

@@ -7,7 +7,7 @@ import pandas as pd
 
 from core.analysis.questions.columns import EVALUATOR
 from core.analysis.questions.papers import ELSEWHERE
-from core.analysis.questions.question import Column
+from core.analysis.questions.question import Column, bounded
 from core.analysis.slices import Slice
 from core.analysis.table import ScoreTable
 from core.charts.spec import Figure
@@ -63,7 +63,7 @@ _LEVELS = (
     Column("p5", "5th percentile", digits=4),
     Column("p50", "Median", digits=4),
     Column("p95", "95th percentile", digits=4),
-    Column("over", "Above 1, % [95 % CI]", digits=1, low="over_low", high="over_high"),
+    bounded("over", "Above 1, % [95 % CI]", digits=1),
     Column("n_captions", "n captions", digits=0),
     _N,
     _REMARK,
@@ -233,15 +233,8 @@ _COLUMNS = (
     Column("n", "n", digits=0),
     Column("strength", "λ"),
     Column("whence", "λ is", kind="text"),
-    Column(
-        "before",
-        "Median |Δ|, SD, held out, before → after [95 % CI]",
-        digits=4,
-        low="before_low",
-        high="before_high",
-        to="after",
-    ),
-    Column("ratio", "Measured / before [95 % CI]", digits=3, low="ratio_low", high="ratio_high"),
+    bounded("before", "Median |Δ|, SD, held out, before → after [95 % CI]", digits=4, to="after"),
+    bounded("ratio", "Measured / before [95 % CI]", digits=3),
     Column("constructed", "By construction / before", digits=3),
     Column("spread", "Clean SD, %", digits=1),
     Column("made", "Measured on", kind="text"),

@@ -134,13 +134,7 @@ def _people(accepted: Mapping[str, str]) -> Iterator[str]:
 
 
 def _of(
-    name: str,
-    rows: pd.DataFrame,
-    table: ScoreTable,
-    answers: Answers,
-    gap: str,
-    falls: str,
-    words: Collection[str],
+    name: str, rows: pd.DataFrame, table: ScoreTable, answers: Answers, gap: str, falls: str, words: Collection[str]
 ) -> tuple[str, ...]:
     """Three sentences on one evaluator: how far it changes, what it fails to see, its trustworthy gap."""
     corpus = table.scope.corpus

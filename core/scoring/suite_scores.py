@@ -108,11 +108,7 @@ class SuiteScores:
 
 
 def score_suite(
-    evaluator: Evaluator,
-    suite: Suite,
-    folders: Sequence[Path],
-    *,
-    progress: Callable[[int, int], None] | None = None,
+    evaluator: Evaluator, suite: Suite, folders: Sequence[Path], *, progress: Callable[[int, int], None] | None = None
 ) -> SuiteScores:
     """Score every caption of a suite.
 

@@ -104,11 +104,7 @@ def usual_sampling(suite: Suite) -> Sampling:
 
 
 def score_video_suite(
-    scorer: VideoScorer,
-    suite: Suite,
-    folders: Sequence[Path],
-    *,
-    progress: Callable[[int, int], None] | None = None,
+    scorer: VideoScorer, suite: Suite, folders: Sequence[Path], *, progress: Callable[[int, int], None] | None = None
 ) -> SuiteScores:
     """Score every caption of a suite of videos.
 

@@ -24,16 +24,7 @@ from numpy.typing import ArrayLike
 
 from core.errors import InvalidInput
 from core.seeds import RUN_SEED
-from core.statistics.bootstrap import (
-    LEAST_N,
-    RESAMPLES,
-    Interval,
-    acceleration,
-    bca_bounds,
-    expanded,
-    too_few,
-    widened,
-)
+from core.statistics.bootstrap import LEAST_N, RESAMPLES, Interval, acceleration, bca_bounds, expanded, too_few, widened
 from core.statistics.crossed_sources import crossed, numbered
 from core.statistics.resamples import ranks_of
 
@@ -44,13 +35,7 @@ NOTHING = "no item has two votes"
 ONE_ANSWER = "every vote is the same answer: there is no disagreement to expect, so nothing can be corrected for chance"
 
 
-LANDIS_KOCH = (
-    (0.2, "slight"),
-    (0.4, "fair"),
-    (0.6, "moderate"),
-    (0.8, "substantial"),
-    (1.0, "almost perfect"),
-)
+LANDIS_KOCH = ((0.2, "slight"), (0.4, "fair"), (0.6, "moderate"), (0.8, "substantial"), (1.0, "almost perfect"))
 """Upper ends of κ, as printed to two digits, and their words [6]; below 0 it is poor. The authors call their limits
 arbitrary."""
 
@@ -174,12 +159,7 @@ def agreement(
         for name, measure in alone.measures().items():
             owed, ends = alone.influence(measure)[place.ravel()], (0.0 if name == "percent" else -1.0, 1.0)
             measured[name] = widened(measured[name], owed, of, within=ends)
-    return Agreement(
-        question=question,
-        **measured,
-        n_items=len(votes),
-        n_votes=int(votes.sum()),
-    )
+    return Agreement(question=question, **measured, n_items=len(votes), n_votes=int(votes.sum()))
 
 
 def _of_sources(votes: np.ndarray, ranks: np.ndarray) -> np.ndarray:

@@ -53,12 +53,7 @@ class RankTest:
 
 
 def rank_test(
-    one: ArrayLike,
-    other: ArrayLike,
-    *,
-    groups: ArrayLike | None = None,
-    draws: int = DRAWS,
-    seed: int = RUN_SEED,
+    one: ArrayLike, other: ArrayLike, *, groups: ArrayLike | None = None, draws: int = DRAWS, seed: int = RUN_SEED
 ) -> RankTest:
     """Spearman's ρ and the share of orders that give at least as large a |ρ|.
 

@@ -16,15 +16,7 @@ from numpy.typing import ArrayLike
 
 from core.errors import InvalidInput
 from core.seeds import RUN_SEED
-from core.statistics.bootstrap import (
-    Interval,
-    acceleration,
-    bca_bounds,
-    expanded,
-    jackknife_medians,
-    too_few,
-    widened,
-)
+from core.statistics.bootstrap import Interval, acceleration, bca_bounds, expanded, jackknife_medians, too_few, widened
 from core.statistics.crossed_sources import crossed, first_of
 from core.statistics.drawn_sums import block_sums, blocks_of, but_one, drawn_counts, drawn_sums, draws_for
 from core.statistics.resamples import unit_medians, unit_totals

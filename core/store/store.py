@@ -313,11 +313,7 @@ class Store:
 
     @classmethod
     def open(
-        cls,
-        paths: Path | str | Iterable[Path | str],
-        *,
-        verdicts: pa.Table | None = None,
-        copies: Path | None = None,
+        cls, paths: Path | str | Iterable[Path | str], *, verdicts: pa.Table | None = None, copies: Path | None = None
     ) -> Self:
         """Open runs.
 
@@ -406,9 +402,7 @@ class Store:
         self.close()
 
     def _run(
-        self,
-        asked: Callable[[Opening], tuple[str, Params]],
-        fetch: Callable[[duckdb.DuckDBPyRelation], Any],
+        self, asked: Callable[[Opening], tuple[str, Params]], fetch: Callable[[duckdb.DuckDBPyRelation], Any]
     ) -> Any:
         opening = self._opening
         sql, params = asked(opening)
@@ -426,11 +420,7 @@ class Store:
             raise InvalidInput(f"the store cannot answer {sql!r}: {error}") from error
 
     def _answer(
-        self,
-        opening: Opening,
-        sql: str,
-        params: Params,
-        fetch: Callable[[duckdb.DuckDBPyRelation], Any],
+        self, opening: Opening, sql: str, params: Params, fetch: Callable[[duckdb.DuckDBPyRelation], Any]
     ) -> Any:
         with self._lock:  # making a cursor is not safe beside another thread's; using it is
             cursor = opening.connection.cursor()

@@ -10,7 +10,7 @@ from functools import partial
 import numpy as np
 import pandas as pd
 
-from core.analysis.effects import corpora, median_over, words
+from core.analysis.effects import IN_PERCENT, corpora, median_over, words
 from core.analysis.lacks import no_probe, several_corpora
 from core.analysis.memo import once
 from core.analysis.questions import families, papers
@@ -19,7 +19,6 @@ from core.analysis.questions.columns import (
     COUNT,
     EVALUATOR,
     FAMILY,
-    IN_PERCENT,
     PERCENT,
     SHIFTS,
     TESTS,

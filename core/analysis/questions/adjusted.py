@@ -5,18 +5,18 @@ Source: paper A, B.2.
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 
 import numpy as np
 import pandas as pd
 
-from core.analysis.effects import corpora, with_holm
+from core.analysis.effects import CELL, PLAIN, bounds, corpora, ends, with_holm
 from core.analysis.lacks import no_clean, no_column
-from core.analysis.questions.columns import CORPUS, COUNT, EVALUATOR, NOTE, PLAIN, in_order
+from core.analysis.questions.columns import CORPUS, COUNT, EVALUATOR, NOTE, in_order
 from core.analysis.questions.factor_tests import of_reference
-from core.analysis.questions.question import Column, Options, Question
+from core.analysis.questions.question import Column, Options, Question, bounded
 from core.analysis.table import ScoreTable, View
-from core.statistics.bootstrap import LEAST_N, Interval, too_few
+from core.statistics.bootstrap import LEAST_N, too_few
 from core.statistics.crossed_model import CrossedModel, Estimate, Joint, crossed_model
 from core.statistics.factors import LEAST_FREEDOM, LEAST_SOURCES, Balanced, balanced_mean
 from core.statistics.splines import spline_design
@@ -106,7 +106,7 @@ def _category(table: ScoreTable) -> Question:
             _LEVEL,
             COUNT,
             Column("value", "Mean [95 % CI]", digits=3, low="low", high="high"),
-            Column("adjusted", "Adjusted for coverage [95 % CI]", digits=3, low="adjusted_low", high="adjusted_high"),
+            bounded("adjusted", "Adjusted for coverage [95 % CI]", digits=3),
             _F,
             Column("p", "p", kind="p"),
             Column("adjusted_f", "F, adjusted", digits=1),
@@ -199,44 +199,16 @@ def _size_rows(view: View, options: Options) -> pd.DataFrame:
                     **head,
                     "level": f"{level} vs {middle}",
                     "n_items": items.counts[level],
-                    "value": own.value,
-                    "low": own.low,
-                    "high": own.high,
-                    "p": own.p,
+                    **asdict(own),
                     "tests": "bins",
-                    "freedom": own.freedom,
                     "note": said,
                 }
             )
         joint = _joint(found, np.eye(len(levels))[1:], items)
         records.append(
-            {
-                **head,
-                "level": EVERY,
-                "n_items": len(score),
-                "p": joint.p,
-                "tests": "",
-                "f": joint.f,
-                "df": joint.df,
-                "freedom": joint.freedom,
-                "note": found.note,
-            }
+            {**head, "level": EVERY, "n_items": len(score), **asdict(joint), "tests": "", "note": found.note}
         )
-    names = [
-        "evaluator",
-        "corpus",
-        "level",
-        "n_items",
-        "value",
-        "low",
-        "high",
-        "p",
-        "tests",
-        "f",
-        "df",
-        "freedom",
-        "note",
-    ]
+    names = [*CELL, "level", "n_items", *PLAIN, "p", "tests", "f", "df", "freedom", "note"]
     return with_holm(pd.DataFrame(records, columns=names).assign(test="Satterthwaite's t")).drop(columns="conflict")
 
 
@@ -258,14 +230,11 @@ def _category_rows(view: View, options: Options) -> pd.DataFrame:
         for record in _categories(score, items, {"evaluator": evaluator, "corpus": view.table.reference})
     ]
     names = [
-        "evaluator",
-        "corpus",
+        *CELL,
         "level",
         "n_items",
         *PLAIN,
-        "adjusted",
-        "adjusted_low",
-        "adjusted_high",
+        *bounds("adjusted"),
         "f",
         "p",
         "adjusted_f",
@@ -295,12 +264,8 @@ def _categories(score: np.ndarray, items: _Items, head: Mapping[str, object]) ->
             **head,
             "level": level,
             "n_items": items.counts[level],
-            "value": one.value,
-            "low": one.low,
-            "high": one.high,
-            "adjusted": other.value,
-            "adjusted_low": other.low,
-            "adjusted_high": other.high,
+            **dict(zip(PLAIN, (one.value, one.low, one.high), strict=True)),
+            **dict(zip(bounds("adjusted"), (other.value, other.low, other.high), strict=True)),
             "freedom": one.freedom,
             "adjusted_freedom": other.freedom,
             "note": few,
@@ -348,8 +313,8 @@ def _balanced() -> Question:
         Column("strata", "Strata", digits=0),
         Column("left_out", "Left out", digits=0, help="Strata of too few sources"),
         Column("items_left_out", "Items left out", digits=0),
-        Column("plain", "Mean [95 % CI]", digits=4, low="plain_low", high="plain_high"),
-        Column("balanced", "Balanced mean [95 % CI]", digits=4, low="balanced_low", high="balanced_high"),
+        bounded("plain", "Mean [95 % CI]", digits=4),
+        bounded("balanced", "Balanced mean [95 % CI]", digits=4),
         Column("value", "Balanced − mean [95 % CI]", digits=4, signed=True, low="low", high="high"),
         _REMARK,
     )
@@ -382,19 +347,14 @@ def _balanced_rows(view: View, options: Options) -> pd.DataFrame:
                 found = balanced_mean(score[keep], strata[keep], sources=sources)
                 records.append({"evaluator": evaluator, "corpus": corpus, "over": over, **_balance(found)})
     names = [
-        "evaluator",
-        "corpus",
+        *CELL,
         "over",
         "n_items",
         "strata",
         "left_out",
         "items_left_out",
-        "plain",
-        "plain_low",
-        "plain_high",
-        "balanced",
-        "balanced_low",
-        "balanced_high",
+        *bounds("plain"),
+        *bounds("balanced"),
         *PLAIN,
         "note",
     ]
@@ -402,19 +362,13 @@ def _balanced_rows(view: View, options: Options) -> pd.DataFrame:
 
 
 def _balance(found: Balanced) -> dict[str, object]:
-    def ends(name: str, interval: Interval) -> dict[str, float]:
-        return {name: interval.estimate, f"{name}_low": interval.low, f"{name}_high": interval.high}
-
-    difference = found.difference
     return {
         "n_items": found.plain.n,
         "strata": found.strata,
         "left_out": found.left_out,
         "items_left_out": found.items_left_out,
-        **ends("plain", found.plain),
-        **ends("balanced", found.balanced),
-        "value": difference.estimate,
-        "low": difference.low,
-        "high": difference.high,
-        "note": difference.note,
+        **ends(found.plain, bounds("plain")),
+        **ends(found.balanced, bounds("balanced")),
+        **ends(found.difference),
+        "note": found.difference.note,
     }

@@ -10,24 +10,13 @@ from functools import partial
 import numpy as np
 import pandas as pd
 
-from core.analysis.effects import corpora, median_over, words
+from core.analysis.comparisons import percent
+from core.analysis.effects import IN_PERCENT, PLAIN, bounds, corpora, median_over, words
 from core.analysis.lacks import no_probe
 from core.analysis.questions import papers
-from core.analysis.questions.columns import (
-    CORPUS,
-    COUNT,
-    EVALUATOR,
-    IN_PERCENT,
-    NOTE,
-    PERCENT,
-    PLAIN,
-    Dots,
-    axis_of,
-    cells,
-    power,
-)
+from core.analysis.questions.columns import CORPUS, COUNT, EVALUATOR, NOTE, PERCENT, Dots, axis_of, cells, power
 from core.analysis.questions.filters import NOTHING, UNMEASURED, USUAL, beside, filtered_moves
-from core.analysis.questions.question import Column, Drawing, Options, Question
+from core.analysis.questions.question import Column, Drawing, Options, Question, bounded
 from core.analysis.table import ScoreTable, View
 from core.analysis.verdicts import apart, too_few_for
 from core.statistics.arithmetic import row_medians
@@ -82,12 +71,10 @@ def of_compositing(table: ScoreTable) -> tuple[Question, ...]:
             help="Mean local variance inside the filled hole over that of its "
             "rim, median over the composites kept; 1: alike, below 1: flatter. A dash where no run measured it",
         ),
-        Column(
+        bounded(
             "apart",
             "Usual − this, points [95 % CI]",
             signed=True,
-            low="apart_low",
-            high="apart_high",
             help="Median over items of the item's % change as usual (a feathered edge, the hole filled by "
             "example) minus "
             "that of this row",
@@ -293,9 +280,7 @@ def of_filling(table: ScoreTable) -> tuple[Question, ...]:
         Column("value", "Filled − true, points [95 % CI]", signed=True, low="low", high="high"),
         Column("filled_size", "Filled, median |% change|"),
         Column("true_size", "True plate, median |% change|"),
-        Column(
-            "share", "Share of the filling, % [adjusted CI]", digits=1, signed=True, low="share_low", high="share_high"
-        ),
+        bounded("share", "Share of the filling, % [adjusted CI]", digits=1, signed=True),
         Column("said", "In words", kind="text"),
         power("The share that these items find"),
         NOTE,
@@ -360,14 +345,10 @@ _FILLED_COLUMNS = (
     "n_items",
     "filled",
     "true",
-    "value",
-    "low",
-    "high",
+    *PLAIN,
     "filled_size",
     "true_size",
-    "share",
-    "share_low",
-    "share_high",
+    *bounds("share"),
     "said",
     "power",
     "note",
@@ -395,9 +376,7 @@ def _filled_row(table: ScoreTable, filled: np.ndarray, true: np.ndarray, items: 
         "true": np.median(true[items]),
         "filled_size": np.median(one),
         "true_size": np.median(other),
-        "share": 100 * share.estimate,
-        "share_low": 100 * share.low,
-        "share_high": 100 * share.high,
+        **percent("share", share),
         "said": _share_said(share),
         "power": _share_untold(share, among(len(table.evaluators))),
         "note": apart.note or share.note,

@@ -14,12 +14,12 @@ import numpy as np
 import pandas as pd
 
 from core.analysis.effect_of_items import Effect, effect
-from core.analysis.effects import corpora, with_holm
+from core.analysis.effects import bounds, corpora, with_holm
 from core.analysis.lacks import left_out, no_clean
 from core.analysis.overview import further
 from core.analysis.preferences import LEAST_IMAGES, RHO, rank_correlations
 from core.analysis.questions.columns import ABSOLUTE, CORPUS, COUNT, EVALUATOR, FURTHER, NOTE, PERCENT, TESTS, Dots, how
-from core.analysis.questions.question import Column, Drawing, Options, Question
+from core.analysis.questions.question import Column, Drawing, Options, Question, bounded
 from core.analysis.table import ScoreTable, View
 from core.corpora.suites import TAU_B, TAU_C
 from core.evaluators.registry import CHECKPOINT
@@ -81,9 +81,9 @@ def _agreement() -> Question:
         Column("other", "and", kind="text"),
         CORPUS,
         COUNT,
-        Column("spearman", "Spearman’s ρ [95 % CI]", low="spearman_low", high="spearman_high"),
-        Column("kendall_b", "Kendall’s τ_b [95 % CI]", low="kendall_b_low", high="kendall_b_high"),
-        Column("kendall_c", "τ_c [95 % CI]", low="kendall_c_low", high="kendall_c_high"),
+        bounded("spearman", "Spearman’s ρ [95 % CI]"),
+        bounded("kendall_b", "Kendall’s τ_b [95 % CI]"),
+        bounded("kendall_c", "τ_c [95 % CI]"),
         Column("p", "p (τ = 0)", kind="p"),
         NOTE,
     )
@@ -185,9 +185,7 @@ _HALF_NAMES = (
     "corpus",
     "tests",
     "largest",
-    "further",
-    "further_low",
-    "further_high",
+    *bounds("further"),
     "than_null",
     "null_detectable",
 )

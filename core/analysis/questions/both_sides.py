@@ -149,13 +149,9 @@ def _dumbbell(drawing: Drawing, frame: pd.DataFrame, measure: str) -> Figure:
     for side, style_of in ((RIGHT, "scaled_right"), (WRONG, "scaled_wrong")):
         own = drawn.assign(side=side, value=drawn[style_of], low=math.nan, high=math.nan)
         parts.append(marks(own, label="drawn", series="side", panel=("evaluator", "corpus"), opens=drawing.opens))
-    return Figure(
-        drawing.id,
-        drawing.title,
-        drawing.note,
+    return drawing.drawn(
         pd.concat(parts, ignore_index=True),
         "mean, scaled to 0–1",
-        paper=drawing.paper,
         styles=SIDES,
         joined=True,
         overlay=True,

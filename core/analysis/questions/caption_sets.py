@@ -19,14 +19,14 @@ import numpy as np
 import pandas as pd
 
 from core.analysis.comparisons import DIRECTIONAL, RESPONSE, Capability, families, pairs, percent
-from core.analysis.effects import Group, corpora, effects, median_over, with_holm
+from core.analysis.effects import CELL, PLAIN, Group, bounds, corpora, effects, ends, median_over, with_holm
 from core.analysis.facts import facts_of
 from core.analysis.lacks import AUDIT, NOTHING, Lack, no_family_of
 from core.analysis.questions import papers
-from core.analysis.questions.columns import CORPUS, COUNT, EVALUATOR, NOTE, PERCENT, PLAIN, STANDARDISED, Dots, medians
+from core.analysis.questions.columns import CORPUS, COUNT, EVALUATOR, NOTE, PERCENT, STANDARDISED, Dots, medians
 from core.analysis.questions.comparison_columns import CORRECTED, under_its_caption
 from core.analysis.questions.directional import DEPTH, MADE, SECTION, needs
-from core.analysis.questions.question import Column, Drawing, Options, Question
+from core.analysis.questions.question import Column, Drawing, Options, Question, bounded
 from core.analysis.table import ScoreTable, View
 from core.analysis.verdicts import with_conflicts
 from core.probes.base import IDENTITY
@@ -36,12 +36,10 @@ from core.statistics.shares import share
 from core.statistics.shift_tests import paired_test
 from core.statistics.wording import counted
 
-RISES = Column(
+RISES = bounded(
     "rises",
     "Rises, % of items [95 % CI]",
     digits=0,
-    low="rises_low",
-    high="rises_high",
     help="Items whose score is strictly higher with the longer caption; an equal score is no rise",
 )
 
@@ -197,9 +195,7 @@ def _record(values: np.ndarray, items: np.ndarray, unit: float, sources: np.ndar
     test = paired_test(np.zeros(int(items.sum())), values[items], groups=groups)
     return {
         "n_items": found.n,
-        "value": found.estimate / size,
-        "low": found.low / size,
-        "high": found.high / size,
+        **ends(found, unit=size),
         "delta": found.estimate,
         "test": test.name,
         "p": test.p,
@@ -238,20 +234,7 @@ def with_pair(table: ScoreTable, tests: Iterable[Capability]) -> list[tuple[Capa
 
 BOTH_WAYS = "every comparison"
 
-_SET_COLUMNS = (
-    "evaluator",
-    "corpus",
-    "label",
-    "n_sets",
-    "n",
-    "share",
-    "low",
-    "high",
-    "each",
-    "each_low",
-    "each_high",
-    "note",
-)
+_SET_COLUMNS = (*CELL, "label", "n_sets", "n", "share", "low", "high", *bounds("each"), "note")
 
 
 def of_sets(table: ScoreTable) -> tuple[Question, ...]:
@@ -271,12 +254,10 @@ def of_sets(table: ScoreTable) -> tuple[Question, ...]:
             high="high",
             help="Every comparison of the set has the right side strictly above; Wilson’s interval over sets",
         ),
-        Column(
+        bounded(
             "each",
             "Comparisons right, % [95 % CI]",
             digits=1,
-            low="each_low",
-            high="each_high",
             help="The same comparisons one by one, for comparison; those of one set together",
         ),
         NOTE,
@@ -342,9 +323,7 @@ def _set_record(margin: np.ndarray, asked: np.ndarray, sources: np.ndarray) -> M
     return {
         "n_sets": found.n,
         "n": len(own),
-        "share": 100 * found.estimate,
-        "low": 100 * found.low,
-        "high": 100 * found.high,
+        **ends(found, ("share", "low", "high"), times=100),
         **percent("each", each),
         "note": f"no score for a comparison of {counted(left, 'set')}" if left else "",
     }

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from core.analysis.effects import ALL, COLUMNS, MEASURES, corpora
-from core.analysis.questions.question import Column, Drawing
+from core.analysis.effects import ALL, COLUMNS, MEASURES, PLAIN, Names, corpora
+from core.analysis.questions.question import Column, Drawing, bounded
 from core.analysis.table import View
 from core.analysis.verdicts import MOST_BEYOND, NO_CLAIM
 from core.charts.spec import Figure
@@ -47,14 +47,7 @@ PERCENT = Column(
     high="high",
     help="Median over items of an item's median change in percent of its baseline score, 95 % BCa bootstrap over items",
 )
-STANDARDISED = Column(
-    "standardised",
-    "Median Δ, SD [95 % CI]",
-    digits=3,
-    signed=True,
-    low="standardised_low",
-    high="standardised_high",
-)
+STANDARDISED = bounded("standardised", "Median Δ, SD [95 % CI]", digits=3, signed=True)
 ABSOLUTE = Column(
     "median_abs_percent",
     "Median |% change| [95 % CI]",
@@ -88,14 +81,14 @@ CLAIMED = (
 """What may be claimed of a shift, in words."""
 
 BEHIND = (
-    Column("beyond", "Edits beyond the margin, % [95 % CI]", digits=0, low="beyond_low", high="beyond_high",
+    bounded("beyond", "Edits beyond the margin, % [95 % CI]", digits=0,
            help="Share of the edits whose |% change| exceeds the margin, Wilson's interval, edits of one source "
            "together"),
-    Column("items_beyond", "Items beyond it, % [95 % CI]", digits=0, low="items_beyond_low", high="items_beyond_high",
+    bounded("items_beyond", "Items beyond it, % [95 % CI]", digits=0,
            help="Share of the items whose median over their edits does; not to be compared between families of "
            "different numbers of edits"),
     Column("still", "Items that do not change, %", digits=0),
-    Column("falls", "Of those that change, falling, % [95 % CI]", digits=0, low="falls_low", high="falls_high",
+    bounded("falls", "Of those that change, falling, % [95 % CI]", digits=0,
            help="Wilson's interval, items of one source together; 50: as many rise"),
     Column("mean_percent", "Mean score, % [95 % CI]", signed=True, low="mean_low", high="mean_high",
            help="Change of the mean score in percent of the mean before, Student's interval over sources"),
@@ -121,12 +114,10 @@ BEHIND = (
 """What stands behind the claims."""
 
 FURTHER = (
-    Column(
+    bounded(
         "further",
         "More than invisible edits, % [95 % CI]",
         digits=0,
-        low="further_low",
-        high="further_high",
         help="Of pairs of an edit and an invisible edit of the same item, those in which the first moves the "
         "score further, ties half; mean over items, items of one source together. 50: no further",
     ),
@@ -172,11 +163,6 @@ def how(tests: str) -> str:
     )
 
 
-Names = tuple[str, str, str]
-"""Columns of a value and of its interval's ends."""
-
-PLAIN: Names = ("value", "low", "high")
-IN_PERCENT: Names = COLUMNS["percent"]
 SIZES: Names = (ABSOLUTE.name, ABSOLUTE.low, ABSOLUTE.high)
 """Columns of how far items move, whichever way, with its interval; in percent."""
 
@@ -223,15 +209,11 @@ class Dots:
         data = marks(
             frame, label=label, series=series, panel=panel, values=self.values or COLUMNS[measure], opens=drawing.opens
         )
-        return Figure(
-            drawing.id,
-            drawing.title,
-            drawing.note,
+        return drawing.drawn(
             data,
             self.axis or axis_of(measure),
             kind="lines" if self.lines else "dots",
             free=self.free or raw,
-            paper=drawing.paper,
             unit=UNITS["percent" if self.values == SIZES else measure][0] if self.values in (None, SIZES) else "",
             span=around_zero(data) if self.even else (None, None),
             counts=not self.lines,
@@ -284,14 +266,10 @@ class Map:
         )
         said = [f"{value:{'+' if shifts else ''}.{digits}f}".replace("-", "−") for value in data["value"]]
         data = data.assign(text=[f"{each}{unit}\nn {n}" for each, n in zip(said, data["n"], strict=True)])
-        return Figure(
-            drawing.id,
-            drawing.title,
-            drawing.note,
+        return drawing.drawn(
             data,
             self.axis or axis_of(measure),
             kind="map",
-            paper=drawing.paper,
             unit=unit,
             diverging=shifts,
             order=() if self.order is None else tuple(map(str, self.order(frame))),

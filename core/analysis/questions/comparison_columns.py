@@ -6,36 +6,30 @@ import pandas as pd
 
 from core.analysis.beside import caption_of, every_caption
 from core.analysis.questions.columns import CORPUS, COUNT, NOTE
-from core.analysis.questions.question import Column, Options, Question
+from core.analysis.questions.question import Column, Options, Question, bounded
 from core.analysis.table import ScoreTable, View
 
 WHAT = Column("family", "What breaks", kind="text")
 PAIRS = Column("n", "n comparisons", digits=0, help="Right and wrong sides with both scores; an item may give several")
-FAILURE = Column(
+FAILURE = bounded(
     "failure",
     "Failures, % [95 % CI]",
     digits=1,
-    low="failure_low",
-    high="failure_high",
     help="Comparisons whose wrong side scores at least as high as the right one, ties among them; Wilson’s interval, "
     "comparisons of one source together",
 )
 TIED_SHARE = ("ties", "ties_low", "ties_high")
-TIES = Column(
+TIES = bounded(
     "ties",
     "Ties, % [95 % CI]",
     digits=1,
-    low="ties_low",
-    high="ties_high",
     help="Both sides score exactly the same; interval as that of the share beside it",
 )
-DROP = Column(
+DROP = bounded(
     "drop",
     "Drop of means, % [95 % CI]",
     digits=1,
     signed=True,
-    low="drop_low",
-    high="drop_high",
     help="Mean wrong score minus mean right one, in percent of the mean right one: the number of papers B and D. BCa "
     "bootstrap over items",
 )

@@ -9,9 +9,9 @@ import math
 import numpy as np
 import pandas as pd
 
-from core.analysis.effects import median_over, words
+from core.analysis.effects import PLAIN, median_over, words
 from core.analysis.lacks import Lack, no_family
-from core.analysis.questions.columns import CORPUS, COUNT, EVALUATOR, PLAIN, SAID, Dots, cells, power
+from core.analysis.questions.columns import CORPUS, COUNT, EVALUATOR, SAID, Dots, cells, power
 from core.analysis.questions.question import Column, Drawing, Options, Question
 from core.analysis.table import ScoreTable, View
 from core.analysis.verdicts import apart, at_odds, too_few_for

@@ -45,7 +45,7 @@ from core.analysis.questions.comparison_columns import (
     VERDICT,
     WHAT,
 )
-from core.analysis.questions.question import Column, Drawing, Options, Question
+from core.analysis.questions.question import Column, Drawing, Options, Question, bounded
 from core.analysis.refused_comparisons import refusals
 from core.analysis.selectivity import heat_map, hidden_best, lack, rivals
 from core.analysis.table import ScoreTable, View
@@ -144,14 +144,7 @@ def _matrix() -> Question:
         ),
         FAILURE,
         TIES,
-        Column(
-            "near",
-            "Near ties, % [95 % CI]",
-            digits=1,
-            low="near_low",
-            high="near_high",
-            help="Sides closer than τ; ties are among them",
-        ),
+        bounded("near", "Near ties, % [95 % CI]", digits=1, help="Sides closer than τ; ties are among them"),
         Column("tau", "τ", digits=4, help="1 % of the span of the family’s scores, on the evaluator’s own scale"),
         Column(
             "auroc",
@@ -315,10 +308,7 @@ def _matrix_figure(drawing: Drawing, frame: pd.DataFrame, measure: str) -> Figur
         hollow=[row["verdict"] in NO_CLAIM for row in kept],
         hover=[failure_said(row) for row in kept],
     )
-    return Figure(
-        drawing.id,
-        drawing.title,
-        drawing.note,
+    return drawing.drawn(
         data,
         "failures",
         kind="map",
@@ -388,13 +378,8 @@ def _of_axis(axis: str) -> Question:
         PAIRS,
         FAILURE,
         TIES,
-        Column(
-            "detection",
-            "Told from the right one, % [95 % CI]",
-            digits=1,
-            low="detection_low",
-            high="detection_high",
-            help="The wrong side scores strictly lower",
+        bounded(
+            "detection", "Told from the right one, % [95 % CI]", digits=1, help="The wrong side scores strictly lower"
         ),
         DROP,
         MEDIAN,
@@ -446,13 +431,4 @@ def _drops_figure(drawing: Drawing, frame: pd.DataFrame, measure: str) -> Figure
         values=("median_percent", "low", "high"),
         opens=drawing.opens,
     )
-    return Figure(
-        drawing.id,
-        drawing.title,
-        drawing.note,
-        data,
-        "median change of items",
-        paper=drawing.paper,
-        unit=" %",
-        counts=True,
-    )
+    return drawing.drawn(data, "median change of items", unit=" %", counts=True)

@@ -7,12 +7,12 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 
-from core.analysis.effects import Group, corpora, corrected, modifier_groups
+from core.analysis.effects import CELL, Group, bounds, corpora, corrected, modifier_groups
 from core.analysis.lacks import no_family
 from core.analysis.memo import once
 from core.analysis.questions.columns import CORPUS, COUNT, EVALUATOR, NOTE
 from core.analysis.questions.papers import shown
-from core.analysis.questions.question import Column, Options, Question
+from core.analysis.questions.question import Column, Options, Question, bounded
 from core.analysis.slices import PROBES
 from core.analysis.table import ScoreTable, View
 from core.statistics.bootstrap import LEAST_N, Interval, too_few, widened
@@ -220,13 +220,11 @@ def _notes(*tests: Omnibus) -> str:
     return "; ".join(dict.fromkeys(part for each in tests if each.note for part in each.note.split("; ")))
 
 
-BETA = Column(
+BETA = bounded(
     "beta",
     "β₁ [95 % CI]",
     digits=4,
     signed=True,
-    low="beta_low",
-    high="beta_high",
     help="Mean shift on the evaluator's own scale, image and category as random intercepts",
 )
 SPREADS = (
@@ -242,13 +240,10 @@ MIXED = (
     f"Fewer than {LEAST_N} items or sources have neither, nor spreads."
 )
 _MIXED_COLUMNS = (
-    "evaluator",
-    "corpus",
+    *CELL,
     "label",
     "n_items",
-    "beta",
-    "beta_low",
-    "beta_high",
+    *bounds("beta"),
     "beta_p",
     "beta_note",
     "item_sd",

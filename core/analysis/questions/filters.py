@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 
-from core.analysis.effects import median_over
+from core.analysis.effects import IN_PERCENT, ends, median_over
 from core.analysis.verdicts import apart as distance_said
 from core.errors import InvalidInput
 from core.statistics.bootstrap import Interval
@@ -71,9 +71,7 @@ def beside(
             "filter": other if way == other else f"{USUAL}-{other}",
             "q": 0.0,
             "cut_items": 0,
-            "median_percent": own.estimate,
-            "low": own.low,
-            "high": own.high,
+            **ends(own, IN_PERCENT),
             "n_items": own.n,
             "direction": direction(own, found[USUAL]),
             "overlaps": overlap(own, found[USUAL]),
@@ -129,9 +127,7 @@ def filtered_moves(
             "filter": name,
             "q": q,
             "cut_items": int((cut & ~np.isnan(percent)).sum()),
-            "median_percent": found.estimate,
-            "low": found.low,
-            "high": found.high,
+            **ends(found, IN_PERCENT),
             "n_items": found.n,
             "direction": direction(found, whole)
             if withheld or (cut & ~np.isnan(percent)).any() or name == "none"

@@ -37,12 +37,7 @@ LEAST = 2
 def questions(table: ScoreTable) -> tuple[Question, ...]:
     """One table with two figures: by language, and the mean over languages by edit."""
     id_, paper, figures = papers.LANGUAGES
-    columns = (
-        EVALUATOR,
-        CORPUS,
-        WHAT,
-        *OF_MEANS,
-    )
+    columns = (EVALUATOR, CORPUS, WHAT, *OF_MEANS)
     title = "Lexical edits in every language: how far they lower the score"
     drop = Dots(values=("drop", "drop_low", "drop_high"), axis="drop of means, %")
     drawings = (
@@ -141,9 +136,7 @@ def _means(views: Mapping[str, View], found: pd.DataFrame, *, known: bool) -> It
             "n_items": int(own["n_items"].max()),
             "mean_right": own["mean_right"].mean(),
             "mean_wrong": own["mean_wrong"].mean(),
-            "drop": 100 * drop.estimate,
-            "drop_low": 100 * drop.low,
-            "drop_high": 100 * drop.high,
+            **percent("drop", drop),
             **percent("failure", failure),
             "note": "; ".join(filter(None, (f"of {', '.join(sides)}", drop.note))),
         }

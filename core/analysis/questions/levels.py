@@ -8,7 +8,7 @@ import pandas as pd
 
 from core.analysis.beside import every_caption
 from core.analysis.comparisons import DIRECTIONAL, RESPONSE, Capability, comparison_rows, families, pairs, percent
-from core.analysis.effects import Group, corpora, effects, median_over
+from core.analysis.effects import CELL, Group, bounds, corpora, effects, ends, median_over
 from core.analysis.facts import fact, keys
 from core.analysis.lacks import no_family_of
 from core.analysis.memo import once
@@ -30,7 +30,7 @@ from core.analysis.questions.comparison_columns import (
     under_its_caption,
 )
 from core.analysis.questions.directional import DEPTH, MADE, SECTION, needs
-from core.analysis.questions.question import Column, Options, Question
+from core.analysis.questions.question import Column, Options, Question, bounded
 from core.analysis.table import ScoreTable, View
 from core.probes.base import FALSITY, IDENTITY
 from core.statistics.comparisons import MOST, orders, pairwise_orders
@@ -335,7 +335,7 @@ def _crossings() -> Question:
         COUNT,
         Column("share", "Broken scores higher, % [95 % CI]", digits=1, low="low", high="high"),
         TIES,
-        Column("value", "Median Δ, SD [95 % CI]", digits=3, signed=True, low="value_low", high="value_high"),
+        bounded("value", "Median Δ, SD [95 % CI]", digits=3, signed=True),
     )
 
     def compute(view: View, options: Options) -> pd.DataFrame:
@@ -363,21 +363,7 @@ def _crossings() -> Question:
     )
 
 
-_CROSSED = (
-    "evaluator",
-    "corpus",
-    "label",
-    "below",
-    "n_items",
-    "share",
-    "low",
-    "high",
-    *TIED_SHARE,
-    "value",
-    "value_low",
-    "value_high",
-    "note",
-)
+_CROSSED = (*CELL, "label", "below", "n_items", "share", "low", "high", *TIED_SHARE, *bounds("value"), "note")
 
 
 def _crossed(table: ScoreTable, moved: np.ndarray, kept: np.ndarray, unit: float) -> dict[str, object]:
@@ -386,13 +372,9 @@ def _crossed(table: ScoreTable, moved: np.ndarray, kept: np.ndarray, unit: float
     middle, size = median_over(moved, kept, table.sources), unit if unit > 0 else np.nan
     return {
         "n_items": found.n,
-        "share": 100 * found.estimate,
-        "low": 100 * found.low,
-        "high": 100 * found.high,
+        **ends(found, ("share", "low", "high"), times=100),
         **percent("ties", ties),
-        "value": middle.estimate / size,
-        "value_low": middle.low / size,
-        "value_high": middle.high / size,
+        **ends(middle, bounds("value"), unit=size),
         "note": middle.note,
     }
 

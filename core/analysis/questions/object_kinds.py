@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from core.analysis.effects import Group, corpora, effects, median_over, words
+from core.analysis.effects import PLAIN, Group, corpora, effects, median_over, words
 from core.analysis.lacks import NO_SHIFT, no_clean, no_column, no_family
 from core.analysis.questions import papers
 from core.analysis.questions.columns import (
@@ -22,7 +22,6 @@ from core.analysis.questions.columns import (
     EVALUATOR,
     FAMILY,
     PERCENT,
-    PLAIN,
     SHIFTS,
     TESTS,
     Dots,
@@ -249,20 +248,7 @@ def curve_figure(
             "n": frame["n_items"],
         }
     )
-    return Figure(
-        drawing.id,
-        drawing.title,
-        drawing.note,
-        data,
-        y,
-        kind="lines",
-        free=True,
-        unit=unit,
-        along=Axis(x),
-        bounds="band",
-        styles={},
-        paper=drawing.paper,
-    )
+    return drawing.drawn(data, y, kind="lines", free=True, unit=unit, along=Axis(x), bounds="band", styles={})
 
 
 def _map() -> Question:

@@ -18,7 +18,7 @@ import numpy as np
 import pandas as pd
 
 from core.analysis.comparisons import RESPONSE
-from core.analysis.effects import Group, effects, median_over, with_holm, words
+from core.analysis.effects import Group, bounds, effects, ends, median_over, with_holm, words
 from core.analysis.facts import fact
 from core.analysis.lacks import no_family, no_family_of
 from core.analysis.questions import papers
@@ -42,7 +42,7 @@ from core.analysis.questions.comparison_columns import CORRECTED, under_its_capt
 from core.analysis.questions.directional import MADE, SECTION
 from core.analysis.questions.factor_tests import of_reference
 from core.analysis.questions.object_kinds import CURVE, curve_figure, curves, curves_along
-from core.analysis.questions.question import Column, Drawing, Options, Question
+from core.analysis.questions.question import Column, Drawing, Options, Question, bounded
 from core.analysis.table import ScoreTable, View
 from core.analysis.verdicts import too_few_for, untold
 from core.charts.spec import Figure
@@ -156,7 +156,7 @@ def _map() -> Question:
         Column("distance", "Distance", kind="text"),
         COUNT,
         PERCENT,
-        Column("held", "Against its other places, points [95 % CI]", signed=True, low="held_low", high="held_high"),
+        bounded("held", "Against its other places, points [95 % CI]", signed=True),
         *TESTS,
     )
     return Question(
@@ -189,7 +189,7 @@ def _lean() -> Question:
         CORPUS,
         COUNT,
         Column("value", "To the right, points [95 % CI]", signed=True, low="low", high="high"),
-        Column("up", "Upwards, points [95 % CI]", signed=True, low="up_low", high="up_high"),
+        bounded("up", "Upwards, points [95 % CI]", signed=True),
         SAID,
         UNTOLD,
         NOTE,
@@ -250,9 +250,7 @@ def _leans(view: View, options: Options) -> pd.DataFrame:
         across, along = (median_over(each, items, view.table.sources) for each in (right, up))
         return {
             **words(across),
-            "up": along.estimate,
-            "up_low": along.low,
-            "up_high": along.high,
+            **ends(along, bounds("up")),
             "said": _said(across, along),
             "power": _untold(across, along),
         }

@@ -15,7 +15,7 @@ from core.analysis.effects import corpora
 from core.analysis.questions.columns import CORPUS, COUNT, EVALUATOR, NOTE
 from core.analysis.questions.comparison_columns import FAILURE, PAIRS, TIES, WHAT
 from core.analysis.questions.directional import DEPTH, SECTION, needs
-from core.analysis.questions.question import Column, Options, Question
+from core.analysis.questions.question import Column, Options, Question, bounded
 from core.analysis.table import ScoreTable, View
 from core.probes.words.caption_words import LANGUAGES, words
 from core.statistics.bootstrap import Interval
@@ -39,12 +39,10 @@ def questions(table: ScoreTable) -> tuple[Question, ...]:
             help="Mean over comparisons of the F1 of both captions’ sets of "
             "words, without case and punctuation; 1: the same words",
         ),
-        Column(
+        bounded(
             "same",
             "Same words, % [95 % CI]",
             digits=1,
-            low="same_low",
-            high="same_high",
             help="Both captions hold the same words, in another order or number; Wilson’s interval over sources",
         ),
         FAILURE,

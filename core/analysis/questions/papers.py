@@ -252,11 +252,7 @@ def subset(family: str, there: Container[str]) -> tuple[str, ...]:
     return inserted if any(name in there for name in inserted) else template
 
 
-SUBSET_LABELS: Mapping[str, str] = {
-    FLIP: "vertical flip",
-    "cultural": "cultural subset",
-    "economic": "economic subset",
-}
+SUBSET_LABELS: Mapping[str, str] = {FLIP: "vertical flip", "cultural": "cultural subset", "economic": "economic subset"}
 """What the subsets are called beside whole families."""
 
 

@@ -5,9 +5,11 @@ A page draws questions and a report writes them; neither computes anything of it
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 import pandas as pd
 
+from core.analysis.effects import bounds
 from core.analysis.slices import Slice
 from core.analysis.table import ScoreTable, View
 from core.analysis.verdicts import MARGIN
@@ -38,10 +40,7 @@ SECTIONS: Mapping[str, tuple[str, str]] = {
     "corpora": ("Corpora", "Does what holds on one corpus hold on the others?"),
     "summary": ("All", "What moves at all, do the evaluators order the items alike, and what was left out?"),
     "contrast": ("Contrast tests", "Does the score drop where the meaning breaks?"),
-    "selectivity": (
-        "Selectivity",
-        "Does a broken meaning cost more than a harmless edit?",
-    ),
+    "selectivity": ("Selectivity", "Does a broken meaning cost more than a harmless edit?"),
     "flips": ("Flips", "How often does an edit that should not matter invert a near tie?"),
     "calibration": ("Calibration", "How much of it does a calibration take away?"),
 }
@@ -73,6 +72,12 @@ class Column:
     to: str = ""
     kind: str = "number"
     help: str = ""
+
+
+def bounded(name: str, header: str, **told: Any) -> Column:
+    """A number with the ends of its interval beside it, as :func:`core.analysis.effects.bounds` names them."""
+    _, low, high = bounds(name)
+    return Column(name, header, low=low, high=high, **told)
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,6 +143,10 @@ class Drawing:
             measure: of :data:`core.analysis.effects.MEASURES`, where it shows shifts.
         """
         return self.make(self, frame, measure)
+
+    def drawn(self, frame: pd.DataFrame, axis: str, **look: Any) -> Figure:
+        """A figure under this drawing's own words; frame, axis and the rest are as of :class:`Figure`."""
+        return Figure(self.id, self.title, self.note, frame, axis, paper=self.paper, **look)
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,7 +15,7 @@ from core.analysis.memo import once
 from core.analysis.questions.columns import CORPUS, COUNT, EVALUATOR, NOTE, marks, one_a_line
 from core.analysis.questions.comparison_columns import WHAT
 from core.analysis.questions.directional import TEST, hidden, needs, rows
-from core.analysis.questions.question import Column, Drawing, Options, Question
+from core.analysis.questions.question import Column, Drawing, Options, Question, bounded
 from core.analysis.selectivity import EVERY, UNTOLD, VERIFIED_ONLY, beside_chance, headlines, lack
 from core.analysis.table import ScoreTable, View
 from core.analysis.verdicts import NO_CLAIM
@@ -70,26 +70,18 @@ def _headline() -> Question:
         Column("n_pairs", "n pairs", digits=0, help="Of a drop and a harm of one item"),
         Column("value", "Selectivity [95 % CI]", digits=3, low="low", high="high"),
         Column("chance", "By chance", digits=3, help="Were right and wrong sides exchanged at random within each item"),
-        Column("above", "Above chance [95 % CI]", digits=3, signed=True, low="above_low", high="above_high"),
+        bounded("above", "Above chance [95 % CI]", digits=3, signed=True),
         Column("pooled", "Over all items", digits=3, help="The same over drops and harms of any two items"),
-        Column(
+        bounded(
             "nuisance",
             "Nuisance, SD [95 % CI]",
             digits=3,
-            low="nuisance_low",
-            high="nuisance_high",
             help="Median over items of an item’s median harm, in standard deviations of the unedited scores",
         ),
-        Column(
-            "signal",
-            "Signal, SD [95 % CI]",
-            digits=3,
-            signed=True,
-            low="signal_low",
-            high="signal_high",
-            help="Median over items of an item’s median drop",
+        bounded(
+            "signal", "Signal, SD [95 % CI]", digits=3, signed=True, help="Median over items of an item’s median drop"
         ),
-        Column("ratio", "Signal to nuisance [95 % CI]", digits=2, low="ratio_low", high="ratio_high"),
+        bounded("ratio", "Signal to nuisance [95 % CI]", digits=2),
         Column("said", "Where the ratio says nothing", kind="text"),
         NOTE,
     )
@@ -129,10 +121,7 @@ def _dots(drawing: Drawing, frame: pd.DataFrame, measure: str) -> Figure:
     own = usual(frame)
     data = marks(own, label="evaluator", series="corpus", values=("value", "low", "high"))
     data = data.assign(panel=list(_panels(own)))  # no row of these lacks a value
-    return Figure(
-        drawing.id,
-        drawing.title,
-        drawing.note,
+    return drawing.drawn(
         data,
         "selectivity",
         span=(0.0, 1.0),
@@ -296,15 +285,8 @@ def _map_figure(drawing: Drawing, frame: pd.DataFrame, measure: str) -> Figure:
         opens=drawing.opens,
     )
     data = data.assign(text=[f"{row.value:.2f}\nn {row.n}" for row in data.itertuples()])
-    return Figure(
-        drawing.id,
-        drawing.title,
-        drawing.note,
-        data,
-        "selectivity",
-        kind="map",
-        span=(0.0, 1.0),
-        order=tuple(dict.fromkeys(map(str, frame["family"]))),
+    return drawing.drawn(
+        data, "selectivity", kind="map", span=(0.0, 1.0), order=tuple(dict.fromkeys(map(str, frame["family"])))
     )
 
 

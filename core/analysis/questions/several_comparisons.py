@@ -10,13 +10,13 @@ import pandas as pd
 
 from core.analysis.beside import caption_of, every_caption
 from core.analysis.comparisons import AUDIT, DIRECTIONAL, families, pairs, percent
-from core.analysis.effects import corpora, corrected, median_over
+from core.analysis.effects import corpora, corrected, ends, median_over
 from core.analysis.lacks import Lack
 from core.analysis.questions import papers
 from core.analysis.questions.columns import CORPUS, COUNT, EVALUATOR, NOTE, marks, medians
 from core.analysis.questions.comparison_columns import CORRECTED, DROP, FAILURE, HOW, MEDIAN, PAIRS, TIES, VERDICT, WHAT
 from core.analysis.questions.directional import DEPTH, MADE, SECTION, needs, rows
-from core.analysis.questions.question import Column, Drawing, Options, Question
+from core.analysis.questions.question import Column, Drawing, Options, Question, bounded
 from core.analysis.table import ScoreTable, View
 from core.analysis.verdicts import with_conflicts
 from core.charts.spec import Figure, Reference
@@ -60,38 +60,27 @@ def of_both_orders(table: ScoreTable) -> tuple[Question, ...]:
         Column("there_denied", "denied", digits=4),
         Column("absent_denied", "Absent, denied", digits=4, help=mean),
         Column("absent_affirmed", "affirmed", digits=4),
-        Column(
+        bounded(
             "there",
             "Right of what is there, % [95 % CI]",
             digits=1,
-            low="there_low",
-            high="there_high",
             help="The affirmation scores strictly above the denial",
         ),
-        Column(
+        bounded(
             "absent",
             "Right of what is absent, % [95 % CI]",
             digits=1,
-            low="absent_low",
-            high="absent_high",
             help="The denial scores strictly above the affirmation",
         ),
-        Column("both", "Both right, % [95 % CI]", digits=1, low="both_low", high="both_high"),
-        Column(
+        bounded("both", "Both right, % [95 % CI]", digits=1),
+        bounded(
             "affirms",
             "Affirms both, % [95 % CI]",
             digits=1,
-            low="affirms_low",
-            high="affirms_high",
             help="The affirmation scores above, whatever the picture shows",
         ),
-        Column(
-            "denies",
-            "Denies both, % [95 % CI]",
-            digits=1,
-            low="denies_low",
-            high="denies_high",
-            help="The denial scores above, whatever the picture shows",
+        bounded(
+            "denies", "Denies both, % [95 % CI]", digits=1, help="The denial scores above, whatever the picture shows"
         ),
         NOTE,
     )
@@ -207,16 +196,12 @@ def _figure(drawing: Drawing, frame: pd.DataFrame, measure: str) -> Figure:
         )
         for name, of in (("there", THERE), ("absent", ABSENT), ("both", BOTH))
     ]
-    return Figure(
-        drawing.id,
-        drawing.title,
-        drawing.note,
+    return drawing.drawn(
         pd.concat(parts, ignore_index=True),
         "right",
         unit=" %",
         span=(0.0, 100.0),
         counts=True,
-        paper=drawing.paper,
         references=(Reference(25.0, text="both, by two guesses"),),
     )
 
@@ -313,9 +298,7 @@ def _difference(table: ScoreTable, values: np.ndarray, items: np.ndarray, spread
     test = paired_test(np.zeros(int(items.sum())), values[items], groups=groups)
     return {
         "n_items": found.n,
-        "value": found.estimate / unit,
-        "low": found.low / unit,
-        "high": found.high / unit,
+        **ends(found, unit=unit),
         "delta": found.estimate,
         "test": test.name,
         "p": test.p,
@@ -330,16 +313,14 @@ def _hardest() -> Question:
         WHAT,
         COUNT,
         PAIRS,
-        Column("each", "Failures, mean over siblings, % [95 % CI]", digits=1, low="each_low", high="each_high"),
-        Column(
+        bounded("each", "Failures, mean over siblings, % [95 % CI]", digits=1),
+        bounded(
             "hardest",
             "Failures, hardest sibling, % [95 % CI]",
             digits=1,
-            low="hardest_low",
-            high="hardest_high",
             help="Any sibling of the item scores at least as high as the right caption",
         ),
-        Column("ties", "Ties with the hardest, % [95 % CI]", digits=1, low="ties_low", high="ties_high"),
+        bounded("ties", "Ties with the hardest, % [95 % CI]", digits=1),
         NOTE,
     )
     note = (
@@ -416,13 +397,8 @@ def of_rewards(table: ScoreTable) -> tuple[Question, ...]:
         PAIRS,
         FAILURE,
         TIES,
-        Column(
-            "beaten",
-            "Broken side strictly above, % [95 % CI]",
-            digits=1,
-            low="beaten_low",
-            high="beaten_high",
-            help="A reward would pay for the broken side",
+        bounded(
+            "beaten", "Broken side strictly above, % [95 % CI]", digits=1, help="A reward would pay for the broken side"
         ),
         DROP,
         MEDIAN,

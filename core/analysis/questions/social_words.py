@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import pandas as pd
 
-from core.analysis.effects import ALL, Group, corpora, effects
+from core.analysis.effects import ALL, CELL, Group, corpora, effects
 from core.analysis.lacks import Lack, left_out, no_family
 from core.analysis.questions.columns import CORPUS, COUNT, EVALUATOR, PERCENT, SHIFTS, TESTS, Dots, by_value, how, power
 from core.analysis.questions.comparison_columns import TIED_SHARE, TIES
@@ -50,8 +50,7 @@ _WHICH = (
     "“all” takes the corpora together."
 )
 _ORDERS = (
-    "evaluator",
-    "corpus",
+    *CELL,
     "family",
     "tagger",
     "pair",

@@ -13,7 +13,17 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from core.analysis.effects import Group, corpora, effects, family_groups, median_over, probe_groups
+from core.analysis.effects import (
+    CELL,
+    IN_PERCENT,
+    Group,
+    corpora,
+    effects,
+    ends,
+    family_groups,
+    median_over,
+    probe_groups,
+)
 from core.analysis.lacks import no_family, no_probe
 from core.analysis.memo import once
 from core.analysis.questions import families, papers
@@ -261,8 +271,7 @@ ALL_ITEMS, UNCUT = "all items", "without the items it cut"
 
 _CUT = "Rotations without the items whose object they cut"
 _CUT_COLUMNS = (
-    "evaluator",
-    "corpus",
+    *CELL,
     "edit",
     "label",
     "cut_items",
@@ -363,9 +372,7 @@ def _turned(view: View, options: Options) -> pd.DataFrame:
                             "cut_items": gone,
                             "least": least,
                             "n_items": found.n,
-                            "median_percent": found.estimate,
-                            "low": found.low,
-                            "high": found.high,
+                            **ends(found, IN_PERCENT),
                             "direction": direction(found, whole) if gone or name == ALL_ITEMS else NOTHING,
                             "overlaps": overlap(found, whole),
                             "power": untold(found, whole),

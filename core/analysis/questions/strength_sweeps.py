@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from core.analysis.comparisons import DIRECTIONAL, Capability, comparison_rows
-from core.analysis.effects import Group, effects
+from core.analysis.effects import CELL, Group, bounds, effects
 from core.analysis.facts import facts_of
 from core.analysis.lacks import AUDIT, NOTHING, Lack
 from core.analysis.memo import once
@@ -28,7 +28,7 @@ from core.analysis.questions.columns import (
 )
 from core.analysis.questions.comparison_columns import CORRECTED, DROP, FAILURE, HOW, MEDIAN, PAIRS, TIES, WHAT
 from core.analysis.questions.directional import MADE, SECTION, TEST, needs
-from core.analysis.questions.question import Column, Drawing, Options, Question
+from core.analysis.questions.question import Column, Drawing, Options, Question, bounded
 from core.analysis.table import ScoreTable, View
 from core.analysis.verdicts import HOLDS, MARGIN, SCATTERS, untold
 from core.charts.spec import Axis, Figure, Reference, Shade
@@ -46,12 +46,10 @@ def of_shifts(table: ScoreTable) -> tuple[Question, ...]:
 
 
 def _limits_of_all() -> Question:
-    crossing = Column(
+    crossing = bounded(
         "crossing",
         "Leaves the margin at [95 % CI]",
         digits=1,
-        low="crossing_low",
-        high="crossing_high",
         help="Where the line through the medians of |% change| meets the margin; the ends are where those of "
         "the intervals' upper and lower bounds do",
     )
@@ -197,20 +195,7 @@ def _limits(view: View, options: Options) -> pd.DataFrame:
     return pd.DataFrame(records, columns=[*_LIMIT])
 
 
-_LIMIT = (
-    "evaluator",
-    "corpus",
-    "family",
-    "of",
-    "crossing",
-    "crossing_low",
-    "crossing_high",
-    "within",
-    "beyond",
-    "n_items",
-    "said",
-    "power",
-)
+_LIMIT = (*CELL, "family", "of", *bounds("crossing"), "within", "beyond", "n_items", "said", "power")
 
 
 def _untold(last: pd.Series, margin: float) -> str:
@@ -249,10 +234,7 @@ def _curve(drawing: Drawing, frame: pd.DataFrame, measure: str, fact: str) -> Fi
     data = marks(frame, label="label", series="evaluator", panel=("corpus",), values=values, opens=drawing.opens)
     floor = float(frame["null_median"].max()) if frame["null_median"].notna().any() else 0.0
     what, unit = measured_in(fact)
-    return Figure(
-        drawing.id,
-        drawing.title,
-        drawing.note,
+    return drawing.drawn(
         data,
         "median |% change| of items",
         kind="lines",
@@ -372,13 +354,4 @@ def _curves(drawing: Drawing, frame: pd.DataFrame, measure: str) -> Figure:
         opens=drawing.opens,
     )
     named = ", ".join(dict.fromkeys(map(str, frame["of"])))
-    return Figure(
-        drawing.id,
-        drawing.title,
-        drawing.note,
-        data,
-        "median change of items",
-        kind="lines",
-        unit=" %",
-        along=Axis(named),
-    )
+    return drawing.drawn(data, "median change of items", kind="lines", unit=" %", along=Axis(named))

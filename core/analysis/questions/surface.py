@@ -11,13 +11,13 @@ from functools import partial
 import numpy as np
 import pandas as pd
 
-from core.analysis.effects import corpora, median_over, words
+from core.analysis.effects import PLAIN, corpora, ends, median_over, words
 from core.analysis.facts import fact, facts_of
 from core.analysis.lacks import no_family, no_probe
-from core.analysis.questions.columns import CORPUS, COUNT, EVALUATOR, NOTE, PLAIN, SAID, UNTOLD, Dots, cells
+from core.analysis.questions.columns import CORPUS, COUNT, EVALUATOR, NOTE, SAID, UNTOLD, Dots, cells
 from core.analysis.questions.factor_tests import of_reference
 from core.analysis.questions.object_kinds import CURVE, curve_figure, curves_along
-from core.analysis.questions.question import Column, Drawing, Options, Question
+from core.analysis.questions.question import Column, Drawing, Options, Question, bounded
 from core.analysis.table import ScoreTable, View
 from core.analysis.verdicts import TOO_FEW, too_few_for, untold
 from core.corpora.registry import READ, TEXT
@@ -111,9 +111,9 @@ def of_letters(table: ScoreTable) -> tuple[Question, ...]:
         CORPUS,
         Column("label", "Edit", kind="text"),
         Column("held_n", "n with text", digits=0, help="Items whose photograph holds legible text"),
-        Column("held", "With text, median % change [95 % CI]", signed=True, low="held_low", high="held_high"),
+        bounded("held", "With text, median % change [95 % CI]", signed=True),
         Column("bare_n", "n without", digits=0, help="Items in whose photograph no legible text was found"),
-        Column("bare", "Without, median % change [95 % CI]", signed=True, low="bare_low", high="bare_high"),
+        bounded("bare", "Without, median % change [95 % CI]", signed=True),
         Column("value", "With − without, points [95 % CI]", signed=True, low="low", high="high"),
         Column(
             "said", "In words", kind="text", help="Of % change with its sign: the interval of the difference against 0"
@@ -176,9 +176,7 @@ def _letter_row(
         **_letter_side("held", median_over(percent, held, sources)),
         **_letter_side("bare", median_over(percent, bare, sources)),
         "n_items": apart.n,
-        "value": apart.estimate,
-        "low": apart.low,
-        "high": apart.high,
+        **ends(apart),
         "said": _letters_said(apart),
         "power": untold(apart, unit="points") if _letters_said(apart) == OPEN else "",
         "note": apart.note,

@@ -16,11 +16,11 @@ import numpy as np
 import pandas as pd
 
 from core.analysis.effect_of_items import known_sizes
-from core.analysis.effects import corpora, family_groups
+from core.analysis.effects import bounds, corpora, ends, family_groups
 from core.analysis.lacks import NO_SHIFT, no_column
 from core.analysis.memo import once
 from core.analysis.questions.columns import CORPUS, COUNT, EVALUATOR, FAMILY, Dots
-from core.analysis.questions.question import Column, Drawing, Options, Question
+from core.analysis.questions.question import Column, Drawing, Options, Question, bounded
 from core.analysis.table import ScoreTable, View
 from core.analysis.verdicts import ALPHA
 from core.probes.titles import family_title
@@ -55,7 +55,7 @@ _COLUMNS = (
            "interval at a level at which those of all the cells looked at hold together at 95 %"),
     Column("n_cells", "Cells looked at", digits=0,
            help="Cells of this evaluator with an interval: what it is adjusted for"),
-    Column("whole", "Whole family [95 % CI]", low="whole_low", high="whole_high",
+    bounded("whole", "Whole family [95 % CI]",
            help="The same median over every item of the family, those of the cell among them"),
     Column("n_whole", "n of it", digits=0, help="Items of the whole family"),
     Column("note", "Remark", kind="text", help="Why a bound is degenerate"),
@@ -208,14 +208,10 @@ def _row(
         "category": cell.category,
         "coverage_bin": cell.coverage_bin,
         "n_items": found.n,
-        "median_abs_percent": found.estimate,
-        "abs_low": found.low,
-        "abs_high": found.high,
+        **ends(found, ("median_abs_percent", "abs_low", "abs_high")),
         "n_cells": n_cells,
         "level": level,
-        "whole": cell.whole.estimate,
-        "whole_low": cell.whole.low,
-        "whole_high": cell.whole.high,
+        **ends(cell.whole, bounds("whole")),
         "n_whole": cell.whole.n,
         "note": found.note,
     }

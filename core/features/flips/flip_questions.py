@@ -10,6 +10,7 @@ from dataclasses import replace
 import pandas as pd
 
 from core.analysis.beside import several_captions
+from core.analysis.effects import PLAIN
 from core.analysis.flip_cells import (
     EVIDENCE,
     IQR,
@@ -26,7 +27,7 @@ from core.analysis.flip_cells import (
 )
 from core.analysis.lacks import NO_SHIFT, Lack
 from core.analysis.memo import once
-from core.analysis.questions.columns import CORPUS, COUNT, EVALUATOR, FAMILY, NOTE, PLAIN, SAID, Dots, opening
+from core.analysis.questions.columns import CORPUS, COUNT, EVALUATOR, FAMILY, NOTE, SAID, Dots, opening
 from core.analysis.questions.papers import CONTRAST, CONTRASTS, THINGS_ONLY, Named, named_groups, without
 from core.analysis.questions.question import Column, Drawing, Options, Question
 from core.analysis.table import ScoreTable, View

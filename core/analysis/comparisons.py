@@ -106,9 +106,7 @@ def families(view: View, *, expectation: str = DIRECTIONAL, axis: str | None = N
     """Family -> the probes of an expectation that the slice keeps of it, controls aside; ordered by axis, then name.
 
     Args:
-        view: of the table of scores.
         expectation: DIRECTIONAL or RESPONSE.
-        axis: of this axis only.
     """
     found = view.table.of_expectation(expectation)
     kept = {name: view.probes(probes) for name, probes in found.items()}
@@ -157,7 +155,6 @@ def pairs(
 
     Args:
         view: whose items and scores are looked at.
-        evaluator: whose scores.
         probes: directional, of the table.
         known: leave out the comparisons whose wrong side is not known to be wrong.
         key, level: leave out the comparisons that do not tell this fact.
@@ -179,7 +176,6 @@ def comparison_rows(
     """What every test says of every evaluator in every corpus.
 
     Args:
-        view: of the table of scores.
         tests: a row each; those that are not shown have none, and count in Holm's correction.
         known: only comparisons whose wrong side is known to be wrong.
         drops: draw the intervals of the drops of means, which take most of the time; otherwise they are NaN.

@@ -108,7 +108,6 @@ def effect(
     """Summarise the changes of some items.
 
     Args:
-        changes: of every item.
         keep: which items, bool [N].
         spread: standard deviation of the evaluator's unedited scores.
         sources: number of each item's source, int [N]; None: every item is one of its own.
@@ -231,7 +230,6 @@ def known_sizes(changes: Changes, keep: np.ndarray) -> np.ndarray:
     """|% change| of some items, float64 [n], as :func:`effect` counts them: none is given where a baseline is negative.
 
     Args:
-        changes: of every item.
         keep: which items, bool [N].
     """
     return _known(changes, changes.size, keep)

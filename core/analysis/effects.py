@@ -100,7 +100,6 @@ def effects(
     """Effect of every group under every evaluator in every corpus.
 
     Args:
-        view: of the table of scores.
         groups: a row each; one without a probe here is left out, and so is one that is not shown.
         level: column of the items (``category``, ``coverage_bin``) whose values make rows of their own.
         pooled: add rows over the items of all corpora together, where there are several.
@@ -282,8 +281,6 @@ def family_groups(view: View, *, axis: str | None = None, controls: bool = True)
     The bare template caption is no family here: it is the caption that the others are made of.
 
     Args:
-        view: whose probes.
-        axis: of this axis only.
         controls: keep the families that hold nothing but controls (blur, null).
     """
     table, kept = view.table, view.families(axis=axis)
@@ -319,7 +316,6 @@ def modifier_groups(view: View, family: str, *, controls: bool = False, bare: bo
     the probe.
 
     Args:
-        view: whose probes.
         family: e.g. ``cultural``.
         controls: keep the neutral words, whose own baseline is the bare caption.
         bare: compare every word with the bare caption instead of the neutral one closest in length.

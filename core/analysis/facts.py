@@ -29,7 +29,6 @@ def may_be_true(table: ScoreTable, accepted: Collection[str] = ()) -> frozenset[
     """Families whose edit puts a word before a noun that the picture may support.
 
     Args:
-        table: of the scores.
         accepted: families both of whose versions people accept, of
         :func:`core.features.human.study_outcomes.accepted_by_people`.
     """
@@ -83,7 +82,6 @@ def fact(table: ScoreTable, key: str, probes: tuple[str, ...]) -> np.ndarray:
     """What some probes told of every item under one key.
 
     Args:
-        table: of the scores.
         key: e.g. ``falsity``, ``domain``.
         probes: names, all of the table.
 

@@ -76,7 +76,6 @@ def under_every_evaluator(store: Store, scope: Narrowed, pairs: pd.DataFrame, us
     """Return every shift of some pairs, whatever the slice: the same pair under every evaluator of its run.
 
     Args:
-        store: opened runs.
         scope: whose language and caption are looked at.
         pairs: has the columns PAIR.
         usual: :func:`scales` under every evaluator of the run; what it lacks is NaN.
@@ -301,8 +300,6 @@ def worst_failures(
     """The worst failures of one family under one evaluator, in the corpus in view.
 
     Args:
-        view: of the table of scores.
-        evaluator: whose scores.
         family: directional.
         known: leave out comparisons whose wrong side is not known to be wrong.
         limit: how many at most.

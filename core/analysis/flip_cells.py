@@ -136,7 +136,6 @@ def group_cells(view: View, groups: Sequence[tuple[Group, np.ndarray]]) -> tuple
     """The shifts of any groups of probes as cells, named by the groups' labels.
 
     Args:
-        view: of the table of scores.
         groups: each with the items that it is of, bool [N].
     """
     cells, floor = [], Group("null", _null_probes(view))

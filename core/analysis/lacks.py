@@ -63,7 +63,6 @@ def no_probe(table: ScoreTable, probes: Sequence[str], *, what: str, some: bool 
     """Why these scores lack one of some probes; empty where all are here.
 
     Args:
-        table: of the scope.
         probes: names that are needed.
         what: what they are together, e.g. "a vertical flip".
         some: whether one of them is enough.
@@ -122,7 +121,6 @@ def elsewhere(table: ScoreTable, rows: pd.DataFrame, what: str) -> Lack:
     What their own run has comes before what another one does: it is of other pictures.
 
     Args:
-        table: of the scope.
         rows: of the open probes (:attr:`ScoreTable.about`), one or more.
         what: they hold.
     """
@@ -147,7 +145,6 @@ def left_out(table: ScoreTable, column: str, names: Sequence[str] | None = None)
     """What is open outside the scope: rows of ``about["open"]`` with these names, or any that are not here.
 
     Args:
-        table: of the scope.
         column: ``probe``, ``family``, ``corpus`` or ``evaluator``.
         names: values of the column; None: those that the table does not have.
     """

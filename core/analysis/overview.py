@@ -104,7 +104,6 @@ def beside_null(view: View, rows: pd.DataFrame) -> pd.DataFrame:
     is larger than over an odd one, with nothing but noise in either.
 
     Args:
-        view: of the table of scores.
         rows: columns evaluator, corpus, axis, label (a family); one corpus a row. Where it has ``n_families``, each row
             was picked from so many, and its interval allows for that.
 
@@ -145,7 +144,6 @@ def further(
     """How often edits move a score more than invisible edits of the same item, with its interval, claim and power.
 
     Args:
-        view: of the table of scores.
         evaluator: whose invisible edits are meant.
         corpus: whose items count.
         shifts: Δ of every edit, float64 [k, N]; NaN where that is not known.
@@ -273,7 +271,6 @@ def fairness_card(view: View, *, families: pd.DataFrame | None = None, margin: f
     the draws of the same items it is the worst (:func:`core.statistics.factors.shares_of_largest`).
 
     Args:
-        view: of the table of scores.
         families: what :func:`family_contrasts` returned for it and the margin; None: worked out now.
         margin: equivalence margin in percent.
 
@@ -365,7 +362,6 @@ def card_risks(view: View, card: pd.DataFrame, *, gap: float = CARD_GAP) -> pd.D
     gap from which on it hardly ever does. Intervals allow for the picking of the family, as all on the card do.
 
     Args:
-        view: of the table of scores.
         card: what :func:`fairness_card` returned for it.
         gap: as a share of the span of the score's scale, and of the interquartile range of the evaluator's clean
         scores.
@@ -413,7 +409,6 @@ def worst_findings(
 
     Args:
         store: the runs that the view's table was read from.
-        view: of the table of scores.
         count: how many at most.
         families, margin: as for :func:`fairness_card`.
         least: items below which a family is no finding; LEAST_N or more.

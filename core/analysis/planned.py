@@ -132,7 +132,6 @@ def prior(
     of the families, then the one of most items.
 
     Args:
-        store: opened runs.
         evaluators: names, as runs have them.
         families: of the probes that are planned.
         corpus, subject: of the audit.
@@ -180,7 +179,6 @@ def planned(known: pd.DataFrame, *, evaluators: Sequence[str], families: Sequenc
         known: of :func:`prior`.
         evaluators: that are planned.
         families: likewise.
-        n: items.
     """
     columns = ("n_items", "n_run", "detectable", "needed")
     measured, whole, smallest, needed = (known[name].to_numpy(dtype=float) for name in columns)

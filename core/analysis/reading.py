@@ -209,7 +209,6 @@ def read_table(store: Store, scope: Narrowed | Scope | None = None) -> ScoreTabl
     """Read the scores of a scope.
 
     Args:
-        store: opened runs.
         scope: of :func:`core.analysis.scope.narrow`; what a reader chose is narrowed first.
 
     Raises:

@@ -118,7 +118,6 @@ def narrow(store: Store, scope: Scope | None = None) -> Narrowed:
     scores where any is open.
 
     Args:
-        store: opened runs.
         scope: what the reader chose; None: everything is usual.
 
     Raises:

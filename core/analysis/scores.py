@@ -226,7 +226,6 @@ class Scores:
         """Family -> its invariant probes, by name; a family of controls alone keeps them.
 
         Args:
-            axis: of this axis only.
             controls: keep the controls of every family.
         """
         found = self._families[controls]

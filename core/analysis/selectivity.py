@@ -72,7 +72,6 @@ def duels(view: View, evaluator: str) -> Duels:
 
     Args:
         view: of the table of scores, with both.
-        evaluator: whose scores.
     """
     table, wrongs, kept = view.table, _wrongs(view), harmless(view)
     edits = tuple(name for probes in kept.values() for name in probes)
@@ -153,7 +152,6 @@ def hidden_best(view: View, *, known: bool = True, bounds: bool = True) -> pd.Da
     """:func:`rivals` of :func:`heat_map`, without the intervals of the other cells: drawing those takes the time.
 
     Args:
-        view: of the table of scores.
         known: only comparisons that are known to break the meaning.
         bounds: draw the intervals of the rivals; otherwise they are NaN where they would have to be drawn.
     """

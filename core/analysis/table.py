@@ -95,7 +95,6 @@ class ScoreTable(Scores):
         """What some probes do to every item under one evaluator.
 
         Args:
-            evaluator: whose scores.
             probes: names; what an item counts is the median over them.
             against: BASELINE, or the name of the probe that each is compared with.
             where: which of their scores to look at, bool [k, N]; None: all.
@@ -330,7 +329,6 @@ class View:
         """Scores that the slice looks at by what they are, not by where they stand, bool [k, n]; None: all.
 
         Args:
-            evaluator: whose scores.
             probes: names.
             items: n of them.
         """

@@ -65,7 +65,6 @@ def plot(
     """Draw a figure, made whole: one trace a series and panel, nothing added afterwards.
 
     Args:
-        figure: to be drawn.
         clicks: marks carry what they open, and say so; elsewhere there is nothing to open.
         dark: a map's cells are for a dark page; every other colour holds on both.
         found: its panels, where they are known; None: they are arranged.
@@ -112,7 +111,6 @@ def page(figure: Figure, *, title: str = "", foot: str = "") -> bytes:
     """The figure as one self-contained page of HTML, on white, under a title.
 
     Args:
-        figure: to be drawn.
         title: in place of the figure's own.
         foot: what it is of, below.
     """

@@ -392,7 +392,6 @@ def drawing(figure: Figure, *, kind: str = "svg", row: float = ROW) -> bytes:
     """Draw one figure; the same data give the same bytes.
 
     Args:
-        figure: to be drawn.
         kind: ``svg``, ``pdf`` or ``png``.
         row: height of a label with one mark, in inches.
     """
@@ -432,7 +431,6 @@ def element(figure: Figure, *, row: float = ROW, drawn: bytes | None = None) -> 
     """The figure as an SVG element for a page, its ids made its own (two drawings share a page).
 
     Args:
-        figure: to be drawn.
         row: as of :func:`drawing`.
         drawn: its SVG, where that was drawn already.
     """

@@ -178,7 +178,6 @@ def beyond(table: ScoreTable, *, studies: Sequence[Study] = (), encode: Encode |
     """Make what the pages Human validation and Geometry show of a scope.
 
     Args:
-        table: the scores.
         studies: that are here; those of other runs are passed over.
         encode: asks an evaluator's text encoder; None: none is asked.
     """

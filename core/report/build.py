@@ -193,7 +193,6 @@ def build(
     """Make the tables that a scope allows, and name those that it does not.
 
     Args:
-        store: opened runs.
         scope: what the reader chose; None: everything is usual.
         whole: make every table; else those of the papers that the document shows, and those that its words need.
         figures: make the figure of every table that is made.

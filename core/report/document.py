@@ -277,7 +277,6 @@ def signature_of(table: ScoreTable, runs: Iterable[Run]) -> str:
     """Write the signature of the numbers that a table of scores gives.
 
     Args:
-        table: the scores.
         runs: that are open; those that the table is not of are passed over.
     """
     told = [run.manifest for run in runs if run.id in table.scope.run_ids]

@@ -65,7 +65,6 @@ def card_report(store: Store, scope: Narrowed | Scope | None = None, *, studies:
     """Write the fairness card as one HTML page for A4, light, without any outside resource.
 
     Args:
-        store: opened runs.
         scope: whose corpus in view is on the card; None: the usual one.
         studies: whose votes say which words people accept.
 

@@ -53,7 +53,6 @@ def html(report: Report, *, drawn: bytes | None = None) -> str:
     """Write the document: the words and the figure are seen at once, each table and the methods unfold.
 
     Args:
-        report: to be written.
         drawn: its figure as SVG, where that was drawn already.
     """
     parts = [f"<h1>{escape(report.title)}</h1>", *_opening(report.opening)]
@@ -180,7 +179,6 @@ def story_html(story: Telling, *, about: str = COLLECTED) -> str:
     """Write a story.
 
     Args:
-        story: as it is now.
         about: what its slides are, in a sentence.
 
     Returns:

@@ -114,7 +114,6 @@ def board_tables(found: Kept, evaluators: Collection[str], prints: Mapping[str, 
 
     Args:
         found: what is kept.
-        evaluators: of the report.
         prints: fingerprints of each in its runs; a leaderboard that was scored with another is told in the note.
     """
     made, frames = Boards(), dict[str, list[pd.DataFrame]]()
@@ -246,7 +245,6 @@ def measured_tables(table: ScoreTable, runs: Sequence[Run]) -> tuple[list[Table]
     """The table of every stored measurement of the reference corpus' run, or why there is none.
 
     Args:
-        table: the scores.
         runs: of the scope.
 
     Returns:
@@ -350,7 +348,6 @@ def suite_tables(results: Sequence[SuiteResult], evaluators: Collection[str]) ->
 
     Args:
         results: see :func:`core.features.suites.suite_result.stored`.
-        evaluators: of the report.
     """
     known = {*evaluators, *BY_WORDS}
     own = [

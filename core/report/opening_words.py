@@ -77,7 +77,6 @@ def opening(
     """Write the first page.
 
     Args:
-        table: the scores.
         answers: to NEEDED at least, where they could be asked, by id.
         studied: whether people judged pairs of these runs.
         words: families that :func:`core.analysis.facts.may_be_true`.

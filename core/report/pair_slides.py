@@ -131,7 +131,6 @@ def furthest(store: Store, scope: Narrowed, *, most: int, studies: Sequence[Stud
     Edits whose word may be true of the picture are no known failure, and stand here only where nothing else does.
 
     Args:
-        store: opened runs.
         scope: whose corpus in view is looked at.
         most: pairs.
         studies: whose votes say which words people accept.
@@ -152,7 +151,6 @@ def slides(
     """A slide for each pair, under every evaluator, with its pictures made again.
 
     Args:
-        store: opened runs.
         table: of one corpus, whose scope the pairs are of.
         pairs: :attr:`core.analysis.ranking.Ranking.pairs`.
         usual: :func:`core.analysis.failures.scales` of the table.
@@ -221,7 +219,6 @@ def cards(store: Store, scope: Narrowed) -> Telling:
     """One comparison of every directional family, each under its own caption, as C27 draws it.
 
     Args:
-        store: opened runs.
         scope: whose corpus in view is looked at.
     """
     seen, made, told = scope.only(), list[Slide](), set[str]()
@@ -238,7 +235,6 @@ def edited_caption(store: Store, table: ScoreTable) -> Table | Missing:
     """C6: one caption, and the same after each lexical edit, with the score of every evaluator.
 
     Args:
-        store: opened runs.
         table: whose caption, in the corpus that the others are held against.
 
     Returns:

@@ -227,7 +227,6 @@ def write(report: Report, folder: Path, *, formats: tuple[str, ...] = tuple(FORM
     """Write a report, its figure as the formats need it, every figure that it holds, and the data behind both.
 
     Args:
-        report: to be written.
         folder: made where it is not there; files of the same names are replaced.
         formats: of ``md``, ``html``, ``latex``.
 
@@ -355,7 +354,6 @@ def write_folder(
     was broken, ``examples.html``.
 
     Args:
-        store: opened runs.
         scope: whose scores.
         report: of the same scores.
         folder: made where it is not there.

@@ -47,9 +47,6 @@ class _Line:
 def story_pdf(story: Telling) -> bytes:
     """Write a story: a page with its title, then a page a slide, and further ones where its words need them.
 
-    Args:
-        story: as it is now.
-
     Returns:
         A PDF in the letters of DejaVu Sans; a letter that it lacks is a box. The same story gives the same bytes.
     """

@@ -62,7 +62,6 @@ def settings_of(suite: Suite, counts: Sequence[int] = (), draws: int | None = No
     """The settings that an evaluator with references is reported under.
 
     Args:
-        suite: as it was read.
         counts: how many references, one setting each; none: what the field compares the suite with.
         draws: of each; None: five where there are more references than are used, one otherwise.
 
@@ -160,7 +159,6 @@ def check_references(name: str, suite: Suite) -> None:
 
     Args:
         name: of what compares captions with references.
-        suite: as it was read.
 
     Raises:
         InvalidInput: saying what to choose instead.
@@ -273,7 +271,6 @@ def check_words(suite: Suite, name: str) -> None:
     """Refuse a suite that a metric of references cannot be held to.
 
     Args:
-        suite: as it was read.
         name: of :data:`core.evaluators.references.BY_WORDS`.
 
     Raises:

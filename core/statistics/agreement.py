@@ -129,8 +129,6 @@ def agreement(
             makes intervals :func:`core.statistics.bootstrap.widened`.
         ordinal: whether the answers are ordered (for α).
         level: confidence level.
-        resamples: bootstrap samples.
-        seed: of the draws.
 
     Raises:
         InvalidInput: for another shape, fewer than two answers, or counts that are no counts.
@@ -301,8 +299,6 @@ def weighted_kappa(
             two sources, [n, 2], the second makes the interval :func:`core.statistics.bootstrap.widened`.
         level: confidence level of the BCa interval over sources, which LEAST_CHANCE of them have; see
             :func:`agreement`.
-        resamples: bootstrap samples.
-        seed: of the draws.
 
     Raises:
         InvalidInput: if the shapes differ or an answer is not on the scale.

@@ -95,7 +95,6 @@ def two_orders(battles: Battles, *, level: float = 0.95, resamples: int = DRAWS,
         battles: at least one.
         level: confidence level in (0, 1).
         resamples: bootstrap samples of pictures.
-        seed: of the draws.
     """
     s, wins = battles.systems, battles.wins()
     whole = np.asarray(wins.sum(axis=0)).reshape(1, 2, s, s)
@@ -287,7 +286,6 @@ def length_controlled(
         groups: source of each item, shape [n]; None: each is one.
         level: confidence level in (0, 1).
         resamples: bootstrap samples of items.
-        seed: of the draws.
 
     Raises:
         InvalidInput: if the tables have different shapes, or something is missing.

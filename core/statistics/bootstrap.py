@@ -180,7 +180,6 @@ def bootstrap_medians(values: ArrayLike, *, resamples: int, seed: int | tuple[in
     Args:
         values: finite values, shape [n], n ≥ 1.
         resamples: number of medians.
-        seed: of the draws.
 
     Returns:
         float64 [resamples].
@@ -338,7 +337,6 @@ def source_medians(
         values: finite, float64 [n].
         sources: rank of each value's source, int [n], every rank from 0 to m - 1 there; m > 1.
         resamples: number of samples of m sources.
-        seed: of the draws.
 
     Returns:
         float64 [resamples] and [m].

@@ -88,7 +88,6 @@ def drawn_counts(
     Args:
         sources: number of sources.
         resamples: samples in all.
-        seed: of the draws.
         each: numbers that a sample is spread over where there are more of them than sources; bounds the parts.
     """
     part = max(1, _HELD // max(sources, each or 0, 1))

@@ -416,7 +416,6 @@ def shares_of_largest(values: np.ndarray, *, groups: np.ndarray | None = None, s
     Args:
         values: a row each, of the same items, float64 [m, n]; NaN are left out of their row.
         groups: source of each item, [n]: those of one source are drawn together. None: each is one of its own.
-        seed: of the draws.
 
     Returns:
         float64 [m], which sum to 1: of equal largest ones each has its part. NaN below LEAST_N items or sources, and

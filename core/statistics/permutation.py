@@ -66,7 +66,6 @@ def rank_test(
         groups: group of each point, shape [n]; None: all are of one. A group of one point says nothing, and is not
             counted.
         draws: orders drawn above EXACT_MOST points; the observed order counts as one more, so p is never 0.
-        seed: of the draws.
 
     Raises:
         InvalidInput: if the shapes differ or a value is infinite.

@@ -345,8 +345,6 @@ def spearman_bands(
         lambdas: strengths, l of them.
         level: confidence level in (0, 1).
         sources: number of each item's source, int [n]: items of one source are drawn together; None: each is its own.
-        resamples: bootstrap samples.
-        seed: seed of the draws.
 
     Returns:
         By H: lower and upper bound, float64 [l] each; NaN where fewer than LEAST_N items or sources are whole, where a

@@ -42,7 +42,6 @@ def mean_bca(
             sources, [n, 2], the second makes the interval :func:`core.statistics.bootstrap.widened`.
         level: confidence level in (0, 1).
         resamples: number of draws; None: RESAMPLES, or FEWER of more than MANY sources.
-        seed: of the draws.
 
     Returns:
         ``n`` counts values. Below LEAST_N values or sources, and of equal values: no interval, and a note.

@@ -21,11 +21,8 @@ def sample_counts(
     """How often each of n values is in each sample, int16 [resamples, n].
 
     Args:
-        n: number of values.
-        resamples: number of samples.
         sources: number of the source of each value, int [n]: values of one source are in a sample together. None: each
             is one of its own.
-        seed: of the draws.
     """
     if sources is None or n == 0:
         return _drawn(n, resamples, seed)
@@ -193,7 +190,6 @@ def ranks_of(groups: ArrayLike | None, n: int) -> np.ndarray | None:
 
     Args:
         groups: name or number of each value's source, shape [n]; None: each is one. Of two sources, [n, 2], the first.
-        n: number of values.
 
     Raises:
         InvalidInput: if the numbers differ.

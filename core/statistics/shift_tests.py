@@ -358,7 +358,6 @@ def median_differences(
             together, at a level :func:`core.statistics.bootstrap.expanded` for the smaller number of sources. None:
             every value is one of its own. Where both name two sources, the second makes it longer.
         resamples: number of bootstrap differences.
-        seed: seed of the draws.
 
     Returns:
         median(one) - median(other), n the values of both. Fewer than LEAST_N values or sources on a side: no bounds,

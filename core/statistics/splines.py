@@ -62,7 +62,6 @@ def spline_curves(
             point is one of its own.
         points: places at which a curve is evaluated, evenly from the smallest x to the largest.
         level: of the band.
-        seed: of the draws.
 
     Returns:
         For each y the columns x, y, low, high, n (values behind the curve). Empty where there are fewer than KNOTS

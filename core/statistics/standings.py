@@ -98,7 +98,6 @@ def standings(
         groups: source of each item, shape [n]: items of one source are drawn together. None: each is one.
         level: confidence level in (0, 1).
         resamples: number of samples for the ranks; None: RESAMPLES, or FEWER of more than MANY sources.
-        seed: of the draws.
 
     Raises:
         InvalidInput: if there is no item or no system, or a score is missing.
@@ -296,8 +295,6 @@ def swap(
         before: scores of both systems on n unedited items, float64 [n, 2]; higher is better.
         after: the same under the edit; an item with a NaN on either side is left out.
         groups: source of each item, shape [n]; None: each is one.
-        resamples: number of samples.
-        seed: of the draws.
 
     Raises:
         InvalidInput: if the shapes differ.
@@ -359,7 +356,6 @@ def order_agreement(
         groups: source of each item, shape [n]; None: each is one.
         level: confidence level in (0, 1).
         resamples: bootstrap samples; both metrics are read on the same ones.
-        seed: of the draws.
 
     Raises:
         InvalidInput: if the shapes differ.

@@ -25,7 +25,6 @@ def summed_intervals(
         score: makes float64 [..., k] of sums [..., c].
         groups: source of each caption, shape [n]: those of one source are drawn together. None: each is one.
         level: confidence level in (0, 1).
-        seed: of the draws.
 
     Returns:
         k intervals.

@@ -12,7 +12,7 @@ import pandas as pd
 
 from core.analysis.effects import CELL, PLAIN, bounds, corpora, ends, with_holm
 from core.analysis.lacks import no_clean, no_column
-from core.analysis.questions.columns import CORPUS, COUNT, EVALUATOR, NOTE, in_order
+from core.analysis.questions.columns import COUNT, HEAD, NOTE, in_order
 from core.analysis.questions.factor_tests import of_reference
 from core.analysis.questions.question import Column, Options, Question, bounded
 from core.analysis.table import ScoreTable, View
@@ -70,8 +70,7 @@ def _size(table: ScoreTable) -> Question:
         f"that of {MIDDLE} % (without an item there: of the bin with the most). {_TESTED} p (Holm) over the bins of an "
         f"evaluator.{of_reference(table)}",
         (
-            EVALUATOR,
-            CORPUS,
+            *HEAD,
             _LEVEL,
             COUNT,
             Column("value", "Difference [95 % CI]", digits=4, signed=True, low="low", high="high"),
@@ -101,8 +100,7 @@ def _category(table: ScoreTable) -> Question:
         "cubic spline of five knots; adjusted: a category's mean with the corpus' mean spline, so that none gains by "
         f"the size of its objects. Joint: that no category differs, before and after. {_TESTED}{of_reference(table)}",
         (
-            EVALUATOR,
-            CORPUS,
+            *HEAD,
             _LEVEL,
             COUNT,
             Column("value", "Mean [95 % CI]", digits=3, low="low", high="high"),
@@ -306,8 +304,7 @@ def _balanced() -> Question:
         "difference is not 0, what a corpus happens to hold is part of its mean."
     )
     columns = (
-        EVALUATOR,
-        CORPUS,
+        *HEAD,
         Column("over", "Balanced over", kind="text"),
         COUNT,
         Column("strata", "Strata", digits=0),

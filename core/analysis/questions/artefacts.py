@@ -14,7 +14,7 @@ from core.analysis.comparisons import percent
 from core.analysis.effects import IN_PERCENT, PLAIN, bounds, corpora, median_over, words
 from core.analysis.lacks import no_probe
 from core.analysis.questions import papers
-from core.analysis.questions.columns import CORPUS, COUNT, EVALUATOR, NOTE, PERCENT, Dots, axis_of, cells, power
+from core.analysis.questions.columns import COUNT, HEAD, NOTE, PERCENT, Dots, axis_of, cells, power
 from core.analysis.questions.filters import NOTHING, UNMEASURED, USUAL, beside, filtered_moves
 from core.analysis.questions.question import Column, Drawing, Options, Question, bounded
 from core.analysis.table import ScoreTable, View
@@ -42,8 +42,7 @@ _KEPT = (
 def of_compositing(table: ScoreTable) -> tuple[Question, ...]:
     """The paper's table 2."""
     columns = (
-        EVALUATOR,
-        CORPUS,
+        *HEAD,
         Column("label", "Composites", kind="text"),
         Column("retained", "Kept %", digits=0, help=_KEPT),
         COUNT,
@@ -272,8 +271,7 @@ _FILLED_NOTE = (
 def of_filling(table: ScoreTable) -> tuple[Question, ...]:
     """The share of the filling, where both plates were audited."""
     columns = (
-        EVALUATOR,
-        CORPUS,
+        *HEAD,
         COUNT,
         Column("filled", "Filled, median % change", signed=True),
         Column("true", "True plate, median % change", signed=True),

@@ -268,7 +268,6 @@ def halves(view: View, *, margin: float) -> pd.DataFrame:
     """A row for every pair of twins of a view; see _HALF_NOTE.
 
     Args:
-        view: of the table of scores.
         margin: equivalence margin in percent.
     """
     records: list[dict[str, object]] = []

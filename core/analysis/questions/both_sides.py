@@ -16,7 +16,7 @@ from core.analysis.effects import corpora
 from core.analysis.memo import once
 from core.analysis.questions import papers
 from core.analysis.questions.caption_sets import WHOLE, with_pair
-from core.analysis.questions.columns import CORPUS, COUNT, EVALUATOR, NOTE, joined, marks
+from core.analysis.questions.columns import CORPUS, COUNT, HEAD, NOTE, joined, marks
 from core.analysis.questions.comparison_columns import DROP, HOW, PAIRS, WHAT
 from core.analysis.questions.directional import DEPTH, SECTION, TEST, named_axes, needs, numbers_of, rows
 from core.analysis.questions.question import Column, Drawing, Options, Question
@@ -47,8 +47,7 @@ def of_scores(table: ScoreTable) -> tuple[Question, ...]:
 def _means() -> Question:
     id_, paper = papers.MEANS
     columns = (
-        EVALUATOR,
-        CORPUS,
+        *HEAD,
         WHAT,
         OF,
         COUNT,
@@ -85,8 +84,7 @@ def _means() -> Question:
 def _margins() -> Question:
     id_, paper = papers.MARGINS
     columns = (
-        EVALUATOR,
-        CORPUS,
+        *HEAD,
         WHAT,
         OF,
         COUNT,
@@ -131,7 +129,6 @@ def _kinds(view: View, others: set[tuple[str, ...]]) -> list[Capability]:
     """Each kind of wrong side of the families that hold several: a probe each, or what one probe tells.
 
     Args:
-        view: of the table.
         others: probes of the comparisons that have a row already.
     """
     probes = [
@@ -165,7 +162,6 @@ def dumbbell(rows: pd.DataFrame, family: str) -> Figure:
 
     Args:
         rows: of the family, as :func:`core.analysis.comparisons.comparison_rows` gives them.
-        family: its name.
     """
     parts = []
     for side, column in ((RIGHT, "scaled_right"), (WRONG, "scaled_wrong")):

@@ -23,7 +23,7 @@ from core.analysis.effects import CELL, PLAIN, Group, bounds, corpora, effects, 
 from core.analysis.facts import facts_of
 from core.analysis.lacks import AUDIT, NOTHING, Lack, no_family_of
 from core.analysis.questions import papers
-from core.analysis.questions.columns import CORPUS, COUNT, EVALUATOR, NOTE, PERCENT, STANDARDISED, Dots, medians
+from core.analysis.questions.columns import COUNT, HEAD, NOTE, PERCENT, STANDARDISED, Dots, medians
 from core.analysis.questions.comparison_columns import CORRECTED, under_its_caption
 from core.analysis.questions.directional import DEPTH, MADE, SECTION, needs
 from core.analysis.questions.question import Column, Drawing, Options, Question, bounded
@@ -46,17 +46,7 @@ RISES = bounded(
 
 def of_nested(table: ScoreTable) -> tuple[Question, ...]:
     """The answer to every step."""
-    columns = (
-        EVALUATOR,
-        CORPUS,
-        Column("label", "Step", kind="text"),
-        COUNT,
-        PERCENT,
-        STANDARDISED,
-        RISES,
-        *CORRECTED,
-        NOTE,
-    )
+    columns = (*HEAD, Column("label", "Step", kind="text"), COUNT, PERCENT, STANDARDISED, RISES, *CORRECTED, NOTE)
     note = (
         "Both captions are true and the longer one begins with the words of the shorter, so that no answer is a "
         "failure: the change of each item from the step before (nested:share from the template), its median over items "
@@ -126,7 +116,7 @@ _COLUMNS = ("evaluator", "corpus", "label", "tests", "n_items", "value", "low", 
 def questions(table: ScoreTable) -> tuple[Question, ...]:
     """The 2 × 2."""
     id_, paper = papers.QUADRUPLE
-    columns = (EVALUATOR, CORPUS, Column("label", "Effect", kind="text"), COUNT, *medians(""), *CORRECTED, NOTE)
+    columns = (*HEAD, Column("label", "Effect", kind="text"), COUNT, *medians(""), *CORRECTED, NOTE)
     title = "Prototype or detail: what changes the score?"
     read = "The prototype effect must be 0; a wrong detail must cost, right of the line."
     make = Dots("label", values=PLAIN, axis="median, SD of the unedited scores")
@@ -214,7 +204,6 @@ def with_pair(table: ScoreTable, tests: Iterable[Capability]) -> list[tuple[Capa
     """Each test with the words for the comparisons that it holds, after the adversary alone where it holds others too.
 
     Args:
-        table: of the scores.
         tests: capabilities of whole families, or of parts of them.
 
     Returns:
@@ -241,8 +230,7 @@ def of_sets(table: ScoreTable) -> tuple[Question, ...]:
     """One table: shares of sets that are right as a whole."""
     id_, paper = papers.SETS
     columns = (
-        EVALUATOR,
-        CORPUS,
+        *HEAD,
         Column("label", "Right in", kind="text"),
         Column("n_sets", "n sets", digits=0),
         Column("n", "n comparisons", digits=0),

@@ -17,6 +17,9 @@ from core.corpora.schema import COVERAGE_BINS
 from core.statistics.bootstrap import LEAST_N
 
 EVALUATOR, CORPUS = Column("evaluator", "Metric", kind="text"), Column("corpus", "Corpus", kind="text")
+HEAD = (EVALUATOR, CORPUS)
+"""First columns of nearly every table."""
+
 FAMILY = Column("family", "Family", kind="text")
 NOTE, SAID = Column("note", "Remark", kind="text"), Column("said", "In words", kind="text")
 
@@ -394,7 +397,6 @@ def cells(
     """A row of every evaluator and corpus of a view with an item that has every value.
 
     Args:
-        view: of the table of scores.
         names: columns behind evaluator and corpus.
         values: of an evaluator, each of every item, float64 [N]; NaN where an item has none.
         row: columns of these values, each an argument, and of the items that have all of them, bool [N].

@@ -11,7 +11,7 @@ import pandas as pd
 
 from core.analysis.effects import PLAIN, median_over, words
 from core.analysis.lacks import Lack, no_family
-from core.analysis.questions.columns import CORPUS, COUNT, EVALUATOR, SAID, Dots, cells, power
+from core.analysis.questions.columns import COUNT, HEAD, SAID, Dots, cells, power
 from core.analysis.questions.question import Column, Drawing, Options, Question
 from core.analysis.table import ScoreTable, View
 from core.analysis.verdicts import apart, at_odds, too_few_for
@@ -41,8 +41,7 @@ _TITLE = "Blur control: does the object's place change the score more than lost 
 def questions(table: ScoreTable) -> tuple[Question, ...]:
     """The control, where both families were audited."""
     columns = (
-        EVALUATOR,
-        CORPUS,
+        *HEAD,
         COUNT,
         Column("moved", "Repositioning, median |% change|"),
         Column("blurred", "Blur, median |% change|"),

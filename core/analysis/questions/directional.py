@@ -29,7 +29,7 @@ from core.analysis.facts import keyed, looked_up
 from core.analysis.lacks import NOTHING, Lack, elsewhere
 from core.analysis.memo import once
 from core.analysis.questions import papers
-from core.analysis.questions.columns import CORPUS, COUNT, EVALUATOR, NOTE, marks
+from core.analysis.questions.columns import COUNT, HEAD, NOTE, marks
 from core.analysis.questions.comparison_columns import (
     AS_IF,
     CAPTION,
@@ -122,8 +122,7 @@ def hidden(view: View, known: bool = True) -> pd.DataFrame:
 
 def _matrix() -> Question:
     columns = (
-        EVALUATOR,
-        CORPUS,
+        *HEAD,
         Column("section", "Section", kind="text"),
         CAPTION,
         Column("axis", "Axis", kind="text"),
@@ -209,7 +208,6 @@ def matrix(view: View, options: Options, *, depth: Depth = "whole") -> pd.DataFr
     A family that the scope's caption has too is that one; section by section, the scope's caption first.
 
     Args:
-        view: of the table of scores.
         options: whether only verified comparisons count.
         depth: how much is told of each; what is told is the same in each depth.
     """
@@ -354,7 +352,7 @@ def failure_said(row: Mapping[str, Any]) -> str:
 
 def _together() -> Question:
     axis, id_, paper = papers.TOGETHER
-    columns = (EVALUATOR, CORPUS, *OF_MEANS)
+    columns = (*HEAD, *OF_MEANS)
 
     def compute(view: View, options: Options) -> pd.DataFrame:
         probes = tuple(name for own in families(view, axis=axis).values() for name in own)
@@ -371,8 +369,7 @@ def _together() -> Question:
 def _of_axis(axis: str) -> Question:
     numbers = numbers_of(axis)
     columns = (
-        EVALUATOR,
-        CORPUS,
+        *HEAD,
         WHAT,
         COUNT,
         PAIRS,

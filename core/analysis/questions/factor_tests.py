@@ -10,7 +10,7 @@ import pandas as pd
 from core.analysis.effects import CELL, Group, bounds, corpora, corrected, modifier_groups
 from core.analysis.lacks import no_family
 from core.analysis.memo import once
-from core.analysis.questions.columns import CORPUS, COUNT, EVALUATOR, NOTE
+from core.analysis.questions.columns import COUNT, HEAD, NOTE
 from core.analysis.questions.papers import shown
 from core.analysis.questions.question import Column, Options, Question, bounded
 from core.analysis.slices import PROBES
@@ -28,8 +28,7 @@ HOW = (
     "at a level, by the mean over its items there. δ: Cliff's, of items, of the pair furthest apart."
 )
 COLUMNS = (
-    EVALUATOR,
-    CORPUS,
+    *HEAD,
     Column("levels", "Levels", digits=0),
     Column("n", "n values", digits=0, help="Or sources"),
     Column("h", "H", digits=1),
@@ -43,8 +42,7 @@ COLUMNS = (
     NOTE,
 )
 PAIR_COLUMNS = (
-    EVALUATOR,
-    CORPUS,
+    *HEAD,
     Column("a", "A", kind="text"),
     Column("b", "B", kind="text"),
     Column("test", "Test", kind="text"),
@@ -256,7 +254,6 @@ def betas(view: View, groups: Sequence[Group], corpus: str, *, family: str = "")
     """β₁ of every group under every evaluator.
 
     Args:
-        view: of the table of scores.
         groups: a model each.
         corpus: whose items, or ALL.
         family: of words that may be said of some items only; empty for all items.
@@ -316,7 +313,6 @@ def of_words(table: ScoreTable, family: str, said: str) -> Question:
     """The mixed model of every word of a family against its neutral caption.
 
     Args:
-        table: of the scope.
         family: e.g. ``cultural``.
         said: the family in words.
     """
@@ -339,8 +335,7 @@ def of_words(table: ScoreTable, family: str, said: str) -> Question:
         f"{MIXED} A word's rows are the scores with it and those of its baseline: the neutral caption closest in "
         f"length, unless the bare caption is chosen. p (Holm) over {tests} of an evaluator.{of_reference(table)}",
         (
-            EVALUATOR,
-            CORPUS,
+            *HEAD,
             Column("label", "Word", kind="text"),
             COUNT,
             BETA,

@@ -15,10 +15,10 @@ from core.analysis.questions.columns import (
     ABSOLUTE,
     BEHIND,
     CLAIMED,
-    CORPUS,
     COUNT,
     EVALUATOR,
     FURTHER,
+    HEAD,
     PERCENT,
     SHIFTS,
     SIZES,
@@ -63,7 +63,7 @@ def questions(table: ScoreTable) -> tuple[Question, ...]:
     """Every family, and those of each axis beside the controls."""
     title = "Every family: how much scores change although the meaning does not"
     note = f"{how(TESTED)} {_HELD} {_READ}"
-    columns = (EVALUATOR, CORPUS, _AXIS, _FAMILY, COUNT, *CLAIMED, PERCENT, ABSOLUTE, _NULL_BAND, *FURTHER, *BEHIND)
+    columns = (*HEAD, _AXIS, _FAMILY, COUNT, *CLAIMED, PERCENT, ABSOLUTE, _NULL_BAND, *FURTHER, *BEHIND)
     whole = Question("S1", title, "summary", "families", note, columns, every_family, tests=TESTED, asks=SHIFTS)
     return (whole, *map(_of_axis, axes(table)))
 
@@ -178,7 +178,7 @@ def _of_axis(axis: str) -> Question:
         EDITS.get(axis, "words"),
         "families",
         f"{how(TESTED)} {_HELD} {_READ}",
-        (EVALUATOR, CORPUS, _FAMILY, COUNT, *CLAIMED, ABSOLUTE, PERCENT, *FURTHER, *BEHIND),
+        (*HEAD, _FAMILY, COUNT, *CLAIMED, ABSOLUTE, PERCENT, *FURTHER, *BEHIND),
         compute,
         figures=(sizes, drawing),
         tests=TESTED,

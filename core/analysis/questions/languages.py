@@ -17,7 +17,7 @@ from core.analysis.comparisons import Capability, Pairs, comparison_rows, famili
 from core.analysis.effects import corpora
 from core.analysis.lacks import Lack
 from core.analysis.questions import papers
-from core.analysis.questions.columns import CORPUS, EVALUATOR, Dots
+from core.analysis.questions.columns import HEAD, Dots
 from core.analysis.questions.comparison_columns import HOW, OF_MEANS, WHAT
 from core.analysis.questions.directional import DEPTH, SECTION, needs
 from core.analysis.questions.question import Drawing, Options, Question
@@ -37,7 +37,7 @@ LEAST = 2
 def questions(table: ScoreTable) -> tuple[Question, ...]:
     """One table with two figures: by language, and the mean over languages by edit."""
     id_, paper, figures = papers.LANGUAGES
-    columns = (EVALUATOR, CORPUS, WHAT, *OF_MEANS)
+    columns = (*HEAD, WHAT, *OF_MEANS)
     title = "Lexical edits in every language: how far they lower the score"
     drop = Dots(values=("drop", "drop_low", "drop_high"), axis="drop of means, %")
     drawings = (

@@ -15,7 +15,7 @@ from core.analysis.memo import once
 from core.analysis.questions import papers
 from core.analysis.questions.both_sides import OF
 from core.analysis.questions.caption_sets import with_pair
-from core.analysis.questions.columns import CORPUS, COUNT, EVALUATOR, NOTE, PERCENT, STANDARDISED
+from core.analysis.questions.columns import COUNT, HEAD, NOTE, PERCENT, STANDARDISED
 from core.analysis.questions.comparison_columns import (
     CORRECTED,
     FAILURE,
@@ -66,8 +66,7 @@ def questions(table: ScoreTable) -> tuple[Question, ...]:
 
 def _by_fact(id_: str, paper: str, named: tuple[str, ...] = ()) -> Question:
     columns = (
-        EVALUATOR,
-        CORPUS,
+        *HEAD,
         WHAT,
         OF,
         Column("key", "Fact", kind="text"),
@@ -143,7 +142,6 @@ def _of_fact(
     """Rows of the values of one fact of a family, those of paper E's pair first; then all items, and the mean of both.
 
     Args:
-        view: of the table.
         test: the family, with the fact as its key.
         levels: values of the fact.
         known: only comparisons that are known to be wrong.
@@ -269,8 +267,7 @@ def _of_groups(
 def _orders() -> Question:
     id_, paper = papers.ORDERS
     columns = (
-        EVALUATOR,
-        CORPUS,
+        *HEAD,
         WHAT,
         Column("order", "Order", kind="text"),
         Column("n", "n in it", digits=0),
@@ -293,8 +290,7 @@ def _orders() -> Question:
 
 def _pairwise() -> Question:
     columns = (
-        EVALUATOR,
-        CORPUS,
+        *HEAD,
         WHAT,
         Column("above", "This", kind="text"),
         Column("below", "above this", kind="text"),
@@ -328,8 +324,7 @@ def crossings(table: ScoreTable) -> dict[str, str]:
 def _crossings() -> Question:
     id_, paper = papers.CROSSINGS
     columns = (
-        EVALUATOR,
-        CORPUS,
+        *HEAD,
         Column("label", "Says more, broken", kind="text"),
         Column("below", "Says less, right", kind="text"),
         COUNT,
@@ -382,7 +377,7 @@ def _crossed(table: ScoreTable, moved: np.ndarray, kept: np.ndarray, unit: float
 def _response(family: str) -> Question:
     id_, paper = papers.RESPONSES.get(family, (f"C-{family}", ""))
     said = family.replace("-", " ")
-    columns = (EVALUATOR, CORPUS, Column("label", "Probe", kind="text"), COUNT, PERCENT, STANDARDISED, *CORRECTED, NOTE)
+    columns = (*HEAD, Column("label", "Probe", kind="text"), COUNT, PERCENT, STANDARDISED, *CORRECTED, NOTE)
 
     def compute(view: View, options: Options) -> pd.DataFrame:
         named = view.table.of_expectation(RESPONSE).get(family, ())

@@ -19,8 +19,8 @@ from core.analysis.questions import papers
 from core.analysis.questions.columns import (
     CORPUS,
     COUNT,
-    EVALUATOR,
     FAMILY,
+    HEAD,
     PERCENT,
     SHIFTS,
     TESTS,
@@ -71,7 +71,7 @@ def _factor(table: ScoreTable, name: str) -> tuple[Question, ...]:
         "object",
         name,
         f"{_HOW} A row is a level of {level}.",
-        (EVALUATOR, CORPUS, Column("level", name.capitalize(), kind="text"), COUNT, _SCORE),
+        (*HEAD, Column("level", name.capitalize(), kind="text"), COUNT, _SCORE),
         partial(_scores, columns=(column,)),
         needs,
         (drawing,),
@@ -153,7 +153,7 @@ def _shifts(table: ScoreTable, name: str) -> Question:
         "object",
         name,
         how(tests),
-        (EVALUATOR, CORPUS, FAMILY, Column("level", name.capitalize(), kind="text"), COUNT, PERCENT, *TESTS),
+        (*HEAD, FAMILY, Column("level", name.capitalize(), kind="text"), COUNT, PERCENT, *TESTS),
         compute,
         partial(_edited, column=column),
         (
@@ -259,14 +259,7 @@ def _map() -> Question:
         "object",
         "map",
         f"{_HOW} Cells of few items say little.",
-        (
-            EVALUATOR,
-            CORPUS,
-            Column("level", "Category", kind="text"),
-            Column("other", "Coverage", kind="text"),
-            COUNT,
-            _SCORE,
-        ),
+        (*HEAD, Column("level", "Category", kind="text"), Column("other", "Coverage", kind="text"), COUNT, _SCORE),
         partial(_scores, columns=("category", "coverage_bin")),
         lambda table: _needs(table, "category") or _needs(table, "coverage_bin"),
         (

@@ -23,10 +23,9 @@ from core.analysis.facts import fact
 from core.analysis.lacks import no_family, no_family_of
 from core.analysis.questions import papers
 from core.analysis.questions.columns import (
-    CORPUS,
     COUNT,
-    EVALUATOR,
     FAMILY,
+    HEAD,
     NOTE,
     PERCENT,
     SAID,
@@ -150,8 +149,7 @@ def _map() -> Question:
     )
     drawing = Drawing("F-places", title, read, make, opens={"probes": "label"})
     columns = (
-        EVALUATOR,
-        CORPUS,
+        *HEAD,
         Column("towards", "Towards", kind="text"),
         Column("distance", "Distance", kind="text"),
         COUNT,
@@ -185,8 +183,7 @@ def _lean() -> Question:
         "0. Uncorrected: no test is made here."
     )
     columns = (
-        EVALUATOR,
-        CORPUS,
+        *HEAD,
         COUNT,
         Column("value", "To the right, points [95 % CI]", signed=True, low="low", high="high"),
         bounded("up", "Upwards, points [95 % CI]", signed=True),
@@ -317,8 +314,7 @@ _LARGER = "size:large"
 def questions(table: ScoreTable) -> tuple[Question, ...]:
     """The response to size by how central both objects are, beside that of all pairs."""
     columns = (
-        EVALUATOR,
-        CORPUS,
+        *HEAD,
         FAMILY,
         Column("label", "Pairs", kind="text"),
         COUNT,

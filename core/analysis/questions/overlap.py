@@ -12,7 +12,7 @@ import pandas as pd
 
 from core.analysis.comparisons import Capability, comparison_rows, families, pairs, percent
 from core.analysis.effects import corpora
-from core.analysis.questions.columns import CORPUS, COUNT, EVALUATOR, NOTE
+from core.analysis.questions.columns import COUNT, HEAD, NOTE
 from core.analysis.questions.comparison_columns import FAILURE, PAIRS, TIES, WHAT
 from core.analysis.questions.directional import DEPTH, SECTION, needs
 from core.analysis.questions.question import Column, Options, Question, bounded
@@ -27,8 +27,7 @@ ID, PAPER = "C17", "D, Table 4"
 def questions(table: ScoreTable) -> tuple[Question, ...]:
     """One table: overlap and failures of every family that breaks a caption."""
     columns = (
-        EVALUATOR,
-        CORPUS,
+        *HEAD,
         WHAT,
         COUNT,
         PAIRS,

@@ -281,7 +281,6 @@ def named_groups(view: View, *, controls: Sequence[str] = ()) -> list[Named]:
     """The contrasts that a view keeps, in the paper's order, then every family that is not one of them.
 
     Args:
-        view: whose probes.
         controls: axes whose families of controls stay: the null axis is a noise floor.
     """
     table, families = view.table, view.families()

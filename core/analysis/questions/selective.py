@@ -12,7 +12,7 @@ import pandas as pd
 
 from core.analysis.comparisons import picked_failure
 from core.analysis.memo import once
-from core.analysis.questions.columns import CORPUS, COUNT, EVALUATOR, NOTE, marks, one_a_line
+from core.analysis.questions.columns import COUNT, HEAD, NOTE, marks, one_a_line
 from core.analysis.questions.comparison_columns import WHAT
 from core.analysis.questions.directional import TEST, hidden, needs, rows
 from core.analysis.questions.question import Column, Drawing, Options, Question, bounded
@@ -56,8 +56,7 @@ def _needs(table: ScoreTable) -> str:
 
 def _headline() -> Question:
     columns = (
-        EVALUATOR,
-        CORPUS,
+        *HEAD,
         Column(
             "of",
             "Falsity",
@@ -242,8 +241,7 @@ def _with(row: Mapping[Hashable, Any], name: str) -> str:
 
 def _hidden() -> Question:
     columns = (
-        EVALUATOR,
-        CORPUS,
+        *HEAD,
         WHAT,
         Column("nuisance", "Harmless family", kind="text"),
         COUNT,

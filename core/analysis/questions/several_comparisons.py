@@ -13,7 +13,7 @@ from core.analysis.comparisons import AUDIT, DIRECTIONAL, families, pairs, perce
 from core.analysis.effects import corpora, corrected, ends, median_over
 from core.analysis.lacks import Lack
 from core.analysis.questions import papers
-from core.analysis.questions.columns import CORPUS, COUNT, EVALUATOR, NOTE, marks, medians
+from core.analysis.questions.columns import COUNT, HEAD, NOTE, marks, medians
 from core.analysis.questions.comparison_columns import CORRECTED, DROP, FAILURE, HOW, MEDIAN, PAIRS, TIES, VERDICT, WHAT
 from core.analysis.questions.directional import DEPTH, MADE, SECTION, needs, rows
 from core.analysis.questions.question import Column, Drawing, Options, Question, bounded
@@ -52,8 +52,7 @@ def of_both_orders(table: ScoreTable) -> tuple[Question, ...]:
     id_, paper = papers.BOTH_ORDERS
     mean = "Mean score of the items that have all four"
     columns = (
-        EVALUATOR,
-        CORPUS,
+        *HEAD,
         Column("captions", "Captions", kind="text"),
         COUNT,
         Column("there_affirmed", "There, affirmed", digits=4, help=mean),
@@ -222,8 +221,7 @@ def of_kinds(table: ScoreTable) -> tuple[Question, ...]:
 
 def _differences() -> Question:
     columns = (
-        EVALUATOR,
-        CORPUS,
+        *HEAD,
         WHAT,
         Column("above", "Drop under this", kind="text"),
         Column("below", "minus drop under this", kind="text"),
@@ -308,8 +306,7 @@ def _difference(table: ScoreTable, values: np.ndarray, items: np.ndarray, spread
 
 def _hardest() -> Question:
     columns = (
-        EVALUATOR,
-        CORPUS,
+        *HEAD,
         WHAT,
         COUNT,
         PAIRS,
@@ -390,8 +387,7 @@ def of_rewards(table: ScoreTable) -> tuple[Question, ...]:
     """One table."""
     id_, paper = papers.REWARDS
     columns = (
-        EVALUATOR,
-        CORPUS,
+        *HEAD,
         WHAT,
         COUNT,
         PAIRS,

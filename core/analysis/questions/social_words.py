@@ -9,7 +9,7 @@ import pandas as pd
 
 from core.analysis.effects import ALL, CELL, Group, corpora, effects
 from core.analysis.lacks import Lack, left_out, no_family
-from core.analysis.questions.columns import CORPUS, COUNT, EVALUATOR, PERCENT, SHIFTS, TESTS, Dots, by_value, how, power
+from core.analysis.questions.columns import CORPUS, COUNT, HEAD, PERCENT, SHIFTS, TESTS, Dots, by_value, how, power
 from core.analysis.questions.comparison_columns import TIED_SHARE, TIES
 from core.analysis.questions.natural_triples import (
     CAPTION,
@@ -177,8 +177,7 @@ class _OfAll:
 def _shifts() -> Question:
     tests = "the words of the family in the same form"
     columns = (
-        EVALUATOR,
-        CORPUS,
+        *HEAD,
         _FAMILY,
         _TAGGER,
         Column("label", "Word", kind="text"),
@@ -254,8 +253,7 @@ def _order_scores(view: View, triple: Triple, items: np.ndarray) -> tuple[dict[s
 
 def _orders() -> Question:
     columns = (
-        EVALUATOR,
-        CORPUS,
+        *HEAD,
         _FAMILY,
         _TAGGER,
         _PAIR,
@@ -341,8 +339,7 @@ def _beside(shares: dict[str, float], chance: float, n: int, sources: int) -> di
 
 def _pairwise() -> Question:
     columns = (
-        EVALUATOR,
-        CORPUS,
+        *HEAD,
         _FAMILY,
         _TAGGER,
         _PAIR,

@@ -28,7 +28,7 @@ from core.analysis.lacks import no_family, no_probe
 from core.analysis.memo import once
 from core.analysis.questions import families, papers
 from core.analysis.questions.artefacts import in_words
-from core.analysis.questions.columns import CORPUS, COUNT, EVALUATOR, NOTE, PERCENT, SHIFTS, TESTS, Dots, how, power
+from core.analysis.questions.columns import COUNT, HEAD, NOTE, PERCENT, SHIFTS, TESTS, Dots, how, power
 from core.analysis.questions.factor_tests import BETA, MIXED, SPREADS, betas, factor_questions, laid_out, of_reference
 from core.analysis.questions.filters import NOTHING, direction, overlap, untold
 from core.analysis.questions.papers import contrast_group
@@ -78,7 +78,7 @@ def _flips() -> Question:
         "space",
         "contrasts",
         f"{how(families.TESTED)} {MIXED} {_POOLED}",
-        (EVALUATOR, CORPUS, COUNT, PERCENT, BETA, *TESTS),
+        (*HEAD, COUNT, PERCENT, BETA, *TESTS),
         compute,
         lambda table: no_family(table, papers.FLIP, what="a vertical flip (vflip)"),
         (Drawing("F2", "Vertical flips", _DOTS, _BY_CORPUS, "Figure 2", opens={"families": f"={papers.FLIP}"}),),
@@ -104,7 +104,7 @@ def _moves() -> Question:
         "contrasts",
         f"{how(_CONTRASTS)} Repositioning compares the object at the bottom right with the same object at the top "
         f"left. {MIXED} {_POOLED}",
-        (EVALUATOR, CORPUS, _EDIT, COUNT, PERCENT, BETA, *TESTS),
+        (*HEAD, _EDIT, COUNT, PERCENT, BETA, *TESTS),
         compute,
         needs,
         (
@@ -171,8 +171,7 @@ def _mixed(table: ScoreTable) -> Question:
     title = "Spatial edits: the mean shift of the score, with image and category as random intercepts"
     note = f"{MIXED} As the paper's table 3 has it for vertical flips.{of_reference(table)}"
     columns = (
-        EVALUATOR,
-        CORPUS,
+        *HEAD,
         Column("label", "Family", kind="text"),
         COUNT,
         BETA,
@@ -217,7 +216,7 @@ def _probes(table: ScoreTable, family: str) -> Question:
         families.section_of(table, family),
         family,
         how(tests),
-        (EVALUATOR, CORPUS, Column("label", "Probe", kind="text"), COUNT, PERCENT, *TESTS),
+        (*HEAD, Column("label", "Probe", kind="text"), COUNT, PERCENT, *TESTS),
         compute,
         figures=(drawing,),
         tests=tests,
@@ -290,8 +289,7 @@ _CUT_COLUMNS = (
 def of_cutting(table: ScoreTable) -> tuple[Question, ...]:
     """The contrast of the paper's table 4, and every family of spatial edits that cuts an object."""
     columns = (
-        EVALUATOR,
-        CORPUS,
+        *HEAD,
         Column("label", "Edit", kind="text"),
         Column(
             "cut_items",

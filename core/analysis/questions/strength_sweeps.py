@@ -14,10 +14,9 @@ from core.analysis.lacks import AUDIT, NOTHING, Lack
 from core.analysis.memo import once
 from core.analysis.questions.columns import (
     ABSOLUTE,
-    CORPUS,
     COUNT,
-    EVALUATOR,
     FAMILY,
+    HEAD,
     NOTE,
     PERCENT,
     SAID,
@@ -54,8 +53,7 @@ def _limits_of_all() -> Question:
         "the intervals' upper and lower bounds do",
     )
     columns = (
-        EVALUATOR,
-        CORPUS,
+        *HEAD,
         FAMILY,
         Column("of", "Strength", kind="text"),
         crossing,
@@ -93,8 +91,7 @@ def _of_family(table: ScoreTable, family: str, fact: str) -> Question:
         "item."
     )
     columns = (
-        EVALUATOR,
-        CORPUS,
+        *HEAD,
         Column("label", _named(fact).capitalize(), digits=1),
         COUNT,
         PERCENT,
@@ -261,8 +258,7 @@ ID = "C-sweep"
 def of_drops(table: ScoreTable) -> tuple[Question, ...]:
     """One table with its curves."""
     columns = (
-        EVALUATOR,
-        CORPUS,
+        *HEAD,
         WHAT,
         Column("of", "Strength", kind="text"),
         Column("label", "is", digits=2),

@@ -14,7 +14,7 @@ import pandas as pd
 from core.analysis.effects import PLAIN, corpora, ends, median_over, words
 from core.analysis.facts import fact, facts_of
 from core.analysis.lacks import no_family, no_probe
-from core.analysis.questions.columns import CORPUS, COUNT, EVALUATOR, NOTE, SAID, UNTOLD, Dots, cells
+from core.analysis.questions.columns import COUNT, HEAD, NOTE, SAID, UNTOLD, Dots, cells
 from core.analysis.questions.factor_tests import of_reference
 from core.analysis.questions.object_kinds import CURVE, curve_figure, curves_along
 from core.analysis.questions.question import Column, Drawing, Options, Question, bounded
@@ -40,8 +40,7 @@ _COLOUR_COLUMNS = ("n_items", "half", "whole", "value", "low", "high", "said", "
 def of_colour(table: ScoreTable) -> tuple[Question, ...]:
     """Both copies and their paired difference."""
     columns = (
-        EVALUATOR,
-        CORPUS,
+        *HEAD,
         COUNT,
         Column("half", "4:2:0, median % change", signed=True, digits=3),
         Column("whole", "4:4:4, median % change", signed=True, digits=3),
@@ -107,8 +106,7 @@ _LETTER_COLUMNS = (
 def of_letters(table: ScoreTable) -> tuple[Question, ...]:
     """Both groups and their difference."""
     columns = (
-        EVALUATOR,
-        CORPUS,
+        *HEAD,
         Column("label", "Edit", kind="text"),
         Column("held_n", "n with text", digits=0, help="Items whose photograph holds legible text"),
         bounded("held", "With text, median % change [95 % CI]", signed=True),
@@ -212,8 +210,7 @@ def of_length(table: ScoreTable) -> tuple[Question, ...]:
         "Wrappers differ in wording as well as in length, and they are few. Uncorrected: no test is made here."
     )
     columns = (
-        EVALUATOR,
-        CORPUS,
+        *HEAD,
         COUNT,
         Column("value", "Per word, points [95 % CI]", digits=3, signed=True, low="low", high="high"),
         Column("wrappers", "Wrappers", digits=0),

@@ -19,10 +19,9 @@ from core.analysis.memo import once
 from core.analysis.questions import families, papers
 from core.analysis.questions.columns import (
     CONTROL,
-    CORPUS,
     COUNT,
-    EVALUATOR,
     FAMILY,
+    HEAD,
     PERCENT,
     SHIFTS,
     TESTS,
@@ -119,7 +118,7 @@ def _words(table: ScoreTable, family: str) -> Question:
         "words",
         family,
         f"{how(tests)} {_AGAINST} {LEADS}{things}",
-        (EVALUATOR, CORPUS, _WORD, COUNT, PERCENT, *BESIDE, *TESTS),
+        (*HEAD, _WORD, COUNT, PERCENT, *BESIDE, *TESTS),
         compute,
         lambda table: no_family(table, family, what=f"{said} words"),
         (drawing,),
@@ -168,7 +167,7 @@ def _crossed(table: ScoreTable) -> Question:
         "words",
         "crossed",
         f"{how(tests)} Words that are said of things by category, the others by whether the object is a person.",
-        (EVALUATOR, CORPUS, FAMILY, _WORD, Column("shown", "Shown", kind="text"), COUNT, PERCENT, *TESTS),
+        (*HEAD, FAMILY, _WORD, Column("shown", "Shown", kind="text"), COUNT, PERCENT, *TESTS),
         compute,
         lambda table: no_family(table, known[0], what=f"{known[0]} words"),
         (
@@ -220,7 +219,7 @@ def _controls() -> Question:
 
     title = "Neutral words: how far the controls themselves move from the bare caption"
     note = how("nothing: a control is no test of a family")
-    columns = (EVALUATOR, CORPUS, FAMILY, _WORD, COUNT, PERCENT, *TESTS)
+    columns = (*HEAD, FAMILY, _WORD, COUNT, PERCENT, *TESTS)
     return Question("S12", title, "summary", "controls", note, columns, compute, needs, paper="A.3", asks=SHIFTS)
 
 
@@ -250,7 +249,6 @@ def beside(view: View, rows: pd.DataFrame, family: str, *, bare: bool) -> pd.Dat
     """The effects of a family's words with their medians against the other baselines.
 
     Args:
-        view: of the table of scores.
         rows: of :func:`core.analysis.effects.effects`, a row an (evaluator, corpus, word); control words have none.
         family: of the words.
         bare: whether the bare caption leads.

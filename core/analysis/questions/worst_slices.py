@@ -19,7 +19,7 @@ from core.analysis.effect_of_items import known_sizes
 from core.analysis.effects import bounds, corpora, ends, family_groups
 from core.analysis.lacks import NO_SHIFT, no_column
 from core.analysis.memo import once
-from core.analysis.questions.columns import CORPUS, COUNT, EVALUATOR, FAMILY, Dots
+from core.analysis.questions.columns import COUNT, FAMILY, HEAD, Dots
 from core.analysis.questions.question import Column, Drawing, Options, Question, bounded
 from core.analysis.table import ScoreTable, View
 from core.analysis.verdicts import ALPHA
@@ -48,7 +48,7 @@ _NAMES = (
     "abs_low", "abs_high", "n_cells", "level", "whole", "whole_low", "whole_high", "n_whole", "note",
 )  # fmt: skip
 _COLUMNS = (
-    EVALUATOR, CORPUS, FAMILY, Column("category", "Category", kind="text"),
+    *HEAD, FAMILY, Column("category", "Category", kind="text"),
     Column("coverage_bin", "Coverage, %", kind="text"), COUNT,
     Column("median_abs_percent", "Median |% change| [adjusted CI]", low="abs_low", high="abs_high",
            help="Median over the cell's items of an item's median absolute change in percent; its BCa bootstrap "
@@ -109,7 +109,6 @@ def worst_slices(view: View, *, least: int = LEAST_N) -> pd.DataFrame:
     """The cells that change most for certain.
 
     Args:
-        view: of the table of scores.
         least: items with a % change below which a cell is not looked at; none below LEAST_N has an interval anyway.
 
     Returns:

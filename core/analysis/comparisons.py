@@ -33,7 +33,7 @@ from core.statistics.comparisons import (
     rates_of_signs,
 )
 from core.statistics.shares import share
-from core.statistics.wording import counted
+from core.statistics.wording import counted, remarks
 
 DIRECTIONAL = Expectation.DIRECTIONAL.value
 RESPONSE = Expectation.RESPONSE.value
@@ -302,7 +302,7 @@ def _compared(
 ) -> Iterator[tuple[str, dict[str, object]]]:
     """Each corpus with the columns of the test's row there; those of a test that is not shown are its p-value's."""
     table = view.table
-    found = _pairs_of(view, evaluator, test, known=known)
+    found = pairs(view, evaluator, test.probes, known=known, key=test.key, level=test.level)
     for corpus, sides in _sides(view, found):
         if not test.shown:
             alone = paired_items(*sides.scores, items=sides.items, sources=sides.sources)
@@ -311,11 +311,6 @@ def _compared(
         span = _span(_whole(view, evaluator, test, found, known=known), sides.own)
         made = compare(*sides.scores, items=sides.items, sources=sides.sources, span=span, drops=drops)
         yield corpus, _record(made, len(sides.items) - made.n, table.silent(evaluator, corpus))
-
-
-def _pairs_of(view: View, evaluator: str, test: Capability, *, known: bool) -> Pairs:
-    """Both sides of every comparison of a test."""
-    return pairs(view, evaluator, test.probes, known=known, key=test.key, level=test.level)
 
 
 @dataclass(frozen=True, slots=True)
@@ -392,9 +387,7 @@ def _record(found: Comparison, missing: int, silent: str) -> dict[str, object]:
         "verdict": found.verdict,
         "detectable": 100 * found.detectable,
         "n_missing": missing,
-        "note": "; ".join(
-            filter(None, (silent, _missing_said(missing, found.n + missing), found.drop.note, _median_said(found)))
-        ),
+        "note": remarks(silent, _missing_said(missing, found.n + missing), found.drop.note, _median_said(found)),
     }
 
 

@@ -99,7 +99,7 @@ def under_every_evaluator(store: Store, scope: Narrowed, pairs: pd.DataFrame, us
     found = found[[*PAIR, *others]].iloc[[row for *_, row in sorted(at)]].reset_index(drop=True)
     scaled = zip(keyed(usual, _SCALED), keyed(usual, _USUAL), strict=True)
     found = looked_up(found, keyed(found, _SCALED), scaled, dict.fromkeys(_USUAL, math.nan))
-    return found.assign(standardised=_standardised(found["delta"], found["sd"]))
+    return found.assign(standardised=found["delta"] / found["sd"].where(found["sd"] > 0))
 
 
 _SCALED, _USUAL = ("run", "evaluator"), ("sd", "typical", "null_percent", "n_null")
@@ -144,7 +144,8 @@ def export(
     check(order, floor, 1, 0)
     clause, params = where(scope, chosen, _ties(store, scope))
     if named is not None:
-        clause, params = f"{clause} and {_NAMED}", params | _named_params(named)
+        clause = f"{clause} and {_NAMED}"
+        params |= {"named_item": [item for item, _ in named], "named_probe": [probe for _, probe in named]}
     key, pair = _COUNTS[order], "(partition by s.run, s.item, s.subject, s.probe)"
     if order == "disagreement":
         key = f"case when count({key}) over {pair} > 1 then max({key}) over {pair} - min({key}) over {pair} end"
@@ -197,19 +198,11 @@ def verdicts(store: Store, pairs: pd.DataFrame, *, language: str = ENGLISH, rank
     return pairs[keys].drop_duplicates().merge(found, on=keys)
 
 
-def _named_params(named: Collection[tuple[str, str]]) -> dict[str, Any]:
-    return {"named_item": [item for item, _ in named], "named_probe": [probe for _, probe in named]}
-
-
 def _scale_params(usual: pd.DataFrame, floor: float, order: str) -> dict[str, Any]:
     params = {f"c_{name}": usual[name].tolist() for name in ("run", "evaluator")}
     for name in ("sd", "typical"):
         params[f"c_{name}"] = [None if np.isnan(value) else float(value) for value in usual[name]]
     return params | ({"floor": floor} if order == "percent" else {})
-
-
-def _standardised(delta: pd.Series, sd: pd.Series) -> pd.Series:
-    return delta / sd.where(sd > 0)
 
 
 def _plain(row: Mapping[Any, Any]) -> dict[str, Any]:

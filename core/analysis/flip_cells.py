@@ -25,6 +25,7 @@ from core.probes.base import BASE_CAPTION, Axis
 from core.statistics.bootstrap import LEAST_N, Interval, adjusted_level, too_few
 from core.statistics.flip_risk import GAPS, TOLERATED
 from core.statistics.shares import share
+from core.statistics.wording import remarks
 
 SCALE, IQR, SD = "scale", "interquartile range", "standard deviation"
 UNITS = (SCALE, IQR)
@@ -138,7 +139,9 @@ def group_cells(view: View, groups: Sequence[tuple[Group, np.ndarray]]) -> tuple
     Args:
         groups: each with the items that it is of, bool [N].
     """
-    cells, floor = [], Group("null", _null_probes(view))
+    # edits that nobody can see, whichever families are looked at
+    unseen = tuple(name for names in view.table.families(axis=Axis.NULL.value).values() for name in names)
+    cells, floor = [], Group("null", unseen)
     for evaluator, corpus in product(view.evaluators, view.corpora):
         floors: dict[bytes, tuple[Shifts, Together | None]] = {}
         units, reach = _units(view, evaluator, corpus)
@@ -173,11 +176,6 @@ def _families(view: View) -> Iterator[tuple[str, tuple[str, ...]]]:
     for family, probes in view.families().items():
         if family != BASE_CAPTION and (not table.is_control(family) or table.axis_of(family) == Axis.NULL.value):
             yield family, probes
-
-
-def _null_probes(view: View) -> tuple[str, ...]:
-    """Edits that nobody can see, whichever families are looked at."""
-    return tuple(name for names in view.table.families(axis=Axis.NULL.value).values() for name in names)
 
 
 def cell_risks(
@@ -218,7 +216,7 @@ def _noted(cell: Cell, risk: Interval, over: Interval) -> str:
     said = (
         _FLOOR if cell.is_null else over.note and f"less null: {over.note if cell.null.counts.n_shifts else _NO_NULL}"
     )
-    return "; ".join(filter(None, (risk.note, said)))
+    return remarks(risk.note, said)
 
 
 def _at(cell: Cell, d: float, level: float) -> tuple[Interval, float, Interval, Interval]:

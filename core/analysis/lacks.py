@@ -8,6 +8,7 @@ import pandas as pd
 
 from core.analysis.table import ScoreTable
 from core.probes.base import IDENTITY
+from core.statistics.wording import remarks
 
 AUDIT = "python -m core audit --corpus demo --evaluators conse-lite0 --probes"
 NO_SHIFT = "no run has the shift of an invariant family; audit some invariant probes"
@@ -45,7 +46,7 @@ class Lack(str):
         cls, what: str, remedy: str = "", *, command: str = "", choose: Mapping[str, str] | None = None, n: int = 0
     ) -> Self:
         """Word it."""
-        said = "; ".join(filter(None, (what, remedy)))
+        said = remarks(what, remedy)
         lack = super().__new__(cls, f"{said}: {command}" if command else said)
         lack.what, lack.said, lack.command, lack.choose, lack.n = what, said, command, choose or {}, n
         return lack

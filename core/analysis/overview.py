@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from core.analysis.effects import CELL, Group, effects, family_groups, named_worst
+from core.analysis.effects import CELL, effects, family_groups, named_worst
 from core.analysis.facts import known_words, may_be_true
 from core.analysis.flip_cells import BY, IQR, UNITS, cell_risks, evident_gaps, leading, shift_cells
 from core.analysis.table import MOST_CHANGES, View
@@ -251,15 +251,13 @@ def family_contrasts(view: View, *, margin: float = MARGIN) -> pd.DataFrame:
         See :func:`core.analysis.effects.effects`; with the columns axis and family beside label.
     """
     table = view.table
-    groups = [each for each in family_groups(view) if _shown(view, each)]
+    groups = [
+        each for each in family_groups(view) if not table.is_control(each.label) or table.axis_of(each.label) == NULL
+    ]
     found = effects(view, groups, margin=margin)
     found.insert(2, "axis", [table.axis_of(name) for name in found["label"]])
     found.insert(3, "family", found["label"])
     return found.sort_values(["evaluator", "corpus", "axis", "family"], kind="stable", ignore_index=True)
-
-
-def _shown(view: View, group: Group) -> bool:
-    return not view.table.is_control(group.label) or view.table.axis_of(group.label) == NULL
 
 
 def fairness_card(view: View, *, families: pd.DataFrame | None = None, margin: float = MARGIN) -> pd.DataFrame:

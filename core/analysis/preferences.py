@@ -236,20 +236,12 @@ def by_rater(
 
     def of(rows: np.ndarray) -> np.ndarray:
         held = [rows[codes[rows] == each] for each in range(several)]
-        found = [
-            (_both(each[one], r[one])[0], _spearman(each[one], r[one]), _pearson(each[one], r[one]))
-            for each in s
-            for one in held
-        ]
+        sides = [(each[one], r[one]) for each in s for one in held]
+        found = [(_both(*each)[0], _pearson(*map(stats.rankdata, each)), _pearson(*each)) for each in sides]
         return np.asarray(100 * np.mean(found, axis=0))
 
     names = np.asarray(images, dtype=object)[whole].astype(str)
     return dict(zip(measures, _resampled(of, names), strict=True))
-
-
-def _spearman(scores: np.ndarray, ratings: np.ndarray) -> float:
-    """ρ; NaN where one side is all alike."""
-    return _pearson(stats.rankdata(scores), stats.rankdata(ratings))
 
 
 def _pearson(scores: np.ndarray, ratings: np.ndarray) -> float:

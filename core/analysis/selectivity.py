@@ -21,6 +21,7 @@ from core.probes.base import BASE_CAPTION, Axis
 from core.statistics.arithmetic import row_medians
 from core.statistics.ratios import means_bca
 from core.statistics.selectivity import Duels, Selectivity, told_of
+from core.statistics.wording import remarks
 
 VERIFIED_ONLY, UNTOLD, EVERY = "verified", "untold", "all"
 """Which directional variants count: those that are known to break the meaning, those alone that tell nothing of it, or
@@ -131,7 +132,7 @@ def headlines(view: View) -> pd.DataFrame:
         for of, corpus, each in sorted(rows, key=lambda row: list(counting).index(row[0])):
             there = counting[of][:, table.of_corpus(corpus) & view.items].any()
             none = NONE_VERIFIED if of == VERIFIED_ONLY and not there else ""
-            silent = "; ".join(filter(None, (table.silent(evaluator, corpus), none)))
+            silent = remarks(table.silent(evaluator, corpus), none)
             records.append({"evaluator": evaluator, "corpus": corpus, "of": of, **_record(each, silent)})
     return pd.DataFrame(records, columns=list(HEADLINE))
 
@@ -264,7 +265,7 @@ def _record(found: Selectivity, silent: str) -> Mapping[str, object]:
         **ends(found.signal, bounds("signal")),
         **ends(found.ratio, bounds("ratio")),
         "said": found.said,
-        "note": "; ".join(filter(None, (silent, _said(found)))),
+        "note": remarks(silent, _said(found)),
     }
 
 
@@ -295,4 +296,4 @@ def _said(found: Selectivity) -> str:
     whole = found.value.note
     others = {"nuisance": found.nuisance.note, "signal": found.signal.note, "signal to nuisance": found.ratio.note}
     apart = [f"{name}: {note}" for name, note in others.items() if note and note != whole]
-    return "; ".join(filter(None, (whole, *apart)))
+    return remarks(whole, *apart)

@@ -35,7 +35,7 @@ from core.probes.base import Axis
 from core.report.document import Opening, number
 from core.seeds import RUN_SEED
 from core.statistics.bootstrap import LEAST_N, RESAMPLES
-from core.statistics.wording import counted, listed
+from core.statistics.wording import counted, listed, remarks
 
 Answers = Mapping[str, pd.DataFrame]
 
@@ -150,7 +150,7 @@ def _of(
     missed = _broken(name, table, answers)
     # of broken meanings without a harmless edit no typical drop is told: what it missed stands alone
     told = falls != NOT_ASKED or not broken_families(table.view())
-    noticed = "; ".join(filter(None, (f"it {falls}" if told else "", missed)))
+    noticed = remarks(f"it {falls}" if told else "", missed)
     noticed = f"{noticed[:1].upper()}{noticed[1:]}"
     return tuple(f"{each}." for each in (moved, noticed, gap) if each)
 

@@ -30,7 +30,7 @@ from core.statistics.shift_tests import (
     paired_test,
     rank_sum,
 )
-from core.statistics.wording import counted
+from core.statistics.wording import counted, remarks
 
 LEAST_OMNIBUS = 5
 """Fewest items (of each level, or with every level) for a test of levels: below, χ² approximates nothing, and two
@@ -114,7 +114,7 @@ def factor_test(
 
 def _alone(found: Omnibus, of: np.ndarray) -> Omnibus:
     """A test of all levels, which knows one source, with a remark where items name two."""
-    return found if math.isnan(found.p) else replace(found, note="; ".join(filter(None, (found.note, first_alone(of)))))
+    return found if math.isnan(found.p) else replace(found, note=remarks(found.note, first_alone(of)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,7 +169,7 @@ def _kruskal(levels: Sequence[_Level], ranks: np.ndarray | None) -> Omnibus:
         return Omnibus(math.nan, math.nan, n, len(groups), f"no test: fewer than two levels of {LEAST_OMNIBUS} items")
     groups, n = kept, sum(map(len, kept))
     if np.ptp(np.concatenate(groups)) == 0:
-        return Omnibus(math.nan, math.nan, n, len(groups), "; ".join(filter(None, ("all values are equal", note))))
+        return Omnibus(math.nan, math.nan, n, len(groups), remarks("all values are equal", note))
     found = stats.kruskal(*groups)
     return Omnibus(float(found.statistic), float(found.pvalue), n, len(groups), note)
 

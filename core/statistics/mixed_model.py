@@ -16,6 +16,7 @@ from scipy.special import stdtr, stdtrit
 
 from core.errors import InvalidInput
 from core.statistics.crossed_model import Estimate, crossed_model
+from core.statistics.wording import remarks
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,7 +124,7 @@ def _fitted(rows: _Rows, level: float) -> MixedEffect:
     beta = mean_by_source(shifts, ranks, about=float(found.effects[1]), level=level)
     note = found.note
     if _count(rows.source) < of_image:
-        note = "; ".join(filter(None, (note, f"interval and p by source ({int(ranks.max()) + 1})")))
+        note = remarks(note, f"interval and p by source ({int(ranks.max()) + 1})")
     return MixedEffect(
         beta.value, beta.low, beta.high, beta.p, *found.deviations, found.residual, n, of_image, of_category, note
     )

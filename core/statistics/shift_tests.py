@@ -30,7 +30,7 @@ from core.statistics.bootstrap import (
 )
 from core.statistics.crossed_sources import crossed, crossed_p, first_of, unreckoned
 from core.statistics.resamples import BY_SOURCE, named, ranks_of, source_means
-from core.statistics.wording import counted
+from core.statistics.wording import counted, remarks
 
 NORMAL_AT = 0.05
 """Both samples pass for normal where Shapiro-Wilk gives at least this p."""
@@ -92,7 +92,7 @@ def paired_test(before: ArrayLike, after: ArrayLike, *, groups: ArrayLike | None
     if ranks is None:
         return _tested(first, second, "pair")
     found = _tested(source_means(first, ranks), source_means(second, ranks), "source")
-    said = "; ".join(filter(None, (f"{counted(len(first), 'pair')} of {counted(found.n, 'source')}", found.note)))
+    said = remarks(f"{counted(len(first), 'pair')} of {counted(found.n, 'source')}", found.note)
     return replace(found, name=found.name if found.name == NO_TEST else named(found.name, ranks), note=said)
 
 
@@ -109,7 +109,7 @@ def _crossed(found: PairedTest, differences: np.ndarray, groups: np.ndarray) -> 
         slope = float(adds @ apart) / float(apart @ apart) if apart.any() else 0.0
     # a source adds to the statistic, and each of its items moves that by how far it lies from the source's mean
     owed = ((adds - adds.mean())[ranks] + slope * (differences - means[ranks])) / sizes[ranks]
-    note = "; ".join(filter(None, (found.note, unreckoned(groups))))
+    note = remarks(found.note, unreckoned(groups))
     name = found.name if BY_SOURCE in found.name else f"{found.name}, {BY_SOURCE}"
     return replace(found, name=name, p=crossed_p(found.p, owed, groups), note=note)
 

@@ -18,6 +18,11 @@ def counted(count: float, one: str, many: str = "") -> str:
     return f"{count:,.0f} {one if count == 1 else many or f'{one}s'}"
 
 
+def remarks(*said: str) -> str:
+    """Those of some remarks that say something, in one text."""
+    return "; ".join(filter(None, said))
+
+
 def listed(names: Sequence[str], *, most: int = 0) -> str:
     """Names as a list in a sentence, of more than ``most`` the first and how many more; 0: all.
 

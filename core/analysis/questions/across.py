@@ -54,13 +54,9 @@ def questions(table: ScoreTable) -> tuple[Question, ...]:
     )
 
 
-def _invariant(table: ScoreTable) -> tuple[str, ...]:
-    """Families that are no controls."""
-    return tuple(name for name in table.families() if name != BASE_CAPTION and not table.is_control(name))
-
-
 def _one_family(table: ScoreTable) -> Question:
-    known = sorted(_invariant(table), key=lambda name: (name != papers.FLIP, name))
+    known = [name for name in table.families() if name != BASE_CAPTION and not table.is_control(name)]
+    known.sort(key=lambda name: (name != papers.FLIP, name))
     tests = families.TESTED
 
     def compute(view: View, options: Options) -> pd.DataFrame:

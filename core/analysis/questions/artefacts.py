@@ -172,7 +172,10 @@ def _ways_apart(view: View, options: Options) -> pd.DataFrame:
         for corpus, own in corpora(table):
             items = np.flatnonzero(own & view.items)
             parts = {way: each[:, items] for way, each in scores.items()}
-            measured = {way: _diagnostics(table, ways[way], items) for way in parts}
+            measured = {
+                way: {name: each.of(table.places(ways[way]), items) for name, each in table.diagnostics.items()}
+                for way in parts
+            }
             grouped = None if sources is None else sources[items]
             rows = list(filtered_moves(parts[USUAL], measured[USUAL], sources=grouped))
             for way in papers.OTHER_WAYS:
@@ -221,10 +224,6 @@ def _not_here(way: str) -> dict[str, object]:
         "power": "",
         "note": "",
     }
-
-
-def _diagnostics(table: ScoreTable, probes: Sequence[str], items: np.ndarray) -> dict[str, np.ndarray]:
-    return {name: each.of(table.places(probes), items) for name, each in table.diagnostics.items()}
 
 
 def in_words(marks: pd.Series, yes: str, no: str, known: pd.Series) -> np.ndarray:

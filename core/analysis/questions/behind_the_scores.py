@@ -233,7 +233,7 @@ def of_precision(table: ScoreTable) -> tuple[Question, ...]:
             FAMILY,
             f"{_HALF_NOTE} {how(_HALF_TESTS)}",
             columns,
-            _halves,
+            lambda view, options: halves(view, margin=options.margin),
             no_clean,
             (drawing,),
             tests=_HALF_TESTS,
@@ -258,10 +258,6 @@ def _plain(name: str) -> str:
     base, at, label = name.partition(CHECKPOINT)
     before, _, low = base.rpartition(":")
     return (before if low in PRECISIONS else base) + at + label
-
-
-def _halves(view: View, options: Options) -> pd.DataFrame:
-    return halves(view, margin=options.margin)
 
 
 def halves(view: View, *, margin: float) -> pd.DataFrame:

@@ -64,16 +64,12 @@ def of_nested(table: ScoreTable) -> tuple[Question, ...]:
                 note,
                 columns,
                 _answers,
-                _nested_lacking,
+                lambda table: no_family_of(table, papers.NESTED, RESPONSE, what="nested captions"),
                 paper=paper,
                 tests="the probes of the family",
             )
         ),
     )
-
-
-def _nested_lacking(table: ScoreTable) -> str:
-    return no_family_of(table, papers.NESTED, RESPONSE, what="nested captions")
 
 
 def _answers(view: View, options: Options) -> pd.DataFrame:

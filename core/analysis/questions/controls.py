@@ -12,7 +12,7 @@ import pandas as pd
 from core.analysis.effects import PLAIN, median_over, words
 from core.analysis.lacks import Lack, no_family
 from core.analysis.questions.columns import COUNT, HEAD, SAID, Dots, cells, power
-from core.analysis.questions.question import Column, Drawing, Options, Question
+from core.analysis.questions.question import Column, Drawing, Question
 from core.analysis.table import ScoreTable, View
 from core.analysis.verdicts import apart, at_odds, too_few_for
 from core.statistics.bootstrap import Interval
@@ -62,17 +62,23 @@ def questions(table: ScoreTable) -> tuple[Question, ...]:
     drawing = Drawing("F-blur", _TITLE, "Repositioning minus blur; the line is no difference.", make)
     return (
         Question(
-            "S22", _TITLE, "space", "families", _NOTE, columns, _compute, _needs, (drawing,), says=_says, rule=_SURE
+            "S22",
+            _TITLE,
+            "space",
+            "families",
+            _NOTE,
+            columns,
+            lambda view, _: blur_control(view),
+            _needs,
+            (drawing,),
+            says=_says,
+            rule=_SURE,
         ),
     )
 
 
 def _needs(table: ScoreTable) -> Lack:
     return no_family(table, MOVED, what="a moved object") or no_family(table, BLUR, what="the blur control")
-
-
-def _compute(view: View, options: Options) -> pd.DataFrame:
-    return blur_control(view)
 
 
 def _says(frame: pd.DataFrame, margin: float) -> str:

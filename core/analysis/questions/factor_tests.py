@@ -17,7 +17,7 @@ from core.analysis.slices import PROBES
 from core.analysis.table import ScoreTable, View
 from core.statistics.bootstrap import LEAST_N, Interval, too_few, widened
 from core.statistics.crossed_sources import crossed_p, first_of
-from core.statistics.factors import LEAST_OMNIBUS, FactorTest, Omnibus, factor_test
+from core.statistics.factors import LEAST_OMNIBUS, FactorTest, factor_test
 from core.statistics.mixed_model import MixedEffect, mixed_effect
 
 HOW = (
@@ -198,7 +198,7 @@ def _row(found: FactorTest, names: Sequence[str]) -> dict[str, object]:
         "differ": int((pairs["p_holm"].astype(float) < 0.05).sum()),
         "pairs": int((pairs["m_tests"] > 0).sum()),
         "strongest": _strongest(pairs, names),
-        "note": _notes(kruskal, friedman),
+        "note": "; ".join(dict.fromkeys(filter(None, [*kruskal.note.split("; "), *friedman.note.split("; ")]))),
     }
 
 
@@ -212,10 +212,6 @@ def _strongest(pairs: pd.DataFrame, names: Sequence[str]) -> str:
     same = int((np.abs(sizes - np.nanmax(sizes)) < 1e-12).sum()) - 1
     more = f" and {same} more as far apart" if same else ""
     return f"{names[int(first)]} > {names[int(second)]}, δ {abs(top['cliffs_delta']):.2f}{more}"
-
-
-def _notes(*tests: Omnibus) -> str:
-    return "; ".join(dict.fromkeys(part for each in tests if each.note for part in each.note.split("; ")))
 
 
 BETA = bounded(

@@ -14,6 +14,7 @@ from core.errors import InvalidInput
 from core.statistics.bootstrap import Interval
 from core.statistics.changes import WITHHELD, percent_changes
 from core.statistics.power import reach
+from core.statistics.wording import remarks
 
 SHARES = (5, 10)
 """Shares of the composites that a filter drops, in percent. Source: paper A, A.8."""
@@ -82,7 +83,7 @@ def beside(
             if bool((np.asarray(scores[way])[0] < 0).any())
             else own.note
             if way == USUAL
-            else _both_said(own, apart),
+            else remarks(own.note, f"difference: {apart.note}" if apart.note not in ("", own.note) else ""),
         }
         for way, own in found.items()
     ]
@@ -153,13 +154,6 @@ def untold(found: Interval, whole: Interval) -> str:
     if direction(found, whole) != OPEN or found.excludes_zero():
         return ""
     return distance_said(reach(found, margin=math.nan).detectable, unit="%")
-
-
-def _both_said(own: Interval, paired: Interval) -> str:
-    """Remarks on the interval of a row and on that of its difference, once where they are one."""
-    return "; ".join(
-        filter(None, (own.note, f"difference: {paired.note}" if paired.note not in ("", own.note) else ""))
-    )
 
 
 _TOLD = (

@@ -24,6 +24,7 @@ from core.analysis.questions.question import Drawing, Options, Question
 from core.analysis.table import ScoreTable, View
 from core.charts.spec import Figure
 from core.statistics.ratios import mean_of_ratios_bca
+from core.statistics.wording import remarks
 
 EVERY = "every lexical edit"
 """Name of the row of all edits together."""
@@ -138,7 +139,7 @@ def _means(views: Mapping[str, View], found: pd.DataFrame, *, known: bool) -> It
             "mean_wrong": own["mean_wrong"].mean(),
             **percent("drop", drop),
             **percent("failure", failure),
-            "note": "; ".join(filter(None, (f"of {', '.join(sides)}", drop.note))),
+            "note": remarks(f"of {', '.join(sides)}", drop.note),
         }
 
 

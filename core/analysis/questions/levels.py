@@ -100,7 +100,8 @@ def _by_fact(id_: str, paper: str, named: tuple[str, ...] = ()) -> Question:
                 overall=overall,
             )
         ]
-        return _marked(pd.concat(parts, ignore_index=True) if parts else _nothing(view))
+        none = comparison_rows(view, []).assign(key="", of="")
+        return _marked(pd.concat(parts, ignore_index=True) if parts else none)
 
     def lacking(table: ScoreTable) -> str:
         reason = needs(table)
@@ -199,10 +200,6 @@ def _marked(frame: pd.DataFrame) -> pd.DataFrame:
     grey = frame["n"] < FEW
     said = [f"{note}; {FEWER}".lstrip("; ") if each else note for note, each in zip(frame["note"], grey, strict=True)]
     return frame.assign(grey=grey, note=said)
-
-
-def _nothing(view: View) -> pd.DataFrame:
-    return comparison_rows(view, []).assign(key="", of="")
 
 
 def tables_of(table: ScoreTable, family: str) -> tuple[str, ...]:

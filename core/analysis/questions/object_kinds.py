@@ -342,7 +342,17 @@ def _balance(table: ScoreTable) -> Question:
         return pd.concat(frames, ignore_index=True) if frames else pd.DataFrame(columns=["corpus", "category", *bins])
 
     title = "Items by category and coverage: is either balanced over the other?"
-    return Question("S-balance", title, "object", PART, note, columns, compute, _kinds_needed, clean=True)
+    return Question(
+        "S-balance",
+        title,
+        "object",
+        PART,
+        note,
+        columns,
+        compute,
+        lambda table: no_column(table, "category", "coverage_bin"),
+        clean=True,
+    )
 
 
 def _tied() -> Question:
@@ -424,10 +434,6 @@ def _needs_masks(table: ScoreTable) -> str:
     if table.diagnostics["bg_delta"].there().any():
         return ""
     return no_family(table, "reposition", what="a moved object") or "no object could be moved; S13 says why"
-
-
-def _kinds_needed(table: ScoreTable) -> str:
-    return no_column(table, "category", "coverage_bin")
 
 
 def _counted(rows: pd.DataFrame, corpus: str, bins: list[str]) -> pd.DataFrame:

@@ -451,12 +451,9 @@ def _compare_alike(view: View, options: Options) -> pd.DataFrame:
             rows = effects(view, [Group(label, (probe,), tests=family)], keep=keep, margin=options.margin)
             moved = [_median(view, each, probe, keep, apart) for each in rows.to_dict("records")]
             parts.append(rows.assign(family=family, apart=moved))
-    whole = pd.concat([each for each in parts if len(each)] or parts[:1] or [_none(view)], ignore_index=True)
+    none = effects(view, []).assign(family="", apart=np.nan)
+    whole = pd.concat([each for each in parts if len(each)] or [*parts, none][:1], ignore_index=True)
     return with_holm(whole).sort_values(["evaluator", "corpus", "family"], kind="stable", ignore_index=True)
-
-
-def _none(view: View) -> pd.DataFrame:
-    return effects(view, []).assign(family="", apart=np.nan)
 
 
 def _median(view: View, row: Mapping[object, object], probe: str, keep: np.ndarray, apart: np.ndarray) -> float:

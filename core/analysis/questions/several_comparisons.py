@@ -23,7 +23,7 @@ from core.charts.spec import Figure, Reference
 from core.probes.base import TEMPLATE
 from core.statistics.shares import share
 from core.statistics.shift_tests import paired_test
-from core.statistics.wording import counted
+from core.statistics.wording import counted, remarks
 
 THERE, ABSENT, BOTH = "what is there", "what is absent", "both of an item"
 
@@ -134,7 +134,8 @@ def _both_orders(view: View, options: Options) -> pd.DataFrame:
         one = pairs(_view(view, there), evaluator, (denied,))
         other = pairs(_view(view, absent), evaluator, (affirmed,))
         places = _places(there, absent)
-        four = np.array([one.right[0], one.wrong[0], *(_at(side[0], places) for side in (other.right, other.wrong))])
+        there_too = (np.where(places >= 0, side[0][places], np.nan) for side in (other.right, other.wrong))
+        four = np.array([one.right[0], one.wrong[0], *there_too])
         whole = ~np.isnan(four).any(axis=0)
         for corpus, own in corpora(there):
             if (items := whole & own).any():
@@ -152,10 +153,6 @@ def _places(table: ScoreTable, other: ScoreTable) -> np.ndarray:
     """Where each item of a table stands in another one, int [N]; -1 for nowhere."""
     names, wanted = (pd.MultiIndex.from_frame(each.items[["corpus", "item"]].astype(str)) for each in (other, table))
     return np.asarray(names.get_indexer(wanted))
-
-
-def _at(values: np.ndarray, places: np.ndarray) -> np.ndarray:
-    return np.where(places >= 0, values[places], np.nan)
 
 
 def _order_record(four: np.ndarray, sources: np.ndarray | None, without: int) -> Mapping[str, object]:
@@ -176,11 +173,7 @@ def _order_record(four: np.ndarray, sources: np.ndarray | None, without: int) ->
         "n_items": four.shape[1],
         **dict(zip(_MEANS, four.mean(axis=1), strict=True)),
         **{key: value for name, found in shares.items() for key, value in percent(name, found).items()},
-        "note": "; ".join(
-            filter(
-                None, (f"{counted(without, 'item')} without one of the four" if without else "", shares["both"].note)
-            )
-        ),
+        "note": remarks(f"{counted(without, 'item')} without one of the four" if without else "", shares["both"].note),
     }
 
 

@@ -38,6 +38,7 @@ from core.analysis.table import ScoreTable, View
 from core.analysis.verdicts import beside_mean
 from core.probes.base import Axis
 from core.statistics.bootstrap import Interval
+from core.statistics.wording import remarks
 
 _CORNERS, _SMALL_TURNS = papers.CONTRASTS[1:3]
 
@@ -70,7 +71,8 @@ def _of_images(table: ScoreTable, family: str) -> bool:
 
 def _flips() -> Question:
     def compute(view: View, options: Options) -> pd.DataFrame:
-        return _with_betas(view, families.one_family(view, options, papers.FLIP), _flip_groups(view))
+        groups = [each for each in families_of_space(view) if each.label == papers.FLIP]
+        return _with_betas(view, families.one_family(view, options, papers.FLIP), groups)
 
     return Question(
         "T3",
@@ -140,10 +142,6 @@ def _no_turns(table: ScoreTable) -> str:
     return no_probe(table, papers.SMALL_TURNS, what="a rotation by ±10°", some=True)
 
 
-def _flip_groups(view: View) -> list[Group]:
-    return [each for each in families_of_space(view) if each.label == papers.FLIP]
-
-
 def families_of_space(view: View) -> list[Group]:
     """A group a family of spatial edits, controls and the distance grid aside."""
     groups = family_groups(view, axis=Axis.SPATIAL.value, controls=False)
@@ -196,7 +194,7 @@ def _with_betas(view: View, rows: pd.DataFrame, groups: Sequence[Group]) -> pd.D
 def _with_mean(row: pd.Series) -> str:
     mean = Interval(row["beta"], row["beta_low"], row["beta_high"], row["n_scored"], 0.95)
     moved = row["median_delta"] if math.isnan(row["median_percent"]) else row["median_percent"]
-    return "; ".join(filter(None, (row["conflict"], beside_mean(row["drift"], moved, mean))))
+    return remarks(row["conflict"], beside_mean(row["drift"], moved, mean))
 
 
 def _probes(table: ScoreTable, family: str) -> Question:

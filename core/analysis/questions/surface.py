@@ -5,7 +5,7 @@ length. Letters are asked for where the corpus was to be read (its option ``text
 :mod:`core.probes.pixels.text_reader`.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
 
 import numpy as np
@@ -143,26 +143,18 @@ def _reading_needed(table: ScoreTable) -> str:
 
 
 def _with_letters(view: View, options: Options) -> pd.DataFrame:
-    return pd.DataFrame(list(_letter_rows(view)), columns=list(_LETTER_COLUMNS))
-
-
-def _letter_rows(view: View) -> Iterator[dict[str, object]]:
-    table = view.table
+    table, records = view.table, list[dict[str, object]]()
     for name in view.families().get(WRITTEN_IN, ()):
-        (told,) = fact(table, HELD, (name,))
+        (found,) = fact(table, HELD, (name,))
         for evaluator in view.evaluators:
             percent = view.changes(evaluator, (name,)).percent
             for corpus, own in corpora(table):
                 there = own & view.items & ~np.isnan(percent)
-                held, bare = there & (told == HOLDS), there & (told == HOLDS_NONE)
+                held, bare = there & (found == HOLDS), there & (found == HOLDS_NONE)
                 if (held | bare).any():
-                    yield {
-                        "evaluator": evaluator,
-                        "corpus": corpus,
-                        "probe": name,
-                        "label": title(name),
-                        **_letter_row(percent, held, bare, table.sources),
-                    }
+                    told = {"evaluator": evaluator, "corpus": corpus, "probe": name, "label": title(name)}
+                    records.append(told | _letter_row(percent, held, bare, table.sources))
+    return pd.DataFrame(records, columns=list(_LETTER_COLUMNS))
 
 
 def _letter_row(
@@ -239,7 +231,7 @@ def of_length(table: ScoreTable) -> tuple[Question, ...]:
             FAMILY,
             drawn,
             (),
-            _curves,
+            lambda view, _: curves_along(view, _added(view)),
             _lengths_needed,
             (Drawing("F-length", title, drawn, figure),),
             pick=("evaluator",),
@@ -315,7 +307,3 @@ def _trend_said(slope: Interval) -> str:
     if slope.low > 0:
         return "longer scores higher"
     return "longer scores lower" if slope.high < 0 else NO_TREND
-
-
-def _curves(view: View, options: Options) -> pd.DataFrame:
-    return curves_along(view, _added(view))

@@ -36,6 +36,7 @@ from core.analysis.questions.question import Column, Drawing, Options, Question
 from core.analysis.table import BASELINE, ScoreTable, View
 from core.charts.spec import Figure
 from core.probes.base import BASE_CAPTION
+from core.statistics.wording import remarks
 
 _WORD = Column("label", "Word", kind="text")
 _AGAINST = (
@@ -315,7 +316,7 @@ def _said(bare: float, matched: float, low: float, high: float, words: tuple[str
         f"{_number(value)} vs {name}" for value, name in ((bare, BARE), (matched, MATCHED)) if math.isfinite(value)
     )
     over = f"{_number(low)} to {_number(high)} vs {', '.join(words)} (n ≥ {least})" if words else ""
-    return "; ".join(filter(None, (pair, over)))
+    return remarks(pair, over)
 
 
 def _number(value: float) -> str:

@@ -20,7 +20,7 @@ from core.analysis.effects import bounds, corpora, ends, family_groups
 from core.analysis.lacks import NO_SHIFT, no_column
 from core.analysis.memo import once
 from core.analysis.questions.columns import COUNT, FAMILY, HEAD, Dots
-from core.analysis.questions.question import Column, Drawing, Options, Question, bounded
+from core.analysis.questions.question import Column, Drawing, Question, bounded
 from core.analysis.table import ScoreTable, View
 from core.analysis.verdicts import ALPHA
 from core.probes.titles import family_title
@@ -91,17 +91,13 @@ def questions(table: ScoreTable) -> tuple[Question, ...]:
             "slices",
             _NOTE,
             _COLUMNS,
-            _compute,
+            lambda view, options: worst_slices(view, least=options.least),
             _needs,
             (drawing,),
             asks=("least",),
             pick=("evaluator", "corpus"),
         ),
     )
-
-
-def _compute(view: View, options: Options) -> pd.DataFrame:
-    return worst_slices(view, least=options.least)
 
 
 @once

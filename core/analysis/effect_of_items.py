@@ -10,9 +10,8 @@ import numpy as np
 
 from core.analysis.verdicts import MARGIN, NOT_ASKED, UNDECIDED, drift, scatter, untold
 from core.statistics.bootstrap import Interval, median_bca, median_bca_levels
-from core.statistics.changes import SHIFT_FLOOR, Changes, exceeds
+from core.statistics.changes import SHIFT_FLOOR, Changes, exceeds, mean_changes, movers
 from core.statistics.crossed_sources import crossed, first_of, widening
-from core.statistics.movers import mean_changes, movers
 from core.statistics.power import reach
 from core.statistics.shares import share, share_of_sums
 from core.statistics.shift_tests import PairedTest, cliffs_delta, paired_test
@@ -33,8 +32,8 @@ class Effect:
         of
             different numbers of edits.
         still, falls: items that stand still, and of those that move those that fall, in percent; see
-            :func:`core.statistics.movers.movers`.
-        mean_percent: change of the mean score in percent; see :func:`core.statistics.movers.mean_changes`.
+            :func:`core.statistics.changes.movers`.
+        mean_percent: change of the mean score in percent; see :func:`core.statistics.changes.mean_changes`.
         median_delta: the same of Δ, on the score's own scale.
         standardised: median Δ in standard deviations of the evaluator's unedited scores.
         cliffs_delta: Pr[edited > unedited] - Pr[edited < unedited] over all pairs of items.

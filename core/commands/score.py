@@ -126,8 +126,7 @@ def score(
     from core.evaluators.pool import Pool
     from core.evaluators.registry import find
     from core.evaluators.video.video_evaluator import check_scores_videos, video_scorer
-    from core.scoring.caption_scores import check_scorable, score_captions
-    from core.scoring.pace import pace_told
+    from core.scoring.caption_scores import check_scorable, pace_told, score_captions
 
     captions = _once("files of captions", [candidates], candidates_option)
     folder = _once("folders of images", [images], images_option)
@@ -176,8 +175,7 @@ def score(
 def _beside_references(report: "Report", job: "Job") -> "Report":
     """Add BLEU, METEOR, ROUGE-L and CIDEr-D, and say what they rest on."""
     from core.commands._score_files import with_reference_metrics
-    from core.scoring.meteor import lacking
-    from core.scoring.reference_metrics import CIDER, TOKENIZER, compare, fingerprint
+    from core.scoring.reference_metrics import CIDER, TOKENIZER, compare, fingerprint, lacking
 
     captions, people = [line.caption for line in job.lines], [line.references for line in job.lines]
     compared = compare(captions, people, meteor=not lacking())

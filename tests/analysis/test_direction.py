@@ -4,16 +4,24 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from core.analysis.against_coin import against_coin, passed, too_few
 from core.analysis.effect_of_items import effect
 from core.analysis.effects import with_holm
 from core.analysis.overview import family_contrasts
 from core.analysis.reading import read_table
-from core.analysis.verdicts import DRIFTS, FURTHER, SCATTERS, TOO_FEW, TOO_FEW_SOURCES, against_null
+from core.analysis.verdicts import (
+    DRIFTS,
+    FURTHER,
+    SCATTERS,
+    TOO_FEW,
+    TOO_FEW_SOURCES,
+    against_coin,
+    against_null,
+    passed,
+    too_few,
+)
 from core.statistics.bootstrap import adjusted_level, median_bca
-from core.statistics.changes import Changes, exceeds
+from core.statistics.changes import Changes, exceeds, mean_changes, movers
 from core.statistics.comparisons import OPEN, RIGHT, WRONG
-from core.statistics.movers import mean_changes, movers
 from core.statistics.selectivity import item_selectivity
 from core.statistics.shares import share_of_fractions
 from core.store.store import Store

@@ -11,8 +11,7 @@ from scipy.stats import wilcoxon
 from statsmodels.stats.proportion import proportion_confint
 
 from core.analysis.questions import Options, Question, catalogue
-from core.analysis.questions.natural_triples import captions, natural_families
-from core.analysis.questions.social_words import UNTOLD, _beside
+from core.analysis.questions.social_words import UNTOLD, _beside, captions, natural_families
 from core.analysis.reading import read_table
 from core.analysis.slices import Slice
 from core.analysis.table import ScoreTable

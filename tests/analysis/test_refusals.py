@@ -7,10 +7,10 @@ from typing import Any
 import pandas as pd
 import pytest
 
+from core.analysis.comparisons import refusals
 from core.analysis.lacks import Lack, no_family, no_probe
 from core.analysis.questions import Options, catalogue
 from core.analysis.reading import read_table
-from core.analysis.refused_comparisons import refusals
 from core.analysis.scope import Scope
 from core.analysis.slices import Slice
 from core.analysis.table import ScoreTable

@@ -12,7 +12,7 @@ from core.commands._shared import Code
 from core.evaluators.other_packages import PublishedName, published_name
 from core.evaluators.registry import find
 from core.evaluators.weights.fetched import keep
-from core.scoring.meteor import lacking
+from core.scoring.reference_metrics import lacking
 from tests.commands.calling import Invoke, Shell
 from tests.tiny import clip
 

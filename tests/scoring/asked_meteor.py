@@ -1,4 +1,4 @@
-"""METEOR's program, started once and asked line by line; what it is started with is :mod:`core.scoring.meteor`'s."""
+"""METEOR's program, started once and asked line by line, as :mod:`core.scoring.reference_metrics` starts it."""
 
 import subprocess
 from types import SimpleNamespace
@@ -6,11 +6,11 @@ from typing import Any
 
 import pytest
 
-from core.scoring import meteor
+from core.scoring import reference_metrics
 
 
 class AskedMeteor:
-    """Stands in for ``subprocess.run`` in :mod:`core.scoring.meteor`; the program starts with the first question."""
+    """Stands in for ``subprocess.run`` there; the program starts with the first question."""
 
     def __init__(self) -> None:
         self._started: subprocess.Popen[str] | None = None
@@ -23,7 +23,7 @@ class AskedMeteor:
             self._started.communicate()
 
     def stands_in(self, patch: pytest.MonkeyPatch) -> None:
-        patch.setattr(meteor, "subprocess", SimpleNamespace(run=self._run))
+        patch.setattr(reference_metrics, "subprocess", SimpleNamespace(run=self._run))
 
     def _run(self, command: list[str], *, input: str, cwd: object, **told: Any) -> "subprocess.CompletedProcess[str]":
         if self._started is None or self._started.poll() is not None:

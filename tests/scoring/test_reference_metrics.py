@@ -13,11 +13,8 @@ from hypothesis import strategies as some
 
 from core.errors import InvalidInput, NotAvailable
 from core.scoring import treebank
-from core.scoring.meteor import lacking
-from core.scoring.reference_metrics import BLEU, CIDER, METEOR, ROUGE, compare, ready_words, tokens
-from core.statistics.corpus_bleu import corpus_bleu
-from core.statistics.corpus_meteor import corpus_meteor
-from core.statistics.summed import summed_intervals
+from core.scoring.reference_metrics import BLEU, CIDER, METEOR, ROUGE, compare, lacking, ready_words, tokens
+from core.statistics.corpus_sums import corpus_bleu, corpus_meteor, summed_intervals
 from tools.treebank_words import published_words, read_table
 
 WITHOUT_JAVA = (*BLEU, ROUGE, CIDER)
@@ -165,7 +162,9 @@ def test_the_example_of_clipscore_has_the_numbers_that_its_authors_print(
 @pytest.mark.skipif(bool(lacking()), reason="METEOR needs the extra java")
 def test_meteor_is_the_published_program_s(monkeypatch: pytest.MonkeyPatch) -> None:
     """0.3444 and 0.1861 stand in clipscore's README; the others are what meteor-1.5.jar answers to EVAL."""
-    monkeypatch.setattr("core.scoring.meteor.subprocess", subprocess)  # no program that other tests asked before
+    monkeypatch.setattr(
+        "core.scoring.reference_metrics.subprocess", subprocess
+    )  # no program that other tests asked before
     found = compare([*GOOD, *BAD, "a dog", ""], [*PEOPLE, *PEOPLE, ["a dog"], ["a dog"]], meteor=True)
     counts = found.counts[METEOR]
     assert corpus_meteor(counts[:2].sum(axis=0)) == pytest.approx(0.3444057316763406, abs=1e-12)
@@ -178,7 +177,7 @@ def test_meteor_is_the_published_program_s(monkeypatch: pytest.MonkeyPatch) -> N
 
 
 def test_without_java_meteor_is_named_with_what_gets_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("core.scoring.meteor.find_spec", lambda name: None)
+    monkeypatch.setattr("core.scoring.reference_metrics.find_spec", lambda name: None)
     assert ready_words() == ("bleu-4", "rouge-l", "cider-d")
     assert "requirements-java.txt" in lacking()
     with pytest.raises(NotAvailable, match=r"invariscope\[java\]"):

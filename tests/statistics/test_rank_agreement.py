@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from scipy import stats
 
+from core.analysis.preferences import sample_pearson
 from core.errors import InvalidInput
 from core.statistics import rank_agreement as module
-from core.statistics.pearson import sample_pearson
 from core.statistics.rank_agreement import direction_agreement, rank_agreement, spearman_bands
 from core.statistics.shift_tests import rank_sum, signed_rank
 

@@ -11,7 +11,6 @@ from typing import Any, Literal
 
 import pandas as pd
 
-from core.analysis.against_coin import too_few
 from core.analysis.beside import caption_of, every_caption
 from core.analysis.comparisons import (
     AUDIT,
@@ -23,6 +22,7 @@ from core.analysis.comparisons import (
     families,
     kinds,
     rate_rows,
+    refusals,
     uncorrected_rows,
 )
 from core.analysis.facts import keyed, looked_up
@@ -46,10 +46,9 @@ from core.analysis.questions.comparison_columns import (
     WHAT,
 )
 from core.analysis.questions.question import Column, Drawing, Options, Question, bounded
-from core.analysis.refused_comparisons import refusals
 from core.analysis.selectivity import heat_map, hidden_best, lack, rivals
 from core.analysis.table import ScoreTable, View
-from core.analysis.verdicts import NO_CLAIM
+from core.analysis.verdicts import NO_CLAIM, too_few
 from core.charts.spec import Figure
 from core.probes.titles import family_title
 

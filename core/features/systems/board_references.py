@@ -7,11 +7,10 @@ import numpy as np
 import pandas as pd
 
 from core.features.systems.board_scores import COLUMNS, PEOPLE
-from core.scoring.meteor import lacking
-from core.scoring.reference_metrics import CIDER, METRICS, ROUGE, SUMMED, Compared, compare, fingerprint
+from core.scoring.reference_metrics import CIDER, METRICS, ROUGE, SUMMED, Compared, compare, fingerprint, lacking
 from core.statistics.bootstrap import Interval
+from core.statistics.corpus_sums import summed_intervals
 from core.statistics.ratios import mean_bca
-from core.statistics.summed import summed_intervals
 
 BESIDE = ("system", "metric", "value", "low", "high", "n_items", "note")
 """Columns of what stands beside the standings."""

@@ -180,7 +180,7 @@ def _scored(
         with_references,
         write_leaderboard,
     )
-    from core.scoring.pace import pace_told
+    from core.scoring.caption_scores import pace_told
     from core.seeds import RUN_SEED
 
     seed = RUN_SEED if seed is None else seed

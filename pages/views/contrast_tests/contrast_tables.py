@@ -12,7 +12,6 @@ from functools import partial
 import pandas as pd
 import streamlit as st
 
-from core.analysis.against_coin import against_coin, too_few
 from core.analysis.failures import shortest_captions
 from core.analysis.lacks import Lack
 from core.analysis.questions import Column, Options, Question, papers
@@ -22,7 +21,7 @@ from core.analysis.questions.levels import tables_of
 from core.analysis.questions.papers import MEANS
 from core.analysis.scope import Narrowed
 from core.analysis.slices import Slice
-from core.analysis.verdicts import NO_CLAIM
+from core.analysis.verdicts import NO_CLAIM, against_coin, too_few
 from core.charts.spec import Figure
 from core.features.human.judged_comparisons import BESIDE, asked_of_people
 from core.features.metric_check.judged_families import judged

@@ -8,7 +8,6 @@ import pandas as pd
 import streamlit as st
 from streamlit.elements.lib.mutable_expander_container import ExpanderContainer
 
-from core.analysis.against_coin import passed
 from core.analysis.both_demands import NO_FALL, Answer, answers, demands, demands_figure, half_asked, verdict
 from core.analysis.comparisons import families as broken_families
 from core.analysis.overview import at_a_glance, not_on_card, shows_anything
@@ -17,6 +16,7 @@ from core.analysis.questions.selective import PLANE, unverified, usual
 from core.analysis.scope import Narrowed, Scope
 from core.analysis.selectivity import lack
 from core.analysis.slices import Slice
+from core.analysis.verdicts import passed
 from core.charts.spec import Style, series_styles, sign
 from core.errors import InvariscopeError
 from core.probes.titles import family_title

@@ -42,7 +42,7 @@ from core.features.systems.system_file import (
     write_leaderboard,
 )
 from core.features.systems.system_tables import tables
-from core.scoring.meteor import lacking
+from core.scoring.reference_metrics import lacking
 from core.settings import results_dir
 from core.store.run_files import list_runs
 from core.store.store import Store

@@ -201,7 +201,8 @@ def _numbers(axis: Axis) -> dict[str, Any]:
     if axis.ticks:
         made["tickvals"] = list(axis.ticks)
     if axis.span != (None, None):
-        made["range"] = list(axis.span)
+        # in a browser a range of which one end is left open is forgotten once words beside the axis need room
+        made |= {"rangemode": "tozero"} if axis.span == (0, None) else {"range": list(axis.span)}
     return made
 
 

@@ -174,6 +174,15 @@ def test_what_scrolls_on_a_phone_is_not_seen_beneath_the_bar(
 
 
 @pytest.mark.whole
+def test_an_axis_of_sizes_begins_at_zero_where_its_words_need_room(
+    server: str, reader: Callable[[int], BrowserContext]
+) -> None:
+    page = settled(open_page(reader(400).new_page(), server + "/findings"))
+    chart = page.locator(".js-plotly-plot").first
+    expect(chart).to_contain_text("unchanged")
+    assert chart.evaluate("each => each._fullLayout.xaxis.range[0]") == 0
+
+
 def test_the_lab_can_be_reached_and_used_by_keyboard(server: str, page: Page) -> None:
     settled(open_page(page, server + LAB))
     expect(page.get_by_text(re.compile("^Score of the unedited pair"))).to_be_visible()

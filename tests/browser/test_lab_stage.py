@@ -35,14 +35,14 @@ def test_every_usual_evaluator_and_the_way_to_present_are_on_the_first_screen(la
 
 
 def test_the_shifts_stay_in_view_while_the_caption_below_the_picture_is_edited(lab: Page) -> None:
-    field = lab.get_by_label("Category", exact=True)
+    field = lab.get_by_label("Modifier", exact=True)
     field.evaluate("each => each.scrollIntoView({block: 'end'})")
     scrolled = lab.evaluate("document.querySelector('.stMain').scrollTop")
     lab.mouse.move(430, 700)
     lab.mouse.wheel(0, 250)
     lab.wait_for_function("before => document.querySelector('.stMain').scrollTop > before", arg=scrolled)
     expect(lab.locator(".beside table").first).to_be_in_viewport(ratio=0.95)
-    assert lab.get_by_label("Category", exact=True).evaluate("each => each.getBoundingClientRect().top") < HEIGHT
+    assert lab.get_by_label("Modifier", exact=True).evaluate("each => each.getBoundingClientRect().top") < HEIGHT
 
 
 def test_on_a_phone_every_label_has_its_bars_below_and_nothing_overflows(server: str, page: Page) -> None:

@@ -139,7 +139,9 @@ def test_every_panel_is_shaded() -> None:
 
 def test_ends_ticks_and_units_are_those_of_the_figure() -> None:
     layout = drawn(kind="lines", span=(0, None), unit=" %", along=Axis("gap", log=True, ticks=(0.1, 1)))
-    assert tuple(layout.yaxis.range) == (0, None)
+    assert layout.yaxis.rangemode == "tozero"
+    assert layout.yaxis.range is None
+    assert tuple(drawn(span=(1, 5)).xaxis.range) == (1, 5)
     assert layout.yaxis.ticksuffix == " %"
 
 

@@ -218,7 +218,7 @@ class Dots:
             kind="lines" if self.lines else "dots",
             free=self.free or raw,
             unit=UNITS["percent" if self.values == SIZES else measure][0] if self.values in (None, SIZES) else "",
-            span=around_zero(data) if self.even else (None, None),
+            span=around_zero(data) if self.even else (0.0 if self.values == SIZES else None, None),
             counts=not self.lines,
             overlay=one_a_line(data),
             order=() if self.order is None else tuple(map(str, self.order(frame))),

@@ -7,7 +7,8 @@ import pandas as pd
 from core.charts.spec import NEUTRAL, PALETTE, Figure, Shade, Style, counted, signed
 
 _IN = {"%": ", % of the unedited score", "pp": ", percentage points", "SD": ", SD of the unedited scores"}
-_SIDES = {"A": Style(PALETTE[0], size=10), "B": Style(PALETTE[1], "square", size=10)}
+_SIDES = {"A": Style(NEUTRAL, size=10), "B": Style(PALETTE[4], "square", size=10)}
+"""No side looks like a metric."""
 _DIFFERENCE = "A − B"
 
 

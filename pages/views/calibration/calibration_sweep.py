@@ -60,19 +60,25 @@ def draw_sweep(
     changed = effect(key, strength, LED, found) if own is None else own.effect(strength, measures=LED)
     notice, tested = notices(found, strength, view())
     long = _lead(found, own, strength, changed, notice if tested else "")
-    left, right = st.columns(2, gap="medium")
+    if not tested:
+        st.warning(notice, icon=":material/hearing_disabled:")
+    left, right = st.columns(2, gap="medium", vertical_alignment="bottom")
     with left:
-        _slider(state, found, usual, strength)
-    with right:
+        _slider(state, strength)
+    with right.container(horizontal=True):
+        st.button(
+            usual.named,
+            icon=":material/my_location:",
+            key="calib.back",
+            on_click=state.put,
+            args=("strength", None),
+            help=_BACK[usual.whence],
+        )
         if not tested:
-            st.warning(notice, icon=":material/hearing_disabled:")
-        row = st.container(horizontal=True)
-        if not tested:
-            row.popover("How to test it", icon=":material/terminal:", key="calib.to_test").markdown(
+            st.popover("How to test it", icon=":material/terminal:", key="calib.to_test").markdown(
                 _to_test(found, source)
             )
-        with row:
-            _download(found, strength, fingerprint, tested)
+        _download(found, strength, fingerprint, tested)
     measured = {} if own is None else own.sweeps
     table = sweep_table(found, bands, measured=measured, allowed=usual.choice.allowed)
     # of unedited pairs every score was stored: what was measured of them is the same
@@ -86,9 +92,11 @@ def draw_sweep(
             "uncalibrated shift, on dev."
         )
     )
+    rule = _FIXED if usual.chosen is None else _BEST.format(epsilon=found.epsilon)
+    note = f" {safe(usual.choice.note).capitalize()}." if usual.choice.note else ""
     st.caption(
-        "Pictures not used for fitting, with 95 % bands. SD: standard deviation of the metric’s own unedited scores of "
-        f"these pictures, at each strength anew.{grey} A click on a line chooses its strength."
+        f"{rule}{note} Below: pictures not used for fitting, with 95 % bands. SD: standard deviation of the metric’s "
+        f"own unedited scores of these pictures, at each strength anew.{grey} A click on a line chooses its strength."
     )
     left, right = st.columns(2, gap="medium")
     with left.container(border=True, height="stretch", gap="xsmall"):
@@ -144,7 +152,7 @@ def _cost(found: Fit) -> str:
     return told if variants else ""
 
 
-def _slider(state: PageState, found: Fit, usual: Settled, strength: float) -> None:
+def _slider(state: PageState, strength: float) -> None:
     key = state.key("strength.widget")
     st.session_state[key] = strength
     st.select_slider(
@@ -156,18 +164,6 @@ def _slider(state: PageState, found: Fit, usual: Settled, strength: float) -> No
         args=(state, key),
         help="λ of the paper: 0 leaves the score as it is, 1 is the full correction",
     )
-    row = st.container(horizontal=True, vertical_alignment="center", gap="small", key="calib_best")
-    row.button(
-        usual.named,
-        icon=":material/my_location:",
-        key="calib.back",
-        on_click=state.put,
-        args=("strength", None),
-        help=_BACK[usual.whence],
-    )
-    rule = _FIXED if usual.chosen is None else _BEST.format(epsilon=found.epsilon)
-    note = f" {safe(usual.choice.note).capitalize()}." if usual.choice.note else ""
-    row.caption(f"{rule}{note}", width="stretch")
 
 
 def _download(found: Fit, strength: float, fingerprint: str, tested: bool) -> None:
@@ -206,8 +202,8 @@ def _dragged(state: PageState, key: str) -> None:
 
 
 _BEST = (
-    "Largest fall in change that keeps agreement within {epsilon:g} and makes no kind of edit clearly worse, on the "
-    "pictures used for fitting."
+    "Best: the largest fall in change that keeps agreement within {epsilon:g} and makes no kind of edit clearly worse, "
+    "on the pictures used for fitting."
 )
 _FIXED = "Nothing chose it: by construction every larger strength lowers every change."
 _LEAST = "Back to the smallest strength that minimises the total sensitivity among those allowed, on the dev split"

@@ -78,6 +78,7 @@ def draw_people(study: Study, _state: PageState) -> None:
     _draw_invite(study)
     quality = quality_table(study)
     table = _shown(quality)
+    st.session_state.setdefault("study.preview", table.empty)
     draw_folded("What people see", partial(draw_preview, study), key="study.preview", icon=":material/preview:")
     if table.empty:
         return

@@ -5,6 +5,7 @@ from collections.abc import Callable, Mapping, Sequence, Set
 from functools import cache, partial
 
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from core.corpora.schema import CATEGORIES, EXTRA_CATEGORIES, Item
 from core.errors import InvariscopeError
@@ -122,7 +123,10 @@ def _draw_proposed(state: PageState, names: Sequence[Proposed]) -> None:
 
 def _label(state: PageState, item: Item) -> None:
     """The object's name and category: every caption probe starts from them."""
-    left, right = st.columns(2)
+    place: DeltaGenerator = st.container()
+    if state.get("source") == "corpus" and item.label and item.category:
+        place = st.popover(f"Object: **{safe(item.label)}**, {safe(item.category)}", type="tertiary")
+    left, right = place.columns(2)
     left.text_input(
         "Object",
         key=state.key("label"),

@@ -4,11 +4,11 @@ import math
 import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path, PureWindowsPath
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from core.corpora.caption_tables import CaptionRow, read_caption_table, read_references, said_text
-from core.corpora.corpus_files import LeftOut, inside
+from core.corpora.corpus_files import LeftOut, below_root, inside
 from core.corpora.folder_tables import packed_images
 from core.corpora.image_header import SUFFIXES
 from core.corpora.image_places import ImageNames
@@ -221,8 +221,7 @@ class ImageFolder:
         path = Path(named)
         if (path.is_absolute() or ".." in path.parts) and path.is_file():
             return path
-        other = PureWindowsPath(named)  # splits at / and at \
-        found = self._below(self.folder, other.name if other.root else named)
+        found = self._below(self.folder, below_root(named))
         return path if found is None and path.is_file() else found
 
     def left_over(self, used: Iterable[Path]) -> tuple[str, ...]:

@@ -143,6 +143,29 @@ def instance(label: str, box: Box, marks: int) -> Instance:
     return Instance(label, box, crowd=bool(marks & 1), flaws=flaws)
 
 
+def instances_of(
+    rows: Rows, told: Sequence[str], size: tuple[int, int], subject: str, found: Findings
+) -> list[Instance]:
+    """Instances of the boxes of an image of so many pixels, each once; what is wrong with one is remarked.
+    ``told``: what messages call each box."""
+    width, height = size
+    made: list[Instance] = []
+    for label, sides, marks, what in zip(rows.labels, rows.sides.tolist(), rows.marks.tolist(), told, strict=True):
+        try:
+            box, overhang = read_box(sides, what=what, width=width, height=height)
+        except LeftOut as reason:
+            found.remark(reason.rejection(subject))
+            continue
+        if overhang > SLACK:
+            found.remark(Rejection(subject, "annotation-box-clipped", clipped_sentence(what, overhang)))
+        one = instance(label, box, marks)
+        if one in made:
+            found.remark(Rejection(subject, "annotation-twice", f"{what} stands twice"))
+        else:
+            made.append(one)
+    return made
+
+
 def upright_around(box: Any, turn: Mapping[str, Any]) -> tuple[Any, float]:
     """Return the upright box around a box that a file says is turned, and the degrees; itself and 0 where it is not.
     ``turn``: ``rotation`` or ``attributes`` as COCO's annotations have them; ``angle`` and ``theta``, of which no

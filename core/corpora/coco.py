@@ -11,7 +11,7 @@ import numpy as np
 from core.corpora.coco_json import CocoImage, CocoInstance, CocoSplit, item_id, plain_name, read_mask, read_split
 from core.corpora.corpus_files import LeftOut, whole_number
 from core.corpora.curation import ALL, SINGLE, SLICE_OPTIONS, Instance, Slice
-from core.corpora.findings import Findings
+from core.corpora.findings import Findings, limited, up_to
 from core.corpora.image_places import ImagePlaces, auditable, find_split, remark_exif, stated_size
 from core.corpora.labels import load_taxonomy, stated_language
 from core.corpora.registry import corpus_loader
@@ -88,18 +88,9 @@ def load_coco(
     places = files.places()
     content = read_split(files, findings, code)
     reader = _Reader(content, places, rules, findings)
-    items: list[Item] = []
-    examined = 0
-    for image, found in content.by_image():
-        if len(items) == most:
-            break
-        examined += 1
-        item = reader.item(image, found)
-        items.extend([item] if item else [])
+    items, examined = up_to(most, (reader.item(image, found) for image, found in content.by_image()))
     findings.remark(*reader.taxonomy.unmapped(item.label for item in items if item.label))
-    words = f"COCO {files.split}, {rules.sentence()}"
-    if examined < len(content.images):
-        words += f"; limited to {most} items, {examined} of {len(content.images)} images examined"
+    words = f"COCO {files.split}, {rules.sentence()}{limited(most, examined, len(content.images))}"
     return Corpus("coco", tuple(items), findings.rejected, words, remarks=findings.remarks)
 
 

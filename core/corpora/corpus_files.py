@@ -155,6 +155,12 @@ def inside(folder: Path, name: str) -> Path:
     return path
 
 
+def below_root(name: str) -> str:
+    """The last part of a path that is absolute, on this or on another machine: it may be here; any other as it is."""
+    path = PureWindowsPath(name)  # splits at / and at \
+    return path.name if path.root else name
+
+
 def whole_number(value: Any, *, name: str, least: int = 1) -> int:
     """Return an option that counts, given as an int or as the text of one.
     Raises InvalidInput if it is not a whole number of at least ``least``."""

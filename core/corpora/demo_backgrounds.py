@@ -345,13 +345,9 @@ def _apart(plate: np.ndarray, pixels: np.ndarray, mask: Mask) -> float:
     return float(np.abs(plate[away].astype(int) - pixels[away]).mean()) if away.any() else float("nan")
 
 
-def _entries() -> dict[str, ItemEntry]:
-    return _by_id(_plan().items)
-
-
 @cache
-def _by_id(items: tuple[ItemEntry, ...]) -> dict[str, ItemEntry]:
-    return {entry.id: entry for entry in items}
+def _entries() -> dict[str, ItemEntry]:
+    return {entry.id: entry for entry in _plan().items}
 
 
 @cache

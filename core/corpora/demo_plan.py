@@ -70,7 +70,11 @@ class Grammar:
             raise BadCorpus(f"places.csv has no phrase for background {background!r}; write it")
         size = share(mask)
         pattern = self.phrases["pattern:filling" if size in FILLING else "pattern:placed"]
-        place, covered, position = self.places[background], self.phrases[f"share:{size}"], self.phrases[where_key(mask)]
+        place, covered, position = (
+            self.places[background],
+            self.phrases[f"share:{size}"],
+            self.phrases[f"where:{where(mask)}"],
+        )
         return {
             language: (
                 capital(
@@ -98,11 +102,6 @@ def where(mask: Mask) -> str:
     if not 1 / 3 <= down <= 2 / 3:
         return "top" if down < 1 / 3 else "bottom"
     return "middle"
-
-
-def where_key(mask: Mask) -> str:
-    """Name of the phrase of :func:`where`."""
-    return f"where:{where(mask)}"
 
 
 def share(mask: Mask) -> str:
@@ -203,17 +202,12 @@ def read_plan(folder: Path) -> Plan:
         for name, texts in read_texts(folder / "captions.csv").items()
     }
     sentences = read_texts(folder / "sentences.csv")
-    plan = Plan(by_name, tuple(items), tuple(photographs), captions, read_grammar(folder), sentences)
+    grammar = Grammar(*(read_texts(folder / f"{name}.csv") for name in ("nouns", "places", "grammar")))
+    plan = Plan(by_name, tuple(items), tuple(photographs), captions, grammar, sentences)
     twice = sorted({name for name in plan.ids if plan.ids.count(name) > 1})
     if twice:
         raise BadCorpus(f"{folder}: two items are named {twice[0]!r}; rename one")
     return plan
-
-
-def read_grammar(folder: Path) -> Grammar:
-    """Read the words that sentences are made of. Raises BadCorpus naming the file and the line that cannot be used."""
-    nouns, places, phrases = (read_texts(folder / f"{name}.csv") for name in ("nouns", "places", "grammar"))
-    return Grammar(nouns, places, phrases)
 
 
 def read_texts(path: Path) -> dict[str, dict[str, str]]:

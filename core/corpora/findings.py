@@ -7,11 +7,13 @@ import math
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeVar
 
 from core.corpora.schema import Rejection, Remark
 from core.errors import InvalidInput
 from core.yes_no import yes_or_no
+
+T = TypeVar("T")
 
 
 @dataclass(slots=True)
@@ -29,9 +31,7 @@ class Findings:
     def remark(self, *found: Rejection) -> None:
         """Count what costs no item; of one code the first stays as the example."""
         for each in found:
-            known = self._remarks.get(each.code)
-            count, first = (1, each) if known is None else (known.count + 1, known)
-            self._remarks[each.code] = Remark(each.code, count, first.subject, first.detail)
+            self.count(each.code, 1, each)
 
     def count(self, code: str, count: int, example: Rejection) -> None:
         """Count many of one code at once."""
@@ -48,6 +48,23 @@ class Findings:
     def remarks(self) -> tuple[Remark, ...]:
         """The remarks, most frequent first."""
         return by_frequency(self._remarks.values())
+
+
+def up_to(most: int | None, made: Iterable[T | None]) -> tuple[list[T], int]:
+    """The first ``most`` things that entries make, and how many entries that took; None of one that makes none."""
+    found: list[T] = []
+    examined = 0
+    for each in made:
+        examined += 1
+        found += [] if each is None else [each]
+        if len(found) == most:
+            break
+    return found, examined
+
+
+def limited(most: int | None, examined: int, images: int) -> str:
+    """What a description adds where not every image was examined."""
+    return f"; limited to {most} items, {examined} of {images} images examined" if examined < images else ""
 
 
 def by_frequency(remarks: Iterable[Remark]) -> tuple[Remark, ...]:

@@ -8,12 +8,11 @@ from typing import Any
 from core.corpora.boxes import SLACK, boxes_in_shares, clipped_sentence, read_box, turned_sentence, upright_around
 from core.corpora.corpus_files import LeftOut, whole_number
 from core.corpora.curation import CURATION_OPTIONS, Curation, Instance, largest, single_object
-from core.corpora.findings import Findings
+from core.corpora.findings import Findings, up_to
 from core.corpora.folder_tables import (
     BOX_FILES,
     Note,
     assign,
-    auditable_header,
     caption_files,
     choose_file,
     find_images,
@@ -25,7 +24,7 @@ from core.corpora.folder_tables import (
     unread_files,
 )
 from core.corpora.image_header import ImageHeader
-from core.corpora.image_places import remark_exif
+from core.corpora.image_places import auditable, remark_exif
 from core.corpora.item_columns import OwnColumns
 from core.corpora.labels import (
     OPTION,
@@ -122,12 +121,8 @@ def load_folder(
     untold = [note.caption for each in notes.values() for note in each if note.caption and not note.language]
     languages = caption_languages(untold, code, root.name, found)
     read = _Reader(name, languages, load_taxonomy(taxonomy), rules, found, shares)
-    items: list[Item] = []
-    for key, path in paths.items():
-        if len(items) == most:
-            break
-        item = read.item(key, path, notes.get(key, []), facts.get(key, {}))
-        items.extend([item] if item else [])
+    made = (read.item(key, path, notes.get(key, []), facts.get(key, {})) for key, path in paths.items())
+    items, _ = up_to(most, made)
     found.remark(*read.taxonomy.unmapped(item.label for item in items if item.label and item.category is None))
     description = _description(
         root, [path for path, _ in read_files] or list(beside.values())[:1], box_file, rules, most
@@ -149,7 +144,7 @@ class _Reader:
     def item(self, key: str, path: Path, notes: Sequence[Note], facts: Mapping[str, str]) -> Item | None:
         """Return the item of an image, or None with the reason among what is left out."""
         try:
-            header = auditable_header(path)
+            header = auditable(path)
             instances = self._instances(notes, header)
             if instances:
                 remark_exif(self.findings, key, path, header)

@@ -4,21 +4,20 @@ import os
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from pathlib import Path, PureWindowsPath
+from pathlib import Path
 from typing import Any
 
 from core.corpora.caption_tables import ENDINGS, CaptionRow, CaptionTable, read_caption_table
-from core.corpora.corpus_files import LeftOut, inside, read_json, read_text
+from core.corpora.corpus_files import LeftOut, below_root, inside, read_json, read_text
 from core.corpora.findings import Findings
-from core.corpora.image_header import SUFFIXES, ImageHeader, require_auditable, sniff
+from core.corpora.image_header import SUFFIXES, sniff
 from core.corpora.image_places import ImageNames
-from core.corpora.images import read_header
 from core.corpora.item_columns import OwnCells, OwnColumns
 from core.corpora.ordinary_paths import in_kernel, ordinary
 from core.corpora.packed_pictures import PACKED, packed_files, unpacked
 from core.corpora.schema import Rejection
 from core.corpora.table_cells import SAID
-from core.errors import BadCorpus, BadImage, InvalidInput
+from core.errors import BadCorpus, InvalidInput
 
 CAPTION_FILES = ("candidates.json", "predictions.jsonl", "captions.csv", "captions.jsonl", "FineCapEval.csv")
 """Looked for in the folder, where no option names a file; of several, the owner says which."""
@@ -329,18 +328,6 @@ def _is_image(path: Path) -> bool:
         return False
 
 
-def auditable_header(path: Path, *, where: str = "") -> ImageHeader:
-    """Read the header of an image that can be audited.
-    ``where``: what messages call it; empty: by its path.
-    Raises LeftOut ``bad-image`` where it is none, or too large or too small."""
-    try:
-        header = read_header(path)
-        require_auditable(header.width, header.height, name=where or str(path))
-    except BadImage as error:
-        raise LeftOut("bad-image", f"{where}: {error}" if where else str(error)) from error
-    return header
-
-
 def assign(notes: Iterable[Note], paths: Mapping[str, Path], findings: Findings) -> dict[str, list[Note]]:
     """Sort the notes by the image that they name.
 
@@ -394,8 +381,7 @@ class NamedImages:
         try:
             path = inside(self.root, name)
         except InvalidInput as error:
-            last = PureWindowsPath(name).name
-            if PureWindowsPath(name).root and self.holds(last):  # of another machine
+            if (last := below_root(name)) != name and self.holds(last):
                 return self.find(last, where)
             raise LeftOut("unsafe-path", f"{where}: {error}") from error
         if path.is_file():

@@ -9,10 +9,10 @@ import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path, PureWindowsPath
+from pathlib import Path
 from urllib.parse import unquote
 
-from core.corpora.corpus_files import LeftOut, inside
+from core.corpora.corpus_files import LeftOut, below_root, inside
 from core.corpora.findings import Findings
 from core.corpora.images import ImageHeader, read_header, require_auditable
 from core.corpora.schema import Item, Rejection
@@ -154,7 +154,7 @@ class ImagePlaces:
             return path if path.is_file() else None
         except InvalidInput as error:
             unsafe.append(LeftOut("unsafe-path", str(error)))
-            if not PureWindowsPath(name).root:
+            if below_root(name) == name:
                 raise unsafe[-1] from error
             return None  # an absolute path of another machine: its last part may be here
         except (OSError, ValueError):  # a name that no disk can hold
@@ -216,13 +216,15 @@ def remark_exif(found: Findings, subject: str, path: Path, header: ImageHeader, 
         found.remark(Rejection(subject, "annotation-exif", detail))
 
 
-def auditable(path: Path) -> ImageHeader:
-    """Read the header of an image that can be audited. Raises LeftOut ``bad-image``."""
+def auditable(path: Path, *, where: str = "") -> ImageHeader:
+    """Read the header of an image that can be audited.
+    ``where``: what messages call it; empty: by its path.
+    Raises LeftOut ``bad-image`` where it is none, or too large or too small."""
     try:
         header = read_header(path)
-        require_auditable(header.width, header.height, name=str(path))
+        require_auditable(header.width, header.height, name=where or str(path))
     except BadImage as error:
-        raise LeftOut("bad-image", str(error)) from error
+        raise LeftOut("bad-image", f"{where}: {error}" if where else str(error)) from error
     return header
 
 

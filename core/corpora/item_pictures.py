@@ -87,9 +87,7 @@ def read_rival(item: Item, rival: Rival) -> DecodedImage:
 
 
 def _read(path: Path, frames: tuple[int, ...]) -> DecodedImage:
-    if not frames:
-        return read_image(path)
-    return read_stack(path, frames)
+    return read_stack(path, frames) if frames else read_image(path)
 
 
 def _as_recorded(

@@ -12,7 +12,8 @@ from typing import Any
 
 from core.corpora.corpus_files import LeftOut, read_text, whole_number
 from core.corpora.findings import Findings
-from core.corpora.folder_tables import NamedImages, auditable_header
+from core.corpora.folder_tables import NamedImages
+from core.corpora.image_places import auditable
 from core.corpora.labels import OPTION, RULES, reader
 from core.corpora.registry import corpus_loader
 from core.corpora.schema import Corpus, Item
@@ -93,7 +94,7 @@ def load_multi30k(
 
 def _item(found: NamedImages, name: str, where: str, texts: dict[str, str]) -> Item:
     path = found.find(name, where)
-    header = auditable_header(path, where=where)
+    header = auditable(path, where=where)
     captions = {language: (text,) for language, text in texts.items() if text}
     return Item(name, "multi30k", path, header.width, header.height, captions, source=where)
 

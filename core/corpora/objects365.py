@@ -12,10 +12,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from core.corpora.boxes import SLACK, BoxTable, Rows, bits, clipped_sentence, instance, read_box
+from core.corpora.boxes import BoxTable, Rows, bits, instances_of
 from core.corpora.corpus_files import LeftOut, check_lists, entries, whole_number
 from core.corpora.curation import SINGLE, SLICE_OPTIONS, Instance, Slice
-from core.corpora.findings import Findings, count, floats, key, mark
+from core.corpora.findings import Findings, count, floats, key, limited, mark, up_to
 from core.corpora.image_places import ImagePlaces, stated_size
 from core.corpora.labels import Labels, load_labels
 from core.corpora.registry import corpus_loader
@@ -57,18 +57,10 @@ def load_objects365(
     content = _read(path, split, found)
     places = ImagePlaces(root, ("", split, f"images/{split}", f"{split}/images", "images"))
     reader = _Reader(content, places, rules, load_labels("objects365"), found)
-    items: list[Item] = []
-    examined = 0
-    for image, rows in zip(content.images.values(), content.boxes.by_image(len(content.images)), strict=True):
-        if len(items) == most:
-            break
-        examined += 1
-        item = reader.item(image, rows)
-        items.extend([item] if item else [])
+    each = zip(content.images.values(), content.boxes.by_image(len(content.images)), strict=True)
+    items, examined = up_to(most, (reader.item(image, rows) for image, rows in each))
     reader.tell_unmapped()
-    words = f"Objects365 {split}, {rules.sentence()}"
-    if examined < len(content.images):
-        words += f"; limited to {most} items, {examined} of {len(content.images)} images examined"
+    words = f"Objects365 {split}, {rules.sentence()}{limited(most, examined, len(content.images))}"
     return Corpus("objects365", tuple(items), found.rejected, words, remarks=found.remarks)
 
 
@@ -245,24 +237,8 @@ class _Reader:
         self.found.remark(*self.labels.taxonomy.unmapped(each for each in self.given if not self.labels.category(each)))
 
     def _instances(self, image: _Image, rows: Rows, subject: str) -> list[Instance]:
-        found: list[Instance] = []
-        for label, sides, marks in zip(rows.labels, rows.sides.tolist(), rows.marks.tolist(), strict=True):
-            what = f"the box of {label} in {image.file_name}"
-            try:
-                box, overhang = read_box(sides, what=what, width=image.width, height=image.height)
-            except LeftOut as reason:
-                self.found.remark(reason.rejection(subject))
-                continue
-            if overhang > SLACK:
-                self.found.remark(
-                    LeftOut("annotation-box-clipped", clipped_sentence(what, overhang)).rejection(subject)
-                )
-            made = instance(label, box, marks)
-            if made in found:
-                self.found.remark(LeftOut("annotation-twice", f"{what} stands twice").rejection(subject))
-            else:
-                found.append(made)
-        return found
+        told = [f"the box of {label} in {image.file_name}" for label in rows.labels]
+        return instances_of(rows, told, (image.width, image.height), subject, self.found)
 
 
 def _shorter(name: str) -> tuple[str, ...]:

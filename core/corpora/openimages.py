@@ -8,7 +8,7 @@ confirmed for a picture, some 13 of 600: what nobody looked for there is not kno
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -16,10 +16,10 @@ import cv2
 import numpy as np
 
 from core.corpora import openimages_files as tables
-from core.corpora.boxes import SLACK, Rows, clipped_sentence, instance, read_box
+from core.corpora.boxes import Rows, instances_of
 from core.corpora.corpus_files import LeftOut, whole_number
 from core.corpora.curation import SINGLE, SLICE_OPTIONS, Instance, Slice
-from core.corpora.findings import Findings
+from core.corpora.findings import Findings, limited, up_to
 from core.corpora.image_header import ImageHeader
 from core.corpora.image_places import ImagePlaces, auditable, remark_exif
 from core.corpora.images import read_image
@@ -74,19 +74,12 @@ def load_openimages(
     path = tables.find(root, tables.HIERARCHY)
     tree = read_label_tree(path) if path else None
     reader = _Reader(root, split, rules, names, tree, turned, found)
-    drafts: list[_Draft] = []
-    examined = 0
-    for key, rows in zip(keys, boxes.by_image(len(keys)), strict=True):
-        if len(drafts) == most:
-            break
-        examined += 1
-        draft = reader.draft(key, rows)
-        drafts.extend([draft] if draft else [])
+    each = zip(keys, boxes.by_image(len(keys)), strict=True)
+    drafts, examined = up_to(most, (reader.draft(key, rows) for key, rows in each))
     items = _finished(reader, drafts, root, split)
     words = f"Open Images {split}, {rules.sentence()}"
     words += "" if tree else "; without the hierarchy, so boxes of parts and general names count as further objects"
-    if examined < len(keys):
-        words += f"; limited to {most} items, {examined} of {len(keys)} images examined"
+    words += limited(most, examined, len(keys))
     return Corpus("openimages", items, found.rejected, words, remarks=found.remarks)
 
 
@@ -171,30 +164,11 @@ class _Reader:
         return {"looked_for": frozenset(sure), "also_there": tuple(sorted(self.nouns[label] for label in found))}
 
     def _instances(self, key: str, header: ImageHeader, rows: Rows) -> list[Instance]:
-        found: list[Instance] = []
-        for label, (left, right, top, bottom), marks in zip(
-            rows.labels, rows.sides.tolist(), rows.marks.tolist(), strict=True
-        ):
-            what = f"the box of {self.names[label]} in {key}"
-            sides = [
-                left * header.width,
-                top * header.height,
-                (right - left) * header.width,
-                (bottom - top) * header.height,
-            ]
-            try:
-                box, overhang = read_box(sides, what=what, width=header.width, height=header.height)
-            except LeftOut as reason:
-                self.found.remark(reason.rejection(key))
-                continue
-            if overhang > SLACK:
-                self.found.remark(LeftOut("annotation-box-clipped", clipped_sentence(what, overhang)).rejection(key))
-            made = instance(label, box, marks)
-            if made in found:
-                self.found.remark(LeftOut("annotation-twice", f"{what} stands twice").rejection(key))
-            else:
-                found.append(made)
-        return found
+        left, right, top, bottom = rows.sides.T
+        shares = np.stack((left, top, right - left, bottom - top), axis=1)
+        size = (header.width, header.height)
+        told = [f"the box of {self.names[label]} in {key}" for label in rows.labels]
+        return instances_of(replace(rows, sides=shares * (size * 2)), told, size, key, self.found)
 
     def _distinct(self, instances: list[Instance], subject: str) -> list[Instance]:
         """Drop boxes of parts, and the more general of two boxes of one object."""

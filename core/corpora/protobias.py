@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from core.corpora.corpus_files import LeftOut, csv_records, inside, jsonl_records, whole_number
-from core.corpora.folder_tables import auditable_header
 from core.corpora.image_header import ImageHeader
+from core.corpora.image_places import auditable
 from core.corpora.packed_pictures import keep_image
 from core.corpora.registry import corpus_loader
 from core.corpora.schema import Corpus, Item, Rejection, Rival
@@ -208,7 +208,7 @@ class _Reader:
             if isinstance(cell, str)
             else keep_image(cell, folder="protobias", where=where)
         )
-        return path, auditable_header(path, where=where), digest
+        return path, auditable(path, where=where), digest
 
     def _path(self, name: str, where: str) -> Path:
         try:

@@ -12,8 +12,9 @@ from typing import Any
 
 from core.corpora.corpus_files import LeftOut, whole_number
 from core.corpora.findings import Findings
-from core.corpora.folder_tables import NamedImages, auditable_header, choose_file
+from core.corpora.folder_tables import NamedImages, choose_file
 from core.corpora.image_header import ImageHeader
+from core.corpora.image_places import auditable
 from core.corpora.labels import OPTION, RULES, reader
 from core.corpora.registry import corpus_loader
 from core.corpora.schema import Corpus, Item, Rejection
@@ -99,7 +100,7 @@ def load_rated(
         try:
             if pair.image not in headers:
                 image = pictures.find(pair.image, path.name)
-                headers[pair.image] = image, auditable_header(image, where=path.name)
+                headers[pair.image] = image, auditable(image, where=path.name)
             items.append(_item(name, pair, suite, *headers[pair.image]))
         except LeftOut as reason:
             found.leave_out(reason.rejection(name))

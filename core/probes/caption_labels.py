@@ -15,10 +15,9 @@ from core.corpora.labels import load_labels
 from core.corpora.registry import load_again
 from core.corpora.schema import Corpus, Item, Origin, Remark
 from core.probes.base import ENGLISH
-from core.probes.words.head_nouns import stands_alone
 from core.probes.words.natural_captions import find
 from core.probes.words.screening import families
-from core.probes.words.taggers import Tagger, tagger
+from core.probes.words.taggers import Tagger, stands_alone, tagger
 
 SOURCES = ("coco", "openimages", "objects365")
 """Maps of labels to the harmonised categories, in the order in which a noun is looked up."""

@@ -5,8 +5,8 @@ import pytest
 
 from core.corpora.schema import Item, Mask
 from core.probes.base import HUMAN, Subject, Variant
+from core.probes.families.word_swaps import colour_shares
 from core.probes.pairs import Pairs
-from core.probes.pixels.colour_names import colour_shares
 from core.probes.registry import catalogue
 
 

@@ -14,10 +14,10 @@ from core.corpora.schema import Box
 from core.errors import InvalidInput, ProbeRejected
 from core.evaluators.weights.catalogue import description
 from core.probes.base import Subject, Variant
+from core.probes.families.preparation import RESAMPLERS, Target, shrunk
+from core.probes.families.typographic import write_word
 from core.probes.families.verbosity import is_phrase, is_sentence
 from core.probes.pixels import edits as image_edits
-from core.probes.pixels.lettering import write_word
-from core.probes.pixels.loader_edits import RESAMPLERS, Target, shrunk
 from core.probes.registry import catalogue, select
 from core.probes.scene import Scene
 from core.probes.words.dressing import (

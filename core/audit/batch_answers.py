@@ -173,7 +173,6 @@ class _Batch:
     _seen: set[tuple[str, str]] = field(default_factory=set)
 
     def add(self, question: str, told: dict[str, Any]) -> None:
-        """Take one answer."""
         answer, counts = read_answer(told, self.judge), self.counts
         before = self.best.get(question)
         if before is not None:
@@ -211,7 +210,6 @@ class _Batch:
             counts.cost = (price_in * counts.read + price_out * counts.written) / 1e6
 
     def imported(self, folder: PairFolder, name: str, sha256: str) -> Imported:
-        """The scores by pair."""
         scores, reasons = dict[str, float](), dict[str, str]()
         for pair in folder.pairs():
             answer = self.best.get(question_of(self.judge, pair)[0])

@@ -228,11 +228,7 @@ def _given(draft: Draft) -> dict[str, object]:
     told = [text for text in references(draft) if _storable(text)]
     language = draft.subject.language
     place = image_name(draft.image_key, video=bool(draft.item.frames))
-    return {
-        "id": pair_id(draft.image_key, draft.caption, language, told),
-        "image": place,
-        "references": told,
-    }
+    return {"id": pair_id(draft.image_key, draft.caption, language, told), "image": place, "references": told}
 
 
 def _storable(text: str) -> bool:

@@ -225,8 +225,6 @@ def outcome(
 
 
 class _Counted:
-    """What the tables of a run hold, added file by file."""
-
     def __init__(self) -> None:
         self.kept = 0
         self.content = hashlib.sha256()

@@ -42,12 +42,10 @@ class AuditRequest(Asked):
     root: str | None = Field(default=None, description="Folder of the corpus, where it needs one.")
     options: dict[str, Any] = Field(default_factory=dict, description="key=value of the corpus, e.g. split=val2017.")
     probes: tuple[str, ...] = Field(
-        default=("default",),
-        description="Names, families, axes, 'default', 'directional' or 'all', comma-separated.",
+        default=("default",), description="Names, families, axes, 'default', 'directional' or 'all', comma-separated."
     )
     evaluators: tuple[str, ...] | None = Field(
-        default=None,
-        description=f"Names or path/to/file.py:Name, comma-separated. Default: {', '.join(OFFLINE)}.",
+        default=None, description=f"Names or path/to/file.py:Name, comma-separated. Default: {', '.join(OFFLINE)}."
     )
     """None: the pairs alone, for others to score."""
     subject: Choice | None = Field(
@@ -62,8 +60,7 @@ class AuditRequest(Asked):
         default=1, ge=1, description="Most human captions of an item in each language, the first ones."
     )
     idf: str | None = Field(
-        default=None,
-        description="Document frequencies that weigh tokens of video evaluators: 'video idf' makes it.",
+        default=None, description="Document frequencies that weigh tokens of video evaluators: 'video idf' makes it."
     )
     limit: int | None = Field(default=None, ge=1, description="Only the first items.")
     sample: int | None = Field(

@@ -249,7 +249,6 @@ class _Job:
         self.hands.begin(Work(self.run_id, plan, self.plan.videos, names, self.keys, self.batches), self._heard)
 
     def run(self) -> Run:
-        """Make what is missing and close the run."""
         try:
             self._find_finished()
             self._make()
@@ -320,7 +319,6 @@ class _Job:
             self._begin_scoring()
 
     def _begin_scoring(self) -> None:
-        """The second phase begins."""
         self.manifest["captions"] = self.embedded.as_dict()
         self.phase, self.scoring_since = "scoring", time.monotonic()
         self._report(self.phase)

@@ -158,8 +158,6 @@ def room_left() -> int:
 
 
 class _Keeping:
-    """Writes the files of a set into a folder, and counts."""
-
     def __init__(self, folder: Path, room: int) -> None:
         self._folder, self._room, self._left = folder, room, room
         self._hashes: dict[str, str] = {}
@@ -168,7 +166,6 @@ class _Keeping:
         self.left_out: list[str] = []
 
     def take(self, given: Given) -> None:
-        """Take one uploaded file."""
         given.stream.seek(0)
         if given.name.lower().endswith(".zip"):
             try:

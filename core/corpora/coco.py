@@ -95,8 +95,6 @@ def load_coco(
 
 
 class _Reader:
-    """Turns COCO's records into items, and remembers what it left out."""
-
     def __init__(self, content: CocoSplit, places: ImagePlaces, rules: Slice, findings: Findings) -> None:
         self.content = content
         self.places = places
@@ -107,7 +105,6 @@ class _Reader:
         self.read: dict[Path, str] = {}
 
     def item(self, image: CocoImage, found: Sequence[CocoInstance]) -> Item | None:
-        """Return the item of an image and its instances, or None with the reason among what is left out."""
         subject = item_id(self.content.name, image.key)
         try:
             path = self._locate(image)

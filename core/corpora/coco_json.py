@@ -321,11 +321,9 @@ class _Waiting:
         return degrees
 
     def box(self, row: int) -> Any:
-        """The box of an annotation as the file states it."""
         return json.loads(self.texts[self.ends[2 * row] : self.ends[2 * row + 1]])
 
     def segmentation(self, row: int) -> bytes:
-        """The segmentation of an annotation, JSON text."""
         return bytes(self.texts[self.ends[2 * row + 1] : self.ends[2 * row + 2]])
 
 
@@ -432,11 +430,9 @@ class _Instances:
         return made
 
     def where(self, place: int) -> str:
-        """What messages call an annotation."""
         return f"{self.read.split} annotations[{place}]"
 
     def by_image(self, images: int) -> Iterator[list[CocoInstance]]:
-        """Yield the instances of images 0, 1, …, each image's in the order of the file."""
         waiting = self.read.waiting
         for found in self.boxes.by_image(images):
             rows = [self.rows[place] for place in found.places]

@@ -320,7 +320,6 @@ class _Plain:
         self._first = True
 
     def read(self, size: int = -1) -> bytes:
-        """Read as the file does."""
         data: bytes = self._file.read(size)
         if self._first and size:
             self._first = False

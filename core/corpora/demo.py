@@ -90,7 +90,6 @@ def _verified(folder: Path, name: str, checksums: str) -> str:
 
 
 def _damage(item: Item) -> tuple[str, str] | None:
-    """Return the code and the sentence for an image that is missing or changed, or None."""
     assert item.image_path is not None
     files = [(item.image_path, item.bytes_sha256), *((rival.path, rival.bytes_sha256) for rival in item.rivals)]
     for path, recorded in files:

@@ -21,14 +21,7 @@ Texts = Mapping[str, Mapping[str, str]]
 WHERE = ("left", "right", "top", "bottom", "middle")
 """Where the centre of the object's box lies: see :func:`where`."""
 
-SHARES = (
-    (0.14, "small"),
-    (0.27, "fifth"),
-    (0.42, "third"),
-    (0.58, "half"),
-    (0.85, "most"),
-    (1.0, "all"),
-)
+SHARES = ((0.14, "small"), (0.27, "fifth"), (0.42, "third"), (0.58, "half"), (0.85, "most"), (1.0, "all"))
 """Upper end, inclusive, of the share of the picture's pixels that an object has, and what the share is called."""
 
 FILLING = ("most", "all")

@@ -132,8 +132,6 @@ def load_folder(
 
 @dataclass(frozen=True, slots=True)
 class _Reader:
-    """Turns an image and what is noted about it into an item."""
-
     name: str
     languages: Mapping[str, str]
     taxonomy: Taxonomy
@@ -142,7 +140,6 @@ class _Reader:
     shares: bool = False
 
     def item(self, key: str, path: Path, notes: Sequence[Note], facts: Mapping[str, str]) -> Item | None:
-        """Return the item of an image, or None with the reason among what is left out."""
         try:
             header = auditable(path)
             instances = self._instances(notes, header)

@@ -29,7 +29,7 @@ RULES = "rules"
 NONE = "none"
 
 OPTION = {
-    "labels": "what reads a label off the English caption of an item without one: rules (default), spacy, or none",
+    "labels": "what reads a label off the English caption of an item without one: rules (default), spacy, or none"
 }
 """Option of a loader -> what it means."""
 

@@ -46,12 +46,7 @@ _MOST_BYTES = 64 << 20
     },
 )
 def load_multi30k(
-    root: Path,
-    *,
-    split: str = "test_2016_flickr",
-    images: str | None = None,
-    limit: Any = None,
-    labels: str = RULES,
+    root: Path, *, split: str = "test_2016_flickr", images: str | None = None, limit: Any = None, labels: str = RULES
 ) -> Corpus:
     """Read a split: one item a photograph, one caption a language.
     Raises BadCorpus if the list of pictures or every language is missing, or a file has another number of lines;

@@ -34,11 +34,7 @@ LICENCE = "see the terms of Objects365"
 @corpus_loader(
     name="objects365",
     summary="Objects365: photographs with boxes of 365 classes, zhiyuan_objv2_<split>.json and its patches",
-    options={
-        "split": "val (by default) or train",
-        "limit": "stop after so many items",
-        **SLICE_OPTIONS,
-    },
+    options={"split": "val (by default) or train", "limit": "stop after so many items", **SLICE_OPTIONS},
 )
 def load_objects365(
     root: Path, *, split: str | None = None, slice: str = SINGLE, limit: int | str | None = None, **curation: Any
@@ -186,8 +182,6 @@ def _assign(content: _Content, waiting: BoxTable, keys: list[str], labels: Mappi
 
 @dataclass(slots=True)
 class _Reader:
-    """Turns the boxes of an image into an item, or into the reason why there is none."""
-
     content: _Content
     places: ImagePlaces
     rules: Slice
@@ -201,7 +195,6 @@ class _Reader:
         self.looked_for = frozenset(name for names in told for name in names)
 
     def item(self, image: _Image, rows: Rows) -> Item | None:
-        """Return the item of an image, or None with the reason among what is left out."""
         subject = f"{self.content.split}-{image.key}"
         try:
             path = self.places.find(image.file_name, *_shorter(image.file_name))
@@ -233,7 +226,6 @@ class _Reader:
         )
 
     def tell_unmapped(self) -> None:
-        """Remark the labels without a category."""
         self.found.remark(*self.labels.taxonomy.unmapped(each for each in self.given if not self.labels.category(each)))
 
     def _instances(self, image: _Image, rows: Rows, subject: str) -> list[Instance]:

@@ -45,11 +45,7 @@ SAME_SHAPE = 0.02
 @corpus_loader(
     name="openimages",
     summary="Open Images V7: photographs with boxes of 601 classes and outlines, <split>-annotations-bbox.csv",
-    options={
-        "split": "validation (by default), test or train",
-        "limit": "stop after so many items",
-        **SLICE_OPTIONS,
-    },
+    options={"split": "validation (by default), test or train", "limit": "stop after so many items", **SLICE_OPTIONS},
 )
 def load_openimages(
     root: Path, *, split: str | None = None, slice: str = SINGLE, limit: int | str | None = None, **curation: Any
@@ -112,8 +108,6 @@ class _Draft:
 
 @dataclass(slots=True)
 class _Reader:
-    """Turns the boxes of an image into a draft, or into the reason why there is none."""
-
     root: Path
     split: str
     rules: Slice
@@ -131,7 +125,6 @@ class _Reader:
         self.places = ImagePlaces(self.root, folders)
 
     def draft(self, key: str, rows: Rows) -> _Draft | None:
-        """Judge an image by its boxes."""
         subject = f"{self.split}-{key}"
         try:
             if key in self.turned:

@@ -11,12 +11,7 @@ KERNEL = (Path("/proc"), Path("/sys"), Path("/dev"))
 """Folders whose files are windows into the kernel: reading one may wait for ever, end never, or tell secrets."""
 
 _ORDINARY = (Path("/dev/shm"),)  # memory that is used as a disk
-_KINDS = {
-    stat.S_ISFIFO: "a pipe",
-    stat.S_ISSOCK: "a socket",
-    stat.S_ISCHR: "a device",
-    stat.S_ISBLK: "a device",
-}
+_KINDS = {stat.S_ISFIFO: "a pipe", stat.S_ISSOCK: "a socket", stat.S_ISCHR: "a device", stat.S_ISBLK: "a device"}
 
 
 def ordinary(path: Path) -> Path:

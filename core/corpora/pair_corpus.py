@@ -133,8 +133,6 @@ def _candidates(root: Path) -> Iterator[Path]:
 
 @dataclass(slots=True)
 class _Reader:
-    """Turns lines into items; remembers ids and the headers of pictures."""
-
     name: str
     images: NamedImages
     languages: Mapping[str, str]
@@ -144,7 +142,6 @@ class _Reader:
     headers: dict[Path, ImageHeader] = field(default_factory=dict)
 
     def item(self, line: PairLine) -> Item:
-        """Return the item of a line. Raises LeftOut with the reason, where it cannot be used."""
         if line.refused is not None:
             raise LeftOut(*line.refused)
         if line.id in self.seen:

@@ -171,7 +171,6 @@ class _Reader:
     seen: dict[str, list[str]] = field(default_factory=dict)
 
     def item(self, line: Line) -> Item:
-        """Return the item of a line. Raises LeftOut with the reason, where it cannot be used."""
         if line.id is None or "text" not in line.words:
             raise LeftOut("missing-cell", f"{line.where} has no {'id' if line.id is None else 'text'}; fill it in")
         lacking = [name for name in NEEDED if name not in line.images]

@@ -22,9 +22,7 @@ NONE, READ = "none", "read"
 TEXT = "text"
 """Name of the option."""
 
-OPTION = {
-    TEXT: "whether edits that write a word first read what the photograph says already: none (default) or read",
-}
+OPTION = {TEXT: "whether edits that write a word first read what the photograph says already: none (default) or read"}
 """Option of a loader -> what it means."""
 
 

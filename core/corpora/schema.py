@@ -35,17 +35,7 @@ OTHER_VIDEO = "other-video"
 """Another video of the folder, of which no caption of the item is known to be true."""
 
 
-CATEGORIES = (
-    "person",
-    "animal",
-    "vehicle",
-    "furniture",
-    "kitchen",
-    "sports",
-    "electronics",
-    "indoor",
-    "outdoor",
-)
+CATEGORIES = ("person", "animal", "vehicle", "furniture", "kitchen", "sports", "electronics", "indoor", "outdoor")
 """The harmonised taxonomy. Source: paper A, section 3.1."""
 
 EXTRA_CATEGORIES = ("appliance", "accessory", "food")

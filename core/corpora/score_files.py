@@ -76,10 +76,7 @@ class ScoreFile:
         return (
             (score, None)
             if math.isfinite(score)
-            else (
-                math.nan,
-                self.reasons.get(key) or f"{self.name} gives no number",
-            )
+            else (math.nan, self.reasons.get(key) or f"{self.name} gives no number")
         )
 
     def check_ids(self, known: Callable[[str], bool], where: str) -> None:
@@ -162,7 +159,6 @@ def _score_column(path: Path, table: Table, asked: str) -> str:
 
 
 def _spelled(path: Path, names: Sequence[str]) -> dict[str, str]:
-    """Columns by their names in small letters."""
     found = {name.casefold(): name for name in names}
     if len(found) < len(names):
         raise InvalidInput(f"{path}: its columns are {', '.join(names)[:200]}; name each once, capitals aside")

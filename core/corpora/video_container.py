@@ -144,7 +144,6 @@ def _of_mp4(file: BinaryIO) -> Marks:
 
 
 def _of_movie(held: bytes) -> Marks:
-    """Marks of the first track of pictures."""
     movie = np.eye(2)
     for kind, at, end in _boxes(held, 0, len(held)):
         if kind == b"mvhd":
@@ -217,7 +216,6 @@ def _inside(held: bytes, at: int, end: int) -> Iterator[tuple[bytes, int, int]]:
 
 
 def _of_matroska(file: BinaryIO) -> Marks:
-    """Marks of the first track of pictures."""
     for entry in _elements(file, _size(file), (_SEGMENT, _TRACKS), _ENTRY):
         held = io.BytesIO(entry)
         told = dict(_values(held, len(entry)))

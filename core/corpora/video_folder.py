@@ -192,8 +192,6 @@ def load_demo_videos(root: Path | None, *, frames: int | str = USUAL_FRAMES) -> 
 
 @dataclass(frozen=True, slots=True)
 class _Reading:
-    """How a video becomes an item."""
-
     corpus: str
     language: str | None
     sampling: Sampling

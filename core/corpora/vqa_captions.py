@@ -186,14 +186,12 @@ def _among(right: str, known: Sequence[str], same: Collection[str]) -> Answers |
 
 @cache
 def _colours() -> tuple[str, ...]:
-    """Colours of ``assets/words/colours.csv``."""
     lines = (assets_dir() / "words" / "colours.csv").read_text(encoding="utf-8").splitlines()
     return tuple(line.strip().casefold() for line in lines if line.strip() and not line.startswith("#"))[1:]
 
 
 @cache
 def _animals() -> tuple[str, ...]:
-    """COCO's animals."""
     return tuple(each.label for each in load_taxonomy("coco").entries.values() if each.category == "animal")
 
 

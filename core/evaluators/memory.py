@@ -81,11 +81,7 @@ def keep_freed(kept_mb: int = KEPT_MB) -> None:
     ``kept_mb``: at most so much; an eighth of it is asked for at once.
     """
     _set_options(
-        {
-            _M_TRIM_THRESHOLD: kept_mb * MB,
-            _M_TOP_PAD: int(_ADDED * kept_mb * MB),
-            _M_MMAP_THRESHOLD: _FROM_HEAP_MB * MB,
-        }
+        {_M_TRIM_THRESHOLD: kept_mb * MB, _M_TOP_PAD: int(_ADDED * kept_mb * MB), _M_MMAP_THRESHOLD: _FROM_HEAP_MB * MB}
     )
 
 

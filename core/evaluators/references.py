@@ -58,10 +58,7 @@ class Referenced(Evaluator):
 
     @abstractmethod
     def score(
-        self,
-        images: Sequence[np.ndarray],
-        captions: Sequence[str],
-        references: Sequence[Sequence[str]] | None = None,
+        self, images: Sequence[np.ndarray], captions: Sequence[str], references: Sequence[Sequence[str]] | None = None
     ) -> np.ndarray:
         """Score n pairs against n lists of references; float64 [n], NaN where a list is empty.
         Raises InvalidInput if there are no references at all, or not one list a pair."""
@@ -91,10 +88,7 @@ class ReferencedDualEncoder(DualEncoder, Referenced):
         return scores
 
     def score(
-        self,
-        images: Sequence[np.ndarray],
-        captions: Sequence[str],
-        references: Sequence[Sequence[str]] | None = None,
+        self, images: Sequence[np.ndarray], captions: Sequence[str], references: Sequence[Sequence[str]] | None = None
     ) -> np.ndarray:
         """Score n pairs against n lists of references, each image and text encoded once per occurrence."""
         import torch

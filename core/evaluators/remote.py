@@ -162,10 +162,7 @@ class Remote:
         self._ask("forget")
 
     def score(
-        self,
-        images: Sequence[np.ndarray],
-        captions: Sequence[str],
-        references: Sequence[Sequence[str]] | None = None,
+        self, images: Sequence[np.ndarray], captions: Sequence[str], references: Sequence[Sequence[str]] | None = None
     ) -> np.ndarray:
         """Score n pairs there; float64 [n]."""
         others = None if references is None else [list(each) for each in references]

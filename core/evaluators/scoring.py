@@ -192,8 +192,6 @@ def _tell_part(progress: Progress, rank: int, parts: int, done: int, total: int)
 
 
 class _Work:
-    """The counters and limits of one scoring."""
-
     def __init__(self, evaluator: Evaluator, batch_size: int, cache: EmbeddingCache, progress: Progress | None) -> None:
         self.evaluator = evaluator
         self.batch_size = batch_size
@@ -297,11 +295,7 @@ class _Work:
         return np.array(scores, dtype=np.float64), errors
 
     def encode(
-        self,
-        keys: Sequence[T],
-        fetch: Callable[[T], object],
-        call: Callable[[list[Any]], object],
-        failed: dict[T, str],
+        self, keys: Sequence[T], fetch: Callable[[T], object], call: Callable[[list[Any]], object], failed: dict[T, str]
     ) -> dict[T, np.ndarray]:
         """Run ``call`` over batches; returns one row a key, and notes in ``failed`` why a key has none."""
         rows: dict[T, np.ndarray] = {}

@@ -246,8 +246,6 @@ class Maker:
 
 
 class _Making:
-    """A shard that is being made."""
-
     def __init__(self, task: Shard, cache: ShardCache) -> None:
         self.task, self.cache = task, cache
         self.found = Gathered()
@@ -258,7 +256,6 @@ class _Making:
         self._begun: set[str] = set()
 
     def is_first(self, reference: str) -> bool:
-        """Whether an evaluator is met for the first time in this shard."""
         new = reference not in self._begun
         self._begun.add(reference)
         return new

@@ -19,12 +19,7 @@ from core.corpora.suites.model import (
     only_images,
     with_references,
 )
-from core.corpora.suites.suite_files import (
-    read_suite,
-    read_suites,
-    with_companions,
-    without_companions,
-)
+from core.corpora.suites.suite_files import read_suite, read_suites, with_companions, without_companions
 
 __all__ = [
     "ACCURACY",

@@ -97,7 +97,6 @@ class _Pairs:
         self.compared.append(Compared(first, told, told, group, tied=tied, other_image=second))
 
     def suite(self, name: str, *more: Decision, pictures: str = "") -> Suite:
-        """The suite of them."""
         texts, tied = {each.preferred for each in self.compared}, sum(each.tied for each in self.compared)
         undecided = Decision(
             "undecided", "people's ties", "comparisons that people call a tie count in no accuracy", tied, "comparisons"

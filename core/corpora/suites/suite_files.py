@@ -50,13 +50,7 @@ from core.corpora.suites.image_suites import (
 )
 from core.corpora.suites.model import PUBLISHED, TAU_C, Decision, Rated, Suite, spaced, texts
 from core.corpora.suites.own_ratings import is_own, own_ratings
-from core.corpora.suites.picture_pairs import (
-    layout_of,
-    pairs_of_json,
-    pairs_of_parquet,
-    picture_pairs,
-    rated_pictures,
-)
+from core.corpora.suites.picture_pairs import layout_of, pairs_of_json, pairs_of_parquet, picture_pairs, rated_pictures
 from core.corpora.suites.video_ratings import BESIDE, PICKLES, REFUSED, RIGHT, VATEX_KEYS, activitynet, vatex
 from core.corpora.table_cells import LINES, too_long, written_list
 from core.errors import BadCorpus, InvalidInput
@@ -123,7 +117,6 @@ def _suite(path: Path, cells: Mapping[str, Any]) -> tuple[str, str]:
 
 
 def _first(cells: Mapping[str, Any], names: Iterable[str]) -> Any:
-    """The first of several columns that holds something."""
     return next((cells[name] for name in names if not says_nothing(cells.get(name))), None)
 
 

@@ -10,15 +10,7 @@ from typing import ClassVar, Self
 import numpy as np
 
 from core.errors import InvalidInput, NotAvailable, UnknownName
-from core.evaluators.base import (
-    Availability,
-    Evaluator,
-    Fingerprint,
-    PartlyScored,
-    check_lengths,
-    evaluator,
-    family,
-)
+from core.evaluators.base import Availability, Evaluator, Fingerprint, PartlyScored, check_lengths, evaluator, family
 from core.evaluators.other_packages import Package, as_files
 from core.evaluators.references import NO_REFERENCE, Referenced, check_references
 from core.evaluators.towers.preprocessing import encodable
@@ -108,7 +100,6 @@ class _OfKit(Evaluator):
 
     @property
     def full_batch(self) -> int:
-        """Pairs of one call."""
         return PAIRS
 
     @property
@@ -168,10 +159,7 @@ class KitMetricWithReferences(_OfKit, Referenced):
     """A metric of the kit that compares with references."""
 
     def score(
-        self,
-        images: Sequence[np.ndarray],
-        captions: Sequence[str],
-        references: Sequence[Sequence[str]] | None = None,
+        self, images: Sequence[np.ndarray], captions: Sequence[str], references: Sequence[Sequence[str]] | None = None
     ) -> np.ndarray:
         """Score n pairs against n lists of references in one call of the kit; float64 [n].
         Raises PartlyScored where there is no reference, or the kit gave no score."""

@@ -133,10 +133,7 @@ class RefFleur(_Fleur, Referenced):
     """
 
     def score(
-        self,
-        images: Sequence[np.ndarray],
-        captions: Sequence[str],
-        references: Sequence[Sequence[str]] | None = None,
+        self, images: Sequence[np.ndarray], captions: Sequence[str], references: Sequence[Sequence[str]] | None = None
     ) -> np.ndarray:
         """Score n pairs against n lists of references; float64 [n] in [0, 1].
         Raises PartlyScored where an answer is no score or there is no reference."""

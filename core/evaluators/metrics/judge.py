@@ -193,10 +193,7 @@ class OnDemand(Evaluator):
                 raise
             return found
 
-        with (
-            line(self._endpoint) as post,
-            ThreadPoolExecutor(min(self._endpoint.concurrency, len(pairs))) as threads,
-        ):
+        with line(self._endpoint) as post, ThreadPoolExecutor(min(self._endpoint.concurrency, len(pairs))) as threads:
             asked = {threads.submit(one, post, key): key for key in pairs}
             try:
                 for done in as_completed(asked):
@@ -258,10 +255,7 @@ class ReferencedJudge(OnDemand, Referenced):
     """A judge whose rubric shows captions by people beside the one that is judged."""
 
     def score(
-        self,
-        images: Sequence[np.ndarray],
-        captions: Sequence[str],
-        references: Sequence[Sequence[str]] | None = None,
+        self, images: Sequence[np.ndarray], captions: Sequence[str], references: Sequence[Sequence[str]] | None = None
     ) -> np.ndarray:
         """Judge n pairs beside n lists of references; float64 [n] on the rubric's scale; raises as :meth:`judged`."""
         return self.judged(images, captions, check_references(self.spec.name, references, len(captions)))

@@ -9,17 +9,7 @@ import numpy as np
 
 from core.corpora.schema import Box, Mask
 from core.errors import InvalidInput
-from core.evaluators.base import (
-    Availability,
-    Evaluator,
-    EvaluatorSpec,
-    Fingerprint,
-    Joined,
-    Sight,
-    Told,
-    family,
-    told,
-)
+from core.evaluators.base import Availability, Evaluator, EvaluatorSpec, Fingerprint, Joined, Sight, Told, family, told
 from core.evaluators.metrics.judge import OnDemand, judge_of
 from core.probes.rejections import coded
 

@@ -27,15 +27,12 @@ class _Rated(Generative):
         self._rubric = read_rubric(str(self.entry.settings["rubric"]))
 
     def question(self, caption: str) -> str:
-        """The rating prompt with the caption behind it."""
         return f"{self._rubric}\nText prompt: {caption}"
 
     def facts(self) -> Mapping[str, str]:
-        """Hash of the rating prompt."""
         return {"rubric_sha256": hashlib.sha256(self._rubric.encode()).hexdigest()[:16]}
 
     def score(self, images: Sequence[np.ndarray], captions: Sequence[str]) -> np.ndarray:
-        """Score n pairs; float64 [n] in [0, 1]."""
         check_lengths(images, captions)
         if not images:
             return np.empty(0)
@@ -44,7 +41,6 @@ class _Rated(Generative):
         return scores
 
     def evidence(self, image: np.ndarray, caption: str) -> Mapping[str, float]:
-        """The share of each rating."""
         shares = self._shares([image], [caption])[0]
         return {f"rating {rating}": float(share) for rating, share in zip(RATINGS, shares, strict=True)}
 

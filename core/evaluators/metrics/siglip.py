@@ -15,7 +15,6 @@ class _OpenClipFolder(PublishedEncoder):
 
     @classmethod
     def open(cls, found: Sequence[Place], device: str) -> Towers:
-        """Load the folder, or share what another evaluator holds."""
         place = found[0]
         return folder_towers(place.path, place.digest(), device, cls.entry.precision.on(device))
 

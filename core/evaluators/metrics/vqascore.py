@@ -219,7 +219,6 @@ class _T5Score(Published):
 
     @classmethod
     def load(cls, *, device: str = "cpu") -> Self:
-        """Load T5, its tokenizer and CLIP's image tower. Raises NotAvailable if a file is missing or damaged."""
         places = cls.places()
         for place in places:
             place.files()
@@ -229,12 +228,10 @@ class _T5Score(Published):
         return cls(ClipT5.open(model, words, tower, device=device, precision=precision), digest, precision)
 
     def runners(self) -> Sequence[Runner]:
-        """T5, projector and image tower, together."""
         return (self._model.runner,)
 
     @property
     def fingerprint(self) -> Fingerprint:
-        """What the scores depend on."""
         return Fingerprint(
             name=self.spec.name,
             weights=self._digest,
@@ -250,7 +247,6 @@ class _T5Score(Published):
         return str(self.entry.settings["conversation"]).replace("{question}", question)
 
     def score(self, images: Sequence[np.ndarray], captions: Sequence[str]) -> np.ndarray:
-        """Score n pairs; float64 [n] in [0, 1]."""
         check_lengths(images, captions)
         if not images:
             return np.empty(0)
@@ -266,7 +262,6 @@ class _T5Score(Published):
         return self.count_tokens(caption) > MOST_TOKENS
 
     def see(self, image: np.ndarray, caption: str, *, object_mask: Mask | None = None) -> Sight:
-        """Show the padded picture and the prompt."""
         return Sight(
             views=(("padded to a square", padded_square(image, colour=self._model.colour)),),
             crop=None,

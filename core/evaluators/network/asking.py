@@ -25,15 +25,7 @@ from typing import TYPE_CHECKING, Any
 from filelock import FileLock
 
 from core.errors import InvalidInput, ScoringStopped
-from core.evaluators.network.answer import (
-    MOST_TOKENS,
-    Form,
-    Verdict,
-    kept_score,
-    one_line,
-    read_completion,
-    verdict,
-)
+from core.evaluators.network.answer import MOST_TOKENS, Form, Verdict, kept_score, one_line, read_completion, verdict
 from core.evaluators.network.endpoint import PREFIX, Budget, Endpoint
 from core.evaluators.network.rubrics import SEED, Rubric
 

@@ -64,8 +64,6 @@ class SameConvolution(nn.Conv2d):
 
 
 class _Norm(nn.BatchNorm2d):
-    """A batch norm and the activation behind it."""
-
     def __init__(self, channels: int, *, relu6: bool = True) -> None:
         super().__init__(channels, eps=_EPSILON)
         self.act = nn.ReLU6(inplace=True) if relu6 else nn.Identity()

@@ -17,18 +17,7 @@ import numpy as np
 
 from core.corpora.schema import Item
 from core.errors import ProbeRejected
-from core.probes.base import (
-    HUMAN,
-    IDENTITY,
-    Axis,
-    Construction,
-    Edits,
-    Expectation,
-    Maker,
-    Probe,
-    Subject,
-    Variant,
-)
+from core.probes.base import HUMAN, IDENTITY, Axis, Construction, Edits, Expectation, Maker, Probe, Subject, Variant
 from core.probes.families.relation import WAYS, related, sentence
 from core.probes.scene import Scene
 from core.probes.words.caption_language import check_english

@@ -157,12 +157,7 @@ def _point(name: str, share: float) -> Probe:
 
 
 def _check(name: str) -> Probe:
-    def edit(
-        found: Sequence[Word],
-        language: str,
-        rng: np.random.Generator,
-        names: tuple[str, ...],
-    ) -> list[str]:
+    def edit(found: Sequence[Word], language: str, rng: np.random.Generator, names: tuple[str, ...]) -> list[str]:
         return NOUN_EDITS[name](found, language)
 
     source = "Sai et al., Perturbation CheckLists, EMNLP 2021, which paper B takes its edits from"

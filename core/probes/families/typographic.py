@@ -22,10 +22,10 @@ from core.probes.scene import Scene, boxed
 from core.probes.words.categories import another_kind
 from core.probes.words.templates import item_label
 
-HEIGHT = 0.08
+_HEIGHT = 0.08
 """Height of a capital letter, as a share of the picture's shorter side."""
 
-LEAST_HEIGHT, MOST_WIDTH = 8, 0.6
+_LEAST_HEIGHT, _MOST_WIDTH = 8, 0.6
 """Smallest height of a capital in pixels that can be read, and the largest share of the picture's width of a word."""
 
 _FONT = cv2.FONT_HERSHEY_SIMPLEX  # OpenCV's own, so that the pixels are the same everywhere
@@ -93,15 +93,15 @@ def _places(width: int, height: int, word: str) -> list[Plate]:
     """The four corners, bottom right first."""
     if not word.strip() or not word.isascii() or not word.isprintable():
         raise ProbeRejected("not-writable", f"{word!r} holds letters that OpenCV's font lacks; only ASCII can be drawn")
-    capital = round(HEIGHT * min(width, height))
+    capital = round(_HEIGHT * min(width, height))
     wide, tall, below, stroke, scale = _size(word, capital)
-    while capital > LEAST_HEIGHT and wide > MOST_WIDTH * width:
+    while capital > _LEAST_HEIGHT and wide > _MOST_WIDTH * width:
         capital -= 1
         wide, tall, below, stroke, scale = _size(word, capital)
     margin = max(2, capital // 3)
     across, down = wide + 2 * margin, tall + below + 2 * margin
-    if capital < LEAST_HEIGHT or across > width or down > height or wide > MOST_WIDTH * width:
-        told = f"{word!r} cannot be written into {width} × {height} px in letters of {LEAST_HEIGHT} px or more"
+    if capital < _LEAST_HEIGHT or across > width or down > height or wide > _MOST_WIDTH * width:
+        told = f"{word!r} cannot be written into {width} × {height} px in letters of {_LEAST_HEIGHT} px or more"
         raise ProbeRejected("not-writable", told)
     gap = max(0, min(capital // 2, (width - across) // 2, (height - down) // 2))
     left, top, right, bottom = gap, gap, width - across - gap, height - down - gap

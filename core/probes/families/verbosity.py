@@ -69,10 +69,7 @@ def _goes_on(part: str) -> bool:
 
 
 _MISSED = MappingProxyType(
-    {
-        PHRASE: (is_phrase, "no-phrase", "no noun phrase"),
-        SENTENCE: (is_sentence, "no-sentence", "no sentence"),
-    }
+    {PHRASE: (is_phrase, "no-phrase", "no noun phrase"), SENTENCE: (is_sentence, "no-sentence", "no sentence")}
 )
 """What a wrapper takes -> the test, and the code and words of a caption that fails it."""
 

@@ -40,7 +40,7 @@ from core.probes.words.english import colours, listed
 from core.probes.words.grammar import Number, capital_like, in_number, number_of
 from core.probes.words.mentions import mentions, unnamed
 
-HUES = (
+_HUES = (
     ("red", 0, 8),
     ("orange", 8, 21),
     ("yellow", 21, 34),
@@ -52,13 +52,13 @@ HUES = (
 )
 """Names with their hues, half open, in OpenCV's halves of a degree."""
 
-BLACK_BELOW = 50
+_BLACK_BELOW = 50
 """Value, 0 to 255, below which a pixel is black."""
-GREY_BELOW = 40
+_GREY_BELOW = 40
 """Saturation, 0 to 255, below which a pixel is white or gray."""
-WHITE_FROM = 190
+_WHITE_FROM = 190
 """Value from which a pixel without saturation is white."""
-BROWN_BELOW = 170
+_BROWN_BELOW = 170
 """Value below which an orange, a yellow or a red of middling saturation is brown."""
 
 
@@ -72,15 +72,15 @@ def colour_shares(pixels: np.ndarray, mask: np.ndarray) -> dict[str, float]:
         return {}
     hue, saturation, value = (channel.ravel() for channel in cv2.split(cv2.cvtColor(inside, cv2.COLOR_RGB2HSV)))
     names = np.full(len(hue), "", dtype="U6")
-    for name, low, high in HUES:
+    for name, low, high in _HUES:
         names[(hue >= low) & (hue < high)] = name
     warm = np.isin(names, ("red", "orange", "yellow"))
-    names[warm & (value < BROWN_BELOW) & (saturation < 200)] = "brown"
-    names[(names == "orange") & (value < BROWN_BELOW)] = "brown"
-    names[(names == "red") & (saturation < 120) & (value >= BROWN_BELOW)] = "pink"
-    names[saturation < GREY_BELOW] = "gray"
-    names[(saturation < GREY_BELOW) & (value >= WHITE_FROM)] = "white"
-    names[value < BLACK_BELOW] = "black"
+    names[warm & (value < _BROWN_BELOW) & (saturation < 200)] = "brown"
+    names[(names == "orange") & (value < _BROWN_BELOW)] = "brown"
+    names[(names == "red") & (saturation < 120) & (value >= _BROWN_BELOW)] = "pink"
+    names[saturation < _GREY_BELOW] = "gray"
+    names[(saturation < _GREY_BELOW) & (value >= _WHITE_FROM)] = "white"
+    names[value < _BLACK_BELOW] = "black"
     found, counts = np.unique(names, return_counts=True)
     return {str(name): float(count / len(names)) for name, count in zip(found, counts, strict=True)}
 

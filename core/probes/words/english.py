@@ -46,8 +46,6 @@ _BEGINNING, _EXPECTED, _AFTER_NOUN, _AFTER_VERB, _AFTER_BEING, _AFTER_AUXILIARY,
 
 @dataclass(frozen=True, slots=True)
 class _Entry:
-    """What is known of a word by itself."""
-
     kind: int
     noun: bool = False
     adjective: bool = False
@@ -126,8 +124,6 @@ def kinds(words: Sequence[str]) -> list[str]:
 
 
 class _Reading:
-    """Reads a caption from left to right."""
-
     def __init__(self, words: Sequence[str]) -> None:
         self._words = words
         self._entries = [_entry(word) for word in words]

@@ -1,8 +1,6 @@
 """What an audit is asked to do: the one argument of whoever runs one, in a shell, from a page, as a job or in Python.
 
 Names, meanings, bounds and defaults stand here alone: options, job files and the Python interface take them from it.
-
-What fits a corpus: its usual subjects and evaluators, and the probes that its items hold the ground for.
 """
 
 from pathlib import Path

@@ -3,7 +3,7 @@
 import json
 import shutil
 from base64 import b64decode, b64encode
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, fields
 from pathlib import Path
@@ -115,10 +115,8 @@ class RunFolder:
     @staticmethod
     def write_table(path: Path, table: pa.Table) -> None:
         """Write one Parquet file as a whole or not at all; the same table gives the same bytes."""
-        write: Callable[[Path], None] = lambda temporary: pq.write_table(  # noqa: E731
-            table, temporary, compression="zstd", write_page_checksum=True
-        )
-        write_whole(path, write)
+        how = {"compression": "zstd", "write_page_checksum": True}
+        write_whole(path, lambda temporary: pq.write_table(table, temporary, **how))
 
     def finished(
         self, index: int, *, items: Collection[str] | None = None, sealed: Mapping[str, Part] | None = None

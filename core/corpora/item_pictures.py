@@ -14,6 +14,8 @@ from core.errors import BadImage
 MAX_STACK = 512 << 20
 """Most bytes of the frames of one item, which lie in memory together: 20 frames of 4096 × 2160 px fit."""
 
+_SHOWN = 9
+
 
 def check_stack_size(footage: Footage, frames: int) -> None:
     """Raise BadVideo where so many frames of a video are more than lie in memory together."""
@@ -47,18 +49,14 @@ def read_stack(path: Path, places: Sequence[int]) -> DecodedImage:
     return DecodedImage(stack, footage.sha256, pixel_hash(stack), "video")
 
 
-def as_picture(pixels: np.ndarray, *, most: int = 9) -> np.ndarray:
-    """What stands for some pixels where one picture is shown: a video's frames side by side, row by row.
-
-    Args:
-        pixels: uint8 RGB [H, W, 3], given back as it is, or frames [T, H, W, 3].
-        most: frames that are shown, evenly spaced from the first to the last.
-
-    Returns uint8 RGB [H', W', 3]; frames at their size, white where the last row is not full.
-    """
+def as_picture(pixels: np.ndarray) -> np.ndarray:
+    """What stands for some pixels where one picture is shown: nine of a video's frames at most, evenly spaced from the
+    first to the last, side by side, row by row.
+    ``pixels``: uint8 RGB [H, W, 3], given back as it is, or frames [T, H, W, 3].
+    Returns uint8 RGB [H', W', 3]; frames at their size, white where the last row is not full."""
     if pixels.ndim == 3:
         return pixels
-    shown = pixels if len(pixels) <= most else pixels[np.linspace(0, len(pixels) - 1, most).astype(int)]
+    shown = pixels if len(pixels) <= _SHOWN else pixels[np.linspace(0, len(pixels) - 1, _SHOWN).astype(int)]
     count, height, width, channels = shown.shape
     columns = int(np.ceil(np.sqrt(count)))
     rows = -(-count // columns)

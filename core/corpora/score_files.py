@@ -73,11 +73,9 @@ class ScoreFile:
         score = self.scores.get(key)
         if score is None:
             return math.nan, f"not in {self.name}"
-        return (
-            (score, None)
-            if math.isfinite(score)
-            else (math.nan, self.reasons.get(key) or f"{self.name} gives no number")
-        )
+        if math.isfinite(score):
+            return score, None
+        return math.nan, self.reasons.get(key) or f"{self.name} gives no number"
 
     def check_ids(self, known: Callable[[str], bool], where: str) -> None:
         """Refuse ids that are not among the pairs that were given out.
@@ -281,21 +279,16 @@ def write_references(path: Path, pairs: Iterable[GivenPair]) -> None:
 
 
 def _write_object(path: Path, entries: Iterable[tuple[str, object]]) -> None:
-    with _open(path) as file:
-        _fill(file, entries)
+    with _open(path) as file:  # entry by entry: there may be millions
+        file.write("{")
+        for place, (key, value) in enumerate(entries):
+            file.write(f"{',' if place else ''}\n{_json(key)}: {_json(value)}")
+        file.write("\n}\n")
 
 
 def _open(path: Path) -> TextIO:
     """Half a surrogate pair, which is no text, is written as the escape that JSON has for it."""
     return path.open("w", encoding="utf-8", errors="backslashreplace", newline="\n")
-
-
-def _fill(file: TextIO, entries: Iterable[tuple[str, object]]) -> None:
-    """Write one object entry by entry: there may be millions."""
-    file.write("{")
-    for place, (key, value) in enumerate(entries):
-        file.write(f"{',' if place else ''}\n{_json(key)}: {_json(value)}")
-    file.write("\n}\n")
 
 
 def _json(value: object) -> str:

@@ -30,9 +30,8 @@ def too_long(what: str, text: str) -> str:
     return f"{what} has {len(text):,} characters, at most {MOST_CAPTION:,} are read" * (len(text) > MOST_CAPTION)
 
 
-def check_csv_header(path: Path, *, where: str = "") -> None:
+def check_csv_header(path: Path) -> None:
     """Read the first line of a text file and refuse what no table's columns can be.
-    ``where``: what messages call the file; empty: by its path.
     Raises BadCorpus for more than MOST_COLUMNS columns or LONGEST characters. What cannot be read at all is left to the
     reader of the file, which says so."""
     try:
@@ -40,7 +39,7 @@ def check_csv_header(path: Path, *, where: str = "") -> None:
             line = file.readline(LONGEST + 1)
     except OSError:
         return
-    check_columns(line.decode("utf-8", "replace"), where=where or str(path))
+    check_columns(line.decode("utf-8", "replace"), where=str(path))
 
 
 def check_columns(text: str, *, where: str) -> None:

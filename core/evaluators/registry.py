@@ -222,12 +222,12 @@ def _variant(kind: type[Published], way: str, title: str, update: Mapping[str, A
     return type(kind.__name__, (kind,), told)
 
 
-def _with_checkpoint(kind: type[Evaluator], path: Path, label: str | None = None) -> type[Evaluator]:
+def _with_checkpoint(kind: type[Evaluator], path: Path) -> type[Evaluator]:
     if not issubclass(kind, Published):
         raise InvalidInput(f"evaluator {kind.spec.name!r} runs no checkpoint of your own; leave the @ out")
     if not str(path).strip(".") or not path.exists():
         raise InvalidInput(f"no checkpoint {str(path)!r} for {kind.spec.name}; give {kind.spec.name}@PATH of a file")
-    return _bound(kind, path.absolute(), checked_label(label or path.stem.replace(" ", "-")))
+    return _bound(kind, path.absolute(), checked_label(path.stem.replace(" ", "-")))
 
 
 @lru_cache(maxsize=64)

@@ -103,11 +103,10 @@ class ModelTable:
     languages: tuple[str, ...] = ()
 
 
-def prices_of(model: str, environment: Mapping[str, str] | None = None) -> tuple[float | None, float | None]:
+def prices_of(model: str) -> tuple[float | None, float | None]:
     """Prices of a million tokens read and written; None where none is set.
     Raises InvalidInput where one is no number of at least 0, or the file of models cannot be used."""
-    found = os.environ if environment is None else environment
-    settings = {**found, **model_table(model, found).settings}
+    settings = {**os.environ, **model_table(model).settings}
     told = (name for name in ("price_in", "price_out"))
     price_in, price_out = (
         _number(settings, name, whole=False) if settings.get(f"{PREFIX}{name.upper()}") else None for name in told
@@ -115,23 +114,21 @@ def prices_of(model: str, environment: Mapping[str, str] | None = None) -> tuple
     return price_in, price_out
 
 
-def endpoint_of(model: str, environment: Mapping[str, str] | None = None) -> Endpoint:
+def endpoint_of(model: str) -> Endpoint:
     """Where a model is asked: as the file of models says, and the environment where it says nothing.
     Raises NotAvailable where no address is named for it, or the variable of its key is not set; InvalidInput where a
     value, or the file, cannot be used."""
-    found = os.environ if environment is None else environment
-    table = model_table(model, found)
-    key = {} if table.key_variable is None else {f"{PREFIX}KEY": found.get(table.key_variable, "")}
+    table = model_table(model)
+    key = {} if table.key_variable is None else {f"{PREFIX}KEY": os.environ.get(table.key_variable, "")}
     if table.key_variable and not key[f"{PREFIX}KEY"]:
         raise NotAvailable(f"the key of {model!r} is to be in the variable {table.key_variable}, which is not set")
-    return Endpoint.from_environment({**found, **table.settings, **key, f"{PREFIX}MODEL": model})
+    return Endpoint.from_environment({**os.environ, **table.settings, **key, f"{PREFIX}MODEL": model})
 
 
-def model_table(model: str, environment: Mapping[str, str] | None = None) -> ModelTable:
+def model_table(model: str) -> ModelTable:
     """What the file of models says of a model; nothing where there is no file, or no such table.
     Raises InvalidInput where the file cannot be read, or has a setting that is none."""
-    found = os.environ if environment is None else environment
-    if not (place := found.get(MODELS)):
+    if not (place := os.environ.get(MODELS)):
         return ModelTable()
     told = _tables(Path(place)).get(model)
     if told is None:

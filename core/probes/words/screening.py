@@ -324,17 +324,8 @@ def rejected_pairs(items: Iterable[Item], *, defaults_only: bool = False) -> tup
         for label, category in ordered:
             rejection = screen(label, category, word.family, word.word)
             if rejection is not None:
-                found.append(
-                    RejectedPair(
-                        word.family,
-                        word.word,
-                        label,
-                        category,
-                        rejection.code,
-                        rejection.detail,
-                        nouns[label, category],
-                    )
-                )
+                told = rejection.code, rejection.detail, nouns[label, category]
+                found.append(RejectedPair(word.family, word.word, label, category, *told))
     return tuple(found)
 
 
@@ -382,5 +373,5 @@ def _ruled_out(modifier: Modifier, category: str | None, noun: str) -> tuple[str
     return rule_out(rules(lexicon_path("compatibility.csv")), modifier, category, noun)
 
 
-def _shorten(noun: str, limit: int = 60) -> str:
-    return noun if len(noun) <= limit else f"{noun[:limit]}…"
+def _shorten(noun: str) -> str:
+    return noun if len(noun) <= 60 else f"{noun[:60]}…"

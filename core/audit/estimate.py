@@ -171,10 +171,8 @@ def measured_speeds(runs: Iterable[Run], *, threads: int | None = None, device: 
     """Seconds an image of each evaluator, as runs with this machine's processor measured them.
 
     The latest run of at least ENOUGH_IMAGES images counts, else the one of the most images.
-
-    Args:
-        threads: for one operation; None: as many as there are cores. A run that does not tell used as many.
-        device: where they ran; None: anywhere.
+    ``threads``: for one operation; None: as many as there are cores. A run that does not tell used as many.
+    ``device``: where they ran; None: anywhere.
     """
     here, threads = describe_machine("")["processor"], threads or cores()
     best: dict[str, tuple[float, str, float]] = {}

@@ -41,12 +41,9 @@ MOST_BYTES = 50_000_000_000
 @dataclass(frozen=True, slots=True)
 class Size:
     """What an export takes at most, counted before any image is read; rejections and PNG make it less.
-
-    Args:
-        images: unedited and edited ones.
-        pairs: unique pairs.
-        bytes: of pixels, uncompressed.
-    """
+    ``images``: unedited and edited ones.
+    ``pairs``: unique pairs.
+    ``bytes``: of pixels, uncompressed."""
 
     items: int
     images: int

@@ -144,11 +144,8 @@ def cores() -> int:
 
 def usual_threads(workers: int, *, cluster: bool) -> int:
     """Threads for one operation in each worker, where nobody says how many.
-
-    Args:
-        workers: that share this machine's cores.
-        cluster: whether they are actors of a cluster, whose machines may have any number of cores: one each then.
-    """
+    ``workers``: that share this machine's cores.
+    ``cluster``: whether they are actors of a cluster, whose machines may have any number of cores: one each then."""
     return 1 if cluster else max(1, cores() // max(1, workers))
 
 

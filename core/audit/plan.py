@@ -293,12 +293,10 @@ def make_plan(
     corpus: Corpus, request: AuditRequest, *, shard_items: int = SHARD_ITEMS, batch_size: int | None = None
 ) -> Plan:
     """Plan an audit. The probes that others are compared with are added by themselves.
-
-    Args:
-        request: what is asked; where it names no subject, the usual one of the corpus is taken. Its root is that of the
-            images where all lie below it; else it is the folder that they share.
-        shard_items: items a shard.
-        batch_size: most images in one call; None: as many as the evaluators ask for once they are loaded.
+    ``request``: what is asked; where it names no subject, the usual one of the corpus is taken. Its root is that of the
+    images where all lie below it; else it is the folder that they share.
+    ``shard_items``: items a shard.
+    ``batch_size``: most images in one call; None: as many as the evaluators ask for once they are loaded.
 
     Raises:
         UnknownName: for an unknown evaluator or probe.

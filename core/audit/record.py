@@ -291,13 +291,9 @@ def _origin(found: Origin | None) -> dict[str, Any]:
 
 def corpus_again(run: Run, *, root: Path | None = None, options: Mapping[str, str] | None = None) -> Corpus:
     """Read the corpus of a run anew, whole: neither its limit nor its sample is taken.
-
-    Args:
-        root: folder of the corpus; None: where the run read it, or where its corpus lies here.
-        options: of the corpus, in place of those that the run had.
-
-    Raises NotAvailable if the corpus is not here; InvariscopeError if it cannot be read.
-    """
+    ``root``: folder of the corpus; None: where the run read it, or where its corpus lies here.
+    ``options``: of the corpus, in place of those that the run had.
+    Raises NotAvailable if the corpus is not here; InvariscopeError if it cannot be read."""
     origin = _found_origin(run, root)
     return read_again(replace(origin, options={**origin.options, **options}) if options else origin)
 

@@ -33,14 +33,10 @@ def group_bytes(plan: Plan) -> int:
 
 def settle(plan: Plan, asked: Sequence[int], *, begun: int | None = None) -> tuple[Plan, Mapping[str, int]]:
     """Decide the sizes of a run that leaves them to its evaluators.
-
-    Args:
-        asked: the evaluators' ``full_batch``, in the plan's order.
-        begun: images a group in the run that is resumed, which forms the same groups again; None: a new run.
-
+    ``asked``: the evaluators' ``full_batch``, in the plan's order.
+    ``begun``: images a group in the run that is resumed, which forms the same groups again; None: a new run.
     Returns the plan with its number of images a group, and the size of a batch for each evaluator's reference.
-    Raises InvalidInput if an evaluator asks for less than one.
-    """
+    Raises InvalidInput if an evaluator asks for less than one."""
     if plan.batch_size is not None:
         return plan, dict.fromkeys(plan.evaluators, plan.batch_size)
     for reference, size in zip(plan.evaluators, asked, strict=True):
@@ -89,11 +85,8 @@ class Opened:
 @dataclass(slots=True)
 class Piece:
     """What one image of an item brings: its pixels, its pairs, or the reason why there are none.
-
-    Args:
-        opened: in the item's first piece, once its image was read.
-        variants: images dealt with, rejected ones included: the unit of progress.
-    """
+    ``opened``: in the item's first piece, once its image was read.
+    ``variants``: images dealt with, rejected ones included: the unit of progress."""
 
     pixels: np.ndarray | None = None
     drafts: list[Draft] = field(default_factory=list)

@@ -200,11 +200,8 @@ def _image_name(root: Path | None, path: Path | None) -> str | None:
 @dataclass(slots=True)
 class Gathered:
     """Rows, facts, items and reasons of one shard, added group by group.
-
-    Args:
-        rows: of the scores table, an evaluator's of a group one after the other.
-        told: drafts whose facts are kept.
-    """
+    ``rows``: of the scores table, an evaluator's of a group one after the other.
+    ``told``: drafts whose facts are kept."""
 
     rows: list[Row] = field(default_factory=list)
     left_out: list[LeftOut] = field(default_factory=list)

@@ -33,12 +33,9 @@ _META = b"invariscope"
 @dataclass(frozen=True, slots=True)
 class ShardCounts:
     """What one shard took, or the captions of a run before any shard.
-
-    Args:
-        image_encodings: images that entered an evaluator (pairs, for a pairwise one), over all evaluators.
-        caption_encodings: captions that entered a text tower, over all evaluators.
-        calls: calls of all evaluators.
-    """
+    ``image_encodings``: images that entered an evaluator (pairs, for a pairwise one), over all evaluators.
+    ``caption_encodings``: captions that entered a text tower, over all evaluators.
+    ``calls``: calls of all evaluators."""
 
     image_encodings: int = 0
     caption_encodings: int = 0
@@ -122,11 +119,8 @@ class RunFolder:
         self, index: int, *, items: Collection[str] | None = None, sealed: Mapping[str, Part] | None = None
     ) -> Finished | None:
         """What a finished shard says of itself; None where it must be made: new, damaged, doubled or of another plan.
-
-        Args:
-            items: ids of the shard's items, so that no other shard of the run passes for it; None: not looked at.
-            sealed: files that the run was closed with, where it was; None: not looked at.
-        """
+        ``items``: ids of the shard's items, so that no other shard of the run passes for it; None: not looked at.
+        ``sealed``: files that the run was closed with, where it was; None: not looked at."""
         try:
             for table in TABLES:
                 path = self.shard(table, index)

@@ -20,13 +20,9 @@ SLACK = 1.0
 
 def read_box(values: Any, *, what: str, width: int, height: int, shares: bool = False) -> tuple[Box, float]:
     """Return the part of a box inside its image, and how far in px it left it (at most 0 for one inside).
-
-    Args:
-        values: x, y, width, height in px, as numbers or their text.
-        shares: whether they are shares of the image instead.
-
-    Raises LeftOut with code ``annotation-bad-box`` or ``annotation-box-outside``.
-    """
+    ``values``: x, y, width, height in px, as numbers or their text.
+    ``shares``: whether they are shares of the image instead.
+    Raises LeftOut with code ``annotation-bad-box`` or ``annotation-box-outside``."""
     try:
         if not isinstance(values, list | tuple):
             raise TypeError("not a list")

@@ -47,13 +47,9 @@ def read_captions(
     path: Path, split: str, images: Mapping[str, str], found: Findings, language: str | None
 ) -> dict[str, dict[str, tuple[str, ...]]]:
     """Read the captions of each image, by its key and by language, in the order of their ids; none where no file is.
-
-    Args:
-        images: file names by image key, as the file of instances states them.
-        language: of the captions; None: by their script, else English.
-
-    Raises BadCorpus if the file is malformed as a whole.
-    """
+    ``images``: file names by image key, as the file of instances states them.
+    ``language``: of the captions; None: by their script, else English.
+    Raises BadCorpus if the file is malformed as a whole."""
     if not path.exists():
         return {}
     told: list[_Told] = []
@@ -144,12 +140,9 @@ def _caption(entry: Any, place: int) -> _Told:
 @dataclass(frozen=True, slots=True)
 class CocoImage:
     """One entry of ``images``; the key is its id as text.
-
-    Args:
-        refused: ids of categories that people looked for and did not find, as LVIS states them; None: in this file
-            every category was looked for.
-        unfinished: ids of categories of which not every instance is marked.
-    """
+    ``refused``: ids of categories that people looked for and did not find, as LVIS states them; None: in this file
+    every category was looked for.
+    ``unfinished``: ids of categories of which not every instance is marked."""
 
     key: str
     file_name: str
@@ -285,12 +278,9 @@ class _Numbers:
 @dataclass(slots=True)
 class _Waiting:
     """Annotations in columns, until every image and category is known, in whatever order the file has them.
-
-    Args:
-        shares: whether every box so far can only be meant in shares of its image.
-        texts: their boxes and segmentations as JSON, one after the other.
-        ends: where each of these texts ends, two an annotation.
-    """
+    ``shares``: whether every box so far can only be meant in shares of its image.
+    ``texts``: their boxes and segmentations as JSON, one after the other.
+    ``ends``: where each of these texts ends, two an annotation."""
 
     images: _Numbers = field(default_factory=_Numbers)
     categories: _Numbers = field(default_factory=_Numbers)
@@ -330,12 +320,9 @@ class _Waiting:
 @dataclass(slots=True)
 class _Read:
     """What one pass over a file of instances keeps; of an image, ``licence`` is still the id of one.
-
-    Args:
-        labels: names of each category by its id.
-        headings: names that categories have as their supercategory, each but its own.
-        twice: ids that two images have.
-    """
+    ``labels``: names of each category by its id.
+    ``headings``: names that categories have as their supercategory, each but its own.
+    ``twice``: ids that two images have."""
 
     split: str
     boxed: bool = True

@@ -67,13 +67,9 @@ def read_text(path: Path) -> str:
 
 def decoded(data: bytes, name: str, *, most: int = MOST_BYTES) -> str:
     """The text of a file that was read or uploaded; see :func:`read_text`.
-
-    Args:
-        name: what messages call it; ``.gz`` at its end says that it is packed.
-        most: bytes that are taken, unpacked.
-
-    Raises BadCorpus if it is too large, no text, or cannot be unpacked.
-    """
+    ``name``: what messages call it; ``.gz`` at its end says that it is packed.
+    ``most``: bytes that are taken, unpacked.
+    Raises BadCorpus if it is too large, no text, or cannot be unpacked."""
     try:
         if name.lower().endswith(".gz"):
             with gzip.open(BytesIO(data)) as file:
@@ -94,13 +90,9 @@ def read_json(path: Path) -> Any:
 
 def parse_json(text: str, *, where: str, first_line: int = 1, unique_keys: bool = False) -> Any:
     """Parse JSON text that comes from outside.
-
-    Args:
-        where, first_line: where the text stands, for messages.
-        unique_keys: refuse an object that holds a key twice.
-
-    Raises BadCorpus if it is malformed, naming the line and column, or a key stands twice where it must not.
-    """
+    ``where``, ``first_line``: where the text stands, for messages.
+    ``unique_keys``: refuse an object that holds a key twice.
+    Raises BadCorpus if it is malformed, naming the line and column, or a key stands twice where it must not."""
 
     def unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         found = dict(pairs)
@@ -249,14 +241,10 @@ def check_lists(
     path: Path, counts: Mapping[str, int], wanted: Iterable[str], *, layout: str, empty: bool = False
 ) -> None:
     """Refuse a file that lacks a list.
-
-    Args:
-        counts: as :func:`entries` filled it.
-        layout: what to give instead, in words.
-        empty: whether a list may be there without an entry.
-
-    Raises BadCorpus naming the first list that is missing or may not be empty.
-    """
+    ``counts``: as :func:`entries` filled it.
+    ``layout``: what to give instead, in words.
+    ``empty``: whether a list may be there without an entry.
+    Raises BadCorpus naming the first list that is missing or may not be empty."""
     for name in wanted:
         if name not in counts:
             raise BadCorpus(f"{path} has no list {name!r}; give {layout}")

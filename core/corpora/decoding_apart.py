@@ -32,11 +32,8 @@ _PATIENCE_S = 60.0
 @dataclass(frozen=True, slots=True)
 class Limits:
     """Of decoding one picture.
-
-    Args:
-        memory_mb: address space, in MB, beyond what the process takes before; kept where the system can (Linux).
-        seconds: wall clock, its way there and back included.
-    """
+    ``memory_mb``: address space, in MB, beyond what the process takes before; kept where the system can (Linux).
+    ``seconds``: wall clock, its way there and back included."""
 
     memory_mb: int
     seconds: float

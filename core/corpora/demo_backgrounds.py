@@ -55,11 +55,8 @@ class Surface:
 @dataclass(frozen=True, slots=True)
 class Place:
     """One surface filling the frame, or ground in perspective under a far surface.
-
-    Args:
-        far: what fills the frame above the horizon; None where the near surface fills the frame.
-        horizon: highest and lowest row of the horizon, as shares of the frame's height.
-    """
+    ``far``: what fills the frame above the horizon; None where the near surface fills the frame.
+    ``horizon``: highest and lowest row of the horizon, as shares of the frame's height."""
 
     near: Surface
     far: Surface | None = None
@@ -141,12 +138,9 @@ _LONG_SIDE = 512
 @dataclass(frozen=True, slots=True, eq=False)
 class Background:
     """A background and where things may stand on it.
-
-    Args:
-        image: RGB.
-        horizon: first row of the ground, in pixels; 0 where the near surface fills the frame.
-        photographs: file names of the photographs it is made of.
-    """
+    ``image``: RGB.
+    ``horizon``: first row of the ground, in pixels; 0 where the near surface fills the frame.
+    ``photographs``: file names of the photographs it is made of."""
 
     image: Image.Image
     horizon: int

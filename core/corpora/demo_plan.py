@@ -33,12 +33,9 @@ _PATTERNS = {"placed": {"where", "noun", "place", "share"}, "filling": {"noun", 
 @dataclass(frozen=True, slots=True)
 class Grammar:
     """The words that sentences are made of.
-
-    Args:
-        nouns: by label, or by stamp where a stamp shows more than its label says.
-        places: by background.
-        phrases: ``pattern:…``, ``where:…`` and ``share:…``.
-    """
+    ``nouns``: by label, or by stamp where a stamp shows more than its label says.
+    ``places``: by background.
+    ``phrases``: ``pattern:…``, ``where:…`` and ``share:…``."""
 
     nouns: Texts
     places: Texts

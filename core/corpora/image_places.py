@@ -244,12 +244,9 @@ BESIDE = {"_annotations.coco.json": "", "labels.json": "data"}
 @dataclass(frozen=True, slots=True)
 class CocoFiles:
     """Where a split lies.
-
-    Args:
-        path: of the file of boxes; without boxes, of that of captions.
-        root: the folder below which the pictures lie.
-        folders: in it, where they are looked for; None: those of a download of COCO.
-    """
+    ``path``: of the file of boxes; without boxes, of that of captions.
+    ``root``: the folder below which the pictures lie.
+    ``folders``: in it, where they are looked for; None: those of a download of COCO."""
 
     split: str
     path: Path

@@ -172,12 +172,9 @@ OLDER = ("older", "label")
 @dataclass(frozen=True, slots=True)
 class Labels:
     """What is known of the labels of one source.
-
-    Args:
-        taxonomy: label -> category.
-        nouns: what a caption calls a label that is no noun as it stands; keys in lower case.
-        older: the label of the map for one that an older edition of the source spells otherwise; keys in lower case.
-    """
+    ``taxonomy``: label -> category.
+    ``nouns``: what a caption calls a label that is no noun as it stands; keys in lower case.
+    ``older``: the label of the map for one that an older edition of the source spells otherwise; keys in lower case."""
 
     taxonomy: Taxonomy
     nouns: Mapping[str, str]
@@ -326,11 +323,8 @@ def stated_language(language: str | None) -> str | None:
 
 def caption_languages(texts: Sequence[str], stated: str | None, file: str, found: Findings) -> dict[str, str]:
     """The language of each caption of a file that gives none: as stated, else by its script, else English.
-
-    Args:
-        file: what messages call it.
-        found: takes a remark where captions are taken for English and hardly read so.
-    """
+    ``file``: what messages call it.
+    ``found``: takes a remark where captions are taken for English and hardly read so."""
     languages = [stated] * len(texts) if stated else languages_by_script(texts, ENGLISH)
     known = dict(zip(texts, languages, strict=True))
     if not stated and hardly_english([text for text in texts if known[text] == ENGLISH]):

@@ -22,11 +22,8 @@ _Edges = list[tuple[str, str, str]]
 @dataclass(frozen=True, slots=True)
 class LabelTree:
     """Labels by their codes.
-
-    Args:
-        above: a label -> every label that is more general.
-        wholes: a label -> every label of a thing that it names a part of, kinds of that thing not spelled out.
-    """
+    ``above``: a label -> every label that is more general.
+    ``wholes``: a label -> every label of a thing that it names a part of, kinds of that thing not spelled out."""
 
     above: Mapping[str, frozenset[str]]
     wholes: Mapping[str, frozenset[str]]

@@ -87,10 +87,8 @@ def packed_files(root: Path) -> list[Path]:
 
 def unpacked(path: Path, *, compared: bool = False, anew: bool = False) -> Path:
     """Return the folder of the cache that holds what a file packs; unpacked once for each content.
-
-    Args:
-        compared: whether the reader compares every picture with its digest; nothing is synced then.
-        anew: although it is there, as a picture of it was damaged or deleted.
+    ``compared``: whether the reader compares every picture with its digest; nothing is synced then.
+    ``anew``: although it is there, as a picture of it was damaged or deleted.
 
     Raises:
         BadCorpus: if it is damaged, or larger than is read; the sentence says where.

@@ -86,12 +86,9 @@ class PairLine:
 @dataclass(frozen=True, slots=True)
 class Layout:
     """One publisher's layout.
-
-    Args:
-        name: what runs call the corpus where nothing else is chosen.
-        keys: that every record has.
-        lines: of (stem of the file, where, key or number, record).
-    """
+    ``name``: what runs call the corpus where nothing else is chosen.
+    ``keys``: that every record has.
+    ``lines``: of (stem of the file, where, key or number, record)."""
 
     name: str
     keys: tuple[str, ...]

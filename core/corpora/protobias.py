@@ -41,12 +41,9 @@ _MOST_GROUP_BYTES = 4 << 30
 @dataclass(frozen=True, slots=True)
 class Line:
     """One line, its cells still unchecked.
-
-    Args:
-        where: what messages call it.
-        words: texts by column; missing and empty cells are left out.
-        images: a path in the folder, or the bytes of a file, by the keys of IMAGES.
-    """
+    ``where``: what messages call it.
+    ``words``: texts by column; missing and empty cells are left out.
+    ``images``: a path in the folder, or the bytes of a file, by the keys of IMAGES."""
 
     where: str
     id: str | None

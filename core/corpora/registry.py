@@ -40,12 +40,9 @@ def to_read(corpus: Corpus, asked: str) -> Corpus:
 @dataclass(frozen=True, slots=True)
 class CorpusLoader:
     """How one kind of corpus is read.
-
-    Args:
-        needs_root: whether the user must point to a folder.
-        options: keyword options of the function that loads beside ``root``, name -> what it means.
-        reference: ``path/to/file.py:Name`` of one that a user brings; empty where it is registered.
-    """
+    ``needs_root``: whether the user must point to a folder.
+    ``options``: keyword options of the function that loads beside ``root``, name -> what it means.
+    ``reference``: ``path/to/file.py:Name`` of one that a user brings; empty where it is registered."""
 
     name: str
     summary: str

@@ -382,13 +382,10 @@ class Origin:
 @dataclass(frozen=True, slots=True)
 class Corpus:
     """A named, ordered set of items, and what reads it again where that is known.
-
-    Args:
-        rejected: what would have been an item and is none, each once, with its first reason.
-        remarks: what was corrected or passed over in entries, boxes, outlines and labels, by code.
-        read_labels: the tagger that is to read a label off the caption of an item without one; empty: none is to, or
-            it has (:func:`core.probes.caption_labels.labelled`).
-    """
+    ``rejected``: what would have been an item and is none, each once, with its first reason.
+    ``remarks``: what was corrected or passed over in entries, boxes, outlines and labels, by code.
+    ``read_labels``: the tagger that is to read a label off the caption of an item without one; empty: none is to, or it
+    has (:func:`core.probes.caption_labels.labelled`)."""
 
     name: str
     items: tuple[Item, ...]

@@ -101,14 +101,10 @@ class ScoreFile:
 
 def read_scores(path: Path, *, column: str = "", pairs: Pairs | None = None) -> ScoreFile:
     """Read a file of scores; its layout is told by its ending and content.
-
-    Args:
-        column: of the scores; empty: ``score``, or the only one of numbers.
-        pairs: asked for ids by image and caption, where the file has no ids; None: it must have them.
-
+    ``column``: of the scores; empty: ``score``, or the only one of numbers.
+    ``pairs``: asked for ids by image and caption, where the file has no ids; None: it must have them.
     Raises InvalidInput if it cannot be read, is too large, names an id twice, or holds something else than numbers; the
-    sentence says where.
-    """
+    sentence says where."""
     digest = _hashed(path, MOST_JSON_BYTES if is_held_whole(path) else MOST_BYTES)
     scores: dict[str, float] = {}
     try:

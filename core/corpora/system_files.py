@@ -35,12 +35,9 @@ LEAST, HANDFUL = 4, 12
 @dataclass(frozen=True, slots=True)
 class System:
     """The captions of one captioner.
-
-    Args:
-        name: unique on its leaderboard.
-        captions: by the image as the file names it; the first is the system's caption, the others are further samples.
-        remark: which columns of its file were not taken as systems; empty: none.
-    """
+    ``name``: unique on its leaderboard.
+    ``captions``: by the image as the file names it; the first is the system's caption, the others are further samples.
+    ``remark``: which columns of its file were not taken as systems; empty: none."""
 
     name: str
     captions: Mapping[str, tuple[str, ...]]

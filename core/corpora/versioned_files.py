@@ -13,14 +13,10 @@ Held = TypeVar("Held", bound=BaseModel)
 
 def read_versioned(path: Path, model: type[Held], *, called: str, anew: str) -> Held:
     """Read a file whose ``format`` is the newest that ``model`` knows.
-
-    Args:
-        model: what it must hold; its field ``format`` is a ``Literal`` of whole numbers.
-        called: what the file is, e.g. ``a baseline of check --save-baseline``.
-        anew: what to do where it is none, e.g. ``save it anew``.
-
-    Raises InvalidInput if it is cut off, of a newer version, or holds something else; one sentence.
-    """
+    ``model``: what it must hold; its field ``format`` is a ``Literal`` of whole numbers.
+    ``called``: what the file is, e.g. ``a baseline of check --save-baseline``.
+    ``anew``: what to do where it is none, e.g. ``save it anew``.
+    Raises InvalidInput if it is cut off, of a newer version, or holds something else; one sentence."""
     held = parse_json(read_text(path), where=str(path))
     told, newest = (
         held.get("format") if isinstance(held, dict) else None,

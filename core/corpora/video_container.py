@@ -68,12 +68,9 @@ _HOLDERS = (0xE0, 0x55B0, 0x7670)
 @dataclass(frozen=True, slots=True)
 class Marks:
     """What a container says of how its video is shown.
-
-    Args:
-        matrix: (a, b, c, d): the point (x, y) of a frame is shown at (a x + c y, b x + d y), y downwards.
-        hdr: ``PQ``, ``HLG`` or ``Dolby Vision``; empty where the file says none.
-        last: seconds that the last frame is shown for; None where the file does not say.
-    """
+    ``matrix``: (a, b, c, d): the point (x, y) of a frame is shown at (a x + c y, b x + d y), y downwards.
+    ``hdr``: ``PQ``, ``HLG`` or ``Dolby Vision``; empty where the file says none.
+    ``last``: seconds that the last frame is shown for; None where the file does not say."""
 
     matrix: tuple[float, float, float, float] = _UPRIGHT
     hdr: str = ""

@@ -28,11 +28,8 @@ BACKWARDS = "backwards.json"
 @dataclass(frozen=True, slots=True)
 class CaptionedVideo:
     """A video with its captions.
-
-    Args:
-        id: the stem of its file, or the name of its folder of frames.
-        captions: one at least; those after the first serve as references.
-    """
+    ``id``: the stem of its file, or the name of its folder of frames.
+    ``captions``: one at least; those after the first serve as references."""
 
     id: str
     path: Path

@@ -63,15 +63,11 @@ _KINDS = "what colour, how many, what animal, … or …"
 
 def answered(questions: Path, answers: Path, known: Known, found: Findings) -> list[PairLine]:
     """Join the questions with their answers.
-
-    Args:
-        known: whether there is a picture of a name, to tell COCO's names of 2014 from those of 2017.
-        found: takes what becomes no pair, by its reason.
-
+    ``known``: whether there is a picture of a name, to tell COCO's names of 2014 from those of 2017.
+    ``found``: takes what becomes no pair, by its reason.
     Returns one line a question that becomes a pair, in the order of the answers; of ``kind`` its question type, of
     ``group`` its right answer, or what its template is about. One without a question is refused.
-    Raises BadCorpus if a file has another layout, or no question becomes a pair.
-    """
+    Raises BadCorpus if a file has another layout, or no question becomes a pair."""
     asked = {each.get("question_id"): each.get("question") for each in _listed(questions, "questions", "question")}
     lines = []
     for each in _listed(answers, "annotations", "multiple_choice_answer"):

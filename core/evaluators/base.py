@@ -74,12 +74,9 @@ class Availability:
 @dataclass(frozen=True, slots=True)
 class Footprint:
     """What a loaded evaluator takes.
-
-    Args:
-        memory_mb: of the weights, in MB.
-        device: where they lie now.
-        note: where memory ran out while scoring and what was done about it; empty where it did not.
-    """
+    ``memory_mb``: of the weights, in MB.
+    ``device``: where they lie now.
+    ``note``: where memory ran out while scoring and what was done about it; empty where it did not."""
 
     memory_mb: float
     device: str
@@ -295,12 +292,9 @@ F = TypeVar("F", bound=Callable[[str], type[Evaluator]])
 @dataclass(frozen=True, slots=True)
 class Family:
     """Evaluators that are made on demand: ``prefix:argument``.
-
-    Args:
-        form: how such a reference is written, for messages and help.
-        make: maps the argument to an evaluator class.
-        whole: whether all that stands behind the prefix is its own, an ``@`` and a last ``:`` too.
-    """
+    ``form``: how such a reference is written, for messages and help.
+    ``make``: maps the argument to an evaluator class.
+    ``whole``: whether all that stands behind the prefix is its own, an ``@`` and a last ``:`` too."""
 
     prefix: str
     form: str

@@ -57,11 +57,8 @@ class Answer:
 
 class ChatModel:
     """One model with its processor, on a device.
-
-    Args:
-        network: a transformers model that generates text from pictures and text.
-        batch: most pairs in one call; None: what suits the device.
-    """
+    ``network``: a transformers model that generates text from pictures and text.
+    ``batch``: most pairs in one call; None: what suits the device."""
 
     def __init__(self, name: str, network: Any, processor: Any, device: str, *, batch: int | None = None) -> None:
         processor.tokenizer.padding_side = "left"  # so that the last position is each prompt's own
@@ -139,11 +136,8 @@ class ChatModel:
         self, images: Sequence[np.ndarray], prompts: Sequence[str], *, tokens: int, probabilities: bool = True
     ) -> list[Answer]:
         """What the model says, the most probable token at each place, batched.
-
-        Args:
-            tokens: most tokens of an answer.
-            probabilities: keep those of the whole vocabulary at each place (0.6 MB a token); otherwise none.
-        """
+        ``tokens``: most tokens of an answer.
+        ``probabilities``: keep those of the whole vocabulary at each place (0.6 MB a token); otherwise none."""
         import torch
 
         vocabulary = self.runner.network.config.get_text_config().vocab_size if probabilities else 0

@@ -51,12 +51,9 @@ def imported_spec(name: str, score_range: tuple[float, float | None], *, told: s
 
 def imported_fingerprint(name: str, *, told: str, sha256: str, pairs: str) -> Fingerprint:
     """What the scores depend on, as far as it is known: what the reader says, the file, and the pairs that were scored.
-
-    Args:
-        told: fingerprint, as the reader gave it.
-        sha256: of the scores file.
-        pairs: digest of the pairs.
-    """
+    ``told``: fingerprint, as the reader gave it.
+    ``sha256``: of the scores file.
+    ``pairs``: digest of the pairs."""
     return Fingerprint(name, MARK, MARK, MARK, settings={"told": told, "scores_sha256": sha256, "pairs": pairs})
 
 

@@ -96,11 +96,8 @@ def tensors_digest(networks: Iterable[Any]) -> str:
 @dataclass(frozen=True, slots=True)
 class PublishedName:
     """One metric under two names.
-
-    Args:
-        evaluator: its name here.
-        shown: the key of its scores in the publishers' and in CaptionEvalKit's output.
-    """
+    ``evaluator``: its name here.
+    ``shown``: the key of its scores in the publishers' and in CaptionEvalKit's output."""
 
     evaluator: str
     shown: str

@@ -105,12 +105,9 @@ def check_device(name: str) -> str:
 @dataclass(frozen=True, slots=True)
 class Loaded:
     """One row of what the pool holds.
-
-    Args:
-        device: where the weights lie; the CPU where the card had no memory for them.
-        memory_mb: size of the weights, in MB.
-        note: where memory ran out and what was done about it; empty where it did not.
-    """
+    ``device``: where the weights lie; the CPU where the card had no memory for them.
+    ``memory_mb``: size of the weights, in MB.
+    ``note``: where memory ran out and what was done about it; empty where it did not."""
 
     reference: str
     device: str
@@ -153,12 +150,10 @@ class Pool:
     made before a load for what an evaluator says that it needs there. Once loaded, its tensors are counted: one that
     turns out larger costs idle ones their place, and is dropped again where that does not suffice. One for which a
     card has no memory is loaded on the CPU and, lying there, takes nothing of the card's budget.
-
-    Args:
-        budget_mb: most memory that the weights of loaded evaluators may take together, in MB; None:
-            ``INVARISCOPE_POOL_MB``, without it half the machine's memory, or nine tenths of the card's.
-        device: ``cpu``, ``cuda``, ``cuda:1``…; None: the best one, chosen at the first load.
-        patience_s: how long a lease waits for others to release memory, in seconds.
+    ``budget_mb``: most memory that the weights of loaded evaluators may take together, in MB; None:
+    ``INVARISCOPE_POOL_MB``, without it half the machine's memory, or nine tenths of the card's.
+    ``device``: ``cpu``, ``cuda``, ``cuda:1``…; None: the best one, chosen at the first load.
+    ``patience_s``: how long a lease waits for others to release memory, in seconds.
     """
 
     def __init__(self, budget_mb: float | None = None, device: str | None = None, *, patience_s: float = 60.0) -> None:

@@ -29,11 +29,8 @@ def references_of(
 
     The subject itself is left out, and nothing else: every variant of an item is compared with the same references as
     its baseline.
-
-    Args:
-        subject: the caption that is scored, before any probe edits it.
-        language: of the references; None: the one that holds the subject, English where none does.
-
+    ``subject``: the caption that is scored, before any probe edits it.
+    ``language``: of the references; None: the one that holds the subject, English where none does.
     Returns captions in the corpus' order, each once; empty where there are none.
 
     >>> references_of({"en": ["A cat.", "A pet on a sofa."]}, "A cat.")

@@ -97,11 +97,8 @@ def find(reference: str) -> type[Evaluator]:
 
 def know(name: str, reference: str) -> None:
     """Let a name stand for an evaluator of a file in this process; nothing is imported or described yet.
-
-    Args:
-        name: as a run stored its scores; that of a registered evaluator stays that evaluator's.
-        reference: ``path/to/file.py:Name``, absolute.
-    """
+    ``name``: as a run stored its scores; that of a registered evaluator stays that evaluator's.
+    ``reference``: ``path/to/file.py:Name``, absolute."""
     if name not in catalogue():
         _OF_FILES[name] = reference
 

@@ -60,11 +60,8 @@ class PairScores:
 @dataclass(frozen=True, slots=True)
 class CaptionEmbeddings:
     """What :func:`embed_captions` found.
-
-    Args:
-        embeddings: float32 or float64 [d] of each caption that could be read, in the order given.
-        captions_encoded: captions that entered the text tower.
-    """
+    ``embeddings``: float32 or float64 [d] of each caption that could be read, in the order given.
+    ``captions_encoded``: captions that entered the text tower."""
 
     embeddings: Mapping[str, np.ndarray]
     captions_encoded: int

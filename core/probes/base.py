@@ -82,12 +82,9 @@ class Construction(StrEnum):
 @dataclass(frozen=True, slots=True)
 class Subject:
     """A caption of an item that is held while the image is edited, or that a probe edits.
-
-    Args:
-        name: of SUBJECTS.
-        language: ISO 639-1 code.
-        rank: which of the item's captions in that language, from 0.
-    """
+    ``name``: of SUBJECTS.
+    ``language``: ISO 639-1 code.
+    ``rank``: which of the item's captions in that language, from 0."""
 
     name: str
     language: str

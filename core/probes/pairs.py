@@ -93,12 +93,9 @@ class LeftOut:
 @dataclass(frozen=True, slots=True)
 class Edited:
     """What one probe makes of an item.
-
-    Args:
-        pixels: of every draft; None where there is none.
-        drafts: one a subject that the probe could be applied to.
-        reasons: why it could not be applied, each once.
-    """
+    ``pixels``: of every draft; None where there is none.
+    ``drafts``: one a subject that the probe could be applied to.
+    ``reasons``: why it could not be applied, each once."""
 
     pixels: np.ndarray | None
     drafts: tuple[Draft, ...]
@@ -255,11 +252,8 @@ def subjects_of(
     item: Item, name: str, *, languages: Iterable[str] = (ENGLISH,), captions_each: int = 1
 ) -> tuple[tuple[Subject, ...], tuple[ProbeRejected, ...]]:
     """The captions of an item under one name of a subject, and why one is missing.
-
-    Args:
-        name: ``template``, which is English, or ``human``.
-        captions_each: most captions of a language, the first ones.
-    """
+    ``name``: ``template``, which is English, or ``human``.
+    ``captions_each``: most captions of a language, the first ones."""
     found: list[Subject] = []
     reasons: list[ProbeRejected] = []
     for language in (ENGLISH,) if name == TEMPLATE else languages:

@@ -104,12 +104,9 @@ W = TypeVar("W", bound=Worker)
 
 class Team(ABC, Generic[W]):
     """Several workers, each with its own models; one that dies is replaced and its tasks are done again.
-
-    Args:
-        device: theirs; None: the best that each finds.
-        budget_mb: most memory for the weights of each; None: what its machine gives.
-        renderers: processes that render for each; 0: its own thread.
-    """
+    ``device``: theirs; None: the best that each finds.
+    ``budget_mb``: most memory for the weights of each; None: what its machine gives.
+    ``renderers``: processes that render for each; 0: its own thread."""
 
     def __init__(
         self, count: int, *, device: str | None, budget_mb: float | None, intra_op: int, renderers: int = 0

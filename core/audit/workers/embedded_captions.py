@@ -35,12 +35,9 @@ _SCHEMA = pa.schema(
 @dataclass(frozen=True, slots=True)
 class Prompts:
     """Captions to be embedded together.
-
-    Args:
-        evaluator: reference of a dual encoder.
-        index: place among its tasks.
-        texts: whole batches, but for the last task.
-    """
+    ``evaluator``: reference of a dual encoder.
+    ``index``: place among its tasks.
+    ``texts``: whole batches, but for the last task."""
 
     evaluator: str
     index: int
@@ -78,11 +75,8 @@ def prompts(plan: Plan, batches: Mapping[str, int]) -> list[Prompts]:
 
 def readers(tasks: Sequence[Prompts], keys: Mapping[str, str], batches: Mapping[str, int]) -> dict[str, str]:
     """For every evaluator that has tasks, the first one that embeds the very same captions to the same bits.
-
-    Args:
-        keys: ``caption_key`` by the evaluator's reference.
-        batches: captions a batch, which has a part in the last bits, likewise.
-    """
+    ``keys``: ``caption_key`` by the evaluator's reference.
+    ``batches``: captions a batch, which has a part in the last bits, likewise."""
     asked: dict[str, tuple[Prompts, ...]] = {}
     for task in tasks:
         asked[task.evaluator] = (*asked.get(task.evaluator, ()), task)

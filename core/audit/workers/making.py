@@ -305,11 +305,8 @@ def threads(count: int) -> Iterator[None]:
 @dataclass(frozen=True, slots=True)
 class Hello:
     """The first message to a worker.
-
-    Args:
-        budget_mb: most memory for its weights, in MB; None: what its own machine gives.
-        version: of Invariscope.
-    """
+    ``budget_mb``: most memory for its weights, in MB; None: what its own machine gives.
+    ``version``: of Invariscope."""
 
     plan: Plan
     videos: bool

@@ -19,12 +19,9 @@ from core.evaluators.base import Evaluator
 @dataclass(frozen=True, slots=True)
 class Loaded:
     """An evaluator that a worker has loaded.
-
-    Args:
-        told: what the manifest says of it.
-        full_batch: images and captions that it asks for in one call.
-        caption_key: of a dual encoder; evaluators of equal ones embed captions alike. Else empty.
-    """
+    ``told``: what the manifest says of it.
+    ``full_batch``: images and captions that it asks for in one call.
+    ``caption_key``: of a dual encoder; evaluators of equal ones embed captions alike. Else empty."""
 
     told: dict[str, Any]
     full_batch: int

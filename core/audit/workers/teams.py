@@ -275,15 +275,11 @@ def crew(
     workers: int, pool: Pool, *, threads: int, renderers: int = 0, cluster: str | None = None, device: str | None = None
 ) -> Crew:
     """Choose who does the work.
-
-    Args:
-        workers: 1: this process; more: so many others, which share the pool's device and budget.
-        cluster: address of a Ray cluster whose actors do it; None: this machine.
-        device: of the actors; None: the best that each finds.
-
+    ``workers``: 1: this process; more: so many others, which share the pool's device and budget.
+    ``cluster``: address of a Ray cluster whose actors do it; None: this machine.
+    ``device``: of the actors; None: the best that each finds.
     Raises InvalidInput for a number out of its range, or more actors than the cluster has room for; NotAvailable if no
-    cluster answers, or Ray is not here.
-    """
+    cluster answers, or Ray is not here."""
     for name, value, least in (("workers", workers, 1), ("threads", threads, 1), ("renderers", renderers, 0)):
         if value < least:
             raise InvalidInput(f"{name} must be at least {least}, got {value}")

@@ -25,12 +25,9 @@ PAIRS = 512
 @dataclass(frozen=True, slots=True)
 class Metric:
     """A metric of the kit.
-
-    Args:
-        key: name of its score in the kit's output.
-        high: end of its range, which begins at 0.
-        references: whether it needs references.
-    """
+    ``key``: name of its score in the kit's output.
+    ``high``: end of its range, which begins at 0.
+    ``references``: whether it needs references."""
 
     key: str
     high: float

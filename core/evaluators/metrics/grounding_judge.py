@@ -33,11 +33,8 @@ _MODIFIERS = 3
 @dataclass(frozen=True, slots=True)
 class NounPhrase:
     """A noun and the nouns right before it.
-
-    Args:
-        head: the noun itself, singular (``holder``).
-        text: with the nouns that modify it (``toilet paper roll holder``); adjectives are left out.
-    """
+    ``head``: the noun itself, singular (``holder``).
+    ``text``: with the nouns that modify it (``toilet paper roll holder``); adjectives are left out."""
 
     head: str
     text: str
@@ -83,12 +80,9 @@ _REMEMBERED = 4096  # texts whose likeness to the classes is kept: 16 MB
 @dataclass(frozen=True, slots=True)
 class PeopleEvidence:
     """What stands for people, of whom ImageNet has hardly a class.
-
-    Args:
-        nouns: heads of phrases that name a person (``woman``).
-        classes: names of classes of what people wear and hold (``jersey``).
-        likeness: least likeness of each of these classes to each of these nouns, in [0, 1].
-    """
+    ``nouns``: heads of phrases that name a person (``woman``).
+    ``classes``: names of classes of what people wear and hold (``jersey``).
+    ``likeness``: least likeness of each of these classes to each of these nouns, in [0, 1]."""
 
     nouns: frozenset[str]
     classes: frozenset[str]

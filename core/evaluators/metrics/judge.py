@@ -60,11 +60,9 @@ class OnDemand(Evaluator):
 
     A pair is asked once: the answer is kept by (image hash, caption, references, rubric, model), so a repeat is the
     same to the bit. What has no valid answer is null with its reason, never a number.
-
-    Args:
-        rubric: what is asked; a text alone asks for a whole number from 0 to 10 and a reason.
-        answers: journal of the answers that were paid for; None: in memory only.
-        earlier: cache in which they were kept before there was a journal; it is read where it is there.
+    ``rubric``: what is asked; a text alone asks for a whole number from 0 to 10 and a reason.
+    ``answers``: journal of the answers that were paid for; None: in memory only.
+    ``earlier``: cache in which they were kept before there was a journal; it is read where it is there.
     """
 
     one_process = True

@@ -24,12 +24,9 @@ _FENCE = re.compile(r"^```(?:json)?\s*(.*?)\s*```$", re.DOTALL)
 @dataclass(frozen=True, slots=True)
 class Form:
     """What a rubric asks for: a number of a scale, and mostly a sentence.
-
-    Args:
-        reasoned: whether an answer gives its reason.
-        whole: whether the number must be a whole one.
-        bare: whether the answer is the number alone, and no JSON.
-    """
+    ``reasoned``: whether an answer gives its reason.
+    ``whole``: whether the number must be a whole one.
+    ``bare``: whether the answer is the number alone, and no JSON."""
 
     low: float = 0
     high: float = 10

@@ -176,16 +176,12 @@ class Asker:
 
     def ask(self, post: Post, png: bytes, caption: str, references: Sequence[str] = ()) -> Verdict:
         """Ask about one pair, again where that may help.
-
-        Args:
-            post: sends a request; see :func:`core.evaluators.network.asking.line`.
-            png: the image as a PNG file; of no use to a rubric that shows none.
-            references: captions by people, for a rubric that shows them.
-
+        ``post``: sends a request; see :func:`core.evaluators.network.asking.line`.
+        ``png``: the image as a PNG file; of no use to a rubric that shows none.
+        ``references``: captions by people, for a rubric that shows them.
         Raises InvalidInput where the answer holds no score, or none came in as many tries as it is given;
         ScoringStopped where no pair can be scored: budget spent, key refused, unknown or other model, an endpoint that
-        redirects elsewhere.
-        """
+        redirects elsewhere."""
         from tenacity import RetryError, Retrying, retry_if_exception_type, stop_after_attempt
 
         tries = Retrying(
@@ -313,11 +309,8 @@ _DIGITS = 16
 
 def request_key(*, rubric: str, model: str, pair: str, longest_side: int) -> str:
     """Return the sha256, in hex, of all that an answer depends on.
-
-    Args:
-        pair: hashes of picture and caption; see :func:`core.evaluators.cache.pair_key`.
-        longest_side: in px, at which the picture is sent.
-    """
+    ``pair``: hashes of picture and caption; see :func:`core.evaluators.cache.pair_key`.
+    ``longest_side``: in px, at which the picture is sent."""
     asked = {"rubric": rubric, "model": model, "pair": pair, "side": longest_side, "seed": SEED, "tokens": MOST_TOKENS}
     return hashlib.sha256(json.dumps(asked, sort_keys=True).encode("utf-8", "surrogatepass")).hexdigest()
 

@@ -26,12 +26,9 @@ _LONGEST_WHY = 200
 @dataclass(frozen=True, slots=True)
 class BatchJudge:
     """One model with one rubric, asked offline.
-
-    Args:
-        name: of the evaluator, ``judge:MODEL@RUBRIC``.
-        side: in px, that pictures are made smaller to.
-        languages: of captions that it is asked about; empty: all.
-    """
+    ``name``: of the evaluator, ``judge:MODEL@RUBRIC``.
+    ``side``: in px, that pictures are made smaller to.
+    ``languages``: of captions that it is asked about; empty: all."""
 
     name: str
     model: str

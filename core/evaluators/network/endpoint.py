@@ -91,12 +91,9 @@ class Endpoint:
 @dataclass(frozen=True, slots=True)
 class ModelTable:
     """What the file of models says of one.
-
-    Args:
-        settings: values by their names in the environment; those that it does not name are the environment's.
-        key_variable: of the environment, which holds its key; empty: none; None: the environment's own key.
-        languages: that the model reads; empty: unknown.
-    """
+    ``settings``: values by their names in the environment; those that it does not name are the environment's.
+    ``key_variable``: of the environment, which holds its key; empty: none; None: the environment's own key.
+    ``languages``: that the model reads; empty: unknown."""
 
     settings: Mapping[str, str] = field(default_factory=dict)
     key_variable: str | None = None

@@ -145,10 +145,8 @@ class Packed(nn.Module):
 
     The packed way is tried once for every shape and number of threads on random numbers, and taken where it gives the
     very bits of the plain one: where sums over channels are short enough for both to add up in one order.
-
-    Args:
-        convolution: plain, or with TensorFlow's *same* padding.
-        relu6: whether values are cut to 0 … 6 afterwards.
+    ``convolution``: plain, or with TensorFlow's *same* padding.
+    ``relu6``: whether values are cut to 0 … 6 afterwards.
     """
 
     def __init__(self, convolution: nn.Conv2d, *, relu6: bool) -> None:

@@ -29,12 +29,9 @@ class _Section(BaseModel):
 
 class Pixels(_Section):
     """How pixels enter.
-
-    Args:
-        pixel_mean: what is taken off blue, green and red, in [0, 255].
-        pixel_std: what they are divided by.
-        max_pool: whether the stem pools as Caffe does: nothing added at the border, the last window cut off.
-    """
+    ``pixel_mean``: what is taken off blue, green and red, in [0, 255].
+    ``pixel_std``: what they are divided by.
+    ``max_pool``: whether the stem pools as Caffe does: nothing added at the border, the last window cut off."""
 
     pixel_mean: tuple[_Number, _Number, _Number] = (102.9801, 115.9465, 122.7717)
     pixel_std: tuple[_Positive, _Positive, _Positive] = (1.0, 1.0, 1.0)
@@ -140,10 +137,8 @@ def anchors(cells: Tensor, height: int, width: int, *, stride: int, offset: floa
 
 def decoded(deltas: Tensor, boxes: Tensor, scale: tuple[float, float, float, float]) -> Tensor:
     """Move and grow boxes by what the network says.
-
-    Args:
-        deltas: [n, 4]: shift of the middle in widths and heights of the box, logarithms of its growth.
-        scale: what the four deltas are divided by.
+    ``deltas``: [n, 4]: shift of the middle in widths and heights of the box, logarithms of its growth.
+    ``scale``: what the four deltas are divided by.
 
     Source: Girshick et al. 2014, appendix C.
     """
@@ -193,11 +188,9 @@ def proposed(
 
 def confidence(boxes: Tensor, scores: Tensor, overlap: float) -> Tensor:
     """How sure a region is: its highest probability among the classes in which no surer region overlaps it.
-
-    Args:
-        boxes: [n, 4].
-        scores: [n, classes], the background left out.
-        overlap: intersection over union above which the less sure of two regions goes, class by class.
+    ``boxes``: [n, 4].
+    ``scores``: [n, classes], the background left out.
+    ``overlap``: intersection over union above which the less sure of two regions goes, class by class.
 
     Returns:
         [n], in [0, 1]; 0 for a region that goes in every class.
@@ -275,15 +268,11 @@ class FasterRcnn(nn.Module):
 
     def forward(self, pictures: Tensor, *, most: int, least_side: float = 0.0) -> list[tuple[Tensor, Tensor, Tensor]]:
         """Find regions.
-
-        Args:
-            pictures: float32 [n, 3, h, w], blue first, the mean taken off.
-            most: regions that are kept of a picture.
-            least_side: pixels that a region's sides have at least, where any region has.
-
+        ``pictures``: float32 [n, 3, h, w], blue first, the mean taken off.
+        ``most``: regions that are kept of a picture.
+        ``least_side``: pixels that a region's sides have at least, where any region has.
         Returns for each picture boxes [m, 4], features [m, d], and probabilities [m, classes] without the background.
-        Raises InvalidInput if the network gives no finite number.
-        """
+        Raises InvalidInput if the network gives no finite number."""
         maps = self.features(pictures)
         size = (pictures.shape[2], pictures.shape[3])
         boxes = self.proposals(maps, size, most=most, least_side=least_side)

@@ -37,11 +37,8 @@ def lengths(limit: int) -> tuple[int, ...]:
 
 def first_place(tokens: "Tensor", marker: int | None) -> "Tensor":
     """Where each text is read: its first ``marker``, or its first largest id; int64 [n] in [0, L).
-
-    Args:
-        tokens: ids, int64 [n, L]. A row without the marker is read at 0, as both libraries do.
-        marker: None: the largest id is CLIP's closing marker.
-    """
+    ``tokens``: ids, int64 [n, L]. A row without the marker is read at 0, as both libraries do.
+    ``marker``: None: the largest id is CLIP's closing marker."""
     return tokens.argmax(dim=-1) if marker is None else (tokens == marker).int().argmax(dim=-1)
 
 
@@ -82,10 +79,8 @@ class CausalText(ABC):
 
 class OpenClipText(CausalText):
     """The text tower of open_clip's CLIP, step by step: its own call takes no fewer columns than its limit.
-
-    Args:
-        tower: a ``CLIP`` or a ``TextTransformer``.
-        marker: see :func:`first_place`.
+    ``tower``: a ``CLIP`` or a ``TextTransformer``.
+    ``marker``: see :func:`first_place`.
 
     Source: open_clip 3.3, ``CLIP.encode_text`` and ``TextTransformer.forward``.
     """

@@ -35,12 +35,9 @@ _A = "lora_A"
 @dataclass(frozen=True, slots=True)
 class Merged:
     """A state dict without adapters.
-
-    Args:
-        added: how many weights had an adapter added.
-        left: how many adapters were left aside, see :func:`merge_adapters`.
-        rank: of the adapters; 0 where there are none.
-    """
+    ``added``: how many weights had an adapter added.
+    ``left``: how many adapters were left aside, see :func:`merge_adapters`.
+    ``rank``: of the adapters; 0 where there are none."""
 
     state: "State"
     added: int
@@ -105,15 +102,11 @@ HEAD = 64
 
 def load_clip(path: Path, *, quick_gelu: bool, precision: str = "float32") -> tuple[Any, dict[str, Any]]:
     """Load a CLIP with vision transformer.
-
-    Args:
-        path: a checkpoint with OpenAI's names, plain, under ``state_dict``, as TorchScript, or with adapters.
-        quick_gelu: whether it was trained with x·sigmoid(1.702 x), as OpenAI's models were.
-        precision: of the weights: ``float32``, ``float16`` or ``bfloat16``; layer norms stay in float32.
-
+    ``path``: a checkpoint with OpenAI's names, plain, under ``state_dict``, as TorchScript, or with adapters.
+    ``quick_gelu``: whether it was trained with x·sigmoid(1.702 x), as OpenAI's models were.
+    ``precision``: of the weights: ``float32``, ``float16`` or ``bfloat16``; layer norms stay in float32.
     Returns open_clip's CLIP in evaluation mode on the CPU, and what is worth recording of the adapters.
-    Raises NotAvailable if the file is no such CLIP; one sentence.
-    """
+    Raises NotAvailable if the file is no such CLIP; one sentence."""
     merged = merge_adapters(read_state(path))
     network = build_clip(path, merged.state, quick_gelu=quick_gelu, precision=precision)
     facts = {"lora_rank": merged.rank, "lora_added": merged.added, "lora_left": merged.left} if merged.rank else {}

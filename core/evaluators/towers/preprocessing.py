@@ -152,11 +152,8 @@ def padded_square(image: np.ndarray, *, colour: Sequence[int]) -> np.ndarray:
 @dataclass(frozen=True, slots=True)
 class Reading:
     """How a tower reads a text.
-
-    Args:
-        tokens: of the whole text, markers included, before truncation.
-        truncated: the words that were cut off, empty where none were.
-    """
+    ``tokens``: of the whole text, markers included, before truncation.
+    ``truncated``: the words that were cut off, empty where none were."""
 
     tokens: int
     truncated: str = ""
@@ -204,11 +201,8 @@ class ClipPrompts(Prompts):
 
 class HubPrompts(Prompts):
     """A tokenizer of transformers, loaded from a folder; padded to ``limit``.
-
-    Args:
-        tokenizer: a fast tokenizer.
-        clean: applied to a text first; marks of the tokenizer's own are then read as letters.
-    """
+    ``tokenizer``: a fast tokenizer.
+    ``clean``: applied to a text first; marks of the tokenizer's own are then read as letters."""
 
     def __init__(self, tokenizer: Any, limit: int, clean: Any = str) -> None:
         self.limit = limit

@@ -116,13 +116,9 @@ def build_idf(
     batch: int = 1024,
 ) -> Idf:
     """Count in how many captions each token stands.
-
-    Args:
-        captions: one sentence each; blank ones and those of more than MOST_WORDS words are left out.
-        tokens: maps sentences to the ids of their tokens, markers included, padding not.
-
-    Raises InvalidInput if no sentence is left.
-    """
+    ``captions``: one sentence each; blank ones and those of more than MOST_WORDS words are left out.
+    ``tokens``: maps sentences to the ids of their tokens, markers included, padding not.
+    Raises InvalidInput if no sentence is left."""
     counted: Counter[int] = Counter()
     sentences, left_out, part = 0, 0, list[str]()
 

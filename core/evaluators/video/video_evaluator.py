@@ -115,11 +115,8 @@ class VideoEvaluator(Evaluator):
         self, frames: np.ndarray, caption: str, references: Sequence[str] | None, read: Mapping[str, Tokens]
     ) -> VideoScore:
         """Score one caption of a video whose frames are encoded.
-
-        Args:
-            references: captions by people, for an evaluator that compares with some; blank ones are passed over.
-            read: of :meth:`read`, with these texts among them.
-        """
+        ``references``: captions by people, for an evaluator that compares with some; blank ones are passed over.
+        ``read``: of :meth:`read`, with these texts among them."""
         if not caption.strip():
             return VideoScore(math.nan, error=BLANK)
         if not len(frames):
@@ -190,12 +187,9 @@ NO_FRAMES = (
 @dataclass(frozen=True, slots=True)
 class VideoScorer:
     """An evaluator made ready for videos.
-
-    Args:
-        evaluator: loaded, its tokens weighed.
-        sampling: which frames it looks at.
-        idf: name of the corpus of its document frequencies; empty where tokens are not weighed.
-    """
+    ``evaluator``: loaded, its tokens weighed.
+    ``sampling``: which frames it looks at.
+    ``idf``: name of the corpus of its document frequencies; empty where tokens are not weighed."""
 
     evaluator: DualEncoder | VideoEvaluator
     sampling: Sampling
@@ -269,14 +263,10 @@ def video_scorer(
     evaluator: Evaluator, *, sampling: Sampling | None = None, idf: Path | Idf | None = None
 ) -> VideoScorer:
     """Make an evaluator ready for videos.
-
-    Args:
-        evaluator: loaded; the caller holds its lease.
-        sampling: None: every frame.
-        idf: document frequencies, or their file; None: every token counts the same.
-
-    Raises InvalidInput as :func:`check_scores_videos`.
-    """
+    ``evaluator``: loaded; the caller holds its lease.
+    ``sampling``: None: every frame.
+    ``idf``: document frequencies, or their file; None: every token counts the same.
+    Raises InvalidInput as :func:`check_scores_videos`."""
     check_scores_videos(type(evaluator), idf=idf is not None)
     chosen = sampling or Sampling()
     if isinstance(evaluator, VideoEvaluator):

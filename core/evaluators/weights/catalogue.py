@@ -39,12 +39,9 @@ class _Entry(BaseModel):
 
 class WeightFile(_Entry):
     """One file of a set of weights.
-
-    Args:
-        name: relative path in the set's folder.
-        sha256: what the publisher says that its bytes hash to; None where nothing is published.
-        optional: whether the set works without it: newer tools leave some files out.
-    """
+    ``name``: relative path in the set's folder.
+    ``sha256``: what the publisher says that its bytes hash to; None where nothing is published.
+    ``optional``: whether the set works without it: newer tools leave some files out."""
 
     name: _FileName
     sha256: _Sha256 | None = None
@@ -53,14 +50,11 @@ class WeightFile(_Entry):
 
 class Weights(_Entry):
     """A set of weights and where it comes from.
-
-    Args:
-        id: name of its file in ``assets/evaluators/weights`` and of its folder on disk.
-        kind: ``hub`` (a repository of the Hugging Face hub), ``https`` (one file), ``page`` (only a person can
-            fetch it there), ``unpublished`` (announced at ``url``, and no address is given), ``made`` (no public
-            weights: ``command`` makes them here).
-        revision: commit of the hub's repository; None where none could be verified.
-    """
+    ``id``: name of its file in ``assets/evaluators/weights`` and of its folder on disk.
+    ``kind``: ``hub`` (a repository of the Hugging Face hub), ``https`` (one file), ``page`` (only a person can fetch it
+    there), ``unpublished`` (announced at ``url``, and no address is given), ``made`` (no public weights: ``command``
+    makes them here).
+    ``revision``: commit of the hub's repository; None where none could be verified."""
 
     id: _Text
     title: _Text
@@ -107,12 +101,9 @@ class PrecisionPlan(_Entry):
 
 class Description(_Entry):
     """A published evaluator as its file in ``assets/evaluators`` describes it.
-
-    Args:
-        optional_weights: sets of weights that it can do without, and does more with.
-        parameters: of all its networks together; with the precision they say what it takes in memory.
-        languages: that it reads, as its publisher says; empty: unknown.
-    """
+    ``optional_weights``: sets of weights that it can do without, and does more with.
+    ``parameters``: of all its networks together; with the precision they say what it takes in memory.
+    ``languages``: that it reads, as its publisher says; empty: unknown."""
 
     name: _Text
     title: _Text

@@ -19,11 +19,9 @@ class Runner:
     """A network on a device; where memory runs out, smaller batches, then the CPU, each said aloud.
 
     On the CPU the weights keep the precision that they were loaded with, so that a fingerprint stays true.
-
-    Args:
-        network: anything with ``.to(device)``.
-        batch: most inputs in one call; None: what suits the device.
-        cpu_batch: most inputs in one call once it has left its device for the CPU.
+    ``network``: anything with ``.to(device)``.
+    ``batch``: most inputs in one call; None: what suits the device.
+    ``cpu_batch``: most inputs in one call once it has left its device for the CPU.
 
     Attributes:
         batch: most inputs in one call now; it shrinks where memory runs out.

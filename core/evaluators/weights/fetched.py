@@ -34,11 +34,8 @@ _LABEL = re.compile(r"^[\w.+-]+$")
 @dataclass(frozen=True, slots=True)
 class Place:
     """A set of weights and where it lies here.
-
-    Args:
-        path: the file of a set of one file, the folder of any other; it may not exist.
-        own: whether the user named the path; then it need not be the publisher's file.
-    """
+    ``path``: the file of a set of one file, the folder of any other; it may not exist.
+    ``own``: whether the user named the path; then it need not be the publisher's file."""
 
     weights: Weights
     path: Path

@@ -59,13 +59,9 @@ def relations_of(item: Item) -> tuple[str, ...]:
 
 def true_text(item: Item, caption: str, rng: np.random.Generator, *, least: int, undenied: str) -> list[str]:
     """True sentences on a composed scene, its caption first, the others in the order that is drawn.
-
-    Args:
-        least: words that they have at least; 0: as many sentences as fit into SHORT words beside one that is added.
-        undenied: an absent category that none of them denies.
-
-    Raises ProbeRejected ``not-composed``; ``too-short`` where not enough is known to be true.
-    """
+    ``least``: words that they have at least; 0: as many sentences as fit into SHORT words beside one that is added.
+    ``undenied``: an absent category that none of them denies.
+    Raises ProbeRejected ``not-composed``; ``too-short`` where not enough is known to be true."""
     relations = relations_of(item)
     order = [relations[place] for place in rng.permutation(len(relations))]
     found, denials = [caption.strip().rstrip(".") + "."], _denials(item, rng, undenied) if least else ()

@@ -32,12 +32,9 @@ Form = tuple[str, ...]
 @dataclass(frozen=True, slots=True)
 class Entity:
     """What one form of an entity stands for.
-
-    Args:
-        name: of the entity, singular.
-        kind: of its line.
-        many: whether the form is the plural.
-    """
+    ``name``: of the entity, singular.
+    ``kind``: of its line.
+    ``many``: whether the form is the plural."""
 
     name: str
     kind: str

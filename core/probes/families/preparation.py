@@ -56,14 +56,10 @@ number of pixels. Both are in use before one and the same model."""
 
 def shrunk(pixels: np.ndarray, *, width: int, height: int, resampler: str) -> np.ndarray:
     """Shrink an image to a size.
-
-    Args:
-        pixels: uint8 RGB [H, W, 3].
-        width, height: of the result, each at most that of the image.
-        resampler: of RESAMPLERS.
-
-    Raises InvalidInput if the resampler is not known, or the size is no reduction.
-    """
+    ``pixels``: uint8 RGB [H, W, 3].
+    ``width``, ``height``: of the result, each at most that of the image.
+    ``resampler``: of RESAMPLERS.
+    Raises InvalidInput if the resampler is not known, or the size is no reduction."""
     check_rgb(pixels)
     if resampler not in RESAMPLERS:
         raise InvalidInput(f"resampler must be one of {', '.join(RESAMPLERS)}, got {resampler!r}")
@@ -76,12 +72,9 @@ def shrunk(pixels: np.ndarray, *, width: int, height: int, resampler: str) -> np
 @dataclass(frozen=True, slots=True)
 class Target:
     """A size to shrink to that keeps the shape.
-
-    Args:
-        side: in pixels.
-        longer: whether the longer side becomes so long, the other rounded; else the shorter one, and the other is cut
-            off at a whole pixel, as loaders cut it: another rounding would have them shrink the picture once more.
-    """
+    ``side``: in pixels.
+    ``longer``: whether the longer side becomes so long, the other rounded; else the shorter one, and the other is cut
+    off at a whole pixel, as loaders cut it: another rounding would have them shrink the picture once more."""
 
     side: int
     longer: bool = False

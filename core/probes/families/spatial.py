@@ -39,12 +39,9 @@ def image_probe(
     default: bool = True,
 ) -> Probe:
     """Make a probe of an edit of the whole image.
-
-    Args:
-        edit: maps uint8 RGB [H, W, 3] to the same shape.
-        move: how the object's box and mask follow the edit; None where nothing moves.
-        moves, default: see :class:`core.probes.base.Probe`.
-    """
+    ``edit``: maps uint8 RGB [H, W, 3] to the same shape.
+    ``move``: how the object's box and mask follow the edit; None where nothing moves.
+    ``moves``, ``default``: see :class:`core.probes.base.Probe`."""
 
     @probe(
         name=name,

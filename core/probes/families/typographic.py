@@ -60,12 +60,9 @@ def write_word(pixels: np.ndarray, word: str, covered: np.ndarray | None = None)
 
     The corners that are compared are a quarter of the sides long, whatever the word, so that all words of a picture
     stand in one corner.
-
-    Args:
-        pixels: uint8 RGB [H, W, 3].
-        word: printable ASCII, which is what OpenCV's font holds.
-        covered: boolean [H, W] of the object; None: the first corner is taken.
-
+    ``pixels``: uint8 RGB [H, W, 3].
+    ``word``: printable ASCII, which is what OpenCV's font holds.
+    ``covered``: boolean [H, W] of the object; None: the first corner is taken.
     Returns the picture, and where the word stands; outside the plate no pixel changes.
     Raises ProbeRejected ``not-writable`` where a letter is none of the font's, or the word is too long or the picture
     too small for letters that can be read.

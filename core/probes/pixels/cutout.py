@@ -73,13 +73,10 @@ class Cutout:
 
 def cut_out(pixels: np.ndarray, mask: np.ndarray, *, feather: int = FEATHER) -> Cutout:
     """Cut an object out of its image.
-
-    Args:
-        pixels: uint8 RGB [H, W, 3].
-        mask: boolean [H, W], with at least one pixel.
-        feather: length of the alpha ramp in pixels. It lies inside the mask, so nothing of the old background is
-            carried along; the ring of SeamE lies outside and does not see it.
-    """
+    ``pixels``: uint8 RGB [H, W, 3].
+    ``mask``: boolean [H, W], with at least one pixel.
+    ``feather``: length of the alpha ramp in pixels. It lies inside the mask, so nothing of the old background is
+    carried along; the ring of SeamE lies outside and does not see it."""
     left, top, width, height = cv2.boundingRect(mask.view(np.uint8))
     inside = slice(top, top + height), slice(left, left + width)
     crop = np.ascontiguousarray(mask[inside])
@@ -102,12 +99,9 @@ def alpha_ramp(mask: np.ndarray, feather: int) -> np.ndarray:
 
 def put_down(background: np.ndarray, cutout: Cutout, right: int, down: int, *, feather: bool = True) -> np.ndarray:
     """Return a copy of the background with the object moved by whole pixels, so at constant scale.
-
-    Args:
-        background: uint8 RGB [H, W, 3].
-        right, down: the translation in pixels; the object's box must stay inside.
-        feather: blend along the alpha ramp; otherwise the mask cuts hard.
-    """
+    ``background``: uint8 RGB [H, W, 3].
+    ``right``, ``down``: the translation in pixels; the object's box must stay inside.
+    ``feather``: blend along the alpha ramp; otherwise the mask cuts hard."""
     result = background.copy()
     left, top = cutout.left + right, cutout.top + down
     target = result[top : top + cutout.height, left : left + cutout.width]

@@ -98,16 +98,12 @@ def crop_around(hole: np.ndarray) -> tuple[slice, slice]:
 
 def fill_by_example(pixels: np.ndarray, hole: np.ndarray, barred: np.ndarray) -> np.ndarray | None:
     """Fill a hole from its surroundings.
-
-    Args:
-        pixels: uint8 RGB [H, W, 3], the crop of :func:`crop_around`.
-        hole: boolean [H, W], what is filled.
-        barred: boolean [H, W], what is neither filled nor filled from.
-
+    ``pixels``: uint8 RGB [H, W, 3], the crop of :func:`crop_around`.
+    ``hole``: boolean [H, W], what is filled.
+    ``barred``: boolean [H, W], what is neither filled nor filled from.
     Returns uint8 RGB [H, W, 3], of which only the hole counts; None where too little is known around it. The same
     arrays give the same bytes.
-    Raises ProbeRejected ``no-patchmatch`` where the package came without its library.
-    """
+    Raises ProbeRejected ``no-patchmatch`` where the package came without its library."""
     height, width = hole.shape
     scale = min(1.0, SIDE / max(height, width))
     size = max(1, round(width * scale)), max(1, round(height * scale))

@@ -212,12 +212,9 @@ def _is_subject(found: Sequence[Word], first: int) -> bool:
 
 def agreed(own: Article, here: Article, noun: str, language: str) -> str:
     """The article of a place before another noun; empty where *l'* or *einem* does not tell which one that is.
-
-    Args:
-        own: what stands before the noun.
-        here: what stands at the place.
-        language: de, fr or es.
-    """
+    ``own``: what stands before the noun.
+    ``here``: what stands at the place.
+    ``language``: de, fr or es."""
     row = (language, *here.cells[0][:2])
     forms = {_form(row, gender, here.after or noun) for gender in own.genders}
     return forms.pop() if len(forms) == 1 else ""

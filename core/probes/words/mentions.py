@@ -44,12 +44,9 @@ from core.settings import assets_dir
 @dataclass(frozen=True, slots=True)
 class Mention:
     """A category's own name in a caption.
-
-    Args:
-        first, last: its words, and those that make a longer name of it.
-        label: the category.
-        many: whether it is said in the plural.
-    """
+    ``first``, ``last``: its words, and those that make a longer name of it.
+    ``label``: the category.
+    ``many``: whether it is said in the plural."""
 
     first: int
     last: int

@@ -66,12 +66,9 @@ def read_name(probe: str) -> NaturalName | None:
 @dataclass(frozen=True, slots=True)
 class NaturalCaption:
     """A human caption with one modifier of an object noun.
-
-    Args:
-        text: the caption as it was written.
-        start, end: where the modifier stands in it.
-        modifier: the lexicon's entry.
-    """
+    ``text``: the caption as it was written.
+    ``start``, ``end``: where the modifier stands in it.
+    ``modifier``: the lexicon's entry."""
 
     text: str
     start: int

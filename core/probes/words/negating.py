@@ -67,12 +67,9 @@ _SUBORDINATE = ("who", "that", "which", "where", "when", "while", "as", "because
 @dataclass(frozen=True, slots=True)
 class Negation:
     """A negated caption.
-
-    Args:
-        rule: ``existential``, ``auxiliary``, ``depicted``, ``noun-phrase``, one of these after ``fronted-``, or
-            ``template``.
-        falsity: VERIFIED or PRESUMED.
-    """
+    ``rule``: ``existential``, ``auxiliary``, ``depicted``, ``noun-phrase``, one of these after ``fronted-``, or
+    ``template``.
+    ``falsity``: VERIFIED or PRESUMED."""
 
     text: str
     rule: str

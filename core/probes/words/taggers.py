@@ -42,12 +42,9 @@ TAGGERS = (RULES, SPACY)
 @dataclass(frozen=True, slots=True)
 class ObjectNoun:
     """A noun of the table of object nouns in a caption.
-
-    Args:
-        start, end: where it stands.
-        noun: singular, lower case, as the table has it.
-        category: of the table.
-    """
+    ``start``, ``end``: where it stands.
+    ``noun``: singular, lower case, as the table has it.
+    ``category``: of the table."""
 
     start: int
     end: int

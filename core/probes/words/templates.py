@@ -78,12 +78,9 @@ def closest_control(
     count_tokens: Callable[[str], int | None] | None = None,
 ) -> Modifier:
     """The neutral control whose caption is the closest in length, as :func:`length_matched` says.
-
-    Args:
-        controls: at least one.
-        write: makes the caption of a control's word.
-        count_tokens: as there.
-    """
+    ``controls``: at least one.
+    ``write``: makes the caption of a control's word.
+    ``count_tokens``: as there."""
 
     def distance(word: str) -> tuple[int, int, str]:
         control = write(word)
@@ -123,11 +120,8 @@ class TemplateWords:
 
 def template_words(label: str, category: str | None, language: str) -> TemplateWords:
     """Write the template of a label and its negation.
-
-    Args:
-        category: harmonised; says in Japanese whether the object is alive, and which of two things of one name it is.
-        language: en, de, fr, es or ja.
-
+    ``category``: harmonised; says in Japanese whether the object is alive, and which of two things of one name it is.
+    ``language``: en, de, fr, es or ja.
     Raises ProbeRejected ``no-noun`` where the table does not have the label, ``no-category`` where Japanese needs one.
 
     >>> template_words("dog", "animal", "de").negated

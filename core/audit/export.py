@@ -76,11 +76,9 @@ def export_pairs(
         progress: called after every group of images.
         stop: asked as often; True ends the export like Ctrl-C.
 
-    Raises:
-        InvalidInput: if the folder has something else, or the pairs are too many.
-        StoreError: if something cannot be written, or another process works there.
-        RunStopped: on Ctrl-C or ``stop``; finished shards are kept.
-    """
+    Raises InvalidInput if the folder has something else, or the pairs are too many.
+    Raises StoreError if something cannot be written, or another process works there.
+    Raises RunStopped on Ctrl-C or ``stop``; finished shards are kept."""
     if by_pair and plan.videos:
         raise InvalidInput(
             "links by pair are of images, and the items are videos, each a folder of frames; leave it out"

@@ -297,15 +297,12 @@ def make_plan(
     images where all lie below it; else it is the folder that they share.
     ``shard_items``: items a shard.
     ``batch_size``: most images in one call; None: as many as the evaluators ask for once they are loaded.
-
-    Raises:
-        UnknownName: for an unknown evaluator or probe.
-        NotAvailable: for probes, chosen by name or family, whose tagger is not here; for pictures that are to be read
-            where no reader is.
-        InvalidInput: for an empty corpus, a number out of its range, a language that no caption of the corpus
-            has, languages of which no evaluator reads any, the template alone where no item has a label, an evaluator
-            that cannot score such items, or document frequencies that none takes.
-    """
+    Raises UnknownName for an unknown evaluator or probe.
+    Raises NotAvailable for probes, chosen by name or family, whose tagger is not here; for pictures that are to be read
+    where no reader is.
+    Raises InvalidInput for an empty corpus, a number out of its range, a language that no caption of the corpus has,
+    languages of which no evaluator reads any, the template alone where no item has a label, an evaluator that cannot
+    score such items, or document frequencies that none takes."""
     for name, value in (("shard_items", shard_items), ("batch_size", batch_size)):
         if value is not None and value < 1:
             raise InvalidInput(f"{name} must be at least 1, got {value}")

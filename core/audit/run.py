@@ -114,13 +114,11 @@ def run_audit(
         stop: asked as often; True ends the run like Ctrl-C.
         command: the command line, for the manifest.
 
-    Raises:
-        InvalidInput: if the existing run was made of another plan or other evaluators, or with other threads, or for
-            an evaluator that several workers cannot run.
-        NotAvailable: if an evaluator cannot be loaded.
-        StoreError: if something cannot be written, or another process works on this run.
-        RunStopped: on Ctrl-C or ``stop``; finished shards are kept.
-    """
+    Raises InvalidInput if the existing run was made of another plan or other evaluators, or with other threads, or for
+    an evaluator that several workers cannot run.
+    Raises NotAvailable if an evaluator cannot be loaded.
+    Raises StoreError if something cannot be written, or another process works on this run.
+    Raises RunStopped on Ctrl-C or ``stop``; finished shards are kept."""
     pool = shared_pool() if pool is None else pool
     run_id = check_run_id(run_id or plan.usual_run_id())
     path = Path(out) / run_id

@@ -89,11 +89,8 @@ def unpacked(path: Path, *, compared: bool = False, anew: bool = False) -> Path:
     """Return the folder of the cache that holds what a file packs; unpacked once for each content.
     ``compared``: whether the reader compares every picture with its digest; nothing is synced then.
     ``anew``: although it is there, as a picture of it was damaged or deleted.
-
-    Raises:
-        BadCorpus: if it is damaged, or larger than is read; the sentence says where.
-        StoreError: if the cache cannot be written.
-    """
+    Raises BadCorpus if it is damaged, or larger than is read; the sentence says where.
+    Raises StoreError if the cache cannot be written."""
     ordinary(path)
     try:
         digest = known_sha256(path)

@@ -154,13 +154,8 @@ def open_video(path: Path) -> Footage:
 def read_frames(footage: Footage, places: Sequence[int]) -> Iterator[np.ndarray]:
     """Decode frames one after the other.
     ``places``: of the frames, from 0, never falling; one that repeats is given again.
-
-    Yields:
-        uint8 RGB [H, W, 3].
-
-    Raises:
-        BadVideo: if the video changed, or a frame cannot be decoded.
-    """
+    Yields uint8 RGB [H, W, 3].
+    Raises BadVideo if the video changed, or a frame cannot be decoded."""
     if footage.path.is_dir():
         files = _frame_files(footage.path)
         for place in places:

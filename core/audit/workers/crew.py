@@ -80,11 +80,8 @@ class Here:
 
 class Worker(ABC):
     """One of a team.
-
-    Attributes:
-        ready: whether it has loaded its evaluators.
-        todo: tasks that it was given and has not done, in their order.
-    """
+    ``ready``: whether it has loaded its evaluators.
+    ``todo``: tasks that it was given and has not done, in their order."""
 
     def __init__(self) -> None:
         self.ready = False
@@ -123,11 +120,8 @@ class Team(ABC, Generic[W]):
 
     def describe(self, plan: Plan, tell: Tell) -> Ready:
         """Start the workers and say what the first that is ready has loaded.
-
-        Raises:
-            InvalidInput: for an evaluator that one process alone may run, or an evaluator or probe that no other
-            process knows.
-        """
+        Raises InvalidInput for an evaluator that one process alone may run, or an evaluator or probe that no other
+        process knows."""
         here = [reference for reference in plan.evaluators if is_offered(reference)]
         if here:
             raise InvalidInput(

@@ -37,9 +37,7 @@ def smoothed(answer: Answer, digits: Sequence[int]) -> float:
 
     For 0.d… it is Σ 0.1 · d · p₁(d), plus Σ 0.01 · d · p₂(d) where the model wrote a second decimal; for 1 or 1.0 it
     is p(1) + 0.9 · p(0) at the whole digit.
-
-    Raises:
-        InvalidInput: if the answer was cut, or is no score from 0.0 to 1.0; the reason is closed by its code.
+    Raises InvalidInput if the answer was cut, or is no score from 0.0 to 1.0; the reason is closed by its code.
 
     Source: Lee et al., *FLEUR*, ACL 2024, section 3.2; https://github.com/Yebin46/FLEUR (fleur.py). Where it departs
     from that code stands in docs/evaluators.md.

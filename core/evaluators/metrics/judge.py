@@ -140,11 +140,8 @@ class OnDemand(Evaluator):
         self, images: Sequence[np.ndarray], captions: Sequence[str], references: Sequence[Sequence[str]]
     ) -> np.ndarray:
         """Judge n pairs; float64 [n] on the rubric's scale.
-
-        Raises:
-            PartlyScored: where some pairs have no score, with the others' scores.
-            ScoringStopped: where no pair can be scored any more; what was answered is kept.
-        """
+        Raises PartlyScored where some pairs have no score, with the others' scores.
+        Raises ScoringStopped where no pair can be scored any more; what was answered is kept."""
         check_lengths(images, captions)
         hashes = {id(image): pixel_hash(image) if self.rubric.picture != "none" else "" for image in images}
         rows = list(zip(images, captions, map(tuple, references), strict=True))

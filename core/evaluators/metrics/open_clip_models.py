@@ -33,11 +33,8 @@ class OpenClipModel(PublishedEncoder):
 @cache
 def open_clip_model(argument: str) -> type[Evaluator]:
     """Make the evaluator of one model and one set of its weights, both by open_clip's names.
-
-    Raises:
-        InvalidInput: if the argument has another form.
-        UnknownName: if open_clip has no such model or no such weights; lists what there is.
-    """
+    Raises InvalidInput if the argument has another form.
+    Raises UnknownName if open_clip has no such model or no such weights; lists what there is."""
     model, slash, tag = argument.partition("/")
     if not slash or not tag:
         raise InvalidInput(f"give a model and its weights, e.g. open_clip:ViT-B-32/laion2b_s34b_b79k; got {argument!r}")

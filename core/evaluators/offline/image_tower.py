@@ -156,13 +156,9 @@ class ImageTower:
         return (scene + parts) / 2
 
 
-def shared_image_tower(name: str, device: str) -> ImageTower:
-    """Return the process's tower of that name on that device, loading it if nobody holds it.
-    Raises NotAvailable with the command that gets the weights."""
-    return _TOWERS.get(name, device)
-
-
-_TOWERS = Shared(ImageTower)
+shared_image_tower = Shared(ImageTower).get
+"""Return the process's tower of a name on a device, loading it if nobody holds it.
+Raises NotAvailable with the command that gets the weights."""
 
 
 def _load(backbone: Backbone) -> Any:

@@ -76,10 +76,6 @@ class MultilingualTower:
         return list(self._pieces.encode(text, add_bos=False, add_eos=False)) if text.strip() else []
 
 
-def shared_multilingual_tower(device: str) -> MultilingualTower:
-    """Return the process's multilingual text tower, loading it if nobody holds it.
-    Raises NotAvailable with the command that gets the weights."""
-    return _TOWERS.get(device)
-
-
-_TOWERS = Shared(MultilingualTower)
+shared_multilingual_tower = Shared(MultilingualTower).get
+"""Return the process's multilingual text tower, loading it if nobody holds it.
+Raises NotAvailable with the command that gets the weights."""

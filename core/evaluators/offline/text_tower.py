@@ -96,13 +96,9 @@ class TextTower:
         return torch.nn.functional.normalize(mean, dim=-1).cpu()
 
 
-def shared_text_tower(device: str) -> TextTower:
-    """Return the process's text tower on that device, loading it if nobody holds it.
-    Raises NotAvailable with the command that gets the weights."""
-    return _TOWERS.get(device)
-
-
-_TOWERS = Shared(TextTower)
+shared_text_tower = Shared(TextTower).get
+"""Return the process's text tower on a device, loading it if nobody holds it.
+Raises NotAvailable with the command that gets the weights."""
 
 
 def _cut(ids: list[int]) -> list[int]:

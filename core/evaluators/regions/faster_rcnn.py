@@ -191,9 +191,7 @@ def confidence(boxes: Tensor, scores: Tensor, overlap: float) -> Tensor:
     ``boxes``: [n, 4].
     ``scores``: [n, classes], the background left out.
     ``overlap``: intersection over union above which the less sure of two regions goes, class by class.
-
-    Returns:
-        [n], in [0, 1]; 0 for a region that goes in every class.
+    Returns [n], in [0, 1]; 0 for a region that goes in every class.
 
     Source: https://github.com/peteanderson80/bottom-up-attention, tools/generate_tsv.py.
     """

@@ -211,10 +211,7 @@ class RegionSource:
     because another network looked at it. So bottom-up attention adds to a folder only where it made the folder
     itself; beside any other folder it is left aside. A detector of the user's own adds to any folder that they name.
     ``folder``: precomputed regions. ``detector``: finds those of the pictures that the folder does not have.
-
-    Attributes:
-        unknown: why a picture has no regions, where it has none.
-    """
+    ``unknown``: why a picture has no regions, where it has none."""
 
     def __init__(self, folder: RegionFolder | None, detector: RegionDetector | None) -> None:
         self.unknown = _UNKNOWN

@@ -52,9 +52,7 @@ def merge_adapters(state: "State") -> Merged:
     Those of the two layers of each MLP are left aside, because the authors' evaluation leaves them aside too: their
     layers mark themselves as merged when the model is built, before the checkpoint is read into them, and from then
     on use the stored weight alone. What is stored there is used as it is.
-
-    Raises:
-        NotAvailable: if an adapter has no weight, lacks its other half, or has another weight's shape.
+    Raises NotAvailable if an adapter has no weight, lacks its other half, or has another weight's shape.
 
     Source: https://github.com/aimagelab/pacscore, ``models/custom_loralib`` and ``models/clip_lora``.
     """

@@ -182,11 +182,8 @@ def spec_fields(entry: Description) -> dict[str, Any]:
 
 def description(name: str, *, folder: Path | None = None) -> Description:
     """Read the file of one evaluator.
-
-    Raises:
-        UnknownName: if the catalogue has no such evaluator.
-        InvalidInput: if the file is not of the catalogue's form; one sentence for each mistake.
-    """
+    Raises UnknownName if the catalogue has no such evaluator.
+    Raises InvalidInput if the file is not of the catalogue's form; one sentence for each mistake."""
     entry: Description = _read(_folder(folder), "evaluator", "name", name, Description)
     return entry
 

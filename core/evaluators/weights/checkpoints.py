@@ -45,11 +45,8 @@ def read_state(path: Path, *, finite: bool = True) -> State:
 
 def refuse_other(path: Path) -> None:
     """Refuse what its first bytes and its end show to be no whole checkpoint; nothing between them is read.
-
-    Raises:
-        NotAvailable: for an empty file, a web page, a Git LFS pointer and an archive that is cut off; one sentence.
-        InvalidInput: for a pipe or a device.
-    """
+    Raises NotAvailable for an empty file, a web page, a Git LFS pointer and an archive that is cut off; one sentence.
+    Raises InvalidInput for a pipe or a device."""
     with ordinary(path).open("rb") as stream:
         head = stream.read(_LOOK)
     _refuse_page(path, head)

@@ -20,14 +20,10 @@ class Runner:
 
     On the CPU the weights keep the precision that they were loaded with, so that a fingerprint stays true.
     ``network``: anything with ``.to(device)``.
-    ``batch``: most inputs in one call; None: what suits the device.
+    ``batch``: most inputs in one call; None: what suits the device. It shrinks where memory runs out.
     ``cpu_batch``: most inputs in one call once it has left its device for the CPU.
-
-    Attributes:
-        batch: most inputs in one call now; it shrinks where memory runs out.
-        full_batch: what ``batch`` began with.
-        note: what was done last about memory that ran out, one sentence; empty where it sufficed.
-    """
+    ``full_batch``: what ``batch`` began with.
+    ``note``: what was done last about memory that ran out, one sentence; empty where it sufficed."""
 
     def __init__(
         self, name: str, network: Any, device: str, *, batch: int | None = None, cpu_batch: int = CPU_BATCH

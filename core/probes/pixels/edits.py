@@ -77,9 +77,7 @@ def rotation_matrix(degrees: float, width: int, height: int) -> np.ndarray:
 
 def blur(pixels: np.ndarray, sigma: float) -> np.ndarray:
     """Blur an image with a Gaussian of standard deviation ``sigma``, in pixels; reflection at the edges.
-
-    Raises:
-        InvalidInput: if sigma is not positive.
+    Raises InvalidInput if sigma is not positive.
 
     Source: paper A, section 3.2 (σ ∈ {1.0, 2.0}).
     """

@@ -286,10 +286,8 @@ def clean_plate(
 
     Returns the plate; every pixel farther than HOLE_REACH from the mask is untouched. The same arrays give the same
     bytes.
-
-    Raises:
-        ProbeRejected: ``no-background`` where nothing of the image is left to fill from; ``no-patchmatch`` where the
-            library that fills by example is not here.
+    Raises ProbeRejected: ``no-background`` where nothing of the image is left to fill from; ``no-patchmatch`` where the
+    library that fills by example is not here.
 
     Source: paper A, sections 3.2 and A.4 (Algorithm 1); PROTOCOL section 1.
     """

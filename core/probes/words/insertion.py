@@ -102,11 +102,9 @@ class _Refused:
 def noun_place(caption: str, label: str) -> NounPlace:
     """Find where an English sentence names an object.
     ``label``: the object's noun in the singular; an article before it is passed over.
-
-    Raises:
-        InvalidInput: for an empty label.
-        ProbeRejected: ``not-named`` where it does not say the label's noun; ``named-twice`` where it says it more than
-            once; ``compound`` where the noun is part of another one; ``already-negated`` where it is denied.
+    Raises InvalidInput for an empty label.
+    Raises ProbeRejected: ``not-named`` where it does not say the label's noun; ``named-twice`` where it says it more
+    than once; ``compound`` where the noun is part of another one; ``already-negated`` where it is denied.
 
     >>> noun_place("There are two dogs in a dog house.", "dog").written
     'dogs'

@@ -244,10 +244,8 @@ def shuffle(caption: str, rng: np.random.Generator, *, language: str = "en") -> 
 
     English words are written in lower case, as paper D has them; elsewhere the first word alone, since the capital of a
     German noun belongs to the word.
-
-    Returns:
-        (the caption as it would be written without the shuffle, the shuffled one); they are equal where no other order
-        reads differently.
+    Returns (the caption as it would be written without the shuffle, the shuffled one); they are equal where no other
+    order reads differently.
 
     >>> shuffle("A man rides.", np.random.default_rng(0))
     ('A man rides.', 'Rides a man.')
@@ -264,10 +262,8 @@ def shuffle(caption: str, rng: np.random.Generator, *, language: str = "en") -> 
 def shuffle_part(caption: str, rng: np.random.Generator, part: str) -> tuple[str, str]:
     """Shuffle a part of an English caption's words until their order differs; see :func:`shuffle`.
     ``part``: of PARTS.
-
-    Returns:
-        (the caption as it would be written without the shuffle, the shuffled one); they are equal where no other order
-        of the part reads differently.
+    Returns (the caption as it would be written without the shuffle, the shuffled one); they are equal where no other
+    order of the part reads differently.
 
     >>> shuffle_part("A red dog on grass.", np.random.default_rng(0), "nouns-and-adjectives")
     ('A red dog on grass.', 'A red grass on dog.')

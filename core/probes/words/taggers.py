@@ -54,11 +54,8 @@ class ObjectNoun:
 
 class Tagger(Protocol):
     """What reads captions.
-
-    Attributes:
-        name: of TAGGERS, or of one's own tagger.
-        single: whether a caption counts only where it names exactly one object.
-    """
+    ``name``: of TAGGERS, or of one's own tagger.
+    ``single``: whether a caption counts only where it names exactly one object."""
 
     name: str
     single: bool

@@ -257,7 +257,7 @@ def _described(reference: str, sha256: str) -> type[Evaluator]:  # noqa: ARG001 
 def _ask(reference: str) -> dict[str, Any]:
     with tempfile.TemporaryDirectory(prefix="invariscope-") as folder:
         answer = Path(folder) / "answer.json"
-        command = [sys.executable, "-m", "core.evaluators.apart_process", reference, str(answer)]
+        command = [sys.executable, "-m", _MODULE, "describe", reference, str(answer)]
         try:
             done = subprocess.run(command, capture_output=True, timeout=WAIT_S, check=False, stdin=subprocess.DEVNULL)
         except subprocess.TimeoutExpired as error:

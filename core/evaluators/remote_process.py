@@ -1,13 +1,14 @@
 """The process that holds one evaluator of a file: ``python -m core.evaluators.remote_process REFERENCE DEVICE``.
 
 Asked on standard input, it answers on standard output, as :class:`core.evaluators.remote.Remote` asks. Whatever the
-metric itself prints goes nowhere.
+metric itself prints goes nowhere. With ``describe REFERENCE ANSWER`` it only writes into the file ANSWER what it is.
 """
 
 import json
 import os
 import sys
 from dataclasses import asdict
+from pathlib import Path
 from typing import IO, Any
 
 import numpy as np
@@ -16,14 +17,17 @@ from core.corpora.schema import Box, Mask
 from core.errors import InvalidInput, InvariscopeError, ScoringStopped
 from core.evaluators.base import Evaluator, PartlyScored
 from core.evaluators.registry import find
-from core.evaluators.remote import pack, unpack
+from core.evaluators.remote import describe, pack, unpack
 from core.registry import STRANGERS
 
 Answer = tuple[dict[str, Any], list[np.ndarray]]
 
 
 def main(arguments: list[str]) -> None:
-    """Answer until standard input ends."""
+    """Answer until standard input ends, or describe."""
+    if arguments[0] == "describe":
+        _describe(*arguments[1:])
+        return
     reference, device = arguments
     asking, answering = _own_pipes()
     holder = _Holder(reference, device)
@@ -34,6 +38,15 @@ def main(arguments: list[str]) -> None:
         answering.write(json.dumps({**told, "arrays": described, "bytes": len(data)}).encode() + b"\n")
         answering.write(data)
         answering.flush()
+
+
+def _describe(reference: str, answer: str) -> None:
+    """Write as JSON what an evaluator is, or why that cannot be said."""
+    try:
+        told = describe(find(reference))
+    except InvariscopeError as error:
+        told = {"problem": str(error)}
+    Path(answer).write_text(json.dumps(told), encoding="utf-8")
 
 
 def _own_pipes() -> tuple[IO[bytes], IO[bytes]]:

@@ -11,8 +11,8 @@ from core.evaluators.metrics.conse import ConseLite0, ConseLite2, ConseMultiling
 from core.evaluators.metrics.grounding_judge import GroundingJudge
 from core.evaluators.offline.class_texts import MULTILINGUAL, shared_class_texts
 from core.evaluators.offline.image_tower import shared_image_tower
-from core.evaluators.offline.multilingual_tower import MAX_CHARACTERS, MultilingualTower, shared_multilingual_tower
 from core.evaluators.offline.packaged_weights import USE, USE_PIECES
+from core.evaluators.offline.text_tower import MAX_CHARACTERS, MultilingualTower, shared_multilingual_tower
 
 CAT = {
     "en": "A cat with green eyes.",

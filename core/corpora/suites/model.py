@@ -2,7 +2,9 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 
+from core.errors import BadCorpus
 from core.seeds import RUN_SEED, stream
 from core.yes_no import seen
 
@@ -33,6 +35,9 @@ PUBLISHED = (
     *PICTURE_SUITES,
 )
 """Names of the suites whose publishers' files are read."""
+
+MOST_NAME = 60
+"""Characters of the longest name of a suite, a rater or a dimension."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -226,3 +231,14 @@ def spaced(caption: str) -> str:
 
 def _stem(name: str) -> str:
     return name.replace("\\", "/").rpartition("/")[2].rpartition(".")[0] or name
+
+
+def own_name(path: Path, names: Sequence[str]) -> str:
+    """The name that the rows of a suite of one's own give it.
+    Raises BadCorpus if they give several, or that of a published suite."""
+    if len(names) > 1:
+        raise BadCorpus(f"{path} names {len(names)} suites, {names[0][:60]!r} and {names[1][:60]!r}; give one a file")
+    name = spaced(names[0])[:MOST_NAME]
+    if name.casefold() in {each.casefold() for each in PUBLISHED}:
+        raise BadCorpus(f"{path}: {name!r} is the name of a published suite; call your own otherwise, in column suite")
+    return name

@@ -32,8 +32,17 @@ from core import settings
 from core.corpora.corpus_files import LeftOut, Record, read_json
 from core.corpora.packed_pictures import MOST_GROUP, keep_image
 from core.corpora.suites.image_suites import LABELS, either, number
-from core.corpora.suites.model import ACCURACY, PICTURE_SUITES, TAU_B, Compared, Decision, Rated, Suite, spaced
-from core.corpora.suites.own_ratings import own_name
+from core.corpora.suites.model import (
+    ACCURACY,
+    PICTURE_SUITES,
+    TAU_B,
+    Compared,
+    Decision,
+    Rated,
+    Suite,
+    own_name,
+    spaced,
+)
 from core.errors import BadCorpus
 from core.yes_no import yes_or_no
 

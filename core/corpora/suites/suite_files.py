@@ -18,8 +18,11 @@
   :mod:`core.corpora.suites.suite_files`.
 - M-CapEval1k, announced by paper B and not released, so in a layout of our own: CSV or JSON Lines with the columns
   image, language, caption, score (0 to 1) and, where there are any, references (a list; ``|`` between them in CSV).
-- A suite of one's own: see :mod:`core.corpora.suites.own_ratings`. Pictures of one text, one's own and Pick-a-Pic,
-  MJ-Bench, HPDv2, GenAI-Bench and TIFA: see :mod:`core.corpora.suites.picture_pairs`.
+- A suite of one's own: CSV, TSV or JSON Lines, a row a caption and rater: ``image``, ``caption`` and ``rating``, or
+  ``rating_NAME`` for each of any number of dimensions (``rating_relevance``); where there are any ``rater``, ``group``,
+  ``language``, ``references`` (a list; ``|`` between them in a table) and ``suite``, the name, else that of the file.
+- Pictures of one text, one's own and Pick-a-Pic, MJ-Bench, HPDv2, GenAI-Bench and TIFA: see
+  :mod:`core.corpora.suites.picture_pairs`.
 
 Sources: jmhessel/clipscore, flickr8k_example/compute_metrics.py; Yebin46/FLEUR, fleur_pascal.py and fleur_com.py;
 Hodosh et al., Flickr8k readme; Aditya et al. (2018), composite data; Shekhar et al. (2017), FOIL; Cheng et al. (2025),
@@ -33,6 +36,7 @@ from pathlib import Path
 from typing import Any
 
 from core.corpora.corpus_files import Record, csv_cells, csv_records, jsonl_records, read_json
+from core.corpora.folder_tables import language_code
 from core.corpora.suites.image_suites import (
     TOKENS,
     Judged,
@@ -48,11 +52,21 @@ from core.corpora.suites.image_suites import (
     pairs,
     raw_flickr,
 )
-from core.corpora.suites.model import PUBLISHED, TAU_C, Decision, Rated, Suite, spaced, texts
-from core.corpora.suites.own_ratings import is_own, own_ratings
+from core.corpora.suites.model import (
+    ENGLISH,
+    MOST_NAME,
+    PUBLISHED,
+    TAU_C,
+    Decision,
+    Rated,
+    Suite,
+    own_name,
+    spaced,
+    texts,
+)
 from core.corpora.suites.picture_pairs import layout_of, pairs_of_json, pairs_of_parquet, picture_pairs, rated_pictures
 from core.corpora.suites.video_ratings import BESIDE, PICKLES, REFUSED, RIGHT, VATEX_KEYS, activitynet, vatex
-from core.corpora.table_cells import LINES, too_long, written_list
+from core.corpora.table_cells import LINES, listed_texts, too_long, written_list
 from core.errors import BadCorpus, InvalidInput
 from core.yes_no import says_nothing
 
@@ -128,6 +142,64 @@ def _listed(value: object, where: str) -> tuple[str, ...]:
     if held is None or not all(isinstance(each, str) for each in held):
         raise BadCorpus(f"{where}: references must be a list such as ['a dog', 'a hound'], got {str(value)[:60]!r}")
     return texts(held)
+
+
+_OWN_RATING = "rating"
+_OWN_COLUMNS = ("image", "caption", "rater", "group", "language", "references", "suite")
+
+
+def is_own(columns: Iterable[str]) -> bool:
+    """Whether columns, in small letters, are those of a suite of one's own."""
+    names = set(columns)
+    return {"image", "caption"} <= names and any(_dimension(each) is not None for each in names)
+
+
+def own_ratings(path: Path, records: Sequence[Record]) -> Suite:
+    """Read the ratings; one that is empty or no number is left out alone.
+    Raises BadCorpus if the rows give several names, a published suite's name, or no rating."""
+    found, names, unread = Judged(), dict[str, None](), dict[str, None]()
+    for where, record in records:
+        cells = {" ".join(str(key).casefold().split()): value for key, value in record.items()}
+        names[_text(cells.get("suite")) or path.stem] = None
+        rated = {key: told for key in cells if (told := _dimension(key)) is not None}
+        unread |= dict.fromkeys(key for key in cells if key not in rated and key not in _OWN_COLUMNS)
+        _add(found, cells, rated, f"{path.parent / where}")
+    if not found.rated:
+        raise BadCorpus(f"{path} holds no row with image, caption and a rating that is a number; fill one in")
+    decisions = [never_itself(found.own, "ratings")]
+    if unread:
+        told = ", ".join(unread)[:200]
+        decisions.append(Decision("unread", "further columns", f"not read: {told}", len(unread), "columns"))
+    return Suite(own_name(path, tuple(names)), TAU_C, tuple(found.rated), (), found.left_out, tuple(decisions))
+
+
+def _add(found: Judged, cells: Mapping[str, Any], rated: Mapping[str, str], where: str) -> None:
+    image, caption, rater, group, language = (
+        "" if says_nothing(cells.get(name)) else _text(cells.get(name)) for name in _OWN_COLUMNS[:5]
+    )
+    code = language_code(language) if language else ENGLISH
+    if code is None:
+        raise BadCorpus(f"{where}: language must be a code such as en or de, got {language[:40]!r}; write it so")
+    references = tuple(text for each in listed_texts(cells.get("references")) if (text := spaced(each)))
+    for column, dimension in rated.items():
+        rating = number(cells[column])
+        if rating is None or not image or not caption:
+            found.left_out += 1
+            continue
+        found.add(Rated(image, spaced(caption), rating, group, code, (), rater[:MOST_NAME], dimension), references)
+
+
+def _dimension(column: str) -> str | None:
+    """What a column rates; empty where it does not say; None where it rates nothing."""
+    name = " ".join(column.casefold().split())
+    if name == _OWN_RATING:
+        return ""
+    told = name.removeprefix(f"{_OWN_RATING}_").replace("_", " ").strip()
+    return told[:MOST_NAME] if name.startswith(f"{_OWN_RATING}_") and told else None
+
+
+def _text(value: object) -> str:
+    return spaced(str(value)) if isinstance(value, str | int | float) and not isinstance(value, bool) else ""
 
 
 _BESIDE = (TOKENS, *BESIDE)

@@ -9,8 +9,8 @@ from core.corpora.schema import Box, Mask
 from core.evaluators.base import Availability, DualEncoder, Fingerprint, Sight, evaluator
 from core.evaluators.offline.class_texts import ENGLISH, MULTILINGUAL, ClassTexts, shared_class_texts
 from core.evaluators.offline.image_tower import BACKBONES, ImageTower, shared_image_tower, square
-from core.evaluators.offline.multilingual_tower import LANGUAGES
 from core.evaluators.offline.packaged_weights import MINILM, USE, USE_PIECES, PackagedFile, available
+from core.evaluators.offline.text_tower import LANGUAGES
 
 if TYPE_CHECKING:
     from torch import Tensor

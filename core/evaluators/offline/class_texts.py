@@ -14,9 +14,13 @@ import numpy as np
 
 from core.errors import NotAvailable
 from core.evaluators.memory import Shared
-from core.evaluators.offline.multilingual_tower import MultilingualTower, shared_multilingual_tower
 from core.evaluators.offline.packaged_weights import library_versions
-from core.evaluators.offline.text_tower import TextTower, shared_text_tower
+from core.evaluators.offline.text_tower import (
+    MultilingualTower,
+    TextTower,
+    shared_multilingual_tower,
+    shared_text_tower,
+)
 from core.settings import assets_dir
 
 if TYPE_CHECKING:

@@ -287,7 +287,7 @@ def _calm(view: View) -> pd.DataFrame:
             scaled = harms / (unit if unit > 0 else math.nan)
             found = median_over(scaled, own & view.items & ~np.isnan(scaled), table.sources)
             if found.n:
-                rows.append((name, corpus, found.n, found.estimate, found.low, found.high))
+                rows.append((name, corpus, found.n, *found.numbers()))
     known = pd.DataFrame(rows, columns=["evaluator", "corpus", "n_items", "nuisance", "nuisance_low", "nuisance_high"])
     nothing = ("signal", "signal_low", "signal_high", "value", "low", "high", "ratio", "ratio_low", "ratio_high")
     return known.assign(of="", said="", **dict.fromkeys(nothing, math.nan))

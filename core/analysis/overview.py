@@ -164,7 +164,7 @@ def further(
     over = share_of_fractions(of_items[own], groups=table.sources_of(own), level=level)
     said = table.silent(evaluator, corpus) or against_null(over)
     power = 100 * reach(over, margin=math.nan).detectable if said == NOT_TOLD else math.nan
-    return 100 * over.estimate, 100 * over.low, 100 * over.high, said, power
+    return *over.numbers(100), said, power
 
 
 # Every evaluator in one row: its worst edits, the gap that means something, and whether it sees a broken meaning.

@@ -386,6 +386,6 @@ def pairwise_kappas(
                 answers=len(place),
                 groups=None if sources is None else numbered(*sources.loc[both.index].astype(str).to_numpy().T),
             )
-            rows.append((one, other, found.estimate, found.low, found.high, found.n, found.note))
+            rows.append((one, other, *found.numbers(), found.n, found.note))
     table = pd.DataFrame(rows, columns=["one", "other", "kappa", "low", "high", "n", "note"])
     return table.sort_values(["n", "one", "other"], ascending=[False, True, True], ignore_index=True)

@@ -110,6 +110,10 @@ class Interval:
     level: float
     note: str = ""
 
+    def numbers(self, times: float = 1) -> tuple[float, float, float]:
+        """Estimate, low and high, each so many times as large."""
+        return times * self.estimate, times * self.low, times * self.high
+
     def excludes_zero(self) -> bool:
         """Whether the interval is defined and lies on one side of zero."""
         return self.low > 0 or self.high < 0

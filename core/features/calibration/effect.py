@@ -20,6 +20,7 @@ import numpy as np
 import pandas as pd
 from scipy.special import stdtrit
 
+from core.analysis.effects import bounds, ends
 from core.features.calibration.orbits import LEVEL, Family, Orbits, Side, median, ratio, side_of
 from core.features.calibration.readings import Corrections, Terms, corrections
 from core.features.calibration.sweep import moved
@@ -29,23 +30,7 @@ from core.statistics.crossed_sources import first_of, unreckoned, widening
 from core.statistics.flip_risk import GAPS, flip_risk_intervals
 from core.statistics.rank_agreement import RankAgreement, pair_influence, rank_agreement, spearman, spearman_bands
 
-COLUMNS = (
-    "measure",
-    "axis",
-    "name",
-    "gap",
-    "before",
-    "before_low",
-    "before_high",
-    "after",
-    "after_low",
-    "after_high",
-    "ratio",
-    "ratio_low",
-    "ratio_high",
-    "n",
-    "note",
-)
+COLUMNS = ("measure", "axis", "name", "gap", *bounds("before"), *bounds("after"), *bounds("ratio"), "n", "note")
 
 
 OF_FAMILIES = ("sensitivity", "percent", "flip risk")
@@ -209,12 +194,8 @@ def overall(scores: Orbits, changes: Corrections, strength: float, *, before: Si
 
 def _both(before: Interval, after: Interval) -> dict[str, object]:
     return {
-        "before": before.estimate,
-        "before_low": before.low,
-        "before_high": before.high,
-        "after": after.estimate,
-        "after_low": after.low,
-        "after_high": after.high,
+        **ends(before, bounds("before")),
+        **ends(after, bounds("after")),
         "n": before.n,
         "note": _noted(before.note, after.note),
     }

@@ -9,6 +9,7 @@ from itertools import compress
 
 import numpy as np
 
+from core.analysis.effects import bounds, ends
 from core.analysis.table import View
 from core.errors import InvalidInput
 from core.seeds import RUN_SEED
@@ -207,9 +208,9 @@ def ratio(before: Side, after: Side, names: Sequence[str]) -> dict[str, float]:
     of = None if before.sources is None else before.sources[there]
     found = Interval(second / first, low, high, int(there.sum()), LEVEL)
     sides = (side.owed(names)[there] for side in (before, after))
-    ends = [widened(found, each, of, within=(0, math.inf)) for each in sides]  # whichever owes more
-    found = max(ends, key=lambda each: each.high - each.low)
-    return {"ratio": found.estimate, "ratio_low": found.low, "ratio_high": found.high}
+    widest = [widened(found, each, of, within=(0, math.inf)) for each in sides]  # whichever owes more
+    found = max(widest, key=lambda each: each.high - each.low)
+    return ends(found, bounds("ratio"))
 
 
 def _ends(drawn: np.ndarray, there: np.ndarray, sources: np.ndarray | None, *, wide: bool) -> tuple[float, float, str]:

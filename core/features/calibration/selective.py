@@ -13,6 +13,7 @@ import numpy as np
 import pandas as pd
 
 from core.analysis.comparisons import families, pairs
+from core.analysis.effects import bounds, ends
 from core.analysis.questions.directional import needs
 from core.analysis.selectivity import harmless, lack
 from core.analysis.table import View
@@ -71,21 +72,15 @@ def moved(made: Change, name: str, after: str) -> pd.DataFrame:
     return pd.DataFrame([_end(name, made.before), _end(after, made.after)])
 
 
-_ENDS = (("", "estimate"), ("_low", "low"), ("_high", "high"))
-
-
 def _end(name: str, found: Selectivity) -> dict[str, object]:
     return {
         "evaluator": name,
         "n_items": found.value.n,
         "value": found.value.estimate,
         "chance": found.chance,
-        **{f"above{end}": getattr(found.above, field) for end, field in _ENDS},
-        **{
-            f"{side}{end}": getattr(getattr(found, side), field)
-            for side in ("nuisance", "signal")
-            for end, field in _ENDS
-        },
+        **ends(found.above, bounds("above")),
+        **ends(found.nuisance, bounds("nuisance")),
+        **ends(found.signal, bounds("signal")),
     }
 
 

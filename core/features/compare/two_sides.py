@@ -13,6 +13,7 @@ from typing import Any, Literal
 import numpy as np
 import pandas as pd
 
+from core.analysis.effects import ends
 from core.analysis.memo import Memo
 from core.analysis.table import View
 from core.analysis.verdicts import DRIFTS, DRIFTS_WITHIN, MARGIN, NOT_SHOWN, STILL, TOO_FEW, agreed, drift
@@ -334,9 +335,7 @@ def _row(label: str, a: Values, b: Values, pairing: bool, measure: str, margin: 
         **sides,
         "a_n": len(a.items),
         "b_n": len(b.items),
-        "difference": shown.interval.estimate,
-        "low": shown.interval.low,
-        "high": shown.interval.high,
+        **ends(shown.interval, ("difference", "low", "high")),
         "n_items": shown.interval.n,
         "how": shown.how,
         "shared": shown.shared,
@@ -349,9 +348,7 @@ def _row(label: str, a: Values, b: Values, pairing: bool, measure: str, margin: 
         "note": _noted(a, b, shown),
         "control": a.control and b.control,
         **_medians("size", a, b),
-        "size_difference": apart.interval.estimate,
-        "size_low": apart.interval.low,
-        "size_high": apart.interval.high,
+        **ends(apart.interval, ("size_difference", "size_low", "size_high")),
         "scatter": _claim(a, b, apart, bound),
         "size_test": apart.test,
         "size_p": apart.p,

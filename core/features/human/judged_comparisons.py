@@ -14,6 +14,7 @@ import pandas as pd
 
 from core.analysis.beside import caption_of, every_caption
 from core.analysis.comparisons import pairs, percent
+from core.analysis.effects import bounds, ends
 from core.analysis.facts import verified
 from core.analysis.questions.caption_sets import WHOLE
 from core.analysis.questions.directional import RATES
@@ -56,19 +57,7 @@ PEOPLE = (
     "higher_low", "higher_high", "equal", "equal_low", "equal_high", "mean_right", "mean_wrong", "gap",
     "gap_low", "gap_high", "annotators", "note",
 )  # fmt: skip
-EVALUATORS = (
-    "family",
-    "evaluator",
-    "n",
-    "n_missing",
-    "failure",
-    "failure_low",
-    "failure_high",
-    "ties",
-    "ties_low",
-    "ties_high",
-    "note",
-)
+EVALUATORS = ("family", "evaluator", "n", "n_missing", *bounds("failure"), *bounds("ties"), "note")
 
 
 def judged_comparisons(votes: pd.DataFrame, kind: Kind, *, live: bool = False) -> tuple[pd.DataFrame, int]:
@@ -212,9 +201,7 @@ def _people(family: str, own: pd.DataFrame) -> dict[str, Any]:
         **{column: value for name, each in shares.items() for column, value in percent(name, each).items()},
         "mean_right": own["rated_right"].mean(),
         "mean_wrong": own["rated_wrong"].mean(),
-        "gap": apart.estimate,
-        "gap_low": apart.low,
-        "gap_high": apart.high,
+        **ends(apart, bounds("gap")),
         "annotators": len(np.unique(found.people)),
         "note": shares["higher"].note,
     }

@@ -133,7 +133,7 @@ class Aggregates:
             "a majority prefers neither": self.majority_tie,
             "the variant is ahead, of the items that lean": self.variant_preferred,
         }
-        rows = [(name, each.estimate, each.low, each.high, each.n, each.note) for name, each in named.items()]
+        rows = [(name, *each.numbers(), each.n, each.note) for name, each in named.items()]
         return pd.DataFrame(rows, columns=["what", "share", "low", "high", "n", "note"])
 
 

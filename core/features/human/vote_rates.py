@@ -6,6 +6,7 @@ from collections.abc import Iterator
 import numpy as np
 import pandas as pd
 
+from core.analysis.effects import ends
 from core.features.human.crossed_votes import FEWEST_PEOPLE, Rate, exchange, rate, what_halves
 from core.features.human.definition import ORIGINAL, VARIANT
 from core.features.human.kinds import ACCEPTABILITY, CORRECTNESS, TIE, Kind
@@ -75,9 +76,7 @@ def _row(question: str, rows: pd.DataFrame, *, live: bool) -> dict[str, object]:
         "n": told.n,
         "n_votes": len(rows),
         "annotators": told.annotators,
-        "rate": 100 * interval.estimate,
-        "low": 100 * interval.low,
-        "high": 100 * interval.high,
+        **ends(interval, ("rate", "low", "high"), times=100),
         **_parts(told),
         "more": what_halves(told),
         "note": told.note,

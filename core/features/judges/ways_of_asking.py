@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
-from core.analysis.effects import corpora
+from core.analysis.effects import bounds, corpora, ends
 from core.analysis.lacks import no_clean
 from core.analysis.questions.columns import CORPUS, COUNT, EVALUATOR, Dots
 from core.analysis.questions.question import Column, Drawing, Options, Question
@@ -41,18 +41,12 @@ _NAMES = (
     "way",
     "corpus",
     "n_items",
-    "shift",
-    "shift_low",
-    "shift_high",
-    "size",
-    "size_low",
-    "size_high",
+    *bounds("shift"),
+    *bounds("size"),
     "rho",
     "against",
     "band",
-    "further",
-    "further_low",
-    "further_high",
+    *bounds("further"),
     "claim",
     "note",
 )
@@ -160,12 +154,12 @@ def _row(view: View, variant: Variant, corpus: str, keep: np.ndarray) -> dict[st
         "way": variant.way,
         "corpus": corpus,
         "n_items": middle.n,
-        **{"shift": middle.estimate, "shift_low": middle.low, "shift_high": middle.high},
-        **{"size": size.estimate, "size_low": size.low, "size_high": size.high},
+        **ends(middle, bounds("shift")),
+        **ends(size, bounds("size")),
         "rho": rho,
         "against": against,
         "band": float(np.nanmedian(own)) if (~np.isnan(own)).any() else np.nan,
-        **{"further": 100 * over.estimate, "further_low": 100 * over.low, "further_high": 100 * over.high},
+        **ends(over, bounds("further"), times=100),
         "claim": _claim(against_null(over), against) if against and over.n else "",
         "note": _note(table, variant, corpus, size.note),
     }

@@ -13,6 +13,7 @@ import numpy as np
 import pandas as pd
 
 from core.analysis.effect_of_items import drifted, tested
+from core.analysis.effects import ends
 from core.analysis.verdicts import CLAIMS, agreed
 from core.charts.spec import COLUMNS, Figure, Reference
 from core.charts.spec import Axis as FigureAxis
@@ -276,9 +277,7 @@ def figure(check: Selfcheck) -> Figure:
             "label": 100 * each.planting.fall,
             "series": f"noise of {100 * each.planting.noise:g} %",
             "panel": "",
-            "value": 100 * each.rate.estimate,
-            "low": 100 * each.rate.low,
-            "high": 100 * each.rate.high,
+            **ends(each.rate, times=100),
             "n": each.rate.n,
         }
         for each in sorted(check.tried, key=lambda each: (each.planting.noise, each.planting.fall))
@@ -311,9 +310,7 @@ def lines(check: Selfcheck) -> Iterator[dict[str, object]]:
             "family": each.family,
             "finding": each.finding,
             "is": "detection" if each.due else "false alarm",
-            "rate": 100 * rate.estimate,
-            "low": 100 * rate.low,
-            "high": 100 * rate.high,
+            **ends(rate, ("rate", "low", "high"), times=100),
             "n": rate.n,
             "note": each.note,
         }

@@ -75,6 +75,7 @@ def _of_run(reference: str) -> "PlantedAudit":
 
 def as_plain(found: "Selfcheck") -> dict[str, Any]:
     """A selfcheck for a script: the page's rows, the smallest falls, and the line that reports have."""
+    from core.analysis.effects import ends
     from core.features.selfcheck.detection import lines
     from core.features.selfcheck.planted import NOISES
 
@@ -83,10 +84,7 @@ def as_plain(found: "Selfcheck") -> dict[str, Any]:
     return {
         **{name: getattr(found, name) for name in names},
         "lines": list(lines(found)),
-        "smallest_fall_percent": [
-            {"noise_percent": 100 * noise, "value": each.estimate, "low": each.low, "high": each.high}
-            for noise, each in smallest
-        ],
+        "smallest_fall_percent": [{"noise_percent": 100 * noise, **ends(each)} for noise, each in smallest],
         "methods": found.sentence(),
     }
 

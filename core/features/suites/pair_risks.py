@@ -13,6 +13,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
+from core.analysis.effects import bounds, ends
 from core.analysis.flip_cells import shift_cells
 from core.analysis.reading import read_table
 from core.analysis.scope import narrow
@@ -27,21 +28,7 @@ from core.statistics.bootstrap import Interval
 from core.statistics.shares import share
 from core.store.store import Store
 
-RISK_FIELDS = (
-    "family",
-    "n",
-    "n_items",
-    "gap",
-    "evident",
-    "evident_low",
-    "evident_high",
-    "near",
-    "near_low",
-    "near_high",
-    "risk",
-    "risk_low",
-    "risk_high",
-)
+RISK_FIELDS = ("family", "n", "n_items", "gap", *bounds("evident"), *bounds("near"), *bounds("risk"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,9 +94,9 @@ def pair_risks(suite: Suite, scores: SuiteScores, table: ScoreTable, evaluator: 
                 "n": len(gaps),
                 "n_items": pairs.n_items,
                 "gap": float(np.median(gaps)),
-                **_bounded("evident", evident, 1.0),
-                **_bounded("near", _share(gaps < evident.estimate, texts), 100.0),
-                **_bounded("risk", _share(2 * pairs.risks(gaps), texts), 50.0),  # never above one half
+                **ends(evident, bounds("evident")),
+                **ends(_share(gaps < evident.estimate, texts), bounds("near"), times=100),
+                **ends(_share(2 * pairs.risks(gaps), texts), bounds("risk"), times=50),  # never above one half
             }
         )
     return pd.DataFrame(rows, columns=list(RISK_FIELDS))
@@ -126,7 +113,3 @@ def _share(values: np.ndarray, texts: np.ndarray) -> Interval:
     if (texts == texts[0]).all():
         return Interval(float(held.mean()), math.nan, math.nan, len(held), 0.95)
     return share(held, groups=texts)
-
-
-def _bounded(name: str, found: Interval, scale: float) -> dict[str, float]:
-    return {name: scale * found.estimate, f"{name}_low": scale * found.low, f"{name}_high": scale * found.high}

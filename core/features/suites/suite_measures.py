@@ -13,6 +13,7 @@ import numpy as np
 import pandas as pd
 from scipy import stats
 
+from core.analysis.effects import ends
 from core.analysis.preferences import (
     PEARSON,
     PEARSON_RATERS,
@@ -173,9 +174,7 @@ def _record(measure: str, group: str, found: Interval, scale: float, ties: int) 
         "dimension": "",
         "group": group,
         "rater": "",
-        "value": scale * found.estimate,
-        "low": scale * found.low,
-        "high": scale * found.high,
+        **ends(found, times=scale),
         "n": found.n,
         "ties": ties,
         "note": found.note,

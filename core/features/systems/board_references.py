@@ -122,4 +122,4 @@ def _values(
 
 
 def _told(each: Interval) -> tuple[float, float, float, int, str]:
-    return each.estimate, each.low, each.high, each.n, each.note
+    return *each.numbers(), each.n, each.note

@@ -8,6 +8,7 @@ from itertools import combinations
 import numpy as np
 import pandas as pd
 
+from core.analysis.effects import bounds
 from core.errors import InvalidInput
 from core.probes.words.health import plain_words
 from core.statistics.battles import length_controlled
@@ -57,19 +58,7 @@ DIFFERENCES = (
     "n_items",
     "note",
 )
-AGREEMENT = (
-    "one",
-    "other",
-    "tau",
-    "low",
-    "high",
-    "spearman",
-    "spearman_low",
-    "spearman_high",
-    "n_systems",
-    "n_items",
-    "note",
-)
+AGREEMENT = ("one", "other", "tau", "low", "high", *bounds("spearman"), "n_systems", "n_items", "note")
 AT_EQUAL_LENGTH = (
     "evaluator",
     "rank",
@@ -79,9 +68,7 @@ AT_EQUAL_LENGTH = (
     "rank_high",
     "rank_as_is",
     "words",
-    "slope",
-    "slope_low",
-    "slope_high",
+    *bounds("slope"),
     "n_items",
     "note",
 )
@@ -173,12 +160,8 @@ def agreement(
             (
                 one,
                 other,
-                tau.estimate,
-                tau.low,
-                tau.high,
-                rho.estimate,
-                rho.low,
-                rho.high,
+                *tau.numbers(),
+                *rho.numbers(),
                 found.systems,
                 tau.n,
                 tau.note,
@@ -264,9 +247,7 @@ def _standing_rows(evaluator: str, held: Grid, found: Standings, own: np.ndarray
             evaluator,
             int(found.ranks[place]),
             held.systems[place],
-            found.means[place].estimate,
-            found.means[place].low,
-            found.means[place].high,
+            *found.means[place].numbers(),
             float(found.low[place]),
             float(found.high[place]),
             float(found.first[place]),

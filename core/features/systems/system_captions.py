@@ -11,6 +11,7 @@ from functools import partial
 import numpy as np
 import pandas as pd
 
+from core.analysis.effects import bounds
 from core.evaluators.towers.encoder import scale_of
 from core.features.systems.system_board import own_rows, word_count
 from core.probes.words.health import MOST_REPEATED, distinct, ends_hollow, ends_wrongly, is_hollow, repeated
@@ -113,18 +114,18 @@ def _chair(part: pd.DataFrame, level: float) -> dict[str, _Found]:
         )
         return {"chair-s": nothing, "chair-i": nothing}
     found = ratio_bca(known["invented"], known["named"], groups=known["source"], level=level)
-    ratio = (100 * found.estimate, 100 * found.low, 100 * found.high, found.note)
+    ratio = (*found.numbers(100), found.note)
     return {"chair-s": _share((known["invented"] > 0).astype(float), known, level), "chair-i": ratio}
 
 
 def _mean(values: pd.Series, part: pd.DataFrame, level: float) -> _Found:
     found = mean_bca(values.astype(float), groups=part["source"], level=level)
-    return found.estimate, found.low, found.high, found.note
+    return *found.numbers(), found.note
 
 
 def _share(values: pd.Series, part: pd.DataFrame, level: float) -> _Found:
     found = share(values, groups=part["source"], level=level)
-    return 100 * found.estimate, 100 * found.low, 100 * found.high, found.note
+    return *found.numbers(100), found.note
 
 
 # Best-of-n: which of an image's captions each evaluator picks, and how many of the picks are hollow.
@@ -136,9 +137,7 @@ PICKS = (
     "low",
     "high",
     "offered_hollow",
-    "excess",
-    "excess_low",
-    "excess_high",
+    *bounds("excess"),
     "n_images",
     "n_captions",
     "tied",
@@ -200,13 +199,9 @@ def _pick_row(evaluator: str, offered: pd.DataFrame) -> tuple[object, ...]:
     words = [(offered["words"] * offered[each]).groupby(offered["item"]).sum().mean() for each in ("weight", "offer")]
     return (
         evaluator,
-        own.estimate,
-        own.low,
-        own.high,
+        *own.numbers(),
         100 * float(blind.mean()) if len(blind) else np.nan,
-        excess.estimate,
-        excess.low,
-        excess.high,
+        *excess.numbers(),
         len(source),
         len(offered),
         tied,
@@ -225,9 +220,7 @@ def _share_rows(evaluator: str, offered: pd.DataFrame, systems: Sequence[str]) -
             (part * offered[each]).groupby(offered["item"], sort=False).sum() for each in ("weight", "offer")
         )
         found = _percent(picked, source)
-        records.append(
-            (evaluator, system, found.estimate, found.low, found.high, 100 * float(offer.mean()), len(source))
-        )
+        records.append((evaluator, system, *found.numbers(), 100 * float(offer.mean()), len(source)))
     return records
 
 
@@ -284,9 +277,7 @@ SCALES = (
     "p5",
     "p50",
     "p95",
-    "over",
-    "over_low",
-    "over_high",
+    *bounds("over"),
     "n_captions",
     "n_items",
     "note",
@@ -334,13 +325,9 @@ def _row(evaluator: str, w: float, own: float, held: pd.DataFrame, level: float)
         evaluator,
         w,
         "; ".join(used),
-        mean.estimate,
-        mean.low,
-        mean.high,
+        *mean.numbers(),
         *(float(each) for each in np.percentile(held["score"], ENDS)),
-        100 * over.estimate,
-        100 * over.low,
-        100 * over.high,
+        *over.numbers(100),
         len(held),
         held["item"].nunique(),
         mean.note or over.note,

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import pandas as pd
 
+from core.analysis.effects import bounds
 from core.analysis.questions.columns import EVALUATOR
 from core.analysis.questions.question import Column
 from core.features.systems.system_board import (
@@ -129,12 +130,8 @@ FLIPS = (
     "family",
     "higher",
     "lower",
-    "flips",
-    "flips_low",
-    "flips_high",
-    "sides",
-    "sides_low",
-    "sides_high",
+    *bounds("flips"),
+    *bounds("sides"),
     "tied_before",
     "tied_after",
     "n_pictures",
@@ -197,7 +194,7 @@ def flips(
 
 
 def _told(found: LeadFlips) -> tuple[float, ...]:
-    ends = [end for each in (found.pointwise, found.strict) for end in (each.estimate, each.low, each.high)]
+    ends = [end for each in (found.pointwise, found.strict) for end in each.numbers()]
     return *ends, found.tied_before, found.tied_after, found.pointwise.n, found.n_pairs
 
 

@@ -126,8 +126,8 @@ def drift(said: Mapping[str, Mapping[int, Sequence[str]]], references: Sequence[
             }
             found = {name: mean_bca(values) for name, values in means.items()}
             hollow = share([is_hollow(text) for text in captions])
-            rows += [(arm, step, name, f.estimate, f.low, f.high, f.n, f.note) for name, f in found.items()]
-            shares = (100 * each for each in (hollow.estimate, hollow.low, hollow.high))
+            rows += [(arm, step, name, *f.numbers(), f.n, f.note) for name, f in found.items()]
+            shares = (100 * each for each in hollow.numbers())
             rows.append((arm, step, HOLLOW, *shares, hollow.n, hollow.note))
     return pd.DataFrame(rows, columns=list(DRIFT))
 

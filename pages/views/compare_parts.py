@@ -54,15 +54,10 @@ MEASURED = {"percent": "% change", "standardised": "Standardised Δ"}
 
 @dataclass(frozen=True, slots=True)
 class Side:
-    """One side of the comparison.
+    """One side of the comparison."""
 
-    Args:
-        scope: one corpus, one run, one subject, one language.
-        chosen: slice of one evaluator.
-    """
-
-    scope: Narrowed
-    chosen: Slice
+    scope: Narrowed  # one corpus, one run, one subject, one language
+    chosen: Slice  # slice of one evaluator
 
 
 def compare_state(files: Signature) -> PageState:

@@ -62,19 +62,12 @@ class Upload:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Frames:
-    """Frames of a video at which the page looks.
+    """Frames of a video at which the page looks."""
 
-    Args:
-        key: of the very frames, for what is kept of them.
-        pixels: uint8 RGB, scaled to fit SIDE.
-        places: of the frames in the video, from 0.
-        footage: of the video.
-    """
-
-    key: str
-    pixels: tuple[np.ndarray, ...]
-    places: tuple[int, ...]
-    footage: Footage
+    key: str  # of the very frames, for what is kept of them
+    pixels: tuple[np.ndarray, ...]  # uint8 RGB, scaled to fit SIDE
+    places: tuple[int, ...]  # of the frames in the video, from 0
+    footage: Footage  # of the video
 
 
 @dataclass(frozen=True, slots=True)

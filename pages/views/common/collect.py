@@ -33,21 +33,13 @@ _ASKED, _SAID, _DONE, _ORIGIN = "collect.asked", "collect.said", "collect.done",
 
 @dataclass(frozen=True, slots=True)
 class Origin:
-    """Where a page's figures come from.
+    """Where a page's figures come from."""
 
-    Args:
-        state: whose link leads back.
-        of: which rows went into it, in words.
-        files: what the store depends on; None where the figures are of no stored run.
-        scopes: whose scores; none where they are of no stored run.
-        view: name of the view that the link is of; empty: the one that is drawn.
-    """
-
-    state: PageState
-    of: str
-    files: Signature | None = None
-    scopes: tuple[Narrowed, ...] = ()
-    view: str = ""
+    state: PageState  # whose link leads back
+    of: str  # which rows went into it, in words
+    files: Signature | None = None  # what the store depends on; None where the figures are of no stored run
+    scopes: tuple[Narrowed, ...] = ()  # whose scores; none where they are of no stored run
+    view: str = ""  # name of the view that the link is of; empty: the one that is drawn
 
     def signature(self) -> str:
         """Of the numbers, a line a scope; empty where they are of no stored run."""

@@ -16,15 +16,10 @@ from core.settings import assets_dir
 
 
 class Word(NamedTuple):
-    """A coined word.
+    """A coined word."""
 
-    Args:
-        meaning: in a sentence or two.
-        page: where it is met, as the page's address; empty where it is met everywhere.
-    """
-
-    meaning: str
-    page: str
+    meaning: str  # in a sentence or two
+    page: str  # where it is met, as the page's address; empty where it is met everywhere
 
 
 @cache

@@ -189,25 +189,15 @@ def read_record(text: str) -> dict[str, str] | None:
 
 @dataclass(frozen=True, slots=True)
 class Door:
-    """One door.
+    """One door."""
 
-    Args:
-        title: what one does behind it, in our own words.
-        told: a sentence below.
-        icon: of Material Symbols.
-        view: name of the view that it leads to; empty for one that does something here.
-        link: parameters of that view's link.
-        act: what it does here; a callback.
-        key: of its card.
-    """
-
-    title: str
-    told: str
-    icon: str
-    view: str = ""
-    link: Mapping[str, str] = field(default_factory=dict, hash=False)
-    act: Callable[[], None] | None = None
-    key: str = ""
+    title: str  # what one does behind it, in our own words
+    told: str  # a sentence below
+    icon: str  # of Material Symbols
+    view: str = ""  # name of the view that it leads to; empty for one that does something here
+    link: Mapping[str, str] = field(default_factory=dict, hash=False)  # parameters of that view's link
+    act: Callable[[], None] | None = None  # what it does here; a callback
+    key: str = ""  # of its card
 
 
 def draw_doors(doors: Sequence[Door]) -> None:
@@ -294,17 +284,11 @@ _focus = st.components.v2.component("invariscope_focus", js=_FOCUS)
 
 
 class Place(NamedTuple):
-    """Something to be found.
+    """Something to be found."""
 
-    Args:
-        name: what the reader types a part of.
-        view: name of the view that shows it.
-        link: parameters of that view's link.
-    """
-
-    name: str
-    view: str
-    link: dict[str, str]
+    name: str  # what the reader types a part of
+    view: str  # name of the view that shows it
+    link: dict[str, str]  # parameters of that view's link
 
 
 def tell_troubles() -> None:

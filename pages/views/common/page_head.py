@@ -103,17 +103,11 @@ def _turn(key: str) -> None:
 
 
 class Chips(NamedTuple):
-    """Places of the row under the header, from left to right.
+    """Places of the row under the header, from left to right."""
 
-    Args:
-        scope: of the chips that choose the scope.
-        filters: of the chip that opens the filters.
-        notes: of what the scope leaves out.
-    """
-
-    scope: DeltaGenerator
-    filters: DeltaGenerator
-    notes: DeltaGenerator
+    scope: DeltaGenerator  # of the chips that choose the scope
+    filters: DeltaGenerator  # of the chip that opens the filters
+    notes: DeltaGenerator  # of what the scope leaves out
 
 
 def chips(state: PageState) -> Chips:

@@ -18,15 +18,10 @@ from pages.views.common.open_runs import Signature, present, store
 
 @dataclass(frozen=True, slots=True)
 class Here:
-    """What can be read here.
+    """What can be read here."""
 
-    Args:
-        origins: name -> what reads it, the demo first.
-        of_run: run -> the name under which its corpus stands there.
-    """
-
-    origins: Mapping[str, Origin]
-    of_run: Mapping[str, str]
+    origins: Mapping[str, Origin]  # name -> what reads it, the demo first
+    of_run: Mapping[str, str]  # run -> the name under which its corpus stands there
 
 
 def corpus_origins(files: Signature | None = None) -> Mapping[str, Origin]:

@@ -133,21 +133,13 @@ def _unread(problems: Sequence[str]) -> None:
 
 @dataclass(frozen=True, slots=True)
 class _Offer:
-    """One choice of the row.
+    """One choice of the row."""
 
-    Args:
-        name: in the link.
-        options: what can be chosen, the usual one first where one is.
-        chosen: whether the reader chose.
-        shown: what stands on the chip.
-        about: what is said of an option beside its name.
-    """
-
-    name: str
-    options: Sequence[str]
-    chosen: bool
-    shown: str
-    about: Mapping[str, str]
+    name: str  # in the link
+    options: Sequence[str]  # what can be chosen, the usual one first where one is
+    chosen: bool  # whether the reader chose
+    shown: str  # what stands on the chip
+    about: Mapping[str, str]  # what is said of an option beside its name
 
 
 CAPTIONS = {"template": "template", "human": "from the corpus"}

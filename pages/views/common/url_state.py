@@ -23,21 +23,13 @@ Read = Callable[[str], tuple[Any, str]]
 
 @dataclass(frozen=True, slots=True)
 class Field:
-    """One part of a page's state.
+    """One part of a page's state."""
 
-    Args:
-        name: its name in the link; its key in the session is ``page.name``.
-        default: the value that the link leaves out.
-        read: makes a value of the link's text.
-        write: makes the link's text of a value.
-        shared: whether it holds on every page: what a reader chose of it on one page is there on the next.
-    """
-
-    name: str
-    default: Any
-    read: Read
-    write: Callable[[Any], str] = str
-    shared: bool = False
+    name: str  # its name in the link; its key in the session is ``page.name``
+    default: Any  # the value that the link leaves out
+    read: Read  # makes a value of the link's text
+    write: Callable[[Any], str] = str  # makes the link's text of a value
+    shared: bool = False  # whether it holds on every page: what a reader chose of it on one page is there on the next
 
 
 _SHARED, _VIEW, _ENTERED, _BACK, _KEPT = "shared", "view.now", "view.entered", "view.back", "view.kept"

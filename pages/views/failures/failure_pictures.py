@@ -44,18 +44,12 @@ _HELD = 2_500_000
 
 @dataclass(frozen=True, slots=True)
 class Shown:
-    """The pictures of one pair as JPEG.
-
-    Args:
-        after: None where the probe leaves the picture as it is.
-        changed: share of changed pixels, in [0, 1]; None without ``after``.
-        moved: whether the object's box is another one after the edit.
-    """
+    """The pictures of one pair as JPEG."""
 
     before: bytes
-    after: bytes | None
-    changed: float | None
-    moved: bool
+    after: bytes | None  # None where the probe leaves the picture as it is
+    changed: float | None  # share of changed pixels, in [0, 1]; None without ``after``
+    moved: bool  # whether the object's box is another one after the edit
     notes: tuple[str, ...]
 
 
@@ -288,15 +282,10 @@ _slider = st.components.v2.component("invariscope_before_after", html=_HTML, css
 
 
 class Split(NamedTuple):
-    """How two pictures that lie over each other open.
+    """How two pictures that lie over each other open."""
 
-    Args:
-        uncovered: how much of the variant is seen, in percent of the width.
-        right: whether the original lies at the right.
-    """
-
-    uncovered: int = 50
-    right: bool = False
+    uncovered: int = 50  # how much of the variant is seen, in percent of the width
+    right: bool = False  # whether the original lies at the right
 
 
 def best_split(before: np.ndarray | None, after: np.ndarray | None) -> Split:

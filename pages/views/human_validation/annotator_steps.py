@@ -33,15 +33,10 @@ from pages.views.human_validation.study_desk import desk
 
 @dataclass(frozen=True, slots=True)
 class Link:
-    """What a session was opened with.
+    """What a session was opened with."""
 
-    Args:
-        token: of an annotator, or of a study's link for Prolific.
-        visit: what Prolific put into the link, or None.
-    """
-
-    token: str
-    visit: Visit | None = None
+    token: str  # of an annotator, or of a study's link for Prolific
+    visit: Visit | None = None  # what Prolific put into the link, or None
 
 
 def opened(token: str) -> Link:

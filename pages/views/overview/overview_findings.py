@@ -50,15 +50,10 @@ LARGEST_LEAST = 10_000
 
 @dataclass(frozen=True, slots=True)
 class Thresholds:
-    """What findings and verdicts of the page are held against.
+    """What findings and verdicts of the page are held against."""
 
-    Args:
-        margin: equivalence margin in percent.
-        least: fewest items of a finding and of a slice.
-    """
-
-    margin: float = MARGIN
-    least: int = LEAST_N
+    margin: float = MARGIN  # equivalence margin in percent
+    least: int = LEAST_N  # fewest items of a finding and of a slice
 
     def said(self) -> str:
         """Both in words behind a sentence; empty where they are the usual ones."""

@@ -75,17 +75,11 @@ def _see(state: PageState, names: Sequence[str]) -> None:
 
 
 class Edited(NamedTuple):
-    """The chosen edits of one picture.
+    """The chosen edits of one picture."""
 
-    Args:
-        rows: those that can be made, in the order of their groups.
-        left_out: the others with their reasons, in a sentence; empty without any.
-        notes: what is to be known of the rows, sentences in markdown.
-    """
-
-    rows: tuple[Edit, ...] = ()
-    left_out: str = ""
-    notes: tuple[str, ...] = ()
+    rows: tuple[Edit, ...] = ()  # those that can be made, in the order of their groups
+    left_out: str = ""  # the others with their reasons, in a sentence; empty without any
+    notes: tuple[str, ...] = ()  # what is to be known of the rows, sentences in markdown
 
 
 _SIDE = 160

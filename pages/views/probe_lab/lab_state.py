@@ -55,19 +55,12 @@ _FAST = (cv2.IMWRITE_PNG_COMPRESSION, 1)
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Upload:
-    """A picture that a reader brought, decoded and packed.
+    """A picture that a reader brought, decoded and packed."""
 
-    Args:
-        name: of the file.
-        item: that stands for it; its id and hash are of the pixels.
-        notes: what was done to it when it was decoded.
-        packed: the pixels as PNG.
-    """
-
-    name: str
-    item: Item
-    notes: tuple[str, ...]
-    packed: bytes
+    name: str  # of the file
+    item: Item  # that stands for it; its id and hash are of the pixels
+    notes: tuple[str, ...]  # what was done to it when it was decoded
+    packed: bytes  # the pixels as PNG
 
     @classmethod
     def of(cls, name: str, pixels: np.ndarray, notes: tuple[str, ...]) -> "Upload":

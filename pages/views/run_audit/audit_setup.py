@@ -284,19 +284,13 @@ _SUBJECTS = {"template": "Template", "human": "Corpus caption", "both": "Both"}
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """What the reader chose.
+    """What the reader chose."""
 
-    Args:
-        request: the audit; None where something is missing or wrong.
-        corpus: its items; None likewise, and where code of a file makes corpus or probes: the job alone runs that.
-        missing: what to do before it can be started, in a sentence; empty where nothing is.
-        wrong: whether ``missing`` is an error and not only something not chosen yet.
-    """
-
-    request: AuditJob | None = None
+    request: AuditJob | None = None  # the audit; None where something is missing or wrong
+    # its items; None likewise, and where code of a file makes corpus or probes: the job alone runs that
     corpus: Corpus | None = None
-    missing: str = ""
-    wrong: bool = False
+    missing: str = ""  # what to do before it can be started, in a sentence; empty where nothing is
+    wrong: bool = False  # whether ``missing`` is an error and not only something not chosen yet
 
 
 def choose_audit(state: PageState) -> Asked:

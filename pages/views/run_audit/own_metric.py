@@ -47,15 +47,10 @@ _NO_UPLOADS = (
 
 @dataclass(frozen=True, slots=True)
 class Own:
-    """The metrics that a reader named.
+    """The metrics that a reader named."""
 
-    Args:
-        references: those that can be used, by path.
-        wrong: whether one cannot; why stands at its field.
-    """
-
-    references: tuple[str, ...]
-    wrong: bool
+    references: tuple[str, ...]  # those that can be used, by path
+    wrong: bool  # whether one cannot; why stands at its field
 
 
 def split(text: str | None) -> list[str]:

@@ -267,8 +267,6 @@ def draw_compared(table: pd.DataFrame, a: Side, b: Side, *, by: str, measure: st
     Args:
         table: of :func:`compared`.
         a, b: its sides; a mark of one opens that side's pairs.
-        by: level of a row.
-        measure: of the medians.
         margin: equivalence margin in percentage points.
     """
     opens = {
@@ -336,7 +334,6 @@ def opened(side: Side, by: str, label: str) -> str:
     """What a mark of a side opens: its pairs of one level, as the parameters of a link, a JSON object of texts.
 
     Args:
-        side: of the comparison.
         by: of :data:`core.features.compare.two_sides.BY`.
         label: of the level; that of all of them together asks for no level.
     """
@@ -368,8 +365,6 @@ def summary(table: pd.DataFrame, by: str, a: Side, b: Side) -> str:
 
     Args:
         table: of :func:`compared`.
-        by: level of a row.
-        a, b: the sides, of one evaluator each.
     """
     rows = table[table["label"] != ALL]
     if rows.empty:

@@ -71,9 +71,7 @@ def encoders(files: Signature, scope: Narrowed, barred: dict[str, str], own: tup
     """Evaluator of the scope -> "" where its text encoder can be asked here, else why not.
 
     Args:
-        files, scope: whose evaluators.
         barred: those given by path that cannot be asked, and why.
-        own: those given by path that can.
     """
     return text_encoders(scores(files, scope).evaluators, barred, own)
 
@@ -98,9 +96,6 @@ def placed(
     """Geometry of an evaluator's text encoder over a scope; see ``core.features.geometry.geometry.geometry``.
 
     Args:
-        files, scope, chosen: what the page shows.
-        evaluator: whose text encoder and shifts.
-        level, positive, negative: as the page's fields.
         own: the evaluator with the digest of its file, where it was given by path.
     """
     objects, controls = modifier_objects(view(files, scope, chosen))
@@ -152,14 +147,7 @@ def choose_placing(state: PageState, encoders: dict[str, str]) -> None:
 
 
 def draw_geometry(found: Geometry, evaluator: str, corpus: str, chosen: Mapping[str, str]) -> None:
-    """Draw the scatter and its numbers.
-
-    Args:
-        found: of the page's scope.
-        evaluator: whose text encoder and scores.
-        corpus: that the shifts are of.
-        chosen: link parameters of the filters.
-    """
+    """Draw the scatter and its numbers."""
     rows = found.points.assign(evaluator=evaluator, corpus=corpus).to_dict("records")
     opens = [opening(row, {"families": "family", "modifiers": "modifier"}) for row in rows]
     figure = valence_scatter(

@@ -284,11 +284,6 @@ def draw_questions(
     """Draw the questions of one part below each other.
 
     Args:
-        state: of the page.
-        files: what the store depends on.
-        scope: whose scores.
-        chosen: the part of them that the filters leave.
-        asked: the questions.
         row: below the choice of the part, for what the figures show.
     """
     table = scores(files, scope)
@@ -328,12 +323,7 @@ def _draw_ways_out(
     """Offer what fills a part of which something is empty: to take filters back, and what else the run has of them.
 
     Args:
-        state: of the page.
-        files: what the store depends on.
-        scope: whose scores.
-        chosen: what the filters keep.
         empty: questions that were left nothing, each with its slice.
-        options: what the reader set.
     """
 
     def fills(left: Slice) -> bool:
@@ -493,10 +483,7 @@ def draw_pins(
 
     Args:
         state: of the results page; the evaluator of its tests is pinned with the view.
-        scope: whose scores.
-        chosen: the slice of the filters.
         asked: the questions that are shown; a part of one family pins that family.
-        families: that are known.
     """
     family = next((each.part for each in asked if each.part in families), None)
     if family is None and any(each.families for each in asked):

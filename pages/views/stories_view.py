@@ -32,11 +32,7 @@ from pages.views.failures.failures_state import MARKS, by_pair, page_of_pairs, s
 
 
 def story_state(known: Sequence[str]) -> PageState:
-    """Return the page's fields.
-
-    Args:
-        known: ids of the stories.
-    """
+    """Return the page's fields."""
     first = known[0] if known else ""
     return PageState(
         "stories",
@@ -52,12 +48,7 @@ _SAID = "stories.said"
 
 
 def draw_slides(story: Story, told: Telling) -> None:
-    """Draw every slide with what can be done with it.
-
-    Args:
-        story: that is written to.
-        told: what it has.
-    """
+    """Draw every slide with what can be done with it."""
     if said := st.session_state.pop(_SAID, None):
         st.error(safe(said, limit=400))
     writes = may_operate()

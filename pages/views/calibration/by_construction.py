@@ -50,13 +50,7 @@ def draw_constructed(
     """Draw every line of both splits, every measure before and after, and selectivity.
 
     Args:
-        state: of the page.
-        found: the calibration.
         table: of ``core.features.calibration.fit.sweep_table``.
-        usual: the strength where nobody names another.
-        strength: that is looked at.
-        changed: what it changes.
-        source: where the calibration comes from.
         view: of the scores that the fit was made of, with every family that they hold.
     """
     _lines(table, found, usual, strength)
@@ -106,8 +100,6 @@ def notices(found: Fit, strength: float, held: View) -> tuple[str, bool]:
     """Whether a calibrated score still falls at wrong captions, in a sentence; and whether that was tested at all.
 
     Args:
-        found: the calibration.
-        strength: that is looked at.
         held: see :func:`draw_selectivity`.
     """
     if lacking(held, found):

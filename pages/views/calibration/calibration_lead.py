@@ -25,7 +25,6 @@ def lead(changed: pd.DataFrame, evaluator: str) -> str:
     Args:
         changed: ``core.features.calibration.effect.before_after`` of the held-out items, or what was measured of them:
             LED at least; up to four kinds of edits are named.
-        evaluator: its name.
 
     Returns:
         A sentence in markdown, its names made safe; empty where nothing is known.

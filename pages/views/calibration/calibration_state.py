@@ -240,8 +240,6 @@ def choose(state: PageState, evaluator: str, references: tuple[str, ...]) -> Non
     """Draw how the formula is read, what it may cost, and what it is held to.
 
     Args:
-        state: of the page.
-        evaluator: whose scores are calibrated.
         references: what a score can be held to; the evaluator itself is left out.
     """
     row = st.container(horizontal=True, vertical_alignment="bottom", key="calib_choices")
@@ -311,11 +309,7 @@ def draw_choices(state: PageState, files: Signature, scope: Narrowed, chosen: Sl
     """Draw the table of one evaluator, once a reader asks for it.
 
     Args:
-        state: of the page.
-        files: what the store depends on.
         scope: whose scores; all its evaluators are held to.
-        chosen: the part of them that the filters leave.
-        evaluator: whose rows.
     """
     place = folded_part("All 33 ways to calibrate, compared", state, "ablation", icon=":material/table:")
     if place is None:

@@ -47,10 +47,7 @@ def draw_sweep(
     """Draw everything that follows λ; only this part runs again while λ moves.
 
     Args:
-        state: of the page.
         key, found, bands: see :func:`pages.views.calibration.calibration_state.fitted`.
-        fingerprint: of the metric.
-        source: where the calibration comes from.
         view: of the scores that the fit was made of, with every family that they hold.
         choices: draws the folded table of every way to calibrate.
     """

@@ -38,9 +38,6 @@ class Source:
     """Where a calibration comes from.
 
     Args:
-        run: that it was learnt from.
-        corpus: that the run is of.
-        subject, language: of the captions.
         whole: makes the calibration over every item of the corpus: what a measurement scores.
     """
 

@@ -134,7 +134,6 @@ def why_no_coordinator(told: Mapping[str, Any], *, now: float) -> str:
     """Why an account that is logged in is no coordinator's, in a sentence; empty where it is one's.
 
     Args:
-        told: claims of the ID token.
         now: seconds since 1970.
     """
     begun = told.get("iat")

@@ -56,9 +56,6 @@ def of_scores(
     """Where figures of stored scores come from.
 
     Args:
-        state: whose link leads back.
-        files: what the store depends on.
-        scope: whose scores.
         told: what the filters keep, in words; empty where they keep everything.
         beside: whose scores went into the figures too, e.g. those of other captions.
     """
@@ -121,9 +118,7 @@ def collect_figure(figure: Figure, *, title: str, key: str) -> None:
     """Draw the button of a figure, where its page says what its figures are of.
 
     Args:
-        figure: as it is drawn.
         title: in our own words.
-        key: of the figure, on its page.
     """
     own = origin()
     if own is not None:
@@ -131,12 +126,7 @@ def collect_figure(figure: Figure, *, title: str, key: str) -> None:
 
 
 def collect_button(make: Callable[[], Slide], *, key: str) -> None:
-    """Draw the button, and the box that it opens.
-
-    Args:
-        make: makes the slide, once somebody wants it.
-        key: of what is collected, on its page.
-    """
+    """Draw the button, and the box that it opens."""
     if not may_operate():
         return
     st.button(
@@ -241,8 +231,6 @@ def data_buttons(table: pd.DataFrame | Callable[[], pd.DataFrame], stem: str, *,
 
     Args:
         table: what the reader sees, or a function that makes it.
-        stem: name of the file without its ending.
-        key: prefix of the buttons' keys.
     """
 
     def made() -> pd.DataFrame:
@@ -256,15 +244,7 @@ def data_buttons(table: pd.DataFrame | Callable[[], pd.DataFrame], stem: str, *,
 def figure_buttons(
     figure: Figure, table: pd.DataFrame | Callable[[], pd.DataFrame], stem: str, *, title: str, key: str
 ) -> None:
-    """Draw what can be done with a figure: *Collect*, and a menu with it as HTML, PNG, SVG and PDF and its data.
-
-    Args:
-        figure: as it is drawn on the page.
-        table: its data, or a function that makes it.
-        stem: name of the files without their ending.
-        title: printed above the figure in the files.
-        key: prefix of the buttons' keys.
-    """
+    """Draw what can be done with a figure: *Collect*, and a menu with it as HTML, PNG, SVG and PDF and its data."""
     figure = with_titles(figure)
     with st.container(horizontal=True, width="content", gap="small"):
         collect_figure(figure, title=title, key=stem)

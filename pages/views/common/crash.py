@@ -62,7 +62,6 @@ def report(error: BaseException, page: str) -> dict[str, Any]:
 
     Args:
         error: what was raised; what caused it is told too, at most ``MOST_CAUSES`` in all.
-        page: name of the page that was open.
 
     Returns:
         ``id`` (the same for the same type and way through the code), ``at`` (UTC, to the minute), ``page``, ``action``
@@ -199,8 +198,6 @@ class MadeFiles:
     """The latest files that were made, of one server.
 
     Args:
-        seconds: for which a file is kept.
-        most_mb: that all take together.
         clock: seconds that never go back.
     """
 

@@ -35,11 +35,7 @@ def by_the_door() -> Iterator[None]:
 
 
 def draw_entry(name: str) -> None:
-    """Draw the view of an entry that the link asks for, or the one that opens; no other one's code runs.
-
-    Args:
-        name: of the entry.
-    """
+    """Draw the view of an entry that the link asks for, or the one that opens; no other one's code runs."""
     _prepare()
     shown = [each for each in visible(views()) if each.entry == name]
     asked = st.query_params.get(VIEW)

@@ -45,9 +45,6 @@ class KeyLink:
     """Lets the browser keep the right token of a link, and takes it from there for every session of it.
 
     Every other request passes, and every one where the server asks for no token.
-
-    Args:
-        app: that answers it.
     """
 
     def __init__(self, app: ASGIApp) -> None:
@@ -77,11 +74,7 @@ class KeyLink:
 
 
 class _ScriptedPage:
-    """Passes an answer on; a page of HTML with the script at the begin of its head.
-
-    Args:
-        send: takes the answer.
-    """
+    """Passes an answer on; a page of HTML with the script at the begin of its head."""
 
     def __init__(self, send: Send) -> None:
         self._send, self._head, self._page = send, dict[str, object](), b""

@@ -35,9 +35,7 @@ def folded_part(label: str, state: PageState, field: str, *, icon: str) -> Expan
 
     Args:
         label: in our own words.
-        state: of the page.
         field: its yes or no that says whether the part is open.
-        icon: before the label.
     """
     place = st.expander(label, icon=icon, key=state.key(field), on_change="rerun")
     return place if is_open(place) else None
@@ -51,7 +49,6 @@ def draw_folded(label: str, draw: Callable[[], None], *, key: str, icon: str = "
         label: in our own words.
         draw: draws what is folded away, from what it was given: the page around it does not run again.
         key: of the part; in the session it says whether the part is open.
-        icon: before the label.
     """
     place = st.expander(label, icon=icon, key=key, on_change="rerun")
     if not is_open(place):
@@ -73,10 +70,6 @@ def draw_head(state: PageState, field: str, names: Sequence[str], *, title: str,
 
     Args:
         state: of the page; the field holds what is shown.
-        field: its name.
-        names: what can be shown, in order.
-        title: of what is shown.
-        key: prefix of the buttons' keys.
     """
     at = place_of(state, field, names)
     with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute"):

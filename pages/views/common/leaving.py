@@ -39,8 +39,6 @@ class Leaving:
 
     Args:
         clock: seconds that never go back.
-        later: has it done.
-        nobody: whether nobody is there.
     """
 
     def __init__(

@@ -53,7 +53,6 @@ def lab_link(row: Row, *, evaluators: Sequence[str] = (), files: Signature | Non
 
     Args:
         row: has run, corpus, item, probe, subject and evaluator; and axis: the lab always scores the null probes.
-        evaluators: to show instead of the row's own.
         files: see :func:`pages.views.common.run_corpora.corpus_origins`.
     """
     probes = "" if row["axis"] == "null" else row["probe"]
@@ -85,8 +84,6 @@ def link_to(view: str, label: str, *, icon: str, query_params: Mapping[str, str]
 
     Args:
         view: one that :func:`is_open`.
-        label: of the link.
-        icon: of Material Symbols.
         query_params: of the view; none: as it opens.
     """
     file, first = address(view)
@@ -225,7 +222,6 @@ def draw_no_run(
     Args:
         none: what is missing, a sentence without its full stop.
         evaluators: that the command audits; names of evaluators that need no download.
-        command: in place of the usual one.
         here: the page that says this, where it is that to which a door would lead.
     """
     broken = len(store(present()).problems)

@@ -34,7 +34,6 @@ def draw(
 
     Args:
         figure: of ``core.charts``.
-        key: of the chart.
         alt: what the figure says, for those who cannot see it.
         clicked: draws below the figure, above a map, of what the mark that somebody clicked opens (the frame's column
             ``opens``); None: it draws nothing.
@@ -87,7 +86,6 @@ def titled(figure: Figure, families: Iterable[object]) -> Figure:
     """A figure that calls families by their titles: the hover has their names.
 
     Args:
-        figure: to be drawn.
         families: names of families among its labels and series.
     """
     called = {str(name): family_title(str(name)) for name in families}

@@ -32,7 +32,6 @@ def header(caption: str, state: PageState, *, lost: str = "", words: Sequence[st
 
     Args:
         caption: one sentence that says what the view answers, in our own words.
-        state: the page's fields, restored already.
         lost: what the page's link cannot carry, as a sentence in our own words; empty where it carries everything.
         words: coined words that the page turns on; a ? beside the title says what they mean.
     """
@@ -128,8 +127,6 @@ def filter_panel(state: PageState, row: Chips, *, told: int, about: str) -> Iter
     """Open the panel of a page's filters, which lies over the page and moves nothing of it.
 
     Args:
-        state: of the page.
-        row: of its chips.
         told: how many filters are set; the chip says it.
         about: what the counts beside a filter's values are of, in our own words.
     """
@@ -212,7 +209,6 @@ def copy_link(key: str, lost: str) -> None:
     """Draw the button.
 
     Args:
-        key: of the component in the session.
         lost: what the address does not carry, as a sentence in our own words; said once it is copied.
     """
     _button(key=key, data={"lost": lost}, width="content")

@@ -51,7 +51,6 @@ def draw_table(
     """Draw a table as ``st.dataframe`` does; a column of remarks without any is left out.
 
     Args:
-        frame: the rows.
         column_config: as of ``st.dataframe``; the formats of its numbers are printf's.
         families: columns whose values are names of families.
         looks: CSS of every row, e.g. ``color: grey``, empty for the usual; none: no row has its own look.
@@ -82,7 +81,6 @@ def _worded(frame: pd.DataFrame, words: Mapping[Any, Write], looks: Sequence[str
     """Words over values, and looks of rows; pandas' own way lays out every cell of a table as HTML before it is sent.
 
     Args:
-        frame: the values.
         words: column -> what writes its values.
         looks: see :func:`draw_table`.
     """

@@ -77,7 +77,6 @@ class Uploads(Generic[V]):
 
         Args:
             key: what links call it; the same picture has the same key whoever brings it.
-            name: what sentences call it.
             size: in bytes.
             owner: the session; see :func:`session`.
 

@@ -50,7 +50,6 @@ def choose_scope(
 
     Args:
         state: a page's state that holds :func:`scope_fields`, restored.
-        files: what the store depends on.
         row: where the chips are drawn; their own row by default.
         across: say what is left out of every corpus, not of the one in view alone.
         without: choices that the page draws in its own way, by name; they hold as the others do.

@@ -38,11 +38,7 @@ VIEWERS_MB = 512
 
 
 class UploadLimits:
-    """Takes the place of ``add_file`` of a server's uploaded files: asks who may, and how much there is already.
-
-    Args:
-        files: of the server.
-    """
+    """Takes the place of ``add_file`` of a server's uploaded files: asks who may, and how much there is already."""
 
     def __init__(self, files: MemoryUploadedFileManager) -> None:
         self._files, self._add = files, files.add_file
@@ -128,7 +124,6 @@ class UploadDoor:
     """Refuses an upload by its session and the size it states, and stops reading one that sends more than may come.
 
     Args:
-        app: that answers every other request.
         limits: gives those of the server's uploaded files, once it runs.
     """
 
@@ -192,11 +187,7 @@ HEADERS = {
 
 
 class SafeHeaders:
-    """Puts HEADERS on every answer over HTTP.
-
-    Args:
-        app: that answers.
-    """
+    """Puts HEADERS on every answer over HTTP."""
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
@@ -221,9 +212,6 @@ class OwnOrigin:
 
     Streamlit takes every port of a host that it knows for its own: on a machine of several accounts, a page of another
     account's server would act with this browser's cookie.
-
-    Args:
-        app: that answers every other request.
     """
 
     def __init__(self, app: ASGIApp) -> None:

@@ -95,7 +95,6 @@ def figure_block(
     """Draw a figure under the answer that it shows, else under its title, with the menu of its files.
 
     Args:
-        figure: to be drawn.
         table: the data behind it, or a function that makes them.
         stem: name of the files, and key of the figure.
         title: in our own words.
@@ -124,7 +123,6 @@ def answer_rows(question: Question, frame: pd.DataFrame, *, measure: str, severa
 
     Args:
         question: whose columns are shown.
-        frame: what it computed.
         measure: of ``core.analysis.effects.MEASURES``.
         several: whether the scores are of several corpora; otherwise theirs is not named in every row.
     """
@@ -207,10 +205,8 @@ def interval(frame: pd.DataFrame, low: str, high: str, digits: int, signed: bool
     """Both ends of an interval in one column of words, and its look; nothing where there is no interval.
 
     Args:
-        frame: the rows.
         low, high: columns of the ends.
         digits: decimals.
-        signed: write a plus before what is above 0.
     """
     write = partial(changed, unit="") if signed else number
     ends = frame[[low, high]].astype(float).round(digits) + 0.0  # so that nothing reads as minus zero
@@ -255,8 +251,6 @@ def way_to(view: str, lack: Lack, **link: str) -> None:
     """Draw the way to the run and caption that hold what the scope leaves out; nothing where no run does.
 
     Args:
-        view: name of the view that shows it.
-        lack: of these scores.
         link: parameters of the view's link beside the choice.
     """
     if lack.choose:

@@ -44,7 +44,6 @@ def slice_fields(files: Signature, *, usual: Slice | None = None) -> tuple[Field
     """Fields of a page's state that hold a slice.
 
     Args:
-        files: what the store depends on.
         usual: the slice that a fresh page shows; everything by default.
     """
     first = usual or Slice()
@@ -79,8 +78,6 @@ def choose_slice(
 
     Args:
         state: a page's state that holds :func:`slice_fields`.
-        files: what the store depends on.
-        scope: whose shifts are counted.
         row: where the chip stands that opens the panel.
         fields: the choices that this page offers, of :data:`ALL`.
         more: offer sign, share inside the crop, controls and people's verdict too.
@@ -126,10 +123,6 @@ def offer_relaxing(
     """Offer to take back the filters that leave nothing, one by one with the shifts left then, and all together.
 
     Args:
-        state: of the page.
-        files: what the store depends on.
-        scope: whose shifts.
-        chosen: what its filters keep.
         fills: whether a slice leaves something of what is empty now.
         also: further fields that keep something out, with the words of their button.
         side: begins the names of the fields, where a page has several slices, e.g. ``a_``.
@@ -308,7 +301,6 @@ def own_fields(files: Signature, *, side: str = "") -> tuple[Field, ...]:
     """A field for each column that items of some run tell; none where there is no run.
 
     Args:
-        files: what the store depends on.
         side: begins the names, where a page has several slices, e.g. ``a_``.
     """
     known = own_values(files)

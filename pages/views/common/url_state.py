@@ -74,7 +74,6 @@ def turn_to(view: str, kept: Callable[[str], bool]) -> None:
     """Let another view of the entry run next; a callback.
 
     Args:
-        view: its name.
         kept: whether a field of this name goes along where the other view has it too; the scope always does.
     """
     scope, present = carried(), st.query_params.to_dict()

@@ -99,11 +99,6 @@ def draw_question(
     """Draw a question; return its answer.
 
     Args:
-        files: what the store depends on.
-        scope: whose scores.
-        chosen: the part of them that the filters leave.
-        options: what the reader set.
-        id_: of the question.
         only: the family whose rows are shown; empty for all.
     """
     question = questions(files, scope)[id_]
@@ -150,11 +145,7 @@ def draw_figure(
     """Draw a figure under its title with the menu of its files, and how to read it beneath.
 
     Args:
-        figure: to be drawn.
         frame: the data behind it, or a function that makes them.
-        stem: name of the files.
-        title: in plain words.
-        note: how to read it.
         said, rule: the answer and from when on it says so; see :func:`figure_block`.
     """
     chosen, scope = _behind()
@@ -180,7 +171,6 @@ def draw_rows(question: Question, frame: pd.DataFrame, *, files: Callable[[], pd
 
     Args:
         question: whose columns are shown.
-        frame: the answer.
         files: makes the rows that its files hold; None: those that are shown.
     """
     if not question.columns:

@@ -71,11 +71,7 @@ def headline(pair: pd.Series, rows: pd.DataFrame, order: str) -> str:
 
 
 def deciding(pair: pd.Series, rows: pd.DataFrame, chosen: Sequence[str], order: str) -> tuple[str, ...]:
-    """Evaluators whose shifts decide the pair's place: the one that changes most, or the two furthest apart.
-
-    Args:
-        chosen: evaluators of the scope.
-    """
+    """Evaluators whose shifts decide the pair's place: the one that changes most, or the two furthest apart."""
     if order != "disagreement":
         return () if pd.isna(pair["leader"]) else (str(pair["leader"]),)
     scaled = rows[rows["evaluator"].isin(chosen)].dropna(subset=["standardised"])
@@ -175,7 +171,6 @@ def draw_scores(rows: pd.DataFrame, *, bold: Sequence[str], floor: float, key: s
     """Draw the same pair under every evaluator: score before and after, % change, standardised Δ, times the noise band.
 
     Args:
-        short: without the last two.
         bold: evaluators whose shifts decide the pair's place.
         floor: share of the typical unedited score below which a baseline is marked.
     """
@@ -393,12 +388,8 @@ def card_slide(
     """What a card shows of a pair, its pictures large.
 
     Args:
-        files: what the store depends on.
-        scope: whose scores.
         pair: has ``core.analysis.failures.PAIR``.
-        rows: the pair under every evaluator.
         marks: a key of ``failure_state.MARKS``.
-        link: parameters of the page's link.
     """
     with pictures(store(files), pd.DataFrame([pair]), marks=marks, side=LARGE) as begun:
         made = finished(begun[0])

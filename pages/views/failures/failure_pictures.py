@@ -104,7 +104,6 @@ def pictures(
     """Begin to make the pictures of some pairs; what nobody waits for any more is not begun.
 
     Args:
-        store: opened runs that hold the pairs.
         pairs: has the columns ``core.analysis.failures.PAIR``.
         marks: a key of ``failure_state.MARKS``.
         side: longest side in px.
@@ -313,8 +312,6 @@ def offer(
 
     Args:
         pictures: makes both files, once somebody wants them; see :func:`before_after`.
-        alt: what they show.
-        key: prefix of the keys.
         on: how the switch stands before somebody turns it.
         split: how they open; None: half of each.
     """
@@ -330,9 +327,6 @@ def before_after(before: bytes, after: bytes, *, alt: str, key: str, split: Spli
     """Draw both; nothing where they are of two sizes, for then no place of one lies over the same place of the other.
 
     Args:
-        before, after: whole JPEG files of our own making.
-        alt: what they show.
-        key: of the place.
         split: how they open; None: half of each.
 
     Returns:

@@ -144,12 +144,7 @@ def draw_tiles(
     """Draw a tile a pair with room for its picture, then fill the rooms as the pictures come.
 
     Args:
-        state: of the page.
-        opened: the store.
-        scope: whose pairs.
         pairs: has ``core.analysis.failures.PAIR``.
-        rows: the pairs under every evaluator.
-        held: what is tagged.
     """
     parts = by_pair(pairs, rows)
     rooms = []

@@ -104,9 +104,6 @@ def tag_button(pair: Pair, held: Held, *, key: str, before: Callable[[], None] |
     """Draw the button that opens the box.
 
     Args:
-        pair: to be tagged.
-        held: what stands where.
-        key: of the place.
         before: is done first, e.g. closing the dialog that the button is in.
     """
     if may_operate():
@@ -233,8 +230,6 @@ def draw_like(state: PageState, files: Signature, scope: Narrowed, found: Alike 
 
     Args:
         state: of the page; its link names the item that is asked about.
-        files: what the store depends on.
-        scope: of one corpus.
         found: of :func:`like_it`.
     """
     item = state.get("like")

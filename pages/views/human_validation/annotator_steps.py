@@ -85,9 +85,6 @@ def draw_item(study: Study, item: StudyItem, left: str, draw_question: Callable[
     """Draw an item.
 
     Args:
-        study: the item's.
-        item: what is shown.
-        left: version that stands left (A).
         draw_question: draws what stands below a version, or below both.
 
     Raises:

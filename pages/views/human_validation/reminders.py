@@ -15,7 +15,6 @@ def draw_reminders(study: Study, quality: pd.DataFrame, links: dict[str, str]) -
     """Draw a reminder for everybody whose items are not all answered, while the study takes answers.
 
     Args:
-        study: whose annotators.
         quality: ``core.features.human.quality.quality_table``.
         links: of those who have one, by id.
     """
@@ -43,9 +42,6 @@ def reminder(name: str, given: int, left: int, link: str) -> str:
 
     Args:
         name: as the coordinator calls them; empty for none.
-        given: answers so far.
-        left: items still to judge.
-        link: theirs.
     """
     so_far = f" Your {counted(given, 'answer')} so far {'is' if given == 1 else 'are'} kept." if given else ""
     return (

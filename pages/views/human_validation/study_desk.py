@@ -429,7 +429,6 @@ class Desk:
 
         Args:
             token: of an annotator, or of a study's link for Prolific.
-            visit: what Prolific put into the link.
 
         Raises:
             Refused: if it is nobody's, or a personal link was given to Prolific.

@@ -376,7 +376,6 @@ def with_all_opened(figure: Figure, scope: Narrowed) -> Figure:
 
     Args:
         figure: of :func:`core.features.human.people_figures.reanalysis_dots`.
-        scope: of the scores.
     """
     held = {"run": scope.run, "corpus": scope.corpus, "subject": scope.subject, "language": scope.language}
     opens = [

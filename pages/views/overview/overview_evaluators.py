@@ -58,7 +58,6 @@ def draw_card(
         risks: ``core.analysis.overview.card_risks``.
         told: ``core.report.fairness_card.asked_besides``.
         behind: link parameters of the scope whose pairs are behind a mark.
-        broken: whether meanings were broken.
     """
     _draw_worst_families(card, risks)
     st.caption(
@@ -320,12 +319,7 @@ def stand_ins() -> frozenset[str]:
 
 
 def kind_of(name: str, origins: Mapping[str, str]) -> str:
-    """What an evaluator is, in a word or two.
-
-    Args:
-        name: of it.
-        origins: evaluators whose scores were imported.
-    """
+    """What an evaluator is, in a word or two."""
     if name in origins:
         return "imported scores"
     own = name.removesuffix(coarse_name(""))
@@ -345,7 +339,6 @@ def draw_glance(
 
     Args:
         rows: ``core.analysis.overview.at_a_glance``.
-        origins: evaluators whose scores were imported.
         selective_of: what selectivity was measured on, in words; empty: it was not.
         falls: evaluator -> whether it falls where the meaning breaks; see :mod:`core.analysis.both_demands`.
         behind: link parameters of the scope whose pairs are behind a mark.

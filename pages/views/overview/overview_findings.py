@@ -133,7 +133,6 @@ def draw_worst(
 
     Args:
         worst: of :func:`core.analysis.overview.worst_findings`.
-        held: thresholds of the page.
         falls: evaluator -> its verdict; one that is not here was not asked.
         behind: link parameters of the scope whose pairs are behind it.
         told: whether of any harmless edit there is enough to tell anything.

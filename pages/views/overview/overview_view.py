@@ -92,7 +92,6 @@ def _tile(answer: Answer, style: Style | None, coin: str) -> str:
     """One metric: its mark in the figure, its name, how many times, how sure, and what that is.
 
     Args:
-        answer: what it does.
         style: of its mark; None where it has none.
         coin: on how many tests it is better than guessing, as *Does it notice?* counts them: what is left to one that
             typically does not drop.

@@ -36,15 +36,7 @@ COLUMNS = ("Metric", "Score", "% change", "Noise band, ±", "")
 def variant_slide(
     bench: Workbench, result: LabResult, variants: Mapping[str, Variant], name: str, link: Mapping[str, str]
 ) -> Slide:
-    """The picture, one variant of it, and what every evaluator makes of both.
-
-    Args:
-        bench: with the picture.
-        result: what the lab scored.
-        variants: by probe.
-        name: of the probe.
-        link: parameters of the lab's link.
-    """
+    """The picture, one variant of it, and what every evaluator makes of both."""
     variant, what = variants[name], bench.item.label or "the picture"
     sides = [Picture(f"{what}, as it is", "jpg", jpeg(thumbnail(as_picture(bench.pixels), side=LARGE)))]
     if variant.pixels is not None:
@@ -74,11 +66,7 @@ def view_slide(
     """What the lab shows: the edit that is chosen, and every edit with its scores under every evaluator.
 
     Args:
-        bench: with the picture.
-        result: what the lab scored.
-        probes: the chosen ones.
         chosen: probe whose picture was opened; empty: none was.
-        link: parameters of the lab's link.
     """
     made = bench.variants(probes, result.caption)
     what = bench.item.label or "the picture"
@@ -154,9 +142,6 @@ def hand_out(link: Mapping[str, str], bench: Workbench, result: LabResult, varia
 
     Args:
         link: parameters of the lab's link; every slide has them with its own variant.
-        bench: with the picture.
-        result: what the lab scored.
-        variants: by probe.
     """
     slides = tuple(variant_slide(bench, result, variants, name, {**link, "variant": name}) for name in variants)
     what = bench.item.label or "a picture"
@@ -224,9 +209,6 @@ def draw_present(state: PageState, bench: Workbench, result: LabResult, probes: 
     """Open the stage where the link or the button asks for it; it shows what the lab has scored, and scores nothing.
 
     Args:
-        state: of the lab.
-        bench: with the picture.
-        result: what the lab scored.
         probes: the chosen ones; those that cannot be applied have no page.
     """
     variants = bench.variants(probes, result.caption)

@@ -57,12 +57,7 @@ def chosen_turn() -> int:
 
 
 def follow_rows(state: PageState, names: Sequence[str]) -> None:
-    """Mark the place below which an edit is looked at, scroll to it when a row is clicked, and choose its edit.
-
-    Args:
-        state: of the lab.
-        names: of the edits that have a row.
-    """
+    """Mark the place below which an edit is looked at, scroll to it when a row is clicked, and choose its edit."""
     _place(key=_KEY, data={"turn": chosen_turn()}, on_edit_change=lambda: _see(state, names), height=1)
 
 
@@ -147,14 +142,7 @@ _HOW = (
 
 
 def charts(bench: Workbench, edited: Edited, result: LabResult | None, *, chosen: str = "") -> None:
-    """Say how many edits move each score beyond its noise, and draw every edit with its bars; without a result no bars.
-
-    Args:
-        bench: with the picture.
-        edited: its edits.
-        result: what is known of them.
-        chosen: name of the edit that is looked at.
-    """
+    """Say how many edits move each score beyond its noise, and draw every edit with its bars, if there is a result."""
     names = [each.name for each in edited.rows]
     shifts = {name: _shifts(result, name, names) for name in result.evaluators} if result else {}
     clean = {row.evaluator: row.score for row in result.rows if row.probe == IDENTITY} if result else {}

@@ -34,7 +34,6 @@ def draw_occluded(bench: Workbench, sides: tuple[tuple[str, Variant | None, str]
 
     Args:
         sides: (title, variant, caption), None for the unedited picture.
-        evaluator: whose score.
     """
     keys = [
         ("occluded", bench.image(variant)[0], caption, bench.item.id, evaluator, stamps([evaluator]))

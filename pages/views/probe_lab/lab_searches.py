@@ -50,10 +50,8 @@ def ask(label: str, what: str, key: object, *, icon: str) -> None:
     """Draw the button that asks for something.
 
     Args:
-        label: on the button.
         what: short name of what is asked for; names the button too.
         key: of this very question, e.g. picture, caption and evaluator.
-        icon: beside the label.
     """
     st.button(label, icon=icon, key=f"lab.{what}", on_click=_keep, args=(what, key))
 
@@ -106,12 +104,7 @@ def _work(
     """Work something out in the background, draw what is known of it, and how long it will take; returns the result.
 
     Args:
-        what: short name of what was asked for.
-        key: of this very question.
         make: as of :class:`Work`.
-        draw: draws a partial result.
-        scores: that it takes, for the first estimate.
-        home: where it is drawn.
     """
     work = shared().works.of(key, make, _reader())
     bar, stop, place = home.empty(), home.empty(), home.empty()

@@ -21,7 +21,6 @@ def let_in(room: Semaphore, wait: Callable[[], object]) -> Iterator[None]:
     """Hold one of so many places while the context is open.
 
     Args:
-        room: whose places they are.
         wait: called every second while none is free; what it raises ends the wait.
     """
     while not room.acquire(timeout=LOOK_S):
@@ -41,7 +40,6 @@ class Work:
 
     Args:
         make: works it out; is given what tells a partial result and the share of the work that is done, in [0, 1].
-        room: it waits for a place there first.
 
     Attributes:
         partial: what is known so far; None before anything is.
@@ -119,11 +117,7 @@ KEPT = 16
 
 
 class Works:
-    """Works by what they are of, one for all who ask for it; safe between threads.
-
-    Args:
-        at_once: how many go on at the same time.
-    """
+    """Works by what they are of, one for all who ask for it; safe between threads."""
 
     def __init__(self, at_once: int) -> None:
         self._room, self._lock = BoundedSemaphore(at_once), Lock()
@@ -133,9 +127,7 @@ class Works:
         """The work under a key, begun where it is not; one that was stopped is begun again.
 
         Args:
-            key: of this very question.
             make: as of :class:`Work`.
-            who: asks for it.
         """
         with self._lock:
             held = self._held.get(key)

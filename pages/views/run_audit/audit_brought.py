@@ -41,7 +41,6 @@ def put_in_line(make: Callable[[], OneCommand], said: str, *, quiet: bool = Fals
     """Put a job in line.
 
     Args:
-        make: makes its request.
         said: session key of the answer; see :func:`tell_answer`.
         quiet: answer only where it could not be put in line.
     """

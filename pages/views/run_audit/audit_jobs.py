@@ -125,7 +125,6 @@ def draw_card(job: Job, place: int = 0) -> None:
     """Draw one job with its buttons.
 
     Args:
-        job: as it stands.
         place: in the line, from 1; 0 where it does not wait.
     """
     with st.container(border=True, key=f"run_job_{job.id}"):

@@ -74,7 +74,6 @@ def verdict(report: CheckReport, *, strict: bool) -> tuple[Kind, list[str]]:
     """What a check came to, as lines of markdown: the answer, then why and what to do.
 
     Args:
-        report: of the check.
         strict: whether what its items do not settle fails too.
     """
     name = f"**{safe(report.evaluator)}**"

@@ -26,9 +26,7 @@ def draw_details(made: Leaderboard, tables: Callable[[str], pd.DataFrame], evalu
     """Draw the numbers behind the two figures folded, and every further check behind one label.
 
     Args:
-        made: the leaderboard.
         tables: by name, of ``core.features.systems.system_tables.tables``; computed when what shows it is opened.
-        evaluator: that the reader chose.
     """
     draw_folded(
         "Every captioner's numbers", lambda: _draw_ranks(made, tables("standings"), evaluator), key="systems.standing"

@@ -29,7 +29,6 @@ def draw_behind(made: Leaderboard, figure: str, opens: str) -> None:
     """Draw the pictures behind a mark.
 
     Args:
-        made: the leaderboard.
         figure: that the mark is of, by its short name; each may have one open.
         opens: of the mark; see ``core.features.systems.system_figures``.
     """
@@ -110,7 +109,6 @@ def draw_top(made: Leaderboard, tables: Callable[[str], pd.DataFrame], evaluator
     """Draw who leads and what swaps whom: in words, as a figure, and under each kind of edit.
 
     Args:
-        made: the leaderboard.
         tables: by name, of ``core.features.systems.system_tables.tables``.
         evaluator: whose scores; a mark opens the pictures of its system.
     """

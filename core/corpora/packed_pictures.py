@@ -20,13 +20,13 @@ import os
 import re
 import tarfile
 import tempfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Any
 
 from core import settings
-from core.corpora.corpus_files import LeftOut, decoded, inside, parse_json, shown
+from core.corpora.corpus_files import LeftOut, Record, decoded, inside, parse_json, shown
 from core.corpora.image_header import MAX_BYTES, SUFFIXES, sniff
 from core.corpora.ordinary_paths import in_kernel, ordinary
 from core.corpora.table_cells import IMAGE, SAID, plain_name, roles_of
@@ -314,6 +314,40 @@ def _holds_bytes(kind: "pa.DataType") -> bool:
     if pa.types.is_list(kind) or pa.types.is_large_list(kind):
         return _holds_bytes(kind.value_type)
     return bool(pa.types.is_binary(kind) or pa.types.is_large_binary(kind) or pa.types.is_fixed_size_binary(kind))
+
+
+def parquet_columns(path: Path) -> list[str]:
+    """Names of the columns of a Parquet file. Raises BadCorpus if it is damaged."""
+    import pyarrow.parquet as pq
+
+    with _as_parquet(path):
+        return [str(name) for name in pq.read_schema(path).names]
+
+
+def parquet_records(path: Path, columns: Sequence[str] | None = None) -> Iterator[Record]:
+    """Yield the rows of a Parquet file, pictures inside as bytes, a few in memory at a time.
+    ``columns``: that are read; None: all.
+    Raises BadCorpus if it is damaged, or a group of its rows too large."""
+    import pyarrow.parquet as pq
+
+    with _as_parquet(path), pq.ParquetFile(path) as file:
+        groups = [file.metadata.row_group(index).total_byte_size for index in range(file.metadata.num_row_groups)]
+        if groups and max(groups) > MOST_GROUP:
+            raise BadCorpus(f"{path} has a row group of {max(groups) / 1e9:.1f} GB; write it with smaller ones")
+        batches = file.iter_batches(batch_size=_TOGETHER, columns=columns)
+        rows = (row for batch in batches for row in batch.to_pylist())
+        yield from ((f"{path.name}, row {number}", row) for number, row in enumerate(rows, start=1))
+
+
+@contextmanager
+def _as_parquet(path: Path) -> Iterator[None]:
+    import pyarrow as pa
+
+    try:
+        yield
+    except (pa.ArrowException, OSError) as error:
+        told = " ".join(str(error).split())
+        raise BadCorpus(f"{path} cannot be read as Parquet ({told}); download it again") from error
 
 
 def keep_image(data: bytes, *, folder: str, where: str) -> tuple[Path, str]:

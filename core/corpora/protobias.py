@@ -12,7 +12,7 @@ from typing import Any
 from core.corpora.corpus_files import LeftOut, csv_records, inside, jsonl_records, whole_number
 from core.corpora.image_header import ImageHeader
 from core.corpora.image_places import auditable
-from core.corpora.packed_pictures import keep_image
+from core.corpora.packed_pictures import keep_image, parquet_columns, parquet_records
 from core.corpora.registry import corpus_loader
 from core.corpora.schema import Corpus, Item, Rejection, Rival
 from core.errors import BadCorpus, InvalidInput
@@ -32,10 +32,6 @@ NEEDED = ("correct_image", "proto-wrong")
 FACTS = ("domain", "subcategory", "knob", "socio_attr", "gender")
 WORDS = ("text", "correct", "adversarial", *FACTS)
 """Columns of text. Source: paper E, prompt templates of Tables 3 to 5."""
-
-_BATCH = 16
-_MOST_GROUP_BYTES = 4 << 30
-"""Largest row group of a shard that is opened, in bytes before compression."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,26 +62,10 @@ def read_lines(root: Path) -> Iterator[Line]:
 
 
 def _parquet(path: Path) -> Iterator[Line]:
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
-    number = 0
-    try:
-        with pq.ParquetFile(path) as file:
-            names = [str(name) for name in file.schema_arrow.names]
-            _check_columns(path, names)
-            groups = [file.metadata.row_group(index).total_byte_size for index in range(file.metadata.num_row_groups)]
-            if groups and max(groups) > _MOST_GROUP_BYTES:
-                raise BadCorpus(f"{path} has a row group of {max(groups) / 1e9:.1f} GB; write it with smaller ones")
-            known = {"id", *WORDS, *(column for columns in IMAGES.values() for column in columns)}
-            wanted = [name for name in names if name in known]
-            for batch in file.iter_batches(batch_size=_BATCH, columns=wanted):
-                for record in batch.to_pylist():
-                    number += 1
-                    yield _line(f"{path.name}, row {number}", record)
-    except (pa.ArrowException, OSError) as error:
-        told = " ".join(str(error).split())
-        raise BadCorpus(f"{path} cannot be read as Parquet ({told}); download it again") from error
+    names = parquet_columns(path)
+    _check_columns(path, names)
+    known = {"id", *WORDS, *(column for columns in IMAGES.values() for column in columns)}
+    return (_line(where, record) for where, record in parquet_records(path, [each for each in names if each in known]))
 
 
 def _check_columns(path: Path, names: Sequence[str]) -> None:

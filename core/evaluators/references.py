@@ -1,13 +1,13 @@
 """Evaluators that compare a caption with reference captions by people."""
 
 from abc import abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from core.errors import InvalidInput
-from core.evaluators.base import DualEncoder, Evaluator, check_lengths
+from core.evaluators.base import DualEncoder, Evaluator, PartlyScored, check_lengths
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -97,6 +97,27 @@ class ReferencedDualEncoder(DualEncoder, Referenced):
         flat = self.encode_captions([text for texts in checked for text in texts])
         groups = torch.split(flat, [len(texts) for texts in checked])
         return self.combine_with_references(self.encode_images(images), self.encode_captions(captions), groups)
+
+
+def among_referenced(
+    name: str, references: Sequence[Sequence[str]], ask: Callable[[list[int]], np.ndarray]
+) -> np.ndarray:
+    """Score the pairs that have references; float64 [n].
+    ``ask``: scores of the pairs at some places; it may raise PartlyScored.
+    Raises PartlyScored where there is no reference, or ``ask`` gave no score."""
+    there = [place for place, texts in enumerate(references) if texts]
+    scores = np.full(len(references), np.nan)
+    errors = [None if texts else NO_REFERENCE.format(name=name) for texts in references]
+    if there:
+        try:
+            scores[there] = ask(there)
+        except PartlyScored as partly:
+            scores[there] = partly.scores
+            for place, error in zip(there, partly.errors, strict=True):
+                errors[place] = error
+    if any(errors):
+        raise PartlyScored(scores, errors)
+    return scores
 
 
 def check_references(name: str, references: Sequence[Sequence[str]] | None, pairs: int) -> Sequence[Sequence[str]]:

@@ -30,7 +30,7 @@ from typing import Any
 
 from core import settings
 from core.corpora.corpus_files import LeftOut, Record, read_json
-from core.corpora.packed_pictures import MOST_GROUP, keep_image
+from core.corpora.packed_pictures import keep_image, parquet_columns, parquet_records
 from core.corpora.suites.image_suites import LABELS, either, number
 from core.corpora.suites.model import (
     ACCURACY,
@@ -75,7 +75,6 @@ _SKILLS = "genai_skills.json"
 _LISTS = ("advanced", "basic")
 _RATED = {"Prompt", "HumanRatings"}
 """Columns that tell GenAI-Bench's Parquet."""
-_BATCH = 16
 
 
 def layout_of(columns: Iterable[str]) -> str | None:
@@ -225,26 +224,14 @@ def _text(value: object) -> str:
 def pairs_of_parquet(path: Path) -> Suite:
     """Read a Parquet file of one of the layouts, pictures inside as bytes.
     Raises BadCorpus if it is damaged, too large, or of no layout."""
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
-    try:
-        with pq.ParquetFile(path) as file:
-            names = [str(each) for each in file.schema_arrow.names]
-            layout, rated = layout_of(map(str.casefold, names)), set(names) >= _RATED
-            if layout is None and not rated:
-                told = ", ".join(names)[:200]
-                known = "Pick-a-Pic's, MJ-Bench's, GenAI-Bench's and GenAI-Arena's"
-                raise BadCorpus(f"{path} has the columns {told}; of Parquet files {known} are read")
-            groups = [file.metadata.row_group(index).total_byte_size for index in range(file.metadata.num_row_groups)]
-            if groups and max(groups) > MOST_GROUP:
-                raise BadCorpus(f"{path} has a row group of {max(groups) / 1e9:.1f} GB; write it with smaller ones")
-            batches = (each for batch in file.iter_batches(batch_size=_BATCH) for each in batch.to_pylist())
-            records = ((f"{path.name}, row {place}", each) for place, each in enumerate(batches, start=1))
-            return _genai_rows(path, records) if layout is None else picture_pairs(path, records, layout)
-    except (pa.ArrowException, OSError) as error:
-        told = " ".join(str(error).split())
-        raise BadCorpus(f"{path} cannot be read as Parquet ({told}); download it again") from error
+    names = parquet_columns(path)
+    layout = layout_of(map(str.casefold, names))
+    if layout is None and not set(names) >= _RATED:
+        told = ", ".join(names)[:200]
+        known = "Pick-a-Pic's, MJ-Bench's, GenAI-Bench's and GenAI-Arena's"
+        raise BadCorpus(f"{path} has the columns {told}; of Parquet files {known} are read")
+    records = parquet_records(path)
+    return _genai_rows(path, records) if layout is None else picture_pairs(path, records, layout)
 
 
 def pairs_of_json(path: Path, held: object) -> Suite | None:

@@ -13,17 +13,8 @@ from typing import TYPE_CHECKING, Self
 import numpy as np
 
 from core.corpora.images import check_rgb
-from core.evaluators.base import (
-    BLIND,
-    Availability,
-    DualEncoder,
-    Evaluator,
-    Fingerprint,
-    Sight,
-    check_lengths,
-    evaluator,
-)
-from core.evaluators.offline.class_texts import ClassTexts, shared_class_texts
+from core.evaluators.base import BLIND, Availability, Evaluator, Fingerprint, Sight, check_lengths, evaluator
+from core.evaluators.offline.class_texts import ByClassTexts, ClassTexts, shared_class_texts
 from core.evaluators.offline.packaged_weights import MINILM, available, library_versions
 
 if TYPE_CHECKING:
@@ -102,7 +93,7 @@ class BlindLength(Evaluator):
     licence="Apache-2.0",
     languages=("en",),
 )
-class BlindTypicality(DualEncoder):
+class BlindTypicality(ByClassTexts):
     """S = max(cos(c, μ), 0), with μ the mean embedding of the classes' texts: what all texts have in common.
 
     It stands in for fluency, since no language model comes with pip: a weak reader, so that what it tells apart is
@@ -112,7 +103,7 @@ class BlindTypicality(DualEncoder):
     def __init__(self, texts: ClassTexts) -> None:
         import torch
 
-        self._texts = texts
+        super().__init__(texts)
         self._mean = torch.nn.functional.normalize(texts.embeddings.mean(dim=0), dim=-1)
 
     @classmethod
@@ -130,11 +121,11 @@ class BlindTypicality(DualEncoder):
         """The tower and the texts."""
         return Fingerprint(
             name=self.spec.name,
-            weights=self._texts.tower.weights,
+            weights=self._class_texts.tower.weights,
             preprocessing="none",
             precision="float32",
-            versions=self._texts.versions,
-            settings={"class_texts": self._texts.digest},
+            versions=self._class_texts.versions,
+            settings={"class_texts": self._class_texts.digest},
         )
 
     def encode_images(self, images: Sequence[np.ndarray]) -> "Tensor":
@@ -143,27 +134,9 @@ class BlindTypicality(DualEncoder):
             check_rgb(image)
         return self._mean.repeat(len(images), 1)
 
-    def encode_captions(self, captions: Sequence[str]) -> "Tensor":
-        """Embed m captions; float32 [m, d], L2-normalised, NaN where a caption holds no token."""
-        return self._texts.tower.encode(captions)
-
-    def combine(self, image_embeddings: "Tensor", caption_embeddings: "Tensor") -> np.ndarray:
-        """Return max(cos, 0) row by row, float64 [n] in [0, 1]; NaN where a caption could not be read."""
-        cosines = (image_embeddings.double() * caption_embeddings.double()).sum(dim=-1)
-        scores: np.ndarray = np.clip(cosines.numpy(), 0.0, 1.0)
-        return scores
-
-    def count_tokens(self, caption: str) -> int:
-        """Number of word pieces, the two markers included."""
-        return self._texts.tower.read(caption).tokens
-
-    def truncates(self, caption: str) -> bool:
-        """Whether the text tower cuts the caption."""
-        return bool(self._texts.tower.read(caption).truncated)
-
     def see(self, image: np.ndarray, caption: str, *, object_mask: "Mask | None" = None) -> Sight:
         """Say that the image is not read, and what of the caption is."""
-        reading = self._texts.tower.read(caption)
+        reading = self._class_texts.tower.read(caption)
         return Sight(
             (("not read", image),),
             None,

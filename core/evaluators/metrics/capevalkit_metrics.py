@@ -12,7 +12,7 @@ import numpy as np
 from core.errors import InvalidInput, NotAvailable, UnknownName
 from core.evaluators.base import Availability, Evaluator, Fingerprint, PartlyScored, check_lengths, evaluator, family
 from core.evaluators.other_packages import Package, as_files
-from core.evaluators.references import NO_REFERENCE, Referenced, check_references
+from core.evaluators.references import Referenced, among_referenced, check_references
 from core.evaluators.towers.preprocessing import encodable
 
 PACKAGE = Package("capevalkit", "capevalkit", programs=("uv", "git"))
@@ -162,23 +162,15 @@ class KitMetricWithReferences(_OfKit, Referenced):
         Raises PartlyScored where there is no reference, or the kit gave no score."""
         check_lengths(images, captions)
         checked = check_references(self.spec.name, references, len(captions))
-        lacking = [None if texts else NO_REFERENCE.format(name=self.spec.name) for texts in checked]
-        there = [place for place, why in enumerate(lacking) if why is None]
-        if len(there) == len(lacking):
-            return self.ask(images, captions, checked)
-        scores, errors = np.full(len(images), np.nan), list[str | None](lacking)
-        try:
-            found = self.ask(
-                [images[place] for place in there],
-                [captions[place] for place in there],
-                [checked[place] for place in there],
+
+        def ask(places: list[int]) -> np.ndarray:
+            return self.ask(
+                [images[place] for place in places],
+                [captions[place] for place in places],
+                [checked[place] for place in places],
             )
-            why: Sequence[str | None] = [None] * len(there)
-        except PartlyScored as partly:
-            found, why = partly.scores, partly.errors
-        for rank, place in enumerate(there):
-            scores[place], errors[place] = found[rank], why[rank]
-        raise PartlyScored(scores, errors)
+
+        return among_referenced(self.spec.name, checked, ask)
 
 
 def read_answer(output: Mapping[str, object], key: str) -> dict[str, float]:

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, ClassVar, Self
 import numpy as np
 
 from core.corpora.schema import Box, Mask
-from core.evaluators.base import Availability, DualEncoder, Fingerprint, Sight, evaluator
-from core.evaluators.offline.class_texts import ENGLISH, MULTILINGUAL, ClassTexts, shared_class_texts
+from core.evaluators.base import Availability, Fingerprint, Sight, evaluator
+from core.evaluators.offline.class_texts import ENGLISH, MULTILINGUAL, ByClassTexts, ClassTexts, shared_class_texts
 from core.evaluators.offline.image_tower import BACKBONES, ImageTower, shared_image_tower, square
 from core.evaluators.offline.packaged_weights import MINILM, USE, USE_PIECES, PackagedFile, available
 from core.evaluators.offline.text_tower import LANGUAGES
@@ -23,7 +23,7 @@ SHOWN = 10
 SOURCE = "Norouzi et al., Zero-Shot Learning by Convex Combination of Semantic Embeddings, ICLR 2014"
 
 
-class Conse(DualEncoder):
+class Conse(ByClassTexts):
     """Convex combination of semantic embeddings.
 
     For an image with evidence p over classes whose texts embed to t_1 … t_1000 (unit length, mean μ), let K be
@@ -45,7 +45,7 @@ class Conse(DualEncoder):
 
     def __init__(self, image_tower: ImageTower, class_texts: ClassTexts) -> None:
         self._image_tower = image_tower
-        self._class_texts = class_texts
+        super().__init__(class_texts)
         self._common = self.common * class_texts.embeddings.mean(dim=0)
         self._fingerprint = self._describe()
 
@@ -75,10 +75,6 @@ class Conse(DualEncoder):
         mean = (weights[..., None] * self._class_texts.embeddings[top.indices]).sum(dim=1)
         return torch.nn.functional.normalize(mean - self._common, dim=-1)
 
-    def encode_captions(self, captions: Sequence[str]) -> "Tensor":
-        """Embed m captions; float32 [m, d], L2-normalised, NaN where a caption holds no token."""
-        return self._class_texts.tower.encode(captions)
-
     @property
     def caption_key(self) -> str:
         """The text tower's fingerprint; a class that embeds captions in its own way has its own."""
@@ -87,12 +83,6 @@ class Conse(DualEncoder):
         tower = self._class_texts.tower
         return Fingerprint(self._class_texts.reader, tower.weights, "none", "float32", tower.versions).key
 
-    def combine(self, image_embeddings: "Tensor", caption_embeddings: "Tensor") -> np.ndarray:
-        """Return max(cos, 0) row by row, float64 [n] in [0, 1]; NaN where a caption could not be read."""
-        cosines = (image_embeddings.double() * caption_embeddings.double()).sum(dim=-1)
-        scores: np.ndarray = np.clip(cosines.numpy(), 0.0, 1.0)
-        return scores
-
     def forget(self) -> None:
         """Drop the evidence of pictures met before, where batches have a part in it."""
         self._image_tower.forget()
@@ -100,14 +90,6 @@ class Conse(DualEncoder):
     def crop(self, width: int, height: int) -> Box:
         """The centre square."""
         return square(width, height)
-
-    def count_tokens(self, caption: str) -> int:
-        """Number of word pieces, the two markers included."""
-        return self._class_texts.tower.read(caption).tokens
-
-    def truncates(self, caption: str) -> bool:
-        """Whether the text tower cuts the caption."""
-        return bool(self._class_texts.tower.read(caption).truncated)
 
     def see(self, image: np.ndarray, caption: str, *, object_mask: Mask | None = None) -> Sight:
         """Show the square that enters the network, and the classes found in it with their evidence."""

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from core.errors import InvalidInput
-from core.evaluators.base import PartlyScored, check_lengths
+from core.evaluators.base import check_lengths
 from core.evaluators.generative import Answer, Generative
 from core.evaluators.network.answer import is_bound
-from core.evaluators.references import NO_REFERENCE, Referenced, check_references
+from core.evaluators.references import Referenced, among_referenced, check_references
 from core.evaluators.towers.preprocessing import padded_square
 from core.evaluators.weights.catalogue import described
 from core.probes.rejections import coded
@@ -137,20 +137,12 @@ class RefFleur(_Fleur, Referenced):
         Raises PartlyScored where an answer is no score or there is no reference."""
         check_lengths(images, captions)
         told = check_references(self.spec.name, references, len(captions))
-        rows = [row for row, texts in enumerate(told) if texts]
-        scores = np.full(len(captions), np.nan)
-        failed = [None if texts else NO_REFERENCE.format(name=self.spec.name) for texts in told]
-        if rows:
+
+        def ask(rows: list[int]) -> np.ndarray:
             prompts = [self._with(self.prompt(captions[row]), told[row]) for row in rows]
-            try:
-                scores[rows] = self.judged([images[row] for row in rows], prompts)
-            except PartlyScored as partly:
-                scores[rows] = partly.scores
-                for row, error in zip(rows, partly.errors, strict=True):
-                    failed[row] = error
-        if any(failed):
-            raise PartlyScored(scores, failed)
-        return scores
+            return self.judged([images[row] for row in rows], prompts)
+
+        return among_referenced(self.spec.name, told, ask)
 
     def _with(self, prompt: str, references: Sequence[str]) -> str:
         told = "\n".join(self._model.plain(each) for each in references)

@@ -256,14 +256,6 @@ class ReferencedJudge(OnDemand, Referenced):
         return self.judged(images, captions, check_references(self.spec.name, references, len(captions)))
 
 
-@family(
-    "judge", form="judge:MODEL@RUBRIC, e.g. judge:gpt-4o@judge, judge:gpt-4o@clair, judge:gpt-4o@mine.toml", whole=True
-)
-def judges(argument: str) -> type[Evaluator]:
-    """Make a judge; see :func:`judge_of`."""
-    return judge_of(argument)
-
-
 def judge_of(argument: str) -> type[OnDemand]:
     """Make the judge of one model and one rubric; without a rubric it is Invariscope's.
     Raises InvalidInput if no model is named, or the rubric cannot be used."""
@@ -281,6 +273,11 @@ def judge_of(argument: str) -> type[OnDemand]:
             "take another rubric"
         )
     return _made(model, name, rubric, reads, prices_of(model))
+
+
+judges = family(
+    "judge", form="judge:MODEL@RUBRIC, e.g. judge:gpt-4o@judge, judge:gpt-4o@clair, judge:gpt-4o@mine.toml", whole=True
+)(judge_of)
 
 
 @lru_cache(maxsize=256)

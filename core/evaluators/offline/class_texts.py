@@ -2,7 +2,7 @@
 
 import csv
 import hashlib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib.util import find_spec
@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from core.errors import NotAvailable
+from core.evaluators.base import DualEncoder
 from core.evaluators.memory import Shared
 from core.evaluators.offline.packaged_weights import library_versions
 from core.evaluators.offline.text_tower import (
@@ -98,6 +99,31 @@ class ClassTexts:
     def versions(self) -> dict[str, str]:
         """Libraries that the embeddings depend on."""
         return {**library_versions("timm"), **self.tower.versions}
+
+
+class ByClassTexts(DualEncoder):
+    """A dual encoder whose captions are embedded by the tower that embedded the classes."""
+
+    def __init__(self, class_texts: ClassTexts) -> None:
+        self._class_texts = class_texts
+
+    def encode_captions(self, captions: Sequence[str]) -> "Tensor":
+        """Embed m captions; float32 [m, d], L2-normalised, NaN where a caption holds no token."""
+        return self._class_texts.tower.encode(captions)
+
+    def combine(self, image_embeddings: "Tensor", caption_embeddings: "Tensor") -> np.ndarray:
+        """Return max(cos, 0) row by row, float64 [n] in [0, 1]; NaN where a caption could not be read."""
+        cosines = (image_embeddings.double() * caption_embeddings.double()).sum(dim=-1)
+        scores: np.ndarray = np.clip(cosines.numpy(), 0.0, 1.0)
+        return scores
+
+    def count_tokens(self, caption: str) -> int:
+        """Number of word pieces, the two markers included."""
+        return self._class_texts.tower.read(caption).tokens
+
+    def truncates(self, caption: str) -> bool:
+        """Whether the text tower cuts the caption."""
+        return bool(self._class_texts.tower.read(caption).truncated)
 
 
 def shipped_path(reader: str) -> Path:

@@ -95,31 +95,12 @@ class Towers:
         return found
 
 
-class PublishedEncoder(Published, DualEncoder):
-    """Score = scale · max(cos(image, prefix + caption), 0), with the constants of its description.
-
-    A subclass says how its weights become :class:`Towers`.
-    """
+class OnTowers(Published):
+    """A published evaluator on an image tower and a text tower, which reads a prefix before each caption."""
 
     def __init__(self, towers: Towers) -> None:
         self._towers = towers
         self._prefix = str(self.entry.settings.get("prefix", ""))
-
-    @classmethod
-    @abstractmethod
-    def open(cls, found: Sequence[Place], device: str) -> Towers:
-        """Load the towers from places where nothing is missing."""
-
-    @classmethod
-    def load(cls, *, device: str = "cpu") -> Self:
-        """Load the towers. Raises NotAvailable if a file is missing, damaged, or of another architecture."""
-        return cls(cls.open(cls.places(), device))
-
-    @classmethod
-    def scale(cls) -> float | None:
-        """What max(cos, 0) is multiplied with, w of the papers; None where the score is of another form."""
-        plain = cls.combine is PublishedEncoder.combine and not issubclass(cls, Referenced)
-        return cls.entry.number("scale", 1.0) if plain else None
 
     def runners(self) -> Sequence[Runner]:
         """Image tower and text tower; often one network."""
@@ -137,6 +118,61 @@ class PublishedEncoder(Published, DualEncoder):
             versions=towers.versions,
             settings={**self.entry.settings, **towers.reading, **towers.facts},
         )
+
+    def crop(self, width: int, height: int) -> Box:
+        """The part of the image, or of a frame, that the preprocessing keeps."""
+        return self._towers.preprocessing.crop(width, height)
+
+    def count_tokens(self, caption: str) -> int:
+        """Number of tokens of prefix and caption, markers included, before truncation."""
+        return self._towers.prompts.read(self._prefix + caption).tokens
+
+    def truncates(self, caption: str) -> bool:
+        """Whether prefix and caption have more tokens than the text tower reads."""
+        return bool(self._towers.prompts.read(self._prefix + caption).truncated)
+
+    def see(self, image: np.ndarray, caption: str, *, object_mask: Mask | None = None) -> Sight:
+        """Show the square that enters the network, the prompt, and what was cut off of it."""
+        preprocessing = self._towers.preprocessing
+        reading = self._towers.prompts.read(self._prefix + caption)
+        side = preprocessing.side
+        return Sight(
+            views=((f"{side} × {side} px into the network", preprocessing.view(image)),),
+            crop=self.crop(image.shape[1], image.shape[0]),
+            prompt=self._prefix + caption,
+            truncated=reading.truncated,
+            tokens=reading.tokens,
+            object_inside=self.object_inside(object_mask),
+            notes=(self._note(),),
+        )
+
+    def _note(self) -> str:
+        squashed = self._towers.preprocessing.mode == "squash"
+        how = "the whole picture squeezed into a square" if squashed else "the centre square"
+        return f"{self.entry.backbone} sees {how} and reads {self._towers.prompts.limit} tokens at most."
+
+
+class PublishedEncoder(OnTowers, DualEncoder):
+    """Score = scale · max(cos(image, prefix + caption), 0), with the constants of its description.
+
+    A subclass says how its weights become :class:`Towers`.
+    """
+
+    @classmethod
+    @abstractmethod
+    def open(cls, found: Sequence[Place], device: str) -> Towers:
+        """Load the towers from places where nothing is missing."""
+
+    @classmethod
+    def load(cls, *, device: str = "cpu") -> Self:
+        """Load the towers. Raises NotAvailable if a file is missing, damaged, or of another architecture."""
+        return cls(cls.open(cls.places(), device))
+
+    @classmethod
+    def scale(cls) -> float | None:
+        """What max(cos, 0) is multiplied with, w of the papers; None where the score is of another form."""
+        plain = cls.combine is PublishedEncoder.combine and not issubclass(cls, Referenced)
+        return cls.entry.number("scale", 1.0) if plain else None
 
     def encode_images(self, images: Sequence[np.ndarray]) -> "Tensor":
         """Embed n uint8 RGB images; float32 [n, d], L2-normalised."""
@@ -159,34 +195,6 @@ class PublishedEncoder(Published, DualEncoder):
         cosines = (image_embeddings.double() * caption_embeddings.double()).sum(dim=-1).numpy()
         scores: np.ndarray = self.entry.number("scale", 1.0) * np.clip(cosines, 0.0, 1.0)
         return scores
-
-    def crop(self, width: int, height: int) -> Box:
-        """The part of the image that the preprocessing keeps."""
-        return self._towers.preprocessing.crop(width, height)
-
-    def count_tokens(self, caption: str) -> int:
-        """Number of tokens of prefix and caption, markers included, before truncation."""
-        return self._towers.prompts.read(self._prefix + caption).tokens
-
-    def truncates(self, caption: str) -> bool:
-        """Whether prefix and caption have more tokens than the text tower reads."""
-        return bool(self._towers.prompts.read(self._prefix + caption).truncated)
-
-    def see(self, image: np.ndarray, caption: str, *, object_mask: Mask | None = None) -> Sight:
-        """Show the square that enters the network, the prompt, and what was cut off of it."""
-        preprocessing = self._towers.preprocessing
-        reading = self._towers.prompts.read(self._prefix + caption)
-        side = preprocessing.side
-        how = "the whole picture squeezed into a square" if preprocessing.mode == "squash" else "the centre square"
-        return Sight(
-            views=((f"{side} × {side} px into the network", preprocessing.view(image)),),
-            crop=self.crop(image.shape[1], image.shape[0]),
-            prompt=self._prefix + caption,
-            truncated=reading.truncated,
-            tokens=reading.tokens,
-            object_inside=self.object_inside(object_mask),
-            notes=(f"{self.entry.backbone} sees {how} and reads {self._towers.prompts.limit} tokens at most.",),
-        )
 
 
 def scale_of(name: str) -> float | None:

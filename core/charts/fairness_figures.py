@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from core.charts.spec import Figure, Shade, Style, colours, counted
+from core.charts.spec import Figure, Shade, Style, colours, counted, untitled
 
 
 def family_shifts(contrasts: pd.DataFrame, card: pd.DataFrame, *, colour: str, top: float | None = None) -> Figure:
@@ -42,10 +42,7 @@ def family_shifts(contrasts: pd.DataFrame, card: pd.DataFrame, *, colour: str, t
             "hover": [_hover(row, mark) for row, mark in zip(rows.to_dict("records"), marked, strict=True)],
         }
     )
-    return Figure(
-        "",
-        "",
-        "",
+    return untitled(
         frame,
         "",
         unit=" %",
@@ -89,10 +86,7 @@ def worst_of_axes(rows: pd.DataFrame, *, names: Mapping[str, str]) -> Figure:
     ]
     frame = pd.concat(parts).dropna(subset=["value"]).reset_index(drop=True)
     look = colours(frame["series"].unique())
-    return Figure(
-        "",
-        "",
-        "",
+    return untitled(
         frame,
         "median |% change| of the worst family",
         unit=" %",

@@ -6,6 +6,7 @@ What every figure shares: colours that hold on a light and on a dark page, and h
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from hashlib import sha256
 from typing import Any, Literal, get_args
 
@@ -344,6 +345,10 @@ class Figure:
     def upright(self) -> bool:
         """Whether values rise, as those of lines and scatters do."""
         return self.kind in ("lines", "scatter")
+
+
+untitled = partial(Figure, "", "", "")
+"""A figure that stands under a heading of the page: without id, title or note."""
 
 
 def called(figure: Figure, name: str) -> str:

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from core.charts.spec import NEUTRAL, Axis, Figure, Reference, Shade, Style, TextEnd, counted
+from core.charts.spec import NEUTRAL, Axis, Figure, Reference, Shade, Style, TextEnd, counted, untitled
 
 _SPLITS = {
     "dev": "dev",
@@ -59,10 +59,7 @@ def before_after_dots(table: pd.DataFrame, *, colour: str, unit: str = "", axis:
         )
         for side in ("before", "after")
     ]
-    return Figure(
-        "",
-        "",
-        "",
+    return untitled(
         pd.concat(sides, ignore_index=True),
         axis,
         unit=unit,
@@ -116,10 +113,7 @@ def _along(
     grid = table.drop_duplicates("strength").sort_values("strength")
     refused = _stretches(grid["strength"].to_numpy(float), ~grid["allowed"].to_numpy(bool))
     frame["opens"] = [f"{each:g}" for each in frame["label"]]
-    return Figure(
-        "",
-        "",
-        "",
+    return untitled(
         frame,
         axis,
         kind="lines",

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 import pandas as pd
 
-from core.charts.spec import NEUTRAL, PALETTE, Figure, Shade, Style, counted, signed
+from core.charts.spec import NEUTRAL, PALETTE, Figure, Shade, Style, counted, signed, untitled
 
 _IN = {"%": ", % of the unedited score", "pp": ", percentage points", "SD": ", SD of the unedited scores"}
 _SIDES = {"A": Style(NEUTRAL, size=10), "B": Style(PALETTE[4], "square", size=10)}
@@ -54,10 +54,7 @@ def dumbbell(
                 }
             )
         )
-    return Figure(
-        "",
-        "",
-        "",
+    return untitled(
         pd.concat(sides, ignore_index=True),
         _title(f"median {of}", unit),
         unit=unit,
@@ -92,10 +89,7 @@ def differences(
             "hover": hover,
         }
     )
-    return Figure(
-        "",
-        "",
-        "",
+    return untitled(
         frame,
         _title(f"median over items of {_DIFFERENCE}" if paired.all() else _DIFFERENCE, unit)
         + ("" if margin is None else "; grey: counts as alike"),

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from core.charts.spec import NEUTRAL, PALETTE, Axis, Figure, Ray, Reference, Style, counted
+from core.charts.spec import NEUTRAL, PALETTE, Axis, Figure, Ray, Reference, Style, counted, untitled
 
 BOUND = 50.0
 """No flip risk exceeds it, in percent. Source: PROTOCOL section 8."""
@@ -38,7 +38,7 @@ def risk_map(cells: pd.DataFrame) -> Figure:
         }
     )
     styles = {name: Style() for name in sorted(cells["evaluator"].astype(str).unique())}
-    return Figure("", "", "", frame, "risk of ranking flip, %", kind="map", unit=" %", span=(0, BOUND), styles=styles)
+    return untitled(frame, "risk of ranking flip, %", kind="map", unit=" %", span=(0, BOUND), styles=styles)
 
 
 def risk_curves(cells: pd.DataFrame, *, gap: float, styles: Mapping[str, tuple[str, str]]) -> Figure:
@@ -61,10 +61,7 @@ def risk_curves(cells: pd.DataFrame, *, gap: float, styles: Mapping[str, tuple[s
     )
     looks = {family: Style(colour, dash=dash, width=2) for family, (colour, dash) in sorted(styles.items())}
     marks = (Reference(BOUND, dash="dot"), *([Reference(100 * gap, on="along")] if gap > 0 else []))
-    return Figure(
-        "",
-        "",
-        "",
+    return untitled(
         frame,
         "",
         kind="lines",
@@ -105,10 +102,7 @@ def reliability(rows: pd.DataFrame) -> Figure:
         }
     )
     rings = marks.assign(series=TOLD_APART, x=own["apart"], low=math.nan, high=math.nan)
-    return Figure(
-        "",
-        "",
-        "",
+    return untitled(
         pd.concat([rings, marks], ignore_index=True),
         "really turned",
         kind="scatter",

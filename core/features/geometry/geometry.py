@@ -20,7 +20,7 @@ from numpy.typing import ArrayLike
 from core.analysis.effects import effects, modifier_groups
 from core.analysis.table import View
 from core.analysis.verdicts import ALPHA
-from core.charts.spec import Axis, Figure, counted, signed
+from core.charts.spec import Axis, Figure, counted, signed, untitled
 from core.errors import InvalidInput, InvariscopeError
 from core.probes.tables import read_table
 from core.settings import assets_dir
@@ -362,10 +362,7 @@ def valence_scatter(
             **({"opens": points["opens"]} if "opens" in points else {}),
         }
     )
-    return Figure(
-        "",
-        "",
-        "",
+    return untitled(
         frame,
         "median % change",
         kind="scatter",

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 
 import pandas as pd
 
-from core.charts.spec import NEUTRAL, PALETTE, Figure, Style, counted
+from core.charts.spec import NEUTRAL, PALETTE, Figure, Style, counted, untitled
 
 ALL_PAIRS = "all pairs"
 PEOPLE = "people"
@@ -33,10 +33,7 @@ def outcome_bars(table: pd.DataFrame) -> Figure:
             "hover": hover,
         }
     )
-    return Figure(
-        "",
-        "",
-        "",
+    return untitled(
         frame,
         "share",
         kind="bars",
@@ -54,9 +51,7 @@ def reanalysis_dots(table: pd.DataFrame) -> Figure:
     parts += [_medians(rows, str(name), "kept") for name, rows in table.groupby("analysis", sort=False)]
     styles = {ALL_PAIRS: Style(NEUTRAL, size=11, fill=0)}
     styles |= dict(zip(map(str, table["analysis"].unique()), _ANALYSES, strict=False))
-    return Figure(
-        "", "", "", pd.concat(parts, ignore_index=True), "median % change", unit=" %", styles=styles, counts=True
-    )
+    return untitled(pd.concat(parts, ignore_index=True), "median % change", unit=" %", styles=styles, counts=True)
 
 
 def comparison_dots(people: pd.DataFrame, evaluators: pd.DataFrame) -> Figure:
@@ -75,10 +70,7 @@ def comparison_dots(people: pd.DataFrame, evaluators: pd.DataFrame) -> Figure:
         for row in frame.to_dict("records")
     ]
     frame = frame.assign(hover=hover, hollow=frame["n"] < FEW)
-    return Figure(
-        "",
-        "",
-        "",
+    return untitled(
         frame,
         "right one wins",
         unit=" %",

@@ -14,7 +14,7 @@ import numpy as np
 import pandas as pd
 
 from core.charts.canvas import word_changes
-from core.charts.spec import FAINT, PALETTE, Axis, Figure, Shade, Style, faded, series_styles, signed
+from core.charts.spec import FAINT, PALETTE, Axis, Figure, Shade, Style, faded, series_styles, signed, untitled
 from core.probes import base
 
 PERCENT = "% change"
@@ -62,10 +62,7 @@ def shift_bars(rows: pd.DataFrame, *, low: float, high: float, colour: str) -> F
             "control": rows.get("control", False),
         }
     )
-    return Figure(
-        "",
-        "",
-        "",
+    return untitled(
         frame,
         "",
         kind="bars",

@@ -6,7 +6,7 @@ import math
 import numpy as np
 import pandas as pd
 
-from core.charts.spec import PALETTE, Axis, Figure, Reference, Style, colours, counted
+from core.charts.spec import PALETTE, Axis, Figure, Reference, Style, colours, counted, untitled
 
 BY_CHANCE = "No edit (chance alone)"
 """Bar of swaps that no edit makes: how often a sample of pictures alone changes the order."""
@@ -36,10 +36,7 @@ def system_means(standings: pd.DataFrame) -> Figure:
             "opens": _of_system(standings),
         }
     )
-    return Figure(
-        "",
-        "",
-        "",
+    return untitled(
         frame,
         f"mean score of {evaluator}",
         order=tuple(frame["label"]),
@@ -79,9 +76,7 @@ def system_ranks(standings: pd.DataFrame, *, order: tuple[str, ...]) -> Figure:
             "opens": _of_system(standings),
         }
     )
-    return Figure(
-        "", "", "", frame, "rank, 1 is the highest mean", span=(0.5, len(order) + 0.5), order=order, click=_CLICK
-    )
+    return untitled(frame, "rank, 1 is the highest mean", span=(0.5, len(order) + 0.5), order=order, click=_CLICK)
 
 
 MOST_PAIRS = 4
@@ -124,10 +119,7 @@ def swap_bars(swaps: pd.DataFrame) -> Figure:
             "text": [f"{100 * each:.1f}" if each == each else "" for each in rows["probability"]],
         }
     )
-    return Figure(
-        "",
-        "",
-        "",
+    return untitled(
         frame,
         "swaps, % of samples of pictures",
         kind="bars",

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from core.charts.spec import PALETTE, SYMBOLS, Figure, Style
+from core.charts.spec import PALETTE, SYMBOLS, Figure, Style, untitled
 from core.errors import InvalidInput
 from core.evaluators.base import DualEncoder, Evaluator
 from core.evaluators.video.video_evaluator import VideoEvaluator, VideoScore, video_scorer
@@ -136,10 +136,7 @@ def edit_dots(table: pd.DataFrame) -> Figure:
             ],
         }
     )
-    return Figure(
-        "",
-        "",
-        "",
+    return untitled(
         frame.reset_index(drop=True),
         "score",
         free=True,

@@ -7,15 +7,7 @@ import typer
 
 from core.audit.request import OFFLINE
 from core.commands import _options, _outputs
-from core.commands._shared import (
-    Code,
-    command_line,
-    complain,
-    exit_codes,
-    key_values,
-    note,
-    table,
-)
+from core.commands._shared import Code, command_line, complain, exit_codes, key_values, note, table
 from core.errors import InvalidInput, ScoringStopped
 
 if TYPE_CHECKING:

@@ -19,8 +19,7 @@ app = typer.Typer(
 
 @app.callback()
 def list_all(
-    ctx: typer.Context,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON for a script.")] = False,
+    ctx: typer.Context, as_json: Annotated[bool, typer.Option("--json", help="Print JSON for a script.")] = False
 ) -> None:
     """List the corpora that can be read."""
     if ctx.invoked_subcommand is not None:

@@ -26,8 +26,7 @@ app = typer.Typer(
 
 @app.callback()
 def list_all(
-    ctx: typer.Context,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON for a script.")] = False,
+    ctx: typer.Context, as_json: Annotated[bool, typer.Option("--json", help="Print JSON for a script.")] = False
 ) -> None:
     """List the evaluators, whether they can run here, and the command that gets what is missing."""
     if ctx.invoked_subcommand is not None:
@@ -95,8 +94,7 @@ def get(
         Path | None, typer.Option(help="A file or folder that is here already: check it and remember where it is.")
     ] = None,
     label: Annotated[
-        str | None,
-        typer.Option("--as", help="With --weights: list it beside the published one, as NAME@LABEL."),
+        str | None, typer.Option("--as", help="With --weights: list it beside the published one, as NAME@LABEL.")
     ] = None,
     optional: Annotated[
         bool, typer.Option(help="Also fetch what it can do without, such as the detector of UMIC's regions.")

@@ -9,8 +9,7 @@ from core.commands import _options, _outputs
 from core.commands._shared import Code, exit_codes, key_values, note
 
 app = typer.Typer(
-    help="Regions for UMIC: find them in pictures, or among another detector's files.",
-    no_args_is_help=True,
+    help="Regions for UMIC: find them in pictures, or among another detector's files.", no_args_is_help=True
 )
 
 

@@ -23,11 +23,7 @@ FEATURE = Feature(
             "pages.views.overview.overview_view:draw",
             entry="start",
             place=10,
-            parts=(
-                Part("findings", ("S1",)),
-                Part("card", ("S1", "T13")),
-                Part("plane", ("C-plane",)),
-            ),
+            parts=(Part("findings", ("S1",)), Part("card", ("S1", "T13")), Part("plane", ("C-plane",))),
         ),
         View("runs", "Runs", "pages.views.runs_view:draw", entry="runs", place=10, parts=(Part("list", ("about",)),)),
         View(
@@ -114,15 +110,7 @@ FEATURE = Feature(
             "Regions for UMIC: find them in pictures, or take another detector's.",
             place=200,
         ),
-        Command(
-            "jobs",
-            "core.commands.jobs:app",
-            "Run the jobs that the pages put in line.",
-            place=230,
-        ),
+        Command("jobs", "core.commands.jobs:app", "Run the jobs that the pages put in line.", place=230),
     ),
-    jobs=(
-        JobKind("", "core.jobs.request:AuditJob"),
-        JobKind("get", "core.jobs.command_jobs:GetRequest"),
-    ),
+    jobs=(JobKind("", "core.jobs.request:AuditJob"), JobKind("get", "core.jobs.command_jobs:GetRequest")),
 )

@@ -8,12 +8,7 @@ import pandas as pd
 
 from core.charts.spec import NEUTRAL, Axis, Figure, Reference, Shade, Style, TextEnd, counted, untitled
 
-_SPLITS = {
-    "dev": "dev",
-    "test": "held out",
-    "measured": "held out, measured",
-    "measured dev": "dev, measured",
-}
+_SPLITS = {"dev": "dev", "test": "held out", "measured": "held out, measured", "measured dev": "dev, measured"}
 _LINES: Mapping[str, Mapping[str, Any]] = {
     "dev": {"dash": "dash", "width": 1.2},
     "test": {"width": 2.4},

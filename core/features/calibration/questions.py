@@ -461,11 +461,7 @@ SAW_IT = "chosen on the held-out split: an upper bound"
 
 
 def ablation(
-    view: View,
-    *,
-    evaluator: str,
-    against: Sequence[str] | None = None,
-    ratings: pd.DataFrame | None = None,
+    view: View, *, evaluator: str, against: Sequence[str] | None = None, ratings: pd.DataFrame | None = None
 ) -> pd.DataFrame:
     """Every reading with every kind of weights at every ε, on the held-out split.
 
@@ -504,8 +500,4 @@ def _outcome(test: Orbits, terms: Terms, sweeps: Sweeps, strength: float, before
     swept = sweeps.sweep(terms, lambdas=(0.0, strength))
     losses = [values[1] - values[0] for values in swept.spearman.values() if not np.isnan(values[0])]
     told = overall(test, sweeps.corrections(terms), strength, before=before)
-    return {
-        **told,
-        "loss": float(min(losses)) if losses else np.nan,
-        "raised": ", ".join(raised(swept, strength)),
-    }
+    return {**told, "loss": float(min(losses)) if losses else np.nan, "raised": ", ".join(raised(swept, strength))}

@@ -182,13 +182,7 @@ def _quantile(clean: np.ndarray, family: Family, name: str, terms: Terms) -> Par
     return _only_variants(clean, family, np.array(mapped) - family.scores)
 
 
-_FAMILY_CORRECTIONS = {
-    "orbit": _orbit,
-    "absolute": _absolute,
-    "shift": _shift,
-    "ridge": _ridge,
-    "quantile": _quantile,
-}
+_FAMILY_CORRECTIONS = {"orbit": _orbit, "absolute": _absolute, "shift": _shift, "ridge": _ridge, "quantile": _quantile}
 
 
 def _only_variants(clean: np.ndarray, family: Family, variants: np.ndarray) -> Part:

@@ -101,11 +101,7 @@ def _choices(asked: Iterable[str], side: str) -> dict[str, tuple[str, ...]]:
 
 
 def _of_runs(
-    references: tuple[str, str],
-    chosen: tuple[dict[str, tuple[str, ...]], ...],
-    by: str,
-    measure: str,
-    margin: float,
+    references: tuple[str, str], chosen: tuple[dict[str, tuple[str, ...]], ...], by: str, measure: str, margin: float
 ) -> SidesCompared:
     paths = [opened_run.place(each) for each in references]
     stores = {path: Store.open([path]) for path in paths}

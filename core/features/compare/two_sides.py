@@ -173,11 +173,7 @@ def _held(table: pd.DataFrame, of: str, claim: str, said: Mapping[str, str], not
     held = [agreed(*row) for row in zip(table[claim], corrected, alone, strict=True)]
     words = [said.get(each.drift, each.drift) for each in held]
     conflicts = [not_shown if each.conflict == NOT_SHOWN else each.conflict for each in held]
-    told: dict[str, Any] = {
-        f"{of}p_holm": corrected,
-        f"{of}m_tests": sizes,
-        f"{of}conflict": conflicts,
-    }
+    told: dict[str, Any] = {f"{of}p_holm": corrected, f"{of}m_tests": sizes, f"{of}conflict": conflicts}
     return table.assign(**told, **{claim: words})
 
 

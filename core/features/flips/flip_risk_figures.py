@@ -139,19 +139,7 @@ def family_styles(cells: pd.DataFrame) -> dict[str, tuple[str, str]]:
     return styles | {str(family): (NEUTRAL, "dot") for family in cells.loc[cells["axis"] == NULL, "family"].unique()}
 
 
-_TOLD = {
-    "family",
-    "evaluator",
-    "risk",
-    "low",
-    "high",
-    "null_risk",
-    "gap",
-    "d",
-    "n_items",
-    "n_shifts",
-    "note",
-}
+_TOLD = {"family", "evaluator", "risk", "low", "high", "null_risk", "gap", "d", "n_items", "n_shifts", "note"}
 """Columns of a cell that its hover says."""
 
 

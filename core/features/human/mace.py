@@ -265,10 +265,4 @@ def _expected(data: _Data, knows: np.ndarray, guesses: np.ndarray, habits: np.nd
     spam = guess * (truth[:, data.unit] / likely).sum(axis=-1)
     whose = np.eye(people)[data.who]
     habit = np.eye(people * data.levels)[data.who * data.levels + data.said]
-    return _Expected(
-        whole.sum(axis=1),
-        truth,
-        (1 - spam) @ whose,
-        spam @ whose,
-        (spam @ habit).reshape(habits.shape),
-    )
+    return _Expected(whole.sum(axis=1), truth, (1 - spam) @ whose, spam @ whose, (spam @ habit).reshape(habits.shape))

@@ -421,13 +421,7 @@ def _answers(rows: pd.DataFrame, found: pd.DataFrame, question: str, why: str) -
     same = int((likeliest.loc[commonest.index].to_numpy() == commonest.to_numpy()).sum())
     n = len(likeliest)
     counts = (same, len(commonest) - same) if not why else (np.nan, np.nan)
-    return {
-        "question": question,
-        "n": n,
-        "same": counts[0],
-        "other": counts[1],
-        "tied": n - len(commonest),
-    }
+    return {"question": question, "n": n, "same": counts[0], "other": counts[1], "tied": n - len(commonest)}
 
 
 def accepted_by_people(studies: Sequence[Study], runs: Collection[str]) -> dict[str, str]:

@@ -11,8 +11,7 @@ FEATURE = Feature(
             before="core.analysis.questions.behind_the_scores:of_precision",
         ),
         QuestionMaker(
-            "core.features.judges.jurors:questions",
-            before="core.analysis.questions.behind_the_scores:of_precision",
+            "core.features.judges.jurors:questions", before="core.analysis.questions.behind_the_scores:of_precision"
         ),
     ),
 )

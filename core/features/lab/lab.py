@@ -351,11 +351,7 @@ def _pairs(
 
 
 def _row(
-    bench: Workbench,
-    pair: _Pair,
-    evaluator: Evaluator,
-    name: str,
-    scores: Mapping[tuple[str, str], _Score],
+    bench: Workbench, pair: _Pair, evaluator: Evaluator, name: str, scores: Mapping[tuple[str, str], _Score]
 ) -> LabRow:
     draft = pair.draft
     score = scores[draft.image_key, draft.caption]

@@ -156,17 +156,7 @@ def agreement(
         tables = [each.scores[place] for each, place in zip(grids, places, strict=True)]
         found = order_agreement(*tables, groups=sources, level=level)
         tau, rho = found.tau, found.spearman
-        records.append(
-            (
-                one,
-                other,
-                *tau.numbers(),
-                *rho.numbers(),
-                found.systems,
-                tau.n,
-                tau.note,
-            )
-        )
+        records.append((one, other, *tau.numbers(), *rho.numbers(), found.systems, tau.n, tau.note))
     return pd.DataFrame(records, columns=list(AGREEMENT))
 
 

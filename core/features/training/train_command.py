@@ -179,13 +179,7 @@ def pr_mcs(
             check_folder(out / name)
     with _watched(target / TRAINING, "pictures", "images") as bars:
         trained = train_pr_mcs(
-            found,
-            recipe,
-            out=target,
-            weights=weights,
-            languages=listed(languages),
-            most=captions,
-            **bars,
+            found, recipe, out=target, weights=weights, languages=listed(languages), most=captions, **bars
         )
     _tell(trained)
     _export(target / TRAINING)
@@ -199,8 +193,7 @@ def mcs(
         Path, typer.Option(help="Folder of the encoder that learns: the hub's format or sentence-transformers'.")
     ],
     out: Annotated[
-        Path,
-        typer.Option(help="Gets the encoder and mcs-training/; mcs@OUT scores.", callback=_outputs.folder_above),
+        Path, typer.Option(help="Gets the encoder and mcs-training/; mcs@OUT scores.", callback=_outputs.folder_above)
     ],
     corpus: Annotated[
         str | None, typer.Option(help="demo, multi30k, folder, …: captions that translate each other, in order.")
@@ -230,15 +223,7 @@ def mcs(
         check_folder(out / name)
     found, left_out, described = _sentences(corpus, root, option, sentences, listed(languages))
     with _watched(out / TRAINING, "teacher", "sentences") as bars:
-        trained = train_mcs(
-            found,
-            schedule,
-            student=student,
-            out=out,
-            described=described,
-            teacher=teacher,
-            **bars,
-        )
+        trained = train_mcs(found, schedule, student=student, out=out, described=described, teacher=teacher, **bars)
     _tell_mcs(trained)
     _tell_left_out({**left_out, **trained.left_out})
     _export(out / TRAINING)
@@ -257,8 +242,7 @@ def pac(
         ),
     ],
     out: Annotated[
-        Path,
-        typer.Option(help="Gets the checkpoint NAME.pth and NAME-training/.", callback=_outputs.folder_above),
+        Path, typer.Option(help="Gets the checkpoint NAME.pth and NAME-training/.", callback=_outputs.folder_above)
     ],
     weights: Annotated[
         Path | None, typer.Option(help="CLIP checkpoint with OpenAI's names. Default: that of 'clipscore'.")

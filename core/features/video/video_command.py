@@ -8,10 +8,7 @@ import typer
 from core.commands import _outputs
 from core.commands._shared import exit_codes, note, print_json, table
 
-app = typer.Typer(
-    help="Videos: count document frequencies, look at a folder.",
-    no_args_is_help=True,
-)
+app = typer.Typer(help="Videos: count document frequencies, look at a folder.", no_args_is_help=True)
 
 
 @app.command(epilog=exit_codes(ok="written"))

@@ -47,7 +47,7 @@ from core.features.human.study_outcomes import (
 )
 from core.features.human.vote_rates import vote_rates
 from core.features.human.votes import vote_table
-from core.report.document import Missing, Table
+from core.report.document import Made, Missing, Table
 
 Encode = Callable[[str, Sequence[str]], np.ndarray]
 """Evaluator and texts -> unit vectors, float [n, d]; see :func:`core.features.geometry.geometry.embed`."""
@@ -154,22 +154,10 @@ _PAPERS = {"S-human-kappa": "E, Figure 4", "S-human-comparisons": "E, 5.2", "S-h
 
 
 @dataclass(slots=True)
-class Beyond:
-    """Tables beside those of the questions, and what could not be given.
+class Beyond(Made):
+    """Tables beside those of the questions; whether people judged a pair of these runs, and the studies whose votes
+    could be taken in."""
 
-    Args:
-        tables: to be shown.
-        details: as data only.
-        figures: of these tables.
-        missing: with their reasons.
-        studied: whether people judged a pair of these runs.
-        studies: those whose votes could be taken in.
-    """
-
-    tables: list[Table] = field(default_factory=list)
-    details: list[Table] = field(default_factory=list)
-    figures: list[Figure] = field(default_factory=list)
-    missing: list[Missing] = field(default_factory=list)
     studied: bool = False
     studies: list[Study] = field(default_factory=list)
 

@@ -30,7 +30,7 @@ from core.features.human.study_outcomes import accepted_by_people
 from core.features.suites.suite_result import SuiteResult
 from core.features.systems.system_file import Kept
 from core.report.beyond import Encode, beyond
-from core.report.document import NOTHING, Missing, Report, Table, column_texts, fingerprints, signature_of
+from core.report.document import NOTHING, Made, Missing, Report, Table, column_texts, fingerprints, signature_of
 from core.report.headline_numbers import SHORT, headline, item_counts, row_keys
 from core.report.kept_results import board_tables, measured_tables, suite_tables
 from core.report.opening_words import NEEDED, opening
@@ -206,22 +206,21 @@ def build(
         InvalidInput: if the store holds no score of the scope.
     """
     table = read_table(store, scope if isinstance(scope, Narrowed) else narrow(store, scope))
-    made = _Made(whole=whole, figures=figures)
+    made = _Answered(whole=whole, drawn=figures)
     answers = made.answer(table)
     more = beyond(table, studies=studies, encode=encode if whole else None)
     made.tables = _peopled(made.tables, table, more.studies)
-    made.take(more.tables, more.details, more.figures, more.missing)
+    made.take(more)
     runs = [run for run in store.runs() if run.id in table.scope.run_ids]
     if whole:
-        scored, unscored = measured_tables(table, runs)
-        made.take(scored, missing=unscored)
+        made.take(measured_tables(table, runs))
     judged = suite_tables(suites, table.evaluators)
     ranked = board_tables(boards or Kept(), table.evaluators, fingerprints(runs))
     card = edited_caption(store, table)
     shown = [card] if isinstance(card, Table) else []
     lacked = [*judged.missing, *ranked.missing, *(() if isinstance(card, Table) or not axes(table) else (card,))]
     given = {each.id for each in (*judged.tables, *ranked.tables, *shown)} | {each.id for each in ranked.figures}
-    made.take([*shown, *judged.tables, *ranked.tables], ranked.details, ranked.figures)
+    made.take(Made([*shown, *judged.tables, *ranked.tables], ranked.details, ranked.figures))
     accepted = accepted_by_people(more.studies, table.scope.run_ids)
     words = may_be_true(table, accepted)
     missing = tuple(sorted(_still_missing(made.missing, given, lacked), key=_order))
@@ -231,7 +230,7 @@ def build(
         signature=signature_of(table, runs),
         about=_about(table, runs),
         tables=tables,
-        figures=tuple(sorted(made.drawn, key=_order)),
+        figures=tuple(sorted(made.figures if figures else (), key=_order)),
         missing=missing,
         details=tuple(sorted(made.details, key=_order)),
         opening=opening(table, answers, studied=more.studied, words=words, accepted=known_words(table, accepted)),
@@ -244,29 +243,12 @@ def build(
 
 
 @dataclass(slots=True)
-class _Made:
+class _Answered(Made):
     """What a report is put together of, as it grows; see :func:`build`."""
 
-    whole: bool
-    figures: bool
-    tables: list[Table] = field(default_factory=list)
-    details: list[Table] = field(default_factory=list)
-    drawn: list[Figure] = field(default_factory=list)
-    missing: list[Missing] = field(default_factory=list)
+    whole: bool = True
+    drawn: bool = True
     unmade: dict[str, str] = field(default_factory=dict)
-
-    def take(
-        self,
-        tables: Sequence[Table] = (),
-        details: Sequence[Table] = (),
-        drawn: Sequence[Figure] = (),
-        missing: Sequence[Missing] = (),
-    ) -> None:
-        """Take in what was made elsewhere."""
-        self.tables += tables
-        self.details += details
-        self.drawn += drawn if self.figures else ()
-        self.missing += missing
 
     def answer(self, table: ScoreTable) -> dict[str, pd.DataFrame]:
         """Ask every question that is wanted; answers by its id."""
@@ -281,14 +263,14 @@ class _Made:
                 answers[question.id] = frame
             if frame is None or frame.empty:
                 why = _missing(question, question.needs(table) or _no_row(table))
-                self.missing += [each for each in why if self.figures or each.id == question.id]
+                self.missing += [each for each in why if self.drawn or each.id == question.id]
                 continue
             if question.columns:
                 one = Table(question.id, question.title, question.note, frame, question.columns, question.paper)
                 (self.details if question.part_of else self.tables).append(one)
             if question.id in EVERY_FAMILY:
                 self.tables += _other_families(question, table)
-            if self.figures:
+            if self.drawn:
                 self._draw(question, frame, table)
         return answers
 
@@ -296,7 +278,7 @@ class _Made:
         for drawing in question.figures:
             each = drawing.figure(frame)
             if len(each.frame):
-                self.drawn.append(each)
+                self.figures.append(each)
             else:
                 self.missing.append(Missing(each.id, each.paper, drawing.needs(table) or _no_row(table)))
 

@@ -69,6 +69,24 @@ class Missing:
     reason: str
 
 
+@dataclass(slots=True)
+class Made:
+    """What of a report is made in one place: tables to be shown, details as data only, figures of these, and what is
+    missing, with its reasons."""
+
+    tables: list[Table] = field(default_factory=list)
+    details: list[Table] = field(default_factory=list)
+    figures: list[Figure] = field(default_factory=list)
+    missing: list[Missing] = field(default_factory=list)
+
+    def take(self, other: "Made") -> None:
+        """Take in what was made elsewhere."""
+        self.tables += other.tables
+        self.details += other.details
+        self.figures += other.figures
+        self.missing += other.missing
+
+
 @dataclass(frozen=True, slots=True)
 class Opening:
     """The first page, in words.

@@ -1,7 +1,6 @@
 """What a report has of what is kept beside the scores: leaderboards, measured calibrations, suites."""
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 
 import pandas as pd
 
@@ -10,7 +9,6 @@ from core.analysis.questions.papers import ELSEWHERE
 from core.analysis.questions.question import Column, bounded
 from core.analysis.slices import Slice
 from core.analysis.table import ScoreTable
-from core.charts.spec import Figure
 from core.errors import InvalidInput, InvariscopeError
 from core.evaluators.references import BY_WORDS
 from core.features.calibration.effect import before_after
@@ -28,7 +26,7 @@ from core.features.systems.system_captions import health, scales, told_as
 from core.features.systems.system_figures import scale_shares
 from core.features.systems.system_file import Kept, Leaderboard
 from core.features.systems.system_tables import COLUMNS, worded
-from core.report.document import Missing, Table
+from core.report.document import Made, Missing, Table
 from core.store.run_files import Run
 
 SYSTEMS, HEALTH, SCALES = "C13", "C14", "C15"
@@ -89,24 +87,7 @@ _SCALES_NOTE = (
 _SHARES_NOTE = "Bins of 0.05 at every scale; the dotted line stands at 1. The numbers are in C15-scales."
 
 
-@dataclass(slots=True)
-class Boards:
-    """Tables and figures of leaderboards, and what could not be given.
-
-    Args:
-        tables: to be shown.
-        details: as data only.
-        figures: of these tables.
-        missing: with their reasons; empty where nothing is kept.
-    """
-
-    tables: list[Table] = field(default_factory=list)
-    details: list[Table] = field(default_factory=list)
-    figures: list[Figure] = field(default_factory=list)
-    missing: list[Missing] = field(default_factory=list)
-
-
-def board_tables(found: Kept, evaluators: Collection[str], prints: Mapping[str, Collection[str]]) -> Boards:
+def board_tables(found: Kept, evaluators: Collection[str], prints: Mapping[str, Collection[str]]) -> Made:
     """Every table that kept leaderboards of these evaluators allow, with the numbers of the page Leaderboard.
 
     ROUGE-L and CIDEr-D stand beside them where one of them ranks the same systems. All systems of a leaderboard are
@@ -116,7 +97,7 @@ def board_tables(found: Kept, evaluators: Collection[str], prints: Mapping[str, 
         found: what is kept.
         prints: fingerprints of each in its runs; a leaderboard that was scored with another is told in the note.
     """
-    made, frames = Boards(), dict[str, list[pd.DataFrame]]()
+    made, frames = Made(), dict[str, list[pd.DataFrame]]()
     left_out = [f"{name}: the file cannot be read" for name in found.unread]
     remarks = []
     for each in found.boards:
@@ -170,7 +151,7 @@ def _of(each: Leaderboard, names: Sequence[str], prints: Mapping[str, Collection
     return " ".join([told, *(f"{said[0].upper()}{said[1:]}." for said in each.remarks[:SHOWN] if said)])
 
 
-def _tell(made: Boards, frames: Mapping[str, pd.DataFrame], remarks: str) -> None:
+def _tell(made: Made, frames: Mapping[str, pd.DataFrame], remarks: str) -> None:
     paper = {id_: ELSEWHERE[id_][0] for id_ in (SYSTEMS, HEALTH, SCALES)}
     told = {
         SYSTEMS: ("Captioners: who stands above whom", _SYSTEMS_NOTE, _SYSTEMS, paper[SYSTEMS]),
@@ -241,7 +222,7 @@ _COLUMNS = (
 )
 
 
-def measured_tables(table: ScoreTable, runs: Sequence[Run]) -> tuple[list[Table], list[Missing]]:
+def measured_tables(table: ScoreTable, runs: Sequence[Run]) -> Made:
     """The table of every stored measurement of the reference corpus' run, or why there is none.
 
     Args:
@@ -265,9 +246,9 @@ def measured_tables(table: ScoreTable, runs: Sequence[Run]) -> tuple[list[Table]
             continue
         known.add(of)
     if frames:
-        return [Table(MEASURED_TABLE, _TITLE, _NOTE, pd.concat(frames, ignore_index=True), _COLUMNS)], []
+        return Made([Table(MEASURED_TABLE, _TITLE, _NOTE, pd.concat(frames, ignore_index=True), _COLUMNS)])
     nothing = "no calibration of these runs was measured; Calibrate and calibrate --measure do it"
-    return [], [Missing(MEASURED_TABLE, "", " ".join(told) or nothing)]
+    return Made(missing=[Missing(MEASURED_TABLE, "", " ".join(told) or nothing)])
 
 
 def _rows_of(table: ScoreTable, run: Run, file: Measurement) -> Iterator[pd.DataFrame]:
@@ -332,15 +313,7 @@ NO_LANGUAGES = (
 NONE = "no evaluator of these runs was held to a suite; python -m core suite FILE IMAGES --evaluator NAME does"
 
 
-@dataclass(frozen=True, slots=True)
-class Suites:
-    """Tables of suites, and what could not be given."""
-
-    tables: tuple[Table, ...]
-    missing: tuple[Missing, ...]
-
-
-def suite_tables(results: Sequence[SuiteResult], evaluators: Collection[str]) -> Suites:
+def suite_tables(results: Sequence[SuiteResult], evaluators: Collection[str]) -> Made:
     """Every table that stored results of these evaluators allow.
 
     BLEU-4, METEOR, ROUGE-L and CIDEr-D stand beside them where one of them was held to the same suite; a calibration
@@ -358,7 +331,7 @@ def suite_tables(results: Sequence[SuiteResult], evaluators: Collection[str]) ->
     made = [*_reached(own), *_further(own)]
     found = {each.id for each in made}
     lacking = {each: NO_LANGUAGES if each == _LANGUAGES[0] else NONE for each in OTHERS if each not in found}
-    return Suites(tuple(made), tuple(Missing(each, _PAPERS.get(each, ""), why) for each, why in lacking.items()))
+    return Made(made, missing=[Missing(each, _PAPERS.get(each, ""), why) for each, why in lacking.items()])
 
 
 def _reached(own: Sequence[SuiteResult]) -> list[Table]:

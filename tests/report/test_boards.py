@@ -22,9 +22,9 @@ from core.features.systems.system_file import (
 )
 from core.features.systems.system_tables import tables
 from core.report.build import build
-from core.report.document import Report, cells, fingerprints
+from core.report.document import Made, Report, cells, fingerprints
 from core.report.html import html
-from core.report.kept_results import Boards, board_tables
+from core.report.kept_results import board_tables
 from core.report.report_files import latex, markdown
 from core.store.store import Store
 from tests.analysis.broken_runs import rows_of, write_broken
@@ -174,7 +174,7 @@ def test_every_format_writes_them_and_takes_no_html_from_a_file(opened: Callable
 
 
 def test_without_a_leaderboard_a_report_says_so_as_it_always_did(tmp_path: Path, opened: Callable[..., Store]) -> None:
-    assert board_tables(kept(), ("e",), {}) == Boards()
+    assert board_tables(kept(), ("e",), {}) == Made()
     assert (
         reasons(build(opened(), boards=kept()))["Leaderboards of captioners"] == parts()["systems", "standings"].reason
     )

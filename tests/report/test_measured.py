@@ -36,7 +36,8 @@ def table(store: Store) -> ScoreTable:
 
 
 def test_every_family_stands_as_measured_beside_the_formula(table: ScoreTable, ships: Run) -> None:
-    (made,), missing = measured_tables(table, [ships])
+    found = measured_tables(table, [ships])
+    (made,), missing = found.tables, found.missing
     assert (made.id, missing) == (MEASURED_TABLE, [])
     rows = made.frame
     assert set(rows["evaluator"]) == {"conse-lite0"}
@@ -63,7 +64,8 @@ def test_every_family_stands_as_measured_beside_the_formula(table: ScoreTable, s
 def test_a_run_without_a_measurement_or_with_a_stale_one_says_so(table: ScoreTable, ships: Run) -> None:
     told = json.loads(json.dumps(dict(ships.manifest)))
     anew = replace(ships, manifest=told | {"created": "2030-01-01T00:00:00Z"})
-    tables, (missing,) = measured_tables(table, [anew])
+    found = measured_tables(table, [anew])
+    tables, (missing,) = found.tables, found.missing
     assert tables == []
     assert missing.id == MEASURED_TABLE
     assert "was made anew since" in missing.reason
@@ -74,7 +76,8 @@ def test_without_a_measurement_the_report_names_how_to_make_one(
 ) -> None:
     monkeypatch.setattr(settings, "results_dir", lambda: tmp_path)
     monkeypatch.setattr(settings, "calibrations_dir", lambda: tmp_path)
-    tables, (missing,) = measured_tables(table, [read_run(SHIPPED)])
+    found = measured_tables(table, [read_run(SHIPPED)])
+    tables, (missing,) = found.tables, found.missing
     assert tables == []
     assert "calibrate --measure" in missing.reason
 

@@ -64,6 +64,7 @@ def _one_family(table: ScoreTable) -> Question:
         return rows.rename(columns={"label": "family"})
 
     title = "One family in every corpus: how much it changes the score"
+    read = "Median % change with its 95 % BCa interval; the line is no change."
     question = Question(
         "S20",
         title,
@@ -73,15 +74,7 @@ def _one_family(table: ScoreTable) -> Question:
         (FAMILY, CORPUS, EVALUATOR, COUNT, PERCENT, *TESTS),
         compute,
         lambda table: several_corpora(table) or ("" if known else "no run has the shift of an invariant family"),
-        (
-            Drawing(
-                "F-corpora",
-                title,
-                "Median % change with its 95 % BCa interval; the line is no change.",
-                Dots("corpus"),
-                opens={"families": "family"},
-            ),
-        ),
+        (Drawing("F-corpora", title, read, Dots("corpus"), opens={"families": "family"}),),
         tests=tests,
         asks=(*SHIFTS, "family"),
         families=tuple(known),

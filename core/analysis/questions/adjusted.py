@@ -303,18 +303,14 @@ def _balanced() -> Question:
         f"{LEAST_SOURCES} sources is in neither mean; how many are left out stands beside. Where the "
         "difference is not 0, what a corpus happens to hold is part of its mean."
     )
-    columns = (
-        *HEAD,
-        Column("over", "Balanced over", kind="text"),
-        COUNT,
-        Column("strata", "Strata", digits=0),
-        Column("left_out", "Left out", digits=0, help="Strata of too few sources"),
-        Column("items_left_out", "Items left out", digits=0),
-        bounded("plain", "Mean [95 % CI]", digits=4),
-        bounded("balanced", "Balanced mean [95 % CI]", digits=4),
-        Column("value", "Balanced − mean [95 % CI]", digits=4, signed=True, low="low", high="high"),
-        _REMARK,
-    )
+    over = Column("over", "Balanced over", kind="text")
+    strata = Column("strata", "Strata", digits=0)
+    left_out = Column("left_out", "Left out", digits=0, help="Strata of too few sources")
+    items_left_out = Column("items_left_out", "Items left out", digits=0)
+    plain = bounded("plain", "Mean [95 % CI]", digits=4)
+    balanced = bounded("balanced", "Balanced mean [95 % CI]", digits=4)
+    value = Column("value", "Balanced − mean [95 % CI]", digits=4, signed=True, low="low", high="high")
+    columns = (*HEAD, over, COUNT, strata, left_out, items_left_out, plain, balanced, value, _REMARK)
     return Question(
         "S3-balanced",
         title,

@@ -269,19 +269,15 @@ _FILLED_NOTE = (
 
 def of_filling(table: ScoreTable) -> tuple[Question, ...]:
     """The share of the filling, where both plates were audited."""
-    columns = (
-        *HEAD,
-        COUNT,
-        Column("filled", "Filled, median % change", signed=True),
-        Column("true", "True plate, median % change", signed=True),
-        Column("value", "Filled − true, points [95 % CI]", signed=True, low="low", high="high"),
-        Column("filled_size", "Filled, median |% change|"),
-        Column("true_size", "True plate, median |% change|"),
-        bounded("share", "Share of the filling, % [adjusted CI]", digits=1, signed=True),
-        Column("said", "In words", kind="text"),
-        power("The share that these items find"),
-        NOTE,
-    )
+    filled = Column("filled", "Filled, median % change", signed=True)
+    true = Column("true", "True plate, median % change", signed=True)
+    value = Column("value", "Filled − true, points [95 % CI]", signed=True, low="low", high="high")
+    filled_size = Column("filled_size", "Filled, median |% change|")
+    true_size = Column("true_size", "True plate, median |% change|")
+    share = bounded("share", "Share of the filling, % [adjusted CI]", digits=1, signed=True)
+    said = Column("said", "In words", kind="text")
+    unclear = power("The share that these items find")
+    columns = (*HEAD, COUNT, filled, true, value, filled_size, true_size, share, said, unclear, NOTE)
     make = Dots(
         "evaluator",
         series="corpus",

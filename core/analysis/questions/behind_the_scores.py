@@ -210,18 +210,10 @@ def of_precision(table: ScoreTable) -> tuple[Question, ...]:
     """The family, where an evaluator was audited in both precisions; without that nobody asks."""
     if not any(twins(table)):
         return ()
-    columns = (
-        EVALUATOR,
-        Column("single", "In single precision", kind="text"),
-        Column("precision", "Precision", kind="text"),
-        CORPUS,
-        COUNT,
-        PERCENT,
-        ABSOLUTE,
-        Column("largest", "Largest |% change|"),
-        *FURTHER,
-        *TESTS,
-    )
+    single = Column("single", "In single precision", kind="text")
+    precision = Column("precision", "Precision", kind="text")
+    largest = Column("largest", "Largest |% change|")
+    columns = (EVALUATOR, single, precision, CORPUS, COUNT, PERCENT, ABSOLUTE, largest, *FURTHER, *TESTS)
     values = (ABSOLUTE.name, ABSOLUTE.low, ABSOLUTE.high)
     make = Dots("evaluator", series="corpus", panel=(), values=values, axis="median |% change|")
     drawing = Drawing("F-precision", _HALF, "Median |% change| of the unedited items with its 95 % BCa interval.", make)

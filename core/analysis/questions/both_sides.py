@@ -83,16 +83,9 @@ def _means() -> Question:
 
 def _margins() -> Question:
     id_, paper = papers.MARGINS
-    columns = (
-        *HEAD,
-        WHAT,
-        OF,
-        COUNT,
-        PAIRS,
-        Column("correct", "Correct rankings: right − wrong", kind="text"),
-        Column("incorrect", "Incorrect rankings: wrong − right", kind="text"),
-        NOTE,
-    )
+    correct = Column("correct", "Correct rankings: right − wrong", kind="text")
+    incorrect = Column("incorrect", "Incorrect rankings: wrong − right", kind="text")
+    columns = (*HEAD, WHAT, OF, COUNT, PAIRS, correct, incorrect, NOTE)
     note = (
         f"{HOW}Mean distance of the two sides, on scores scaled as in table {papers.MEANS[0]}, over the comparisons "
         "that are ranked right, and over the failures; how many they are stands in the cell."
@@ -295,13 +288,9 @@ SEEN, MISSED, TIED, NOT_SCORED = "✓", "✗", "✗ tie", "–"
 def of_examples(table: ScoreTable) -> tuple[Question, ...]:
     """The table of examples, a column of marks for every evaluator."""
     id_, paper = papers.EXAMPLES
-    columns = (
-        CORPUS,
-        WHAT,
-        Column("probe", "Probe", kind="text"),
-        Column("item", "Item", kind="text"),
-        *(Column(name, name, kind="text") for name in table.evaluators),
-    )
+    probe = Column("probe", "Probe", kind="text")
+    item = Column("item", "Item", kind="text")
+    columns = (CORPUS, WHAT, probe, item, *(Column(name, name, kind="text") for name in table.evaluators))
     note = (
         f"One comparison of every family, drawn with seed {RUN_SEED} among those that most evaluators scored, whatever "
         f"these made of it. {SEEN}: the right side scores higher; {MISSED}: it does not; {NOT_SCORED}: a side has no "

@@ -40,17 +40,13 @@ _TITLE = "Blur control: does the object's place change the score more than lost 
 
 def questions(table: ScoreTable) -> tuple[Question, ...]:
     """The control, where both families were audited."""
-    columns = (
-        *HEAD,
-        COUNT,
-        Column("moved", "Repositioning, median |% change|"),
-        Column("blurred", "Blur, median |% change|"),
-        Column("value", "Difference [95 % CI]", signed=True, low="low", high="high"),
-        Column("p", "p", kind="p"),
-        SAID,
-        power("The difference that these items show"),
-        Column("conflict", "Where interval and test differ", kind="text"),
-    )
+    moved = Column("moved", "Repositioning, median |% change|")
+    blurred = Column("blurred", "Blur, median |% change|")
+    value = Column("value", "Difference [95 % CI]", signed=True, low="low", high="high")
+    p = Column("p", "p", kind="p")
+    unclear = power("The difference that these items show")
+    conflict = Column("conflict", "Where interval and test differ", kind="text")
+    columns = (*HEAD, COUNT, moved, blurred, value, p, SAID, unclear, conflict)
     make = Dots(
         "evaluator",
         series="corpus",

@@ -175,18 +175,10 @@ def _matrix() -> Question:
         "harmless edit was audited under the same caption. Edits both of whose captions are true are no failures, "
         f"whichever way the score goes: {_both_true()} are in their own tables."
     )
+    title = "How often each metric misses the error"
+    tests = "the families of its axis"
     return Question(
-        RATES,
-        "How often each metric misses the error",
-        SECTION,
-        MATRIX,
-        note,
-        columns,
-        matrix,
-        needs,
-        (drawing,),
-        tests="the families of its axis",
-        asks=("known",),
+        RATES, title, SECTION, MATRIX, note, columns, matrix, needs, (drawing,), tests=tests, asks=("known",)
     )
 
 
@@ -367,23 +359,10 @@ def _together() -> Question:
 
 def _of_axis(axis: str) -> Question:
     numbers = numbers_of(axis)
-    columns = (
-        *HEAD,
-        WHAT,
-        COUNT,
-        PAIRS,
-        FAILURE,
-        TIES,
-        bounded(
-            "detection", "Told from the right one, % [95 % CI]", digits=1, help="The wrong side scores strictly lower"
-        ),
-        DROP,
-        MEDIAN,
-        VERDICT,
-        *UNTOLD,
-        *CORRECTED,
-        NOTE,
+    detection = bounded(
+        "detection", "Told from the right one, % [95 % CI]", digits=1, help="The wrong side scores strictly lower"
     )
+    columns = (*HEAD, WHAT, COUNT, PAIRS, FAILURE, TIES, detection, DROP, MEDIAN, VERDICT, *UNTOLD, *CORRECTED, NOTE)
     title = f"{axis.capitalize()} edits: does the score drop?"
     read = (
         "Median over items of the change in percent, with its 95 % BCa interval; right of the "

@@ -41,14 +41,9 @@ def questions(table: ScoreTable) -> tuple[Question, ...]:
     columns = (*HEAD, WHAT, *OF_MEANS)
     title = "Lexical edits in every language: how far they lower the score"
     drop = Dots(values=("drop", "drop_low", "drop_high"), axis="drop of means, %")
+    read = "Drop of means with its 95 % interval; left of the line the broken captions score lower."
     drawings = (
-        Drawing(
-            figures[0],
-            "Lexical edits together, language by language",
-            "Drop of means with its 95 % interval; left of the line the broken captions score lower.",
-            partial(_together, drop),
-            paper,
-        ),
+        Drawing(figures[0], "Lexical edits together, language by language", read, partial(_together, drop), paper),
         Drawing(
             figures[1],
             "Lexical edits: the drop of each, mean over languages",

@@ -122,18 +122,9 @@ def _by_fact(id_: str, paper: str, named: tuple[str, ...] = ()) -> Question:
         f"family, comparisons and fact. The fact {FALSITY} says whether the wrong side is known to be wrong, or only "
         f"should be. Rows of fewer than {FEW} comparisons say so, and stand in grey on the page.{both}"
     )
+    tests = "the values of the fact"
     return Question(
-        id_,
-        title,
-        SECTION,
-        MADE,
-        note,
-        columns,
-        compute,
-        lacking,
-        paper=paper,
-        tests="the values of the fact",
-        asks=("known",),
+        id_, title, SECTION, MADE, note, columns, compute, lacking, paper=paper, tests=tests, asks=("known",)
     )
 
 

@@ -65,18 +65,11 @@ def _factor(table: ScoreTable, name: str) -> tuple[Question, ...]:
     title = f"Scores by {name}"
     make = Dots("level", "corpus", ("evaluator",), PLAIN, "median score", ordered, lines=name == "coverage", free=True)
     drawing = Drawing(f"F{number}", title, _OWN_SCALE, make, f"Figure {number}")
+    note = f"{_HOW} A row is a level of {level}."
+    columns = (*HEAD, Column("level", name.capitalize(), kind="text"), COUNT, _SCORE)
+    compute = partial(_scores, columns=(column,))
     scores = Question(
-        f"T{number}",
-        title,
-        "object",
-        name,
-        f"{_HOW} A row is a level of {level}.",
-        (*HEAD, Column("level", name.capitalize(), kind="text"), COUNT, _SCORE),
-        partial(_scores, columns=(column,)),
-        needs,
-        (drawing,),
-        f"Table {number}",
-        clean=True,
+        f"T{number}", title, "object", name, note, columns, compute, needs, (drawing,), f"Table {number}", clean=True
     )
     tests = factor_questions(
         f"S3-{name}",
@@ -147,6 +140,8 @@ def _shifts(table: ScoreTable, name: str) -> Question:
         rows = effects(view, [Group(family, probes, tests=family)], level=column, margin=options.margin)
         return rows.rename(columns={"label": "family", column: "level"})
 
+    read = "Median % change with its 95 % BCa interval; the line is no change."
+    make = Dots("level", order=partial(_ordered, column=column))
     question = Question(
         f"S15-{name}",
         title,
@@ -156,15 +151,7 @@ def _shifts(table: ScoreTable, name: str) -> Question:
         (*HEAD, FAMILY, Column("level", name.capitalize(), kind="text"), COUNT, PERCENT, *TESTS),
         compute,
         partial(_edited, column=column),
-        (
-            Drawing(
-                f"F-shifts-{name}",
-                title,
-                "Median % change with its 95 % BCa interval; the line is no change.",
-                Dots("level", order=partial(_ordered, column=column)),
-                opens={"families": "family", CHOSEN_BY[column]: "level"},
-            ),
-        ),
+        (Drawing(f"F-shifts-{name}", title, read, make, opens={"families": "family", CHOSEN_BY[column]: "level"}),),
         tests=tests,
         asks=(*SHIFTS, "family"),
         families=tuple(usual),
@@ -253,6 +240,14 @@ def curve_figure(
 
 def _map() -> Question:
     title = "Scores by category and coverage"
+    make = Map(
+        "level",
+        "other",
+        values=PLAIN,
+        axis="median score",
+        digits=3,
+        columns=lambda frame: in_order(list(frame["other"].unique()), "coverage_bin"),
+    )
     return Question(
         "S18",
         title,
@@ -262,21 +257,7 @@ def _map() -> Question:
         (*HEAD, Column("level", "Category", kind="text"), Column("other", "Coverage", kind="text"), COUNT, _SCORE),
         partial(_scores, columns=("category", "coverage_bin")),
         lambda table: _needs(table, "category") or _needs(table, "coverage_bin"),
-        (
-            Drawing(
-                "F-map",
-                title,
-                f"{_OWN_SCALE} The darker, the higher; n items in every cell.",
-                Map(
-                    "level",
-                    "other",
-                    values=PLAIN,
-                    axis="median score",
-                    digits=3,
-                    columns=lambda frame: in_order(list(frame["other"].unique()), "coverage_bin"),
-                ),
-            ),
-        ),
+        (Drawing("F-map", title, f"{_OWN_SCALE} The darker, the higher; n items in every cell.", make),),
         pick=("evaluator", "corpus"),
         part_of="T6",
         clean=True,
@@ -293,25 +274,9 @@ def _composition() -> Question:
         )
 
     note = "Share of each corpus' items that were scored; n counts items."
-    return Question(
-        "S21",
-        "Categories of the items",
-        "object",
-        "category",
-        note,
-        (),
-        compute,
-        figures=(
-            Drawing(
-                "F13",
-                "Categories of the items",
-                note,
-                Dots("category", "corpus", (), PLAIN, "share of items, %"),
-                "Figure 13",
-            ),
-        ),
-        clean=True,
-    )
+    title = "Categories of the items"
+    drawing = Drawing("F13", title, note, Dots("category", "corpus", (), PLAIN, "share of items, %"), "Figure 13")
+    return Question("S21", title, "object", "category", note, (), compute, figures=(drawing,), clean=True)
 
 
 EVERY_BIN = "all"
@@ -325,12 +290,9 @@ def of_counts(table: ScoreTable) -> tuple[Question, ...]:
 
 def _balance(table: ScoreTable) -> Question:
     bins = in_order(list(map(str, table.items["coverage_bin"].dropna().unique())), "coverage_bin")
-    columns = (
-        CORPUS,
-        Column("category", "Category", kind="text"),
-        *(Column(name, f"{name} %", digits=0) for name in bins),
-        Column(EVERY_BIN, "n", digits=0, help="Items"),
-    )
+    category = Column("category", "Category", kind="text")
+    unclear = Column(EVERY_BIN, "n", digits=0, help="Items")
+    columns = (CORPUS, category, *(Column(name, f"{name} %", digits=0) for name in bins), unclear)
     note = (
         "Items that were scored, by category and by the object's share of the image in percent. Where a category has "
         "few items in some bins, a difference between bins may be one between categories, and the other way round."

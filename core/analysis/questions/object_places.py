@@ -148,15 +148,10 @@ def _map() -> Question:
         columns=lambda frame: sorted(frame["distance"].unique()),
     )
     drawing = Drawing("F-places", title, read, make, opens={"probes": "label"})
-    columns = (
-        *HEAD,
-        Column("towards", "Towards", kind="text"),
-        Column("distance", "Distance", kind="text"),
-        COUNT,
-        PERCENT,
-        bounded("held", "Against its other places, points [95 % CI]", signed=True),
-        *TESTS,
-    )
+    towards = Column("towards", "Towards", kind="text")
+    distance = Column("distance", "Distance", kind="text")
+    held = bounded("held", "Against its other places, points [95 % CI]", signed=True)
+    columns = (*HEAD, towards, distance, COUNT, PERCENT, held, *TESTS)
     return Question(
         "S19-map",
         title,
@@ -182,15 +177,9 @@ def _lean() -> Question:
         "excludes "
         "0. Uncorrected: no test is made here."
     )
-    columns = (
-        *HEAD,
-        COUNT,
-        Column("value", "To the right, points [95 % CI]", signed=True, low="low", high="high"),
-        bounded("up", "Upwards, points [95 % CI]", signed=True),
-        SAID,
-        UNTOLD,
-        NOTE,
-    )
+    value = Column("value", "To the right, points [95 % CI]", signed=True, low="low", high="high")
+    up = bounded("up", "Upwards, points [95 % CI]", signed=True)
+    columns = (*HEAD, COUNT, value, up, SAID, UNTOLD, NOTE)
     title = "Which way scores lean as the object moves across the picture"
     return Question("S19-lean", title, "space", papers.DISTANCE, note, columns, _leans, _needs)
 
@@ -313,23 +302,15 @@ _LARGER = "size:large"
 
 def questions(table: ScoreTable) -> tuple[Question, ...]:
     """The response to size by how central both objects are, beside that of all pairs."""
-    columns = (
-        *HEAD,
-        FAMILY,
-        Column("label", "Pairs", kind="text"),
-        COUNT,
-        PERCENT,
-        STANDARDISED,
-        Column(
-            "apart",
-            "Smaller − larger, half diagonals",
-            digits=3,
-            signed=True,
-            help="Median over these pairs of how much farther from the centre the smaller object lies",
-        ),
-        *CORRECTED,
-        NOTE,
+    label = Column("label", "Pairs", kind="text")
+    apart = Column(
+        "apart",
+        "Smaller − larger, half diagonals",
+        digits=3,
+        signed=True,
+        help="Median over these pairs of how much farther from the centre the smaller object lies",
     )
+    columns = (*HEAD, FAMILY, label, COUNT, PERCENT, STANDARDISED, apart, *CORRECTED, NOTE)
     note = (
         "The larger of two objects is named instead of the smaller one; both captions are true. Distances are from the "
         "picture’s centre to the objects, 0 there and 1 in a corner. All pairs; those whose distances differ by at "

@@ -86,18 +86,10 @@ def _headline() -> Question:
     )
     read = "0.5: a broken meaning costs as much as a harmless edit does; 1: every broken meaning costs more."
     drawing = Drawing("C-selective", "Selectivity of each metric", read, _dots)
+    title = "Selectivity: does a broken meaning cost more than a harmless edit?"
+    rule = "Only of edits that are known to make the caption wrong."
     return Question(
-        HEADLINE,
-        "Selectivity: does a broken meaning cost more than a harmless edit?",
-        SECTION,
-        "selectivity",
-        _HOW.strip(),
-        columns,
-        _all,
-        _needs,
-        (drawing,),
-        says=_says,
-        rule="Only of edits that are known to make the caption wrong.",
+        HEADLINE, title, SECTION, "selectivity", _HOW.strip(), columns, _all, _needs, (drawing,), says=_says, rule=rule
     )
 
 
@@ -240,14 +232,9 @@ def _with(row: Mapping[Hashable, Any], name: str) -> str:
 
 
 def _hidden() -> Question:
-    columns = (
-        *HEAD,
-        WHAT,
-        Column("nuisance", "Harmless family", kind="text"),
-        COUNT,
-        Column("value", "Selectivity [95 % CI]", digits=3, low="low", high="high"),
-        NOTE,
-    )
+    nuisance = Column("nuisance", "Harmless family", kind="text")
+    value = Column("value", "Selectivity [95 % CI]", digits=3, low="low", high="high")
+    columns = (*HEAD, WHAT, nuisance, COUNT, value, NOTE)
     title = "Which nuisance hides which error"
     read = (
         "Selectivity of each kind of error (rows) against each harmless "

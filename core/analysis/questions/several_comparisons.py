@@ -213,16 +213,9 @@ def of_kinds(table: ScoreTable) -> tuple[Question, ...]:
 
 
 def _differences() -> Question:
-    columns = (
-        *HEAD,
-        WHAT,
-        Column("above", "Drop under this", kind="text"),
-        Column("below", "minus drop under this", kind="text"),
-        COUNT,
-        *medians("Above 0: the first kind costs more. "),
-        *CORRECTED,
-        NOTE,
-    )
+    above = Column("above", "Drop under this", kind="text")
+    below = Column("below", "minus drop under this", kind="text")
+    columns = (*HEAD, WHAT, above, below, COUNT, *medians("Above 0: the first kind costs more. "), *CORRECTED, NOTE)
     note = (
         "Wrong sides of several kinds that replace the same right side: of each item how much more one kind costs than "
         "another, (right − first) − (right − second). Median over items with its 95 % BCa interval; paired test; "
@@ -298,21 +291,15 @@ def _difference(table: ScoreTable, values: np.ndarray, items: np.ndarray, spread
 
 
 def _hardest() -> Question:
-    columns = (
-        *HEAD,
-        WHAT,
-        COUNT,
-        PAIRS,
-        bounded("each", "Failures, mean over siblings, % [95 % CI]", digits=1),
-        bounded(
-            "hardest",
-            "Failures, hardest sibling, % [95 % CI]",
-            digits=1,
-            help="Any sibling of the item scores at least as high as the right caption",
-        ),
-        bounded("ties", "Ties with the hardest, % [95 % CI]", digits=1),
-        NOTE,
+    each = bounded("each", "Failures, mean over siblings, % [95 % CI]", digits=1)
+    hardest = bounded(
+        "hardest",
+        "Failures, hardest sibling, % [95 % CI]",
+        digits=1,
+        help="Any sibling of the item scores at least as high as the right caption",
     )
+    ties = bounded("ties", "Ties with the hardest, % [95 % CI]", digits=1)
+    columns = (*HEAD, WHAT, COUNT, PAIRS, each, hardest, ties, NOTE)
     note = (
         "Every sibling that can be named in an object’s place is its own foil: how often one of them fools the "
         "evaluator, on average, and how often the hardest does, the one that this evaluator scores highest. FOIL-COCO "
@@ -379,22 +366,10 @@ def _of_items(margin: np.ndarray, groups: np.ndarray | None) -> Mapping[str, obj
 def of_rewards(table: ScoreTable) -> tuple[Question, ...]:
     """One table."""
     id_, paper = papers.REWARDS
-    columns = (
-        *HEAD,
-        WHAT,
-        COUNT,
-        PAIRS,
-        FAILURE,
-        TIES,
-        bounded(
-            "beaten", "Broken side strictly above, % [95 % CI]", digits=1, help="A reward would pay for the broken side"
-        ),
-        DROP,
-        MEDIAN,
-        VERDICT,
-        *CORRECTED,
-        NOTE,
+    beaten = bounded(
+        "beaten", "Broken side strictly above, % [95 % CI]", digits=1, help="A reward would pay for the broken side"
     )
+    columns = (*HEAD, WHAT, COUNT, PAIRS, FAILURE, TIES, beaten, DROP, MEDIAN, VERDICT, *CORRECTED, NOTE)
     note = (
         f"{HOW}A hollow tail is words that say nothing at the end of a caption, as captioners write them that are "
         "trained on a metric; a foil names a sibling in an object’s place. Holm’s correction within evaluator and "

@@ -211,15 +211,11 @@ def lacking(table: ScoreTable) -> str:
 
 
 def _counts() -> Question:
-    columns = (
-        CORPUS,
-        _FAMILY,
-        _TAGGER,
-        Column("label", "Written word", kind="text"),
-        Column("found", "Captions", digits=0),
-        Column("twice", "Duplicates", digits=0),
-        Column("n_items", "n counted", digits=0),
-    )
+    label = Column("label", "Written word", kind="text")
+    found = Column("found", "Captions", digits=0)
+    twice = Column("twice", "Duplicates", digits=0)
+    n_items = Column("n_items", "n counted", digits=0)
+    columns = (CORPUS, _FAMILY, _TAGGER, label, found, twice, n_items)
 
     def compute(view: View, options: Options) -> pd.DataFrame:
         rows = [row for family in _kept(view) for row in _counted_rows(view, family)]
@@ -288,16 +284,9 @@ class _OfAll:
 
 def _shifts() -> Question:
     tests = "the words of the family in the same form"
-    columns = (
-        *HEAD,
-        _FAMILY,
-        _TAGGER,
-        Column("label", "Word", kind="text"),
-        Column("form", "In the caption", kind="text"),
-        COUNT,
-        PERCENT,
-        *TESTS,
-    )
+    label = Column("label", "Word", kind="text")
+    form = Column("form", "In the caption", kind="text")
+    columns = (*HEAD, _FAMILY, _TAGGER, label, form, COUNT, PERCENT, *TESTS)
 
     def compute(view: View, options: Options) -> pd.DataFrame:
         parts = [part for family in _kept(view) for part in _forms(view, family, options.margin)]
@@ -364,25 +353,17 @@ def _order_scores(view: View, triple: Triple, items: np.ndarray) -> tuple[dict[s
 
 
 def _orders() -> Question:
-    columns = (
-        *HEAD,
-        _FAMILY,
-        _TAGGER,
-        _PAIR,
-        Column("order", "Order, highest first", kind="text"),
-        Column("n", "n in it", digits=0),
-        COUNT,
-        _SHARE,
-        Column(
-            "chance",
-            "By chance, %",
-            digits=1,
-            help="A sixth of the captions without a tie: what each order would "
-            "have if the three scores could change places",
-        ),
-        Column("beside", "Beside chance", kind="text"),
-        _UNTOLD,
+    order = Column("order", "Order, highest first", kind="text")
+    n = Column("n", "n in it", digits=0)
+    chance = Column(
+        "chance",
+        "By chance, %",
+        digits=1,
+        help="A sixth of the captions without a tie: what each order would "
+        "have if the three scores could change places",
     )
+    beside = Column("beside", "Beside chance", kind="text")
+    columns = (*HEAD, _FAMILY, _TAGGER, _PAIR, order, n, COUNT, _SHARE, chance, beside, _UNTOLD)
 
     def compute(view: View, options: Options) -> pd.DataFrame:
         rows = [row for said, triple, items in _of_triples(view) for row in _order_rows(view, said, triple, items)]
@@ -450,21 +431,12 @@ def _beside(shares: dict[str, float], chance: float, n: int, sources: int) -> di
 
 
 def _pairwise() -> Question:
-    columns = (
-        *HEAD,
-        _FAMILY,
-        _TAGGER,
-        _PAIR,
-        Column("above", "This", kind="text"),
-        Column("below", "above this", kind="text"),
-        Column("n", "n above", digits=0),
-        COUNT,
-        _SHARE,
-        TIES,
-        Column("chance", "By chance, %", digits=1, help="Half of the captions without a tie"),
-        Column("beside", "Beside chance", kind="text"),
-        _UNTOLD,
-    )
+    above = Column("above", "This", kind="text")
+    below = Column("below", "above this", kind="text")
+    n = Column("n", "n above", digits=0)
+    chance = Column("chance", "By chance, %", digits=1, help="Half of the captions without a tie")
+    beside = Column("beside", "Beside chance", kind="text")
+    columns = (*HEAD, _FAMILY, _TAGGER, _PAIR, above, below, n, COUNT, _SHARE, TIES, chance, beside, _UNTOLD)
 
     def compute(view: View, options: Options) -> pd.DataFrame:
         rows = [row for said, triple, items in _of_triples(view) for row in _pair_rows(view, said, triple, items)]

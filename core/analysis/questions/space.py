@@ -99,6 +99,8 @@ def _moves() -> Question:
         corners = _no_corners(table)
         return corners if corners and _no_turns(table) else ""
 
+    made = replace(_BY_CORPUS, only=_CORNERS.label)
+    moved = Drawing("F3", "Repositioning, bottom right against top left", _DOTS, made, "Figure 3", _no_corners)
     return Question(
         "T4",
         "Repositioning and small rotations: how much scores change",
@@ -110,14 +112,7 @@ def _moves() -> Question:
         compute,
         needs,
         (
-            Drawing(
-                "F3",
-                "Repositioning, bottom right against top left",
-                _DOTS,
-                replace(_BY_CORPUS, only=_CORNERS.label),
-                "Figure 3",
-                _no_corners,
-            ),
+            moved,
             Drawing(
                 "F4",
                 "Rotations by ±10°",
@@ -168,15 +163,10 @@ def _mixed(table: ScoreTable) -> Question:
 
     title = "Spatial edits: the mean shift of the score, with image and category as random intercepts"
     note = f"{MIXED} As the paper's table 3 has it for vertical flips.{of_reference(table)}"
-    columns = (
-        *HEAD,
-        Column("label", "Family", kind="text"),
-        COUNT,
-        BETA,
-        Column("beta_p", "p", kind="p"),
-        *SPREADS,
-        Column("beta_note", "Remark", kind="text"),
-    )
+    label = Column("label", "Family", kind="text")
+    beta_p = Column("beta_p", "p", kind="p")
+    beta_note = Column("beta_note", "Remark", kind="text")
+    columns = (*HEAD, label, COUNT, BETA, beta_p, *SPREADS, beta_note)
     return Question("S14", title, "space", "contrasts", note, columns, compute, needs)
 
 

@@ -52,17 +52,11 @@ def _limits_of_all() -> Question:
         help="Where the line through the medians of |% change| meets the margin; the ends are where those of "
         "the intervals' upper and lower bounds do",
     )
-    columns = (
-        *HEAD,
-        FAMILY,
-        Column("of", "Strength", kind="text"),
-        crossing,
-        Column("within", "Within it up to", digits=1),
-        Column("beyond", "Beyond it from", digits=1),
-        Column("n_items", "n", digits=0, help="Items, at the strength that has fewest"),
-        SAID,
-        UNTOLD,
-    )
+    of = Column("of", "Strength", kind="text")
+    within = Column("within", "Within it up to", digits=1)
+    beyond = Column("beyond", "Beyond it from", digits=1)
+    n_items = Column("n_items", "n", digits=0, help="Items, at the strength that has fewest")
+    columns = (*HEAD, FAMILY, of, crossing, within, beyond, n_items, SAID, UNTOLD)
     note = (
         "Within: the strengths, from the least on, at which the score is shown to be stable within the margin; beyond: "
         "the first at which the median |% change| is shown to lie above it. Between the two it is unclear. The "
@@ -90,15 +84,9 @@ def _of_family(table: ScoreTable, family: str, fact: str) -> Question:
         f"{how(tests)} One row a strength. Which way an edit goes (left or right, lighter or darker) is drawn once an "
         "item."
     )
-    columns = (
-        *HEAD,
-        Column("label", _named(fact).capitalize(), digits=1),
-        COUNT,
-        PERCENT,
-        ABSOLUTE,
-        Column("null_median", "Invisible edits", help="Median |% change| under invisible edits"),
-        *TESTS,
-    )
+    label = Column("label", _named(fact).capitalize(), digits=1)
+    null_median = Column("null_median", "Invisible edits", help="Median |% change| under invisible edits")
+    columns = (*HEAD, label, COUNT, PERCENT, ABSOLUTE, null_median, *TESTS)
     return Question(
         f"{LIMITS}-{family}",
         title,
@@ -257,20 +245,9 @@ ID = "C-sweep"
 
 def of_drops(table: ScoreTable) -> tuple[Question, ...]:
     """One table with its curves."""
-    columns = (
-        *HEAD,
-        WHAT,
-        Column("of", "Strength", kind="text"),
-        Column("label", "is", digits=2),
-        COUNT,
-        PAIRS,
-        FAILURE,
-        TIES,
-        DROP,
-        MEDIAN,
-        *CORRECTED,
-        NOTE,
-    )
+    of = Column("of", "Strength", kind="text")
+    label = Column("label", "is", digits=2)
+    columns = (*HEAD, WHAT, of, label, COUNT, PAIRS, FAILURE, TIES, DROP, MEDIAN, *CORRECTED, NOTE)
     title = "How the drop grows with the strength of the edit"
     read = (
         "Median over items of the change in percent, with its 95 % BCa "
@@ -282,19 +259,10 @@ def of_drops(table: ScoreTable) -> tuple[Question, ...]:
         f"{HOW}One row a strength of the edit: the probability that a word is hit, or the words of a hollow tail. "
         "Holm’s correction within evaluator, corpus and family over the strengths."
     )
+    tests = "the strengths of the family"
     return (
         Question(
-            ID,
-            title,
-            SECTION,
-            MADE,
-            note,
-            columns,
-            _drops,
-            _drops_lacking,
-            (drawing,),
-            tests="the strengths of the family",
-            asks=("known",),
+            ID, title, SECTION, MADE, note, columns, _drops, _drops_lacking, (drawing,), tests=tests, asks=("known",)
         ),
     )
 

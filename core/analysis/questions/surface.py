@@ -39,16 +39,11 @@ _COLOUR_COLUMNS = ("n_items", "half", "whole", "value", "low", "high", "said", "
 
 def of_colour(table: ScoreTable) -> tuple[Question, ...]:
     """Both copies and their paired difference."""
-    columns = (
-        *HEAD,
-        COUNT,
-        Column("half", "4:2:0, median % change", signed=True, digits=3),
-        Column("whole", "4:4:4, median % change", signed=True, digits=3),
-        Column("value", "4:2:0 − 4:4:4, points [95 % CI]", signed=True, digits=3, low="low", high="high"),
-        Column("said", "In words", kind="text", help="The interval of the difference against 0"),
-        UNTOLD,
-        NOTE,
-    )
+    half = Column("half", "4:2:0, median % change", signed=True, digits=3)
+    whole = Column("whole", "4:4:4, median % change", signed=True, digits=3)
+    value = Column("value", "4:2:0 − 4:4:4, points [95 % CI]", signed=True, digits=3, low="low", high="high")
+    said = Column("said", "In words", kind="text", help="The interval of the difference against 0")
+    columns = (*HEAD, COUNT, half, whole, value, said, UNTOLD, NOTE)
     note = (
         "Each picture was saved as JPEG of quality 75 twice: with colour at half the width and height (4:2:0, what "
         "most programs write) and with all of it (4:4:4). Both are compared with the unedited picture; the "
@@ -105,20 +100,16 @@ _LETTER_COLUMNS = (
 
 def of_letters(table: ScoreTable) -> tuple[Question, ...]:
     """Both groups and their difference."""
-    columns = (
-        *HEAD,
-        Column("label", "Edit", kind="text"),
-        Column("held_n", "n with text", digits=0, help="Items whose photograph holds legible text"),
-        bounded("held", "With text, median % change [95 % CI]", signed=True),
-        Column("bare_n", "n without", digits=0, help="Items in whose photograph no legible text was found"),
-        bounded("bare", "Without, median % change [95 % CI]", signed=True),
-        Column("value", "With − without, points [95 % CI]", signed=True, low="low", high="high"),
-        Column(
-            "said", "In words", kind="text", help="Of % change with its sign: the interval of the difference against 0"
-        ),
-        UNTOLD,
-        NOTE,
+    label = Column("label", "Edit", kind="text")
+    held_n = Column("held_n", "n with text", digits=0, help="Items whose photograph holds legible text")
+    held = bounded("held", "With text, median % change [95 % CI]", signed=True)
+    bare_n = Column("bare_n", "n without", digits=0, help="Items in whose photograph no legible text was found")
+    bare = bounded("bare", "Without, median % change [95 % CI]", signed=True)
+    value = Column("value", "With − without, points [95 % CI]", signed=True, low="low", high="high")
+    said = Column(
+        "said", "In words", kind="text", help="Of % change with its sign: the interval of the difference against 0"
     )
+    columns = (*HEAD, label, held_n, held, bare_n, bare, value, said, UNTOLD, NOTE)
     note = (
         f"A photograph holds text where a line of {LEAST_SIGNS} letters or digits or more is read with a confidence of "
         f"{CONFIDENCE:g} or more; small and faint text is missed. Median % change of each group with its 95 % BCa "

@@ -355,14 +355,13 @@ def not_on_card(families: pd.DataFrame) -> tuple[str, ...]:
     return tuple(said)
 
 
-def card_risks(view: View, card: pd.DataFrame, *, gap: float = CARD_GAP) -> pd.DataFrame:
-    """Flip risk of every family on the card: how often it inverts two captions whose scores lie ``gap`` apart; and the
+def card_risks(view: View, card: pd.DataFrame) -> pd.DataFrame:
+    """Flip risk of every family on the card: how often it inverts two captions whose scores lie CARD_GAP apart, a share
+    of the span of the score's scale or of the interquartile range of the evaluator's clean scores; and the
     gap from which on it hardly ever does. Intervals allow for the picking of the family, as all on the card do.
 
     Args:
         card: what :func:`fairness_card` returned for it.
-        gap: as a share of the span of the score's scale, and of the interquartile range of the evaluator's clean
-        scores.
 
     Returns:
         The columns of :func:`core.analysis.flip_cells.cell_risks` and unit, for each of UNITS; and those of
@@ -371,7 +370,7 @@ def card_risks(view: View, card: pd.DataFrame, *, gap: float = CARD_GAP) -> pd.D
     """
     picked = dict(zip(card[list(BY)].itertuples(index=False, name=None), card["n_families"], strict=True))
     cells = [cell for cell in shift_cells(view) if cell.name in picked]
-    found = [cell_risks(cells, gaps=(gap,), unit=unit, picked=picked).assign(unit=unit) for unit in UNITS]
+    found = [cell_risks(cells, gaps=(CARD_GAP,), unit=unit, picked=picked).assign(unit=unit) for unit in UNITS]
     evident = evident_gaps(cells, picked=picked)[[*BY, *_EVIDENCE]].rename(columns=_EVIDENCE)
     return pd.concat(found, ignore_index=True).merge(evident, on=list(BY), how="left")
 

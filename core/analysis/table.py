@@ -116,14 +116,10 @@ class ScoreTable(Scores):
         """
         return corpus in self._negative[evaluator]
 
-    def withheld_said(self, evaluators: Sequence[str] | None = None) -> str:
-        """Name the evaluators whose % change is withheld, in a sentence; empty where it is of none.
-
-        Args:
-            evaluators: that are looked at; None: all.
-        """
-        named = self.evaluators if evaluators is None else evaluators
-        found = [f"{name} on {corpus}" for name in named for corpus in self.corpora if self.withheld(name, corpus)]
+    def withheld_said(self) -> str:
+        """Name the evaluators whose % change is withheld, in a sentence; empty where it is of none."""
+        every = ((name, corpus) for name in self.evaluators for corpus in self.corpora)
+        found = [f"{name} on {corpus}" for name, corpus in every if self.withheld(name, corpus)]
         if not found:
             return ""
         return (

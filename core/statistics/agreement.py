@@ -358,16 +358,15 @@ def _tables(cells: np.ndarray, ranks: np.ndarray, size: int) -> np.ndarray:
 
 
 def pairwise_kappas(
-    answers: pd.DataFrame, *, levels: Sequence[float], sources: pd.DataFrame | None = None, fewest: int = 2
+    answers: pd.DataFrame, *, levels: Sequence[float], sources: pd.DataFrame | None = None
 ) -> pd.DataFrame:
-    """Weighted κ of every pair of annotators.
+    """Weighted κ of every pair of annotators who share two units or more.
 
     Args:
         answers: columns annotator, unit, answer; one row an annotator and unit.
         sources: both sources of each unit, by its name: units of one are resampled together, and the second counts too.
             None: each is one of its own.
         levels: the scale, lowest first.
-        fewest: pairs with fewer common units are left out.
 
     Returns:
         one, other, kappa, low, high, n, note; the largest n first.
@@ -379,7 +378,7 @@ def pairwise_kappas(
     rows = []
     for one, other in combinations(wide.columns, 2):
         both = wide[[one, other]].dropna()
-        if len(both) >= fewest:
+        if len(both) >= 2:
             found = weighted_kappa(
                 both[one].astype(int),
                 both[other].astype(int),

@@ -88,12 +88,11 @@ class TwoOrders:
     without: float
 
 
-def two_orders(battles: Battles, *, level: float = 0.95, resamples: int = DRAWS, seed: int = RUN_SEED) -> TwoOrders:
-    """Rank systems by both judges, with intervals over pictures; in every sample both judges rank anew.
+def two_orders(battles: Battles, *, resamples: int = DRAWS) -> TwoOrders:
+    """Rank systems by both judges, with 95 % intervals over pictures; in every sample both judges rank anew.
 
     Args:
         battles: at least one.
-        level: confidence level in (0, 1).
         resamples: bootstrap samples of pictures.
     """
     s, wins = battles.systems, battles.wins()
@@ -103,20 +102,19 @@ def two_orders(battles: Battles, *, level: float = 0.95, resamples: int = DRAWS,
     pictures, nothing = wins.shape[0], np.full((2, s), math.nan)
 
     def none(why: str) -> TwoOrders:
-        rho, tau = (Interval(value, math.nan, math.nan, pictures, level, why) for value in values)
+        rho, tau = (Interval(value, math.nan, math.nan, pictures, 0.95, why) for value in values)
         return TwoOrders(found[0], orders[0], nothing, nothing, rho, tau, math.nan)
 
     if said := _no_interval(s, values[0], pictures):
         return none(said)
-    drawn, finite = _samples(wins, s, resamples, seed)
+    drawn, finite = _samples(wins, s, resamples, RUN_SEED)
     known = ~np.isnan(drawn).any(axis=(1, 2))
     if known.sum() < len(known) / 2:
         return none("no interval: in half of the samples some captioner has no battle")
-    at = expanded(level, pictures)
+    at = expanded(0.95, pictures)
     low, high = (np.stack(each) for each in zip(*(_ranks(drawn[known, judge], at) for judge in (0, 1)), strict=True))
     rho, tau = (
-        _bounded(value, each, at, pictures, level)
-        for value, each in zip(values, _agreements(drawn[known]), strict=True)
+        _bounded(value, each, at, pictures, 0.95) for value, each in zip(values, _agreements(drawn[known]), strict=True)
     )
     return TwoOrders(found[0], orders[0], low, high, rho, tau, float(1 - finite[known].mean()))
 
@@ -270,7 +268,6 @@ def length_controlled(
     groups: ArrayLike | None = None,
     level: float = 0.95,
     resamples: int = DRAWS,
-    seed: int = RUN_SEED,
 ) -> LengthControlled:
     """Fit score = item + system + slope · length, and compare the systems at equal length [1].
 
@@ -308,7 +305,7 @@ def length_controlled(
     count = int(sources.max()) + 1
     if note := too_few(n, count):
         return LengthControlled(float(slope[0]), math.nan, math.nan, means[0], ranks, nothing, nothing, n, note)
-    parts = [counts.astype(np.float64) @ sums for counts in drawn_counts(count, resamples, seed=seed)]
+    parts = [counts.astype(np.float64) @ sums for counts in drawn_counts(count, resamples, seed=RUN_SEED)]
     slopes, drawn = _fit(np.concatenate(parts), s)
     low, high = rank_bounds(*placed(drawn[~np.isnan(slopes)]), level=expanded(level, count))
     half = _reach(_fit(own - sums, s)[0], level)

@@ -350,18 +350,17 @@ def source_medians(
     return sample_medians(values, drawn), sample_medians(values, left_out)
 
 
-def adjusted_level(of: int, *, level: float = 0.95) -> float:
+def adjusted_level(of: int) -> float:
     """Level of the interval of whatever was picked as the largest of several, so that it holds as often as is said.
 
     Args:
         of: from how many it was picked, 1 or more.
-        level: of one that was not picked.
 
     Example:
         >>> round(adjusted_level(5), 4)
         0.99
     """
-    return 1 - (1 - level) / max(of, 1)
+    return 1 - (1 - 0.95) / max(of, 1)
 
 
 def expanded(level: float, sources: int, *, fitted: int = 1) -> float:

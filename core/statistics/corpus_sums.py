@@ -13,7 +13,6 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from core.errors import InvalidInput
-from core.seeds import RUN_SEED
 from core.statistics.bootstrap import Interval, expanded, too_few
 from core.statistics.standings import drawn_means, source_ranks
 
@@ -97,20 +96,14 @@ def _ratio(above: np.ndarray, below: np.ndarray) -> np.ndarray:
 
 
 def summed_intervals(
-    counts: ArrayLike,
-    score: Callable[[np.ndarray], np.ndarray],
-    *,
-    groups: ArrayLike | None = None,
-    level: float = 0.95,
-    seed: int = RUN_SEED,
+    counts: ArrayLike, score: Callable[[np.ndarray], np.ndarray], *, groups: ArrayLike | None = None
 ) -> tuple[Interval, ...]:
-    """Scores of n captions together, each with its percentile interval over bootstrap samples of them.
+    """Scores of n captions together, each with its 95 % percentile interval over bootstrap samples of them.
 
     Args:
         counts: what each caption adds, float64 [n, c].
         score: makes float64 [..., k] of sums [..., c].
         groups: source of each caption, shape [n]: those of one source are drawn together. None: each is one.
-        level: confidence level in (0, 1).
 
     Returns:
         k intervals.
@@ -121,8 +114,8 @@ def summed_intervals(
     count = int(sources.max()) + 1 if n else 0
     values = score(table.sum(axis=0)) if n else np.full_like(score(np.zeros(table.shape[1])), nan)
     if note := too_few(n, count):
-        return tuple(Interval(value, nan, nan, n, level, note) for value in values.tolist())
-    drawn = score(n * drawn_means(table, groups=sources, seed=seed))
-    at = expanded(level, count)
+        return tuple(Interval(value, nan, nan, n, 0.95, note) for value in values.tolist())
+    drawn = score(n * drawn_means(table, groups=sources))
+    at = expanded(0.95, count)
     low, high = np.quantile(drawn, [(1 - at) / 2, (1 + at) / 2], axis=0)
-    return tuple(Interval(value, float(low[k]), float(high[k]), n, level) for k, value in enumerate(values.tolist()))
+    return tuple(Interval(value, float(low[k]), float(high[k]), n, 0.95) for k, value in enumerate(values.tolist()))

@@ -274,15 +274,9 @@ class Balanced:
 
 @one_thread
 def balanced_mean(
-    values: ArrayLike,
-    strata: ArrayLike,
-    *,
-    sources: ArrayLike | None = None,
-    level: float = 0.95,
-    resamples: int = RESAMPLES,
-    seed: int = RUN_SEED,
+    values: ArrayLike, strata: ArrayLike, *, sources: ArrayLike | None = None, resamples: int = RESAMPLES
 ) -> Balanced:
-    """Mean of values as they are and with every stratum weighing the same, with BCa intervals.
+    """Mean of values as they are and with every stratum weighing the same, with 95 % BCa intervals.
 
     Args:
         values: shape [n]; NaN are left out.
@@ -290,9 +284,7 @@ def balanced_mean(
         sources: number of each value's source, int [n], or of two, [n, 2]: values of a source are drawn and left out
             together, within their stratum; one whose values lie in several strata is drawn in each by itself. None:
             every value is its own source.
-        level: confidence level in (0, 1).
-        resamples: number of draws.
-        seed: of the draws; strata are drawn in the order of their numbers.
+        resamples: number of draws; strata are drawn in the order of their numbers.
 
     Returns:
         See :class:`Balanced`. Below two strata the two means are one: a note says so, and there is no interval. Nor is
@@ -310,14 +302,14 @@ def balanced_mean(
     n, about = int(counts.sum()), (len(kept), len(cells) - len(kept), lost)
     if len(kept) < 2:
         reason = "fewer than two strata of two sources or more"
-        none = Interval(math.nan, math.nan, math.nan, n, level, reason)
+        none = Interval(math.nan, math.nan, math.nan, n, 0.95, reason)
         return Balanced(none, none, none, *about)
-    rng = np.random.default_rng(seed)
+    rng = np.random.default_rng(RUN_SEED)
     means = np.array([totals.sum() / sizes.sum() for totals, sizes in kept])
     drawn = np.array([_resampled(*each, resamples, rng) for each in kept])
     weights = {"plain": counts / n, "balanced": np.full(len(kept), 1 / len(kept))}
     weights["difference"] = weights["balanced"] - weights["plain"]
-    found = {name: _interval(each, means, drawn, kept, n, level) for name, each in weights.items()}
+    found = {name: _interval(each, means, drawn, kept, n, 0.95) for name, each in weights.items()}
     if crossed(of):
         inside, cell = _in_kept(stratum, source)
         own = np.stack([np.unique(np.stack([cell, source[inside]]), axis=1, return_inverse=True)[1], of[inside, 1]], 1)
@@ -410,7 +402,7 @@ DRAWS, FEWER, MANY = 1_000, 200, 2_000
 """Draws, and those where there are more than MANY sources: each costs a pass over all items."""
 
 
-def shares_of_largest(values: np.ndarray, *, groups: np.ndarray | None = None, seed: int = RUN_SEED) -> np.ndarray:
+def shares_of_largest(values: np.ndarray, *, groups: np.ndarray | None = None) -> np.ndarray:
     """Share of bootstrap samples in which each row's median is the largest.
 
     Args:
@@ -434,7 +426,7 @@ def shares_of_largest(values: np.ndarray, *, groups: np.ndarray | None = None, s
     if m < 2 or sources < LEAST_N:
         return np.full(m, math.nan)
     draws, won = DRAWS if sources <= MANY else FEWER, np.zeros(m)
-    for counts in drawn_counts(sources, draws, seed=seed, each=n):
+    for counts in drawn_counts(sources, draws, seed=RUN_SEED, each=n):
         spread = counts if ranks is None else counts[:, ranks]
         medians = np.stack([np.nan_to_num(sample_medians(row, spread), nan=-math.inf) for row in rows])
         top = medians == medians.max(axis=0)

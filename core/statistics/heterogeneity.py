@@ -75,16 +75,14 @@ def heterogeneity(estimates: ArrayLike, lows: ArrayLike, highs: ArrayLike, *, le
     return Heterogeneity(q, float(stats.chi2.sf(q, k - 1)), share, k, least_spread(weights), left_out)
 
 
-def least_spread(weights: ArrayLike, *, alpha: float = 0.05, power: float = POWER) -> float:
-    """Least spread of true effects that Cochran's Q of groups of such weights finds.
+def least_spread(weights: ArrayLike) -> float:
+    """Least spread of true effects that Cochran's Q of groups of such weights finds at 0.05, with POWER.
 
     The spread is the standard deviation of the groups' true effects, each weighing as in Q: √(Σ w (θ - θ̄)² / Σ w).
     Under it Q is noncentral χ² with k - 1 degrees of freedom and noncentrality spread² · Σ w, whatever the pattern.
 
     Args:
         weights: inverse squared standard error of each group, shape [k], k ≥ 2.
-        alpha: level of the test.
-        power: to find it with.
 
     Returns:
         On the scale of the effects.
@@ -95,7 +93,7 @@ def least_spread(weights: ArrayLike, *, alpha: float = 0.05, power: float = POWE
     """
     each = np.asarray(weights, dtype=np.float64).ravel()
     degrees = len(each) - 1
-    return math.sqrt(float(chndtrinc(stats.chi2.isf(alpha, degrees), degrees, 1 - power)) / float(each.sum()))
+    return math.sqrt(float(chndtrinc(stats.chi2.isf(0.05, degrees), degrees, 1 - POWER)) / float(each.sum()))
 
 
 def difference(one: Interval, other: Interval) -> Interval:

@@ -52,20 +52,18 @@ class RankTest:
     note: str = ""
 
 
-def rank_test(
-    one: ArrayLike, other: ArrayLike, *, groups: ArrayLike | None = None, draws: int = DRAWS, seed: int = RUN_SEED
-) -> RankTest:
+def rank_test(one: ArrayLike, other: ArrayLike, *, groups: ArrayLike | None = None) -> RankTest:
     """Spearman's ρ and the share of orders that give at least as large a |ρ|.
 
     With groups, ρ is that of the ranks within each group, each group's about its own mean: Σ ab / √(Σ a² Σ b²) over
-    all points, a and b the centred ranks. Orders are those that keep every point in its group.
+    all points, a and b the centred ranks. Orders are those that keep every point in its group; above EXACT_MOST points
+    DRAWS of them are drawn, and the observed one counts as one more, so that p is never 0.
 
     Args:
         one: shape [n]; a point with a NaN in either is left out.
         other: shape [n].
         groups: group of each point, shape [n]; None: all are of one. A group of one point says nothing, and is not
             counted.
-        draws: orders drawn above EXACT_MOST points; the observed order counts as one more, so p is never 0.
 
     Raises:
         InvalidInput: if the shapes differ or a value is infinite.
@@ -96,8 +94,8 @@ def rank_test(
         sums = _every_order(first, second, parts)
         hits = int((np.abs(sums) / scale >= abs(rho) - _ROUNDING).sum())
         return RankTest(rho, hits / len(sums), n, EXACT, len(sums), least)
-    hits = _drawn(first, second, scale, abs(rho), draws, np.random.default_rng(seed), parts)
-    return RankTest(rho, (hits + 1) / (draws + 1), n, DRAWN, draws, least)
+    hits = _drawn(first, second, scale, abs(rho), DRAWS, np.random.default_rng(RUN_SEED), parts)
+    return RankTest(rho, (hits + 1) / (DRAWS + 1), n, DRAWN, DRAWS, least)
 
 
 def _every_order(first: np.ndarray, second: np.ndarray, parts: Sequence[np.ndarray]) -> np.ndarray:

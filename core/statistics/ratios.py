@@ -27,12 +27,7 @@ ALL_EQUAL = "all values are equal: no interval"
 
 
 def mean_bca(
-    values: ArrayLike,
-    *,
-    groups: ArrayLike | None = None,
-    level: float = 0.95,
-    resamples: int | None = None,
-    seed: int = RUN_SEED,
+    values: ArrayLike, *, groups: ArrayLike | None = None, level: float = 0.95, resamples: int | None = None
 ) -> Interval:
     """Mean of values with its BCa interval [1].
 
@@ -54,7 +49,7 @@ def mean_bca(
         0.5
     """
     flat = np.asarray(values, dtype=np.float64).ravel()
-    return ratio_bca(flat, np.ones(len(flat)), groups=groups, level=level, resamples=resamples, seed=seed)
+    return ratio_bca(flat, np.ones(len(flat)), groups=groups, level=level, resamples=resamples)
 
 
 def ratio_bca(

@@ -72,24 +72,23 @@ def share(values: ArrayLike, *, groups: ArrayLike | None = None, level: float = 
     return replace(found, note=found.note or unreckoned(of))
 
 
-def share_of_flags(flags: np.ndarray, *, ranks: np.ndarray | None = None, level: float = 0.95) -> Interval:
+def share_of_flags(flags: np.ndarray, *, ranks: np.ndarray | None = None) -> Interval:
     """:func:`share` of whether something is so, where nothing is left to check or to sort: to the bit the same.
 
     Args:
         flags: bool [n].
         ranks: of each one's source, int [n], every rank from 0 to m - 1 there; None: every value is one of its own. Or
             two sources, [n, 2].
-        level: confidence level in (0, 1).
     """
     n, many = len(flags), int(np.count_nonzero(flags))
     if ranks is None and n:
         p = many / n
-        return Interval(p, *wilson(p, n, level=level), n, level)
+        return Interval(p, *wilson(p, n), n, 0.95)
     if ranks is None:
-        return share_of_sums(flags, flags, level=level)
+        return share_of_sums(flags, flags)
     if crossed(ranks):
-        return share(flags, groups=ranks, level=level)
-    return share_of_sums(np.bincount(ranks, flags), np.bincount(ranks), level=level)
+        return share(flags, groups=ranks)
+    return share_of_sums(np.bincount(ranks, flags), np.bincount(ranks))
 
 
 def share_of_fractions(values: np.ndarray, *, groups: np.ndarray | None = None, level: float = 0.95) -> Interval:

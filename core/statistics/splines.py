@@ -20,34 +20,20 @@ BAND_RESAMPLES = 1000
 _CHUNK = 2_000_000  # weights held at once: 16 MB
 
 
-def spline_curve(
-    x: ArrayLike,
-    y: ArrayLike,
-    *,
-    groups: np.ndarray | None = None,
-    points: int = 101,
-    level: float = 0.95,
-    seed: int = RUN_SEED,
-) -> pd.DataFrame:
+def spline_curve(x: ArrayLike, y: ArrayLike, *, groups: np.ndarray | None = None, points: int = 101) -> pd.DataFrame:
     """The curve of one y; see :func:`spline_curves`.
 
     Raises:
         InvalidInput: if the shapes differ or a value is infinite.
     """
     values = np.asarray(y, dtype=np.float64).ravel()
-    return spline_curves(x, values[None], groups=groups, points=points, level=level, seed=seed)[0]
+    return spline_curves(x, values[None], groups=groups, points=points)[0]
 
 
 def spline_curves(
-    x: ArrayLike,
-    ys: np.ndarray,
-    *,
-    groups: np.ndarray | None = None,
-    points: int = 101,
-    level: float = 0.95,
-    seed: int = RUN_SEED,
+    x: ArrayLike, ys: np.ndarray, *, groups: np.ndarray | None = None, points: int = 101
 ) -> list[pd.DataFrame]:
-    """Natural cubic regression splines of several y over one x, each with a pointwise bootstrap band.
+    """Natural cubic regression splines of several y over one x, each with a pointwise 95 % bootstrap band.
 
     1. Place the knots at the smallest x, the largest, and equally spaced quantiles between them.
     2. Least squares over the natural cubic splines with these knots (their basis: 1 at one knot, 0 at the others).
@@ -61,7 +47,6 @@ def spline_curves(
         groups: number of the source of each point, int [n]: points of one source are drawn together. None: every
             point is one of its own.
         points: places at which a curve is evaluated, evenly from the smallest x to the largest.
-        level: of the band.
 
     Returns:
         For each y the columns x, y, low, high, n (values behind the curve). Empty where there are fewer than KNOTS
@@ -84,7 +69,7 @@ def spline_curves(
     for points_of in {row.tobytes() for row in whole}:
         same = [place for place, row in enumerate(whole) if row.tobytes() == points_of]
         keep = whole[same[0]]
-        curves = _curves(at[keep], ys[same][:, keep], sources[keep], points, level, seed)
+        curves = _curves(at[keep], ys[same][:, keep], sources[keep], points)
         for place, curve in zip(same, curves, strict=True):
             found[place] = curve
     return found
@@ -94,9 +79,7 @@ def _no_curve() -> pd.DataFrame:
     return pd.DataFrame({name: np.empty(0) for name in ("x", "y", "low", "high")} | {"n": np.empty(0, dtype=int)})
 
 
-def _curves(
-    at: np.ndarray, ys: np.ndarray, sources: np.ndarray, points: int, level: float, seed: int
-) -> list[pd.DataFrame]:
+def _curves(at: np.ndarray, ys: np.ndarray, sources: np.ndarray, points: int) -> list[pd.DataFrame]:
     """See :func:`spline_curves`; no value is missing."""
     if len(np.unique(at)) < KNOTS:
         return [_no_curve() for _ in ys]
@@ -104,22 +87,20 @@ def _curves(
     basis = _basis(at)
     design, drawn_at = basis(at), basis(grid)
     fitted = drawn_at @ np.linalg.lstsq(design, ys.T, rcond=None)[0]
-    bands = _bands(design, drawn_at, ys, sources, level, seed)
+    bands = _bands(design, drawn_at, ys, sources)
     return [
         pd.DataFrame({"x": grid, "y": line, "low": low, "high": high, "n": len(at)})
         for line, (low, high) in zip(fitted.T, bands, strict=True)
     ]
 
 
-def _bands(
-    design: np.ndarray, drawn_at: np.ndarray, ys: np.ndarray, sources: np.ndarray, level: float, seed: int
-) -> np.ndarray:
+def _bands(design: np.ndarray, drawn_at: np.ndarray, ys: np.ndarray, sources: np.ndarray) -> np.ndarray:
     """Lower and upper bound of every curve, float64 [len(ys), 2, points]; NaN of too few points or sources."""
     count = len(np.unique(sources))
     if too_few(len(design), count, least=LEAST_SOURCES):
         return np.full((len(ys), 2, len(drawn_at)), np.nan)
-    at = expanded(level, count, fitted=KNOTS)
-    drawn = _resampled(design, ys, sources, np.random.default_rng(seed))
+    at = expanded(0.95, count, fitted=KNOTS)
+    drawn = _resampled(design, ys, sources, np.random.default_rng(RUN_SEED))
     ends = [np.quantile(each @ drawn_at.T, [(1 - at) / 2, (1 + at) / 2], axis=0) for each in drawn]
     return np.array(ends)
 

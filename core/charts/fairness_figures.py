@@ -107,10 +107,9 @@ def _hover_of_axis(row: Mapping[Any, Any], axis: str, names: Mapping[str, str]) 
         else f"95 % CI {row[f'{axis}_low']:.2f} to {row[f'{axis}_high']:.2f}"
     )
     return (
-        f"{row['evaluator']}: {family} ({row[axis]})\n"
-        f"median |% change| {row[f'{axis}_abs']:.2f} % ({interval}); {row[f'{axis}_scatter']}\n"
-        f"median % change {row[f'{axis}_signed']:+.2f} %; {row[f'{axis}_drift']}\n"
-        f"n = {row[f'{axis}_n']:.0f} items"
+        f"{row['evaluator']}: {family} ({row[axis]})\nmedian |% change| {row[f'{axis}_abs']:.2f} % ({interval}); "
+        f"{row[f'{axis}_scatter']}\nmedian % change {row[f'{axis}_signed']:+.2f} %; {row[f'{axis}_drift']}\nn = "
+        f"{row[f'{axis}_n']:.0f} items"
     )
 
 

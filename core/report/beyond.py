@@ -73,8 +73,7 @@ PEOPLE = {
         Column("n_votes", "n votes", digits=0), Column("annotators", "n annotators", digits=0),
         Column("rate", "Rate % [95 % CI]", digits=1, low="low", high="high"),
         Column("more", "What would halve the interval", kind="text"),
-    ), "Each item counts alike; of three annotators or more those with one vote are left out. "
-       f"{_ABOUT}"),
+    ), f"Each item counts alike; of three annotators or more those with one vote are left out. {_ABOUT}"),
     "S-human-agreement": ("How far people agree", (
         _STUDY, Column("question", "Question", kind="text"), Column("measure", "Measure", kind="text"),
         Column("n_items", "n items", digits=0), Column("n_votes", "n votes", digits=0),
@@ -110,8 +109,7 @@ PEOPLE = {
         UNTOLD,
         NOTE,
     ), "Only pairs that people judged; an item counts once, and items of one source are resampled together. 95 % BCa "
-       "intervals. Direction: same or turned where the interval of those kept lies on a side of 0, else "
-       "unclear."),
+       "intervals. Direction: same or turned where the interval of those kept lies on a side of 0, else unclear."),
     "S-human-powered": (POWERED_TITLE, (
         _STUDY, Column("question", "Question", kind="text"), Column("evaluator", "Scores of", kind="text"),
         Column("n", "n items with votes", digits=0), Column("n_votes", "n votes", digits=0),
@@ -132,8 +130,7 @@ PEOPLE = {
         bounded("gap", "Δ [95 % CI]", signed=True),
         NOTE,
     ), "Comparisons of the scope's caption whose two sides have two votes or more each. A majority is two thirds of "
-       "the votes; ratings lie between 0, the worst answer of the study's scale, and 1. "
-       f"{_ABOUT}"),
+       f"the votes; ratings lie between 0, the worst answer of the study's scale, and 1. {_ABOUT}"),
     "S-human-failures": ("How often do the evaluators fail where people were asked?", (
         _STUDY, _FAMILY, EVALUATOR, Column("n", "n comparisons", digits=0),
         Column("n_missing", "No score", digits=0),
@@ -310,11 +307,9 @@ def _geometry(found: Beyond, table: ScoreTable, encode: Encode | None) -> None:
         NOTE,
     )
     note = (
-        "Does the text encoder's sense of good and bad say how much a word changes the score? Rank correlation of "
-        "each "
+        "Does the text encoder's sense of good and bad say how much a word changes the score? Rank correlation of each "
         "word's place on the encoder's valence direction with its median % change; permutation test; the usual word "
-        "lists. "
-        f"Few words prove little. {left}"
+        f"lists. Few words prove little. {left}"
     ).strip()
     found.tables.append(
         Table(name, "Geometry: sense of good and bad against shift", note, _whole(tests), columns, paper)

@@ -81,8 +81,7 @@ _HEALTH_NOTE = (
 _SCALES_NOTE = (
     "Scores of all systems' captions on unedited pictures as they would be at other scales w, for evaluators whose "
     "score is w · max(cos, 0): score · v / w at a scale v. Another scale moves means and differences and no rank. "
-    "“here”: the scale of the evaluator in Invariscope. Intervals over pictures: BCa of means, Wilson's of "
-    "shares."
+    "“here”: the scale of the evaluator in Invariscope. Intervals over pictures: BCa of means, Wilson's of shares."
 )
 _SHARES_NOTE = "Bins of 0.05 at every scale; the dotted line stands at 1. The numbers are in C15-scales."
 

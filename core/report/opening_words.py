@@ -54,10 +54,9 @@ METHODS = (
     "probes; a family's number is the median over items.",
     f"Intervals are of 95 %: BCa bootstrap ({RESAMPLES:,} resamples, seed {RUN_SEED}), of shares Wilson's; items of "
     "one source count together, of two likewise. What is named worst has one allowing for the picking. Below "
-    f"{LEAST_N} items or sources no median has one, and nothing is claimed. The margin is "
-    f"±{MARGIN:g} %. A family is unstable where the interval of its median |% change| lies above it, and drifts where "
-    "that of its median % change, of the share of movers that fall or of the mean excludes none; tests are "
-    "Holm-corrected.",
+    f"{LEAST_N} items or sources no median has one, and nothing is claimed. The margin is ±{MARGIN:g} %. A family is "
+    "unstable where the interval of its median |% change| lies above it, and drifts where that of its median % change, "
+    "of the share of movers that fall or of the mean excludes none; tests are Holm-corrected.",
     "Nobody sees invisible edits. A harm is the absolute shift under a harmless edit, a "
     "drop the right side's score minus the wrong's; both in standard deviations of the unedited scores. "
     "Selectivity is the probability that, of one item, a "

@@ -65,10 +65,9 @@ def _size(table: ScoreTable) -> Question:
         "Size: how far scores lie from those of the middle coverage, with category as a random intercept",
         "object",
         "coverage",
-        f"score ~ coverage bin + (1 | source) + (1 | category) by REML over unedited scores; a row is a bin's mean "
-        f"minus "
-        f"that of {MIDDLE} % (without an item there: of the bin with the most). {_TESTED} p (Holm) over the bins of an "
-        f"evaluator.{of_reference(table)}",
+        "score ~ coverage bin + (1 | source) + (1 | category) by REML over unedited scores; a row is a bin's mean "
+        f"minus that of {MIDDLE} % (without an item there: of the bin with the most). {_TESTED} p (Holm) over the bins "
+        f"of an evaluator.{of_reference(table)}",
         (
             *HEAD,
             _LEVEL,

@@ -32,10 +32,9 @@ _WAYS_COLUMNS = (
 
 
 _KEPT = (
-    "Share of the items with a % change that stay. The paper drops a share of its samples; here a sample is one of "
-    "an item's "
-    "two composites, and an item goes where either is dropped: the top 5 % of the composites take up to 10 % of the "
-    "items with them, and a filter by seam or fill more."
+    "Share of the items with a % change that stay. The paper drops a share of its samples; here a sample is one of an "
+    "item's two composites, and an item goes where either is dropped: the top 5 % of the composites take up to 10 % of "
+    "the items with them, and a filter by seam or fill more."
 )
 
 
@@ -51,9 +50,8 @@ def of_compositing(table: ScoreTable) -> tuple[Question, ...]:
             "direction",
             "Direction",
             kind="text",
-            help="Same or turned: the interval lies on the side of "
-            "0 of the median without a filter, or on the other one. Nothing to drop: no "
-            "composite is more suspicious than the rest, a cut would fall among equals",
+            help="Same or turned: the interval lies on the side of 0 of the median without a filter, or on the other "
+            "one. Nothing to drop: no composite is more suspicious than the rest, a cut would fall among equals",
         ),
         Column("overlap", "Interval", kind="text", help="With the one without a filter"),
         Column("seam", "Seam ratio", help="Median over the composites kept; 1: as strong as the object's own edge"),
@@ -74,9 +72,8 @@ def of_compositing(table: ScoreTable) -> tuple[Question, ...]:
             "apart",
             "Usual − this, points [95 % CI]",
             signed=True,
-            help="Median over items of the item's % change as usual (a feathered edge, the hole filled by "
-            "example) minus "
-            "that of this row",
+            help="Median over items of the item's % change as usual (a feathered edge, the hole filled by example) "
+            "minus that of this row",
         ),
         power("The median % change that these items find"),
         NOTE,
@@ -260,10 +257,9 @@ _FILLED_NOTE = (
     "the true one; both are compared with the unedited picture, and an item counts by its median over the places that "
     "both have. Filled − true: median over items of the difference of their % change, in points, with its 95 % BCa "
     "interval. Share: the sum over items of |% change| filled minus |% change| true, over the sum of |% change| "
-    "filled, BCa over items of one "
-    "source together, at level 1 − 0.05/N for the N evaluators that one is claimed of; 0 says that the filling does "
-    "nothing to the size of shifts, below 0 that shifts are larger on the true plate. The true plate has no shadow of "
-    "the object; the filled one keeps what lies beyond the hole."
+    "filled, BCa over items of one source together, at level 1 − 0.05/N for the N evaluators that one is claimed of; 0 "
+    "says that the filling does nothing to the size of shifts, below 0 that shifts are larger on the true plate. The "
+    "true plate has no shadow of the object; the filled one keeps what lies beyond the hole."
 )
 
 

@@ -129,9 +129,8 @@ def _agreement() -> Question:
 
     note = (
         "Rank correlations of the unedited scores of the same items, each with a 95 % bootstrap interval over the "
-        "pictures"
-        f" that items are made from, on Fisher’s scale; none below {LEAST_IMAGES} of them. Where items share such a "
-        "picture, p is of the means over the items of each, since items of one are no independent evidence."
+        f"pictures that items are made from, on Fisher’s scale; none below {LEAST_IMAGES} of them. Where items share "
+        "such a picture, p is of the means over the items of each, since items of one are no independent evidence."
     )
     title = "Do the evaluators order the items alike?"
     return Question("S11", title, "summary", "agreement", note, columns, compute, needs, paper="3.3", clean=True)
@@ -175,8 +174,7 @@ _HALF = "Half precision: how much the arithmetic alone changes the score"
 _HALF_NOTE = (
     "The score of an unedited item in half precision, held against the score of the same picture and caption in single "
     "precision by the same weights. % change is of the score in single precision. More than invisible edits: held "
-    "against "
-    "invisible edits of the same item, in single precision."
+    "against invisible edits of the same item, in single precision."
 )
 _HALF_NAMES = (
     "evaluator",

@@ -119,10 +119,9 @@ def questions(table: ScoreTable) -> tuple[Question, ...]:
     drawing = Drawing(f"{id_}-effects", title, read, make)
     note = (
         "Of each item the scores of four pictures of one text. Prototype effect: prototype minus none, the detail "
-        "right in both. Detail: right minus wrong detail. Interaction: what a wrong detail costs without a "
-        "prototype, minus with one. Correct minus adversary: paper E’s pair, which mixes the two. Median over items "
-        "with its 95 % BCa interval; paired test, of sources where items share theirs; Holm’s correction over "
-        "the effects."
+        "right in both. Detail: right minus wrong detail. Interaction: what a wrong detail costs without a prototype, "
+        "minus with one. Correct minus adversary: paper E’s pair, which mixes the two. Median over items with its 95 % "
+        "BCa interval; paired test, of sources where items share theirs; Holm’s correction over the effects."
     )
     return (Question(id_, title, SECTION, PART, note, columns, _compute, lack, (drawing,), paper, "the effects"),)
 

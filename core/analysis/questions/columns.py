@@ -64,9 +64,8 @@ CLAIMED = (
         "Drift",
         kind="text",
         help="Which way scores go. Drifts: the 95 % interval of the median % change or of the change of the mean "
-        "excludes 0, "
-        "or that of the movers that fall excludes one half, and the corrected test rejects, of a control the test "
-        f"itself. No drift beyond the margin: the 90 % intervals of median and mean lie inside. Below "
+        "excludes 0, or that of the movers that fall excludes one half, and the corrected test rejects, of a control "
+        "the test itself. No drift beyond the margin: the 90 % intervals of median and mean lie inside. Below "
         f"{LEAST_N} items nothing is claimed: an interval of a median of so few is little more than their range.",
     ),
     Column(
@@ -153,16 +152,12 @@ def how(tests: str) -> str:
         "An item counts once, by the median over its probes. Intervals: 95 % BCa bootstrap over items, 10,000 "
         "resamples, seed 2025. Test: paired t where both samples pass Shapiro–Wilk at 0.05, Wilcoxon signed-rank "
         "otherwise, two-sided, of the sources' means where items share theirs; p (Holm) within an evaluator and corpus "
-        f"over {tests}, m of them, controls aside. "
-        "Drift: does the 95 % interval of the median or of the change of the mean exclude 0, or that of the share of "
-        "movers that fall one half, and the corrected test reject; do the 90 % intervals of median and mean "
-        "lie within the margin, ±1 % unless another is chosen. Stability: does the 95 % interval of the median |% "
-        "change| "
-        "lie "
-        f"above the margin; below it, do fewer than {100 * MOST_BEYOND:g} % of the edits lie beyond the margin "
-        "(Wilson's interval "
-        "of their share). A family is invariant only where both stay within it. No interval below "
-        f"{LEAST_N} items."
+        f"over {tests}, m of them, controls aside. Drift: does the 95 % interval of the median or of the change of the "
+        "mean exclude 0, or that of the share of movers that fall one half, and the corrected test reject; do the 90 % "
+        "intervals of median and mean lie within the margin, ±1 % unless another is chosen. Stability: does the 95 % "
+        f"interval of the median |% change| lie above the margin; below it, do fewer than {100 * MOST_BEYOND:g} % of "
+        "the edits lie beyond the margin (Wilson's interval of their share). A family is invariant only where both "
+        f"stay within it. No interval below {LEAST_N} items."
     )
 
 

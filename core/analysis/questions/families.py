@@ -46,8 +46,7 @@ _NULL_BAND = Column(
 )
 _HELD = (
     "Invisible edits: the median |% change| under edits that nobody can see, the noise floor that a median is held "
-    "against. "
-    "More than invisible edits: each edit is held against each invisible edit of the same item."
+    "against. More than invisible edits: each edit is held against each invisible edit of the same item."
 )
 _CONTROLS = (
     "Below them the controls: blur takes detail away and leaves the place alone, invisible edits are those that nobody "

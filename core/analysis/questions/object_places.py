@@ -137,8 +137,7 @@ def _map() -> Question:
     note = (
         f"{how(_TESTED)} One row a place of the grid, 1 = the edge. Only objects that fit there count, so the items of "
         "two places are not the same; against its other places: median over items of % change at the place less the "
-        "item’s "
-        "own median over all its places, in points, which holds the item; 95 % BCa interval."
+        "item’s own median over all its places, in points, which holds the item; 95 % BCa interval."
     )
     read = "Median % change of the items whose object fits there; n items in every cell."
     make = Map(
@@ -171,11 +170,9 @@ def _map() -> Question:
 def _lean() -> Question:
     note = (
         f"Of every item with {LEAST_PLACES} places or more, % change at a place is fitted by least squares with what "
-        f"changes "
-        "per way to the right, per way up and per distance from the centre; medians over items of the first two with "
-        "95 % BCa intervals, in points of % change from the centre to the edge. In words: the sides whose interval "
-        "excludes "
-        "0. Uncorrected: no test is made here."
+        "changes per way to the right, per way up and per distance from the centre; medians over items of the first "
+        "two with 95 % BCa intervals, in points of % change from the centre to the edge. In words: the sides whose "
+        "interval excludes 0. Uncorrected: no test is made here."
     )
     value = Column("value", "To the right, points [95 % CI]", signed=True, low="low", high="high")
     up = bounded("up", "Upwards, points [95 % CI]", signed=True)

@@ -30,12 +30,11 @@ _RATIOS = (0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 20.0, 50.0, 100.0)
 """Of signal to nuisance: candidates for a line of equal ratio."""
 
 _HOW = (
-    "Of one item, a harm is the absolute shift under a harmless edit (invisible edits and controls aside), a drop "
-    "the score "
-    "of the right side minus that of the wrong one. Selectivity: the probability that a drop exceeds a harm, ties half,"
-    " mean over items; 0.5 says that a broken meaning costs as much as a harmless edit does, 1 that it always costs "
-    "more. 95 % BCa over items, or over the sources that they share. Chance is this evaluator's own: the same number "
-    "if right and wrong sides changed places at random within each item. "
+    "Of one item, a harm is the absolute shift under a harmless edit (invisible edits and controls aside), a drop the "
+    "score of the right side minus that of the wrong one. Selectivity: the probability that a drop exceeds a harm, "
+    "ties half, mean over items; 0.5 says that a broken meaning costs as much as a harmless edit does, 1 that it "
+    "always costs more. 95 % BCa over items, or over the sources that they share. Chance is this evaluator's own: the "
+    "same number if right and wrong sides changed places at random within each item. "
 )
 
 

@@ -60,9 +60,8 @@ def _limits_of_all() -> Question:
     note = (
         "Within: the strengths, from the least on, at which the score is shown to be stable within the margin; beyond: "
         "the first at which the median |% change| is shown to lie above it. Between the two it is unclear. The "
-        "strength "
-        "at which it leaves the margin is read off the lines between the points, so it is no finer than they are. "
-        "Uncorrected: no test is made here."
+        "strength at which it leaves the margin is read off the lines between the points, so it is no finer than they "
+        "are. Uncorrected: no test is made here."
     )
     title = "The strength at which an edit that should not matter changes the score beyond the margin"
     return Question(LIMITS, title, "strength", "limits", note, columns, _limits, _strengths_lacking, asks=("margin",))
@@ -250,9 +249,8 @@ def of_drops(table: ScoreTable) -> tuple[Question, ...]:
     columns = (*HEAD, WHAT, of, label, COUNT, PAIRS, FAILURE, TIES, DROP, MEDIAN, *CORRECTED, NOTE)
     title = "How the drop grows with the strength of the edit"
     read = (
-        "Median over items of the change in percent, with its 95 % BCa "
-        "interval, along the strength of the edit. Words that are hit at one probability are hit at "
-        "every larger one."
+        "Median over items of the change in percent, with its 95 % BCa interval, along the strength of the edit. Words "
+        "that are hit at one probability are hit at every larger one."
     )
     drawing = Drawing("C-sweep-curves", title, read, _curves, opens=TEST)
     note = (

@@ -46,10 +46,9 @@ def of_colour(table: ScoreTable) -> tuple[Question, ...]:
     columns = (*HEAD, COUNT, half, whole, value, said, UNTOLD, NOTE)
     note = (
         "Each picture was saved as JPEG of quality 75 twice: with colour at half the width and height (4:2:0, what "
-        "most programs write) and with all of it (4:4:4). Both are compared with the unedited picture; the "
-        "difference is taken item by item: median over items of % change at 4:2:0 minus % change at 4:4:4, in "
-        "points, with its "
-        "95 % BCa interval. No test and no correction."
+        "most programs write) and with all of it (4:4:4). Both are compared with the unedited picture; the difference "
+        "is taken item by item: median over items of % change at 4:2:0 minus % change at 4:4:4, in points, with its 95 "
+        "% BCa interval. No test and no correction."
     )
     make = Dots("evaluator", series="corpus", panel=(), values=PLAIN, axis="4:2:0 − 4:4:4, points of % change")
     drawing = Drawing("F-chroma", _COLOUR, "4:2:0 minus 4:4:4 of the same quality; the line is no difference.", make)
@@ -113,10 +112,9 @@ def of_letters(table: ScoreTable) -> tuple[Question, ...]:
     note = (
         f"A photograph holds text where a line of {LEAST_SIGNS} letters or digits or more is read with a confidence of "
         f"{CONFIDENCE:g} or more; small and faint text is missed. Median % change of each group with its 95 % BCa "
-        f"interval; "
-        "difference of the two medians, in points, with its 95 % BCa interval, the groups drawn independently and "
-        "items of one source together. No test and no correction. Photographs with text differ in what they show, "
-        "too, so that a difference is no proof that the text makes it."
+        "interval; difference of the two medians, in points, with its 95 % BCa interval, the groups drawn "
+        "independently and items of one source together. No test and no correction. Photographs with text differ in "
+        "what they show, too, so that a difference is no proof that the text makes it."
     )
     axis = "with text minus without, points of % change"
     read = "Median % change with text minus without; the line is no difference."
@@ -188,8 +186,7 @@ def of_length(table: ScoreTable) -> tuple[Question, ...]:
     """The trend over the words added, and the curve."""
     note = (
         "Of every item with wrappers of three lengths or more, % change is fitted by least squares on the number of "
-        "words "
-        "added; median over items of the slope with its 95 % BCa interval, in points of % change a word. "
+        "words added; median over items of the slope with its 95 % BCa interval, in points of % change a word. "
         "Wrappers differ in wording as well as in length, and they are few. Uncorrected: no test is made here."
     )
     columns = (

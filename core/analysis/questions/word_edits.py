@@ -240,9 +240,8 @@ BESIDE = (
 LEADS = (
     "The matched caption leads: median, interval and tests are against it, or against the bare one where that is "
     "chosen. Beside it stands the median % change against the bare caption, against the matched one, and the range "
-    "over the "
-    "neutral words, each taken for every item; a neutral word that the screen leaves out before some nouns has fewer "
-    "items, and the smallest n is said."
+    "over the neutral words, each taken for every item; a neutral word that the screen leaves out before some nouns "
+    "has fewer items, and the smallest n is said."
 )
 
 

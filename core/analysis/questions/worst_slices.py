@@ -62,10 +62,9 @@ _COLUMNS = (
 )  # fmt: skip
 _NOTE = (
     f"A cell is the items of one category and one coverage bin under one family. Those of fewer than {LEAST_N} items, "
-    "or sources of them, are not looked at, nor are controls. Ranked by the lower bound of the median |% change|, "
-    "the first "
-    f"{SHOWN} of each evaluator. BCa bootstrap, items of one source resampled together. Each interval is at level "
-    f"1 − {ALPHA:g}/N (Bonferroni) for the N cells of its evaluator and corpus. All N hold together at "
+    "or sources of them, are not looked at, nor are controls. Ranked by the lower bound of the median |% change|, the "
+    f"first {SHOWN} of each evaluator. BCa bootstrap, items of one source resampled together. Each interval is at "
+    f"level 1 − {ALPHA:g}/N (Bonferroni) for the N cells of its evaluator and corpus. All N hold together at "
     f"{100 * (1 - ALPHA):g} %. Beside it the whole family with its own, unadjusted 95 % interval."
 )
 

@@ -183,10 +183,9 @@ def comparison_rows(
 
     Returns:
         COLUMNS, then p_holm and m_tests: Holm's correction within evaluator, corpus and family of tests, and conflict:
-        where the shares and the test of the means do not say the same. A share
-        counts comparisons, with Wilson's interval over items or their sources; a median counts items. Scaled numbers
-        run from the lowest to the highest score of either side of the row's whole family. Rows without a stored
-        comparison are left out.
+        where the shares and the test of the means do not say the same. A share counts comparisons, with Wilson's
+        interval over items or their sources; a median counts items. Scaled numbers run from the lowest to the highest
+        score of either side of the row's whole family. Rows without a stored comparison are left out.
     """
     records = _records(view, entering(tests), known=known, drops=drops)
     found = corrected(pd.DataFrame(records, columns=[*COLUMNS, "shown"]))

@@ -25,12 +25,10 @@ class Effect:
     Args:
         median_percent: median over items of an item's median % change, with its 95 % BCa interval low to high.
         median_abs_percent: the same of |% change|.
-        beyond: edits in percent whose |% change| is above the margin, with its 95 % interval beyond_low to
-        beyond_high, the
-            edits of one source together; see :func:`core.statistics.shares.share_of_sums`.
+        beyond: edits in percent whose |% change| is above the margin, with its 95 % interval beyond_low to beyond_high,
+            the edits of one source together; see :func:`core.statistics.shares.share_of_sums`.
         items_beyond: items whose median |% change| over their edits is, likewise: not to be compared between families
-        of
-            different numbers of edits.
+            of different numbers of edits.
         still, falls: items that stand still, and of those that move those that fall, in percent; see
             :func:`core.statistics.changes.movers`.
         mean_percent: change of the mean score in percent; see :func:`core.statistics.changes.mean_changes`.
@@ -39,8 +37,7 @@ class Effect:
         cliffs_delta: Pr[edited > unedited] - Pr[edited < unedited] over all pairs of items.
         test, p, test_note: two-sided paired test of the scores before and after, of items or of the sources they share.
         drift: which way scores go; see :func:`core.analysis.verdicts.drift`. Where % change is withheld, by the median
-        Δ, the
-            movers and the mean Δ, without a margin.
+            Δ, the movers and the mean Δ, without a margin.
         scatter: what the median |% change| allows to claim; see :func:`core.analysis.verdicts.scatter`.
         detectable: smallest drift of the median, in percent, that this n and spread show in four of five such
             runs; in a table, as one of its m tests (:func:`core.statistics.power.among`).

@@ -27,9 +27,8 @@ def facets(table: ScoreTable, chosen: Slice) -> dict[str, dict[str, int]]:
     """Count the shifts that each value of each choice would leave, the other choices kept as they are.
 
     Returns:
-        Field of :class:`Slice` -> value -> count, every value that occurs in the table (count 0 where the other
-        choices leave none of it); beside :data:`CHOICES` also ``sign``, and the key of every column of the items'
-        owners.
+        Field of :class:`Slice` -> value -> count, every value that occurs in the table (count 0 where the other choices
+        leave none of it); beside :data:`CHOICES` also ``sign``, and the key of every column of the items' owners.
     """
     whole = _whole(table)
     # which shifts are inside, accepted, of a whole object and of no tied label depends on no other choice: one look

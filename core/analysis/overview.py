@@ -273,11 +273,10 @@ def fairness_card(view: View, *, families: pd.DataFrame | None = None, margin: f
         margin: equivalence margin in percent.
 
     Returns:
-        One row an (evaluator, corpus, axis): the columns of ``family_contrasts`` + n_families + alike (how many of
-        them nothing tells from the worst, it included) + worst_in (NaN where the axis has one family, or too few items
-        for an interval), and those of
-        :func:`core.analysis.overview.beside_null`. Empty where there are no shifts. Who has no row is named by
-        :func:`not_on_card`.
+        One row an (evaluator, corpus, axis): the columns of ``family_contrasts`` + n_families + alike (how many of them
+        nothing tells from the worst, it included) + worst_in (NaN where the axis has one family, or too few items for
+        an interval), and those of :func:`core.analysis.overview.beside_null`. Empty where there are no shifts. Who has
+        no row is named by :func:`not_on_card`.
     """
     table = family_contrasts(view, margin=margin) if families is None else families
     cells = table[(table["axis"] != NULL) & ~table["drift"].isin(SILENT)].dropna(subset=["median_abs_percent"])

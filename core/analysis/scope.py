@@ -171,8 +171,7 @@ def holdings(store: Store) -> pd.DataFrame:
 
     Returns:
         Those columns, n (rows), n_shifts (rows of invariant probes with a baseline, invisible edits aside),
-        n_directional
-        (rows of directional probes) and n_items; what a store holds never changes, so it is counted once.
+        n_directional (rows of directional probes) and n_items; what a store holds never changes, so it is counted once.
     """
     return store.once(_HOLDINGS)
 

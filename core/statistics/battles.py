@@ -228,11 +228,9 @@ def _likeliest(wins: np.ndarray) -> np.ndarray:
 # A leaderboard at equal caption length: what is left of the gaps when longer captions score higher of themselves.
 #
 # References:
-#     [1] Dubois, Y. et al. (2024). Length-controlled AlpacaEval: a simple way to debias automatic evaluators (the
-#     idea;
+#     [1] Dubois, Y. et al. (2024). Length-controlled AlpacaEval: a simple way to debias automatic evaluators (the idea;
 #         there a logistic model of preferences, here a linear one of scores).
-#     [2] Wooldridge, J. M. (2010). Econometric Analysis of Cross Section and Panel Data, 2nd ed., 10.5 (fixed
-#     effects).
+#     [2] Wooldridge, J. M. (2010). Econometric Analysis of Cross Section and Panel Data, 2nd ed., 10.5 (fixed effects).
 #     [3] Efron, B. and Tibshirani, R. (1993). An Introduction to the Bootstrap, 11.2.
 
 

@@ -113,8 +113,7 @@ class Changes:
         n_zero_baseline: scored shifts without one: the baseline lies below the floor.
         n_missing: shifts without a score, of the variant or of its baseline.
         withheld: items whose % change is withheld, since a baseline of their corpus is negative, bool [N]: among scores
-        of
-            both signs the rest would be a choice of items by their score.
+            of both signs the rest would be a choice of items by their score.
     """
 
     percent: np.ndarray

@@ -411,9 +411,8 @@ def orders(groups: Mapping[str, ArrayLike], *, sources: ArrayLike | None = None)
 
     Returns:
         One row an order of all groups, highest first: order (names joined by `` > ``), n (items whose scores stand in
-        it without a tie), n_items (items with every score),
-        n_sources (of these items), share. Ties have their own row, named ``tied``. The
-        most frequent first, ties last.
+        it without a tie), n_items (items with every score), n_sources (of these items), share. Ties have their own
+        row, named ``tied``. The most frequent first, ties last.
 
     Raises:
         InvalidInput: if there are fewer than two groups, too many, or their lengths differ.

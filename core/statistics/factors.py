@@ -225,17 +225,14 @@ def _compare(one: _Level, other: _Level, ranks: np.ndarray | None, of: np.ndarra
 #
 # Each resample draws from every stratum as many sources as it has, so that its composition is that of the data, and
 # every stratum's mean weighs the same. The plain mean of the same resample weighs each stratum by its items; so the
-# two,
-# and their difference, are compared over the same draws.
+# two, and their difference, are compared over the same draws.
 #
 # Resamples of a stratum of few sources vary too little: where most strata hold two to seven, 88 of 100 intervals held
-# the mean. So what a stratum's mean is drawn away from it is stretched by √(m / (m - 1)) [1], and the bounds are
-# taken at
-# the level of Student's quantile for Satterthwaite's degrees of freedom instead of the normal one [2].
+# the mean. So what a stratum's mean is drawn away from it is stretched by √(m / (m - 1)) [1], and the bounds are taken
+# at the level of Student's quantile for Satterthwaite's degrees of freedom instead of the normal one [2].
 #
 # Source: paper A, B.2, which names a composition-balanced bootstrap and does not print one. Davison and Hinkley
-# (1997),
-# Bootstrap Methods and their Application, 3.2 (stratified) and 3.8 (sources).
+# (1997), Bootstrap Methods and their Application, 3.2 (stratified) and 3.8 (sources).
 #
 # References:
 #     [1] Rao, J. N. K. and Wu, C. F. J. (1988). Resampling inference with complex survey data. JASA 83(401), 231-241.
@@ -394,8 +391,7 @@ def _checked(
 # items, or whole sources of them, are drawn for all rows at once, and the share of the draws stands beside the pick.
 #
 # Source: Hall, P. and Miller, H. (2009). Using the bootstrap to quantify the authority of an empirical ranking.
-# Annals of
-# Statistics 37(6B), 3929-3959.
+# Annals of Statistics 37(6B), 3929-3959.
 
 
 DRAWS, FEWER, MANY = 1_000, 200, 2_000

@@ -176,8 +176,7 @@ def _undefined(n: int, note: str) -> RankAgreement:
 
 # Rank correlations of bootstrap samples, from how often each has each item: nothing is sorted again for a sample.
 #
-# Ranks, ties and pairs are whole numbers or halves of them, so that no sum of them is rounded, in whatever order it
-# is
+# Ranks, ties and pairs are whole numbers or halves of them, so that no sum of them is rounded, in whatever order it is
 # taken: the coefficients are to the bit those of scipy and numpy over the rows of the sample itself.
 
 

@@ -164,19 +164,15 @@ def _drawn(n: int, resamples: int, seed: int | tuple[int, ...]) -> np.ndarray:
 
 # Tests of items that share their source: the source is the independent unit, so it counts once, by its items' mean.
 #
-# Two items of one cut-out, scene or photograph shift together; a test that takes them for two finds shifts where
-# there
+# Two items of one cut-out, scene or photograph shift together; a test that takes them for two finds shifts where there
 # are none (with no effect, 12 sources of 15 items each: p < 0.05 in half of the runs). The mean over a source's items
-# is
-# one number a source, and any test of independent units holds for these: exactly where it is exact, and the t test
-# also
-# where sources differ in their number of items and so in their spread [1, 2]. Where no two items share their source,
-# nothing is averaged and the test is that of the items.
+# is one number a source, and any test of independent units holds for these: exactly where it is exact, and the t test
+# also where sources differ in their number of items and so in their spread [1, 2]. Where no two items share their
+# source, nothing is averaged and the test is that of the items.
 #
 # References:
 #     [1] Matthews, J. N. S. et al. (1990). Analysis of serial measurements in medical research. BMJ 300, 230-235:
-#     summary
-#         measures.
+#         summary measures.
 #     [2] Ibragimov, R. and Müller, U. K. (2010). t-statistic based correlation and heterogeneity robust inference.
 #         Journal of Business & Economic Statistics 28(4), 453-468.
 

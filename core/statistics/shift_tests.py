@@ -228,13 +228,11 @@ def _pairs(
 
 # Two rank tests as scipy's, without the checks around them: a page asks for hundreds of p-values at once.
 #
-# Where scipy's null distribution is exact, so is this one: the signs of few differences are gone through by their
-# sums.
+# Where scipy's null distribution is exact, so is this one: the signs of few differences are gone through by their sums.
 #
 # References:
 #     [1] Wilcoxon, F. (1945). Individual comparisons by ranking methods. Biometrics Bulletin 1(6), 80-83.
-#     [2] Mann, H. B. & Whitney, D. R. (1947). On a test of whether one of two random variables is stochastically
-#     larger
+#     [2] Mann, H. B. & Whitney, D. R. (1947). On a test of whether one of two random variables is stochastically larger
 #         than the other. Annals of Mathematical Statistics 18(1), 50-60.
 
 

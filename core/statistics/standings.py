@@ -239,9 +239,8 @@ def _counts(sources: int, resamples: int | None, seed: int) -> Iterator[np.ndarr
 # Do neighbours on a leaderboard change places under an edit that should not matter?
 #
 # A bootstrap sample of items is scored twice, unedited and edited: what changes between the two is the edit's, and
-# not
-# the sample's. So a swap's probability tells an unstable pair from one that the choice of images alone decides, which
-# stands beside it. Source: paper A, 3.4, equation 1, on means of any number of systems.
+# not the sample's. So a swap's probability tells an unstable pair from one that the choice of images alone decides,
+# which stands beside it. Source: paper A, 3.4, equation 1, on means of any number of systems.
 
 
 DRAWS = 2_000

@@ -89,8 +89,7 @@ class Options:
         bare: hold a word against the caption without it instead of the neutral one closest in length.
         family: of the questions that are of one family: which; None: their first.
         reference: corpus whose direction is held against the others; None: that of the table.
-        known: of the comparisons of a right and a wrong side, only those whose wrong side is known to be
-            wrong.
+        known: of the comparisons of a right and a wrong side, only those whose wrong side is known to be wrong.
         least: items below which a cell of several factors is not looked at; LEAST_N or more.
     """
 
@@ -161,8 +160,7 @@ class Question:
         note: how to read the table: what a row is, which items, which tests.
         columns: of the frame, as they are shown, in order; none where only the figures are.
         compute: answers it for the part of the scores that a view keeps.
-        needs: why the scores cannot give it, in a sentence that names what to audit or to choose; empty where
-            they can.
+        needs: why the scores cannot give it, in a sentence that names what to audit or to choose; empty where they can.
         figures: drawn of the frame.
         paper: the paper's counterpart, e.g. ``Table 3``; empty where it has none.
         tests: the family of tests that Holm's correction runs over, in words; empty without one.

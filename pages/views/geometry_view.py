@@ -245,7 +245,7 @@ def draw() -> None:
             draw_no_run()
             return
         row = chips(state)
-        _draw(state, files, choose_scope(state, files, row=row).only(), row)
+        _draw(state, files, choose_scope(state, files, row=row, without=("evaluators",)).only(), row)
 
 
 def _draw(state: PageState, files: Signature, scope: Narrowed, row: Chips) -> None:
@@ -258,10 +258,11 @@ def _draw(state: PageState, files: Signature, scope: Narrowed, row: Chips) -> No
         st.info("None of these metrics has a text encoder on this machine.", icon=":material/hub:")
         return
     answer = st.container()
+    shown = state.get("evaluator") if state.get("evaluator") in able else able[0]
     evaluator = state.choose(
-        st.columns(2)[0],
+        row.scope.popover(f"Metric: **{safe(shown, limit=40)}**", key="geometry.chip"),
         "evaluator",
-        "Text encoder of",
+        "Metric",
         able,
         help="The metric whose text encoder places the words, and whose changes are shown.",
     )

@@ -287,11 +287,11 @@ def test_what_is_collected_is_a_slide_that_can_be_taken_home(server: str, page: 
 
 @pytest.mark.whole
 def test_tab_goes_from_filter_to_filter_and_their_help_is_told_with_them(server: str, page: Page) -> None:
-    settled(open_page(page, server + "/geometry"))
-    first = page.get_by_role("combobox", name="Text encoder of")
-    helped = "The metric whose text encoder places the words, and whose changes are shown."
+    settled(open_page(page, server + "/findings?view=compare"))
+    first = page.get_by_role("combobox", name="A row for each", exact=True)
+    helped = "The levels that both sides have; all together stand above them."
     expect(first).to_have_attribute("aria-description", helped)
-    icon = page.get_by_role("button", name="Help for Text encoder of")
+    icon = page.get_by_role("button", name="Help for A row for each")
     expect(icon).to_have_attribute("aria-description", helped)
     icon.hover()
     expect(page.get_by_role("tooltip")).to_contain_text(helped)  # the icon's own words, not others
@@ -301,8 +301,9 @@ def test_tab_goes_from_filter_to_filter_and_their_help_is_told_with_them(server:
     for _ in range(12):
         stops.append(page.evaluate("document.activeElement.getAttribute('aria-label') || ''"))
         page.keyboard.press("Tab")
-    assert stops[0] == "Text encoder of"
+    assert stops[0] == "A row for each"
     assert not [each for each in stops if each.startswith("Help for")]
+    settled(open_page(page, server + "/geometry"))
     page.get_by_text("How words are placed").click()
     expect(page.get_by_role("radiogroup", name="Level")).to_have_attribute(
         "aria-description", re.compile("^Words: the modifier alone")

@@ -159,14 +159,11 @@ def constants(probes: Iterable[Probe]) -> dict[str, dict[str, Any]]:
         module = inspect.getmodule(function)
         if module is None or module.__name__ in found:
             continue
-        values = {name: plain for name, value in vars(module).items() if _constant(name) for plain in _plain(value)}
+        constants = {name: value for name, value in vars(module).items() if name.isupper() and name[0] != "_"}
+        values = {name: plain for name, value in constants.items() for plain in _plain(value)}
         if values:
             found[module.__name__] = values
     return dict(sorted(found.items()))
-
-
-def _constant(name: str) -> bool:
-    return name.isupper() and not name.startswith("_")
 
 
 def _plain(value: object) -> list[Any]:

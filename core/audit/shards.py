@@ -96,7 +96,7 @@ class RunFolder:
 
     def shard(self, table: str, name: int | str) -> Path:
         """Path of one shard of one table."""
-        return self.path / table / f"{_name(name)}.parquet"
+        return self.path / table / f"{name if isinstance(name, str) else f'shard-{name:05d}'}.parquet"
 
     @property
     def work(self) -> Path:
@@ -167,10 +167,6 @@ class RunFolder:
         """Remove what only an unfinished run needs, and temporary files that a kill left."""
         shutil.rmtree(self.path / WORK, ignore_errors=True)
         remove_leftovers(self.path)
-
-
-def _name(name: int | str) -> str:
-    return name if isinstance(name, str) else f"shard-{name:05d}"
 
 
 @contextmanager

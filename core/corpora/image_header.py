@@ -118,7 +118,8 @@ def open_image(file: IO[bytes], *, name: str, max_pixels: int = MAX_PIXELS) -> t
     except (Image.DecompressionBombError, Image.DecompressionBombWarning) as error:
         raise BadImage(_too_large(name, "more than 89 million", max_pixels)) from error
     except Exception as error:  # a plugin raises nearly anything on a broken header
-        raise BadImage(f"{name}: its {kind} header is broken ({_reason(error)}); copy or export it again") from error
+        why = str(error) or type(error).__name__
+        raise BadImage(f"{name}: its {kind} header is broken ({why}); copy or export it again") from error
     width, height = image.size
     if width * height > max_pixels:
         raise BadImage(_too_large(name, f"{width} × {height} =", max_pixels, pixels=width * height))
@@ -181,10 +182,6 @@ def _unknown(name: str, start: bytes) -> str:
 def _too_large(name: str, size: str, max_pixels: int, *, pixels: int | None = None) -> str:
     count = size if pixels is None else f"{size} {pixels / 1e6:.0f} million"
     return f"{name}: {count} pixels are over the limit of {max_pixels / 1e6:.0f} million; scale the image down first"
-
-
-def _reason(error: Exception) -> str:
-    return str(error) or type(error).__name__
 
 
 _UPRIGHT = {

@@ -145,7 +145,7 @@ def _pairs(suite: Suite) -> list[_Pair]:
     further: dict[tuple[str, str], tuple[str, ...]] = {}
     entries: list[Rated | Compared] = [*suite.rated, *suite.compared]
     for each in entries:
-        key = (each.image, _caption(each))
+        key = (each.image, each.caption if isinstance(each, Rated) else each.preferred)
         ratings.setdefault(key, []).extend([each.rating] if isinstance(each, Rated) else [])
         further.setdefault(key, each.references)
     return [
@@ -153,10 +153,6 @@ def _pairs(suite: Suite) -> list[_Pair]:
         for (image, caption), given in ratings.items()
         if caption
     ]
-
-
-def _caption(each: Rated | Compared) -> str:
-    return each.caption if isinstance(each, Rated) else each.preferred
 
 
 def _named(pairs: Sequence[_Pair], take: str) -> Iterator[tuple[str, _Pair]]:

@@ -1,14 +1,9 @@
-"""An evaluator of a file that is loaded in its own process: here stands what asks that process.
+"""An evaluator of a file that is described, and loaded, in its own process: here stands what asks that process.
 
-A server never runs somebody's file in itself; what it scores at once with such a metric, as the Probe lab does, is
-scored there. The process ends with the evaluator, and with this one. Arrays go between the
-two as JSON, shapes and types, and as bytes, the numbers; nothing is unpickled.
-
-Evaluators of a file, looked at in their own process: a server never runs somebody's file in itself.
-
-What a plan asks of an evaluator before anything is scored (its spec, its kind, whether it is ready) comes back as data;
-a stand-in class carries it. An audit is a job, which is another process anyway; what a page scores at once is scored in
-its own process too, which the stand-in asks once it is loaded (:mod:`core.evaluators.remote`).
+A server never runs somebody's file in itself. What a plan asks of an evaluator before anything is scored (its spec, its
+kind, whether it is ready) comes back as data; a stand-in class carries it. An audit is a job, which is another process
+anyway; what is scored at once, as in the Probe lab, is asked of a process that ends with the evaluator, and with this
+one. Arrays go between the two as JSON, shapes and types, and as bytes, the numbers; nothing is unpickled.
 """
 
 import hashlib
@@ -238,15 +233,11 @@ _VIDEOS = "core.evaluators.video."
 def find_apart(reference: str) -> type[Evaluator]:
     """A stand-in for ``path/to/file.py:Name``, which can be asked what a plan asks and not loaded.
     Raises InvalidInput if the file cannot be imported, holds no such evaluator, or does not answer in time."""
+    path = reference.rpartition(":")[0]
     try:
-        return _described(reference, _digest(reference))
+        return _described(reference, hashlib.sha256(Path(path).read_bytes()).hexdigest())
     except OSError as error:
-        path = reference.rpartition(":")[0]
         raise InvalidInput(f"no file {path} (from {reference!r}); give the path of an existing .py file") from error
-
-
-def _digest(reference: str) -> str:
-    return hashlib.sha256(Path(reference.rpartition(":")[0]).read_bytes()).hexdigest()
 
 
 @cache

@@ -192,12 +192,8 @@ _NESTED = {"share": "Says how much of it, too", "place": "Says where, too"}
 _SOCIETAL = "cultural|economic|gender-colloquial|gender|emotion|occupational"
 
 
-def _number(text: str) -> str:
-    return text.replace("-", "−")
-
-
 _PATTERNS: tuple[tuple[str, Callable[[re.Match[str]], str]], ...] = (
-    (r"rotate([+-]\d+)", lambda m: f"Turned by {_number(m[1])}°"),
+    (r"rotate([+-]\d+)", lambda m: f"Turned by {m[1].replace('-', '−')}°"),
     (r"reposition-(hard-|telea-|true-|)(TL|TR|BL|BR)", lambda m: f"Moved to {_CORNERS[m[2]]}{_FILLS[m[1]]}"),
     (r"blur-(\d+)", lambda m: f"Blurred, σ {m[1]} px"),
     (r"rotation:degrees([\d.]+)", lambda m: f"Turned by {m[1]}°"),

@@ -17,11 +17,13 @@ from core.evaluators.pool import Pool
 from core.probes.base import HUMAN, Axis, Edits, Expectation, Probe, Subject, Variant
 from core.probes.registry import catalogue
 from core.probes.scene import Scene
-from core.probes.words.lexical_edits import jumble
+from core.probes.words.lexical_edits import EDITS
 from core.store.run_files import Run
 from core.store.store import Store
 from tests.audit.squares import ENGLISH, HISTOGRAM, PAIRED
 from tests.plans import make_plan
+
+jumble = EDITS["jumble"]
 
 
 def _jumbled(scene: Scene, subject: Subject, rng: np.random.Generator) -> Variant:

@@ -12,8 +12,10 @@ from core.errors import InvalidInput, ProbeRejected
 from core.probes.base import Subject
 from core.probes.registry import catalogue, further_readings, select
 from core.probes.words.caption_words import LANGUAGES, noun_phrases, words
-from core.probes.words.lexical_edits import EDITS, MASK, PARTS, jumble, mask, remove, repeat, shuffle_part, substitute
+from core.probes.words.lexical_edits import EDITS, MASK, PARTS, shuffle_part
 from tests.probes.painted import paint
+
+repeat, remove, mask, jumble, substitute = EDITS.values()
 
 WORDS = ("a", "the", "dog", "dog's", "cat,", "sofa.", "red", "Sofa", "façade", "naïve")
 captions = st.lists(st.sampled_from(WORDS), max_size=12).map(" ".join)

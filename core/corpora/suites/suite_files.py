@@ -297,7 +297,7 @@ def _of_table(path: Path) -> Suite:
         return picture_pairs(path, csv_records(path), layout)
     if is_rows(columns):
         return rows(path, list(csv_records(path)))
-    if is_capeval(columns):
+    if {"image", "caption", "score"} <= set(columns):  # M-CapEval1k
         return capeval(path, list(csv_records(path, capeval_columns)))
     return composite_csv(path)
 
@@ -334,8 +334,3 @@ def with_companions(files: Sequence[Path]) -> list[Path]:
     beside = {RIGHT: BESIDE}
     more = [path for each in files for name in beside.get(each.name, ()) if (path := each.with_name(name)).is_file()]
     return list(dict.fromkeys([*files, *more]))
-
-
-def is_capeval(columns: Iterable[str]) -> bool:
-    """Whether columns are M-CapEval1k's."""
-    return {"image", "caption", "score"} <= set(columns)

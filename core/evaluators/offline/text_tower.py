@@ -90,7 +90,8 @@ class TextTower:
     def _run(self, encodings: "list[Encoding]") -> "Tensor":
         import torch
 
-        rows = [_cut(each.ids) for each in encodings]
+        every = (each.ids for each in encodings)
+        rows = [ids if len(ids) <= MAX_TOKENS else [*ids[: MAX_TOKENS - 1], ids[-1]] for ids in every]
         width = max(len(row) for row in rows)
         ids = torch.tensor([row + [_PADDING] * (width - len(row)) for row in rows], device=self._device)
         lengths = torch.tensor([[len(row)] for row in rows], device=self._device)
@@ -103,10 +104,6 @@ class TextTower:
 shared_text_tower = Shared(TextTower).get
 """Return the process's text tower on a device, loading it if nobody holds it.
 Raises NotAvailable with the command that gets the weights."""
-
-
-def _cut(ids: list[int]) -> list[int]:
-    return ids if len(ids) <= MAX_TOKENS else [*ids[: MAX_TOKENS - 1], ids[-1]]
 
 
 LANGUAGES = ("ar", "zh", "en", "fr", "de", "it", "ja", "ko", "nl", "pl", "pt", "es", "th", "tr", "ru")

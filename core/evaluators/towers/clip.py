@@ -25,8 +25,6 @@ from core.evaluators.weights.fetched import Place
 if TYPE_CHECKING:
     from torch import Tensor
 
-    from core.evaluators.towers.encoder import Towers
-
 ALPHA = 1.0
 """loralib's default strength, which PAC-S++ keeps: the product of the factors is scaled by alpha / rank."""
 _A = "lora_A"

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
-from typing import ClassVar, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
@@ -219,7 +219,9 @@ class VideoScorer:
     def encode(self, frames: Iterable[np.ndarray]) -> np.ndarray:
         """Embed frames as they come, float [J, d], unit length."""
         waiting, found = iter(frames), list[np.ndarray]()
-        call = self.evaluator.encode_frames if isinstance(self.evaluator, VideoEvaluator) else _images(self.evaluator)
+        call: Callable[[Sequence[np.ndarray]], Any] = (
+            self.evaluator.encode_frames if isinstance(self.evaluator, VideoEvaluator) else self.evaluator.encode_images
+        )
         while part := list(islice(waiting, FRAMES_AT_ONCE)):
             found.append(np.asarray(call(part)))
         if not found:
@@ -271,10 +273,6 @@ def video_scorer(
         return VideoScorer(evaluator.weighed(weighed), chosen, weighed.corpus if weighed else "")
     assert isinstance(evaluator, DualEncoder)
     return VideoScorer(evaluator, chosen)
-
-
-def _images(evaluator: DualEncoder) -> Callable[[Sequence[np.ndarray]], np.ndarray]:
-    return lambda frames: np.asarray(evaluator.encode_images(frames))
 
 
 class ClipVideo(OnTowers, VideoEvaluator):

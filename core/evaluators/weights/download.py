@@ -41,8 +41,9 @@ def fetch(known: Weights, progress: Progress | None = None) -> Path:
     if known.kind == "hub":
         return _from_hub(known, progress)
     assert known.url is not None
-    if not (target.is_file() and _is_known(target, known.files[0].sha256)):
-        download(known.url, target, sha256=known.files[0].sha256, progress=progress)
+    sha256 = known.files[0].sha256
+    if not target.is_file() or (sha256 is not None and known_sha256(target) != sha256):
+        download(known.url, target, sha256=sha256, progress=progress)
     return target
 
 
@@ -181,8 +182,9 @@ def _one_of_hub(known: Weights, each: WeightFile, folder: Path) -> None:
         if status == 404 and each.optional:
             return
         why = "the hub refuses it" if status in (401, 403) else f"answer {status}" if status else "no network"
+        listed = ", ".join(file.name for file in known.files)
         raise NotAvailable(
-            f"{each.name} of {known.repository} cannot be fetched ({why}); fetch the files {_listed(known)} from "
+            f"{each.name} of {known.repository} cannot be fetched ({why}); fetch the files {listed} from "
             f"{known.where} elsewhere and put them into {folder}"
         ) from error
     if each.sha256 and known_sha256(Path(path)) != each.sha256:
@@ -209,11 +211,3 @@ def _check_room(part: Path, wanted: int) -> None:
     free = shutil.disk_usage(part.parent).free
     if wanted > free:
         raise StoreError(f"{part.parent} has {free:,} bytes free and the file needs {wanted:,}; make room first")
-
-
-def _is_known(path: Path, sha256: str | None) -> bool:
-    return sha256 is None or known_sha256(path) == sha256
-
-
-def _listed(known: Weights) -> str:
-    return ", ".join(each.name for each in known.files)

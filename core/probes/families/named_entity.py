@@ -8,7 +8,7 @@ runway*). Words of one line take the same prepositions, so that the edit reads a
 Source: ours, after the named entities of FOIL-like news captions (Biten et al., GoodNews, CVPR 2019).
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from types import MappingProxyType
@@ -96,10 +96,6 @@ def _found(found: Sequence[Word]) -> Iterator[tuple[int, int, Entity]]:
             place += 1
 
 
-def _named(captions: Iterable[str]) -> set[str]:
-    return {entity.name for text in captions for _, _, entity in _found(words(text))}
-
-
 @probe(
     name="named-entity",
     axis=Axis.SEMANTIC,
@@ -118,7 +114,8 @@ def named_entity(scene: Scene, subject: Subject, rng: np.random.Generator) -> Va
     if not there:
         raise ProbeRejected("no-entity", f"{caption!r} names no place, role or brand of assets/words/entities.csv")
     mention, kind = there[int(rng.integers(len(there)))]
-    said = _named((caption, *scene.item.captions.get("en", ())))
+    texts = (caption, *scene.item.captions.get("en", ()))
+    said = {entity.name for text in texts for _, _, entity in _found(words(text))}
     left = [name for name in lines()[kind] if name not in said]
     if not left:
         raise ProbeRejected("no-replacement", f"the captions of the item name every {kind} that is listed")

@@ -18,7 +18,7 @@ import numpy as np
 
 from core import settings
 from core.corpora.demo_plan import Grammar, read_plan, share
-from core.corpora.schema import Item, Mask
+from core.corpora.schema import Item
 from core.errors import ProbeRejected
 from core.probes.base import ENGLISH, IDENTITY, TEMPLATE, Axis, Edits, Expectation, Probe, Subject, Variant
 from core.probes.scene import Scene
@@ -40,12 +40,9 @@ def nested_captions(item: Item) -> tuple[str, str]:
         raise ProbeRejected(
             "not-composed", f"item {item.id!r} was not composed on a place whose name the demo corpus' grammar has"
         )
-    covering = f"{base_caption(label).removesuffix('.')} covering {_covered(mask)}"
+    covered = _grammar().phrases[f"share:{share(mask)}"][ENGLISH]
+    covering = f"{base_caption(label).removesuffix('.')} covering {covered}"
     return f"{covering}.", f"{covering}, {place[ENGLISH]}."
-
-
-def _covered(mask: Mask) -> str:
-    return _grammar().phrases[f"share:{share(mask)}"][ENGLISH]
 
 
 @cache

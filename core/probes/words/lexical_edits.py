@@ -92,87 +92,43 @@ Edit = Callable[[Sequence[Word], np.random.Generator, str, float], list[str]]
 """(words of a caption, generator, language, share) -> the words of the edited one, as they are written."""
 
 
-def repeat(caption: str, rng: np.random.Generator, *, language: str = "en", share: float = SHARE) -> str:
+def repeated(found: Sequence[Word], rng: np.random.Generator, language: str, share: float) -> list[str]:  # noqa: ARG001
     """Say each word twice with probability ``share``; one word where chance chose none.
 
-    >>> repeat("I am a boy", np.random.default_rng(3))
-    'I I am am a boy'
+    >>> repeated(words("I am a boy"), np.random.default_rng(3), "en", SHARE)
+    ['I', 'I', 'am', 'am', 'a', 'boy']
     """
-    return join(repeated(words(caption, language), rng, language, share), language)
-
-
-def remove(caption: str, rng: np.random.Generator, *, language: str = "en", share: float = SHARE) -> str:
-    """Leave each word out with probability ``share``: at least one word goes, and at least one stays.
-
-    A caption of one word stays as it is.
-    """
-    return join(removed(words(caption, language), rng, language, share), language)
-
-
-def mask(caption: str, rng: np.random.Generator, *, language: str = "en", share: float = SHARE) -> str:
-    """Put ``[MASK]`` in the place of each word with probability ``share``; of one word where chance chose none."""
-    return join(masked(words(caption, language), rng, language, share), language)
-
-
-def jumble(caption: str, rng: np.random.Generator, *, language: str = "en", share: float = SHARE) -> str:
-    """Put all words into a random order; the old one only where there is no other (one word, or one repeated).
-
-    ``share`` plays no part.
-    """
-    return join(jumbled(words(caption, language), rng, language, share), language)
-
-
-def substitute(caption: str, rng: np.random.Generator, *, language: str = "en", share: float = SHARE) -> str:
-    """Let the nouns change places: a random order that says something else; all other words but their articles stay.
-
-    What a noun is in each language: :func:`core.probes.words.caption_words.whole_phrases`; which of them may change
-    places: :mod:`core.probes.words.changing_places`. ``share`` plays no part.
-    Raises ProbeRejected code ``few-nouns``, where fewer than two may.
-    """
-    return join(substituted(words(caption, language), rng, language, share), language)
-
-
-def keep(caption: str, rng: np.random.Generator, *, language: str = "en", share: float = SHARE) -> str:
-    """Keep each word with probability ``share`` and leave the others out: removal as paper B's Algorithm 1 prints it.
-
-    The draws are those of :func:`repeat` and :func:`mask` under the same generator: the words that those double or
-    hide are the ones that stay. A caption of one word stays as it is.
-    """
-    return join(kept(words(caption, language), rng, language, share), language)
-
-
-EDITS: Mapping[str, Callable[..., str]] = MappingProxyType(
-    {"repetition": repeat, "removal": remove, "masking": mask, "jumble": jumble, "substitution": substitute}
-)
-"""The five edits of paper B by name; each takes ``(caption, rng, *, language, share)``."""
-
-
-def repeated(found: Sequence[Word], rng: np.random.Generator, language: str, share: float) -> list[str]:  # noqa: ARG001
-    """The words of :func:`repeat`."""
     hit = _hits(len(found), rng, share)
     return [word.text for word, twice in zip(found, hit, strict=True) for _ in range(1 + int(twice))]
 
 
 def removed(found: Sequence[Word], rng: np.random.Generator, language: str, share: float) -> list[str]:  # noqa: ARG001
-    """The words of :func:`remove`."""
+    """Leave each word out with probability ``share``: at least one word goes, and at least one stays.
+
+    A caption of one word stays as it is.
+    """
     hit = _hits(len(found), rng, share, most=max(len(found) - 1, 0))
     return [word.text for word, gone in zip(found, hit, strict=True) if not gone]
 
 
 def kept(found: Sequence[Word], rng: np.random.Generator, language: str, share: float) -> list[str]:  # noqa: ARG001
-    """The words of :func:`keep`."""
+    """Keep each word with probability ``share`` and leave the others out: removal as paper B's Algorithm 1 prints it.
+
+    The draws are those of :func:`repeated` and :func:`masked` under the same generator: the words that those double or
+    hide are the ones that stay. A caption of one word stays as it is.
+    """
     hit = _hits(len(found), rng, share, most=max(len(found) - 1, 1))
     return [word.text for word, stays in zip(found, hit, strict=True) if stays]
 
 
 def masked(found: Sequence[Word], rng: np.random.Generator, language: str, share: float) -> list[str]:  # noqa: ARG001
-    """The words of :func:`mask`."""
+    """Put ``[MASK]`` in the place of each word with probability ``share``; of one word where chance chose none."""
     hit = _hits(len(found), rng, share)
     return [MASK if hidden else word.text for word, hidden in zip(found, hit, strict=True)]
 
 
 def jumbled(found: Sequence[Word], rng: np.random.Generator, language: str, share: float) -> list[str]:  # noqa: ARG001
-    """The words of :func:`jumble`."""
+    """Put all words into a random order; the old one only where there is no other (one word, or one repeated)."""
     return [found[index].text for index in other_order(found, rng)]
 
 
@@ -184,8 +140,13 @@ def substituted(
     *,
     names: Sequence[str] = (),
 ) -> list[str]:
-    """The words of :func:`substitute`; a noun of several words is one of them.
-    ``names``: what changes places, as the caption says it; empty: the nouns that are found."""
+    """Let the nouns change places: a random order that says something else; all other words but their articles stay.
+
+    What a noun is in each language: :func:`core.probes.words.caption_words.whole_phrases`; which of them may change
+    places: :mod:`core.probes.words.changing_places`. A noun of several words is one word.
+    ``names``: what changes places, as the caption says it; empty: the nouns that are found.
+    Raises ProbeRejected code ``few-nouns``, where fewer than two may.
+    """
     phrases = named_phrases(found, names, language) if names else whole_phrases(found, language)
     exchange = Exchange(found, phrases, language)
     for _ in range(_TRIES):
@@ -206,6 +167,19 @@ ON_WORDS: Mapping[str, Edit] = MappingProxyType(
     }
 )
 """The edits of a caption that is split already; ``kept`` is removal as printed."""
+
+
+def _on_text(edit: Edit) -> Callable[..., str]:
+    def edited(caption: str, rng: np.random.Generator, *, language: str = "en", share: float = SHARE) -> str:
+        return join(edit(words(caption, language), rng, language, share), language)
+
+    return edited
+
+
+EDITS: Mapping[str, Callable[..., str]] = MappingProxyType(
+    {name: _on_text(edit) for name, edit in ON_WORDS.items() if name != "kept"}
+)
+"""The five edits of paper B by name; each takes ``(caption, rng, *, language, share)``."""
 
 
 def _hits(count: int, rng: np.random.Generator, share: float, *, most: int | None = None) -> np.ndarray:
@@ -266,7 +240,7 @@ def shuffle_part(caption: str, rng: np.random.Generator, part: str) -> tuple[str
     order of the part reads differently.
 
     >>> shuffle_part("A red dog on grass.", np.random.default_rng(0), "nouns-and-adjectives")
-    ('A red dog on grass.', 'A red grass on dog.')
+    ('A red dog on grass.', 'A grass red on dog.')
     """
     text = caption.strip()
     stop = next((each for each in _STOPS if text.endswith(each)), "")

@@ -11,8 +11,6 @@ from core.probes.base import PRESUMED, VERIFIED
 from core.probes.words.caption_words import Word, join, noun_phrases, words
 from core.probes.words.grammar import Number, clean_label, number_of
 
-"""Whether a caption is false because a true one entails it, or only as far as one can tell."""
-
 _NEGATIVE = re.compile(
     r"\b(?:no|not|nobody|no-one|noone|none|nothing|nowhere|never|neither|nor|without|sans|cannot|barely|hardly|scarcely"
     r"|rarely|seldom|(?<!a )few|fewer|only|devoid|absent"

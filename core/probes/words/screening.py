@@ -303,7 +303,7 @@ def screen(label: str | None, category: str | None, family_name: str, word: str)
     if found is None:
         return None
     code, reason = found
-    pair = f"{word} {_shorten(noun)}"
+    pair = f"{word} {noun if len(noun) <= 60 else f'{noun[:60]}…'}"
     return Rejection(pair, code, f"'{pair}' is left out: {reason}")
 
 
@@ -371,7 +371,3 @@ def _already_modified(owner: Family, modifier: Modifier, noun: str) -> tuple[str
 
 def _ruled_out(modifier: Modifier, category: str | None, noun: str) -> tuple[str, str] | None:
     return rule_out(rules(lexicon_path("compatibility.csv")), modifier, category, noun)
-
-
-def _shorten(noun: str) -> str:
-    return noun if len(noun) <= 60 else f"{noun[:60]}…"

@@ -14,6 +14,7 @@ import pandas as pd
 
 from core.analysis.both_demands import demands_figure
 from core.analysis.comparisons import axes
+from core.analysis.effects import ALL
 from core.analysis.facts import known_words, may_be_true
 from core.analysis.lacks import Lack
 from core.analysis.questions import Options, Question, catalogue, papers
@@ -35,6 +36,7 @@ from core.report.headline_numbers import SHORT, headline, item_counts, row_keys
 from core.report.kept_results import board_tables, measured_tables, suite_tables
 from core.report.opening_words import NEEDED, opening
 from core.report.pair_slides import edited_caption
+from core.statistics.wording import listed
 from core.store.run_files import COMPLETE, Run
 from core.store.store import Store
 
@@ -93,8 +95,10 @@ def _of_corpus(table: Table, corpus: str) -> tuple[pd.DataFrame, str]:
         return frame, ""
     own = frame[frame["corpus"] == corpus]
     own = own if len(own) else frame[frame["corpus"] == frame["corpus"].iloc[0]]
-    others = frame["corpus"].nunique() - 1
-    return own, f"Rows of {others} more {'corpus are' if others == 1 else 'corpora are'} in the data"
+    others = {*frame["corpus"].unique()} - {*own["corpus"].unique()}
+    named = len(others - {ALL})
+    more = [f"{named} more {'corpus' if named == 1 else 'corpora'}"] * (named > 0)
+    return own, f"Rows of {listed([*more, *['all together'] * (ALL in others)])} are in the data"
 
 
 def _keys_of(rows: pd.DataFrame, names: list[str]) -> list[tuple[object, ...]]:

@@ -206,6 +206,9 @@ def test_corpora_are_pooled_in_tables_3_and_4_alone(several_report: Report) -> N
         if "corpus" in each.frame:
             assert ("all" in set(each.frame["corpus"])) == (each.id in ("T3", "T4")), each.id
             assert ("“all”" in each.note) == (each.id in ("T3", "T4")), each.id
+    for each in several_report.short:
+        if each.id in ("T3", "T4"):
+            assert "Rows of 2 more corpora and all together are in the data" in each.note
 
 
 def test_flip_risk_has_a_row_for_every_corpus(several_report: Report) -> None:

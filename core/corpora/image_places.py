@@ -179,8 +179,8 @@ def spellings(name: str) -> list[str]:
     """A name as it is stated, and as other systems write it: with slashes, its letters composed or taken apart; of an
     address also without escapes and what follows ``?``.
 
-    >>> spellings("val\\a.jpg"), spellings("my%20cat.jpg?d=1")
-    (['val\\a.jpg', 'val/a.jpg'], ['my%20cat.jpg?d=1', 'my cat.jpg'])
+    >>> spellings("val\\\\a.jpg"), spellings("my%20cat.jpg?d=1")
+    (['val\\\\a.jpg', 'val/a.jpg'], ['my%20cat.jpg?d=1', 'my cat.jpg'])
     """
     plain = name.replace("\\", "/")
     found = [name, plain, *(unicodedata.normalize(form, plain) for form in ("NFC", "NFD"))]

@@ -210,7 +210,7 @@ class Labels:
         """The labels that could as well belong to another category, by their nouns in lower case.
 
         >>> load_labels("coco").ties()["bench"].tie
-        'outdoor'
+        'furniture'
         """
         return {self.noun(entry.label).casefold(): entry for entry in self.taxonomy.ties()}
 

@@ -95,7 +95,7 @@ def in_own_caption(probes: Iterable[Probe]) -> tuple[Probe, ...]:
 
     >>> from core.probes.registry import select
     >>> [probe.name for probe in in_own_caption(select(["vflip", "cultural:African"]))]
-    ['vflip', 'inserted-cultural:African']
+    ['inserted-cultural:African', 'vflip']
     """
     return tuple(dict.fromkeys(_BY_TEMPLATE.get(probe.name, probe) for probe in probes))
 

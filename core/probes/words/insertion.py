@@ -210,7 +210,7 @@ def length_matched_in(
     Raises ProbeRejected where the caption has no place for it.
 
     >>> length_matched_in("A dog sits.", "An African dog sits.", "dog", "cultural")
-    'inserted-cultural:typical'
+    'inserted-cultural:ordinary'
     """
     place = noun_place(caption, label)
     controls = accepted_controls(place.phrase, family_name)

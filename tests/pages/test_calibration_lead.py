@@ -36,6 +36,12 @@ def under(*rows: dict[str, object]) -> str:
     return rests_on(pd.DataFrame(rows), 0.5, "measured").replace("\\", "")
 
 
+def test_a_word_that_may_be_true_is_not_called_harmless() -> None:
+    rows = (row("axis sensitivity", "societal", 0.4, 0.3, low=0.6, high=0.9), row("sensitivity", "gender", 0.4, 0.3))
+    named = pd.DataFrame([rows[0], {**rows[1], "axis": "societal"}])
+    assert plain(lead(named, "e")) == "Societal edits (Gender words) move e 25 % less (10–40 %)."
+
+
 def test_less_more_and_the_same_are_said_as_what_they_are() -> None:
     rows = (
         row("axis sensitivity", "spatial", 0.4, 0.3, low=0.6, high=0.9),

@@ -7,6 +7,7 @@ import pandas as pd
 
 from core.features.calibration.effect import OF_AXES
 from core.features.calibration.fit import HUMAN
+from core.probes.base import Axis
 from core.probes.titles import family_title
 from pages.views.common.text import counted, listed, number, safe
 
@@ -35,7 +36,9 @@ def lead(changed: pd.DataFrame, evaluator: str) -> str:
     first, *others = [f"{_moved(row)} {_ends(row)}" for row in axes]
     names = [f"{safe(row['axis'])} edits{_kinds(changed, row['axis'])}" for row in axes]
     more = "".join(f", {name} {each}" for name, each in zip(names[1:], others, strict=True))
-    return f"Harmless {names[0]} move {safe(evaluator)} {first}{more}{_agreement(changed)}."
+    # a societal word may be true of the picture: nobody knows that it is harmless
+    edits = f"{names[0][:1].upper()}{names[0][1:]}" if axes[0]["axis"] == Axis.SOCIETAL else f"Harmless {names[0]}"
+    return f"{edits} move {safe(evaluator)} {first}{more}{_agreement(changed)}."
 
 
 def _kinds(changed: pd.DataFrame, axis: str) -> str:

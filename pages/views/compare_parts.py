@@ -6,14 +6,15 @@ Results pins what stands there as one side, then another view as the other (:mod
 import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 
 import pandas as pd
 import streamlit as st
 
 from core.analysis.questions.columns import UNITS
 from core.analysis.scope import Narrowed, Scope, holdings
-from core.analysis.slices import CHOICES, Slice
-from core.analysis.verdicts import MARGIN, NOT_REJECTED
+from core.analysis.slices import CHOSEN_BY, Slice
+from core.analysis.verdicts import NOT_REJECTED
 from core.charts.layout import legend_above
 from core.corpora.schema import OWN
 from core.errors import InvalidInput
@@ -32,6 +33,7 @@ from core.statistics.bootstrap import LEAST_N
 from pages.views.common.open_runs import (
     KEYED,
     Signature,
+    held_values,
     known_values,
     narrowed,
     own_values,
@@ -46,7 +48,7 @@ from pages.views.common.shown_answers import figure_block, interval
 from pages.views.common.slice_filters import choose_own, column_name, own_fields, own_link, told_by
 from pages.views.common.text import counted, safe
 from pages.views.common.url_state import Field, PageState, joined, one_of, some_of
-from pages.views.results_view import MANY, ONE, SIDES, choose_margin, read_margin
+from pages.views.results_view import MANY, ONE, SIDES, choose_margin, margin_field
 
 BY = {"family": "Family", "modifier": "Word", "probe": "Probe", "category": "Category", "coverage_bin": "Coverage"}
 MEASURED = {"percent": "% change", "standardised": "Standardised Δ"}
@@ -66,17 +68,14 @@ def compare_state(files: Signature) -> PageState:
     def values(name: str) -> tuple[str, ...]:
         return stored_values(files)[name]
 
-    def held(name: str) -> tuple[str, ...]:
-        return tuple(sorted(map(str, holdings(store(files))[name].unique())))
-
     fields = []
     for side in SIDES:
-        fields.append(Field(f"{side}_evaluator", None, one_of(lambda: values("evaluators"), None, what="evaluator")))
+        fields.append(Field(f"{side}_evaluator", None, one_of(partial(values, "evaluators"), None, what="evaluator")))
         for name, label in ONE.items():
-            read = one_of(lambda name=name: held(name), None, what=label.lower())  # type: ignore[misc]
+            read = one_of(partial(held_values, files, name), None, what=label.lower())
             fields.append(Field(f"{side}_{name}", None, read))
         for name, label in MANY.items():
-            some = some_of(lambda name=name: values(name), what=label.lower())  # type: ignore[misc]
+            some = some_of(partial(values, name), what=label.lower())
             fields.append(Field(f"{side}_{name}", [], some, joined))
         fields += own_fields(files, side=f"{side}_")
     return PageState(
@@ -86,7 +85,7 @@ def compare_state(files: Signature) -> PageState:
             *fields,
             Field("by", "family", one_of(lambda: (*BY, *own_values(files)), "family", what="level")),
             Field("measure", "percent", one_of(lambda: tuple(MEASURED), "percent", what="measure")),
-            Field("margin", MARGIN, read_margin, lambda value: f"{value:g}"),
+            margin_field(),
         ),
     )
 
@@ -146,9 +145,6 @@ def swap(state: PageState) -> None:
         state.put(f"b_{name}", a)
 
 
-_FIELDS = {column: name for name, column in CHOICES.items()}
-
-
 @st.cache_data(hash_funcs=KEYED, max_entries=128, show_spinner="Holding the sides against each other …")
 def compared(files: Signature, a: Side, b: Side, by: str, measure: str, margin: float) -> pd.DataFrame:
     """A against B; see ``core.features.compare.two_sides.compare``."""
@@ -195,7 +191,7 @@ def _side(state: PageState, files: Signature, scope: Narrowed, side: str) -> boo
 
 
 def _one(state: PageState, files: Signature, scope: Narrowed, side: str, name: str) -> None:
-    there = sorted(map(str, holdings(store(files))[name].unique()))
+    there = held_values(files, name)
     if len(there) > 1:
         of_run = name != "run" and state.get(f"{side}_run")
         usual = "What the run has" if of_run else f"As the page: {getattr(scope, name)}"
@@ -339,8 +335,8 @@ def opened(side: Side, by: str, label: str) -> str:
     """
     link = {name: getattr(side.chosen, name) for name in ("evaluators", *MANY)}
     told = side.chosen.told
-    if label != ALL and by in _FIELDS:
-        link[_FIELDS[by]] = (label,)
+    if label != ALL and by in CHOSEN_BY:
+        link[CHOSEN_BY[by]] = (label,)
     elif label != ALL:
         told = (*(each for each in told if each[0] != by), (by, label))
     return json.dumps(

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Container, Mapping, Sequence
 from dataclasses import fields, replace
+from functools import partial
 from typing import Any
 
 import pandas as pd
@@ -12,7 +13,7 @@ from core.analysis.lacks import Lack
 from core.analysis.questions import SECTIONS, Drawing, Options, Question
 from core.analysis.questions.columns import SIZES, Dots
 from core.analysis.questions.families import PART as NOT_AUDITED
-from core.analysis.scope import Narrowed, holdings
+from core.analysis.scope import Narrowed
 from core.analysis.slices import Slice
 from core.analysis.verdicts import MARGIN
 from core.charts.spec import Reference, Shade
@@ -20,7 +21,7 @@ from core.probes.base import Axis
 from core.probes.titles import family_title
 from pages.views.common.collect import data_buttons, figures_of, of_scores
 from pages.views.common.links import RESULTS, draw_no_run, link_to
-from pages.views.common.open_runs import Signature, facet_counts, present, scores, store, stored_values
+from pages.views.common.open_runs import Signature, facet_counts, held_values, present, scores, store, stored_values
 from pages.views.common.page_head import chips, drawn, header
 from pages.views.common.scope_chips import choose_scope, say_withheld, scope_fields
 from pages.views.common.shown_answers import (
@@ -43,7 +44,7 @@ from pages.views.common.slice_filters import (
     slice_link,
 )
 from pages.views.common.text import safe, thousands
-from pages.views.common.url_state import Field, PageState, carried, joined, one_of, switch_field, text
+from pages.views.common.url_state import Field, PageState, carried, checked, joined, one_of, switch_field, text, within
 
 SHOWN = ("space", "object", "words", "corpora", "natural", "surface", "strength", "summary")
 """Sections on this page; flips and calibration have pages of their own."""
@@ -72,10 +73,6 @@ _PINNED = "compare.pinned"
 
 def results_state(files: Signature) -> PageState:
     """Fields of the page over these runs."""
-
-    def held(column: str) -> tuple[str, ...]:
-        return tuple(sorted(map(str, holdings(store(files))[column].unique())))
-
     return PageState(
         "results",
         (
@@ -85,11 +82,11 @@ def results_state(files: Signature) -> PageState:
             Field("part", None, text(limit=80)),
             Field("measure", SIZE, one_of(lambda: tuple(MEASURED), SIZE, what="measure")),
             switch_field("facets"),
-            Field("margin", MARGIN, read_margin, lambda value: f"{value:g}"),
+            margin_field(),
             Field("against", "baseline", one_of(lambda: tuple(AGAINST), "baseline", what="baseline")),
-            Field("of", None, one_of(lambda: held("evaluator"), None, what="evaluator")),
+            Field("of", None, one_of(partial(held_values, files, "evaluator"), None, what="evaluator")),
             Field("under", None, one_of(lambda: stored_values(files)["families"], None, what="family")),
-            Field("reference", None, one_of(lambda: held("corpus"), None, what="corpus")),
+            Field("reference", None, one_of(partial(held_values, files, "corpus"), None, what="corpus")),
         ),
     )
 
@@ -256,20 +253,15 @@ def choose_one(
 
 
 def choose_margin(state: PageState, label: str, **drawn: Any) -> None:
-    """Draw the field of a margin that :func:`read_margin` reads."""
+    """Draw the field of a margin of :func:`margin_field`."""
     key = state.key("margin")
     st.number_input(label, min_value=0.1, max_value=LARGEST_MARGIN, step=0.5, format="%g", key=key, **drawn)
 
 
-def read_margin(raw: str) -> tuple[float, str]:
-    """Read a margin in percent from a link."""
-    try:
-        value = float(raw[:20])
-    except ValueError:
-        value = 0.0
-    if 0.1 <= value <= LARGEST_MARGIN:
-        return value, ""
-    return MARGIN, f"The margin must be a percentage from 0.1 to {LARGEST_MARGIN:g}, got {raw[:40]!r}."
+def margin_field() -> Field:
+    """The field of a margin in percent."""
+    must = f"The margin must be a percentage from 0.1 to {LARGEST_MARGIN:g}"
+    return Field("margin", MARGIN, checked(within(0.1, LARGEST_MARGIN), MARGIN, must), "{:g}".format)
 
 
 def draw_questions(

@@ -19,7 +19,7 @@ from core.report.story_pdf import story_pdf
 from core.stories.slide import MOST_NOTE, Picture, Slide
 from core.stories.story import MOST_TITLE, Story, Telling, stories
 from pages.views.common.access import may_operate, operators_only
-from pages.views.common.collect import figure_slide, of_scores
+from pages.views.common.collect import figure_slide, file_button, of_scores
 from pages.views.common.layers import draw_head, finding, place_of
 from pages.views.common.links import FAILURES, LAB, OVERVIEW, Door, draw_doors, formerly, is_open, link_to
 from pages.views.common.open_runs import Signature, card, narrowed, present, risks, store
@@ -322,24 +322,20 @@ def _story(state: PageState, known: dict[str, Story]) -> None:
         story = known[state.get("story")]
         held = story.read()
         draw_present(state, held)
-        st.download_button(
+        file_button(
             "HTML",
             lambda: story_html(held).encode(),
             f"{story.id}.html",
-            "text/html",
             icon=":material/download:",
-            on_click="ignore",
             key="stories.html",
             disabled=not held.slides,
             help="One file with pictures and numbers, which any browser opens without a server",
         )
-        st.download_button(
+        file_button(
             "PDF",
             lambda: story_pdf(held),
             f"{story.id}.pdf",
-            "application/pdf",
             icon=":material/picture_as_pdf:",
-            on_click="ignore",
             key="stories.pdf",
             disabled=not held.slides,
             help="A page of 16:9 a slide",

@@ -32,7 +32,7 @@ from pages.views.common.scope_chips import scope_fields
 from pages.views.common.shown_answers import answer_rows
 from pages.views.common.slice_filters import slice_fields
 from pages.views.common.text import THE_PAPER, counted, safe
-from pages.views.common.url_state import Field, PageState, joined, one_of, some_of, switch_field
+from pages.views.common.url_state import Field, PageState, joined, one_of, pick_field, some_of, switch_field
 
 OPENS_ON = "orbit"
 """The reading that the page opens on: under it the order of unedited scores changes with λ."""
@@ -61,20 +61,26 @@ Bands = dict[str, tuple[np.ndarray, np.ndarray]]
 
 def calib_state(files: Signature) -> PageState:
     """Return the page's fields, with the defaults of these runs."""
+
+    def in_percent(gap: float) -> str:
+        return f"{100 * gap:g}"
+
+    costs, gaps = ", ".join(map("{:g}".format, EPSILONS)), ", ".join(map(in_percent, GAPS))
+    of_strength = "λ must be a multiple of 0.05 from 0 to 1"
     return PageState(
         "calib",
         (
             Field("evaluator", None, one_of(lambda: stored_values(files)["evaluators"], None, what="evaluator")),
             Field("reading", OPENS_ON, one_of(lambda: READINGS, OPENS_ON, what="reading")),
             Field("weights", UNIFORM, one_of(lambda: WEIGHTS, UNIFORM, what="kind of weights")),
-            Field("epsilon", 0.01, _read_epsilon, lambda value: f"{value:g}"),
+            pick_field("epsilon", 0.01, EPSILONS, "{:g}".format, f"ε must be one of {costs}", then="; 0.01 is used"),
             Field(
                 "against", [], some_of(lambda: references(stored_values(files)["evaluators"]), what="evaluator"), joined
             ),
-            Field("strength", None, _read_strength, lambda value: f"{value:g}"),
+            pick_field("strength", None, LAMBDAS, "{:g}".format, of_strength, then="; λ* is shown"),
             Field("measure", "sensitivity", one_of(lambda: tuple(MEASURES), "sensitivity", what="measure")),
             switch_field("ablation"),
-            Field("gap", 0.007, _read_gap, lambda gap: f"{100 * gap:g}"),
+            pick_field("gap", 0.007, GAPS, in_percent, f"The gap must be one of {gaps} %", then="; 0.7 % is shown"),
             *scope_fields(files),
             *slice_fields(files),
         ),
@@ -191,27 +197,6 @@ def fingerprint_of(files: Signature, scope: Narrowed, evaluator: str) -> str:
         if isinstance(each, dict) and each.get("name") == evaluator
     }
     return told.pop() if len(told) == 1 else ""
-
-
-def _read_epsilon(raw: str) -> tuple[float, str]:
-    known = {f"{value:g}": value for value in EPSILONS}
-    if raw in known:
-        return known[raw], ""
-    return 0.01, f"ε must be one of {', '.join(known)}, got {raw[:40]!r}; 0.01 is used."
-
-
-def _read_strength(raw: str) -> tuple[float | None, str]:
-    known = {f"{value:g}": value for value in LAMBDAS}
-    if raw in known:
-        return known[raw], ""
-    return None, f"λ must be a multiple of 0.05 from 0 to 1, got {raw[:40]!r}; λ* is shown."
-
-
-def _read_gap(raw: str) -> tuple[float, str]:
-    known = {f"{100 * gap:g}": gap for gap in GAPS}
-    if raw in known:
-        return known[raw], ""
-    return 0.007, f"The gap must be one of {', '.join(known)} %, got {raw[:40]!r}; 0.7 % is shown."
 
 
 READING_TOLD = {

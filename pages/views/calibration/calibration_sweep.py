@@ -22,7 +22,7 @@ from pages.views.calibration.by_construction import draw_constructed, notices
 from pages.views.calibration.calibration_lead import LED, lead, rests_on, surely
 from pages.views.calibration.calibration_state import Bands, axis_colours, axis_lines, effect
 from pages.views.calibration.measured_calibration import Source, draw_measured, measurement
-from pages.views.common.collect import data_buttons, figure_buttons
+from pages.views.common.collect import data_buttons, figure_buttons, file_button
 from pages.views.common.layers import draw_folded
 from pages.views.common.page_charts import draw
 from pages.views.common.text import counted, safe
@@ -165,14 +165,12 @@ def _slider(state: PageState, strength: float) -> None:
 
 def _download(found: Fit, strength: float, fingerprint: str, tested: bool) -> None:
     model = calibrator(found.terms, strength=strength, evaluator=found.evaluator, fingerprint=fingerprint)
-    st.download_button(
+    file_button(
         "Download calibrator",
         lambda: model.model_dump_json(indent=2).encode(),
         f"{found.evaluator}-calibrator.json",
-        "application/json",
         type="primary" if tested else "secondary",
         icon=":material/download:",
-        on_click="ignore",
         key="calib.json",
         help="JSON: reading, λ, weights, shifts and the metric's fingerprint",
     )

@@ -5,6 +5,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
 from io import BytesIO
+from mimetypes import guess_type
 from typing import Any
 
 import numpy as np
@@ -222,10 +223,6 @@ def _save(make: Callable[[], Slide]) -> None:
     st.session_state[_DONE] = f"Collected in *{safe(story.outline().title)}*, see Stories."
 
 
-_PICTURES = {"png": "image/png", "svg": "image/svg+xml", "pdf": "application/pdf"}
-"""Kind of a picture file -> its media type."""
-
-
 def data_buttons(table: pd.DataFrame | Callable[[], pd.DataFrame], stem: str, *, key: str) -> None:
     """Draw buttons for a table as CSV and Parquet, made when asked for.
 
@@ -237,8 +234,8 @@ def data_buttons(table: pd.DataFrame | Callable[[], pd.DataFrame], stem: str, *,
         return table() if callable(table) else table
 
     with st.container(horizontal=True, gap="small"):
-        _button("CSV", lambda: csv_text(made()).encode("utf-8-sig"), f"{stem}.csv", "text/csv", f"{key}.csv")
-        _button("Parquet", lambda: _parquet(made()), f"{stem}.parquet", "application/octet-stream", f"{key}.parquet")
+        file_button("CSV", lambda: csv_text(made()).encode("utf-8-sig"), f"{stem}.csv", key=f"{key}.csv")
+        file_button("Parquet", lambda: _parquet(made()), f"{stem}.parquet", key=f"{key}.parquet")
 
 
 def figure_buttons(
@@ -252,17 +249,10 @@ def figure_buttons(
             told = told_of()
             st.caption("The figure")
             with st.container(horizontal=True, gap="small"):
-                _button(
-                    "HTML", lambda: page(figure, title=title, foot=told()), f"{stem}.html", "text/html", f"{key}.html"
-                )
-                for kind, media in _PICTURES.items():
-                    _button(
-                        kind.upper(),
-                        partial(_picture, figure, kind, title, told),
-                        f"{stem}.{kind}",
-                        media,
-                        f"{key}.{kind}",
-                    )
+                file_button("HTML", lambda: page(figure, title=title, foot=told()), f"{stem}.html", key=f"{key}.html")
+                for kind in ("png", "svg", "pdf"):
+                    made = partial(_picture, figure, kind, title, told)
+                    file_button(kind.upper(), made, f"{stem}.{kind}", key=f"{key}.{kind}")
             st.caption("The data behind it")
             data_buttons(table, stem, key=key)
 
@@ -271,8 +261,10 @@ def _picture(figure: Figure, kind: str, title: str, told: Callable[[], str]) -> 
     return picture(figure, kind=kind, title=title, foot=told())
 
 
-def _button(label: str, data: Callable[[], bytes], name: str, kind: str, key: str) -> None:
-    st.download_button(label, data, name, kind, on_click="ignore", key=key)
+def file_button(label: str, data: bytes | str | Callable[[], bytes], name: str, *, key: str, **drawn: Any) -> None:
+    """Draw a button for a file; one that a function makes is made when asked for. The page does not run again."""
+    kind, _ = guess_type(name)
+    st.download_button(label, data, name, kind or "application/octet-stream", on_click="ignore", key=key, **drawn)
 
 
 def _parquet(table: pd.DataFrame) -> bytes:

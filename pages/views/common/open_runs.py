@@ -21,7 +21,7 @@ from core.analysis.questions import Options
 from core.analysis.questions.behind_the_scores import origins
 from core.analysis.reading import evaluators_of, part_of, read_table
 from core.analysis.run_purpose import purpose
-from core.analysis.scope import Narrowed, Scope, narrow, open_probes
+from core.analysis.scope import Narrowed, Scope, holdings, narrow, open_probes
 from core.analysis.selectivity import lack
 from core.analysis.slices import CHOICES, Slice, judged
 from core.analysis.table import ScoreTable, View
@@ -130,6 +130,11 @@ def store(files: Signature) -> Store:  # noqa: ARG001  # the cache's key
     for each in _OF_RUNS:
         each.clear()
     return default_store(verdicts=verdicts(list_studies()[0]))
+
+
+def held_values(files: Signature, column: str) -> tuple[str, ...]:
+    """What the scores of all runs have of ``run``, ``corpus``, ``subject``, ``language`` or ``evaluator``, sorted."""
+    return tuple(sorted(map(str, holdings(store(files))[column].unique())))
 
 
 @st.cache_data(hash_funcs=KEYED, max_entries=256, show_spinner=False)

@@ -1,18 +1,17 @@
 """The scope that all pages share: runs, corpus, subject, language and evaluators, in the link and on every page."""
 
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 
 import streamlit as st
 
 from core.analysis.scope import Narrowed, Scope, holdings, items_said, labels_said
 from core.errors import InvalidInput
-from pages.views.common.open_runs import KEYED, Signature, narrowed, of_runs, scores, store
+from pages.views.common.open_runs import KEYED, Signature, held_values, narrowed, of_runs, scores, store
 from pages.views.common.page_head import Chips, chips
 from pages.views.common.text import counted, safe
-from pages.views.common.url_state import Field, PageState, carried, joined, one_of, some_of
-
-__all__ = ["carried", "choose_scope", "say_withheld", "scope_fields"]
+from pages.views.common.url_state import Field, PageState, joined, one_of, some_of
 
 _FIELDS = {"run": "runs", "corpus": "corpus", "subject": "subject", "language": "language", "evaluators": "evaluators"}
 """Name in the link -> field of :class:`Scope`, in the order in which they narrow each other."""
@@ -29,11 +28,12 @@ _MANY = ("run", "evaluators")
 
 def scope_fields(files: Signature) -> tuple[Field, ...]:
     """Fields of a page's state that hold the scope; they stand in its link and hold on every page."""
+    held = {name: partial(held_values, files, "evaluator" if name == "evaluators" else name) for name in _FIELDS}
     return tuple(
-        Field(name, [], some_of(_held(files, name), what=_WORDS[name]), joined, shared=True)
+        Field(name, [], some_of(known, what=_WORDS[name]), joined, shared=True)
         if name in _MANY
-        else Field(name, None, one_of(_held(files, name), None, what=_WORDS[name]), shared=True)
-        for name in _FIELDS
+        else Field(name, None, one_of(known, None, what=_WORDS[name]), shared=True)
+        for name, known in held.items()
     )
 
 
@@ -275,12 +275,6 @@ def _of_the_run(files: Signature, scope: Scope) -> Scope:
         many = ", ".join(scope.evaluators)
         raise InvalidInput(f"run {found.run} has no score of {many}; evaluators there: {', '.join(sorted(there))}")
     return replace(scope, evaluators=kept)
-
-
-def _held(files: Signature, name: str) -> Callable[[], tuple[str, ...]]:
-    """What the runs have of a field's values."""
-    column = "evaluator" if name == "evaluators" else name
-    return lambda: tuple(sorted(map(str, holdings(store(files))[column].unique())))
 
 
 def _first(usual: str, names: Iterable[str]) -> tuple[str, ...]:

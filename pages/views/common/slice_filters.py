@@ -20,9 +20,9 @@ from core.probes.titles import family_title, title
 from pages.views.common.open_runs import Signature, facet_counts, known_values, own_values, scores, store, stored_values
 from pages.views.common.page_head import Chips, filter_panel
 from pages.views.common.text import as_percent, counted, listed, safe, thousands
-from pages.views.common.url_state import Field, PageState, Read, joined, one_of, some_of, switch_field
+from pages.views.common.url_state import Field, PageState, Read, checked, joined, one_of, some_of, switch_field, whole
 
-_LABELS = {
+LABELS = {
     "axes": ("Axis", "Spatial: the image is edited. Societal: the caption is. Null: invisible edits."),
     "families": ("Family", "Probes with one meaning, such as the four rotations."),
     "probes": ("Probe", "One controlled edit of an item."),
@@ -36,7 +36,7 @@ _COUNTS = (
 )
 _SIGNS = {"up": "Score rose", "down": "Score fell", "none": "Score did not move"}
 
-ALL = tuple(_LABELS)
+ALL = tuple(LABELS)
 """Choices in the order in which they are drawn."""
 
 
@@ -62,13 +62,7 @@ def slice_fields(files: Signature, *, usual: Slice | None = None) -> tuple[Field
 
 def percentage_of(what: str) -> Read:
     """Read a share of people out of a link, e.g. ``what="accepted"``, as a whole number of percent."""
-
-    def read(raw: str) -> tuple[int, str]:
-        if raw.isascii() and raw.isdigit() and int(raw[:4]) <= 100:
-            return int(raw), ""
-        return 0, f"The {what} share must be a percentage from 0 to 100, got {raw[:40]!r}."
-
-    return read
+    return checked(whole(0, 100), 0, f"The {what} share must be a percentage from 0 to 100")
 
 
 def choose_slice(
@@ -160,7 +154,7 @@ def _fields(names: Iterable[str], chosen: Slice, side: str) -> tuple[str, ...]:
 def describe(chosen: Slice) -> str:
     """Say in words what a slice keeps; empty where it keeps everything."""
     said = [
-        f"{_LABELS[name][0].lower()} {listed([_called(name, each) for each in getattr(chosen, name)])}"
+        f"{LABELS[name][0].lower()} {listed([_called(name, each) for each in getattr(chosen, name)])}"
         for name in ALL
         if getattr(chosen, name)
     ]
@@ -181,14 +175,14 @@ def _called(field: str, value: str) -> str:
 
 
 def _known(files: Signature, name: str) -> Read:
-    return some_of(lambda: stored_values(files)[name], what=_LABELS[name][0].lower())
+    return some_of(lambda: stored_values(files)[name], what=LABELS[name][0].lower())
 
 
 def _choose(state: PageState, name: str, counts: dict[str, int]) -> None:
     if len(counts) < 2 and not state.get(name):
         return
     counts = dict.fromkeys(state.get(name), 0) | counts  # chosen in another scope
-    label, help_text = _LABELS[name]
+    label, help_text = LABELS[name]
     st.multiselect(
         label,
         sorted(counts, key=lambda value: (counts[value] == 0, _order(name, value))),

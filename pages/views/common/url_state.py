@@ -266,15 +266,57 @@ def some_of(options: Callable[[], Sequence[str]], *, what: str) -> Read:
     return read
 
 
+def checked(make: Callable[[str], Any], default: Any, must: str, *, then: str = "") -> Read:
+    """Read what is made of a text; where that raises a ValueError or KeyError, the default.
+
+    Args:
+        must: what the field must be, begins the sentence of what could not be restored; ``then`` ends it.
+    """
+
+    def read(raw: str) -> tuple[Any, str]:
+        try:
+            return make(raw), ""
+        except (ValueError, KeyError):
+            return default, f"{must}, got {raw[:40]!r}{then}."
+
+    return read
+
+
+def whole(low: int, high: int) -> Callable[[str], int]:
+    """What makes a whole number within bounds of a text, for :func:`checked`."""
+
+    def make(raw: str) -> int:
+        if not (raw.isascii() and raw.isdigit() and len(raw) <= 10 and low <= int(raw) <= high):
+            raise ValueError(raw)
+        return int(raw)
+
+    return make
+
+
+def within(low: float, high: float) -> Callable[[str], float]:
+    """What makes a number within bounds of a text, for :func:`checked`."""
+
+    def make(raw: str) -> float:
+        value = float(raw[:20])
+        if not low <= value <= high:
+            raise ValueError(raw)
+        return value
+
+    return make
+
+
+def pick_field(
+    name: str, default: Any, values: Sequence[Any], write: Callable[[Any], str], must: str, *, then: str = ""
+) -> Field:
+    """A field that is one of some values, each by its own text; the rest as of :func:`checked`."""
+    return Field(
+        name, default, checked({write(each): each for each in values}.__getitem__, default, must, then=then), write
+    )
+
+
 def count_field(name: str, default: int, most: int, *, of: str) -> Field:
     """A field that is a whole number from 1 to ``most``, ``of`` what, in words."""
-
-    def read(raw: str) -> tuple[int, str]:
-        if raw.isascii() and raw.isdigit() and 1 <= int(raw[:6]) <= most:
-            return int(raw), ""
-        return default, f"The number of {of} must lie between 1 and {most}, got {raw[:40]!r}."
-
-    return Field(name, default, read)
+    return Field(name, default, checked(whole(1, most), default, f"The number of {of} must lie between 1 and {most}"))
 
 
 def switch_field(name: str, default: bool = False) -> Field:

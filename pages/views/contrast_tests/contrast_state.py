@@ -1,6 +1,7 @@
 """What the page Does it notice? remembers in its link, the controls that set it, and what it says without a test."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
+from functools import partial
 
 import numpy as np
 import streamlit as st
@@ -11,7 +12,7 @@ from core.analysis.facts import facts_of, unproven
 from core.analysis.questions import Options
 from core.analysis.questions.directional import needs
 from core.analysis.scope import Narrowed, Scope, open_probes
-from core.analysis.slices import Slice
+from core.analysis.slices import CHOICES, Slice
 from core.analysis.table import ScoreTable
 from core.corpora.registry import catalogue
 from core.features.metric_check.judged_families import MOST_FAILURES
@@ -22,27 +23,22 @@ from pages.views.common.open_runs import KEYED, Signature, own_values, scores, s
 from pages.views.common.page_head import Chips, filter_panel
 from pages.views.common.scope_chips import scope_fields
 from pages.views.common.shown_answers import nothing, way_to
-from pages.views.common.slice_filters import choose_own, own_fields, own_lists, percentage_of, told_by
+from pages.views.common.slice_filters import LABELS, choose_own, own_fields, own_lists, percentage_of, told_by
 from pages.views.common.text import counted, safe
-from pages.views.common.url_state import Field, PageState, joined, one_of, some_of, switch_field, text
+from pages.views.common.url_state import Field, PageState, checked, joined, one_of, some_of, switch_field, text, within
 
 USUAL = Scope(directional=True)
 """The scope of a reader who chose nothing: what holds directional probes."""
 
 VIEWS = {"tests": "Tests", "selectivity": "Selectivity", "tables": "Every table"}
 
-_ITEMS: Mapping[str, tuple[str, str]] = {
-    "categories": ("Category", "The kind of thing that the object is, harmonised over corpora."),
-    "coverage_bins": ("Coverage", "Area of the object's box over the area of the image."),
-}
-_FACTS: Mapping[str, tuple[str, str]] = {
+_ITEMS = {name: LABELS[name] for name in ("categories", "coverage_bins")}
+_FACTS = {
     "knob": ("Knob", "The detail that is wrong in one picture of a pair, e.g. the count."),
     "domain": ("Domain", "What the pictures of a pair are of, e.g. animals."),
 }
 FILTERS = (*_ITEMS, *_FACTS, "bar", "verified", "upheld")
 """Fields that choose items and comparisons."""
-
-_COLUMNS = {"categories": "category", "coverage_bins": "coverage_bin"}
 
 
 def contrast_state(files: Signature) -> PageState:
@@ -55,6 +51,10 @@ def contrast_state(files: Signature) -> PageState:
     def evaluators() -> tuple[str, ...]:
         return tuple(sorted(map(str, open_probes(store(files))["evaluator"].unique())))
 
+    def values(name: str) -> tuple[str, ...]:
+        return (stored_values(files) if name in _ITEMS else told_values(files, tuple(_FACTS)))[name]
+
+    must, then = "The bar must be a percentage from 0 to 100", f"; {MOST_FAILURES:g} is used"
     return PageState(
         "contrast",
         (
@@ -63,10 +63,12 @@ def contrast_state(files: Signature) -> PageState:
             Field("test", None, one_of(tests, None, what="test")),
             Field("of", None, one_of(evaluators, None, what="evaluator")),
             Field("part", None, text(limit=80)),
-            *(Field(name, [], some_of(_known(files, name), what=_ITEMS[name][0].lower()), joined) for name in _ITEMS),
-            *(Field(name, [], some_of(_told(files, name), what=_FACTS[name][0].lower()), joined) for name in _FACTS),
+            *(
+                Field(name, [], some_of(partial(values, name), what=label.lower()), joined)
+                for name, (label, _) in (_ITEMS | _FACTS).items()
+            ),
             *own_fields(files),
-            Field("bar", MOST_FAILURES, _read_bar, lambda value: f"{value:g}"),
+            Field("bar", MOST_FAILURES, checked(within(0, 100), MOST_FAILURES, must, then=then), "{:g}".format),
             switch_field("verified"),
             Field("upheld", 0, percentage_of("upheld")),
         ),
@@ -86,9 +88,7 @@ def choose_items(state: PageState, files: Signature, scope: Narrowed, row: Chips
     told = sum(bool(state.get(name)) for name in (*_ITEMS, *_FACTS, "verified", "upheld")) + len(own_lists(state))
     about = "Every number on this page is of what the filters leave; a value's count is that of its items."
     with filter_panel(state, row, told=told, about=about):
-        for name, (label, help_text) in _ITEMS.items():
-            _choose_some(state, name, label, help_text, counts[name])
-        for name, (label, help_text) in _FACTS.items():
+        for name, (label, help_text) in (_ITEMS | _FACTS).items():
             _choose_some(state, name, label, help_text, counts[name])
         choose_own(state, {key: _said_of(counts[key]) for key in table.own})
         st.toggle(
@@ -111,7 +111,7 @@ def _counts(files: Signature, scope: Narrowed) -> dict[str, dict[str, int]]:
     """Field of the filters -> its values, sorted, with how many items each has."""
     table = scores(files, scope)
     told = facts_of(table)
-    values = {name: table.items[_COLUMNS.get(name, name)].dropna() for name in (*_ITEMS, *table.own)}
+    values = {name: table.items[CHOICES.get(name, name)].dropna() for name in (*_ITEMS, *table.own)}
     for name in _FACTS:
         own = told.loc[told["key"] == name, ["corpus", "item", "value"]].astype(str).drop_duplicates()
         values[name] = own["value"]
@@ -246,24 +246,6 @@ def choose_evaluator(state: PageState, table: ScoreTable) -> str:
         names,
         help="Whose scores, orders, maps and worst failures are shown.",
     )
-
-
-def _known(files: Signature, name: str) -> Callable[[], tuple[str, ...]]:
-    return lambda: stored_values(files)[name]
-
-
-def _told(files: Signature, name: str) -> Callable[[], tuple[str, ...]]:
-    return lambda: told_values(files, tuple(_FACTS))[name]
-
-
-def _read_bar(raw: str) -> tuple[float, str]:
-    try:
-        value = float(raw[:20])
-    except ValueError:
-        value = -1.0
-    if 0 <= value <= 100:
-        return value, ""
-    return MOST_FAILURES, f"The bar must be a percentage from 0 to 100, got {raw[:40]!r}; {MOST_FAILURES:g} is used."
 
 
 def draw_no_test(files: Signature, scope: Narrowed) -> None:

@@ -18,7 +18,7 @@ from core.report.document import signature_of
 from core.report.pair_slides import pair_slide, shown, times_null
 from core.stories.slide import Picture, Slide
 from core.stories.story import Held
-from pages.views.common.collect import collect_button
+from pages.views.common.collect import collect_button, file_button
 from pages.views.common.layers import finding
 from pages.views.common.links import LAB, lab_link, link_to, read_record, record_text
 from pages.views.common.open_runs import Signature, scores, store
@@ -361,13 +361,11 @@ def _draw(state: PageState, files: Signature, pair: pd.Series, records: list[dic
     )
     text = as_json(records)
     with st.container(horizontal=True, vertical_alignment="center"):
-        st.download_button(
+        file_button(
             "Record as JSON",
             text.encode(),
             f"{pair['run']}-{pair['item']}-{pair['probe']}.json",
-            "application/json",
             icon=":material/data_object:",
-            on_click="ignore",
             key="failures.record.json",
         )
         to_lab(pair, rows, files)

@@ -15,7 +15,18 @@ from pages.views.common.links import read_record
 from pages.views.common.open_runs import KEYED, Signature, narrowed, scores, store, under_all, unsure_words
 from pages.views.common.scope_chips import scope_fields
 from pages.views.common.slice_filters import slice_fields
-from pages.views.common.url_state import Field, PageState, joined, one_of, some_of, switch_field, text
+from pages.views.common.url_state import (
+    Field,
+    PageState,
+    checked,
+    joined,
+    one_of,
+    pick_field,
+    some_of,
+    switch_field,
+    text,
+    whole,
+)
 
 LAYOUTS: Mapping[str, str] = {"cards": "Cards", "grid": "Grid"}
 """How a page of pairs is drawn -> its words."""
@@ -35,6 +46,7 @@ MARKS: Mapping[str, str] = {"object": "Moved object", "changes": "Changed pixels
 
 def failure_state(files: Signature, tags: Sequence[str] = ()) -> PageState:
     """Return the page's fields over these runs; ``tags``: those that stand somewhere."""
+    floors = ", ".join(map(str, FLOORS))
     return PageState(
         "failures",
         (
@@ -46,9 +58,9 @@ def failure_state(files: Signature, tags: Sequence[str] = ()) -> PageState:
             switch_field("every"),
             Field("item", "", text(limit=200)),
             Field("like", "", text(limit=200)),
-            Field("floor", 5, _read_floor),
+            pick_field("floor", 5, FLOORS, str, f"The smallest baseline must be one of {floors} %"),
             Field("marks", "object", one_of(lambda: tuple(MARKS), "object", what="marks")),
-            Field("page", 1, _read_page),
+            Field("page", 1, checked(whole(1, 10**9 - 1), 1, "The page must be a number from 1")),
             Field("record", "", _read_record),
         ),
     )
@@ -147,18 +159,6 @@ def by_pair(pairs: pd.DataFrame, rows: pd.DataFrame) -> list[pd.DataFrame]:
     # of one type and laid out anew, a row is one stretch of memory: cards look at every value of every row
     parts = dict(iter(rows.astype(object).copy().groupby(list(PAIR), sort=False)))
     return [parts[tuple(pair[name] for name in PAIR)] for _, pair in pairs.iterrows()]
-
-
-def _read_floor(raw: str) -> tuple[int, str]:
-    if raw in map(str, FLOORS):
-        return int(raw), ""
-    return 5, f"The smallest baseline must be one of {', '.join(map(str, FLOORS))} %, got {raw[:40]!r}."
-
-
-def _read_page(raw: str) -> tuple[int, str]:
-    if raw.isascii() and raw.isdigit() and 0 < len(raw) <= 9 and int(raw) > 0:
-        return int(raw), ""
-    return 1, f"The page must be a number from 1, got {raw[:40]!r}."
 
 
 def _read_record(raw: str) -> tuple[str, str]:

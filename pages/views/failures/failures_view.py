@@ -20,7 +20,7 @@ from core.probes.titles import title
 from core.statistics.changes import SURE
 from core.store.store import Store
 from core.stories.story import Held
-from pages.views.common.collect import data_buttons
+from pages.views.common.collect import data_buttons, file_button
 from pages.views.common.links import draw_no_run
 from pages.views.common.open_runs import Signature, any_judged, present, store, unsure_words
 from pages.views.common.page_head import chips, drawn, header
@@ -103,12 +103,10 @@ def draw_downloads(
 
         data_buttons(shifts, f"failures-{order}", key="failures.data")
         st.caption("The pictures of this page")
-        st.download_button(
+        file_button(
             "Contact sheet as PNG",
             lambda: encode_png(_sheet(files, found.pairs, rows, marks)),
             "failures.png",
-            "image/png",
-            on_click="ignore",
             key="failures.sheet",
         )
 

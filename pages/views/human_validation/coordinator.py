@@ -34,7 +34,7 @@ from core.probes.titles import family_title
 from core.seeds import RUN_SEED
 from core.store.run_files import Run
 from pages.views.common.access import draw_sign_out, operators_only
-from pages.views.common.collect import Origin, figures_of
+from pages.views.common.collect import Origin, figures_of, file_button
 from pages.views.common.links import draw_no_run
 from pages.views.common.open_runs import Signature, narrowed, present, store
 from pages.views.common.page_head import drawn, header
@@ -269,9 +269,6 @@ def _free_id(title: str) -> str:
     raise InvalidInput(f"there are too many studies named {stem!r}; choose another title")
 
 
-_KINDS = {"csv": "text/csv", "parquet": "application/octet-stream", "json": "application/json"}
-
-
 def draw_files(study: Study, _state: PageState) -> None:
     """Draw the exports and the import."""
     st.header("Export", anchor=False)
@@ -282,12 +279,10 @@ def draw_files(study: Study, _state: PageState) -> None:
     withdrawn = st.checkbox("With the rows of withdrawn annotators, marked", key="study.files.withdrawn")
     with st.container(horizontal=True):
         for form in FORMATS:
-            st.download_button(
+            file_button(
                 form.upper() if form != "parquet" else "Parquet",
                 partial(export_votes, study, form, withdrawn=withdrawn),
                 f"{study.id}-votes.{form}",
-                _KINDS[form],
-                on_click="ignore",
                 key=f"study.export.{form}",
             )
     st.header("Import", anchor=False)

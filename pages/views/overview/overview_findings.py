@@ -34,15 +34,16 @@ from core.report.html import html
 from core.report.report_files import fill_report
 from core.statistics.bootstrap import LEAST_N
 from pages.views.common.access import AUDIT, may_operate
+from pages.views.common.collect import file_button
 from pages.views.common.links import FAILURES, LAB, failures_link, lab_link, link_to, scope_link
 from pages.views.common.open_runs import Signature, of_runs, scores, store, stored_values
 from pages.views.common.run_corpora import corpus_name_of
 from pages.views.common.scope_chips import CAPTIONS
 from pages.views.common.shown_answers import answer, answer_rows, figure_block, questions, spoken
 from pages.views.common.text import THE_PAPER, counted, listed, number, safe
-from pages.views.common.url_state import Field, PageState, one_of
+from pages.views.common.url_state import Field, PageState, checked, one_of, whole
 from pages.views.probe_lab.lab_state import item_and_edit, offered_probes
-from pages.views.results_view import choose_margin, read_margin
+from pages.views.results_view import choose_margin, margin_field
 
 LARGEST_LEAST = 10_000
 """Most items that a finding can be asked to rest on."""
@@ -64,9 +65,10 @@ class Thresholds:
 
 def threshold_fields() -> tuple[Field, ...]:
     """The fields of the link."""
+    must = f"The fewest items must be a number from {LEAST_N} to {LARGEST_LEAST}"
     return (
-        Field("margin", MARGIN, read_margin, lambda value: f"{value:g}"),
-        Field("least", LEAST_N, _read_least),
+        margin_field(),
+        Field("least", LEAST_N, checked(whole(LEAST_N, LARGEST_LEAST), LEAST_N, must)),
     )
 
 
@@ -107,12 +109,6 @@ def say_thresholds(held: Thresholds) -> None:
             f"Findings and verdicts of this page are held against a margin of ±{held.margin:g} % and rest on at least "
             f"{held.least} items. Usual are ±{MARGIN:g} % and {LEAST_N}, which the card to print and the report keep."
         )
-
-
-def _read_least(raw: str) -> tuple[int, str]:
-    if raw.isascii() and raw.isdigit() and len(raw) <= 6 and LEAST_N <= int(raw) <= LARGEST_LEAST:
-        return int(raw), ""
-    return LEAST_N, f"The fewest items must be a number from {LEAST_N} to {LARGEST_LEAST}, got {raw[:40]!r}."
 
 
 _UNSURE = f"{WHY[0].upper()}{WHY[1:]}"
@@ -310,13 +306,11 @@ def draw_report(files: Signature, scope: Narrowed) -> None:
     with card.container(border=True, height="stretch"):
         st.markdown("**Fairness card**")
         st.caption("One page of what stands above, made for A4: print it, or save it as PDF from the browser.")
-        st.download_button(
+        file_button(
             "Card to print",
             lambda: card_report(store(files), scope, studies=list_studies()[0]).encode(),
             "fairness-card.html",
-            "text/html",
             icon=":material/print:",
-            on_click="ignore",
             key="overview.card.print",
         )
     with whole.container(border=True, height="stretch"):
@@ -356,23 +350,9 @@ def _whole(files: Signature, scope: Narrowed) -> None:
     st.code(made.signature, language=None, wrap_lines=True)
     stem = "-".join(("report", *ids))[:80]
     with st.container(horizontal=True, gap="small"):
-        st.download_button(
-            "HTML",
-            lambda: html(made).encode(),
-            f"{stem}.html",
-            "text/html",
-            on_click="ignore",
-            key="overview.report.html",
-        )
+        file_button("HTML", lambda: html(made).encode(), f"{stem}.html", key="overview.report.html")
         for name, label in (("md", "Markdown"), ("latex", "LaTeX")):
-            st.download_button(
-                label,
-                partial(_zipped, made, name),
-                f"{stem}-{name}.zip",
-                "application/zip",
-                on_click="ignore",
-                key=f"overview.report.{name}",
-            )
+            file_button(label, partial(_zipped, made, name), f"{stem}-{name}.zip", key=f"overview.report.{name}")
 
 
 @of_runs

@@ -18,7 +18,7 @@ from core.statistics.changes import SHIFT_FLOOR
 from core.stories.slide import MOST_ROWS, Picture, Slide
 from core.stories.story import Telling
 from pages.views.common.access import audience_lacks, may_operate, operators_only, takes_audience
-from pages.views.common.collect import collect_button
+from pages.views.common.collect import collect_button, file_button
 from pages.views.common.layers import draw_head, finding, place_of
 from pages.views.common.links import LAB
 from pages.views.common.page_head import code_svg
@@ -124,13 +124,11 @@ def draw_hand_out(state: PageState, bench: Workbench, result: LabResult, probes:
     keeps what makes its files as long as it is open, so that is the bench and not its variants.
     """
     link, caption = state.wanted(), result.caption
-    st.download_button(
+    file_button(
         "Hand-out as HTML",
         lambda: hand_out(link, bench, result, bench.variants(probes, caption)).encode(),
         f"{result.corpus}-{result.item}-hand-out.html",
-        "text/html",
         icon=":material/co_present:",
-        on_click="ignore",
         key=key,
         disabled=not bench.variants(probes, caption) or not result.evaluators,
         help="One file with every picture and score, which any browser opens without a server",

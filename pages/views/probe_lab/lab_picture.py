@@ -188,10 +188,6 @@ def _put(state: PageState, values: tuple[str, ...]) -> None:
         state.put(name, value)
 
 
-def _mask_address(mask: Mask, shown: tuple[int, int]) -> str:
-    return data_address("png", mask_png(at_size(mask.to_array(), shown)))
-
-
 def data_address(kind: str, data: bytes) -> str:
     """A picture of this kind, ``jpeg`` or ``png``, as an address that holds it."""
     return f"data:image/{kind};base64,{b64encode(data).decode()}"

@@ -20,6 +20,7 @@ from core.probes.families.inserted import in_own_caption
 from core.probes.titles import family_title, measured_in, sweeps_among, title
 from core.scoring.workbench import Workbench
 from core.store.text_files import csv_text
+from pages.views.common.collect import file_button
 from pages.views.common.open_runs import noise_band, present
 from pages.views.common.page_charts import draw
 from pages.views.common.page_tables import draw_table
@@ -42,45 +43,38 @@ def draw_downloads(state: PageState, bench: Workbench, result: LabResult, probes
     edited = [name for name, made in variants.items() if made.pixels is not None]
     stem = f"{result.corpus}-{result.item}"
     first, second = st.container(horizontal=True), st.container(horizontal=True, vertical_alignment="bottom")
-    first.download_button(
-        "Results as CSV",
-        lambda: csv_text(result.table()).encode("utf-8-sig"),
-        f"{stem}.csv",
-        "text/csv",
-        icon=":material/table:",
-        on_click="ignore",
-        key="lab.csv",
-    )
-    first.download_button(
-        "Results as JSON",
-        lambda: result.as_json().encode(),
-        f"{stem}.json",
-        "application/json",
-        icon=":material/data_object:",
-        on_click="ignore",
-        key="lab.json",
-    )
-    first.download_button(
-        "Contact sheet as PNG",
-        lambda: encode_png(sheet_of(bench, result, probes)),
-        f"{stem}-sheet.png",
-        "image/png",
-        icon=":material/grid_on:",
-        on_click="ignore",
-        key="lab.sheet",
-    )
     with first:
+        file_button(
+            "Results as CSV",
+            lambda: csv_text(result.table()).encode("utf-8-sig"),
+            f"{stem}.csv",
+            icon=":material/table:",
+            key="lab.csv",
+        )
+        file_button(
+            "Results as JSON",
+            lambda: result.as_json().encode(),
+            f"{stem}.json",
+            icon=":material/data_object:",
+            key="lab.json",
+        )
+        file_button(
+            "Contact sheet as PNG",
+            lambda: encode_png(sheet_of(bench, result, probes)),
+            f"{stem}-sheet.png",
+            icon=":material/grid_on:",
+            key="lab.sheet",
+        )
         draw_hand_out(state, bench, result, probes, key="lab.hand_out")
     name = second.selectbox("One picture", (IDENTITY, *edited), key="lab.take", width=240, format_func=title)
-    second.download_button(
-        "Picture as PNG",
-        lambda: encode_png(as_picture(bench.image(bench.variants(probes, result.caption).get(name))[1])),
-        f"{stem}-{name}.png",
-        "image/png",
-        icon=":material/image:",
-        on_click="ignore",
-        key="lab.png",
-    )
+    with second:
+        file_button(
+            "Picture as PNG",
+            lambda: encode_png(as_picture(bench.image(bench.variants(probes, result.caption).get(name))[1])),
+            f"{stem}-{name}.png",
+            icon=":material/image:",
+            key="lab.png",
+        )
 
 
 @contextmanager

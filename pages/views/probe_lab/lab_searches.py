@@ -39,6 +39,7 @@ from core.features.lab.worst_edit import (
 from core.scoring.workbench import Workbench
 from core.statistics.changes import percent_change
 from core.store.text_files import csv_text
+from pages.views.common.collect import file_button
 from pages.views.common.page_tables import draw_table
 from pages.views.common.text import counted, number, safe
 from pages.views.probe_lab.lab_picture import said_of
@@ -175,13 +176,11 @@ def draw_places(home: DeltaGenerator, bench: Workbench, caption: str, names: Seq
             "metric on its own scale. A cell without a number would cover another object, or its baseline scores 0 "
             "or less."
         )
-        st.download_button(
+        file_button(
             "Places as CSV",
             lambda: csv_text(kept.rows_of_places()).encode("utf-8-sig"),
             f"{bench.item.corpus}-{bench.item.id}-places.csv",
-            "text/csv",
             icon=":material/table:",
-            on_click="ignore",
             key="lab.places.csv",
         )
 
@@ -311,13 +310,11 @@ def _draw_cards(bench: Workbench, found: Sequence[Worst], *, done: bool) -> None
             )
             if not done:
                 continue
-            st.download_button(
+            file_button(
                 "This picture as PNG",
                 partial(_png, bench, each.edit),
                 f"{_stem(bench)}-worst-{each.evaluator}.png",
-                "image/png",
                 icon=":material/image:",
-                on_click="ignore",
                 key=f"lab.worst.png.{each.evaluator}",
             )
 
@@ -335,13 +332,11 @@ def _draw_edits(bench: Workbench, found: Sequence[Worst], table: pd.DataFrame) -
         "may find a worse one. Differential evolution, seeded by the run and the picture, so that the same search "
         "finds the same edit."
     )
-    st.download_button(
+    file_button(
         "Every edit that was tried as CSV",
         lambda: csv_text(candidates(found)).encode("utf-8-sig"),
         f"{_stem(bench)}-worst-edits.csv",
-        "text/csv",
         icon=":material/table:",
-        on_click="ignore",
         key="lab.worst.csv",
         help="Each with the metric, its five numbers in full, both scores and % change, so that it can be made again",
     )

@@ -23,11 +23,9 @@ from core.corpora.item_pictures import read_item
 from core.corpora.schema import CATEGORIES, EXTRA_CATEGORIES, Item, Mask
 from core.errors import InvariscopeError, NotAvailable, ProbeRejected
 from core.evaluators import registry
-from core.evaluators import registry as evaluators
 from core.evaluators.base import BLIND, Availability, Joined
 from core.evaluators.cache import EmbeddingCache
 from core.evaluators.pool import shared_pool
-from core.evaluators.registry import find
 from core.evaluators.remote import Remote
 from core.features.lab.lab import LabResult
 from core.features.lab.occlusion import OcclusionMap, WordLoss
@@ -47,7 +45,7 @@ from pages.views.common.leaving import LEAVING
 from pages.views.common.open_runs import KEYED, Shelf, Signature, noise_band, present, store
 from pages.views.common.reader_uploads import Uploads, session
 from pages.views.common.run_corpora import corpus_names, item_ids, load_corpus, ships
-from pages.views.common.url_state import Field, PageState, joined, one_of, some_of, switch_field, text
+from pages.views.common.url_state import Field, PageState, Read, joined, one_of, some_of, switch_field, text
 from pages.views.probe_lab.lab_work import Works
 
 _FAST = (cv2.IMWRITE_PNG_COMPRESSION, 1)
@@ -166,7 +164,7 @@ class Shared:
 
         The code of one's own evaluator may change without its fingerprint, so nothing of it outlives the server.
         """
-        kind = find(name)
+        kind = registry.find(name)
         if issubclass(kind, Remote):  # a changed file is another class
             return self.own.get_or(kind, lambda: EmbeddingCache(None, memory_mb=32))
         own = kind.__module__.partition(".")[0] != "core"
@@ -333,7 +331,7 @@ def offered_probes() -> dict[str, Probe]:
 @st.cache_data(show_spinner=False, ttl=60)
 def availabilities() -> dict[str, Availability]:
     """Whether each registered evaluator can be loaded here."""
-    return {found.spec.name: found.availability() for found in evaluators.catalogue()}
+    return {found.spec.name: found.availability() for found in registry.catalogue()}
 
 
 def ready_evaluators() -> tuple[str, ...]:
@@ -350,7 +348,7 @@ def default_evaluators() -> list[str]:
     """The evaluators of English that come with the installation; the multilingual one, and one that joins others, are
     chosen where they are needed.
     """
-    known = [evaluators.catalogue().get(name) for name in ready_evaluators()]
+    known = [registry.catalogue().get(name) for name in ready_evaluators()]
     alone = [kind.spec for kind in known if not issubclass(kind, Joined)]
     return [spec.name for spec in alone if spec.offline and spec.family != BLIND and spec.languages == (ENGLISH,)]
 
@@ -368,7 +366,7 @@ def lab_state() -> PageState:
             Field("source", "corpus", one_of(lambda: SOURCES, "corpus", what="source of pictures")),
             Field("corpus", corpus, one_of(corpus_names, corpus, what="corpus")),
             Field("item", first, _read_item),
-            Field("upload", "", _read_upload),
+            Field("upload", "", _held(held_upload, "picture", "upload")),
             Field("label", "", text(limit=80)),
             Field("category", None, one_of(lambda: categories, None, what="category")),
             Field("subject", "template", one_of(lambda: SUBJECTS, "template", what="kind of caption")),
@@ -376,7 +374,7 @@ def lab_state() -> PageState:
             Field("human", None, text(limit=40)),
             Field("caption", "", text(limit=CAPTION_LIMIT)),
             Field("box", "", text(limit=80)),
-            Field("mask", "", _read_mask),
+            Field("mask", "", _held(held_mask, "painted mask", "paint")),
             Field("probes", usual, _read_probes, joined),
             Field("evaluators", default_evaluators(), some_of(linked_evaluators, what="ready evaluator"), joined),
             Field("variant", None, text(limit=120)),
@@ -401,16 +399,15 @@ def _read_probes(raw: str) -> tuple[list[str], str]:
     )
 
 
-def _read_upload(raw: str) -> tuple[str, str]:
-    if held_upload(raw) is not None:
-        return raw, ""
-    return "", "The picture of this link is gone: the server keeps one for a day; upload it again."
+def _held(find: Callable[[str], object], what: str, again: str) -> Read:
+    """Read the name of what a reader brought, as long as it is here."""
 
+    def read(raw: str) -> tuple[str, str]:
+        if find(raw) is not None:
+            return raw, ""
+        return "", f"The {what} of this link is gone: the server keeps one for a day; {again} it again."
 
-def _read_mask(raw: str) -> tuple[str, str]:
-    if held_mask(raw) is not None:
-        return raw, ""
-    return "", "The painted mask of this link is gone: the server keeps one for a day; paint it again."
+    return read
 
 
 def item_and_edit(corpus: str, item_id: str, probe: Probe | None) -> tuple[np.ndarray, np.ndarray | None]:

@@ -31,6 +31,7 @@ from pages.views.common.text import counted, safe
 from pages.views.common.url_state import (
     Field,
     PageState,
+    checked,
     joined,
     one_of,
     options_of_link,
@@ -38,6 +39,7 @@ from pages.views.common.url_state import (
     some_of,
     switch_field,
     typed,
+    whole,
 )
 from pages.views.probe_lab.lab_setup import choose_evaluators
 from pages.views.probe_lab.lab_state import default_evaluators, ready_evaluators
@@ -66,6 +68,9 @@ class RunState(PageState):
 
 def run_state() -> PageState:
     """Return the page's fields, with the defaults of this machine."""
+    many = "The number of items must be a whole number from 1"
+    items = checked(whole(1, 10**9), None, many, then="; all are taken instead")
+    machine = f"This machine takes 1 to {cores()} workers"
     return RunState(
         "run",
         (
@@ -75,10 +80,10 @@ def run_state() -> PageState:
             Field("subject", "template", one_of(lambda: tuple(SUBJECT_CHOICES), "template", what="subject caption")),
             Field("evaluators", default_evaluators(), some_of(ready_evaluators, what="ready evaluator"), joined),
             Field("probes", usual_probes(), _read_probes, lambda names: ",".join(short_patterns(names))),
-            Field("limit", None, _read_limit),
-            Field("sample", None, _read_limit),
+            Field("limit", None, items),
+            Field("sample", None, items),
             Field("run_id", "", _read_run_id),
-            Field("workers", 1, _read_workers),
+            Field("workers", 1, checked(whole(1, cores()), 1, machine, then="; one is taken")),
             switch_field("own"),
         ),
     )
@@ -150,18 +155,6 @@ def _read_probes(raw: str) -> tuple[list[str], str]:
             lost.append(pattern[:80])
     names = [probe.name for probe in probes.catalogue() if probe.name in chosen]
     return names, f"No such probe here, left out: {', '.join(lost[:5])}." if lost else ""
-
-
-def _read_limit(raw: str) -> tuple[int | None, str]:
-    if raw.isascii() and raw.isdigit() and 1 <= int(raw[:10]) <= 10**9:
-        return int(raw), ""
-    return None, f"The number of items must be a whole number from 1, got {raw[:40]!r}; all are taken instead."
-
-
-def _read_workers(raw: str) -> tuple[int, str]:
-    if raw.isascii() and raw.isdigit() and 1 <= int(raw[:10]) <= cores():
-        return int(raw), ""
-    return 1, f"This machine takes 1 to {cores()} workers, got {raw[:40]!r}; one is taken."
 
 
 def _read_run_id(raw: str) -> tuple[str, str]:

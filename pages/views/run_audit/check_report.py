@@ -13,6 +13,7 @@ from core.features.metric_check.judged_families import BEYOND
 from core.features.metric_check.metric_check import IGNORES
 from core.jobs.command_jobs import Breaks, CheckReport, CheckRequest, Sized, read_report
 from core.probes.titles import family_title
+from pages.views.common.collect import file_button
 from pages.views.common.page_tables import draw_table
 from pages.views.common.text import counted, safe
 
@@ -59,14 +60,7 @@ def draw_checked(request: CheckRequest, *, key: str) -> CheckReport | None:
         _families(report)
         if report.broken is not None:
             _broken(report.broken, report.items)
-        st.download_button(
-            "Report as JSON",
-            request.report.read_bytes(),
-            request.report.name,
-            "application/json",
-            key=f"{key}.json",
-            on_click="ignore",
-        )
+        file_button("Report as JSON", request.report.read_bytes(), request.report.name, key=f"{key}.json")
     return report
 
 

@@ -20,6 +20,7 @@ from core.probes import registry as probes
 from core.probes.titles import family_title
 from core.settings import assets_dir
 from pages.views.common.access import METRIC_UPLOADS, may_bring_code, operators_only
+from pages.views.common.collect import file_button
 from pages.views.common.links import LAB, link_to
 from pages.views.common.text import counted, safe
 from pages.views.common.url_state import PageState
@@ -79,15 +80,7 @@ def _draw_templates() -> None:
         text = (assets_dir() / "templates" / name).read_text(encoding="utf-8")
         with tab:
             st.code(text, language="python", height=240)
-            st.download_button(
-                f"Download {name}",
-                text,
-                name,
-                "text/x-python",
-                key=f"run.template.{name}",
-                icon=":material/download:",
-                on_click="ignore",
-            )
+            file_button(f"Download {name}", text, name, key=f"run.template.{name}", icon=":material/download:")
 
 
 def _choose() -> Own:

@@ -13,7 +13,7 @@ from core.features.human.people_figures import agreement
 from core.features.suites import suite_tables as tables
 from core.features.suites.suite_result import SuiteResult
 from pages.views.common.access import may_operate
-from pages.views.common.collect import data_buttons, figure_buttons
+from pages.views.common.collect import data_buttons, figure_buttons, file_button
 from pages.views.common.page_charts import draw
 from pages.views.common.page_tables import draw_table
 from pages.views.common.shown_answers import interval
@@ -170,13 +170,8 @@ def _decisions(result: SuiteResult) -> None:
     with st.container(horizontal=True, vertical_alignment="center"):
         hashes = ", ".join(f"{each.name} (sha256 {each.sha256[:12]}…)" for each in result.sources)
         st.caption(safe(f"Files: {hashes}. Invariscope {result.invariscope}.", limit=1000))
-        st.download_button(
-            "Result as JSON",
-            lambda: result.model_dump_json(indent=2).encode(),
-            f"{result.id}.json",
-            "application/json",
-            on_click="ignore",
-            key="suites.json",
+        file_button(
+            "Result as JSON", lambda: result.model_dump_json(indent=2).encode(), f"{result.id}.json", key="suites.json"
         )
 
 

@@ -13,7 +13,7 @@ from core.features.systems.system_file import Leaderboard, as_bytes
 from core.probes.titles import title
 from core.report.document import p_value
 from core.scoring.reference_metrics import METRICS, TOKENIZER
-from pages.views.common.collect import data_buttons, figure_buttons
+from pages.views.common.collect import data_buttons, figure_buttons, file_button
 from pages.views.common.layers import draw_folded
 from pages.views.common.page_charts import draw
 from pages.views.common.page_tables import draw_table
@@ -77,12 +77,10 @@ def _draw_origin(made: Leaderboard) -> None:
         f"Corpus {safe(made.corpus)}, scored {safe(moment(made.created))} by {safe(prints, limit=600)}, Invariscope "
         f"{safe(made.version)}, seed {made.seed}."
     )
-    st.download_button(
+    file_button(
         "The leaderboard as a file",
         lambda: as_bytes(made),
         f"{made.name}.parquet",
-        "application/octet-stream",
-        on_click="ignore",
         key="systems.file",
         icon=":material/download:",
     )

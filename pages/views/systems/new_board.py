@@ -33,6 +33,7 @@ from core.seeds import RUN_SEED
 from core.store.run_files import Run, signature
 from core.store.text_files import csv_text
 from pages.views.common.access import operates, operators_only
+from pages.views.common.collect import file_button
 from pages.views.common.open_runs import present, store
 from pages.views.common.run_corpora import corpus_names, load_corpus
 from pages.views.common.text import counted, safe
@@ -221,13 +222,11 @@ def _uploaded(corpus: Corpus) -> list[System]:
                 "one column per captioner. Keys are names of the pictures:"
             )
             st.code(json.dumps({example: "a caption"}, ensure_ascii=False), language="json", wrap_lines=True)
-            st.download_button(
+            file_button(
                 "The example as a file",
                 lambda: csv_text(example_table(corpus)).encode("utf-8-sig"),
                 "captioners.csv",
-                "text/csv",
                 icon=":material/download:",
-                on_click="ignore",
                 key="systems.example",
                 help="To bring back above, or to write your own after",
             )

@@ -15,8 +15,7 @@ from streamlit.runtime.pages_manager import PagesManager
 
 from core.evaluators.memory import share_arenas
 from core.settings import unknown
-from pages.views.common.key_link import KeyLink
-from pages.views.common.server_door import OwnOrigin, SafeHeaders, UploadDoor, UploadLimits, guard
+from pages.views.common.server_door import KeyLink, OwnOrigin, SafeHeaders, UploadDoor, UploadLimits, guard
 
 share_arenas()  # before the server's own threads are there: each would keep a part of its own
 

@@ -23,11 +23,9 @@ from pages.views.contrast_tests.contrast_state import USUAL
 
 UPLOAD = "runs.upload"
 _TOLD = "runs.told"
-_MOST = 12
-"""Runs that have a row; the table has all."""
+_MOST = 12  # runs that have a row; the table has all
 
-_SMALL = 100_000
-"""Scored pairs up to which a run is read for what its row says of it."""
+_SMALL = 100_000  # scored pairs up to which a run is read for what its row says of it
 
 _WAYS: tuple[tuple[str, str, str, dict[str, str]], ...] = (
     (FAILURES, "Pictures", ":material/photo_library:", {}),
@@ -74,8 +72,7 @@ def _begin() -> None:
     turn_to(AUDIT, lambda _: False)
 
 
-Room = tuple[DeltaGenerator, str]
-"""Where a row says how its run came out, and what it tests."""
+Room = tuple[DeltaGenerator, str]  # where a row says how its run came out, and what it tests
 
 
 def _outcome(files: Signature, run: Run) -> str:

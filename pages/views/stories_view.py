@@ -195,8 +195,7 @@ def _stage(state: PageState, told: Telling) -> None:
 
 
 TITLE = "An example: what changes these scores"
-PAIRS = 3
-"""Pairs of the story, one an item."""
+PAIRS = 3  # pairs of the story, one an item
 
 
 def make_example(files: Signature) -> Story:

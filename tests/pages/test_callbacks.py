@@ -32,9 +32,9 @@ LINK = "asks the link of the annotator"
 ANYBODY = {
     "pages/views/common/access.py:st.login": "signs in",
     "pages/views/common/access.py:log_out": "signs out",
-    "pages/views/human_validation/annotator_screen.py:_answer": LINK,
-    "pages/views/human_validation/annotator_screen.py:_comment": LINK,
-    "pages/views/human_validation/annotator_screen.py:_skip": LINK,
+    "pages/views/human_validation/human_view.py:_answer": LINK,
+    "pages/views/human_validation/human_view.py:_comment": LINK,
+    "pages/views/human_validation/human_view.py:_skip": LINK,
     "pages/views/human_validation/annotator_steps.py:_agree": LINK,
     "pages/views/human_validation/annotator_steps.py:_begin": LINK,
     "pages/views/human_validation/annotator_steps.py:_answer": LINK,
@@ -42,7 +42,7 @@ ANYBODY = {
     "pages/views/probe_lab/lab_searches.py:_stop": "leaves its own search; it goes on for others who wait",
     "pages/views/probe_lab/lab_view.py:state.put": "turns its own view to an upload",
     "pages/views/systems/systems_view.py:state.put": "turns its own view to the form",
-    "pages/views/video_parts.py:_written": "reads the captions of a video that is here",
+    "pages/views/video_view.py:_written": "reads the captions of a video that is here",
 }
 """Callbacks that do more than look and ask no operator -> why whoever sees the widget may."""
 

@@ -3,7 +3,7 @@
 import os
 from pathlib import Path
 
-from pages.views.common.day_folder import DAY_S, DayFolder
+from pages.views.common.reader_uploads import DAY_S, DayFolder
 
 
 def keys(many: int) -> list[str]:

@@ -24,7 +24,7 @@ from core.store.store import Store
 from pages.views.common import access as study_access
 from pages.views.common.open_runs import known_values, present, store
 from pages.views.common.page_head import code_svg
-from pages.views.human_validation import annotator_screen as study_annotate
+from pages.views.human_validation import human_view as study_annotate
 from pages.views.human_validation import study_people
 from pages.views.human_validation.annotator_steps import SEEN, shown_item
 from pages.views.human_validation.coordinator import GROUPS, PARTS

@@ -16,7 +16,7 @@ from core.features.human.studies import Study, studies_dir
 from core.features.human.votes import vote_table
 from core.settings import ROOT
 from core.store.store import Store
-from pages.views.human_validation import annotator_screen as study_annotate
+from pages.views.human_validation import human_view as study_annotate
 from tests.features.human.small_study import finish, vote
 from tests.pages.opening import HUMAN, Open, texts, turned
 

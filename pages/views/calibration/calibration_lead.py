@@ -11,13 +11,11 @@ from core.probes.base import Axis
 from core.probes.titles import family_title
 from pages.views.common.text import counted, listed, number, safe
 
-LED = (OF_AXES, "spearman", "sensitivity")
-"""Measures that the line is of."""
+LED = (OF_AXES, "spearman", "sensitivity")  # measures that the line is of
 
 _TO = "\N{WORD JOINER}–\N{WORD JOINER}"  # both ends of an interval stay on one line
 
-_NAMED = 4
-"""Kinds of edits up to which each is named."""
+_NAMED = 4  # kinds of edits up to which each is named
 
 
 def lead(changed: pd.DataFrame, evaluator: str) -> str:

@@ -34,8 +34,7 @@ from pages.views.common.slice_filters import slice_fields
 from pages.views.common.text import THE_PAPER, counted, safe
 from pages.views.common.url_state import Field, PageState, joined, one_of, pick_field, some_of, switch_field
 
-OPENS_ON = "orbit"
-"""The reading that the page opens on: under it the order of unedited scores changes with λ."""
+OPENS_ON = "orbit"  # the reading that the page opens on: under it the order of unedited scores changes with λ
 
 MEASURES = {
     "sensitivity": (
@@ -53,8 +52,7 @@ MEASURES = {
 }
 """Measure before and after -> its name on the page, what it is."""
 
-Votes = tuple[tuple[str, int, int], ...]
-"""(path, size, time of change) of every file of every study."""
+Votes = tuple[tuple[str, int, int], ...]  # (path, size, time of change) of every file of every study
 
 Bands = dict[str, tuple[np.ndarray, np.ndarray]]
 

@@ -29,8 +29,7 @@ from pages.views.common.text import counted, safe
 from pages.views.common.url_state import PageState
 
 CONSTRUCTED = "calib.constructed"
-_LONG = 200
-"""Letters from which a caveat stands folded with what it is about."""
+_LONG = 200  # letters from which a caveat stands folded with what it is about
 
 
 @st.fragment

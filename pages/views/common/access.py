@@ -34,14 +34,9 @@ SUBJECT = "sub:"
 LOG_IN_LASTS_S = 12 * 3600.0
 """Seconds after which a log-in is asked for again; Streamlit's cookie would last for thirty days."""
 
-CLOCK_AHEAD_S = 300.0
-"""Seconds by which the provider's clock may be ahead of this one."""
-
-_PROVIDER_NEEDS = ("client_id", "client_secret", "server_metadata_url")
-"""What Streamlit needs to know of a provider."""
-
-SHORTEST_SECRET = 32
-"""Characters that ``cookie_secret`` has at least: whoever guesses it may sign for anybody."""
+CLOCK_AHEAD_S = 300.0  # seconds by which the provider's clock may be ahead of this one
+_PROVIDER_NEEDS = ("client_id", "client_secret", "server_metadata_url")  # what Streamlit needs to know of a provider
+SHORTEST_SECRET = 32  # characters that ``cookie_secret`` has at least: whoever guesses it may sign for anybody
 
 
 def names_coordinators() -> bool:
@@ -181,20 +176,14 @@ AUDIENCE = "INVARISCOPE_AUDIENCE"
 METRIC_UPLOADS = "INVARISCOPE_METRIC_UPLOADS"
 """``yes``: an operator may bring a file of a metric, which is code that this server's jobs run."""
 
-KEY = "key"
-"""Parameter of the link that holds the token."""
-
-KEPT = "X-Invariscope-Key"
-"""Header of a WebSocket with what its browser keeps of the token."""
-
-START = "start"
-"""The entry at which the dashboard opens."""
+KEY = "key"  # parameter of the link that holds the token
+KEPT = "X-Invariscope-Key"  # header of a WebSocket with what its browser keeps of the token
+START = "start"  # the entry at which the dashboard opens
 
 HUMAN = "human_validation"
 AUDIT = "run_audit"
 
-LOCAL = frozenset({"localhost", "127.0.0.1", "::1"})
-"""Names under which a machine reaches itself and nobody else does."""
+LOCAL = frozenset({"localhost", "127.0.0.1", "::1"})  # names under which a machine reaches itself and nobody else does
 
 _FORWARDED = ("Forwarded", "X-Forwarded-For", "X-Forwarded-Host", "X-Real-Ip")
 _ADMITTED = "access.admitted"

@@ -44,11 +44,8 @@ from pages.views.common.text import safe
 PACKAGES = ("streamlit", "numpy", "pandas", "pyarrow", "duckdb", "pillow", "plotly", "scipy", "torch", "transformers")
 """Whose versions a report states: what pages compute and draw with."""
 
-ELSEWHERE = "(elsewhere)"
-"""Stands for code and types that are neither Invariscope's nor those of an installed package."""
-
-MOST_FRAMES = 60
-"""Frames of an exception that are kept: the innermost ones."""
+ELSEWHERE = "(elsewhere)"  # stands for code and types that are neither Invariscope's nor those of an installed package
+MOST_FRAMES = 60  # frames of an exception that are kept: the innermost ones
 
 MOST_CAUSES = 5
 
@@ -184,14 +181,9 @@ def _page() -> str:
     return name if (ROOT / "pages" / f"{name}.py").is_file() else "start" if name == "" else "(no page)"
 
 
-HELD_S = 60.0
-"""Seconds for which a file is kept after it was made."""
-
-HELD_MB = 64.0
-"""Most that the kept files take together, in MB of 2**20 bytes; the newest one is kept whatever it takes."""
-
-_NOBODY = "made for a press"
-"""Stands among Streamlit's sessions for who holds these files."""
+HELD_S = 60.0  # seconds for which a file is kept after it was made
+HELD_MB = 64.0  # most that the kept files take together, in MB of 2**20 bytes; the newest one is kept whatever it takes
+_NOBODY = "made for a press"  # stands among Streamlit's sessions for who holds these files
 
 
 class MadeFiles:
@@ -235,8 +227,7 @@ class MadeFiles:
 
 Handler = Callable[[DeferredFileHandler, BackendOperationRequest, str], Coroutine[Any, Any, BackendOperationResponse]]
 
-_MOST = 400
-"""Characters of a sentence beside a button."""
+_MOST = 400  # characters of a sentence beside a button
 
 _FAULT = "The file could not be made: this is a fault of Invariscope itself, and the server's log tells of it."
 

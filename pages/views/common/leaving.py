@@ -20,8 +20,7 @@ from pages.views.common.reader_uploads import AWAY_S
 EVERY_S = 60.0
 """Seconds from one time to the next, while readers leave and until the sessions of those who left have expired."""
 
-Later = Callable[[float, Callable[[], None]], object]
-"""Has something done in so many seconds."""
+Later = Callable[[float, Callable[[], None]], object]  # has something done in so many seconds
 
 
 def _in_a_thread(seconds: float, what: Callable[[], None]) -> None:
@@ -81,8 +80,7 @@ class Leaving:
                 self._later(EVERY_S, self.tidy)
 
 
-LEAVING = Leaving()
-"""Of this server."""
+LEAVING = Leaving()  # of this server
 
 
 @st.cache_resource(scope="session", show_spinner=False, on_release=lambda _: LEAVING.left())

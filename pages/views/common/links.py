@@ -39,11 +39,8 @@ RUNS = "runs"
 _OF_TESTS = ("knob", "domain", "verified", "upheld", "bar")
 """Link parameters of Contrast tests that Failures does not have."""
 
-_OF_SCOPE = ("run", "corpus", "subject", "language", "controls")
-"""Of what a mark asks for: what its words leave out."""
-
-_MANY = 4
-"""Values of a field that the words of a link name; of more it says how many they are."""
+_OF_SCOPE = ("run", "corpus", "subject", "language", "controls")  # of what a mark asks for: what its words leave out
+_MANY = 4  # values of a field that the words of a link name; of more it says how many they are
 
 Row = Mapping[str, Any] | pd.Series
 

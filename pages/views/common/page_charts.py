@@ -18,8 +18,7 @@ from core.probes.titles import CONTRASTS, family_title
 MOST_WIDE = 9
 """Columns of a map up to which the style sheet keeps each wide enough to be read; on a phone the map scrolls."""
 
-MOST_SPARE = 240
-"""Room in px below a legend up to which the style sheet takes it away where the figure is wide."""
+MOST_SPARE = 240  # room in px below a legend up to which the style sheet takes it away where the figure is wide
 
 
 def draw(

@@ -21,8 +21,7 @@ from pages.views.common.hints import meaning
 from pages.views.common.text import safe
 from pages.views.common.url_state import PageState, turn_to, view_now
 
-_FILTERS = frozenset(field.name for field in fields(Slice))
-"""Filters that mean the same in every view that has them."""
+_FILTERS = frozenset(field.name for field in fields(Slice))  # filters that mean the same in every view that has them
 
 _SCOPE_STAYS = " The scope stays, on this page and on the others; *Reset scope* takes it back."
 

@@ -17,20 +17,11 @@ from pandas.io.formats.style import Styler
 from core.probes.titles import family_title
 from pages.views.common.hints import glossary, meaning
 
-MOST_CELLS = 50_000
-"""Cells up to which a table has words over its values: writing them takes a second for so many."""
-
-TALL, SCROLLED = 24, 620
-"""Rows from which a table scrolls by itself, and its height in px where it does."""
-
-FAMILIES = ("family", "rival", "nuisance")
-"""Columns whose values are names of families."""
-
-NOTHING = "—"
-"""Where there is no value."""
-
-_WHOLE = re.compile(r"%([+]?)(?:d|[.]0f)")
-"""printf's formats of whole numbers."""
+MOST_CELLS = 50_000  # cells up to which a table has words over its values: writing them takes a second for so many
+TALL, SCROLLED = 24, 620  # rows from which a table scrolls by itself, and its height in px where it does
+FAMILIES = ("family", "rival", "nuisance")  # columns whose values are names of families
+NOTHING = "—"  # where there is no value
+_WHOLE = re.compile(r"%([+]?)(?:d|[.]0f)")  # printf's formats of whole numbers
 
 _THOUSAND = 1000
 

@@ -1,20 +1,26 @@
-"""What the server does with a request: whom it answers, headers, limits of uploads.
+"""What the server does with a request: whom it answers, headers, limits of uploads, the token that a browser keeps.
 
 Streamlit's endpoint for uploads asks nobody who they are.
 Every session that has a connection may put files there, whether a page showed it a way to or not, and what it put stays
 in memory as long as it is connected. Who may send a file, and how large a one, is asked before the server reads it.
+
+The token is kept where no other port of the machine gets it, as it would get a cookie: cookies know no ports, and
+whoever runs another server on this machine is sent those of ours by a browser that visits it. What a page stores is of
+its origin alone, port included. So the link with the token leaves a mark of it there, and a script that stands before
+Streamlit's own adds the mark to the WebSocket that a page opens, the first and each later.
 """
 
 import asyncio
+import json
 import threading
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from typing import Any
-from urllib.parse import urlsplit
+from urllib.parse import parse_qsl, urlencode, urlsplit
 
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.exceptions import HTTPException
-from starlette.responses import PlainTextResponse
+from starlette.responses import HTMLResponse, PlainTextResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from streamlit.runtime import exists, get_instance
 from streamlit.runtime.memory_uploaded_file_manager import MemoryUploadedFileManager
@@ -23,18 +29,13 @@ from streamlit.runtime.uploaded_file_manager import UploadedFileRec
 
 from core.errors import InvalidInput
 from core.settings import public_url
-from pages.views.common.access import may_bring, may_operate
+from pages.views.common.access import KEPT, KEY, asks_for_token, mark_of, may_bring, may_operate
 
 MB = 1 << 20
 
-OPERATOR_MB = 2048
-"""Most that the files of an operator's session may take together."""
-
-VIEWER_MB = 128
-"""Most that the files of a viewer's session may take together, where viewers may bring files at all."""
-
-VIEWERS_MB = 512
-"""Most that the files of all viewers' sessions may take together."""
+OPERATOR_MB = 2048  # most that the files of an operator's session may take together
+VIEWER_MB = 128  # most that the files of a viewer's session may take together, where viewers may bring files at all
+VIEWERS_MB = 512  # most that the files of all viewers' sessions may take together
 
 
 class UploadLimits:
@@ -112,8 +113,7 @@ def _mb(files: Mapping[str, UploadedFileRec]) -> float:
 
 
 _PATH = "/_stcore/upload_file/"
-_AROUND = 1 << 16
-"""Bytes of a request that may lie around the file itself: heads and marks of its parts."""
+_AROUND = 1 << 16  # bytes of a request that may lie around the file itself: heads and marks of its parts
 
 _LINGER_S, _LINGER_BYTES = 10.0, 64 << 20
 """How long, and of how much, what is still sent after a refusal is thrown away: a browser that meets a closed
@@ -245,3 +245,107 @@ def is_own_origin(origin: str | None, host: str) -> bool:
             return True
     by_proxy = told.scheme == "https" and ":" not in host  # one that ends TLS passes the bare name on
     return told.netloc == host and (told.scheme == "http" or by_proxy)
+
+
+_OWN = ("/_stcore/", "/static/", "/media/", "/component/")  # where Streamlit answers with something else than a page
+
+_STREAM = "/_stcore/stream"
+
+_STORE = """<!doctype html><meta charset="utf-8"><title>Invariscope</title>
+<script>
+localStorage.setItem("invariscope", {mark});
+location.replace({rest});
+</script><noscript>Invariscope needs JavaScript.</noscript>
+"""
+
+_SCRIPT = """<script>
+(() => {
+  const kept = localStorage.getItem("invariscope");
+  if (!kept) return;
+  window.WebSocket = class extends WebSocket {
+    constructor(address, protocols) {
+      const told = new URL(address, location.href);
+      if (told.host === location.host && told.pathname.endsWith("/_stcore/stream")) told.searchParams.set("key", kept);
+      super(told.href, protocols);
+    }
+  };
+})();
+</script>"""
+
+
+class KeyLink:
+    """Lets the browser keep the right token of a link, and takes it from there for every session of it.
+
+    Every other request passes, and every one where the server asks for no token.
+    """
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer one request."""
+        if not asks_for_token():
+            await self._app(scope, receive, send)
+        elif scope["type"] == "websocket" and scope["path"].endswith(_STREAM):
+            await self._app(_with_what_is_kept(scope), receive, send)
+        elif scope["type"] == "http" and scope["method"] == "GET" and not scope["path"].startswith(_OWN):
+            await self._page(scope, receive, send)
+        else:
+            await self._app(scope, receive, send)
+
+    async def _page(self, scope: Scope, receive: Receive, send: Send) -> None:
+        query = _query(scope)
+        mark = next((mark_of(value) for name, value in query if name == KEY), "")
+        if not mark:
+            await self._app(_unpacked(scope), receive, _ScriptedPage(send))
+            return
+        rest = urlencode([(name, value) for name, value in query if name != KEY])
+        there = f"/{scope['path'].lstrip('/')}{f'?{rest}' if rest else ''}"
+        page = _STORE.format(mark=_quoted(mark), rest=_quoted(there))
+        await HTMLResponse(page, headers={"Cache-Control": "no-store"})(scope, receive, send)
+
+
+class _ScriptedPage:
+    """Passes an answer on; a page of HTML with the script at the begin of its head."""
+
+    def __init__(self, send: Send) -> None:
+        self._send, self._head, self._page = send, dict[str, object](), b""
+
+    async def __call__(self, message: Message) -> None:
+        """Take one message of the answer."""
+        if message["type"] == "http.response.start" and _is_page(message):
+            self._head = dict(message)
+        elif self._head and message["type"] == "http.response.body":
+            self._page += message.get("body", b"")
+            if not message.get("more_body"):
+                page = self._page.replace(b"<head>", b"<head>" + _SCRIPT.encode(), 1)
+                MutableHeaders(scope=self._head)["content-length"] = str(len(page))
+                await self._send(self._head)
+                await self._send({"type": "http.response.body", "body": page})
+        else:
+            await self._send(message)
+
+
+def _is_page(message: Message) -> bool:
+    return Headers(raw=message["headers"]).get("content-type", "").startswith("text/html")
+
+
+def _unpacked(scope: Scope) -> Scope:
+    """A request whose answer comes whole and as it is written: a script is put into it."""
+    without = (b"accept-encoding", b"if-none-match", b"if-modified-since", b"range")
+    return {**scope, "headers": [(name, value) for name, value in scope["headers"] if name not in without]}
+
+
+def _with_what_is_kept(scope: Scope) -> Scope:
+    """A WebSocket whose headers hold what the page's script added to its address."""
+    kept = next((value for name, value in _query(scope) if name == KEY), "")
+    return {**scope, "headers": [*scope["headers"], (KEPT.lower().encode(), kept.encode("ascii", "replace"))]}
+
+
+def _query(scope: Scope) -> list[tuple[str, str]]:
+    return parse_qsl(scope["query_string"].decode(errors="replace"), keep_blank_values=True)
+
+
+def _quoted(text: str) -> str:
+    """A string of JavaScript that ends no script, whatever the address holds."""
+    return json.dumps(text).replace("<", "\\u003c")

@@ -26,8 +26,7 @@ from pages.views.common.page_charts import draw
 from pages.views.common.page_tables import FAMILIES, draw_table
 from pages.views.common.text import counted, listed, number, safe, thousands
 
-_KEPT = 256
-"""Answers, tables of a few hundred rows, that are kept."""
+_KEPT = 256  # answers, tables of a few hundred rows, that are kept
 
 
 @of_runs
@@ -73,11 +72,8 @@ _MORE = (
     Column("n_zero_baseline", "Zero baselines", digits=0, help="Shifts without a % change: nothing to divide by"),
     Column("n_missing", "Unscored", digits=0, help="Shifts whose score is missing"),
 )
-_FROZEN = 2
-"""Columns at the left that stay in sight when a table is moved sideways."""
-
-_BAND = f"background-color: {faded(NEUTRAL, 0.12)}"
-"""Behind the rows of every second family, on light and on dark."""
+_FROZEN = 2  # columns at the left that stay in sight when a table is moved sideways
+_BAND = f"background-color: {faded(NEUTRAL, 0.12)}"  # behind the rows of every second family, on light and on dark
 
 
 def figure_block(

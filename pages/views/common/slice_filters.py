@@ -36,8 +36,7 @@ _COUNTS = (
 )
 _SIGNS = {"up": "Score rose", "down": "Score fell", "none": "Score did not move"}
 
-ALL = tuple(LABELS)
-"""Choices in the order in which they are drawn."""
+ALL = tuple(LABELS)  # choices in the order in which they are drawn
 
 
 def slice_fields(files: Signature, *, usual: Slice | None = None) -> tuple[Field, ...]:
@@ -193,8 +192,7 @@ def _choose(state: PageState, name: str, counts: dict[str, int]) -> None:
     )
 
 
-_CALLED = {"families": family_title, "probes": title}
-"""Field -> what its values are called."""
+_CALLED = {"families": family_title, "probes": title}  # field -> what its values are called
 
 
 def _named(field: str, value: str) -> str:
@@ -287,8 +285,7 @@ def _read_range(raw: str) -> tuple[tuple[int, int], str]:
     return (low, high), ""
 
 
-Told = tuple[tuple[str, str], ...]
-"""(key, value) as :class:`core.analysis.slices.Slice` has them."""
+Told = tuple[tuple[str, str], ...]  # (key, value) as :class:`core.analysis.slices.Slice` has them
 
 
 def own_fields(files: Signature, *, side: str = "") -> tuple[Field, ...]:
@@ -339,8 +336,7 @@ def choose_own(state: PageState, known: Mapping[str, Mapping[str, str] | Sequenc
         )
 
 
-_MOST_SHOWN = 80
-"""Characters of a value that are shown."""
+_MOST_SHOWN = 80  # characters of a value that are shown
 
 
 def _shown(said: Mapping[str, str], value: str) -> str:

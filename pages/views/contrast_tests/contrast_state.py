@@ -27,8 +27,7 @@ from pages.views.common.slice_filters import LABELS, choose_own, own_fields, own
 from pages.views.common.text import counted, safe
 from pages.views.common.url_state import Field, PageState, checked, joined, one_of, some_of, switch_field, text, within
 
-USUAL = Scope(directional=True)
-"""The scope of a reader who chose nothing: what holds directional probes."""
+USUAL = Scope(directional=True)  # the scope of a reader who chose nothing: what holds directional probes
 
 VIEWS = {"tests": "Tests", "selectivity": "Selectivity", "tables": "Every table"}
 
@@ -37,8 +36,7 @@ _FACTS = {
     "knob": ("Knob", "The detail that is wrong in one picture of a pair, e.g. the count."),
     "domain": ("Domain", "What the pictures of a pair are of, e.g. animals."),
 }
-FILTERS = (*_ITEMS, *_FACTS, "bar", "verified", "upheld")
-"""Fields that choose items and comparisons."""
+FILTERS = (*_ITEMS, *_FACTS, "bar", "verified", "upheld")  # fields that choose items and comparisons
 
 
 def contrast_state(files: Signature) -> PageState:

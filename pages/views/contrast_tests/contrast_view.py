@@ -1,19 +1,26 @@
-"""Contrast tests: does the score drop where the meaning breaks, and by more than under harmless edits?"""
+"""Does it notice?: does the score drop where the meaning breaks, more than under harmless edits; the worst failures."""
 
+from functools import partial
+
+import pandas as pd
 import streamlit as st
 
 from core.analysis.beside import every_caption
 from core.analysis.comparisons import AUDIT, families
-from core.analysis.questions import SECTIONS
+from core.analysis.failures import PAIR, worst_failures
+from core.analysis.questions import SECTIONS, Options
 from core.analysis.questions.selective import SECTION as SELECTIVITY
 from core.analysis.scope import Narrowed
-from pages.views.common.collect import figures_of, of_scores
+from core.analysis.slices import Slice
+from core.probes.titles import family_title, title
+from pages.views.common.collect import collect_button, data_buttons, figures_of, of_scores
 from pages.views.common.links import draw_no_run
-from pages.views.common.open_runs import Signature, present, scores, store, view
+from pages.views.common.open_runs import KEYED, Signature, present, scores, store, view
 from pages.views.common.page_head import chips, drawn, header
 from pages.views.common.scope_chips import choose_scope, say_withheld
 from pages.views.common.slice_filters import describe
-from pages.views.contrast_tests.contrast_failures import draw_worst
+from pages.views.common.text import as_percent, counted, number, safe
+from pages.views.common.url_state import carried
 from pages.views.contrast_tests.contrast_state import (
     USUAL,
     choose_items,
@@ -22,13 +29,18 @@ from pages.views.contrast_tests.contrast_state import (
     draw_no_test,
     options_of,
 )
-from pages.views.contrast_tests.contrast_tables import (
-    draw_matrix,
-    draw_responses,
-    draw_section,
-    draw_tables,
-    draw_test,
+from pages.views.contrast_tests.contrast_tables import draw_matrix, draw_responses, draw_section, draw_tables, draw_test
+from pages.views.failures.failure_card import (
+    below_pictures,
+    captions,
+    card_slide,
+    draw_pictures,
+    draw_scores,
+    place_for_pictures,
+    to_lab,
 )
+from pages.views.failures.failure_pictures import finished, pictures
+from pages.views.failures.failures_state import by_pair, shifts_of
 
 
 def draw() -> None:
@@ -70,3 +82,74 @@ def draw() -> None:
 def _captions(files: Signature, scope: Narrowed) -> tuple[Narrowed, ...]:
     """Whose scores are in tables of every test: the scope's, and those of tests that come with their own caption."""
     return tuple(each.scope for each in every_caption(scores(files, scope)))
+
+
+_CARDS, _HELD = 4, 60
+
+
+def draw_worst(
+    files: Signature, scope: Narrowed, chosen: Slice, options: Options, *, family: str, evaluator: str
+) -> None:
+    """Draw the failures of a test under an evaluator, the wrong side furthest above the right one first."""
+    found, n = _worst(files, scope, chosen, evaluator, family, options.known)
+    st.header("Worst failures", anchor=False)
+    if found.empty:
+        st.caption(safe(f"{evaluator} puts no wrong side of “{family_title(family)}” at or above its right one here."))
+        return
+    shown = found.head(_CARDS)
+    st.caption(
+        safe(
+            f"{counted(n, 'failure')} of “{family_title(family)}” under {evaluator}"
+            + (f"; the {len(shown)} whose wrong side lies furthest above the right one." if n > len(shown) else "."),
+            limit=400,
+        )
+    )
+    _cards(files, scope, shown, evaluator)
+    data_buttons(found, f"failures-{family}", key="contrast.worst")
+
+
+def _cards(files: Signature, scope: Narrowed, found: pd.DataFrame, evaluator: str) -> None:
+    pairs = found[[*PAIR, "corpus"]]
+    rows = by_pair(pairs, shifts_of(files, scope, pairs))
+    link = carried() | {"run": scope.run, "subject": scope.subject, "language": scope.language}
+    cells, rooms = st.grid(2, min_column_width=340, gap="medium"), []
+    with pictures(store(files), pairs, marks="none") as begun:
+        for place, (own, (_, pair)) in enumerate(zip(rows, found.iterrows(), strict=True)):
+            with cells.container(border=True, height="stretch", gap="xsmall", key=f"contrast_card_{place}"):
+                st.markdown(f"**{_ahead(pair)}** · {safe(title(str(pair['probe'])))}")
+                rooms.append((place_for_pictures(f"contrast_{place}"), st.empty()))
+                captions(own)
+                if upheld(pair):
+                    st.caption(upheld(pair))
+                draw_scores(own, bold=(evaluator,), floor=0.0, key=f"contrast_{place}", short=True)
+                with st.container(horizontal=True, gap="small", vertical_alignment="center"):
+                    to_lab(pair, own, files)
+                    collect_button(
+                        partial(card_slide, files, scope, pair, own, marks="none", link=link), key=f"contrast.{place}"
+                    )
+        for place, ((room, below), own, made) in enumerate(zip(rooms, rows, begun, strict=True)):
+            drawn = finished(made)
+            draw_pictures(room, drawn, own.iloc[0], key=f"contrast_{place}")
+            if said := below_pictures(drawn):
+                below.caption(said)
+
+
+def upheld(pair: pd.Series) -> str:
+    """What people say of a comparison, in words; empty where no study asked."""
+    if pd.isna(pair["upheld"]):
+        return ""
+    return f"Of the people who judged it, {as_percent(pair['upheld'])} uphold the right side."
+
+
+def _ahead(pair: pd.Series) -> str:
+    """How far the wrong side lies above the right one, in words."""
+    if pair["margin"] == 0:
+        return f"A tie at {number(pair['right'])}"
+    return f"Wrong ahead by {number(pair['margin'])}"
+
+
+@st.cache_data(hash_funcs=KEYED, max_entries=64, show_spinner=False)
+def _worst(
+    files: Signature, scope: Narrowed, chosen: Slice, evaluator: str, family: str, known: bool
+) -> tuple[pd.DataFrame, int]:
+    return worst_failures(view(files, scope, chosen), evaluator, family, known=known, limit=_HELD)

@@ -149,8 +149,7 @@ def changed(before: str, after: str) -> str:
     return f"“{marked(changes)}”"
 
 
-_MARKED = 4
-"""Changed stretches of a caption that are read in one line."""
+_MARKED = 4  # changed stretches of a caption that are read in one line
 
 
 def marked(changes: Sequence[Change]) -> str:

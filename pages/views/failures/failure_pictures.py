@@ -26,20 +26,11 @@ from core.store.store import Store
 from pages.views.common.open_runs import Shelf
 from pages.views.common.run_corpora import load_corpus_of
 
-SIDE = 320
-"""Longest side, in px, of a picture on a card."""
-
-LARGE = 720
-"""Longest side, in px, of a picture in the full record."""
-
-_COMPARED = 1024
-"""Longest side, in px, at which pixels are compared."""
-
-_SAME_PLACE = 0.8
-"""Overlap (intersection over union) of the object's old and new box from which it counts as not moved."""
-
-_HELD = 2_500_000
-"""Most pixels of a picture whose bench is kept for its next variant."""
+SIDE = 320  # longest side, in px, of a picture on a card
+LARGE = 720  # longest side, in px, of a picture in the full record
+_COMPARED = 1024  # longest side, in px, at which pixels are compared
+_SAME_PLACE = 0.8  # overlap (intersection over union) of the object's old and new box from which it counts as not moved
+_HELD = 2_500_000  # most pixels of a picture whose bench is kept for its next variant
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,8 +44,7 @@ class Shown:
     notes: tuple[str, ...]
 
 
-Made = Shown | str
-"""The pictures, or the sentence that says why there are none."""
+Made = Shown | str  # the pictures, or the sentence that says why there are none
 
 
 @dataclass(frozen=True, slots=True)

@@ -28,17 +28,13 @@ from pages.views.common.url_state import (
     whole,
 )
 
-LAYOUTS: Mapping[str, str] = {"cards": "Cards", "grid": "Grid"}
-"""How a page of pairs is drawn -> its words."""
+LAYOUTS: Mapping[str, str] = {"cards": "Cards", "grid": "Grid"}  # how a page of pairs is drawn -> its words
 
 A_PAGE: Mapping[str, int] = {"cards": 12, "grid": 36}
 """Layout -> pairs on one page: a card has two pictures, a tile of the grid one."""
 
-Named = tuple[tuple[str, str], ...] | None
-"""The only (item, probe) to look at; None: every one."""
-
-FLOORS = (0, 1, 5, 10, 25)
-"""Choices of the smallest baseline, in % of the evaluator's typical unedited score."""
+Named = tuple[tuple[str, str], ...] | None  # the only (item, probe) to look at; None: every one
+FLOORS = (0, 1, 5, 10, 25)  # choices of the smallest baseline, in % of the evaluator's typical unedited score
 
 MARKS: Mapping[str, str] = {"object": "Moved object", "changes": "Changed pixels", "none": "None"}
 """What is marked on the pictures -> its words."""

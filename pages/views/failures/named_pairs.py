@@ -37,8 +37,7 @@ from pages.views.failures.failures_state import Named
 from pages.views.probe_lab.lab_state import ready_evaluators, shared
 from pages.views.probe_lab.lab_work import let_in
 
-SUGGESTED = ("bad edit", "meaning changed", "real failure")
-"""Offered before anybody wrote a tag."""
+SUGGESTED = ("bad edit", "meaning changed", "real failure")  # offered before anybody wrote a tag
 
 _ASKED, _SAID, _DONE, _TAGS, _NOTE = (f"failures.tagging.{name}" for name in ("asked", "said", "done", "tags", "note"))
 
@@ -183,13 +182,11 @@ def _save(pair: Pair) -> None:
     st.session_state[_DONE] = "Nothing stands here any more." if told.empty else "Written down."
 
 
-MOST = 12
-"""Items beside the one that is asked about."""
+MOST = 12  # items beside the one that is asked about
 
 _EMBEDDING = "failures.like.asked"
 
-AT_ONCE = 500
-"""Pictures that one click has embedded at most."""
+AT_ONCE = 500  # pictures that one click has embedded at most
 
 
 def like_it(state: PageState, files: Signature, scope: Narrowed) -> Alike | None:

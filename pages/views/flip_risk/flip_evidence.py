@@ -32,8 +32,7 @@ from pages.views.common.page_tables import draw_table
 from pages.views.common.shown_answers import interval
 from pages.views.common.text import counted, listed, safe
 
-MOST_NAMED = 2
-"""Families named in a sentence; more are counted, and stand in the table."""
+MOST_NAMED = 2  # families named in a sentence; more are counted, and stand in the table
 
 
 # Cells are many times the size of a table of risks: the last few slices, for the gaps that a reader tries on them.

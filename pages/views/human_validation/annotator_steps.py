@@ -351,8 +351,7 @@ def _note_begin(study: Study, annotator: str) -> None:
         study.begin(annotator)
 
 
-_READ = "study.practised"
-"""Item and try whose feedback is on the screen."""
+_READ = "study.practised"  # item and try whose feedback is on the screen
 
 
 def feedback_shown(ledger: Ledger, annotator: Annotator) -> bool:

@@ -326,11 +326,8 @@ GROUPS = {
 }
 """What a coordinator comes for -> the parts that stand under it, the first one first."""
 
-_BEFORE_VOTES = ("Invite", "Taking part", "Files")
-"""Groups that have something before the first vote."""
-
-_WITH_SCORES = ("comparisons", "powered", "scores")
-"""Parts that hold votes against the scores of the study's run."""
+_BEFORE_VOTES = ("Invite", "Taking part", "Files")  # groups that have something before the first vote
+_WITH_SCORES = ("comparisons", "powered", "scores")  # parts that hold votes against the scores of the study's run
 
 _WORDS = {OPEN: "Open", PAUSED: "Paused", CLOSED: "Closed"}
 

@@ -1,11 +1,40 @@
-"""Human validation: annotators see their items, coordinators see the studies."""
+"""Human validation: coordinators see the studies, annotators one item a screen.
+
+It is answered by keys or by touch, and on the disk before the next one shows.
+"""
+
+import math
+import time
 
 import streamlit as st
 
-from pages.views.common.access import draw_sign_in, may_operate
+from core.errors import InvariscopeError, NotAvailable
+from core.features.human.entrance import Stage
+from core.features.human.kinds import PREFERENCE, SIDES, Answer, Question, Value
+from core.features.human.ledger import OPEN, SKIP_REASONS, Annotator
+from core.features.human.studies import COMMENT_LIMIT, Place, Refused, Study
+from pages.views.common.access import draw_sign_in, may_operate, takes_annotators
 from pages.views.common.page_head import draw_title
-from pages.views.human_validation.annotator_screen import draw_annotator
+from pages.views.common.text import safe
+from pages.views.human_validation.annotator_steps import (
+    Link,
+    do,
+    draw_consent,
+    draw_done,
+    draw_instructions,
+    draw_item,
+    draw_newcomer,
+    draw_not_open,
+    draw_practice,
+    draw_rules,
+    draw_screened,
+    draw_too_late,
+    feedback_shown,
+    go,
+    opened,
+)
 from pages.views.human_validation.coordinator import draw_coordinator
+from pages.views.human_validation.study_desk import desk
 
 
 def draw() -> None:
@@ -19,3 +48,304 @@ def draw() -> None:
         draw_title()
         st.caption("Do people find the edited pairs as good as the original ones?")
         draw_sign_in()
+
+
+_SCRIPT = """
+export default function ({ data, parentElement, setStateValue }) {
+  if (parentElement.shownItem === data.item) return
+  const first = parentElement.shownItem === undefined
+  parentElement.shownItem = data.item
+  if (first) setStateValue("clock", Date.now())
+  else document.querySelector('[data-testid="stMain"]')?.scrollTo({ top: 0 })
+}
+"""
+_KEY, _OFFSET = "study.clock", "study.clock_offset"
+
+
+def draw_clock(item: str) -> None:
+    """Ask the browser for its time once a session, and scroll up when another item shows; nothing is to be seen."""
+    _component()(key=_KEY, data={"item": item}, on_clock_change=_note, height="content")
+
+
+def client_time() -> float | None:
+    """The annotator's clock now, in seconds since 1970: the server's, by as much as theirs differed when they came."""
+    offset = st.session_state.get(_OFFSET)
+    return None if offset is None else round(time.time() + offset, 3)
+
+
+@st.cache_resource(show_spinner=False)
+def _component():  # type: ignore[no-untyped-def]
+    return st.components.v2.component("invariscope_study_clock", js=_SCRIPT)
+
+
+def _note() -> None:
+    told = getattr(st.session_state.get(_KEY), "clock", None)
+    if isinstance(told, int | float) and math.isfinite(told) and 0 < told < 1e14:
+        st.session_state[_OFFSET] = told / 1000 - time.time()
+
+
+TOO_SOON = 0.3  # seconds after an item appeared in which an answer is a held key, not a judgement
+
+AHEAD = 2
+
+
+def draw_annotator(token: str) -> None:
+    """Draw an annotator's screen, and nothing else."""
+    if not takes_annotators():
+        st.title("Annotation", anchor=False)
+        st.error("This server is not set up for annotation; tell the person who sent you the link.")
+        return
+    _screen(token)
+
+
+@st.fragment
+def _screen(token: str) -> None:
+    with st.container(key="study_screen"):
+        _draw_checked(token)
+
+
+def _draw_checked(token: str) -> None:
+    try:
+        link = opened(token)
+        study, annotator = desk().whose(token, link.visit)  # in every run: a link can be revoked meanwhile
+        _draw(study, annotator, link)
+    except Refused as error:
+        st.title("Annotation", anchor=False)
+        st.error(safe(str(error), limit=400), icon=":material/link_off:")
+    except NotAvailable:
+        st.error(
+            "The pictures cannot be shown now. Nothing that you answered is lost; tell the person who sent you "
+            "the link."
+        )
+    except InvariscopeError:
+        st.title("Annotation", anchor=False)
+        st.error(
+            "The study cannot be shown now. Nothing that you answered is lost; tell the person who sent you the "
+            "link, and try again later."
+        )
+
+
+def _draw(study: Study, annotator: str | None, link: Link) -> None:
+    state = study.state()
+    found = state.annotators[annotator] if annotator is not None else None
+    if state.status != OPEN:
+        _draw_message()
+        draw_not_open(study, found, link)
+    elif found is not None and study.has_nothing_for(found.id):
+        draw_too_late()
+    elif found is None:
+        _draw_message()
+        draw_newcomer(study, link)
+    elif feedback_shown(state, found):
+        draw_practice(study, found, link)
+    elif (stage := state.stage(found)) is Stage.VOTES:
+        _draw_votes(study, found.id, link)
+    else:
+        _draw_message()
+        {
+            Stage.CONSENT: lambda: draw_consent(study, found, link),
+            Stage.INSTRUCTIONS: lambda: draw_instructions(study, link),
+            Stage.PRACTICE: lambda: draw_practice(study, found, link),
+            Stage.SCREENED: lambda: draw_screened(study, found),
+        }[stage]()
+
+
+def _draw_votes(study: Study, annotator: str, link: Link) -> None:
+    place = study.place(annotator, at=st.session_state.get("study.at"))
+    _draw_progress(place, counts=_just_practised(study.state().annotators[annotator]))
+    _draw_message()
+    if place.item is None:
+        draw_done(study, study.state().annotators[annotator])
+        _draw_moves(study, place, link)
+        return
+    _note_shown(place)
+    item, left = place.item, place.left
+    draw_item(study, item, left, lambda question: _draw_question(question, place, link))
+    kind, given = study.definition.asked, place.entry.answers if place.entry else {}
+    for question in kind.questions:
+        if question.after is not None and question.name in kind.due(given):
+            _draw_question(question, place, link)
+    _draw_moves(study, place, link)
+    draw_clock(item.id)
+    desk().make_ahead(study, study.next_items(annotator, 1 + AHEAD)[1:])
+
+
+def _just_practised(annotator: Annotator) -> bool:
+    return bool(annotator.rounds) and not annotator.voted
+
+
+def _draw_progress(place: Place, *, counts: bool) -> None:
+    """Say how far they are, without a clock, which would press; ``counts``: that practice is over, too."""
+    told = f"Item {min(place.number, place.total)} of {place.total} · {place.done} done"
+    told += " · from here every answer counts" if counts else ""
+    st.progress(place.done / place.total if place.total else 1.0, text=told)
+
+
+def _draw_message() -> None:
+    message = st.session_state.pop("study.message", "")
+    if message:
+        st.info(safe(message, limit=300), icon=":material/info:")
+
+
+def _note_shown(place: Place) -> None:
+    """Remember when the item appeared, by a clock that does not jump."""
+    assert place.item is not None
+    shown = st.session_state.get("study.shown")
+    if shown is None or shown[0] != place.item.id:
+        st.session_state["study.shown"] = (place.item.id, time.monotonic())
+
+
+def _judged(place: Place) -> bool:
+    """Whether both versions are judged: the preference comes after."""
+    return place.entry is not None and all(side in place.entry.answers for side in SIDES)
+
+
+def _draw_question(question: Question, place: Place, link: Link) -> None:
+    assert place.item is not None
+    ready = question.name != PREFERENCE or _judged(place)
+    st.caption(question.text)
+    with st.container(horizontal=True, gap="small", key=f"study_answers_{question.name}"):
+        for answer in question.answers:
+            chosen = place.entry is not None and place.entry.answers.get(question.name) == answer.value
+            st.button(
+                answer.label,
+                key=f"study.{place.item.id}.{question.name}.{answer.value}",
+                shortcut=answer.key,
+                type="primary" if chosen else "secondary",
+                width="stretch",
+                disabled=not ready,
+                on_click=_answer,
+                args=(link, place.item.id, question.name, answer, _rows(place)),
+                help=None if ready else "Judge both versions first",
+            )
+
+
+def _draw_moves(study: Study, place: Place, link: Link) -> None:
+    with st.container(horizontal=True, key="study_moves", vertical_alignment="center", gap="small"):
+        st.button(
+            "Back",
+            icon=":material/arrow_back:",
+            shortcut="Left",
+            key="study.back",
+            type="tertiary",
+            on_click=go,
+            args=(place.back,),
+            disabled=place.back is None,
+        )
+        if place.revisited:
+            st.button(
+                "Go on",
+                icon=":material/arrow_forward:",
+                shortcut="Right",
+                key="study.on",
+                type="primary",
+                on_click=go,
+                args=(None,),
+            )
+        if place.item is not None:
+            st.button(
+                "Skip",
+                icon=":material/skip_next:",
+                shortcut="S",
+                key="study.skip",
+                type="tertiary",
+                on_click=_toggle,
+                args=("study.skipping",),
+            )
+            st.button(
+                "Comment",
+                icon=":material/comment:",
+                shortcut="K",
+                key="study.commenting_on",
+                type="tertiary",
+                on_click=_toggle,
+                args=("study.commenting",),
+            )
+        st.button(
+            "Instructions",
+            icon=":material/help:",
+            shortcut="I",
+            key="study.help",
+            type="tertiary",
+            on_click=_toggle,
+            args=("study.reading",),
+        )
+    if place.item is None:
+        _draw_help(study)
+        return
+    if st.session_state.get("study.skipping"):
+        st.caption("Why do you skip this item?")
+        with st.container(horizontal=True, gap="small"):
+            for number, reason in enumerate(SKIP_REASONS, start=1):
+                st.button(
+                    reason.capitalize(),
+                    key=f"study.skip.{place.item.id}.{number}",
+                    shortcut=f"Shift+{number}",
+                    on_click=_skip,
+                    args=(link, place.item.id, reason, _rows(place)),
+                )
+    commented = place.entry.comment if place.entry else ""
+    if st.session_state.get("study.commenting") or commented:
+        st.text_input(
+            "Comment",
+            value=commented,
+            key=f"study.comment.{place.item.id}",
+            max_chars=COMMENT_LIMIT,
+            on_change=_comment,
+            args=(link, place.item.id),
+            help="Saved when you leave the field or press Enter",
+        )
+    _draw_help(study)
+
+
+def _draw_help(study: Study) -> None:
+    if st.session_state.get("study.reading"):
+        with st.container(border=True):
+            draw_rules(study)
+
+
+def _rows(place: Place) -> int:
+    return place.entry.rows if place.entry else 0
+
+
+def _toggle(name: str) -> None:
+    st.session_state[name] = not st.session_state.get(name)
+
+
+def _answer(link: Link, item: str, question: str, answer: Answer, seen: int) -> None:
+    seconds = _seconds(item)
+    if seen == 0 and seconds < TOO_SOON:
+        st.session_state["study.message"] = "That was faster than anyone can look; please answer again."
+        return
+
+    def write(study: Study, annotator: str) -> None:
+        if not _stands(study, annotator, item, question, answer.value):
+            study.answer(annotator, item, question, answer.value, seen=seen, seconds=seconds, client_time=client_time())
+        if study.state().finished(annotator, item) and st.session_state.get("study.at") != item:
+            go(None)
+
+    do(write, link)
+
+
+def _skip(link: Link, item: str, reason: str, seen: int) -> None:
+    def write(study: Study, annotator: str) -> None:
+        study.skip(annotator, item, reason, seen=seen, seconds=_seconds(item), client_time=client_time())
+        go(None)
+
+    do(write, link)
+
+
+def _comment(link: Link, item: str) -> None:
+    text = str(st.session_state.get(f"study.comment.{item}", ""))
+    do(lambda study, annotator: study.comment(annotator, item, text), link)
+
+
+def _stands(study: Study, annotator: str, item: str, question: str, value: Value) -> bool:
+    """Whether this very answer is there already: a key that was pressed twice says nothing new."""
+    entry = study.state().entries.get((annotator, item))
+    return entry is not None and entry.skipped is None and entry.answers.get(question) == value
+
+
+def _seconds(item: str) -> float:
+    shown = st.session_state.get("study.shown")
+    return time.monotonic() - shown[1] if shown and shown[0] == item else math.nan

@@ -7,8 +7,7 @@ from core.features.human.ledger import OPEN
 from core.features.human.studies import Study
 from pages.views.common.text import counted, safe
 
-_WORKS = ("working", "not begun", "practising", "away")
-"""States of annotators who still have something to do."""
+_WORKS = ("working", "not begun", "practising", "away")  # states of annotators who still have something to do
 
 
 def draw_reminders(study: Study, quality: pd.DataFrame, links: dict[str, str]) -> None:

@@ -45,8 +45,7 @@ from pages.views.common.url_state import Field, PageState, checked, one_of, whol
 from pages.views.probe_lab.lab_state import item_and_edit, offered_probes
 from pages.views.results_view import choose_margin, margin_field
 
-LARGEST_LEAST = 10_000
-"""Most items that a finding can be asked to rest on."""
+LARGEST_LEAST = 10_000  # most items that a finding can be asked to rest on
 
 
 @dataclass(frozen=True, slots=True)

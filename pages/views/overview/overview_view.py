@@ -65,8 +65,7 @@ from pages.views.runs_view import warn_incomplete
 _DATA = f"{PLANE}-data"
 
 
-FIRST = 4
-"""Tiles that are always seen; those of further metrics open on a click."""
+FIRST = 4  # tiles that are always seen; those of further metrics open on a click
 
 
 def draw_answer(files: Signature, both: Narrowed | None) -> None:

@@ -197,8 +197,7 @@ def _remove(key: str) -> None:
     shared().uploads.give(key, given=False)
 
 
-_SIDE = 900
-"""Longest side, in px, of a picture on the stage."""
+_SIDE = 900  # longest side, in px, of a picture on the stage
 
 _CLEAN = "lab.present.unedited"
 

@@ -77,8 +77,7 @@ class Edited(NamedTuple):
     notes: tuple[str, ...] = ()  # what is to be known of the rows, sentences in markdown
 
 
-_SIDE = 160
-"""Longest side, in px, of a row's picture: twice what it takes on the screen."""
+_SIDE = 160  # longest side, in px, of a row's picture: twice what it takes on the screen
 
 
 def edits_of(bench: Workbench, probes: Sequence[Probe], caption: str) -> Edited:
@@ -250,8 +249,7 @@ def _below(result: LabResult, shifts: Mapping[str, pd.DataFrame]) -> list[str]:
     ]
 
 
-SMALL = 0.1
-"""Share of the evaluator's typical unedited score below which a percent change is told to mean little."""
+SMALL = 0.1  # share of the evaluator's typical unedited score below which a percent change is told to mean little
 
 
 def _known(result: LabResult, name: str, rows: pd.DataFrame) -> Iterator[str]:

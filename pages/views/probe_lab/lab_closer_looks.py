@@ -121,8 +121,7 @@ def _words(heard: tuple[WordLoss, ...]) -> None:
     )
 
 
-_OVER = 720
-"""Longest side, in px, of pictures that lie over each other."""
+_OVER = 720  # longest side, in px, of pictures that lie over each other
 
 
 def draw_sight(state: PageState, bench: Workbench, result: LabResult, probes: Sequence[Probe]) -> None:

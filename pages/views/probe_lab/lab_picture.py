@@ -57,8 +57,7 @@ _HTML = """
 
 _KEY, _TURN, _PAST, _DRAWN_REFUSED = "lab.canvas", "lab.canvas.turn", "lab.canvas.past", "lab.canvas.refused"
 
-_FIELDS = ("box", "mask")
-"""What of the link says where the object is."""
+_FIELDS = ("box", "mask")  # what of the link says where the object is
 
 
 @st.cache_resource(show_spinner=False)
@@ -194,22 +193,18 @@ def data_address(kind: str, data: bytes) -> str:
 
 
 PICTURES = ["jpg", "jpeg", "png", "webp", "gif", "tif", "tiff"]
-SHOWN_SIDE = 900
-"""Longest side, in px, of the frames of a video."""
+SHOWN_SIDE = 900  # longest side, in px, of the frames of a video
 
-LISTED = 2000
-"""Items offered in the list; a larger corpus is searched in the dialog."""
+LISTED = 2000  # items offered in the list; a larger corpus is searched in the dialog
 
 _Found = tuple[Item, Callable[[], np.ndarray], tuple[str, ...]]
 """A picture: its item, what reads its pixels, and what is said of it."""
 
-PROPOSED = "lab.proposed"
-"""Session key of the names that are proposed for what the picture shows."""
+PROPOSED = "lab.proposed"  # session key of the names that are proposed for what the picture shows
 
 _REFUSED, _LET_GO = "lab.refused", "lab.let_go"
 
-A_PAGE = 12
-"""Thumbnails on one page of the dialog."""
+A_PAGE = 12  # thumbnails on one page of the dialog
 
 
 def choose_picture(state: PageState) -> Workbench | None:

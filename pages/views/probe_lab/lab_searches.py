@@ -77,14 +77,9 @@ def asked_last(what: str | None = None) -> str:
     return str(st.session_state.get(_LAST, ""))
 
 
-MAP_SIDE = 560
-"""Longest side at which a map is drawn, in px."""
-
-LOOK_S = 0.5
-"""Seconds between two looks at what is worked out."""
-
-A_SCORE_S = 0.1
-"""Seconds that a score takes, for the estimate before the first one is in."""
+MAP_SIDE = 560  # longest side at which a map is drawn, in px
+LOOK_S = 0.5  # seconds between two looks at what is worked out
+A_SCORE_S = 0.1  # seconds that a score takes, for the estimate before the first one is in
 
 
 def follow(*parts: Iterator[None]) -> None:
@@ -212,8 +207,7 @@ def _draw_map(bench: Workbench, found: PositionMap) -> None:
             st.caption(f"{said}, {counted(known.size, 'place')}{'' if found.done else ', more to come'}")
 
 
-EDIT_SIDE = 420
-"""Longest side at which an edit is drawn, in px."""
+EDIT_SIDE = 420  # longest side at which an edit is drawn, in px
 
 BOUNDS = (
     f"turned by up to {DEGREES:g}°, enlarged or shrunk by up to {100 * ZOOM:g} %, moved by up to {100 * OFFSET:g} % of "

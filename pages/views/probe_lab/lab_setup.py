@@ -36,11 +36,8 @@ from pages.views.probe_lab.lab_state import (
 _CLAIMS = {"directional": "Broken meaning: the score must drop", "response": "True either way: how the score answers"}
 """Expectation of probes that stand apart -> title of their group."""
 
-_SAID = "lab.said"
-"""Session key of the caption that was scored last."""
-
-_CUT = "lab.caption.cut"
-"""Session key of what was kept of a text that was too long, and how many characters it had."""
+_SAID = "lab.said"  # session key of the caption that was scored last
+_CUT = "lab.caption.cut"  # session key of what was kept of a text that was too long, and how many characters it had
 
 _SUBJECT_WORDS = {"template": "Template", "human": "Corpus caption", "free": "Free text"}
 

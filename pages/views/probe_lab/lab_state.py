@@ -40,10 +40,9 @@ from core.settings import cache_dir, checks_dir, lab_cache_mb
 from core.store import run_sources as stored
 from core.store.run_sources import OwnMetric
 from pages.views.common.access import may_operate
-from pages.views.common.day_folder import DayFolder
 from pages.views.common.leaving import LEAVING
 from pages.views.common.open_runs import KEYED, Shelf, Signature, noise_band, present, store
-from pages.views.common.reader_uploads import Uploads, session
+from pages.views.common.reader_uploads import DayFolder, Uploads, session
 from pages.views.common.run_corpora import corpus_names, item_ids, load_corpus, ships
 from pages.views.common.url_state import Field, PageState, Read, joined, one_of, some_of, switch_field, text
 from pages.views.probe_lab.lab_work import Works
@@ -100,16 +99,12 @@ SESSION_MASKS, SESSION_MASKS_MB, ALL_MASKS_MB = 24, 2, 32
 AT_ONCE = 2
 """Readers whose pictures are edited and scored at the same time: more would need more memory and be done no sooner."""
 
-BENCHES = 32
-"""Pictures that are kept on a bench, so that a page that runs again finds what it made."""
-
-WITH_VARIANTS = 4
-"""Pictures whose variants are kept; what a page or a file asks of another is made anew."""
+BENCHES = 32  # pictures that are kept on a bench, so that a page that runs again finds what it made
+WITH_VARIANTS = 4  # pictures whose variants are kept; what a page or a file asks of another is made anew
 
 CAPTION_LIMIT = 10_000
 
-DEMO = "demo"
-"""The corpus that a reader meets first."""
+DEMO = "demo"  # the corpus that a reader meets first
 
 DEFAULT_PROBES = (
     "vflip",
@@ -422,8 +417,7 @@ def item_and_edit(corpus: str, item_id: str, probe: Probe | None) -> tuple[np.nd
     return bench.pixels, None if made is None or isinstance(made, ProbeRejected) else made.pixels
 
 
-Stamps = tuple[tuple[str, str], ...]
-"""Evaluators by path: name and digest of the file of each."""
+Stamps = tuple[tuple[str, str], ...]  # evaluators by path: name and digest of the file of each
 
 
 def own_metrics() -> dict[str, OwnMetric]:

@@ -9,11 +9,8 @@ from typing import Any
 
 from core.errors import InvariscopeError
 
-Tell = Callable[[Any, float], None]
-"""Takes a partial result, and the share of the work that is done, in [0, 1]."""
-
-LOOK_S = 1.0
-"""Seconds after which one who waits looks whether the wait is still wanted."""
+Tell = Callable[[Any, float], None]  # takes a partial result, and the share of the work that is done, in [0, 1]
+LOOK_S = 1.0  # seconds after which one who waits looks whether the wait is still wanted
 
 
 @contextmanager
@@ -112,8 +109,7 @@ class Work:
             raise _Stopped
 
 
-KEPT = 16
-"""Works that are remembered after they are over, for who comes back to them."""
+KEPT = 16  # works that are remembered after they are over, for who comes back to them
 
 
 class Works:

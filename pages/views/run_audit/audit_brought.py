@@ -26,8 +26,7 @@ from pages.views.common.text import counted, safe, thousands
 from pages.views.common.url_state import PageState
 from pages.views.probe_lab.lab_state import availabilities
 
-Answer = tuple[str, str]
-"""What a press of a button came to: ``error`` or ``success``, and the sentence."""
+Answer = tuple[str, str]  # what a press of a button came to: ``error`` or ``success``, and the sentence
 
 
 def tell_answer(answer: Answer | None) -> None:
@@ -53,11 +52,8 @@ def put_in_line(make: Callable[[], OneCommand], said: str, *, quiet: bool = Fals
         st.session_state[said] = ("success", f"{job.id} was put in line, among the jobs.")
 
 
-SHOWN = 6
-"""Items that are previewed."""
-
-MOST_MB = 64
-"""Of one file: what the server's own endpoint takes (``server.maxUploadSize``)."""
+SHOWN = 6  # items that are previewed
+MOST_MB = 64  # of one file: what the server's own endpoint takes (``server.maxUploadSize``)
 
 _SIDE = 220
 _DONE, _SAID, _REMOVED = "run.bring.done", "run.bring.said", "run.bring.removed"

@@ -26,8 +26,7 @@ EVERY_S = 2.0
 IDLE_EVERY_S = 20.0
 """Seconds between two looks while a job is active, and while none is."""
 
-SHOWN = 5
-"""Ended jobs on one page of the list."""
+SHOWN = 5  # ended jobs on one page of the list
 
 KEPT, NOT_KEPT = "; what it finished is kept", "; its result is kept once it is whole"
 """What becomes of the work of a job that is stopped, as the end of a sentence."""

@@ -52,8 +52,7 @@ CLUSTER = "run.cluster"
 CORPUS_FILE, PROBE_FILES = "run.corpus_file", "run.probe_files"
 """Session keys of a corpus and of probes by path, which are not in the link either."""
 
-_HELD = "run.held"
-"""Session key of the folder whose captions were looked for."""
+_HELD = "run.held"  # session key of the folder whose captions were looked for
 
 
 class RunState(PageState):
@@ -97,8 +96,7 @@ def corpus_loaders() -> tuple[str, ...]:
 
 BREAKS = ("lexical", "foil", "negation", "order")
 """Probes that break the meaning of any caption that a person wrote; the template has too few words for them."""
-_OF_SUBJECT = "run.probes.subject"
-"""Session key of the subject whose usual probes were offered last."""
+_OF_SUBJECT = "run.probes.subject"  # session key of the subject whose usual probes were offered last
 
 
 def usual_probes(subject: str = "template") -> list[str]:
@@ -200,8 +198,7 @@ def choose_probes(state: PageState) -> list[str]:
     return list(state.get("probes"))
 
 
-_OFFERED = "run.probes.offered"
-"""Session key of the edits that were chosen together: the usual ones, all or none."""
+_OFFERED = "run.probes.offered"  # session key of the edits that were chosen together: the usual ones, all or none
 
 
 def _offer(state: PageState, offered: Mapping[str, list[str]]) -> None:

@@ -28,15 +28,11 @@ from pages.views.probe_lab.lab_state import default_evaluators, own_metrics
 from pages.views.run_audit.audit_brought import put_in_line, tell_answer
 from pages.views.run_audit.check_report import draw_checked
 
-FILES = "run.files"
-"""Session key of the evaluators by path: not in the link, for naming a file runs it."""
-
-METRIC = "run.check.metric"
-"""Session key of the metric that would be checked."""
+FILES = "run.files"  # session key of the evaluators by path: not in the link, for naming a file runs it
+METRIC = "run.check.metric"  # session key of the metric that would be checked
 
 _CHECK_SAID = "run.check.said"
-_EVERY_S = 1.0
-"""Seconds between two looks at a check that runs."""
+_EVERY_S = 1.0  # seconds between two looks at a check that runs
 
 _TEMPLATES = {"Lists of pairs": "function.py", "One pair": "pair.py", "Class": "metric.py"}
 

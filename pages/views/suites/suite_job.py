@@ -69,11 +69,8 @@ def choose(state: PageState, results: Sequence[SuiteResult]) -> SuiteResult:
     return next(each for each in results if each.id == chosen)
 
 
-FILE = ROOT / "assets" / "examples" / "demo-foils.json"
-"""Made by ``tools/example_suite.py``."""
-
-NAME = "Demo foils"
-"""What its suite is called."""
+FILE = ROOT / "assets" / "examples" / "demo-foils.json"  # made by ``tools/example_suite.py``
+NAME = "Demo foils"  # what its suite is called
 
 SAID = (
     "Example: each wrong caption names what its picture does not show. Nobody was asked, so this is no agreement with "

@@ -41,8 +41,7 @@ def draw_details(made: Leaderboard, tables: Callable[[str], pd.DataFrame], evalu
     )
 
 
-CHECK = "systems.check"
-"""Session key of the check that is shown."""
+CHECK = "systems.check"  # session key of the check that is shown
 
 
 def _draw_checks(made: Leaderboard, tables: Callable[[str], pd.DataFrame], evaluator: str) -> None:
@@ -65,8 +64,7 @@ def _draw_checks(made: Leaderboard, tables: Callable[[str], pd.DataFrame], evalu
     checks[st.session_state[CHECK]]()
 
 
-SOURCE = "Source"
-"""The check that says where a leaderboard is from, and hands it out."""
+SOURCE = "Source"  # the check that says where a leaderboard is from, and hands it out
 
 
 def _draw_origin(made: Leaderboard) -> None:

@@ -1,25 +1,31 @@
 """The top of a leaderboard: who is first and who could swap, and the pictures behind a mark."""
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any
 
 import pandas as pd
 import streamlit as st
 
+from core.charts.canvas import thumbnail
+from core.charts.spec import signed
+from core.corpora.item_pictures import as_picture
+from core.errors import InvariscopeError
 from core.features.systems.system_board import rank_range
 from core.features.systems.system_captions import lowest, swapped
 from core.features.systems.system_figures import MOST_PAIRS, swap_bars, system_means
 from core.features.systems.system_file import Leaderboard
-from core.probes.titles import deed, family_title
+from core.probes import registry as probes
+from core.probes.base import Axis, Edits, Expectation, Probe
+from core.probes.titles import deed, family_title, title
 from core.report.document import p_value
 from core.statistics.standings import ALPHA
 from pages.views.common.collect import figure_buttons
 from pages.views.common.page_charts import draw
 from pages.views.common.run_corpora import corpus_holding
 from pages.views.common.text import counted, listed, number, safe
-from pages.views.systems.board_pictures import pair_card, pictures
+from pages.views.probe_lab.lab_state import item_and_edit
 
 _SHOWN = 3
 _MOST = 60
@@ -179,8 +185,7 @@ def _why_unsure(rows: pd.DataFrame, differences: pd.DataFrame) -> str:
     return f"Not for sure: {tested}. Sure is below {ALPHA:g}."
 
 
-_HALF = 0.5
-"""Share of samples of pictures from which on an edit that swaps two neighbours does so more often than not."""
+_HALF = 0.5  # share of samples of pictures from which on an edit that swaps two neighbours does so more often than not
 
 
 def _swaps_said(swaps: pd.DataFrame, evaluator: str) -> str:
@@ -254,3 +259,55 @@ def _pairs_said(every: pd.DataFrame, drawn: int) -> str:
         return f"Whether an edit swaps neighbours is not known: {why}."
     pairs = counted(lacking, "other pair")
     return f"{told}{pairs} of neighbours {'is' if lacking == 1 else 'are'} not drawn: {why}."
+
+
+def image_probes() -> dict[str, Probe]:
+    """Edits of the image that must not matter, invisible edits included, in the order of the catalogue."""
+    wanted = (Axis.SPATIAL, Axis.NULL)
+    return {
+        probe.name: probe
+        for probe in sorted(probes.catalogue(), key=lambda each: each.axis is Axis.NULL)
+        if probe.edits is Edits.IMAGE and probe.expectation is Expectation.INVARIANT and probe.axis in wanted
+    }
+
+
+def pair_card(row: Mapping[Any, Any]) -> None:
+    """Draw a picture before and after an edit beside both captions and all four scores.
+
+    Args:
+        row: of ``core.features.systems.system_captions.swapped``; its corpus by the name under which the pages read it.
+    """
+    seen, words = st.columns([3, 4], gap="medium")
+    with seen:
+        pictures(str(row["corpus"]), str(row["item"]), str(row["probe"]))
+    with words:
+        st.markdown(
+            f"**{safe(row['item'])}** · **{safe(title(row['probe']))}**: {_order(row['gap_before'])} → "
+            f"{_order(row['gap_after'])}"
+        )
+        for name in ("a", "b"):
+            before, after = row[f"{name}_before"], row[f"{name}_after"]
+            st.markdown(f"**{name.upper()}** {before:.4f} → {after:.4f}")
+            st.text(row[f"{name}_caption"])
+        st.caption(
+            f"Gap A − B: {signed(row['gap_before'], digits=4, unit='')} → {signed(row['gap_after'], digits=4, unit='')}"
+        )
+
+
+def _order(gap: float) -> str:
+    return "A ahead" if gap > 0 else "B ahead" if gap < 0 else "tie"
+
+
+def pictures(corpus: str, item_id: str, probe: str = "") -> None:
+    """Draw an item's picture, beside it what an edit makes of it where one is named; or say why that cannot be."""
+    try:
+        before, after = item_and_edit(corpus, item_id, image_probes()[probe] if probe else None)
+    except (InvariscopeError, KeyError) as error:
+        st.caption(safe(str(error), limit=300))
+        return
+    shown = [(before, f"{item_id} as it is")]
+    if probe:
+        shown.append((before if after is None else after, f"{item_id} after {title(probe)}"))
+    with st.container(horizontal=True, gap="small"):
+        for pixels, alt in shown:
+            st.image(thumbnail(as_picture(pixels), side=360), alt=alt, width=180)

@@ -39,12 +39,11 @@ from pages.views.common.run_corpora import corpus_names, load_corpus
 from pages.views.common.text import counted, safe
 from pages.views.common.url_state import Field, PageState, count_field, joined, one_of, some_of, switch_field, text
 from pages.views.probe_lab.lab_state import default_evaluators, linked_evaluators, own_ready, ready_evaluators
-from pages.views.systems.board_pictures import image_probes
+from pages.views.systems.kept_board import image_probes
 
 SOURCES = {"upload": "My captions", "captions": "Captions from the corpus"}
 
-FEW, MOST = 20, 2000
-"""Pictures scored unless the reader asks for more, and at most."""
+FEW, MOST = 20, 2000  # pictures scored unless the reader asks for more, and at most
 
 
 def systems_state() -> PageState:
@@ -69,8 +68,7 @@ def systems_state() -> PageState:
     )
 
 
-_EXAMPLE = "Example: "
-"""Before the name of the run that is the example; no kept leaderboard's name has a blank."""
+_EXAMPLE = "Example: "  # before the name of the run that is the example; no kept leaderboard's name has a blank
 
 
 def boards() -> tuple[str, ...]:
@@ -117,11 +115,8 @@ def _computed(known: Known, systems: tuple[str, ...], name: str) -> dict[str, pd
     return tables(opened(known), systems=systems, only=name)
 
 
-FIRST = "first caption"
-"""System of the corpus's own captions, which are references too."""
-
-SHOWN = 6
-"""Sentences about captions that found no place that are shown; the rest is counted."""
+FIRST = "first caption"  # system of the corpus's own captions, which are references too
+SHOWN = 6  # sentences about captions that found no place that are shown; the rest is counted
 
 
 def draw_new(state: PageState) -> None:

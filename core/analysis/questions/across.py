@@ -5,6 +5,7 @@ Source: paper A, sections 5.4 and B.4.
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 
 import numpy as np
@@ -65,16 +66,12 @@ def _one_family(table: ScoreTable) -> Question:
 
     title = "One family in every corpus: how much it changes the score"
     read = "Median % change with its 95 % BCa interval; the line is no change."
-    question = Question(
-        "S20",
-        title,
-        "corpora",
-        "families",
-        how(tests),
-        (FAMILY, CORPUS, EVALUATOR, COUNT, PERCENT, *TESTS),
-        compute,
-        lambda table: several_corpora(table) or ("" if known else "no run has the shift of an invariant family"),
-        (Drawing("F-corpora", title, read, Dots("corpus"), opens={"families": "family"}),),
+    columns = (FAMILY, CORPUS, EVALUATOR, COUNT, PERCENT, *TESTS)
+    question = Question("S20", title, "corpora", "families", how(tests), columns, compute)
+    question = replace(
+        question,
+        needs=lambda table: several_corpora(table) or ("" if known else "no run has the shift of an invariant family"),
+        figures=(Drawing("F-corpora", title, read, Dots("corpus"), opens={"families": "family"}),),
         tests=tests,
         asks=(*SHIFTS, "family"),
         families=tuple(known),
@@ -103,18 +100,9 @@ def _subset(table: ScoreTable, id_: str, figure: str, said: str, family: str) ->
     def needs(table: ScoreTable) -> str:
         return several_corpora(table) or no_probe(table, probes, what="a probe of this table", some=True)
 
-    return Question(
-        id_,
-        title,
-        "corpora",
-        "subsets",
-        note,
-        (*HEAD, COUNT, PERCENT),
-        partial(_means, family=family, probes=probes),
-        needs,
-        (paper_figure,) if figure else (),
-        f"Table {number}",
-    )
+    columns = (*HEAD, COUNT, PERCENT)
+    question = Question(id_, title, "corpora", "subsets", note, columns, partial(_means, family=family, probes=probes))
+    return replace(question, needs=needs, figures=(paper_figure,) if figure else (), paper=f"Table {number}")
 
 
 def _without(table: ScoreTable, family: str, probes: Sequence[str]) -> str:
@@ -201,18 +189,10 @@ def directions(table: ScoreTable) -> Question:
             help="Cochran's Q and I² of three corpora or more, the difference of two with its interval",
         ),
     )
-    return Question(
-        "T12",
-        f"Agreement with the direction on {table.reference}",
-        "corpora",
-        "directions",
-        _NOTE.format(table.reference, LEAST_N),
-        columns,
-        _agreement,
-        several_corpora,
-        paper="Table 12",
-        asks=("reference",),
-    )
+    title = f"Agreement with the direction on {table.reference}"
+    note = _NOTE.format(table.reference, LEAST_N)
+    question = Question("T12", title, "corpora", "directions", note, columns, _agreement)
+    return replace(question, needs=several_corpora, paper="Table 12", asks=("reference",))
 
 
 @once

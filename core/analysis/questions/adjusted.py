@@ -5,7 +5,7 @@ Source: paper A, B.2.
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 
 import numpy as np
 import pandas as pd
@@ -89,34 +89,29 @@ def _size(table: ScoreTable) -> Question:
 
 
 def _category(table: ScoreTable) -> Question:
-    return Question(
-        "S14-category",
-        "Category: mean scores as they are, and at one coverage",
-        "object",
-        "category",
+    title = "Category: mean scores as they are, and at one coverage"
+    note = (
         "score ~ category + (1 | source) + (1 | label) by REML over unedited scores, alone and with coverage as a "
         "natural "
         "cubic spline of five knots; adjusted: a category's mean with the corpus' mean spline, so that none gains by "
-        f"the size of its objects. Joint: that no category differs, before and after. {_TESTED}{of_reference(table)}",
-        (
-            *HEAD,
-            _LEVEL,
-            COUNT,
-            Column("value", "Mean [95 % CI]", digits=3, low="low", high="high"),
-            bounded("adjusted", "Adjusted for coverage [95 % CI]", digits=3),
-            _F,
-            Column("p", "p", kind="p"),
-            Column("adjusted_f", "F, adjusted", digits=1),
-            Column("adjusted_p", "p, adjusted", kind="p"),
-            _DF,
-            _FREEDOM,
-            _REMARK,
-        ),
-        _category_rows,
-        lambda table: _needs(table, "coverage", "category"),
-        paper="B.2",
-        clean=True,
+        f"the size of its objects. Joint: that no category differs, before and after. {_TESTED}{of_reference(table)}"
     )
+    columns = (
+        *HEAD,
+        _LEVEL,
+        COUNT,
+        Column("value", "Mean [95 % CI]", digits=3, low="low", high="high"),
+        bounded("adjusted", "Adjusted for coverage [95 % CI]", digits=3),
+        _F,
+        Column("p", "p", kind="p"),
+        Column("adjusted_f", "F, adjusted", digits=1),
+        Column("adjusted_p", "p, adjusted", kind="p"),
+        _DF,
+        _FREEDOM,
+        _REMARK,
+    )
+    question = Question("S14-category", title, "object", "category", note, columns, _category_rows)
+    return replace(question, needs=lambda table: _needs(table, "coverage", "category"), paper="B.2", clean=True)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -310,18 +305,8 @@ def _balanced() -> Question:
     balanced = bounded("balanced", "Balanced mean [95 % CI]", digits=4)
     value = Column("value", "Balanced − mean [95 % CI]", digits=4, signed=True, low="low", high="high")
     columns = (*HEAD, over, COUNT, strata, left_out, items_left_out, plain, balanced, value, _REMARK)
-    return Question(
-        "S3-balanced",
-        title,
-        "object",
-        "balance",
-        note,
-        columns,
-        _balanced_rows,
-        lambda table: _needs(table, "category", "coverage_bin"),
-        paper="B.2",
-        clean=True,
-    )
+    question = Question("S3-balanced", title, "object", "balance", note, columns, _balanced_rows)
+    return replace(question, needs=lambda table: _needs(table, "category", "coverage_bin"), paper="B.2", clean=True)
 
 
 def _balanced_rows(view: View, options: Options) -> pd.DataFrame:

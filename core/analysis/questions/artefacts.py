@@ -5,6 +5,7 @@ Source: paper A, A.8, Table 2.
 
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 
 import numpy as np
@@ -283,20 +284,8 @@ def of_filling(table: ScoreTable) -> tuple[Question, ...]:
         even=True,
     )
     drawing = Drawing("F-filling", _FILLED, "Filled minus true plate; the line is no difference.", make)
-    return (
-        Question(
-            "S25",
-            _FILLED,
-            "space",
-            "families",
-            _FILLED_NOTE,
-            columns,
-            _filled_and_true,
-            _both_plates_needed,
-            (drawing,),
-            says=_filling_says,
-        ),
-    )
+    question = Question("S25", _FILLED, "space", "families", _FILLED_NOTE, columns, _filled_and_true)
+    return (replace(question, needs=_both_plates_needed, figures=(drawing,), says=_filling_says),)
 
 
 def _filling_says(frame: pd.DataFrame, margin: float) -> str:

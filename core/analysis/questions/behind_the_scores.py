@@ -153,16 +153,9 @@ def _rejections() -> Question:
         "order-free is by construction: an evaluator that knows no order of a video's frames gives the video backwards "
         "the score of the video, and nothing was measured."
     )
-    return Question(
-        "S13",
-        "What was left out, and why",
-        "summary",
-        "runs",
-        note,
-        columns,
-        compute,
-        lambda table: "" if len(table.about["rejections"]) else "the runs left nothing out",
-        paper="A.3",
+    question = Question("S13", "What was left out, and why", "summary", "runs", note, columns, compute)
+    return replace(
+        question, needs=lambda table: "" if len(table.about["rejections"]) else "the runs left nothing out", paper="A.3"
     )
 
 
@@ -215,21 +208,16 @@ def of_precision(table: ScoreTable) -> tuple[Question, ...]:
     values = (ABSOLUTE.name, ABSOLUTE.low, ABSOLUTE.high)
     make = Dots("evaluator", series="corpus", panel=(), values=values, axis="median |% change|")
     drawing = Drawing("F-precision", _HALF, "Median |% change| of the unedited items with its 95 % BCa interval.", make)
-    return (
-        Question(
-            "S-precision",
-            _HALF,
-            "summary",
-            FAMILY,
-            f"{_HALF_NOTE} {how(_HALF_TESTS)}",
-            columns,
-            lambda view, options: halves(view, margin=options.margin),
-            no_clean,
-            (drawing,),
-            tests=_HALF_TESTS,
-            asks=("margin",),
-        ),
+    question = Question(
+        "S-precision",
+        _HALF,
+        "summary",
+        FAMILY,
+        f"{_HALF_NOTE} {how(_HALF_TESTS)}",
+        columns,
+        lambda view, options: halves(view, margin=options.margin),
     )
+    return (replace(question, needs=no_clean, figures=(drawing,), tests=_HALF_TESTS, asks=("margin",)),)
 
 
 def twins(table: ScoreTable) -> Iterator[Twins]:

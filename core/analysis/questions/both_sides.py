@@ -187,20 +187,12 @@ def _scores(table: ScoreTable, axis: str) -> Question:
     def compute(view: View, options: Options) -> pd.DataFrame:
         return histograms(view, question.family(options), known=options.known)
 
+    note = f"{HOW}Both sides of one family of edits."
     question = Question(
-        f"{numbers.scores}-bins",
-        title,
-        SECTION,
-        DEPTH,
-        f"{HOW}Both sides of one family of edits.",
-        (),
-        compute,
-        partial(needs, axis=axis),
-        (drawing,),
-        numbers.scores_paper,
-        asks=("family", "known"),
-        families=own,
-        pick=("evaluator",),
+        f"{numbers.scores}-bins", title, SECTION, DEPTH, note, (), compute, partial(needs, axis=axis), (drawing,)
+    )
+    question = replace(
+        question, paper=numbers.scores_paper, asks=("family", "known"), families=own, pick=("evaluator",)
     )
     return question
 

@@ -54,22 +54,17 @@ def of_nested(table: ScoreTable) -> tuple[Question, ...]:
         "English alone: the template has no other language. Holm’s correction over the family’s probes."
     )
     id_, paper = papers.RESPONSES[papers.NESTED]
-    return (
-        under_its_caption(
-            Question(
-                id_,
-                "Nested captions: does saying more of the same picture score higher?",
-                SECTION,
-                MADE,
-                note,
-                columns,
-                _answers,
-                lambda table: no_family_of(table, papers.NESTED, RESPONSE, what="nested captions"),
-                paper=paper,
-                tests="the probes of the family",
-            )
-        ),
+    question = Question(
+        id_,
+        "Nested captions: does saying more of the same picture score higher?",
+        SECTION,
+        MADE,
+        note,
+        columns,
+        _answers,
+        lambda table: no_family_of(table, papers.NESTED, RESPONSE, what="nested captions"),
     )
+    return (under_its_caption(replace(question, paper=paper, tests="the probes of the family")),)
 
 
 def _answers(view: View, options: Options) -> pd.DataFrame:

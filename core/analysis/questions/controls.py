@@ -5,6 +5,7 @@ says nothing of place: the shift may be one of pixels. Source: PROTOCOL section 
 """
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -56,21 +57,8 @@ def questions(table: ScoreTable) -> tuple[Question, ...]:
         even=True,
     )
     drawing = Drawing("F-blur", _TITLE, "Repositioning minus blur; the line is no difference.", make)
-    return (
-        Question(
-            "S22",
-            _TITLE,
-            "space",
-            "families",
-            _NOTE,
-            columns,
-            lambda view, _: blur_control(view),
-            _needs,
-            (drawing,),
-            says=_says,
-            rule=_SURE,
-        ),
-    )
+    question = Question("S22", _TITLE, "space", "families", _NOTE, columns, lambda view, _: blur_control(view))
+    return (replace(question, needs=_needs, figures=(drawing,), says=_says, rule=_SURE),)
 
 
 def _needs(table: ScoreTable) -> Lack:

@@ -6,6 +6,7 @@ spots), D (rates, means, orders) and E (failures, margins).
 
 import math
 from collections.abc import Mapping
+from dataclasses import replace
 from functools import partial
 from typing import Any, Literal
 
@@ -381,20 +382,9 @@ def _of_axis(axis: str) -> Question:
         if axis == papers.AXIS_OF_C
         else f"{HOW}Holm’s correction within evaluator and corpus over the families of the axis."
     )
-    return Question(
-        numbers.table,
-        title,
-        SECTION,
-        DEPTH,
-        note,
-        columns,
-        compute,
-        partial(needs, axis=axis),
-        (drawing,),
-        numbers.table_paper,
-        "the families of the axis",
-        asks=("known",),
-    )
+    tests = "the families of the axis"
+    question = Question(numbers.table, title, SECTION, DEPTH, note, columns, compute, partial(needs, axis=axis))
+    return replace(question, figures=(drawing,), paper=numbers.table_paper, tests=tests, asks=("known",))
 
 
 def _drops_figure(drawing: Drawing, frame: pd.DataFrame, measure: str) -> Figure:

@@ -171,21 +171,11 @@ def _of_axis(axis: str) -> Question:
     def compute(view: View, options: Options) -> pd.DataFrame:
         return of_axes(view, options, (axis, Axis.NULL.value) if axis in EDITS else (axis,))
 
-    return Question(
-        f"S1-{axis}",
-        title,
-        EDITS.get(axis, "words"),
-        "families",
-        f"{how(TESTED)} {_HELD} {_READ}",
-        (*HEAD, _FAMILY, COUNT, *CLAIMED, ABSOLUTE, PERCENT, *FURTHER, *BEHIND),
-        compute,
-        figures=(sizes, drawing),
-        tests=TESTED,
-        asks=SHIFTS,
-        part_of="S1",
-        says=changed,
-        rule="Surely: the whole 95 % interval of the median picture lies beyond {0:g} %.",
-    )
+    note = f"{how(TESTED)} {_HELD} {_READ}"
+    columns = (*HEAD, _FAMILY, COUNT, *CLAIMED, ABSOLUTE, PERCENT, *FURTHER, *BEHIND)
+    rule = "Surely: the whole 95 % interval of the median picture lies beyond {0:g} %."
+    question = Question(f"S1-{axis}", title, EDITS.get(axis, "words"), "families", note, columns, compute)
+    return replace(question, figures=(sizes, drawing), tests=TESTED, asks=SHIFTS, part_of="S1", says=changed, rule=rule)
 
 
 PART = "not audited"

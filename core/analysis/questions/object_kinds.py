@@ -6,6 +6,7 @@ masks come from that objects were cut out by. Source: paper A, RQ2, section 5.2 
 """
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from itertools import product
 from typing import Any
@@ -142,20 +143,11 @@ def _shifts(table: ScoreTable, name: str) -> Question:
 
     read = "Median % change with its 95 % BCa interval; the line is no change."
     make = Dots("level", order=partial(_ordered, column=column))
-    question = Question(
-        f"S15-{name}",
-        title,
-        "object",
-        name,
-        how(tests),
-        (*HEAD, FAMILY, Column("level", name.capitalize(), kind="text"), COUNT, PERCENT, *TESTS),
-        compute,
-        partial(_edited, column=column),
-        (Drawing(f"F-shifts-{name}", title, read, make, opens={"families": "family", CHOSEN_BY[column]: "level"}),),
-        tests=tests,
-        asks=(*SHIFTS, "family"),
-        families=tuple(usual),
-    )
+    columns = (*HEAD, FAMILY, Column("level", name.capitalize(), kind="text"), COUNT, PERCENT, *TESTS)
+    needs = partial(_edited, column=column)
+    drawing = Drawing(f"F-shifts-{name}", title, read, make, opens={"families": "family", CHOSEN_BY[column]: "level"})
+    question = Question(f"S15-{name}", title, "object", name, how(tests), columns, compute, needs)
+    question = replace(question, figures=(drawing,), tests=tests, asks=(*SHIFTS, "family"), families=tuple(usual))
     return question
 
 
@@ -177,19 +169,9 @@ def _curve(table: ScoreTable) -> Question:
 
     title = "Score on continuous coverage"
     note = f"{CURVE} A check that the bins' edges do not make the shape.{of_reference(table)}"
-    return Question(
-        "S17",
-        title,
-        "object",
-        "coverage",
-        note,
-        (),
-        compute,
-        partial(_needs, column="coverage"),
-        (Drawing("F-coverage", title, note, partial(curve_figure, x="coverage, %", y="score", scale=100)),),
-        pick=("evaluator",),
-        clean=True,
-    )
+    drawing = Drawing("F-coverage", title, note, partial(curve_figure, x="coverage, %", y="score", scale=100))
+    question = Question("S17", title, "object", "coverage", note, (), compute, partial(_needs, column="coverage"))
+    return replace(question, figures=(drawing,), pick=("evaluator",), clean=True)
 
 
 CURVE = (
@@ -304,17 +286,8 @@ def _balance(table: ScoreTable) -> Question:
         return pd.concat(frames, ignore_index=True) if frames else pd.DataFrame(columns=["corpus", "category", *bins])
 
     title = "Items by category and coverage: is either balanced over the other?"
-    return Question(
-        "S-balance",
-        title,
-        "object",
-        PART,
-        note,
-        columns,
-        compute,
-        lambda table: no_column(table, "category", "coverage_bin"),
-        clean=True,
-    )
+    question = Question("S-balance", title, "object", PART, note, columns, compute)
+    return replace(question, needs=lambda table: no_column(table, "category", "coverage_bin"), clean=True)
 
 
 def _tied() -> Question:

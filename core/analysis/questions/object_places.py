@@ -11,7 +11,7 @@ Source: paper D, 4.3.2; the matching is ours.
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 
 import numpy as np
@@ -56,17 +56,12 @@ def of_distance(table: ScoreTable) -> tuple[Question, ...]:
     """One curve an evaluator, of the distance grid."""
     title, note = "Percent change on distance from the centre", f"{CURVE}{of_reference(table)}"
     figure = partial(curve_figure, x="distance of the object from the centre, 1 = the edge", y="% change", unit=" %")
+    question = Question("S19", title, "space", papers.DISTANCE, note, (), _along_radius)
     return (
-        Question(
-            "S19",
-            title,
-            "space",
-            papers.DISTANCE,
-            note,
-            (),
-            _along_radius,
-            lambda table: no_family(table, papers.DISTANCE, what="a distance grid"),
-            (Drawing("F-distance", title, note, figure),),
+        replace(
+            question,
+            needs=lambda table: no_family(table, papers.DISTANCE, what="a distance grid"),
+            figures=(Drawing("F-distance", title, note, figure),),
             pick=("evaluator",),
         ),
     )
@@ -151,20 +146,8 @@ def _map() -> Question:
     distance = Column("distance", "Distance", kind="text")
     held = bounded("held", "Against its other places, points [95 % CI]", signed=True)
     columns = (*HEAD, towards, distance, COUNT, PERCENT, held, *TESTS)
-    return Question(
-        "S19-map",
-        title,
-        "space",
-        papers.DISTANCE,
-        note,
-        columns,
-        _compute,
-        _needs,
-        (drawing,),
-        tests=_TESTED,
-        asks=SHIFTS,
-        pick=("evaluator", "corpus"),
-    )
+    question = Question("S19-map", title, "space", papers.DISTANCE, note, columns, _compute)
+    return replace(question, needs=_needs, figures=(drawing,), tests=_TESTED, asks=SHIFTS, pick=("evaluator", "corpus"))
 
 
 def _lean() -> Question:
@@ -315,24 +298,13 @@ def questions(table: ScoreTable) -> tuple[Question, ...]:
         "to the centre, where the place speaks for the smaller one. Holm’s correction over the three. A median that "
         "stays in the second and in the third is of the size, or of what goes with it beside the place."
     )
-    return (
-        under_its_caption(
-            Question(
-                "C20-central",
-                "Size: does the answer stay where both objects are equally central?",
-                SECTION,
-                MADE,
-                note,
-                columns,
-                _compare_alike,
-                _lacking,
-                paper=papers.RESPONSES[_SIZE][1],
-                tests="the choices of pairs",
-                part_of=papers.RESPONSES[_SIZE][0],
-            )
-        ),
-        under_its_caption(_curve()),
+    title = "Size: does the answer stay where both objects are equally central?"
+    tests = "the choices of pairs"
+    part_of = papers.RESPONSES[_SIZE][0]
+    question = Question(
+        "C20-central", title, SECTION, MADE, note, columns, _compare_alike, _lacking, paper=papers.RESPONSES[_SIZE][1]
     )
+    return (under_its_caption(replace(question, tests=tests, part_of=part_of)), under_its_caption(_curve()))
 
 
 RATIO = "ratio"
@@ -346,19 +318,8 @@ def _curve() -> Question:
     )
     title = "Size: the answer along how much larger the object is"
     drawing = Drawing("C20-along", title, note, _drawn, papers.RESPONSES[_SIZE][1])
-    return Question(
-        "C20-curve",
-        title,
-        SECTION,
-        MADE,
-        note,
-        (),
-        _along,
-        _no_ratio,
-        (drawing,),
-        papers.RESPONSES[_SIZE][1],
-        part_of=papers.RESPONSES[_SIZE][0],
-    )
+    question = Question("C20-curve", title, SECTION, MADE, note, (), _along, _no_ratio)
+    return replace(question, figures=(drawing,), paper=papers.RESPONSES[_SIZE][1], part_of=papers.RESPONSES[_SIZE][0])
 
 
 def _drawn(drawing: Drawing, frame: pd.DataFrame, measure: str) -> Figure:

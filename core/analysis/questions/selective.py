@@ -5,6 +5,7 @@ Source: DIRECTIONAL, section 0.5; the measure is :mod:`core.statistics.selectivi
 
 import math
 from collections.abc import Hashable, Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -244,19 +245,10 @@ def _hidden() -> Question:
     def compute(view: View, options: Options) -> pd.DataFrame:
         return hidden(view, options.known)
 
-    return Question(
-        f"{MAP}-cells",
-        "Which nuisance hides which error?",
-        SECTION,
-        "what hides what",
-        _HOW,
-        columns,
-        compute,
-        _needs,
-        (drawing,),
-        asks=("known",),
-        pick=("evaluator",),
+    question = Question(
+        f"{MAP}-cells", "Which nuisance hides which error?", SECTION, "what hides what", _HOW, columns, compute
     )
+    return replace(question, needs=_needs, figures=(drawing,), asks=("known",), pick=("evaluator",))
 
 
 def _map_figure(drawing: Drawing, frame: pd.DataFrame, measure: str) -> Figure:

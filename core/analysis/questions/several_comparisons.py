@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations
 
 import numpy as np
@@ -221,19 +221,9 @@ def _differences() -> Question:
         "another, (right − first) − (right − second). Median over items with its 95 % BCa interval; paired test; "
         "Holm’s correction within evaluator, corpus and family over the pairs of kinds."
     )
-    return Question(
-        "C18-differences",
-        "Does one kind of wrong answer cost more than another?",
-        SECTION,
-        MADE,
-        note,
-        columns,
-        _of_kinds,
-        _no_kinds,
-        paper=papers.ORDERS[1],
-        tests="the pairs of kinds",
-        asks=("known",),
-    )
+    title = "Does one kind of wrong answer cost more than another?"
+    question = Question("C18-differences", title, SECTION, MADE, note, columns, _of_kinds)
+    return replace(question, needs=_no_kinds, paper=papers.ORDERS[1], tests="the pairs of kinds", asks=("known",))
 
 
 def _kinds(table: ScoreTable) -> dict[str, tuple[str, ...]]:
@@ -306,18 +296,9 @@ def _hardest() -> Question:
         "keeps the one that a captioner finds hardest. Items of two siblings or more; Wilson’s interval over items, "
         "those of one source together."
     )
-    return Question(
-        "C11-siblings",
-        "FOIL with every sibling: the mean and the hardest",
-        SECTION,
-        DEPTH,
-        note,
-        columns,
-        _of_siblings,
-        _no_siblings,
-        paper="C, Table 4; D, 4.2",
-        asks=("known",),
-    )
+    title = "FOIL with every sibling: the mean and the hardest"
+    question = Question("C11-siblings", title, SECTION, DEPTH, note, columns, _of_siblings)
+    return replace(question, needs=_no_siblings, paper="C, Table 4; D, 4.2", asks=("known",))
 
 
 def _siblings(table: ScoreTable) -> tuple[str, ...]:
@@ -375,21 +356,9 @@ def of_rewards(table: ScoreTable) -> tuple[Question, ...]:
         "trained on a metric; a foil names a sibling in an object’s place. Holm’s correction within evaluator and "
         "corpus over the families of the axis, these among them."
     )
-    return (
-        Question(
-            id_,
-            "Hollow tails and foils: would a reward pay for them?",
-            SECTION,
-            DEPTH,
-            note,
-            columns,
-            _rewards,
-            _rewards_lacking,
-            paper=paper,
-            tests="the families of the axis",
-            asks=("known",),
-        ),
-    )
+    title = "Hollow tails and foils: would a reward pay for them?"
+    question = Question(id_, title, SECTION, DEPTH, note, columns, _rewards)
+    return (replace(question, needs=_rewards_lacking, paper=paper, tests="the families of the axis", asks=("known",)),)
 
 
 def _rewards(view: View, options: Options) -> pd.DataFrame:

@@ -198,18 +198,9 @@ def _probes(table: ScoreTable, family: str) -> Question:
         rows = effects(view, [*probe_groups(view, family)], margin=options.margin)
         return pd.concat([rows, control_probes(view, options.margin)], ignore_index=True) if len(rows) else rows
 
-    return Question(
-        f"S-{family}",
-        title,
-        families.section_of(table, family),
-        family,
-        how(tests),
-        (*HEAD, Column("label", "Probe", kind="text"), COUNT, PERCENT, *TESTS),
-        compute,
-        figures=(drawing,),
-        tests=tests,
-        asks=SHIFTS,
-    )
+    columns = (*HEAD, Column("label", "Probe", kind="text"), COUNT, PERCENT, *TESTS)
+    question = Question(f"S-{family}", title, families.section_of(table, family), family, how(tests), columns, compute)
+    return replace(question, figures=(drawing,), tests=tests, asks=SHIFTS)
 
 
 @once

@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Mapping
+from dataclasses import replace
 from functools import partial
 
 import numpy as np
@@ -86,19 +87,8 @@ def _of_family(table: ScoreTable, family: str, fact: str) -> Question:
     label = Column("label", _named(fact).capitalize(), digits=1)
     null_median = Column("null_median", "Invisible edits", help="Median |% change| under invisible edits")
     columns = (*HEAD, label, COUNT, PERCENT, ABSOLUTE, null_median, *TESTS)
-    return Question(
-        f"{LIMITS}-{family}",
-        title,
-        "strength",
-        family,
-        note,
-        columns,
-        partial(_points, family=family),
-        _strengths_lacking,
-        (drawing,),
-        tests=tests,
-        asks=("margin",),
-    )
+    question = Question(f"{LIMITS}-{family}", title, "strength", family, note, columns, partial(_points, family=family))
+    return replace(question, needs=_strengths_lacking, figures=(drawing,), tests=tests, asks=("margin",))
 
 
 def sweeps(table: ScoreTable) -> dict[tuple[str, str], dict[float, str]]:

@@ -6,6 +6,7 @@ length. Letters are asked for where the corpus was to be read (its option ``text
 """
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 
 import numpy as np
@@ -201,17 +202,11 @@ def of_length(table: ScoreTable) -> tuple[Question, ...]:
     title = "Length without content: percent change on the number of words added"
     figure = partial(curve_figure, x="words added that say nothing", y="% change", unit=" %")
     drawn = f"{CURVE}{of_reference(table)}"
+    question = Question(
+        "S36", "Length without content: how much a word changes the score", "surface", FAMILY, note, columns, _trends
+    )
     return (
-        Question(
-            "S36",
-            "Length without content: how much a word changes the score",
-            "surface",
-            FAMILY,
-            note,
-            columns,
-            _trends,
-            _wrappers_needed,
-        ),
+        replace(question, needs=_wrappers_needed),
         Question(
             "S36-curve",
             title,

@@ -113,19 +113,15 @@ def _words(table: ScoreTable, family: str) -> Question:
         rows = word_effects(view, family, options.margin, options.bare)
         return beside(view, rows, family, bare=options.bare) if (rows["tests"] != "").any() else rows.iloc[:0]
 
-    return Question(
-        own.table,
-        title,
-        "words",
-        family,
-        f"{how(tests)} {_AGAINST} {LEADS}{things}",
-        (*HEAD, _WORD, COUNT, PERCENT, *BESIDE, *TESTS),
-        compute,
-        lambda table: no_family(table, family, what=f"{said} words"),
-        (drawing,),
-        own.table_paper,
-        tests,
-        _ASKS,
+    columns = (*HEAD, _WORD, COUNT, PERCENT, *BESIDE, *TESTS)
+    question = Question(own.table, title, "words", family, f"{how(tests)} {_AGAINST} {LEADS}{things}", columns, compute)
+    return replace(
+        question,
+        needs=lambda table: no_family(table, family, what=f"{said} words"),
+        figures=(drawing,),
+        paper=own.table_paper,
+        tests=tests,
+        asks=_ASKS,
     )
 
 
@@ -162,6 +158,13 @@ def _crossed(table: ScoreTable) -> Question:
     def compute(view: View, options: Options) -> pd.DataFrame:
         return _by_shown(view, question.family(options), options)
 
+    drawing = Drawing(
+        "F-shown",
+        "Words by what is shown",
+        "Median shift. Blue: the word raises the score. Amber: it lowers it. n items in every cell.",
+        partial(_shown_map, others=categories_of_things(table)),
+        opens={"families": "family", "modifiers": "label", "categories": "opened"},
+    )
     question = Question(
         "S16",
         "Words by what is shown",
@@ -171,20 +174,9 @@ def _crossed(table: ScoreTable) -> Question:
         (*HEAD, FAMILY, _WORD, Column("shown", "Shown", kind="text"), COUNT, PERCENT, *TESTS),
         compute,
         lambda table: no_family(table, known[0], what=f"{known[0]} words"),
-        (
-            Drawing(
-                "F-shown",
-                "Words by what is shown",
-                "Median shift. Blue: the word raises the score. Amber: it lowers it. n items in every cell.",
-                partial(_shown_map, others=categories_of_things(table)),
-                opens={"families": "family", "modifiers": "label", "categories": "opened"},
-            ),
-        ),
-        tests=tests,
-        asks=(*_ASKS, "family"),
-        families=known,
-        pick=("evaluator", "corpus"),
+        (drawing,),
     )
+    question = replace(question, tests=tests, asks=(*_ASKS, "family"), families=known, pick=("evaluator", "corpus"))
     return question
 
 

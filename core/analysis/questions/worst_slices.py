@@ -9,7 +9,7 @@ Source: Dunn, O. J. (1961). Multiple comparisons among means. JASA 56(293), 52-6
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -82,21 +82,10 @@ def questions(table: ScoreTable) -> tuple[Question, ...]:
         ),
         opens={"families": "family", "categories": "category", "coverage_bins": "coverage_bin"},
     )
-    return (
-        Question(
-            ID,
-            _TITLE,
-            "summary",
-            "slices",
-            _NOTE,
-            _COLUMNS,
-            lambda view, options: worst_slices(view, least=options.least),
-            _needs,
-            (drawing,),
-            asks=("least",),
-            pick=("evaluator", "corpus"),
-        ),
+    question = Question(
+        ID, _TITLE, "summary", "slices", _NOTE, _COLUMNS, lambda view, options: worst_slices(view, least=options.least)
     )
+    return (replace(question, needs=_needs, figures=(drawing,), asks=("least",), pick=("evaluator", "corpus")),)
 
 
 @once

@@ -54,15 +54,10 @@ def of_nested(table: ScoreTable) -> tuple[Question, ...]:
         "English alone: the template has no other language. Holm’s correction over the family’s probes."
     )
     id_, paper = papers.RESPONSES[papers.NESTED]
-    question = Question(
-        id_,
-        "Nested captions: does saying more of the same picture score higher?",
-        SECTION,
-        MADE,
-        note,
-        columns,
-        _answers,
-        lambda table: no_family_of(table, papers.NESTED, RESPONSE, what="nested captions"),
+    title = "Nested captions: does saying more of the same picture score higher?"
+    question = Question(id_, title, SECTION, MADE, note, columns, _answers)
+    question = replace(
+        question, needs=lambda table: no_family_of(table, papers.NESTED, RESPONSE, what="nested captions")
     )
     return (under_its_caption(replace(question, paper=paper, tests="the probes of the family")),)
 

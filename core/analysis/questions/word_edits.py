@@ -165,16 +165,11 @@ def _crossed(table: ScoreTable) -> Question:
         partial(_shown_map, others=categories_of_things(table)),
         opens={"families": "family", "modifiers": "label", "categories": "opened"},
     )
-    question = Question(
-        "S16",
-        "Words by what is shown",
-        "words",
-        "crossed",
-        f"{how(tests)} Words that are said of things by category, the others by whether the object is a person.",
-        (*HEAD, FAMILY, _WORD, Column("shown", "Shown", kind="text"), COUNT, PERCENT, *TESTS),
-        compute,
-        lambda table: no_family(table, known[0], what=f"{known[0]} words"),
-        (drawing,),
+    note = f"{how(tests)} Words that are said of things by category, the others by whether the object is a person."
+    columns = (*HEAD, FAMILY, _WORD, Column("shown", "Shown", kind="text"), COUNT, PERCENT, *TESTS)
+    question = Question("S16", "Words by what is shown", "words", "crossed", note, columns, compute)
+    question = replace(
+        question, needs=lambda table: no_family(table, known[0], what=f"{known[0]} words"), figures=(drawing,)
     )
     question = replace(question, tests=tests, asks=(*_ASKS, "family"), families=known, pick=("evaluator", "corpus"))
     return question

@@ -203,19 +203,15 @@ def uncorrected_rows(
 
 def _records(view: View, tests: Sequence[Capability], *, known: bool, drops: bool) -> list[Mapping[str, object]]:
     return [
-        {
-            "evaluator": evaluator,
-            "corpus": corpus,
-            "axis": test.axis,
-            "family": test.family,
-            "label": test.label,
-            "tests": test.tests,
-            "shown": test.shown,
-            **found,
-        }
+        {**named(evaluator, corpus, test), "tests": test.tests, "shown": test.shown, **found}
         for evaluator, test in product(view.evaluators, tests)
         for corpus, found in _compared(view, evaluator, test, known=known, drops=drops)
     ]
+
+
+def named(evaluator: str, corpus: str, test: Capability) -> dict[str, object]:
+    """What a row of a test is of, in its first columns."""
+    return {"evaluator": evaluator, "corpus": corpus, "axis": test.axis, "family": test.family, "label": test.label}
 
 
 def rate_rows(view: View, tests: Sequence[Capability], *, known: bool = False) -> pd.DataFrame:
@@ -225,18 +221,10 @@ def rate_rows(view: View, tests: Sequence[Capability], *, known: bool = False) -
         RATED.
     """
     records = [
-        {
-            "evaluator": evaluator,
-            "corpus": corpus,
-            "axis": test.axis,
-            "family": test.family,
-            "label": test.label,
-            "n_items": found.n_items,
-            "n": found.n,
-            **percent("failure", found.failure),
-            **percent("ties", found.ties),
-            "verdict": found.verdict,
-        }
+        named(evaluator, corpus, test)
+        | {name: getattr(found, name) for name in ("n_items", "n", "verdict")}
+        | percent("failure", found.failure)
+        | percent("ties", found.ties)
         for evaluator, test in product(view.evaluators, (each for each in tests if each.shown))
         for corpus, found in _rated(view, evaluator, test, known=known)
     ]
@@ -356,24 +344,11 @@ def _span(whole: Pairs, own: np.ndarray) -> tuple[float, float] | None:
 
 
 def _record(found: Comparison, missing: int, silent: str) -> dict[str, object]:
+    row = {name: getattr(found, name) for name in COLUMNS if hasattr(found, name)}
+    for name in ("failure", "ties", "near", "beaten", "detection"):
+        row |= percent(name, getattr(found, name))
     return {
-        "n_items": found.n_items,
-        "n": found.n,
-        **percent("failure", found.failure),
-        **percent("ties", found.ties),
-        **percent("near", found.near),
-        "tau": found.tau,
-        **percent("beaten", found.beaten),
-        **percent("detection", found.detection),
-        "auroc": found.auroc,
-        "mean_right": found.mean_right,
-        "sd_right": found.sd_right,
-        "mean_wrong": found.mean_wrong,
-        "sd_wrong": found.sd_wrong,
-        "scaled_right": found.scaled_right,
-        "scaled_sd_right": found.scaled_sd_right,
-        "scaled_wrong": found.scaled_wrong,
-        "scaled_sd_wrong": found.scaled_sd_wrong,
+        **row,
         **ends(found.drop, bounds("drop")),
         **ends(found.median_drop, IN_PERCENT),
         "correct": margin(found.correct, NO_SUCCESS),
@@ -382,9 +357,6 @@ def _record(found: Comparison, missing: int, silent: str) -> dict[str, object]:
         "n_incorrect": found.incorrect.n,
         "test": found.test.name,
         "p": found.test.p,
-        "t": found.t,
-        "t_p": found.t_p,
-        "verdict": found.verdict,
         "detectable": 100 * found.detectable,
         "n_missing": missing,
         "note": remarks(silent, _missing_said(missing, found.n + missing), found.drop.note, _median_said(found)),
@@ -401,7 +373,7 @@ def margin(side: Side, none: str) -> str:
     return f"{side.mean:.3f} (n {side.n})" if side.n else none
 
 
-def percent(name: str, found: Interval) -> Mapping[str, float]:
+def percent(name: str, found: Interval) -> dict[str, float]:
     """A share as columns of a table, in percent: name, name_low, name_high."""
     return ends(found, bounds(name), times=100)
 

@@ -127,17 +127,8 @@ def effects(
                 shown = group.shown and bool((chosen & view.items).any())
                 found = _found(view, evaluator, group, corpus, chosen, margin=margin, whole=shown)
                 if found is not None:
-                    records.append(
-                        {
-                            "evaluator": evaluator,
-                            "corpus": corpus,
-                            "label": group.label,
-                            "tests": group.tests,
-                            "shown": shown,
-                            **cell,
-                            **found,
-                        }
-                    )
+                    row = {"evaluator": evaluator, "corpus": corpus, "label": group.label, "tests": group.tests}
+                    records.append({**row, "shown": shown, **cell, **found})
     names = ["evaluator", "corpus", "label", "tests", *([level] if level else []), *NUMBERS]
     return corrected(pd.DataFrame(records, columns=[*names, "shown"]))
 

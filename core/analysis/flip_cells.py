@@ -467,23 +467,9 @@ def _turned(ties: pd.DataFrame, low: float, high: float) -> tuple[object, ...]:
 
 _TURNED = ("told_of", "gap", "told", "apart", "turned", "low", "high", "n_pairs", "n_items", "n_tied", "said", "note")
 
-_COLUMNS = (
-    "gap",
-    "d",
-    "risk",
-    "low",
-    "high",
-    "null_risk",
-    *bounds("over"),
-    "pairs",
-    "apart_risk",
-    "apart_low",
-    "apart_high",
-    "n_items",
-    "n_shifts",
-    "n_missing",
-    "note",
-)
+_APART = ("apart_risk", "apart_low", "apart_high")
+_COUNTED = ("n_items", "n_shifts", "n_missing")
+_COLUMNS = ("gap", "d", "risk", "low", "high", "null_risk", *bounds("over"), "pairs", *_APART, *_COUNTED, "note")
 
 
 def _counted(cell: Cell) -> tuple[int, int, int]:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from core.analysis.effects import CELL, effects, family_groups, named_worst
+from core.analysis.effects import CELL, bounds, effects, family_groups, named_worst
 from core.analysis.facts import known_words, may_be_true
 from core.analysis.flip_cells import BY, IQR, UNITS, cell_risks, evident_gaps, leading, shift_cells
 from core.analysis.table import MOST_CHANGES, View
@@ -203,20 +203,21 @@ def at_a_glance(card: pd.DataFrame, risks: pd.DataFrame, selective: pd.DataFrame
     return found.merge(told, on="evaluator", how="left").reset_index(drop=True)
 
 
+_OF_AXIS = {
+    "abs": "median_abs_percent",
+    "low": "abs_low",
+    "high": "abs_high",
+    "n": "n_items",
+    "signed": "median_percent",
+}
+_OF_AXIS |= {name: name for name in ("drift", "scatter", "alike")}
+
+
 def _row(name: str, own: pd.DataFrame, risks: pd.DataFrame) -> dict[str, Any]:
     row: dict[str, Any] = {"evaluator": name}
-    for each in own.sort_values("axis").itertuples(index=False):
-        row |= {
-            str(each.axis): each.family,
-            f"{each.axis}_abs": each.median_abs_percent,
-            f"{each.axis}_low": each.abs_low,
-            f"{each.axis}_high": each.abs_high,
-            f"{each.axis}_n": each.n_items,
-            f"{each.axis}_signed": each.median_percent,
-            f"{each.axis}_drift": each.drift,
-            f"{each.axis}_scatter": each.scatter,
-            f"{each.axis}_alike": each.alike,
-        }
+    for each in own.sort_values("axis").to_dict("records"):
+        row |= {str(each["axis"]): each["family"]}
+        row |= {f"{each['axis']}_{end}": each[name] for end, name in _OF_AXIS.items()}
     few = bool(own["scatter"].isin(NO_CLAIM).any())
     return row | _evidence(risks[(risks["evaluator"] == name) & (risks["unit"] == IQR) & (not few)])
 
@@ -374,14 +375,8 @@ def card_risks(view: View, card: pd.DataFrame) -> pd.DataFrame:
     return pd.concat(found, ignore_index=True).merge(evident, on=list(BY), how="left")
 
 
-_EVIDENCE = {
-    "d": "evidence",
-    "low": "evidence_low",
-    "high": "evidence_high",
-    "of_iqr": "of_iqr",
-    "null_d": "null_evidence",
-    "apart_d": "apart_evidence",
-}
+_EVIDENCE = dict(zip(("d", "low", "high"), bounds("evidence"), strict=True))
+_EVIDENCE |= {"of_iqr": "of_iqr", "null_d": "null_evidence", "apart_d": "apart_evidence"}
 
 
 def worst_findings(
@@ -442,32 +437,14 @@ def _example(store: Store, view: View, finding: Any) -> pd.DataFrame:
     item = int(items[int(size.max(axis=0).argmax())])
     probe = probes[int(np.nan_to_num(np.abs(delta[:, item]), nan=-1.0).argmax())]
     scope, columns = table.scope, ", ".join(f"s.{name}" for name in _EXAMPLE)
+    params = {name: getattr(scope, name) for name in ("subject", "language", "rank")}
+    params |= {"run": dict(scope.runs)[finding.corpus], "item": table.items["item"].iloc[item]}
     return store.query(
         f"select {columns} from shifts s where s.run = $run and s.item = $item and s.probe = $probe "
         "and s.subject = $subject and s.language = $language and s.rank = $rank and s.evaluator = $evaluator",
-        {
-            "run": dict(scope.runs)[finding.corpus],
-            "item": table.items["item"].iloc[item],
-            "probe": probe,
-            "subject": scope.subject,
-            "language": scope.language,
-            "rank": scope.rank,
-            "evaluator": finding.evaluator,
-        },
+        params | {"probe": probe, "evaluator": finding.evaluator},
     )
 
 
-_EXAMPLE = (
-    "run",
-    *CELL,
-    "item",
-    "family",
-    "probe",
-    "subject",
-    "caption",
-    "baseline_caption",
-    "score",
-    "baseline_score",
-    "delta",
-    "percent",
-)
+_SCORED = ("score", "baseline_score", "delta", "percent")
+_EXAMPLE = ("run", *CELL, "item", "family", "probe", "subject", "caption", "baseline_caption", *_SCORED)

@@ -248,19 +248,8 @@ def _agreement(view: View, options: Options) -> pd.DataFrame:
     return whole[_SHOWN]
 
 
-_AGREED = (
-    "evaluator",
-    "family",
-    "corpus",
-    "reference_median",
-    "median",
-    "same_direction",
-    "agreement",
-    "low",
-    "high",
-    "n_items",
-    "note",
-)
+_MEDIANS = ("reference_median", "median", "same_direction")
+_AGREED = ("evaluator", "family", "corpus", *_MEDIANS, "agreement", "low", "high", "n_items", "note")
 _SHOWN = [*_AGREED, "of", "same", "between"]
 
 
@@ -273,14 +262,10 @@ def _summaries(found: pd.DataFrame, held: str, apart: Mapping[tuple[str, str], s
     for (evaluator, label), own in found.groupby(["evaluator", "family"], sort=False):
         known = own.dropna(subset=["agreement"])
         signs = set(known["same"])
+        row = {"evaluator": evaluator, "family": label, "corpus": MEDIAN, "median": math.nan, "same_direction": None}
+        row |= {"reference_median": own["reference_median"].iloc[0], "agreement": float(known["agreement"].median())}
         yield {
-            "evaluator": evaluator,
-            "family": label,
-            "corpus": MEDIAN,
-            "reference_median": own["reference_median"].iloc[0],
-            "median": math.nan,
-            "same_direction": None,
-            "agreement": float(known["agreement"].median()),
+            **row,
             "low": math.nan,
             "high": math.nan,
             "n_items": int(known["n_items"].sum()),

@@ -92,9 +92,9 @@ def _category(table: ScoreTable) -> Question:
     title = "Category: mean scores as they are, and at one coverage"
     note = (
         "score ~ category + (1 | source) + (1 | label) by REML over unedited scores, alone and with coverage as a "
-        "natural "
-        "cubic spline of five knots; adjusted: a category's mean with the corpus' mean spline, so that none gains by "
-        f"the size of its objects. Joint: that no category differs, before and after. {_TESTED}{of_reference(table)}"
+        "natural cubic spline of five knots; adjusted: a category's mean with the corpus' mean spline, so that none "
+        "gains by the size of its objects. Joint: that no category differs, before and after. "
+        f"{_TESTED}{of_reference(table)}"
     )
     columns = (
         *HEAD,
@@ -186,16 +186,8 @@ def _size_rows(view: View, options: Options) -> pd.DataFrame:
         for place, level in enumerate(others, start=1):
             said = items.few[level] or (items.few[middle] and f"{middle} %: {items.few[middle]}")
             own = _told(found.estimate(np.eye(len(levels))[place]), said)
-            records.append(
-                {
-                    **head,
-                    "level": f"{level} vs {middle}",
-                    "n_items": items.counts[level],
-                    **asdict(own),
-                    "tests": "bins",
-                    "note": said,
-                }
-            )
+            row = {**head, "level": f"{level} vs {middle}", "n_items": items.counts[level]}
+            records.append({**row, **asdict(own), "tests": "bins", "note": said})
         joint = _joint(found, np.eye(len(levels))[1:], items)
         records.append(
             {**head, "level": EVERY, "n_items": len(score), **asdict(joint), "tests": "", "note": found.note}
@@ -221,21 +213,8 @@ def _category_rows(view: View, options: Options) -> pd.DataFrame:
         for evaluator, score, items in _scored(view, "coverage", "category", by="category", group="label")
         for record in _categories(score, items, {"evaluator": evaluator, "corpus": view.table.reference})
     ]
-    names = [
-        *CELL,
-        "level",
-        "n_items",
-        *PLAIN,
-        *bounds("adjusted"),
-        "f",
-        "p",
-        "adjusted_f",
-        "adjusted_p",
-        "df",
-        "freedom",
-        "adjusted_freedom",
-        "note",
-    ]
+    joint = ("f", "p", "adjusted_f", "adjusted_p", "df", "freedom", "adjusted_freedom")
+    names = [*CELL, "level", "n_items", *PLAIN, *bounds("adjusted"), *joint, "note"]
     return pd.DataFrame(records, columns=names)
 
 
@@ -252,31 +231,15 @@ def _categories(score: np.ndarray, items: _Items, head: Mapping[str, object]) ->
     for place, level in enumerate(levels):
         few = items.few[level]
         one, other = (_told(each.estimate(np.eye(len(each.effects))[place]), few) for each in (plain, adjusted))
-        yield {
-            **head,
-            "level": level,
-            "n_items": items.counts[level],
-            **dict(zip(PLAIN, (one.value, one.low, one.high), strict=True)),
-            **dict(zip(bounds("adjusted"), (other.value, other.low, other.high), strict=True)),
-            "freedom": one.freedom,
-            "adjusted_freedom": other.freedom,
-            "note": few,
-        }
+        row = {**head, "level": level, "n_items": items.counts[level], "note": few}
+        for names, found in ((PLAIN, one), (bounds("adjusted"), other)):
+            row |= dict(zip(names, (found.value, found.low, found.high), strict=True))
+        yield row | {"freedom": one.freedom, "adjusted_freedom": other.freedom}
     joint, held = (_joint(each, _against_first(each, len(levels)), items) for each in (plain, adjusted))
     said = dict.fromkeys(each for each in (plain.note, adjusted.note) if each)
-    yield {
-        **head,
-        "level": EVERY,
-        "n_items": len(score),
-        "f": joint.f,
-        "p": joint.p,
-        "adjusted_f": held.f,
-        "adjusted_p": held.p,
-        "df": joint.df,
-        "freedom": joint.freedom,
-        "adjusted_freedom": held.freedom,
-        "note": "; ".join(said),
-    }
+    tested = {"f": joint.f, "p": joint.p, "df": joint.df, "freedom": joint.freedom}
+    tested |= {"adjusted_f": held.f, "adjusted_p": held.p, "adjusted_freedom": held.freedom}
+    yield {**head, "level": EVERY, "n_items": len(score), **tested, "note": "; ".join(said)}
 
 
 def _against_first(model: CrossedModel, levels: int) -> np.ndarray:
@@ -323,29 +286,12 @@ def _balanced_rows(view: View, options: Options) -> pd.DataFrame:
                 sources = table.sources_of(keep)
                 found = balanced_mean(score[keep], strata[keep], sources=sources)
                 records.append({"evaluator": evaluator, "corpus": corpus, "over": over, **_balance(found)})
-    names = [
-        *CELL,
-        "over",
-        "n_items",
-        "strata",
-        "left_out",
-        "items_left_out",
-        *bounds("plain"),
-        *bounds("balanced"),
-        *PLAIN,
-        "note",
-    ]
+    counts = ("n_items", "strata", "left_out", "items_left_out")
+    names = [*CELL, "over", *counts, *bounds("plain"), *bounds("balanced"), *PLAIN, "note"]
     return pd.DataFrame(records, columns=names)
 
 
 def _balance(found: Balanced) -> dict[str, object]:
-    return {
-        "n_items": found.plain.n,
-        "strata": found.strata,
-        "left_out": found.left_out,
-        "items_left_out": found.items_left_out,
-        **ends(found.plain, bounds("plain")),
-        **ends(found.balanced, bounds("balanced")),
-        **ends(found.difference),
-        "note": found.difference.note,
-    }
+    counts = {name: getattr(found, name) for name in ("strata", "left_out", "items_left_out")}
+    means = ends(found.plain, bounds("plain")) | ends(found.balanced, bounds("balanced")) | ends(found.difference)
+    return {"n_items": found.plain.n, **counts, **means, "note": found.difference.note}

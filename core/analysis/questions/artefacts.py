@@ -212,16 +212,8 @@ def _label(name: str, q: float, direction: str) -> str:
 def _not_here(way: str) -> dict[str, object]:
     """The row of a way in which nobody made the composites: what it needs, instead of a number."""
     needed = f"needs an audit with --probes {','.join(papers.OTHER_WAYS[way])}"
-    return {
-        "filter": f"no-{way}",
-        "q": 0.0,
-        "cut_items": 0,
-        "n_items": 0,
-        "direction": needed,
-        "overlaps": False,
-        "power": "",
-        "note": "",
-    }
+    row = {"filter": f"no-{way}", "q": 0.0, "cut_items": 0, "n_items": 0, "direction": needed}
+    return {**row, "overlaps": False, "power": "", "note": ""}
 
 
 def in_words(marks: pd.Series, yes: str, no: str, known: pd.Series) -> np.ndarray:
@@ -319,18 +311,8 @@ def _filled_and_true(view: View, options: Options) -> pd.DataFrame:
     return cells(view, _FILLED_COLUMNS, partial(_both, view, pairs=pairs), row, asked=bool(pairs))
 
 
-_FILLED_COLUMNS = (
-    "n_items",
-    "filled",
-    "true",
-    *PLAIN,
-    "filled_size",
-    "true_size",
-    *bounds("share"),
-    "said",
-    "power",
-    "note",
-)
+_SIZES = ("filled_size", "true_size")
+_FILLED_COLUMNS = ("n_items", "filled", "true", *PLAIN, *_SIZES, *bounds("share"), "said", "power", "note")
 
 
 def _both(view: View, evaluator: str, *, pairs: dict[str, str]) -> tuple[np.ndarray, np.ndarray]:
@@ -348,12 +330,10 @@ def _filled_row(table: ScoreTable, filled: np.ndarray, true: np.ndarray, items: 
     groups = table.sources_of(items)
     one, other = np.abs(filled[items]), np.abs(true[items])
     share = ratio_bca(one - other, one, groups=groups, level=adjusted_level(len(table.evaluators)))
+    medians = (np.median(each) for each in (filled[items], true[items], one, other))
     return {
         **words(apart),
-        "filled": np.median(filled[items]),
-        "true": np.median(true[items]),
-        "filled_size": np.median(one),
-        "true_size": np.median(other),
+        **dict(zip(("filled", "true", *_SIZES), medians, strict=True)),
         **percent("share", share),
         "said": _share_said(share),
         "power": _share_untold(share, among(len(table.evaluators))),

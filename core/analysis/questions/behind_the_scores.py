@@ -102,20 +102,9 @@ def _agreement() -> Question:
                     for end in ("low", "high")
                 }
                 said = dict.fromkeys(filter(None, (found.note, around[RHO].note)))
-                records.append(
-                    {
-                        "evaluator": one,
-                        "other": other,
-                        "corpus": corpus,
-                        "n_items": found.n,
-                        "spearman": found.spearman,
-                        "kendall_b": found.kendall_b,
-                        "kendall_c": found.kendall_c,
-                        **ends,
-                        "p": found.kendall_p,
-                        "note": "; ".join(said),
-                    }
-                )
+                row = {"evaluator": one, "other": other, "corpus": corpus, "n_items": found.n, "p": found.kendall_p}
+                row |= {name: getattr(found, name) for name in _CORRELATIONS}
+                records.append({**row, **ends, "note": "; ".join(said)})
         bounds = [f"{name}_{end}" for name in _CORRELATIONS for end in ("low", "high")]
         names = ["evaluator", "other", "corpus", "n_items", *_CORRELATIONS, *bounds, "p", "note"]
         return pd.DataFrame(records, columns=names)
@@ -169,17 +158,8 @@ _HALF_NOTE = (
     "precision by the same weights. % change is of the score in single precision. More than invisible edits: held "
     "against invisible edits of the same item, in single precision."
 )
-_HALF_NAMES = (
-    "evaluator",
-    "single",
-    "precision",
-    "corpus",
-    "tests",
-    "largest",
-    *bounds("further"),
-    "than_null",
-    "null_detectable",
-)
+_HALF_OF = ("evaluator", "single", "precision", "corpus", "tests")
+_HALF_NAMES = (*_HALF_OF, "largest", *bounds("further"), "than_null", "null_detectable")
 
 
 class Twins(NamedTuple):

@@ -303,17 +303,9 @@ def marks(
         series = "evaluator"
     several = [name for name in panel if len(frame[name].unique()) > 1]
     title = joined(frame, several) if several else ""
-    data = pd.DataFrame(
-        {
-            "label": frame[label],
-            "series": frame[series].astype(str),
-            "panel": title,
-            "value": frame[value],
-            "low": frame[low],
-            "high": frame[high],
-            "n": frame["n_items"],
-        }
-    )
+    named = {"label": frame[label], "series": frame[series].astype(str), "panel": title}
+    numbers = {"value": frame[value], "low": frame[low], "high": frame[high], "n": frame["n_items"]}
+    data = pd.DataFrame(named | numbers)
     if "drift" in frame:
         data["hollow"] = frame["drift"].isin(NO_CLAIM)
     if opens:

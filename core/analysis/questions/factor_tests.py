@@ -187,14 +187,10 @@ def _of_all(found: FactorTest, names: Sequence[str], every: Corrected) -> Factor
 
 def _row(found: FactorTest, names: Sequence[str]) -> dict[str, object]:
     kruskal, friedman, pairs = found.kruskal, found.friedman, found.pairs
+    tests = {"levels": kruskal.levels, "n": kruskal.n, "h": kruskal.statistic, "p": kruskal.p}
+    tests |= {"friedman_n": friedman.n, "chi": friedman.statistic, "friedman_p": friedman.p}
     return {
-        "levels": kruskal.levels,
-        "n": kruskal.n,
-        "h": kruskal.statistic,
-        "p": kruskal.p,
-        "friedman_n": friedman.n,
-        "chi": friedman.statistic,
-        "friedman_p": friedman.p,
+        **tests,
         "differ": int((pairs["p_holm"].astype(float) < 0.05).sum()),
         "pairs": int((pairs["m_tests"] > 0).sum()),
         "strongest": _strongest(pairs, names),
@@ -233,17 +229,8 @@ MIXED = (
     "source with Student's quantile (cluster-robust, CR2), since neither intercept is one of the shift. "
     f"Fewer than {LEAST_N} items or sources have neither, nor spreads."
 )
-_MIXED_COLUMNS = (
-    *CELL,
-    "label",
-    "n_items",
-    *bounds("beta"),
-    "beta_p",
-    "beta_note",
-    "item_sd",
-    "category_sd",
-    "residual_sd",
-)
+_SDS = ("item_sd", "category_sd", "residual_sd")
+_MIXED_COLUMNS = (*CELL, "label", "n_items", *bounds("beta"), "beta_p", "beta_note", *_SDS)
 
 
 def betas(view: View, groups: Sequence[Group], corpus: str, *, family: str = "") -> pd.DataFrame:
@@ -279,30 +266,12 @@ def _beta(view: View, evaluator: str, group: Group, corpus: str, family: str) ->
     found = mixed_effect(scores, np.repeat([0, 1], len(places)), np.tile(places, 2), np.tile(category, 2), sources=of)
     found = _longer(found, changes.delta[places], groups)
     if few := too_few(len(places), len(places) if of is None else len(np.unique(of))):
-        found = replace(
-            found,
-            low=np.nan,
-            high=np.nan,
-            p=np.nan,
-            image_sd=np.nan,
-            category_sd=np.nan,
-            residual_sd=np.nan,
-            note=f"{few}, and no test",
-        )
-    return {
-        "evaluator": evaluator,
-        "corpus": corpus,
-        "label": group.label,
-        "n_items": found.images,
-        "beta": found.effect,
-        "beta_low": found.low,
-        "beta_high": found.high,
-        "beta_p": found.p,
-        "beta_note": found.note,
-        "item_sd": found.image_sd,
-        "category_sd": found.category_sd,
-        "residual_sd": found.residual_sd,
-    }
+        found = replace(found, low=np.nan, high=np.nan, p=np.nan, note=f"{few}, and no test")
+        found = replace(found, image_sd=np.nan, category_sd=np.nan, residual_sd=np.nan)
+    beta = dict(zip(bounds("beta"), (found.effect, found.low, found.high), strict=True))
+    sds = dict(zip(_SDS, (found.image_sd, found.category_sd, found.residual_sd), strict=True))
+    row = {"evaluator": evaluator, "corpus": corpus, "label": group.label, "n_items": found.images}
+    return {**row, **beta, "beta_p": found.p, "beta_note": found.note, **sds}
 
 
 def of_words(table: ScoreTable, family: str, said: str) -> Question:

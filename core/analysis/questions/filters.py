@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 
-from core.analysis.effects import IN_PERCENT, ends, median_over
+from core.analysis.effects import IN_PERCENT, bounds, ends, median_over
 from core.analysis.verdicts import apart as distance_said
 from core.errors import InvalidInput
 from core.statistics.bootstrap import Interval
@@ -66,7 +66,7 @@ def beside(
     both = ~np.isnan(percent[USUAL]) & ~np.isnan(percent[other])
     found = {way: median_over(each, both, sources) for way, each in percent.items()}
     apart = median_over(percent[USUAL] - percent[other], both, sources)
-    paired = {USUAL: {}, other: {"apart": apart.estimate, "apart_low": apart.low, "apart_high": apart.high}}
+    paired = {USUAL: {}, other: ends(apart, bounds("apart"))}
     return [
         {
             "filter": other if way == other else f"{USUAL}-{other}",

@@ -121,17 +121,11 @@ def _means(views: Mapping[str, View], found: pd.DataFrame, *, known: bool) -> It
         drop = mean_of_ratios_bca([w - r for r, w in zip(right, wrong, strict=True)], right, sources)
         failed = [(w >= r).astype(float) for r, w in zip(right, wrong, strict=True)]
         failure = mean_of_ratios_bca(failed, [np.ones(len(each)) for each in failed], sources)
+        row = {"evaluator": evaluator, "corpus": corpus, "family": label, "label": label, "axis": _axis()}
+        row |= {"language": MEAN, "n": int(own["n"].sum()), "n_items": int(own["n_items"].max())}
+        row |= {name: own[name].mean() for name in ("mean_right", "mean_wrong")}
         yield {
-            "evaluator": evaluator,
-            "corpus": corpus,
-            "family": label,
-            "label": label,
-            "axis": _axis(),
-            "language": MEAN,
-            "n": int(own["n"].sum()),
-            "n_items": int(own["n_items"].max()),
-            "mean_right": own["mean_right"].mean(),
-            "mean_wrong": own["mean_wrong"].mean(),
+            **row,
             **percent("drop", drop),
             **percent("failure", failure),
             "note": remarks(f"of {', '.join(sides)}", drop.note),

@@ -7,7 +7,16 @@ import numpy as np
 import pandas as pd
 
 from core.analysis.beside import every_caption
-from core.analysis.comparisons import DIRECTIONAL, RESPONSE, Capability, comparison_rows, families, pairs, percent
+from core.analysis.comparisons import (
+    DIRECTIONAL,
+    RESPONSE,
+    Capability,
+    comparison_rows,
+    families,
+    named,
+    pairs,
+    percent,
+)
 from core.analysis.effects import CELL, Group, bounds, corpora, effects, ends, median_over
 from core.analysis.facts import fact, keys
 from core.analysis.lacks import no_family_of
@@ -166,23 +175,9 @@ def _means_of(view: View, test: Capability, levels: Sequence[str], *, known: boo
                 mean_of_shares([share(each[cell], groups=sources[cell]) for cell in cells])
                 for each in (both.wrong >= both.right, both.wrong == both.right)
             )
-            records.append(
-                {
-                    "evaluator": evaluator,
-                    "corpus": corpus,
-                    "axis": test.axis,
-                    "family": test.family,
-                    "label": MEAN_OF.format(test.key),
-                    "tests": "",
-                    "n": int(there.sum()),
-                    "n_items": len(set(items[there])),
-                    **percent("failure", failed),
-                    **percent("ties", tied),
-                    "verdict": "",
-                    "m_tests": 0,
-                    "note": failed.note,
-                }
-            )
+            row = named(evaluator, corpus, replace(test, label=MEAN_OF.format(test.key)))
+            row |= {"tests": "", "n": int(there.sum()), "n_items": len(set(items[there])), **percent("failure", failed)}
+            records.append({**row, **percent("ties", tied), "verdict": "", "m_tests": 0, "note": failed.note})
     return pd.DataFrame(records)
 
 

@@ -349,9 +349,7 @@ def bounds(name: str) -> Names:
 
 def ends(found: Interval, names: Names = PLAIN, *, times: float = 1.0, unit: float = 1.0) -> dict[str, float]:
     """A value and its interval as columns of a table, each multiplied and then divided."""
-    return {
-        name: times * each / unit for name, each in zip(names, (found.estimate, found.low, found.high), strict=True)
-    }
+    return {name: each / unit for name, each in zip(names, found.numbers(times), strict=True)}
 
 
 def words(interval: Interval) -> dict[str, object]:

@@ -203,8 +203,8 @@ def cell_risks(
     for cell, distances in _distances(cells, gaps, unit):
         for gap, d in zip(gaps, distances, strict=True):
             found, null, over, apart = _at(cell, d, adjusted_level(picked.get(cell.name, 1)))
-            told = (gap, d, found.estimate, found.low, found.high, null, over.estimate, over.low, over.high)
-            behind = (cell.shifts.of, apart.estimate, apart.low, apart.high)
+            told = (gap, d, *found.numbers(), null, *over.numbers())
+            behind = (cell.shifts.of, *apart.numbers())
             records.append((*cell.name, *told, *behind, *_counted(cell), _noted(cell, found, over)))
     return pd.DataFrame(records, columns=[*BY, *_COLUMNS])
 
@@ -256,11 +256,11 @@ def evident_gaps(cells: Iterable[Cell], *, floor: bool = True, picked: Picked = 
         level = adjusted_level(picked.get(cell.name, 1))
         found, apart = cell.shifts.evident(level), cell.apart.evident(level)
         null = cell.null.evident() if floor else _NO_FLOOR
-        ends = (found.estimate, found.low, found.high)
+        ends = found.numbers()
         shares = [100 * end / (cell.units[unit] or math.nan) for unit in (IQR, SD) for end in ends]
-        under_null = (null.estimate, null.low, null.high, 100 * null.estimate / (cell.spread or math.nan))
+        under_null = (*null.numbers(), 100 * null.estimate / (cell.spread or math.nan))
         counts = (cell.shifts.counts.n_items, cell.shifts.counts.n_sources)
-        behind = (cell.shifts.of, apart.estimate, apart.low, apart.high)
+        behind = (cell.shifts.of, *apart.numbers())
         said = _said(found, cell.reach, cell.shifts.of)
         records.append((*cell.name, *ends, *shares, *under_null, *behind, *counts, cell.reach, said, found.note))
     return pd.DataFrame(records, columns=[*BY, *_GAPS])

@@ -320,25 +320,15 @@ def evaluators_of(runs: Sequence[Run], scope: Narrowed | None = None) -> pd.Data
     """What each evaluator of the scope is, or of all runs, run by run, as the manifests tell."""
     records = []
     for run in (each for each in runs if scope is None or each.id in scope.run_ids):
-        listed = run.manifest.get("evaluators")
+        listed, corpus = run.manifest.get("evaluators"), str(run.manifest["corpus"].get("name", ""))
         for each in listed if isinstance(listed, list) else []:
             if isinstance(each, Mapping) and (scope is None or each.get("name") in scope.evaluators):
                 made = each.get("fingerprint")
                 told = {name: str(made.get(name, "")) if isinstance(made, Mapping) else "" for name in _MADE}
-                corpus = str(run.manifest["corpus"].get("name", ""))
-                records.append(
-                    {
-                        "run": run.id,
-                        "corpus": corpus,
-                        "evaluator": str(each["name"]),
-                        **told,
-                        **_scale(each.get("spec")),
-                        "blind": _blind(each.get("spec")),
-                        "origin": told_origin(each),
-                        "asked": told_rubric(each),
-                        **_speed(run, str(each["name"])),
-                    }
-                )
+                of = {"run": run.id, "corpus": corpus, "evaluator": str(each["name"])}
+                kind = {"blind": _blind(each.get("spec")), "origin": told_origin(each), "asked": told_rubric(each)}
+                speed = _speed(run, str(each["name"]))
+                records.append({**of, **told, **_scale(each.get("spec")), **kind, **speed})
     return pd.DataFrame(
         records, columns=["run", "corpus", "evaluator", *_MADE, *_SCALE, "blind", "origin", "asked", *_TIMED]
     )

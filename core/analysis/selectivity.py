@@ -254,19 +254,10 @@ def _numbers(found: Mapping[str, tuple[str, ...]]) -> np.ndarray:
 
 
 def _record(found: Selectivity, silent: str) -> Mapping[str, object]:
-    return {
-        "n_items": found.value.n,
-        "n_pairs": found.n_pairs,
-        **ends(found.value),
-        "chance": found.chance,
-        **ends(found.above, bounds("above")),
-        "pooled": found.pooled,
-        **ends(found.nuisance, bounds("nuisance")),
-        **ends(found.signal, bounds("signal")),
-        **ends(found.ratio, bounds("ratio")),
-        "said": found.said,
-        "note": remarks(silent, _said(found)),
-    }
+    row = {name: getattr(found, name) for name in ("n_pairs", "chance", "pooled", "said")}
+    for name in ("above", "nuisance", "signal", "ratio"):
+        row |= ends(getattr(found, name), bounds(name))
+    return {"n_items": found.value.n, **row, **ends(found.value), "note": remarks(silent, _said(found))}
 
 
 def beside_chance(chance: float, above: float, low: float, high: float) -> str:

@@ -29,19 +29,10 @@ def family_shifts(contrasts: pd.DataFrame, card: pd.DataFrame, *, colour: str, t
     marked = [each in worst for each in zip(rows["axis"], rows["family"], strict=True)]
     null = float(card["null_median"].max()) if len(card) else math.nan
     top = shared_top(contrasts, card) if top is None else top
-    frame = pd.DataFrame(
-        {
-            "label": rows["family"].astype(str),
-            "series": "median |% change|",
-            "panel": "",
-            "value": rows["median_abs_percent"],
-            "low": rows["abs_low"],
-            "high": rows["abs_high"],
-            "n": rows["n_items"],
-            "hollow": [not each for each in marked],
-            "hover": [_hover(row, mark) for row, mark in zip(rows.to_dict("records"), marked, strict=True)],
-        }
-    )
+    frame = pd.DataFrame({"label": rows["family"].astype(str), "series": "median |% change|", "panel": ""})
+    numbers = {"value": rows["median_abs_percent"], "low": rows["abs_low"], "high": rows["abs_high"]}
+    hover = [_hover(row, mark) for row, mark in zip(rows.to_dict("records"), marked, strict=True)]
+    frame = frame.assign(**numbers, n=rows["n_items"], hollow=[not each for each in marked], hover=hover)
     return untitled(
         frame,
         "",
@@ -65,21 +56,11 @@ def worst_of_axes(rows: pd.DataFrame, *, names: Mapping[str, str]) -> Figure:
     axes = [str(name).removesuffix("_abs") for name in rows.columns if str(name).endswith("_abs")]
     parts = [
         pd.DataFrame(
-            {
-                "label": rows["evaluator"],
-                "series": rows["evaluator"],
-                "panel": f"{axis}, worst family",
-                "value": rows[f"{axis}_abs"],
-                "low": rows[f"{axis}_low"],
-                "high": rows[f"{axis}_high"],
-                "n": rows[f"{axis}_n"],
+            {"label": rows["evaluator"], "series": rows["evaluator"], "panel": f"{axis}, worst family"}
+            | {name: rows[f"{axis}_{end}"] for name, end in _ENDS.items()}
+            | {
                 "hover": [_hover_of_axis(row, axis, names) for row in rows.to_dict("records")],
-                "opens": [
-                    json.dumps({"evaluators": row["evaluator"], "families": row[axis]})
-                    if isinstance(row[axis], str)
-                    else ""
-                    for row in rows.to_dict("records")
-                ],
+                "opens": [_opened(row, axis) for row in rows.to_dict("records")],
             }
         )
         for axis in axes
@@ -95,6 +76,14 @@ def worst_of_axes(rows: pd.DataFrame, *, names: Mapping[str, str]) -> Figure:
         order=tuple(rows["evaluator"]),
         styles={name: Style(colour) for name, colour in look.items()},
     )
+
+
+_ENDS = {"value": "abs", "low": "low", "high": "high", "n": "n"}
+
+
+def _opened(row: Mapping[Any, Any], axis: str) -> str:
+    family = row[axis]
+    return json.dumps({"evaluators": row["evaluator"], "families": family}) if isinstance(family, str) else ""
 
 
 def _hover_of_axis(row: Mapping[Any, Any], axis: str, names: Mapping[str, str]) -> str:

@@ -223,32 +223,19 @@ def _line(figure: Figure, marks: Marks) -> dict[str, Any]:
     style = marks.style
     with_marks = style.size > 0 and figure.bounds == "whiskers"
     unseen = {"mode": "lines+markers", "marker": _UNSEEN} if "opens" in figure.frame and not with_marks else {}
-    return {
-        "type": "scatter",
-        "x": marks.along,
-        "y": marks.value,
-        "mode": "lines+markers" if with_marks else "lines",
-        "line": {"color": style.colour, "width": style.width, "dash": style.dash},
-        **({"marker": _marker(marks)} if with_marks else {}),
-        **_whiskers(figure, marks),
-        **unseen,
-    }
+    mode = "lines+markers" if with_marks else "lines"
+    drawn: dict[str, Any] = {"type": "scatter", "x": marks.along, "y": marks.value, "mode": mode}
+    drawn |= {"line": {"color": style.colour, "width": style.width, "dash": style.dash}}
+    return drawn | ({"marker": _marker(marks)} if with_marks else {}) | _whiskers(figure, marks) | unseen
 
 
 def _bars(figure: Figure, marks: Marks) -> dict[str, Any]:
     texts = figure.frame["text"].to_numpy()[marks.rows] if "text" in figure.frame else None
     said = {} if texts is None else {"text": [plain(str(text)) for text in texts], "textposition": "outside"}
-    return {
-        "type": "bar",
-        "orientation": "h",
-        "x": np.nan_to_num(marks.value),
-        "y": marks.along,
-        "cliponaxis": False,
-        "width": SPREAD / (1 if figure.overlay else len(series_styles(figure))),
-        "marker": {"color": _fills(marks), "line": {"color": marks.style.colour, "width": 1.2}},
-        **said,
-        **_whiskers(figure, marks),
-    }
+    width = SPREAD / (1 if figure.overlay else len(series_styles(figure)))
+    drawn = {"type": "bar", "orientation": "h", "x": np.nan_to_num(marks.value), "y": marks.along, "cliponaxis": False}
+    drawn |= {"width": width, "marker": {"color": _fills(marks), "line": {"color": marks.style.colour, "width": 1.2}}}
+    return drawn | said | _whiskers(figure, marks)
 
 
 _DRAWN = {"dots": _dots, "lines": _line, "bars": _bars, "scatter": _dots}
@@ -260,18 +247,9 @@ def _band(figure: Figure, marks: Marks) -> Iterable[dict[str, Any]]:
     if figure.bounds != "band" or not there.any():
         return
     at, low, high = (each[there] for each in (marks.along, marks.low, marks.high))
-    yield {
-        "type": "scatter",
-        "x": np.concatenate([at, at[::-1]]),
-        "y": np.concatenate([high, low[::-1]]),
-        "fill": "toself",
-        "fillcolor": faded(marks.style.colour, FAINT),
-        "line": {"width": 0},
-        "mode": "lines",
-        "hoverinfo": "skip",
-        "showlegend": False,
-        "legendgroup": plain(marks.name),
-    }
+    drawn = {"type": "scatter", "x": np.concatenate([at, at[::-1]]), "y": np.concatenate([high, low[::-1]])}
+    drawn |= {"fill": "toself", "fillcolor": faded(marks.style.colour, FAINT), "line": {"width": 0}, "mode": "lines"}
+    yield drawn | {"hoverinfo": "skip", "showlegend": False, "legendgroup": plain(marks.name)}
 
 
 def _joints(panel: Panel) -> dict[str, Any]:
@@ -282,15 +260,8 @@ def _joints(panel: Panel) -> dict[str, Any]:
             ends.setdefault(round(at), []).append((value, at))
     gap = (np.nan, np.nan)
     path = [point for _, points in sorted(ends.items()) for point in (*points, gap)]
-    return {
-        "type": "scatter",
-        "x": [x for x, _ in path],
-        "y": [y for _, y in path],
-        "mode": "lines",
-        "hoverinfo": "skip",
-        "line": {"color": faded(NEUTRAL, 0.6), "width": 4},
-        "showlegend": False,
-    }
+    drawn = {"type": "scatter", "x": [x for x, _ in path], "y": [y for _, y in path], "mode": "lines"}
+    return drawn | {"hoverinfo": "skip", "line": {"color": faded(NEUTRAL, 0.6), "width": 4}, "showlegend": False}
 
 
 def _openings(figure: Figure) -> list[Any] | None:
@@ -313,46 +284,25 @@ def _map(
     low, high = colour_span(figure)
     upward, around = (UPWARD_DARK, AROUND_DARK) if dark else (UPWARD, AROUND)
     colours = around if figure.diverging else upward
-    yield {
-        "type": "heatmap",
-        "z": np.where(bare, np.nan, value),
-        "x": list(range(len(panel.marks))),
-        "y": list(range(len(panel.names))),
-        "text": [
-            [
-                "" if said is None or row < 0 or open_ else _lines(said[row])
-                for row, open_ in zip(line, opens, strict=True)
-            ]
-            for line, opens in zip(rows, bare, strict=True)
-        ],
-        "hovertext": _map_hovers(panel, rows, hovers),
-        "hoverinfo": "text",
-        "texttemplate": "%{text}",
-        "textfont": {"color": CHALK if dark else INK, "size": 12},
-        "xgap": 2,
-        "ygap": 2,
-        "showscale": False,
-        "zmin": low,
-        "zmax": high,
-        "hoverongaps": True,
-        "colorscale": [[place / (len(colours) - 1), colour] for place, colour in enumerate(colours)],
-    }
+    words = [
+        ["" if said is None or row < 0 or open_ else _lines(said[row]) for row, open_ in zip(line, opened, strict=True)]
+        for line, opened in zip(rows, bare, strict=True)
+    ]
+    drawn: dict[str, Any] = {"type": "heatmap", "z": np.where(bare, np.nan, value)}
+    drawn |= {"x": list(range(len(panel.marks))), "y": list(range(len(panel.names)))}
+    drawn |= {"text": words, "hovertext": _map_hovers(panel, rows, hovers), "hoverinfo": "text"}
+    drawn |= {"texttemplate": "%{text}", "textfont": {"color": CHALK if dark else INK, "size": 12}}
+    drawn |= {"xgap": 2, "ygap": 2, "showscale": False, "zmin": low, "zmax": high, "hoverongaps": True}
+    yield drawn | {"colorscale": [[place / (len(colours) - 1), colour] for place, colour in enumerate(colours)]}
     if bare.any():
         yield _open_cells(rows, bare, said, hovers)
     if opens is not None:
         down, across = (np.repeat(each, len(_PLACES)) for each in np.nonzero(rows >= 0))
         there = rows[down, across]
-        yield {
-            "type": "scatter",
-            "x": (across + np.resize(_PLACES, len(across))).tolist(),
-            "y": down.tolist(),
-            "mode": "markers",
-            "showlegend": False,
-            "marker": {"size": _CLICKED, "symbol": "square", "opacity": 0},
-            "hoverinfo": "text",
-            "hovertext": [hovers[row] for row in there],
-            **_opening(opens, there),
-        }
+        drawn = {"type": "scatter", "x": (across + np.resize(_PLACES, len(across))).tolist(), "y": down.tolist()}
+        marker = {"size": _CLICKED, "symbol": "square", "opacity": 0}
+        drawn |= {"mode": "markers", "showlegend": False, "marker": marker}
+        yield drawn | {"hoverinfo": "text", "hovertext": [hovers[row] for row in there], **_opening(opens, there)}
 
 
 def _open_cells(rows: np.ndarray, bare: np.ndarray, said: np.ndarray | None, hovers: list[str]) -> dict[str, Any]:
@@ -360,24 +310,12 @@ def _open_cells(rows: np.ndarray, bare: np.ndarray, said: np.ndarray | None, hov
     down, across = np.nonzero(bare)
     there = rows[down, across]
     longest = 0 if said is None else max(len(line) for row in there for line in str(said[row]).split("\n"))
-    return {
-        "type": "scatter",
-        "x": across.tolist(),
-        "y": down.tolist(),
-        "mode": "markers+text",
-        "showlegend": False,
-        "marker": {
-            "size": _CLICKED,
-            "symbol": "square-open",
-            "color": NEUTRAL,
-            "line": {"width": 1.5},
-            "opacity": 1.0 if longest <= _FITS else 0.0,
-        },
-        "text": ["" if said is None else _lines(said[row]) for row in there],
-        "textfont": {"color": NEUTRAL, "size": 12},
-        "hoverinfo": "text",
-        "hovertext": [hovers[row] for row in there],
-    }
+    marker = {"size": _CLICKED, "symbol": "square-open", "color": NEUTRAL, "line": {"width": 1.5}}
+    marker |= {"opacity": 1.0 if longest <= _FITS else 0.0}
+    drawn = {"type": "scatter", "x": across.tolist(), "y": down.tolist(), "mode": "markers+text", "showlegend": False}
+    drawn |= {"marker": marker, "text": ["" if said is None else _lines(said[row]) for row in there]}
+    drawn |= {"textfont": {"color": NEUTRAL, "size": 12}, "hoverinfo": "text"}
+    return drawn | {"hovertext": [hovers[row] for row in there]}
 
 
 def _map_hovers(panel: Panel, rows: np.ndarray, hovers: list[str]) -> list[list[str]]:
@@ -402,39 +340,15 @@ def _names(figure: Figure, panel: Panel, own: str) -> Iterable[dict[str, Any]]:
     sizes = [(width, figure.height) for width in WIDTHS]
     for at, value, text, (across, down) in beside(figure, panel, sizes):
         far = abs(across) + abs(down) > 40
-        yield {
-            "x": at,
-            "y": value,
-            "xref": f"x{own}",
-            "yref": f"y{own}",
-            "text": plain(text),
-            "ax": across,
-            "ay": down,
-            "showarrow": True,
-            "arrowhead": 0,
-            "arrowwidth": 0.8 if far else 0.1,
-            "arrowcolor": NEUTRAL,
-            "standoff": 6,
-            "font": {"size": 12},
-        }
+        place = {"x": at, "y": value, "xref": f"x{own}", "yref": f"y{own}"}
+        place |= {"text": plain(text), "ax": across, "ay": down}
+        look = {"showarrow": True, "arrowhead": 0, "arrowwidth": 0.8 if far else 0.1, "arrowcolor": NEUTRAL}
+        yield place | look | {"standoff": 6, "font": {"size": 12}}
 
 
 def _arrows(figure: Figure, panel: Panel, own: str) -> Iterable[dict[str, Any]]:
     for (x, y), (to_x, to_y) in arrows(figure, panel):
-        yield {
-            "x": to_x,
-            "y": to_y,
-            "ax": x,
-            "ay": y,
-            "xref": f"x{own}",
-            "yref": f"y{own}",
-            "axref": f"x{own}",
-            "ayref": f"y{own}",
-            "text": "",
-            "showarrow": True,
-            "arrowhead": 2,
-            "arrowwidth": 1.5,
-            "arrowcolor": NEUTRAL,
-            "standoff": 6,
-            "startstandoff": 6,
-        }
+        place = {"x": to_x, "y": to_y, "ax": x, "ay": y, "xref": f"x{own}", "yref": f"y{own}"}
+        place |= {"axref": f"x{own}", "ayref": f"y{own}", "text": ""}
+        look = {"showarrow": True, "arrowhead": 2, "arrowwidth": 1.5, "arrowcolor": NEUTRAL}
+        yield place | look | {"standoff": 6, "startstandoff": 6}

@@ -61,19 +61,10 @@ def layout(figure: Figure, found: Sequence[Panel]) -> dict[str, Any]:
     height = area + top + below
     if legend:  # close to the panels: what a wide screen does not need is left on the far side
         legend["y"] = (height - above if above else below - _below(figure, found)) / height
-    made: dict[str, Any] = {
-        "height": height,
-        "dragmode": False,
-        "margin": {"l": 8, "r": 24 if figure.upright else 12 + _room_aside(figure), "t": top, "b": below},
-        "paper_bgcolor": "rgba(0,0,0,0)",
-        "plot_bgcolor": "rgba(0,0,0,0)",
-        "hoverlabel": {"align": "left"},
-        "showlegend": bool(legend),
-        "legend": legend,
-        "barmode": "overlay",
-        "shapes": [],
-        "annotations": [],
-    }
+    right = 24 if figure.upright else 12 + _room_aside(figure)
+    made: dict[str, Any] = {"height": height, "dragmode": False, "margin": {"l": 8, "r": right, "t": top, "b": below}}
+    made |= {"paper_bgcolor": "rgba(0,0,0,0)", "plot_bgcolor": "rgba(0,0,0,0)", "hoverlabel": {"align": "left"}}
+    made |= {"showlegend": bool(legend), "legend": legend, "barmode": "overlay", "shapes": [], "annotations": []}
     for place, (panel, domain) in enumerate(zip(found, _domains(heights, area, gap), strict=True)):
         own, last = number(place), place == len(found) - 1
         across, upward = _axes(figure, panel, last=last, shared=number(len(found) - 1))
@@ -180,22 +171,14 @@ def _broken(title: str) -> list[str]:
     return wrap(title, 34, break_long_words=False) or [""]
 
 
+_FIXED = {"automargin": True, "fixedrange": True}
+
+
 def _numbers(axis: Axis) -> dict[str, Any]:
     """An axis of numbers."""
-    made: dict[str, Any] = {
-        "showgrid": True,  # the theme of the pages would leave out upright lines
-        "gridcolor": GRID,
-        "zeroline": not axis.log,
-        "zerolinecolor": NEUTRAL,
-        "zerolinewidth": 1,
-        "automargin": True,
-        "fixedrange": True,
-        "ticksuffix": axis.unit,
-        "tickfont": TEXT,
-        "nticks": 6,
-        "exponentformat": "e",
-        "showticklabels": True,
-    }
+    made: dict[str, Any] = {"showgrid": True, "gridcolor": GRID}  # the pages' theme would leave out upright lines
+    made |= {"zeroline": not axis.log, "zerolinecolor": NEUTRAL, "zerolinewidth": 1} | _FIXED
+    made |= {"ticksuffix": axis.unit, "tickfont": TEXT, "nticks": 6, "exponentformat": "e", "showticklabels": True}
     if axis.log:
         made["type"] = "log"
     if axis.ticks:
@@ -226,17 +209,9 @@ def _labels(figure: Figure, panel: Panel) -> dict[str, Any]:
 
 def _words(said: Sequence[str], *, upright: bool) -> dict[str, Any]:
     """An axis of words, each written as it is, its markup too."""
-    span = [-0.5, len(said) - 0.5]
-    made = {
-        "tickvals": list(range(len(said))),
-        "ticktext": list(said),
-        "range": span if upright else span[::-1],
-        "showgrid": False,
-        "zeroline": False,
-        "automargin": True,
-        "fixedrange": True,
-        "tickfont": TEXT,
-    }
+    span = [-0.5, len(said) - 0.5] if upright else [len(said) - 0.5, -0.5]
+    made = {"tickvals": list(range(len(said))), "ticktext": list(said), "range": span}
+    made |= {"showgrid": False, "zeroline": False, **_FIXED, "tickfont": TEXT}
     return made | ({"tickangle": 0} if upright else {"ticksuffix": "  "})
 
 
@@ -289,17 +264,8 @@ def _aside(figure: Figure, panel: Panel, own: str) -> list[dict[str, Any]]:
 
 
 def _title(text: str, top: float) -> dict[str, Any]:
-    return {
-        "text": plain(shortened(text, most=44)),
-        "x": 0,
-        "xref": "paper",
-        "xanchor": "left",
-        "y": top,
-        "yref": "paper",
-        "yanchor": "bottom",
-        "showarrow": False,
-        "font": {"size": 13},
-    }
+    at = {"x": 0, "xref": "paper", "xanchor": "left", "y": top, "yref": "paper", "yanchor": "bottom"}
+    return {"text": plain(shortened(text, most=44)), **at, "showarrow": False, "font": {"size": 13}}
 
 
 def _across(figure: Figure, on: str) -> bool:
@@ -324,18 +290,9 @@ def _ray(end: tuple[float, float], own: str) -> dict[str, Any]:
 
 
 def _ray_said(figure: Figure, ray: Ray, end: tuple[float, float], own: str) -> dict[str, Any]:
-    at_top = end[1] == figure.span[1]
-    return {
-        "text": plain(ray.text),
-        "x": end[0],
-        "y": end[1],
-        "xref": f"x{own}",
-        "yref": f"y{own}",
-        "showarrow": False,
-        "xanchor": "center" if at_top else "right",
-        "yanchor": "bottom",
-        "font": {**TEXT, "color": NEUTRAL},
-    }
+    at = {"x": end[0], "y": end[1], "xref": f"x{own}", "yref": f"y{own}", "showarrow": False}
+    at |= {"xanchor": "center" if end[1] == figure.span[1] else "right", "yanchor": "bottom"}
+    return {"text": plain(ray.text), **at, "font": {**TEXT, "color": NEUTRAL}}
 
 
 def _stretch(figure: Figure, on: str, low: float, high: float, own: str) -> dict[str, Any]:

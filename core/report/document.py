@@ -301,19 +301,9 @@ def signature_of(table: ScoreTable, runs: Iterable[Run]) -> str:
     corpora = {f"{each['corpus'].get('name')}@{str(each['corpus'].get('fingerprint'))[:8]}" for each in told}
     listed = [entry for each in told for entry in _evaluators(each) if entry.get("name") in table.evaluators]
     evaluators = {f"{entry['name']}@{str(entry.get('fingerprint', {}).get('key'))[:8]}" for entry in listed}
-    return signature(
-        {
-            "invariscope": __version__,
-            "runs": sorted(table.scope.run_ids),
-            "corpora": sorted(corpora),
-            "evaluators": sorted(evaluators),
-            "subject": table.scope.subject,
-            "seed": str(RUN_SEED),
-            "boot": str(RESAMPLES),
-            "margin": f"{MARGIN:g}",
-            "sha": table.digest(),
-        }
-    )
+    scores = {"runs": sorted(table.scope.run_ids), "corpora": sorted(corpora), "evaluators": sorted(evaluators)}
+    set_to = {"seed": str(RUN_SEED), "boot": str(RESAMPLES), "margin": f"{MARGIN:g}", "sha": table.digest()}
+    return signature({"invariscope": __version__, **scores, "subject": table.scope.subject, **set_to})
 
 
 def fingerprints(runs: Iterable[Run]) -> dict[str, set[str]]:

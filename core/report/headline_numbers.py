@@ -35,29 +35,8 @@ SHORT: Mapping[str, str] = {id_: value for value, ids in _OF_VALUE.items() for i
 """Tables of the papers -> the column that their short form shows; empty: the first with an interval. Table 12, whose
 intervals take as long as ten others, is made where all are."""
 
-_KEYS = (
-    "leaderboard",
-    "suite",
-    "corpus",
-    "caption",
-    "captions",
-    "axis",
-    "family",
-    "reading",
-    "name",
-    "key",
-    "label",
-    "level",
-    "below",
-    "above",
-    "other",
-    "order",
-    "language",
-    "of",
-    "system",
-    "told",
-    "item",
-)
+_OF_WHAT = ("leaderboard", "suite", "corpus", "caption", "captions", "axis", "family", "reading", "name", "key")
+_KEYS = (*_OF_WHAT, "label", "level", "below", "above", "other", "order", "language", "of", "system", "told", "item")
 """Columns that say what a row is of, in this order."""
 
 

@@ -272,17 +272,9 @@ def _drawn(table: ScoreTable, probes: list[str]) -> str | None:
 
 def _scored(store: Store, table: ScoreTable, item: str, found: dict[str, str]) -> pd.DataFrame:
     scope, named = table.scope, {AS_IT_IS: IDENTITY, **found}
-    rows = store.query(
-        _CAPTIONS,
-        {
-            "run": dict(scope.runs)[table.reference],
-            "item": item,
-            "subject": scope.subject,
-            "language": scope.language,
-            "rank": scope.rank,
-            "probes": list(named.values()),
-        },
-    )
+    params: dict[str, Any] = {"run": dict(scope.runs)[table.reference], "item": item, "probes": list(named.values())}
+    params |= {"subject": scope.subject, "language": scope.language, "rank": scope.rank}
+    rows = store.query(_CAPTIONS, params)
     scores = rows.pivot_table(index="probe", columns="evaluator", values="score", dropna=False)
     texts = rows.drop_duplicates("probe").set_index("probe")["caption"]
     return pd.DataFrame(

@@ -87,17 +87,12 @@ class Agreement:
             ("Gwet AC1", self.gwet),
             ("Krippendorff α", self.alpha),
         )
+        behind: dict[str, object] = {"n_items": self.n_items, "n_votes": self.n_votes}
         return [
-            {
-                "question": self.question,
-                "measure": name,
-                "estimate": found.estimate,
-                "low": found.low,
-                "high": found.high,
-                "n_items": self.n_items,
-                "n_votes": self.n_votes,
-                "note": found.note,
-            }
+            {"question": self.question, "measure": name}
+            | dict(zip(("estimate", "low", "high"), found.numbers(), strict=True))
+            | behind
+            | {"note": found.note}
             for name, found in named
         ]
 

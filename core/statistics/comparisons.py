@@ -343,7 +343,7 @@ def _drop(r: np.ndarray, w: np.ndarray, groups: np.ndarray | None, bounds: bool)
     if len(r) and r.mean() < SHIFT_FLOOR:
         return Interval(math.nan, math.nan, math.nan, len(r), 0.95, "the mean of the right sides is not above 0")
     found = ratio_bca(w - r, r, groups=groups, bounds=bounds)
-    return Interval(100 * found.estimate, 100 * found.low, 100 * found.high, found.n, found.level, found.note)
+    return Interval(*found.numbers(100), found.n, found.level, found.note)
 
 
 def _noted(found: Interval, right: np.ndarray, width: float) -> Interval:
@@ -447,22 +447,11 @@ def pairwise_orders(groups: Mapping[str, ArrayLike], *, sources: ArrayLike | Non
             found, ties = (
                 share(each, groups=of) for each in (scores[above] > scores[below], scores[above] == scores[below])
             )
-            records.append(
-                {
-                    "above": names[above],
-                    "below": names[below],
-                    "n": int((scores[above] > scores[below]).sum()),
-                    "n_items": found.n,
-                    "n_sources": _sources(of, found.n),
-                    "share": found.estimate,
-                    "low": found.low,
-                    "high": found.high,
-                    "ties": ties.estimate,
-                    "ties_low": ties.low,
-                    "ties_high": ties.high,
-                }
-            )
-    return pd.DataFrame(records)
+            n = int((scores[above] > scores[below]).sum())
+            counts = (n, found.n, _sources(of, found.n))
+            records.append((names[above], names[below], *counts, *found.numbers(), *ties.numbers()))
+    shares = ("share", "low", "high", "ties", "ties_low", "ties_high")
+    return pd.DataFrame(records, columns=["above", "below", "n", "n_items", "n_sources", *shares])
 
 
 def _grouped(

@@ -76,7 +76,7 @@ def _rises(view: View, evaluator: str, corpus: str, probe: str) -> tuple[float, 
     delta, table = view.changes(evaluator, (probe,)).delta, view.table
     kept = dict(corpora(table))[corpus] & view.items & ~np.isnan(delta)
     found = share(delta[kept] > 0, groups=table.sources_of(kept))
-    return 100 * found.estimate, 100 * found.low, 100 * found.high
+    return found.numbers(100)
 
 
 PART = "prototypes"

@@ -176,21 +176,10 @@ def plane(frame: pd.DataFrame, id_: str, title: str, note: str, *, moves: tuple[
         moves: pairs of evaluators that an arrow joins, from the first to the second.
     """
     own = frame.dropna(subset=["nuisance", "signal"])
-    data = pd.DataFrame(
-        {
-            "label": own["evaluator"],
-            "series": own["evaluator"].astype(str),
-            "panel": own.get("panel", ""),
-            "x": own["nuisance"],
-            "x_low": own["nuisance_low"],
-            "x_high": own["nuisance_high"],
-            "value": own["signal"],
-            "low": own["signal_low"],
-            "high": own["signal_high"],
-            "n": own["n_items"],
-            "hover": [_point(row) for row in own.to_dict("records")],
-        }
-    )
+    named = {"label": own["evaluator"], "series": own["evaluator"].astype(str), "panel": own.get("panel", "")}
+    across = {"x": own["nuisance"], "x_low": own["nuisance_low"], "x_high": own["nuisance_high"]}
+    up = {"value": own["signal"], "low": own["signal_low"], "high": own["signal_high"], "n": own["n_items"]}
+    data = pd.DataFrame({**named, **across, **up, "hover": [_point(row) for row in own.to_dict("records")]})
     most = float(max(data["high"].fillna(data["value"]).max(), 0.1)) if len(data) else 1.0
     least = float(min(data["low"].fillna(data["value"]).min(), -0.04 * most)) if len(data) else 0.0  # 0 is seen
     far = float(max(data["x_high"].fillna(data["x"]).max(), 0.01)) if len(data) else 1.0

@@ -252,17 +252,11 @@ def _of_kinds(view: View, options: Options) -> pd.DataFrame:
                 for corpus, own in corpora(table):
                     items = own & view.items & ~np.isnan(values)
                     if items.any():
-                        told = {
-                            "evaluator": evaluator,
-                            "corpus": corpus,
-                            "family": family,
-                            "above": above,
-                            "below": below,
-                            "label": f"{above} − {below}",
-                            "tests": family,
-                            "shown": {above, below} <= set(kept[family]),
-                        }
-                        records.append({**told, **_difference(table, values, items, table.spread(evaluator, corpus))})
+                        told = {"evaluator": evaluator, "corpus": corpus, "family": family, "tests": family}
+                        told |= {"above": above, "below": below, "label": f"{above} − {below}"}
+                        shown = {"shown": {above, below} <= set(kept[family])}
+                        own_difference = _difference(table, values, items, table.spread(evaluator, corpus))
+                        records.append({**told, **shown, **own_difference})
     return with_conflicts(corrected(pd.DataFrame(records, columns=[*_DIFFERENCES, "shown"])))
 
 

@@ -161,23 +161,10 @@ _WHICH = (
     "object alone. A caption that stands twice, in one corpus or in several, counts once, in the first corpus by name; "
     "“all” takes the corpora together."
 )
-_ORDERS = (
-    *CELL,
-    "family",
-    "tagger",
-    "pair",
-    "order",
-    "n",
-    "n_items",
-    "share",
-    "low",
-    "high",
-    "chance",
-    "beside",
-    "power",
-)
-_PAIRS = ("evaluator", "corpus", "family", "tagger", "pair", "above", "below", "n", "n_items", "share", "low", "high",
-          *TIED_SHARE, "chance", "beside", "power")  # fmt: skip
+_OF = (*CELL, "family", "tagger", "pair")
+_COUNTED = ("n", "n_items", "share", "low", "high")
+_ORDERS = (*_OF, "order", *_COUNTED, "chance", "beside", "power")
+_PAIRS = (*_OF, "above", "below", *_COUNTED, *TIED_SHARE, "chance", "beside", "power")
 _COMMAND = (
     "python -m core audit --corpus coco --root path/to/coco --option slice=all --evaluators conse-lite0 --probes "
     "natural-cultural,natural-economic,natural-gender,natural-emotion"
@@ -245,15 +232,8 @@ def _counted_rows(view: View, family: NaturalFamily) -> Iterator[dict[str, objec
             said = here if label == EVERY else here[here["word"] == label]
             if len(said):
                 n = int(said["counted"].sum())
-                yield {
-                    "corpus": corpus,
-                    "family": family.owner,
-                    "tagger": family.tagger,
-                    "label": label,
-                    "found": len(said),
-                    "twice": len(said) - n,
-                    "n_items": n,
-                }
+                of = {"corpus": corpus, "family": family.owner, "tagger": family.tagger, "label": label}
+                yield of | {"found": len(said), "twice": len(said) - n, "n_items": n}
 
 
 @dataclass(frozen=True, slots=True)
@@ -405,16 +385,10 @@ def _order_rows(view: View, said: dict[str, object], triple: Triple, items: np.n
         if row["n"] or row["order"] == leading:
             shares = {name: 100 * row[name] for name in ("share", "low", "high")}
             tied = row["order"] == TIED
-            yield {
-                **said,
-                "order": row["order"],
-                "n": row["n"],
-                "n_items": row["n_items"],
-                **shares,
-                "chance": np.nan if tied else chance,
-                "leads": "yes" if row["order"] == leading else "",
-                **(_NOTHING if tied else _beside(shares, chance, row["n_items"], row["n_sources"])),
-            }
+            counts = {name: row[name] for name in ("order", "n", "n_items")}
+            leads = {"chance": np.nan if tied else chance, "leads": "yes" if row["order"] == leading else ""}
+            beside = _NOTHING if tied else _beside(shares, chance, row["n_items"], row["n_sources"])
+            yield {**said, **counts, **shares, **leads, **beside}
 
 
 _NOTHING = {"beside": "", "power": ""}
@@ -458,13 +432,6 @@ def _pair_rows(view: View, said: dict[str, object], triple: Triple, items: np.nd
         if row["n_items"] and names.index(row["above"]) < names.index(row["below"]):
             shares = {name: 100 * row[name] for name in ("share", "low", "high", *TIED_SHARE)}
             chance = (100 - shares["ties"]) / 2
-            yield {
-                **said,
-                "above": row["above"],
-                "below": row["below"],
-                "n": row["n"],
-                "n_items": row["n_items"],
-                **shares,
-                "chance": chance,
-                **_beside(shares, chance, row["n_items"], row["n_sources"]),
-            }
+            counts = {name: row[name] for name in ("above", "below", "n", "n_items")}
+            beside = _beside(shares, chance, row["n_items"], row["n_sources"])
+            yield {**said, **counts, **shares, "chance": chance, **beside}

@@ -99,34 +99,18 @@ def _moves() -> Question:
         corners = _no_corners(table)
         return corners if corners and _no_turns(table) else ""
 
-    made = replace(_BY_CORPUS, only=_CORNERS.label)
+    made, turned = (replace(_BY_CORPUS, only=each.label) for each in (_CORNERS, _SMALL_TURNS))
+    opens = {"probes": f"={','.join(_SMALL_TURNS.probes)}"}
     moved = Drawing("F3", "Repositioning, bottom right against top left", _DOTS, made, "Figure 3", _no_corners)
-    return Question(
-        "T4",
-        "Repositioning and small rotations: how much scores change",
-        "space",
-        "contrasts",
+    turns = Drawing("F4", "Rotations by ±10°", _DOTS, turned, "Figure 4", _no_turns, opens=opens)
+    title = "Repositioning and small rotations: how much scores change"
+    note = (
         f"{how(_CONTRASTS)} Repositioning compares the object at the bottom right with the same object at the top "
-        f"left. {MIXED} {_POOLED}",
-        (*HEAD, _EDIT, COUNT, PERCENT, BETA, *TESTS),
-        compute,
-        needs,
-        (
-            moved,
-            Drawing(
-                "F4",
-                "Rotations by ±10°",
-                _DOTS,
-                replace(_BY_CORPUS, only=_SMALL_TURNS.label),
-                "Figure 4",
-                _no_turns,
-                opens={"probes": f"={','.join(_SMALL_TURNS.probes)}"},
-            ),
-        ),
-        "Table 4",
-        _CONTRASTS,
-        SHIFTS,
+        f"left. {MIXED} {_POOLED}"
     )
+    columns = (*HEAD, _EDIT, COUNT, PERCENT, BETA, *TESTS)
+    question = Question("T4", title, "space", "contrasts", note, columns, compute, needs)
+    return replace(question, figures=(moved, turns), paper="Table 4", tests=_CONTRASTS, asks=SHIFTS)
 
 
 def _no_corners(table: ScoreTable) -> str:
@@ -248,21 +232,8 @@ SMALL_TURNS = "rotation by ±10°"
 ALL_ITEMS, UNCUT = "all items", "without the items it cut"
 
 _CUT = "Rotations without the items whose object they cut"
-_CUT_COLUMNS = (
-    *CELL,
-    "edit",
-    "label",
-    "cut_items",
-    "least",
-    "n_items",
-    "median_percent",
-    "low",
-    "high",
-    "direction",
-    "overlaps",
-    "power",
-    "note",
-)
+_CUT_OF = (*CELL, "edit", "label", "cut_items", "least", "n_items")
+_CUT_COLUMNS = (*_CUT_OF, *IN_PERCENT, "direction", "overlaps", "power", "note")
 
 
 def of_cutting(table: ScoreTable) -> tuple[Question, ...]:
@@ -294,8 +265,8 @@ def of_cutting(table: ScoreTable) -> tuple[Question, ...]:
     note = (
         f"An edit cuts an object where less than {100 * WHOLE:g} % of its mask is left in the image; an item is left "
         "out where one of the edits did. Median % change with its 95 % BCa interval, before and after. What an "
-        "evaluator's "
-        "own crop takes away besides is not counted here. A box without a mask has no such share: it is not left out."
+        "evaluator's own crop takes away besides is not counted here. A box without a mask has no such share: it is "
+        "not left out."
     )
     return (Question("S-cut", _CUT, "space", "contrasts", note, columns, _turned, _turns_needed),)
 
@@ -325,7 +296,7 @@ def _groups(view: View) -> Iterator[Group]:
 
 
 def _turned(view: View, options: Options) -> pd.DataFrame:
-    table, records = view.table, list[dict[str, object]]()
+    table, records = view.table, list[tuple[object, ...]]()
     for group in _groups(view):
         cut = cut_items(table, group.probes)
         kept = table.diagnostics[KEPT].of(table.places(group.probes))
@@ -340,21 +311,9 @@ def _turned(view: View, options: Options) -> pd.DataFrame:
                 whole = median_over(percent, items, table.sources)
                 less = median_over(percent, items & ~cut, table.sources)
                 for name, found, gone in ((ALL_ITEMS, whole, 0), (UNCUT, less, int((items & cut).sum()))):
-                    records.append(
-                        {
-                            "evaluator": evaluator,
-                            "corpus": corpus,
-                            "edit": group.label,
-                            "label": f"{group.label}, {name}",
-                            "cut_items": gone,
-                            "least": least,
-                            "n_items": found.n,
-                            **ends(found, IN_PERCENT),
-                            "direction": direction(found, whole) if gone or name == ALL_ITEMS else NOTHING,
-                            "overlaps": overlap(found, whole),
-                            "power": untold(found, whole),
-                            "note": found.note,
-                        }
-                    )
+                    way = direction(found, whole) if gone or name == ALL_ITEMS else NOTHING
+                    of = (evaluator, corpus, group.label, f"{group.label}, {name}", gone, least, found.n)
+                    said = (way, overlap(found, whole), untold(found, whole), found.note)
+                    records.append((*of, *ends(found).values(), *said))
     frame = pd.DataFrame(records, columns=list(_CUT_COLUMNS))
     return frame.assign(overlap=in_words(frame["overlaps"], "overlaps", "apart", frame["low"].notna()))

@@ -252,15 +252,8 @@ def beside(view: View, rows: pd.DataFrame, family: str, *, bare: bool) -> pd.Dat
     return rows.assign(leads=leads, **{name: told[name] for name in _BESIDE_COLUMNS})
 
 
-_BESIDE_COLUMNS = (
-    "bare_percent",
-    "matched_percent",
-    "neutral_low",
-    "neutral_high",
-    "neutral_words",
-    "neutral_n",
-    "beside",
-)
+_NEUTRAL = ("neutral_low", "neutral_high", "neutral_words", "neutral_n")
+_BESIDE_COLUMNS = ("bare_percent", "matched_percent", *_NEUTRAL, "beside")
 
 
 def _neutral(view: View, family: str) -> dict[str, str]:

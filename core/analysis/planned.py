@@ -184,21 +184,13 @@ def planned(known: pd.DataFrame, *, evaluators: Sequence[str], families: Sequenc
     measured, whole, smallest, needed = (known[name].to_numpy(dtype=float) for name in columns)
     items = [round(n * part / every) for part, every in zip(measured, whole, strict=True)]
     measured = np.maximum(measured, 1)  # of no item nothing is detectable anyway
-    table = pd.DataFrame(
-        {
-            "evaluator": known["evaluator"],
-            "family": known["family"],
-            "n_items": items,
-            "detectable": [
-                rescaled(each, n=int(then), planned=now)
-                for each, then, now in zip(smallest, measured, items, strict=True)
-            ],
-            "needed": np.ceil(needed * whole / measured),
-            "run": known["run"],
-            "corpus": known["corpus"],
-            "n_prior": known["n_items"],
-        }
+    detectable = [
+        rescaled(each, n=int(then), planned=now) for each, then, now in zip(smallest, measured, items, strict=True)
+    ]
+    table = known[["evaluator", "family"]].assign(
+        n_items=items, detectable=detectable, needed=np.ceil(needed * whole / measured)
     )
+    table = table.assign(run=known["run"], corpus=known["corpus"], n_prior=known["n_items"])
     table = table[table["detectable"].notna()].sort_values(["evaluator", "family"], ignore_index=True)
     there = set(zip(table["evaluator"], table["family"], strict=True))
     flat = set(zip(known["evaluator"], known["family"], strict=True)) - there

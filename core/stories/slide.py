@@ -134,21 +134,11 @@ def check_note(note: str) -> str:
 
 def to_row(slide: Slide) -> dict[str, Any]:
     """The slide as a row of the story's log; its pictures by name."""
-    return {
-        "row": "slide",
-        "id": slide.id,
-        "at": slide.at,
-        "title": slide.title,
-        "said": list(slide.said),
-        "pictures": [{"alt": each.alt, "file": each.name} for each in slide.pictures],
-        "columns": list(slide.columns),
-        "rows": [list(row) for row in slide.rows],
-        "of": slide.of,
-        "signature": slide.signature,
-        "page": slide.page,
-        "link": dict(slide.link or {}),
-        "note": slide.note,
-    }
+    head = {"row": "slide", "id": slide.id, "at": slide.at, "title": slide.title, "said": list(slide.said)}
+    pictures = [{"alt": each.alt, "file": each.name} for each in slide.pictures]
+    table = {"columns": list(slide.columns), "rows": [list(row) for row in slide.rows]}
+    source = {"of": slide.of, "signature": slide.signature, "page": slide.page, "link": dict(slide.link or {})}
+    return {**head, "pictures": pictures, **table, **source, "note": slide.note}
 
 
 def from_row(row: Mapping[str, Any], pictures: Sequence[Picture]) -> Slide:

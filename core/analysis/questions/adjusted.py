@@ -60,32 +60,17 @@ def _needs(table: ScoreTable, *columns: str) -> str:
 
 
 def _size(table: ScoreTable) -> Question:
-    return Question(
-        "S14-size",
-        "Size: how far scores lie from those of the middle coverage, with category as a random intercept",
-        "object",
-        "coverage",
+    title = "Size: how far scores lie from those of the middle coverage, with category as a random intercept"
+    note = (
         "score ~ coverage bin + (1 | source) + (1 | category) by REML over unedited scores; a row is a bin's mean "
         f"minus that of {MIDDLE} % (without an item there: of the bin with the most). {_TESTED} p (Holm) over the bins "
-        f"of an evaluator.{of_reference(table)}",
-        (
-            *HEAD,
-            _LEVEL,
-            COUNT,
-            Column("value", "Difference [95 % CI]", digits=4, signed=True, low="low", high="high"),
-            _P,
-            _HOLM,
-            _F,
-            _DF,
-            _FREEDOM,
-            _REMARK,
-        ),
-        _size_rows,
-        lambda table: _needs(table, "coverage_bin", "category"),
-        paper="B.2",
-        tests="the bins",
-        clean=True,
+        f"of an evaluator.{of_reference(table)}"
     )
+    value = Column("value", "Difference [95 % CI]", digits=4, signed=True, low="low", high="high")
+    columns = (*HEAD, _LEVEL, COUNT, value, _P, _HOLM, _F, _DF, _FREEDOM, _REMARK)
+    question = Question("S14-size", title, "object", "coverage", note, columns, _size_rows)
+    question = replace(question, needs=lambda table: _needs(table, "coverage_bin", "category"))
+    return replace(question, paper="B.2", tests="the bins", clean=True)
 
 
 def _category(table: ScoreTable) -> Question:

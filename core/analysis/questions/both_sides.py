@@ -216,19 +216,9 @@ def histograms(view: View, family: str, *, known: bool = False) -> pd.DataFrame:
             edges = np.histogram_bin_edges(np.concatenate(list(sides.values())), bins)
             for side, scores in sides.items():
                 counts, _ = np.histogram(scores, edges)
+                of, sizes = (evaluator, corpus, family, side), (len(scores), int(whole.any(axis=0).sum()))
                 records += [
-                    (
-                        evaluator,
-                        corpus,
-                        family,
-                        side,
-                        (low + high) / 2,
-                        low,
-                        high,
-                        100 * count / len(scores),
-                        len(scores),
-                        int(whole.any(axis=0).sum()),
-                    )
+                    (*of, (low + high) / 2, low, high, 100 * count / len(scores), *sizes)
                     for count, low, high in zip(counts, edges[:-1], edges[1:], strict=True)
                 ]
     return pd.DataFrame(records, columns=list(_SCORES))
@@ -240,23 +230,14 @@ def _histogram(drawing: Drawing, frame: pd.DataFrame, measure: str) -> Figure:
     groups = frame.groupby(["evaluator", "corpus"])
     low, high = groups["from_"].transform("min"), groups["to"].transform("max")
     at = frame["middle"] if not several else (frame["middle"] - low) / (high - low)
+    hover = [
+        f"{side}, {low:.3g} to {high:.3g}\n{share:.1f} % of {n} comparisons"
+        for side, low, high, share, n in frame[["side", "from_", "to", "share", "n"]].itertuples(index=False)
+    ]
     data = pd.DataFrame(
-        {
-            "label": at,
-            "series": frame["side"],
-            "value": frame["share"],
-            "low": math.nan,
-            "high": math.nan,
-            "panel": joined(frame, several) if several else "",
-            "n": frame["n"],
-            "hover": [
-                f"{side}, {low:.3g} to {high:.3g}\n{share:.1f} % of {n} comparisons"
-                for side, low, high, share, n in zip(
-                    *(frame[name] for name in ("side", "from_", "to", "share", "n")), strict=True
-                )
-            ],
-        }
+        {"label": at, "series": frame["side"], "value": frame["share"], "low": math.nan, "high": math.nan}
     )
+    data = data.assign(panel=joined(frame, several) if several else "", n=frame["n"], hover=hover)
     family = f": {frame['family'].iloc[0]}" if len(frame) else ""
     return Figure(
         drawing.id,

@@ -292,26 +292,14 @@ def of_words(table: ScoreTable, family: str, said: str) -> Question:
         tested = rows.assign(tests=family, test="Wald", p=rows["beta_p"], shown=shown)
         return corrected(tested).drop(columns="conflict")
 
-    return Question(
-        f"S14-{family}",
-        f"{said.capitalize()} words: the mean shift of the score, with item and category as random intercepts",
-        "words",
-        family,
+    title = f"{said.capitalize()} words: the mean shift of the score, with item and category as random intercepts"
+    note = (
         f"{MIXED} A word's rows are the scores with it and those of its baseline: the neutral caption closest in "
-        f"length, unless the bare caption is chosen. p (Holm) over {tests} of an evaluator.{of_reference(table)}",
-        (
-            *HEAD,
-            Column("label", "Word", kind="text"),
-            COUNT,
-            BETA,
-            Column("p", "p", kind="p"),
-            Column("p_holm", "p (Holm)", kind="p"),
-            *SPREADS,
-            Column("beta_note", "Remark", kind="text"),
-        ),
-        compute,
-        lambda table: no_family(table, family, what=f"{said} words"),
-        paper="B.3",
-        tests=tests,
-        asks=("bare",),
+        f"length, unless the bare caption is chosen. p (Holm) over {tests} of an evaluator.{of_reference(table)}"
     )
+    p, holm = Column("p", "p", kind="p"), Column("p_holm", "p (Holm)", kind="p")
+    word, remark = Column("label", "Word", kind="text"), Column("beta_note", "Remark", kind="text")
+    columns = (*HEAD, word, COUNT, BETA, p, holm, *SPREADS, remark)
+    question = Question(f"S14-{family}", title, "words", family, note, columns, compute)
+    question = replace(question, needs=lambda table: no_family(table, family, what=f"{said} words"))
+    return replace(question, paper="B.3", tests=tests, asks=("bare",))

@@ -74,22 +74,8 @@ def questions(table: ScoreTable) -> tuple[Question, ...]:
 
 
 def _by_fact(id_: str, paper: str, named: tuple[str, ...] = ()) -> Question:
-    columns = (
-        *HEAD,
-        WHAT,
-        OF,
-        Column("key", "Fact", kind="text"),
-        Column("label", "Value", kind="text"),
-        COUNT,
-        PAIRS,
-        FAILURE,
-        TIES,
-        MEDIAN,
-        VERDICT,
-        *UNTOLD,
-        *CORRECTED,
-        NOTE,
-    )
+    of = (*HEAD, WHAT, OF, Column("key", "Fact", kind="text"), Column("label", "Value", kind="text"))
+    columns = (*of, COUNT, PAIRS, FAILURE, TIES, MEDIAN, VERDICT, *UNTOLD, *CORRECTED, NOTE)
     overall = id_ in papers.OVERALL
 
     def chosen(table: ScoreTable, probes: tuple[str, ...]) -> dict[str, tuple[str, ...]]:

@@ -206,17 +206,10 @@ def curve_figure(
     drawing: Drawing, frame: pd.DataFrame, measure: str, *, x: str, y: str, scale: float = 1, unit: str = ""
 ) -> Figure:
     """Smooth curves with their bands, a panel an evaluator."""
-    data = pd.DataFrame(
-        {
-            "label": frame["x"].astype(float) * scale,
-            "series": frame["evaluator"],
-            "panel": frame["evaluator"],
-            "value": frame["value"],
-            "low": frame["low"],
-            "high": frame["high"],
-            "n": frame["n_items"],
-        }
+    data = frame[["evaluator", "value", "low", "high", "n_items"]].rename(
+        columns={"evaluator": "series", "n_items": "n"}
     )
+    data = data.assign(label=frame["x"].astype(float) * scale, panel=frame["evaluator"])
     return drawing.drawn(data, y, kind="lines", free=True, unit=unit, along=Axis(x), bounds="band", styles={})
 
 

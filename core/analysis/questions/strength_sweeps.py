@@ -150,22 +150,10 @@ def _limits(view: View, options: Options) -> pd.DataFrame:
         within = at[: int(np.argmin(holds))] if not holds.all() else at
         beyond = at[leaves]
         ends = (early, late) if fact not in FALLING else (late, early)
-        records.append(
-            {
-                "evaluator": evaluator,
-                "corpus": corpus,
-                "family": family,
-                "of": own["of"].iloc[0],
-                "crossing": crossing,
-                "crossing_low": ends[0],
-                "crossing_high": ends[1],
-                "within": float(within[-1]) if len(within) else math.nan,
-                "beyond": float(beyond[0]) if len(beyond) else math.nan,
-                "n_items": int(own["n_items"].min()),
-                "said": _said(fact, at, holds, leaves),
-                "power": _untold(own.iloc[-1], options.margin) if not (holds.all() or leaves.any()) else "",
-            }
-        )
+        reached = (float(within[-1]) if len(within) else math.nan, float(beyond[0]) if len(beyond) else math.nan)
+        power = _untold(own.iloc[-1], options.margin) if not (holds.all() or leaves.any()) else ""
+        said = (int(own["n_items"].min()), _said(fact, at, holds, leaves), power)
+        records.append((evaluator, corpus, family, own["of"].iloc[0], crossing, *ends, *reached, *said))
     return pd.DataFrame(records, columns=[*_LIMIT])
 
 

@@ -202,24 +202,11 @@ def of_length(table: ScoreTable) -> tuple[Question, ...]:
     title = "Length without content: percent change on the number of words added"
     figure = partial(curve_figure, x="words added that say nothing", y="% change", unit=" %")
     drawn = f"{CURVE}{of_reference(table)}"
-    question = Question(
-        "S36", "Length without content: how much a word changes the score", "surface", FAMILY, note, columns, _trends
-    )
-    return (
-        replace(question, needs=_wrappers_needed),
-        Question(
-            "S36-curve",
-            title,
-            "surface",
-            FAMILY,
-            drawn,
-            (),
-            lambda view, _: curves_along(view, _added(view)),
-            _lengths_needed,
-            (Drawing("F-length", title, drawn, figure),),
-            pick=("evaluator",),
-        ),
-    )
+    drawing = Drawing("F-length", title, drawn, figure)
+    asked = "Length without content: how much a word changes the score"
+    trends = Question("S36", asked, "surface", FAMILY, note, columns, _trends, _wrappers_needed)
+    curve = Question("S36-curve", title, "surface", FAMILY, drawn, (), lambda view, _: curves_along(view, _added(view)))
+    return trends, replace(curve, needs=_lengths_needed, figures=(drawing,), pick=("evaluator",))
 
 
 def _wrappers_needed(table: ScoreTable) -> str:

@@ -182,14 +182,13 @@ def _adjusted(cell: _Cell, level: float) -> Interval:
 def _row(
     view: View, cell: _Cell, found: Interval, level: float, n_cells: int, evaluator: str, corpus: str
 ) -> dict[str, object]:
+    cell_of = {name: getattr(cell, name) for name in ("family", "category", "coverage_bin")}
     return {
         "evaluator": evaluator,
         "corpus": corpus,
         "label": f"{family_title(cell.family)}: {cell.category}, {cell.coverage_bin.replace('-', '–')}\u00a0%",
         "axis": view.table.axis_of(cell.family),
-        "family": cell.family,
-        "category": cell.category,
-        "coverage_bin": cell.coverage_bin,
+        **cell_of,
         "n_items": found.n,
         **ends(found, ("median_abs_percent", "abs_low", "abs_high")),
         "n_cells": n_cells,

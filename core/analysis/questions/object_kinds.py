@@ -206,10 +206,8 @@ def curve_figure(
     drawing: Drawing, frame: pd.DataFrame, measure: str, *, x: str, y: str, scale: float = 1, unit: str = ""
 ) -> Figure:
     """Smooth curves with their bands, a panel an evaluator."""
-    data = frame[["evaluator", "value", "low", "high", "n_items"]].rename(
-        columns={"evaluator": "series", "n_items": "n"}
-    )
-    data = data.assign(label=frame["x"].astype(float) * scale, panel=frame["evaluator"])
+    label, name = frame["x"].astype(float) * scale, frame["evaluator"]
+    data = frame[["value", "low", "high"]].assign(label=label, series=name, panel=name, n=frame["n_items"])
     return drawing.drawn(data, y, kind="lines", free=True, unit=unit, along=Axis(x), bounds="band", styles={})
 
 

@@ -121,7 +121,8 @@ def record(store: Store, scope: Narrowed, pair: Mapping[str, str], usual: pd.Dat
         {"run": pair["run"], "item": pair["item"]},
     )
     described = about.to_dict("records")[0] if len(about) else {}
-    return [_plain({**row, **described}) for row in found.to_dict("records")]
+    records = ({**row, **described} for row in found.to_dict("records"))
+    return [{str(name): None if pd.isna(value) else value for name, value in row.items()} for row in records]
 
 
 def export(
@@ -203,10 +204,6 @@ def _scale_params(usual: pd.DataFrame, floor: float, order: str) -> dict[str, An
     for name in ("sd", "typical"):
         params[f"c_{name}"] = [None if np.isnan(value) else float(value) for value in usual[name]]
     return params | ({"floor": floor} if order == "percent" else {})
-
-
-def _plain(row: Mapping[Any, Any]) -> dict[str, Any]:
-    return {str(name): None if pd.isna(value) else value for name, value in row.items()}
 
 
 def as_json(records: Sequence[Mapping[str, Any]]) -> str:

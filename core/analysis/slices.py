@@ -183,17 +183,12 @@ def where(scope: Narrowed, chosen: Slice, ties: pd.DataFrame | None) -> tuple[st
 
 def stored_values(store: Store) -> dict[str, tuple[str, ...]]:
     """Values of each choice of a slice in any run, sorted."""
-    return {
-        name: tuple(
-            map(
-                str,
-                store.query(
-                    f"select distinct {column} from {_source(column)} where {column} is not null order by {column}"
-                )[column],
-            )
-        )
-        for name, column in CHOICES.items()
-    }
+    told: dict[str, tuple[str, ...]] = {}
+    for name, column in CHOICES.items():
+        source = "items" if column in ("category", "coverage_bin") else "groups"
+        rows = store.query(f"select distinct {column} from {source} where {column} is not null order by {column}")
+        told[name] = tuple(map(str, rows[column]))
+    return told
 
 
 def told_values(store: Store, keys: tuple[str, ...]) -> dict[str, tuple[str, ...]]:
@@ -243,10 +238,6 @@ def own_values(store: Store) -> dict[str, tuple[str, ...]]:
     """Columns of their owners that items of any run tell -> their values, both sorted."""
     rows = store.query(_OWN_VALUES, own_keys())
     return {str(key): tuple(map(str, own["value"])) for key, own in rows.groupby("key", sort=True)}
-
-
-def _source(column: str) -> str:
-    return "items" if column in ("category", "coverage_bin") else "groups"
 
 
 def judged(store: Store) -> bool:

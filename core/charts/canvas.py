@@ -68,7 +68,7 @@ def cropped_away(pixels: np.ndarray, crop: Box | None) -> np.ndarray:
     drawn = (pixels * 0.3).astype(np.uint8)
     drawn[rows, columns] = pixels[rows, columns]
     corner, opposite = (columns.start, rows.start), (columns.stop - 1, rows.stop - 1)
-    return cv2.rectangle(drawn, corner, opposite, ACCENT, _line(pixels))
+    return cv2.rectangle(drawn, corner, opposite, ACCENT, max(round(max(pixels.shape[:2]) / 250), 1))
 
 
 LOWER, HIGHER = (230, 159, 0), (0, 114, 178)
@@ -121,10 +121,6 @@ def mask_png(mask: np.ndarray) -> bytes:
     buffer = BytesIO()
     Image.fromarray(pixels).save(buffer, "PNG", compress_level=3)
     return buffer.getvalue()
-
-
-def _line(pixels: np.ndarray) -> int:
-    return int(max(round(max(pixels.shape[:2]) / 250), 1))
 
 
 Kind = Literal["same", "removed", "added"]

@@ -82,7 +82,8 @@ def _parts(
     """The traces and the layout of a figure."""
     found = panels(figure) if known is None else known
     made = layout(figure, found)
-    hovers, opens, told, traces = _hovers(figure), _openings(figure), set[str](), []
+    hovers, told, traces = _hovers(figure), set[str](), []
+    opens = figure.frame["opens"].tolist() if "opens" in figure.frame else None  # what a click on each row asks for
     for place, panel in enumerate(found):
         axes = {"xaxis": f"x{number(place)}", "yaxis": f"y{number(place)}"}
         if figure.kind == "map":
@@ -262,11 +263,6 @@ def _joints(panel: Panel) -> dict[str, Any]:
     path = [point for _, points in sorted(ends.items()) for point in (*points, gap)]
     drawn = {"type": "scatter", "x": [x for x, _ in path], "y": [y for _, y in path], "mode": "lines"}
     return drawn | {"hoverinfo": "skip", "line": {"color": faded(NEUTRAL, 0.6), "width": 4}, "showlegend": False}
-
-
-def _openings(figure: Figure) -> list[Any] | None:
-    """What a click on each row of the frame asks for; None where there is nothing to ask for."""
-    return figure.frame["opens"].tolist() if "opens" in figure.frame else None
 
 
 def _opening(opens: list[Any] | None, rows: np.ndarray) -> dict[str, Any]:

@@ -61,7 +61,8 @@ def layout(figure: Figure, found: Sequence[Panel]) -> dict[str, Any]:
     height = area + top + below
     if legend:  # close to the panels: what a wide screen does not need is left on the far side
         legend["y"] = (height - above if above else below - _below(figure, found)) / height
-    right = 24 if figure.upright else 12 + _room_aside(figure)
+    aside = round(_LETTER * max(map(len, figure.aside.values()), default=-2)) + 14  # px: the words right of the plot
+    right = 24 if figure.upright else 12 + aside
     made: dict[str, Any] = {"height": height, "dragmode": False, "margin": {"l": 8, "r": right, "t": top, "b": below}}
     made |= {"paper_bgcolor": "rgba(0,0,0,0)", "plot_bgcolor": "rgba(0,0,0,0)", "hoverlabel": {"align": "left"}}
     made |= {"showlegend": bool(legend), "legend": legend, "barmode": "overlay", "shapes": [], "annotations": []}
@@ -242,11 +243,6 @@ def _domains(heights: Sequence[int], area: int, gap: int) -> list[list[float]]:
         edges.append([max((top - height) / area, 0.0), top / area])
         top -= height + gap
     return edges
-
-
-def _room_aside(figure: Figure) -> int:
-    """Room in px that the words right of the plot take."""
-    return round(_LETTER * max(map(len, figure.aside.values()), default=-2)) + 14
 
 
 def _aside(figure: Figure, panel: Panel, own: str) -> list[dict[str, Any]]:

@@ -167,14 +167,10 @@ def slides(
         own = rows[(rows["item"] == pair["item"]) & (rows["probe"] == pair["probe"])]
         digest = hashes.get((pair["run"], pair["item"]))
         sides, said = _pictures(items, runs[seen.run], pair, digest, shown(own.iloc[0]))
-        said = [*said, *_unsure(own, words)]
+        if own["family"].isin(words).any():  # the picture may support the word that was put in
+            said = [*said, f"{MAY_BE_TRUE.capitalize()}: {WHY}."]
         made.append(pair_slide(pair, own, pictures=sides, said=said, language=seen.language, signature=told, link={}))
     return made
-
-
-def _unsure(rows: pd.DataFrame, words: Collection[str]) -> list[str]:
-    """That the picture may support the word that was put in, where that is so."""
-    return [f"{MAY_BE_TRUE.capitalize()}: {WHY}."] if rows["family"].isin(words).any() else []
 
 
 def _items(run: Run, wanted: set[str]) -> dict[str, Item] | str:

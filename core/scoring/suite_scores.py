@@ -217,7 +217,8 @@ def places_of(suite: Suite, folders: Sequence[Path]) -> dict[str, Path | None]:
         InvalidInput: if none is there.
     """
     names = list(dict.fromkeys(image for image, _, _ in asked_of(suite)))
-    folders = _with_own(suite, folders)
+    if suite.pictures:  # which came inside the suite's file
+        folders = [*folders, Path(suite.pictures)]
     if suite.videos:
         there = {key: path for folder in reversed(folders) for key, path in find_videos(folder).items()}
         found = {name: there.get(name) or there.get(PurePosixPath(name).stem) for name in names}
@@ -228,11 +229,6 @@ def places_of(suite: Suite, folders: Sequence[Path]) -> dict[str, Path | None]:
         what = "videos" if suite.videos else "images"
         raise InvalidInput(f"none of the {len(found)} {what}, such as {names[0]!r}, is in {_listed(folders)}")
     return found
-
-
-def _with_own(suite: Suite, folders: Sequence[Path]) -> list[Path]:
-    """The folders, and that of pictures which came inside the suite's file."""
-    return [*folders, *([Path(suite.pictures)] if suite.pictures else [])]
 
 
 def without_equal_pictures(suite: Suite, folders: Sequence[Path]) -> Suite:

@@ -200,7 +200,8 @@ def _counts(run: Run) -> dict[str, int]:
 def _table_problem(
     connection: "duckdb.DuckDBPyConnection", alias: str, version: int, runs: tuple[Run, ...], *, full: bool
 ) -> str | None:
-    found = {table: _rows_of(connection, f"{alias}.main.{table}") for table in schemas_of(version)}
+    count = f"select run, count(*) from {alias}.main.{{}} group by run"
+    found = {table: dict(connection.execute(count.format(table)).fetchall()) for table in schemas_of(version)}
     known = {run.id for run in runs}
     for table, rows in found.items():
         for name in sorted(set(rows) - known, key=str):
@@ -217,17 +218,10 @@ def _table_problem(
                 return (
                     f"its table {table} has {rows.get(table, 0)} rows of run {run.id} and was closed with {part.rows}"
                 )
-        if full and (other := _other_content(table_parts(connection, alias, version, run.id), seal.tables)):
+        parts = table_parts(connection, alias, version, run.id) if full else seal.tables
+        if other := next((table for table, part in seal.tables.items() if parts.get(table) != part), None):
             return f"its table {other} has other rows of run {run.id} than it was closed with"
     return None
-
-
-def _other_content(found: Mapping[str, Part], sealed: Mapping[str, Part]) -> str | None:
-    return next((table for table, part in sealed.items() if found.get(table) != part), None)
-
-
-def _rows_of(connection: "duckdb.DuckDBPyConnection", table: str) -> dict[str, int]:
-    return dict(connection.execute(f"select run, count(*) from {table} group by run").fetchall())
 
 
 def _remedy(run: Run) -> str:

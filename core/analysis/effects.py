@@ -22,7 +22,7 @@ from core.errors import InvalidInput
 from core.probes.base import BASE_CAPTION
 from core.statistics.bootstrap import Interval, adjusted_level, median_bca, no_point
 from core.statistics.power import among
-from core.statistics.shift_tests import NO_TEST, holm_of_tests
+from core.statistics.shift_tests import NO_TEST, holm_of_tests, paired_test
 
 MOST_KEPT = 8192
 """Effects that are kept with a table, 2 kB each."""
@@ -340,6 +340,14 @@ def median_over(values: np.ndarray, keep: np.ndarray, sources: np.ndarray | None
         sources: see :attr:`core.analysis.table.ScoreTable.sources`.
     """
     return no_point(median_bca(values[keep], groups=None if sources is None else sources[keep]))
+
+
+def against_zero(table: ScoreTable, values: np.ndarray, items: np.ndarray, spread: float) -> dict[str, object]:
+    """Median of some items' differences in units of a spread, raw as delta, and the paired test that it is 0."""
+    found, unit = median_over(values, items, table.sources), spread if spread > 0 else math.nan
+    test = paired_test(np.zeros(int(items.sum())), values[items], groups=table.sources_of(items))
+    median = {"n_items": found.n, **ends(found, unit=unit), "delta": found.estimate}
+    return {**median, "test": test.name, "p": test.p, "note": found.note}
 
 
 def bounds(name: str) -> Names:

@@ -264,11 +264,6 @@ def _title(text: str, top: float) -> dict[str, Any]:
     return {"text": plain(shortened(text, most=44)), **at, "showarrow": False, "font": {"size": 13}}
 
 
-def _across(figure: Figure, on: str) -> bool:
-    """Whether an axis runs from left to right."""
-    return figure.upright == (on == "along")
-
-
 def _shade(figure: Figure, each: Shade, own: str) -> dict[str, Any]:
     look = {"type": "rect", "fillcolor": faded(each.colour, each.alpha), "line": {"width": 0}, "layer": "below"}
     return look | _stretch(figure, each.on, each.low, each.high, own)
@@ -292,13 +287,13 @@ def _ray_said(figure: Figure, ray: Ray, end: tuple[float, float], own: str) -> d
 
 
 def _stretch(figure: Figure, on: str, low: float, high: float, own: str) -> dict[str, Any]:
-    if _across(figure, on):
+    if figure.across(on):
         return {"x0": low, "x1": high, "xref": f"x{own}", "y0": 0, "y1": 1, "yref": f"y{own} domain"}
     return {"x0": 0, "x1": 1, "xref": f"x{own} domain", "y0": low, "y1": high, "yref": f"y{own}"}
 
 
 def _said(figure: Figure, each: Reference, own: str) -> dict[str, Any]:
     look = {"text": plain(each.text), "showarrow": False, "yanchor": "bottom"}
-    if _across(figure, each.on):
+    if figure.across(each.on):
         return look | {"x": each.at, "xref": f"x{own}", "xanchor": each.side, "y": 1, "yref": f"y{own} domain"}
     return look | {"x": 1, "xref": f"x{own} domain", "xanchor": "right", "y": each.at, "yref": f"y{own}"}

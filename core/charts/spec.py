@@ -346,6 +346,10 @@ class Figure:
         """Whether values rise, as those of lines and scatters do."""
         return self.kind in ("lines", "scatter")
 
+    def across(self, on: str) -> bool:
+        """Whether the axis of ``along`` or of ``value`` runs from left to right."""
+        return self.upright == (on == "along")
+
 
 untitled = partial(Figure, "", "", "")
 """A figure that stands under a heading of the page: without id, title or note."""

@@ -79,14 +79,14 @@ def prepare(place: "Axes", figure: Figure, panel: Panel) -> None:
         _numbers(place.yaxis if figure.upright else place.xaxis, figure.value)
         place.grid(axis="y" if figure.upright else "x", linewidth=0.4, alpha=0.5)
     for shade in figure.shades:
-        (place.axvspan if _across(figure, shade.on) else place.axhspan)(
+        (place.axvspan if figure.across(shade.on) else place.axhspan)(
             shade.low, shade.high, facecolor=shade.colour, alpha=shade.alpha, linewidth=0, zorder=0
         )
     for each in figure.references:
-        (place.axvline if _across(figure, each.on) else place.axhline)(
+        (place.axvline if figure.across(each.on) else place.axhline)(
             each.at, color=NEUTRAL, linewidth=0.9, linestyle=DASHES[each.dash], zorder=1
         )
-        if each.text and _across(figure, each.on):
+        if each.text and figure.across(each.on):
             place.text(each.at, 1.0, each.text, transform=place.get_xaxis_transform(), ha=each.side, va="bottom")
         elif each.text:
             place.text(1.0, each.at, each.text, transform=place.get_yaxis_transform(), ha="right", va="bottom")
@@ -161,11 +161,6 @@ def _numbers(ruler: "Ruler", axis: Axis) -> None:
         ruler.set_major_locator(MaxNLocator(6))
     ruler.set_major_formatter(FuncFormatter(lambda value, _: number(value, axis.unit)))
     ruler.set_tick_params(length=2)
-
-
-def _across(figure: Figure, on: str) -> bool:
-    """Whether an axis runs from left to right."""
-    return figure.upright == (on == "along")
 
 
 SYMBOLS = {

@@ -11,7 +11,6 @@ too counts both; its numbers are not those of paper E, so that both readings sta
 Source: paper E, sections 3 and 4.
 """
 
-import math
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 
@@ -19,7 +18,7 @@ import numpy as np
 import pandas as pd
 
 from core.analysis.comparisons import DIRECTIONAL, RESPONSE, Capability, families, pairs, percent
-from core.analysis.effects import CELL, PLAIN, Group, bounds, corpora, effects, ends, median_over, with_holm
+from core.analysis.effects import CELL, PLAIN, Group, against_zero, bounds, corpora, effects, ends, with_holm
 from core.analysis.facts import facts_of
 from core.analysis.lacks import AUDIT, NOTHING, Lack, no_family_of
 from core.analysis.questions import papers
@@ -33,7 +32,6 @@ from core.probes.base import IDENTITY
 from core.probes.families.nested import NESTED as STEPS
 from core.statistics.crossed_sources import first_of
 from core.statistics.shares import share
-from core.statistics.shift_tests import paired_test
 from core.statistics.wording import counted
 
 RISES = bounded(
@@ -158,24 +156,10 @@ def two_by_two(view: View) -> pd.DataFrame:
                             "corpus": corpus,
                             "label": label,
                             "tests": PART,
-                            **_record(effect(scores), items, unit, table.sources),
+                            **against_zero(table, effect(scores), items, unit),
                         }
                     )
     return with_conflicts(with_holm(pd.DataFrame(records, columns=list(_COLUMNS))))
-
-
-def _record(values: np.ndarray, items: np.ndarray, unit: float, sources: np.ndarray | None) -> Mapping[str, object]:
-    found = median_over(values, items, sources)
-    size, groups = unit if unit > 0 else math.nan, None if sources is None else sources[items]
-    test = paired_test(np.zeros(int(items.sum())), values[items], groups=groups)
-    return {
-        "n_items": found.n,
-        **ends(found, unit=size),
-        "delta": found.estimate,
-        "test": test.name,
-        "p": test.p,
-        "note": found.note,
-    }
 
 
 ADVERSARY = papers.CELLS[-1]

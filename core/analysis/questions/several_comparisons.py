@@ -10,7 +10,7 @@ import pandas as pd
 
 from core.analysis.beside import caption_of, every_caption
 from core.analysis.comparisons import AUDIT, DIRECTIONAL, families, pairs, percent
-from core.analysis.effects import corpora, corrected, ends, median_over
+from core.analysis.effects import against_zero, corpora, corrected
 from core.analysis.lacks import Lack
 from core.analysis.questions import papers
 from core.analysis.questions.columns import COUNT, HEAD, NOTE, marks, medians
@@ -22,7 +22,6 @@ from core.analysis.verdicts import with_conflicts
 from core.charts.spec import Figure, Reference
 from core.probes.base import TEMPLATE
 from core.statistics.shares import share
-from core.statistics.shift_tests import paired_test
 from core.statistics.wording import counted, remarks
 
 THERE, ABSENT, BOTH = "what is there", "what is absent", "both of an item"
@@ -255,23 +254,9 @@ def _of_kinds(view: View, options: Options) -> pd.DataFrame:
                         told = {"evaluator": evaluator, "corpus": corpus, "family": family, "tests": family}
                         told |= {"above": above, "below": below, "label": f"{above} − {below}"}
                         shown = {"shown": {above, below} <= set(kept[family])}
-                        own_difference = _difference(table, values, items, table.spread(evaluator, corpus))
-                        records.append({**told, **shown, **own_difference})
+                        spread = table.spread(evaluator, corpus)
+                        records.append({**told, **shown, **against_zero(table, values, items, spread)})
     return with_conflicts(corrected(pd.DataFrame(records, columns=[*_DIFFERENCES, "shown"])))
-
-
-def _difference(table: ScoreTable, values: np.ndarray, items: np.ndarray, spread: float) -> Mapping[str, object]:
-    found, unit = median_over(values, items, table.sources), spread if spread > 0 else math.nan
-    groups = table.sources_of(items)
-    test = paired_test(np.zeros(int(items.sum())), values[items], groups=groups)
-    return {
-        "n_items": found.n,
-        **ends(found, unit=unit),
-        "delta": found.estimate,
-        "test": test.name,
-        "p": test.p,
-        "note": found.note,
-    }
 
 
 def _hardest() -> Question:

@@ -322,11 +322,7 @@ def picked_of(n_families: int, worst_in: float, alike: int = 1) -> str:
 
 
 def more_alike(alike: int) -> str:
-    """How many families nothing tells from the one that is named; empty where it is alone.
-
-    Args:
-        alike: it included.
-    """
+    """How many families nothing tells from the one that is named; empty where it is alone; ``alike``: it included."""
     return f" and {alike - 1} more alike" if alike > 1 else ""
 
 

@@ -62,11 +62,7 @@ EMPTY = "the caption is empty"
 
 @dataclass(frozen=True, slots=True)
 class CaptionedImage:
-    """One line of a captioner's output.
-
-    Args:
-        references: captions by people, empty where there are none.
-    """
+    """One line of a captioner's output; ``references``: captions by people, empty where there are none."""
 
     id: str
     caption: str

@@ -68,11 +68,7 @@ def unit_medians(
 
 
 def unit_totals(by_unit: np.ndarray, units: np.ndarray) -> np.ndarray:
-    """Values of each sample, int [samples].
-
-    Args:
-        by_unit, units: as of :func:`unit_medians`.
-    """
+    """Values of each sample, int [samples]; ``by_unit``, ``units``: as of :func:`unit_medians`."""
     return _summed(by_unit, units, _narrow(by_unit, len(units)))
 
 

@@ -219,11 +219,7 @@ def _plain(name: str) -> str:
 
 
 def halves(view: View, *, margin: float) -> pd.DataFrame:
-    """A row for every pair of twins of a view; see _HALF_NOTE.
-
-    Args:
-        margin: equivalence margin in percent.
-    """
+    """A row for every pair of twins of a view; see _HALF_NOTE; ``margin``: equivalence margin in percent."""
     records: list[dict[str, object]] = []
     for pair in twins(view.table):
         if {pair.half, pair.single} <= set(view.evaluators):

@@ -41,19 +41,21 @@ _KEPT = (
 
 def of_compositing(table: ScoreTable) -> tuple[Question, ...]:
     """The paper's table 2."""
+    direction = (
+        "Same or turned: the interval lies on the side of 0 of the median without a filter, or on the other "
+        "one. Nothing to drop: no composite is more suspicious than the rest, a cut would fall among equals"
+    )
+    apart_help = (
+        "Median over items of the item's % change as usual (a feathered edge, the hole filled by example) "
+        "minus that of this row"
+    )
     columns = (
         *HEAD,
         Column("label", "Composites", kind="text"),
         Column("retained", "Kept %", digits=0, help=_KEPT),
         COUNT,
         PERCENT,
-        Column(
-            "direction",
-            "Direction",
-            kind="text",
-            help="Same or turned: the interval lies on the side of 0 of the median without a filter, or on the other "
-            "one. Nothing to drop: no composite is more suspicious than the rest, a cut would fall among equals",
-        ),
+        Column("direction", "Direction", kind="text", help=direction),
         Column("overlap", "Interval", kind="text", help="With the one without a filter"),
         Column("seam", "Seam ratio", help="Median over the composites kept; 1: as strong as the object's own edge"),
         Column("background", "BGΔ · 10³", help="Median over the composites kept"),
@@ -69,13 +71,7 @@ def of_compositing(table: ScoreTable) -> tuple[Question, ...]:
             help="Mean local variance inside the filled hole over that of its "
             "rim, median over the composites kept; 1: alike, below 1: flatter. A dash where no run measured it",
         ),
-        bounded(
-            "apart",
-            "Usual − this, points [95 % CI]",
-            signed=True,
-            help="Median over items of the item's % change as usual (a feathered edge, the hole filled by example) "
-            "minus that of this row",
-        ),
+        bounded("apart", "Usual − this, points [95 % CI]", signed=True, help=apart_help),
         power("The median % change that these items find"),
         NOTE,
     )

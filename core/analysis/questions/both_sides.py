@@ -29,13 +29,11 @@ MOST_BINS = 20
 """Bins of a histogram over the scores of both sides, at most; fewer of few comparisons, by Rice's rule."""
 
 SIDES = {RIGHT: Style(NEUTRAL), WRONG: Style(PALETTE[4], "square", dash="dash")}
-OF = Column(
-    "of",
-    "Comparisons",
-    kind="text",
-    help="The whole family; where it holds several kinds of wrong "
-    "sides, each alone too. Paper E compares the correct picture with the adversary alone",
+_OF = (
+    "The whole family; where it holds several kinds of wrong "
+    "sides, each alone too. Paper E compares the correct picture with the adversary alone"
 )
+OF = Column("of", "Comparisons", kind="text", help=_OF)
 _SCORES = ("evaluator", "corpus", "family", "side", "middle", "from_", "to", "share", "n", "n_items")
 
 
@@ -46,6 +44,7 @@ def of_scores(table: ScoreTable) -> tuple[Question, ...]:
 
 def _means() -> Question:
     id_, paper = papers.MEANS
+    scaled_right = "The family’s scores run from 0, the lowest of either side, to 1, the highest"
     columns = (
         *HEAD,
         WHAT,
@@ -56,12 +55,7 @@ def _means() -> Question:
         Column("sd_right", "SD", digits=4),
         Column("mean_wrong", "Mean wrong", digits=4),
         Column("sd_wrong", "SD", digits=4),
-        Column(
-            "scaled_right",
-            "Right, scaled",
-            digits=3,
-            help="The family’s scores run from 0, the lowest of either side, to 1, the highest",
-        ),
+        Column("scaled_right", "Right, scaled", digits=3, help=scaled_right),
         Column("scaled_sd_right", "SD, scaled", digits=3),
         Column("scaled_wrong", "Wrong, scaled", digits=3),
         Column("scaled_sd_wrong", "SD, scaled", digits=3),

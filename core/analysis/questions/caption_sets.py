@@ -34,12 +34,8 @@ from core.statistics.crossed_sources import first_of
 from core.statistics.shares import share
 from core.statistics.wording import counted
 
-RISES = bounded(
-    "rises",
-    "Rises, % of items [95 % CI]",
-    digits=0,
-    help="Items whose score is strictly higher with the longer caption; an equal score is no rise",
-)
+_RISES = "Items whose score is strictly higher with the longer caption; an equal score is no rise"
+RISES = bounded("rises", "Rises, % of items [95 % CI]", digits=0, help=_RISES)
 
 
 def of_nested(table: ScoreTable) -> tuple[Question, ...]:
@@ -198,25 +194,15 @@ _SET_COLUMNS = (*CELL, "label", "n_sets", "n", "share", "low", "high", *bounds("
 def of_sets(table: ScoreTable) -> tuple[Question, ...]:
     """One table: shares of sets that are right as a whole."""
     id_, paper = papers.SETS
+    share_help = "Every comparison of the set has the right side strictly above; Wilson’s interval over sets"
+    each = "The same comparisons one by one, for comparison; those of one set together"
     columns = (
         *HEAD,
         Column("label", "Right in", kind="text"),
         Column("n_sets", "n sets", digits=0),
         Column("n", "n comparisons", digits=0),
-        Column(
-            "share",
-            "Sets right as a whole, % [95 % CI]",
-            digits=1,
-            low="low",
-            high="high",
-            help="Every comparison of the set has the right side strictly above; Wilson’s interval over sets",
-        ),
-        bounded(
-            "each",
-            "Comparisons right, % [95 % CI]",
-            digits=1,
-            help="The same comparisons one by one, for comparison; those of one set together",
-        ),
+        Column("share", "Sets right as a whole, % [95 % CI]", digits=1, low="low", high="high", help=share_help),
+        bounded("each", "Comparisons right, % [95 % CI]", digits=1, help=each),
         NOTE,
     )
     note = (

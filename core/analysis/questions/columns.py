@@ -42,43 +42,34 @@ def medians(what: str) -> tuple[Column, Column]:
 
 
 COUNT = Column("n_items", "n", digits=0, help="Items")
+_MEDIAN_PERCENT = (
+    "Median over items of an item's median change in percent of its baseline score, 95 % BCa bootstrap over items"
+)
 PERCENT = Column(
-    "median_percent",
-    "Median % change [95 % CI]",
-    signed=True,
-    low="low",
-    high="high",
-    help="Median over items of an item's median change in percent of its baseline score, 95 % BCa bootstrap over items",
+    "median_percent", "Median % change [95 % CI]", signed=True, low="low", high="high", help=_MEDIAN_PERCENT
 )
 STANDARDISED = bounded("standardised", "Median Δ, SD [95 % CI]", digits=3, signed=True)
+_MEDIAN_ABS_PERCENT = "Median over items of an item's median absolute change in percent"
 ABSOLUTE = Column(
-    "median_abs_percent",
-    "Median |% change| [95 % CI]",
-    low="abs_low",
-    high="abs_high",
-    help="Median over items of an item's median absolute change in percent",
+    "median_abs_percent", "Median |% change| [95 % CI]", low="abs_low", high="abs_high", help=_MEDIAN_ABS_PERCENT
+)
+_DRIFT = (
+    "Which way scores go. Drifts: the 95 % interval of the median % change or of the change of the mean "
+    "excludes 0, or that of the movers that fall excludes one half, and the corrected test rejects, of a control "
+    "the test itself. No drift beyond the margin: the 90 % intervals of median and mean lie inside. Below "
+    f"{LEAST_N} items nothing is claimed: an interval of a median of so few is little more than their range."
+)
+_SCATTER = (
+    "Of the median |% change|: how much items change, in either direction. Beyond the "
+    "margin: its 95 % interval lies above it. Within: below it, and so few edits beyond the margin that the "
+    f"interval of their share lies below {100 * MOST_BEYOND:g} %. Some edits: their share lies above."
 )
 CLAIMED = (
-    Column(
-        "drift",
-        "Drift",
-        kind="text",
-        help="Which way scores go. Drifts: the 95 % interval of the median % change or of the change of the mean "
-        "excludes 0, or that of the movers that fall excludes one half, and the corrected test rejects, of a control "
-        "the test itself. No drift beyond the margin: the 90 % intervals of median and mean lie inside. Below "
-        f"{LEAST_N} items nothing is claimed: an interval of a median of so few is little more than their range.",
-    ),
+    Column("drift", "Drift", kind="text", help=_DRIFT),
     Column(
         "direction", "Shown by", kind="text", help="Which of median, movers and mean show the drift, with intervals"
     ),
-    Column(
-        "scatter",
-        "Stability",
-        kind="text",
-        help="Of the median |% change|: how much items change, in either direction. Beyond the "
-        "margin: its 95 % interval lies above it. Within: below it, and so few edits beyond the margin that the "
-        f"interval of their share lies below {100 * MOST_BEYOND:g} %. Some edits: their share lies above.",
-    ),
+    Column("scatter", "Stability", kind="text", help=_SCATTER),
 )
 """What may be claimed of a shift, in words."""
 
@@ -115,14 +106,12 @@ BEHIND = (
 )  # fmt: skip
 """What stands behind the claims."""
 
+_FURTHER = (
+    "Of pairs of an edit and an invisible edit of the same item, those in which the first moves the "
+    "score further, ties half; mean over items, items of one source together. 50: no further"
+)
 FURTHER = (
-    bounded(
-        "further",
-        "More than invisible edits, % [95 % CI]",
-        digits=0,
-        help="Of pairs of an edit and an invisible edit of the same item, those in which the first moves the "
-        "score further, ties half; mean over items, items of one source together. 50: no further",
-    ),
+    bounded("further", "More than invisible edits, % [95 % CI]", digits=0, help=_FURTHER),
     Column("than_null", "Beside invisible edits", kind="text", help="Further: the interval lies above 50 %"),
     Column(
         "null_detectable",

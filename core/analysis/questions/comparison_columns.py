@@ -11,28 +11,19 @@ from core.analysis.table import ScoreTable, View
 
 WHAT = Column("family", "What breaks", kind="text")
 PAIRS = Column("n", "n comparisons", digits=0, help="Right and wrong sides with both scores; an item may give several")
-FAILURE = bounded(
-    "failure",
-    "Failures, % [95 % CI]",
-    digits=1,
-    help="Comparisons whose wrong side scores at least as high as the right one, ties among them; Wilson’s interval, "
-    "comparisons of one source together",
+_FAILURE = (
+    "Comparisons whose wrong side scores at least as high as the right one, ties among them; Wilson’s interval, "
+    "comparisons of one source together"
 )
+FAILURE = bounded("failure", "Failures, % [95 % CI]", digits=1, help=_FAILURE)
 TIED_SHARE = ("ties", "ties_low", "ties_high")
-TIES = bounded(
-    "ties",
-    "Ties, % [95 % CI]",
-    digits=1,
-    help="Both sides score exactly the same; interval as that of the share beside it",
+_TIES = "Both sides score exactly the same; interval as that of the share beside it"
+TIES = bounded("ties", "Ties, % [95 % CI]", digits=1, help=_TIES)
+_DROP = (
+    "Mean wrong score minus mean right one, in percent of the mean right one: the number of papers B and D. BCa "
+    "bootstrap over items"
 )
-DROP = bounded(
-    "drop",
-    "Drop of means, % [95 % CI]",
-    digits=1,
-    signed=True,
-    help="Mean wrong score minus mean right one, in percent of the mean right one: the number of papers B and D. BCa "
-    "bootstrap over items",
-)
+DROP = bounded("drop", "Drop of means, % [95 % CI]", digits=1, signed=True, help=_DROP)
 MEDIAN = Column(
     "median_percent",
     "Median % change of items [95 % CI]",
@@ -54,50 +45,38 @@ OF_MEANS = (
     FAILURE,
     NOTE,
 )
-VERDICT = Column(
-    "verdict",
-    "In words",
-    kind="text",
-    help="By the interval of the failures against 50 %. Prefers the wrong one: it "
-    "is strictly above in more than half; a tie prefers neither",
+_VERDICT = (
+    "By the interval of the failures against 50 %. Prefers the wrong one: it "
+    "is strictly above in more than half; a tie prefers neither"
 )
-UNTOLD = (
-    Column(
-        "detectable",
-        "Would have told, points",
-        digits=1,
-        help="Beside ‘cannot tell’: smallest distance of the "
-        "share from 50 % that these comparisons show in four of five such runs",
-    ),
+VERDICT = Column("verdict", "In words", kind="text", help=_VERDICT)
+_DETECTABLE = (
+    "Beside ‘cannot tell’: smallest distance of the "
+    "share from 50 % that these comparisons show in four of five such runs"
 )
+UNTOLD = (Column("detectable", "Would have told, points", digits=1, help=_DETECTABLE),)
 """What stands beside a preference that is unclear."""
 
+_P = (
+    "Paired test of the items’ means: paired t where both sides pass Shapiro–Wilk at "
+    "0.05, Wilcoxon signed-rank otherwise; of the sources’ means where items share theirs"
+)
 CORRECTED = (
-    Column(
-        "p",
-        "p",
-        kind="p",
-        help="Paired test of the items’ means: paired t where both sides pass Shapiro–Wilk at "
-        "0.05, Wilcoxon signed-rank otherwise; of the sources’ means where items share theirs",
-    ),
+    Column("p", "p", kind="p", help=_P),
     Column("p_holm", "p (Holm)", kind="p", help="Corrected for the m tests beside it"),
     Column("m_tests", "m", digits=0, help="Tests that Holm’s correction runs over"),
     Column("conflict", "Where interval and test differ", kind="text"),
 )
-AS_IF = Column(
-    "t_p",
-    "p of D’s t",
-    kind="p",
-    help="Extra: two-sample t of all scores as if the two sides were "
-    "independent, as paper D prints it; they are paired, so p above is the test",
+_T_P = (
+    "Extra: two-sample t of all scores as if the two sides were "
+    "independent, as paper D prints it; they are paired, so p above is the test"
 )
-CAPTION = Column(
-    "caption",
-    "Caption",
-    kind="text",
-    help="Whose caption is broken, and its language: one that people "
-    "wrote, or the template’s, with which tests are filed that write both of their captions",
+AS_IF = Column("t_p", "p of D’s t", kind="p", help=_T_P)
+_CAPTION = (
+    "Whose caption is broken, and its language: one that people "
+    "wrote, or the template’s, with which tests are filed that write both of their captions"
 )
+CAPTION = Column("caption", "Caption", kind="text", help=_CAPTION)
 HOW = (
     "A comparison has a right and a wrong side of one item; a failure is a wrong side that scores at least as high. "
     "Shares count comparisons, medians and tests count items. "

@@ -121,6 +121,9 @@ def hidden(view: View, known: bool = True) -> pd.DataFrame:
 
 
 def _matrix() -> Question:
+    n_refused = "Comparisons of these items that could not be made under this caption"
+    refused = "The most frequent reasons, each with its n; python -m core probes reasons explains them"
+    rival = "The harmless family that hides it best: its items’ selectivity against it is lowest"
     columns = (
         *HEAD,
         Column("section", "Section", kind="text"),
@@ -129,18 +132,8 @@ def _matrix() -> Question:
         Column("label", "What breaks", kind="text"),
         COUNT,
         PAIRS,
-        Column(
-            "n_refused",
-            "n refused",
-            digits=0,
-            help="Comparisons of these items that could not be made under this caption",
-        ),
-        Column(
-            "refused",
-            "Refused because",
-            kind="text",
-            help="The most frequent reasons, each with its n; python -m core probes reasons explains them",
-        ),
+        Column("n_refused", "n refused", digits=0, help=n_refused),
+        Column("refused", "Refused because", kind="text", help=refused),
         FAILURE,
         TIES,
         bounded("near", "Near ties, % [95 % CI]", digits=1, help="Sides closer than τ; ties are among them"),
@@ -153,12 +146,7 @@ def _matrix() -> Question:
         ),
         VERDICT,
         *UNTOLD,
-        Column(
-            "rival",
-            "Taken for",
-            kind="text",
-            help="The harmless family that hides it best: its items’ selectivity against it is lowest",
-        ),
+        Column("rival", "Taken for", kind="text", help=rival),
         Column("rival_value", "Selectivity against it [95 % CI]", low="rival_low", high="rival_high"),
         *CORRECTED,
         AS_IF,

@@ -41,6 +41,10 @@ COLUMNS = (
     Column("strongest", "Largest |δ|", kind="text", help="None where it rounds to 0.00"),
     NOTE,
 )
+_P_HOLM = (
+    "Corrected for all pairs of the evaluator, m of them; no pair that "
+    "cannot be tested, none of whose values differ, is counted"
+)
 PAIR_COLUMNS = (
     *HEAD,
     Column("a", "A", kind="text"),
@@ -48,13 +52,7 @@ PAIR_COLUMNS = (
     Column("test", "Test", kind="text"),
     Column("n", "n", digits=0),
     Column("p", "p", kind="p"),
-    Column(
-        "p_holm",
-        "p (Holm)",
-        kind="p",
-        help="Corrected for all pairs of the evaluator, m of them; no pair that "
-        "cannot be tested, none of whose values differ, is counted",
-    ),
+    Column("p_holm", "p (Holm)", kind="p", help=_P_HOLM),
     Column("m_tests", "m", digits=0, help="Tests that Holm's correction runs over; 0 where there is no test"),
     Column("cliffs_delta", "Cliff’s δ, A over B", digits=3, signed=True),
     NOTE,
@@ -210,13 +208,8 @@ def _strongest(pairs: pd.DataFrame, names: Sequence[str]) -> str:
     return f"{names[int(first)]} > {names[int(second)]}, δ {abs(top['cliffs_delta']):.2f}{more}"
 
 
-BETA = bounded(
-    "beta",
-    "β₁ [95 % CI]",
-    digits=4,
-    signed=True,
-    help="Mean shift on the evaluator's own scale, image and category as random intercepts",
-)
+_BETA = "Mean shift on the evaluator's own scale, image and category as random intercepts"
+BETA = bounded("beta", "β₁ [95 % CI]", digits=4, signed=True, help=_BETA)
 SPREADS = (
     Column("item_sd", "SD of items", digits=4, help="Standard deviation of the items' random intercepts"),
     Column("category_sd", "SD of categories", digits=4, help="Standard deviation of the categories' intercepts"),

@@ -39,11 +39,8 @@ EDITS = {Axis.SPATIAL.value: "space", Axis.OBJECT.value: "object", Axis.SURFACE.
 
 _FAMILY = Column("label", "Family", kind="text")
 _AXIS = Column("axis", "Axis", kind="text")
-_NULL_BAND = Column(
-    "null_median",
-    "Invisible edits",
-    help="Median |% change| under edits that nobody can see: the noise floor of a family's median",
-)
+_NULL_MEDIAN = "Median |% change| under edits that nobody can see: the noise floor of a family's median"
+_NULL_BAND = Column("null_median", "Invisible edits", help=_NULL_MEDIAN)
 _HELD = (
     "Invisible edits: the median |% change| under edits that nobody can see, the noise floor that a median is held "
     "against. More than invisible edits: each edit is held against each invisible edit of the same item."

@@ -283,13 +283,8 @@ _LARGER = "size:large"
 def questions(table: ScoreTable) -> tuple[Question, ...]:
     """The response to size by how central both objects are, beside that of all pairs."""
     label = Column("label", "Pairs", kind="text")
-    apart = Column(
-        "apart",
-        "Smaller − larger, half diagonals",
-        digits=3,
-        signed=True,
-        help="Median over these pairs of how much farther from the centre the smaller object lies",
-    )
+    apart_help = "Median over these pairs of how much farther from the centre the smaller object lies"
+    apart = Column("apart", "Smaller − larger, half diagonals", digits=3, signed=True, help=apart_help)
     columns = (*HEAD, FAMILY, label, COUNT, PERCENT, STANDARDISED, apart, *CORRECTED, NOTE)
     note = (
         "The larger of two objects is named instead of the smaller one; both captions are true. Distances are from the "

@@ -26,19 +26,13 @@ ID, PAPER = "C17", "D, Table 4"
 
 def questions(table: ScoreTable) -> tuple[Question, ...]:
     """One table: overlap and failures of every family that breaks a caption."""
-    f1 = Column(
-        "f1",
-        "Word overlap, F1",
-        digits=3,
-        help="Mean over comparisons of the F1 of both captions’ sets of "
-        "words, without case and punctuation; 1: the same words",
+    f1_help = (
+        "Mean over comparisons of the F1 of both captions’ sets of "
+        "words, without case and punctuation; 1: the same words"
     )
-    same = bounded(
-        "same",
-        "Same words, % [95 % CI]",
-        digits=1,
-        help="Both captions hold the same words, in another order or number; Wilson’s interval over sources",
-    )
+    f1 = Column("f1", "Word overlap, F1", digits=3, help=f1_help)
+    same_help = "Both captions hold the same words, in another order or number; Wilson’s interval over sources"
+    same = bounded("same", "Same words, % [95 % CI]", digits=1, help=same_help)
     columns = (*HEAD, WHAT, COUNT, PAIRS, f1, same, FAILURE, TIES, NOTE)
     note = (
         "Comparisons of two captions of one picture, scored on both sides; those of two pictures have one caption. "

@@ -55,28 +55,21 @@ def _needs(table: ScoreTable) -> str:
 
 
 def _headline() -> Question:
+    of_help = (
+        "Verified: the annotations say that the wrong side is wrong; untold: edits that tell nothing of it, such as "
+        "words in another order or a tail that says nothing; all: both, and those that are only presumed to be wrong"
+    )
+    nuisance = "Median over items of an item’s median harm, in standard deviations of the unedited scores"
     columns = (
         *HEAD,
-        Column(
-            "of",
-            "Falsity",
-            kind="text",
-            help="Verified: the annotations say that the wrong side is wrong; untold: "
-            "edits that tell nothing of it, such as words in another order or a tail that says nothing; all: both, "
-            "and those that are only presumed to be wrong",
-        ),
+        Column("of", "Falsity", kind="text", help=of_help),
         COUNT,
         Column("n_pairs", "n pairs", digits=0, help="Of a drop and a harm of one item"),
         Column("value", "Selectivity [95 % CI]", digits=3, low="low", high="high"),
         Column("chance", "By chance", digits=3, help="Were right and wrong sides exchanged at random within each item"),
         bounded("above", "Above chance [95 % CI]", digits=3, signed=True),
         Column("pooled", "Over all items", digits=3, help="The same over drops and harms of any two items"),
-        bounded(
-            "nuisance",
-            "Nuisance, SD [95 % CI]",
-            digits=3,
-            help="Median over items of an item’s median harm, in standard deviations of the unedited scores",
-        ),
+        bounded("nuisance", "Nuisance, SD [95 % CI]", digits=3, help=nuisance),
         bounded(
             "signal", "Signal, SD [95 % CI]", digits=3, signed=True, help="Median over items of an item’s median drop"
         ),

@@ -50,6 +50,9 @@ def of_both_orders(table: ScoreTable) -> tuple[Question, ...]:
     """One table with its figure."""
     id_, paper = papers.BOTH_ORDERS
     mean = "Mean score of the items that have all four"
+    there = "The affirmation scores strictly above the denial"
+    absent = "The denial scores strictly above the affirmation"
+    affirms = "The affirmation scores above, whatever the picture shows"
     columns = (
         *HEAD,
         Column("captions", "Captions", kind="text"),
@@ -58,25 +61,10 @@ def of_both_orders(table: ScoreTable) -> tuple[Question, ...]:
         Column("there_denied", "denied", digits=4),
         Column("absent_denied", "Absent, denied", digits=4, help=mean),
         Column("absent_affirmed", "affirmed", digits=4),
-        bounded(
-            "there",
-            "Right of what is there, % [95 % CI]",
-            digits=1,
-            help="The affirmation scores strictly above the denial",
-        ),
-        bounded(
-            "absent",
-            "Right of what is absent, % [95 % CI]",
-            digits=1,
-            help="The denial scores strictly above the affirmation",
-        ),
+        bounded("there", "Right of what is there, % [95 % CI]", digits=1, help=there),
+        bounded("absent", "Right of what is absent, % [95 % CI]", digits=1, help=absent),
         bounded("both", "Both right, % [95 % CI]", digits=1),
-        bounded(
-            "affirms",
-            "Affirms both, % [95 % CI]",
-            digits=1,
-            help="The affirmation scores above, whatever the picture shows",
-        ),
+        bounded("affirms", "Affirms both, % [95 % CI]", digits=1, help=affirms),
         bounded(
             "denies", "Denies both, % [95 % CI]", digits=1, help="The denial scores above, whatever the picture shows"
         ),
@@ -261,12 +249,8 @@ def _of_kinds(view: View, options: Options) -> pd.DataFrame:
 
 def _hardest() -> Question:
     each = bounded("each", "Failures, mean over siblings, % [95 % CI]", digits=1)
-    hardest = bounded(
-        "hardest",
-        "Failures, hardest sibling, % [95 % CI]",
-        digits=1,
-        help="Any sibling of the item scores at least as high as the right caption",
-    )
+    hardest_help = "Any sibling of the item scores at least as high as the right caption"
+    hardest = bounded("hardest", "Failures, hardest sibling, % [95 % CI]", digits=1, help=hardest_help)
     ties = bounded("ties", "Ties with the hardest, % [95 % CI]", digits=1)
     columns = (*HEAD, WHAT, COUNT, PAIRS, each, hardest, ties, NOTE)
     note = (

@@ -335,13 +335,10 @@ def _order_scores(view: View, triple: Triple, items: np.ndarray) -> tuple[dict[s
 def _orders() -> Question:
     order = Column("order", "Order, highest first", kind="text")
     n = Column("n", "n in it", digits=0)
-    chance = Column(
-        "chance",
-        "By chance, %",
-        digits=1,
-        help="A sixth of the captions without a tie: what each order would "
-        "have if the three scores could change places",
+    chance_help = (
+        "A sixth of the captions without a tie: what each order would have if the three scores could change places"
     )
+    chance = Column("chance", "By chance, %", digits=1, help=chance_help)
     beside = Column("beside", "Beside chance", kind="text")
     columns = (*HEAD, _FAMILY, _TAGGER, _PAIR, order, n, COUNT, _SHARE, chance, beside, _UNTOLD)
 

@@ -238,26 +238,21 @@ _CUT_COLUMNS = (*_CUT_OF, *IN_PERCENT, "direction", "overlaps", "power", "note")
 
 def of_cutting(table: ScoreTable) -> tuple[Question, ...]:
     """The contrast of the paper's table 4, and every family of spatial edits that cuts an object."""
+    cut_items_help = (
+        f"Items left out: less than {100 * WHOLE:g} % of the object's mask is left in the image under one of the edits"
+    )
+    direction_help = (
+        "Same or turned: the interval lies on the side of 0 of the "
+        "median of all items, or on the other one. Nothing to drop: the edit cut no object"
+    )
     columns = (
         *HEAD,
         Column("label", "Edit", kind="text"),
-        Column(
-            "cut_items",
-            "n cut",
-            digits=0,
-            help="Items left out: less than "
-            f"{100 * WHOLE:g} % of the object's mask is left in the image under one of the edits",
-        ),
+        Column("cut_items", "n cut", digits=0, help=cut_items_help),
         Column("least", "Least left, %", digits=0, help="Smallest share of an object's mask that is left in the image"),
         COUNT,
         PERCENT,
-        Column(
-            "direction",
-            "Direction",
-            kind="text",
-            help="Same or turned: the interval lies on the side of 0 of the "
-            "median of all items, or on the other one. Nothing to drop: the edit cut no object",
-        ),
+        Column("direction", "Direction", kind="text", help=direction_help),
         Column("overlap", "Interval", kind="text", help="With that of all items"),
         power("The median % change that these items find"),
         NOTE,

@@ -46,13 +46,11 @@ def of_shifts(table: ScoreTable) -> tuple[Question, ...]:
 
 
 def _limits_of_all() -> Question:
-    crossing = bounded(
-        "crossing",
-        "Leaves the margin at [95 % CI]",
-        digits=1,
-        help="Where the line through the medians of |% change| meets the margin; the ends are where those of "
-        "the intervals' upper and lower bounds do",
+    crossing_help = (
+        "Where the line through the medians of |% change| meets the margin; the ends are where those of "
+        "the intervals' upper and lower bounds do"
     )
+    crossing = bounded("crossing", "Leaves the margin at [95 % CI]", digits=1, help=crossing_help)
     of = Column("of", "Strength", kind="text")
     within = Column("within", "Within it up to", digits=1)
     beyond = Column("beyond", "Beyond it from", digits=1)

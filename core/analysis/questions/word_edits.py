@@ -214,15 +214,13 @@ def _controls() -> Question:
 MATCHED, BARE = "matched", "bare"
 """The neutral caption closest in length, and the caption without any word before the noun."""
 
+_BESIDE = (
+    "The same word against the bare caption, "
+    "against the neutral caption closest in length, and the range over the neutral words, each by itself"
+)
 BESIDE = (
     Column("leads", "Held against", kind="text", help="The baseline of the median, its interval and its tests"),
-    Column(
-        "beside",
-        "Median % change against each baseline",
-        kind="text",
-        help="The same word against the bare caption, "
-        "against the neutral caption closest in length, and the range over the neutral words, each by itself",
-    ),
+    Column("beside", "Median % change against each baseline", kind="text", help=_BESIDE),
 )
 LEADS = (
     "The matched caption leads: median, interval and tests are against it, or against the bare one where that is "

@@ -113,14 +113,5 @@ def _other(
 @once
 def _read(table: ScoreTable, subject: str, language: str, rank: int, evaluators: tuple[str, ...]) -> ScoreTable:
     assert table.reader is not None  # :func:`_other` asks
-    return table.reader(
-        replace(
-            table.scope,
-            subject=subject,
-            language=language,
-            rank=rank,
-            evaluators=evaluators,
-            left_out=(),
-            left_out_in_view=(),
-        )
-    )
+    scope = replace(table.scope, subject=subject, language=language, rank=rank, evaluators=evaluators)
+    return table.reader(replace(scope, left_out=(), left_out_in_view=()))

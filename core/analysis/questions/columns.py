@@ -97,9 +97,8 @@ BEHIND = (
     Column("m_tests", "m", digits=0, help="Tests that Holm's correction runs over; 0 for a control"),
     Column("conflict", "Where interval and test differ", kind="text", help="A row's interval against its test, a "
            "control's against its own p; where β₁ stands beside them, against that too"),
-    Column("detectable", "Drift it would have shown, %", help="Smallest true median % change that this n and "
-    "spread show in "
-           "four of five such runs"),
+    Column("detectable", "Drift it would have shown, %", help="Smallest true median % change that this n "
+           "and spread show in four of five such runs"),
     Column("needed", "n for the margin", digits=0, help="Items with which a drift of 0 is shown to lie within the "
            "margin in four of five such runs"),
     Column("note", "Remark", kind="text", help="Why a number is missing, or what it cannot show"),

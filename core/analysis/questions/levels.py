@@ -87,13 +87,8 @@ def _by_fact(id_: str, paper: str, named: tuple[str, ...] = ()) -> Question:
             part
             for family, probes in families(view).items()
             for key, levels in chosen(view.table, probes).items()
-            for part in _of_fact(
-                view,
-                Capability("", family, view.table.axis_of(family), probes, "", key),
-                levels,
-                known=options.known,
-                overall=overall,
-            )
+            for test in (Capability("", family, view.table.axis_of(family), probes, "", key),)
+            for part in _of_fact(view, test, levels, known=options.known, overall=overall)
         ]
         none = comparison_rows(view, []).assign(key="", of="")
         return _marked(pd.concat(parts, ignore_index=True) if parts else none)

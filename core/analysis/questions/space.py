@@ -74,20 +74,12 @@ def _flips() -> Question:
         groups = [each for each in families_of_space(view) if each.label == papers.FLIP]
         return _with_betas(view, families.one_family(view, options, papers.FLIP), groups)
 
-    return Question(
-        "T3",
-        "Vertical flips: how much scores change",
-        "space",
-        "contrasts",
-        f"{how(families.TESTED)} {MIXED} {_POOLED}",
-        (*HEAD, COUNT, PERCENT, BETA, *TESTS),
-        compute,
-        lambda table: no_family(table, papers.FLIP, what="a vertical flip (vflip)"),
-        (Drawing("F2", "Vertical flips", _DOTS, _BY_CORPUS, "Figure 2", opens={"families": f"={papers.FLIP}"}),),
-        "Table 3",
-        families.TESTED,
-        SHIFTS,
-    )
+    drawing = Drawing("F2", "Vertical flips", _DOTS, _BY_CORPUS, "Figure 2", opens={"families": f"={papers.FLIP}"})
+    title, note = "Vertical flips: how much scores change", f"{how(families.TESTED)} {MIXED} {_POOLED}"
+    columns = (*HEAD, COUNT, PERCENT, BETA, *TESTS)
+    question = Question("T3", title, "space", "contrasts", note, columns, compute)
+    question = replace(question, needs=lambda table: no_family(table, papers.FLIP, what="a vertical flip (vflip)"))
+    return replace(question, figures=(drawing,), paper="Table 3", tests=families.TESTED, asks=SHIFTS)
 
 
 def _moves() -> Question:

@@ -228,9 +228,9 @@ def _histogram(drawing: Drawing, frame: pd.DataFrame, measure: str) -> Figure:
         f"{side}, {low:.3g} to {high:.3g}\n{share:.1f} % of {n} comparisons"
         for side, low, high, share, n in frame[["side", "from_", "to", "share", "n"]].itertuples(index=False)
     ]
-    panel = joined(frame, several) if several else ""
-    data = pd.DataFrame({"label": at, "series": frame["side"], "value": frame["share"], "panel": panel})
-    data = data.assign(low=math.nan, high=math.nan, n=frame["n"], hover=hover)
+    data = pd.DataFrame({"label": at, "series": frame["side"], "value": frame["share"]})
+    data = data.assign(low=math.nan, high=math.nan, panel=joined(frame, several) if several else "")
+    data = data.assign(n=frame["n"], hover=hover)
     family = f": {frame['family'].iloc[0]}" if len(frame) else ""
     return Figure(
         drawing.id,

@@ -206,8 +206,9 @@ def curve_figure(
     drawing: Drawing, frame: pd.DataFrame, measure: str, *, x: str, y: str, scale: float = 1, unit: str = ""
 ) -> Figure:
     """Smooth curves with their bands, a panel an evaluator."""
-    label, name = frame["x"].astype(float) * scale, frame["evaluator"]
-    data = frame[["value", "low", "high"]].assign(label=label, series=name, panel=name, n=frame["n_items"])
+    named = {"label": frame["x"].astype(float) * scale, "series": frame["evaluator"], "panel": frame["evaluator"]}
+    numbers = {"value": frame["value"], "low": frame["low"], "high": frame["high"], "n": frame["n_items"]}
+    data = pd.DataFrame(named | numbers)
     return drawing.drawn(data, y, kind="lines", free=True, unit=unit, along=Axis(x), bounds="band", styles={})
 
 

@@ -2,7 +2,7 @@
 
 The papers' tables as they are read: one number a cell, an evaluator a column, nine columns and a dozen rows.
 
-The whole table, with every test and remark, is data; see :mod:`core.report.data_files`.
+The whole table, with every test and remark, is data; see :mod:`core.report.report_files`.
 """
 
 import re

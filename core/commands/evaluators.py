@@ -56,13 +56,11 @@ def show(
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON for a script.")] = False,
 ) -> None:
     """Load one evaluator and show its fingerprint: everything that its scores depend on."""
-    from core.errors import NotAvailable
     from core.evaluators.registry import find
 
     evaluator = find(name)
     record = _record(evaluator)
-    if not record["ready"]:
-        raise NotAvailable(f"{name} is not available: {record['reason']}; get it with: {record['command']}")
+    evaluator.check_available()
     loaded = evaluator.load(device=device)
     fingerprint = loaded.fingerprint
     record["fingerprint"] = {"key": fingerprint.key, **fingerprint.as_dict()}

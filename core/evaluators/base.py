@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeVar
 import numpy as np
 
 from core.corpora.schema import Box, Mask
-from core.errors import InvalidInput, InvariscopeError
+from core.errors import InvalidInput, InvariscopeError, NotAvailable
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -142,7 +142,14 @@ class PartlyScored(InvariscopeError):
         reasons = [error for error in errors if error]
         super().__init__(f"{len(reasons)} of {len(errors)} pairs have no score, the first because: {reasons[0]}")
         self.scores = scores
-        self.errors = tuple(errors)
+        self.errors = tuple(error or None for error in errors)
+
+
+def all_scored(scores: np.ndarray, errors: Sequence[str | None]) -> np.ndarray:
+    """The scores of n pairs as they are. Raises PartlyScored where one of the pairs has a reason why it has none."""
+    if any(errors):
+        raise PartlyScored(scores, errors)
+    return scores
 
 
 class Evaluator(ABC):
@@ -156,6 +163,13 @@ class Evaluator(ABC):
     def availability(cls) -> Availability:
         """Say whether :meth:`load` can work here. Cheap: no weights are read."""
         return Availability(True)
+
+    @classmethod
+    def check_available(cls) -> None:
+        """Raise NotAvailable, with the command that gets what is missing, where :meth:`load` cannot work here."""
+        found = cls.availability()
+        if not found.ready:
+            raise NotAvailable(f"{cls.spec.name} is not available: {found.reason}; get it with: {found.command}")
 
     @classmethod
     @abstractmethod
@@ -348,10 +362,7 @@ class Joined(Evaluator):
         check_lengths(images, captions)
         if not images:
             return np.empty(0, dtype=np.float64)
-        scores, errors = self.joined(told(part, images, captions) for part in self.parts)
-        if any(errors):
-            raise PartlyScored(scores, errors)
-        return scores
+        return all_scored(*self.joined(told(part, images, captions) for part in self.parts))
 
     def forget(self) -> None:
         """Let every part forget."""

@@ -11,7 +11,7 @@ import numpy as np
 from PIL import Image
 
 from core.errors import InvalidInput
-from core.evaluators.base import Evaluator, EvaluatorSpec, Fingerprint, PartlyScored, check_lengths
+from core.evaluators.base import Evaluator, EvaluatorSpec, Fingerprint, all_scored, check_lengths
 from core.evaluators.metric_source import BATCH, PAIR
 from core.registry import line_of
 
@@ -47,10 +47,7 @@ class FunctionEvaluator(Evaluator):
         function = type(self).function
         given = list(images) if _takes_array(function) else [Image.fromarray(each) for each in images]
         found = self._batch(given, captions) if _takes_lists(function) else self._each(given, captions)
-        scores = np.array([score for score, _ in found], dtype=np.float64)
-        if any(error for _, error in found):
-            raise PartlyScored(scores, [error for _, error in found])
-        return scores
+        return all_scored(np.array([score for score, _ in found], dtype=np.float64), [error for _, error in found])
 
     def _each(self, images: Sequence[Any], captions: Sequence[str]) -> list[_Scored]:
         function = type(self).function

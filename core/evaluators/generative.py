@@ -16,7 +16,7 @@ import numpy as np
 from core.corpora.images import pixel_hash
 from core.corpora.schema import Mask
 from core.errors import InvalidInput, NotAvailable
-from core.evaluators.base import Fingerprint, PartlyScored, Sight
+from core.evaluators.base import Fingerprint, Sight, all_scored
 from core.evaluators.memory import Shared
 from core.evaluators.offline.packaged_weights import library_versions
 from core.evaluators.towers.preprocessing import as_letters, special_marks
@@ -327,9 +327,7 @@ class Generative(Published):
                 errors.append(None)
             except InvalidInput as error:
                 errors.append(str(error))
-        if any(errors):
-            raise PartlyScored(scores, errors)
-        return scores
+        return all_scored(scores, errors)
 
     def count_tokens(self, caption: str) -> int:
         """Tokens of the whole prompt, those of the picture left out."""

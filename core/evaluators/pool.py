@@ -19,22 +19,13 @@ from core.settings import given_pool_mb, pool_budget_mb
 _log = logging.getLogger("invariscope.evaluators")
 
 
-def check_available(kind: type[Evaluator]) -> None:
-    """Raise NotAvailable, with the command that gets what is missing, where an evaluator cannot be loaded here."""
-    availability = kind.availability()
-    if not availability.ready:
-        raise NotAvailable(
-            f"evaluator {kind.spec.name!r} is not available: {availability.reason}; get it with: {availability.command}"
-        )
-
-
 def load(kind: type[Evaluator], device: str, *, make_room: Callable[[], bool]) -> tuple[Evaluator, str, str]:
     """Load on a device; where that has no memory left, on the CPU, said aloud.
     ``make_room``: unloads what nobody uses; returns whether there was anything.
     Returns the evaluator, the device that it was loaded on, and a sentence where that is another one.
     Raises NotAvailable if its weights are not here, or nothing has the memory for them; InvalidInput if its code ends
     the process."""
-    check_available(kind)
+    kind.check_available()
     name = kind.spec.name
     found = _attempt(kind, device)
     if found is None and make_room():

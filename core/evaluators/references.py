@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from core.errors import InvalidInput
-from core.evaluators.base import DualEncoder, Evaluator, PartlyScored, check_lengths
+from core.evaluators.base import DualEncoder, Evaluator, PartlyScored, all_scored, check_lengths
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -115,9 +115,7 @@ def among_referenced(
             scores[there] = partly.scores
             for place, error in zip(there, partly.errors, strict=True):
                 errors[place] = error
-    if any(errors):
-        raise PartlyScored(scores, errors)
-    return scores
+    return all_scored(scores, errors)
 
 
 def check_references(name: str, references: Sequence[Sequence[str]] | None, pairs: int) -> Sequence[Sequence[str]]:

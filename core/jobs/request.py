@@ -208,13 +208,7 @@ def check_available(references: Iterable[str]) -> None:
     """Find out whether evaluators can be loaded here; raises UnknownName for one that is not registered, and
     NotAvailable for one that is not on this machine, with the command that gets it."""
     for reference in references:
-        evaluator = find(reference)
-        available = evaluator.availability()
-        if not available.ready:
-            name = evaluator.spec.name
-            raise NotAvailable(
-                f"evaluator {name} is not available: {available.reason}; get it with: {available.command}"
-            )
+        find(reference).check_available()
 
 
 def check_folder(text: str) -> Path:

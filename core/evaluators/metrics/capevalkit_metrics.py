@@ -10,7 +10,7 @@ from typing import ClassVar, Self
 import numpy as np
 
 from core.errors import InvalidInput, NotAvailable, UnknownName
-from core.evaluators.base import Availability, Evaluator, Fingerprint, PartlyScored, check_lengths, evaluator, family
+from core.evaluators.base import Availability, Evaluator, Fingerprint, all_scored, check_lengths, evaluator, family
 from core.evaluators.other_packages import Package, as_files
 from core.evaluators.references import Referenced, among_referenced, check_references
 from core.evaluators.towers.preprocessing import encodable
@@ -83,9 +83,7 @@ class _OfKit(Evaluator):
     def load(cls, *, device: str = "cpu") -> Self:
         """Score one small picture, which shows whether the metric runs here; the kit chooses the device itself.
         Raises NotAvailable if it does not run."""
-        available = cls.availability()
-        if not available.ready:
-            raise NotAvailable(f"{cls.spec.name}: {available.reason}; get it with: {available.command}")
+        cls.check_available()
         loaded = cls()
         try:
             loaded.ask([np.full((64, 64, 3), 128, dtype=np.uint8)], ["A grey square."], [["A square."]])
@@ -138,9 +136,7 @@ class _OfKit(Evaluator):
             for place in kept:
                 scores[place] = answers.get(str(place), np.nan)
                 errors[place] = None if np.isfinite(scores[place]) else "CaptionEvalKit gave no score of this pair"
-        if any(errors):
-            raise PartlyScored(scores, errors)
-        return scores
+        return all_scored(scores, errors)
 
 
 class KitMetric(_OfKit):

@@ -15,7 +15,7 @@ import numpy as np
 
 from core.corpora.schema import Box, Mask
 from core.errors import InvalidInput
-from core.evaluators.base import Availability, Evaluator, Fingerprint, PartlyScored, Sight, check_lengths, evaluator
+from core.evaluators.base import Availability, Evaluator, Fingerprint, Sight, all_scored, check_lengths, evaluator
 from core.evaluators.offline.class_texts import ClassTexts, shared_class_texts
 from core.evaluators.offline.image_tower import BACKBONES, ImageTower, shared_image_tower, square
 from core.evaluators.offline.packaged_weights import MINILM, available, library_versions
@@ -195,9 +195,8 @@ class GroundingJudge(Evaluator):
         phrases = {caption: _nouns(caption) for caption in dict.fromkeys(captions)}
         self._learn(text for found in phrases.values() for phrase in found for text in (phrase.head, phrase.text))
         scores = [self._judge(row, phrases[caption])[0] for row, caption in zip(evidence, captions, strict=True)]
-        if not all(phrases.values()):
-            raise PartlyScored(np.array(scores), [None if phrases[each] else coded(*_why(each)) for each in captions])
-        return np.array(scores, dtype=np.float64)
+        errors = [None if phrases[each] else coded(*_why(each)) for each in captions]
+        return all_scored(np.array(scores, dtype=np.float64), errors)
 
     def forget(self) -> None:
         """Drop the evidence of pictures met before, where batches have a part in it."""

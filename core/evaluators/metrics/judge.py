@@ -23,8 +23,8 @@ from core.evaluators.base import (
     Evaluator,
     EvaluatorSpec,
     Fingerprint,
-    PartlyScored,
     Sight,
+    all_scored,
     check_lengths,
     evaluator,
     family,
@@ -149,10 +149,9 @@ class OnDemand(Evaluator):
         pairs: dict[str, _Pair] = dict(zip(keys, rows, strict=True))
         known = self._known(list(pairs))
         failed = self._ask({key: pair for key, pair in pairs.items() if key not in known}, known)
-        scores = np.array([known.get(key, np.nan) for key in keys], dtype=np.float64)
-        if failed:
-            raise PartlyScored(scores, [failed.get(key) for key in keys])
-        return scores
+        return all_scored(
+            np.array([known.get(key, np.nan) for key in keys], dtype=np.float64), [failed.get(key) for key in keys]
+        )
 
     def _known(self, keys: Sequence[str]) -> dict[str, float]:
         """Scores that were paid for, by the key of their pair."""

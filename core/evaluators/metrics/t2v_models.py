@@ -48,9 +48,7 @@ class TextToVisual(Evaluator):
     def load(cls, *, device: str = "cpu") -> Self:
         """Have the package load its model; it fetches weights that are not in the folder of weights.
         Raises NotAvailable if the package or the model cannot be loaded."""
-        available = cls.availability()
-        if not available.ready:
-            raise NotAvailable(f"{cls.spec.name}: {available.reason}; get it with: {available.command}")
+        cls.check_available()
         folder = settings.weights_dir() / "t2v_metrics"
         try:
             scorer = _imported()[0].get_score_model(model=cls.model, device=device, cache_dir=f"{folder}/")

@@ -78,9 +78,8 @@ class TorchmetricsClipScore(Evaluator):
     def load(cls, *, device: str = "cpu") -> Self:
         """Load the model from this machine and hand it to torchmetrics.
         Raises NotAvailable if torchmetrics or the model is not here, or its files are no CLIP."""
-        available, folder = cls.availability(), _folder(cls.model)
-        if not available.ready or folder is None:
-            raise NotAvailable(f"{cls.spec.name}: {available.reason}; get it with: {available.command}")
+        cls.check_available()
+        folder: Any = _folder(cls.model)  # it is here
         from torchmetrics import multimodal
         from transformers import CLIPModel, CLIPProcessor
 

@@ -13,7 +13,7 @@ import numpy as np
 from core import settings
 from core.corpora.schema import Mask
 from core.errors import InvalidInput, NotAvailable
-from core.evaluators.base import Availability, Fingerprint, PartlyScored, Sight, check_lengths
+from core.evaluators.base import Availability, Fingerprint, Sight, all_scored, check_lengths
 from core.evaluators.memory import MB
 from core.evaluators.offline.packaged_weights import library_versions
 from core.evaluators.regions.region_folder import RegionDetector, RegionFolder, Regions
@@ -257,9 +257,7 @@ class Umic(Published):
         if pairs:
             ranked = self._runner.each(pairs, self._rank).double().sigmoid().numpy()
             scores[[index for index, error in enumerate(errors) if error is None]] = ranked
-        if any(errors):
-            raise PartlyScored(scores, errors)
-        return scores
+        return all_scored(scores, errors)
 
     def count_tokens(self, caption: str) -> int:
         """Number of word pieces of the caption, before it is cut."""

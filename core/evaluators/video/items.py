@@ -23,8 +23,8 @@ from core.evaluators.base import (
     Evaluator,
     Fingerprint,
     Footprint,
-    PartlyScored,
     Sight,
+    all_scored,
     check_lengths,
 )
 from core.evaluators.references import Referenced, check_references
@@ -170,10 +170,7 @@ class WholeFormula(OverFrames):
             self.base.match(self._frames(image), caption, told, read)
             for image, caption, told in zip(images, captions, people, strict=True)
         ]
-        scores = np.array([each.score for each in found], dtype=np.float64)
-        if any(each.error for each in found):
-            raise PartlyScored(scores, [each.error or None for each in found])
-        return scores
+        return all_scored(np.array([each.score for each in found], dtype=np.float64), [each.error for each in found])
 
     def _frames(self, image: np.ndarray) -> np.ndarray:
         if self._last is None or self._last[0] is not image:  # pairs of one image come one after the other

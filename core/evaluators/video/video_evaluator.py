@@ -19,7 +19,7 @@ import numpy as np
 from core.corpora.images import check_rgb
 from core.corpora.video_frames import Sampling
 from core.errors import InvalidInput
-from core.evaluators.base import DualEncoder, Evaluator, Fingerprint, PartlyScored, check_lengths
+from core.evaluators.base import DualEncoder, Evaluator, Fingerprint, all_scored, check_lengths
 from core.evaluators.references import NO_REFERENCE, Referenced, check_references
 from core.evaluators.towers.clip import END, TOKENIZER, clip_towers, encode_tokens, token_ids
 from core.evaluators.towers.encoder import OnTowers
@@ -149,10 +149,7 @@ class VideoEvaluator(Evaluator):
             self.match(frames[place : place + 1], caption, people[place], read)
             for place, caption in enumerate(captions)
         ]
-        scores = np.array([each.score for each in found], dtype=np.float64)
-        if any(each.error for each in found):
-            raise PartlyScored(scores, [each.error or None for each in found])
-        return scores
+        return all_scored(np.array([each.score for each in found], dtype=np.float64), [each.error for each in found])
 
 
 def coarse_score(evaluator: DualEncoder, frames: np.ndarray, caption: str) -> VideoScore:

@@ -118,10 +118,10 @@ def obstacle(asked: Asked) -> str:
     try:
         kind = find(scored_by(asked.run, asked.fit.evaluator)[0])
         origin_of_run(asked.run)
+        kind.check_available()
     except InvariscopeError as error:
         return f"{error}."
-    ready = kind.availability()
-    return "" if ready.ready else f"{kind.spec.name} is not available: {ready.reason}; get it with: {ready.command}."
+    return ""
 
 
 def measure(

@@ -167,7 +167,7 @@ def _scored(
 ) -> "Leaderboard":
     from core.commands._progress import progress
     from core.corpora.caption_tables import read_references
-    from core.evaluators.pool import Pool, check_available
+    from core.evaluators.pool import Pool
     from core.evaluators.registry import find
     from core.features.systems.board_references import score_references
     from core.features.systems.board_scores import check_board, enter, score_board
@@ -194,7 +194,7 @@ def _scored(
     items = (entered.common or entered.items)[:limit] if limit else entered.items
     for kind in map(find, names):
         check_board(kind.spec, entered)
-        check_available(kind)
+        kind.check_available()
     rejected: list[str] = []
     parts, prints, left_out = [], {}, []
     pool = Pool(device=device)

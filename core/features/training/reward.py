@@ -15,7 +15,7 @@ from core.charts.spec import PALETTE, Axis, Figure, Style
 from core.corpora.images import check_rgb, pixel_hash
 from core.errors import InvalidInput, InvariscopeError
 from core.evaluators.cache import EmbeddingCache
-from core.evaluators.pool import best_device, check_available, check_device
+from core.evaluators.pool import best_device, check_device
 from core.evaluators.registry import find
 from core.evaluators.scoring import score_pairs_with_errors
 from core.probes.words.health import MOST_REPEATED, is_hollow, repeated
@@ -61,7 +61,7 @@ class Reward:
         lowest = spec.score_range[0] if least is None else least
         if lowest is None:
             raise InvalidInput(f"{evaluator!r} states no lowest score; say what a refused caption gets, e.g. least=0.0")
-        check_available(kind)
+        kind.check_available()
         self.evaluator: Evaluator = kind.load(device=check_device(device or best_device()))
         self.least, self.guard = float(lowest), guard
         self._cache = EmbeddingCache()

@@ -325,9 +325,7 @@ def find_clip(given: Path | None) -> tuple[type[ClipScore], tuple[Place, ...]]:
     they are not here."""
     kind = ClipScore if given is None else find(f"clipscore@{given}")
     assert issubclass(kind, ClipScore)  # a checkpoint of CLIPScore is bound to CLIPScore
-    available = kind.availability()
-    if not available.ready:
-        raise NotAvailable(f"{available.reason}; run: {available.command}")
+    kind.check_available()
     return kind, kind.places()
 
 

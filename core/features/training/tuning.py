@@ -15,7 +15,7 @@ import numpy as np
 
 from core.corpora.item_pictures import read_item
 from core.corpora.schema import Corpus, Item
-from core.errors import BadImage, InvalidInput, NotAvailable
+from core.errors import BadImage, InvalidInput
 from core.evaluators.metrics.mcs import Mcs
 from core.evaluators.registry import find
 from core.evaluators.weights.fetched import Place
@@ -320,9 +320,7 @@ def train_pr_mcs(
 def _open(weights: Path | None, device: str) -> "tuple[tuple[Place, ...], Towers]":
     kind = Mcs if weights is None else find(f"mcs@{weights}")
     assert issubclass(kind, Mcs)  # a checkpoint of MCS is bound to MCS
-    available = kind.availability()
-    if not available.ready:
-        raise NotAvailable(f"{available.reason}; run: {available.command}")
+    kind.check_available()
     places = kind.places()
     return places, kind.open(places, device)
 

@@ -297,7 +297,7 @@ def test_a_student_of_another_width_or_none_is_refused(teacher: Path, tmp_path: 
 
 
 def test_without_the_teachers_weights_the_command_that_gets_them_is_named(student: Path, tmp_path: Path) -> None:
-    with pytest.raises(NotAvailable, match="run: python -m core evaluators get clipscore"):
+    with pytest.raises(NotAvailable, match="get it with: python -m core evaluators get clipscore"):
         train_mcs(SENTENCES, SCHEDULE, student=student, out=tmp_path)
 
 

@@ -239,7 +239,7 @@ def test_a_loss_that_is_no_number_stops_with_a_sentence(corpus: Corpus, weights:
 
 
 def test_without_weights_the_command_that_gets_them_is_named(corpus: Corpus, tmp_path: Path) -> None:
-    with pytest.raises(NotAvailable, match="run: python -m core evaluators get mcs"):
+    with pytest.raises(NotAvailable, match="get it with: python -m core evaluators get mcs"):
         train_pr_mcs(corpus, RECIPE, out=tmp_path)
 
 

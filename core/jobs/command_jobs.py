@@ -7,7 +7,7 @@ import re
 from pathlib import Path
 from typing import Any, ClassVar, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, ValidationInfo, field_validator
 
 from core import settings
 from core.audit.request import first_problem
@@ -28,6 +28,12 @@ def _no_option(word: str | None) -> str | None:
     if word is not None and word.startswith("-"):
         raise ValueError("it must not begin with a dash")
     return word
+
+
+def _plain_names(names: tuple[str, ...], info: ValidationInfo) -> tuple[str, ...]:
+    if bad := [name for name in names if not name.strip() or "," in name or name.startswith("-")]:
+        raise ValueError(f"{info.field_name} are names without comma, got {bad[0]!r}")
+    return names
 
 
 def _check_run(run: str, do: str) -> None:
@@ -146,12 +152,7 @@ class SuiteRequest(OneCommand):
             raise ValueError(f"paths are absolute, got {bad[0]!r}")
         return paths
 
-    @field_validator("evaluators")
-    @classmethod
-    def _words(cls, names: tuple[str, ...]) -> tuple[str, ...]:
-        if bad := [name for name in names if not name or "," in name or name.startswith("-")]:
-            raise ValueError(f"evaluators are names without comma, got {bad[0]!r}")
-        return names
+    _words = field_validator("evaluators")(_plain_names)
 
     @property
     def told(self) -> tuple[str, ...]:
@@ -209,12 +210,7 @@ class CheckRequest(OneCommand):
 
     _options = field_validator("evaluator")(_no_option)
 
-    @field_validator("probes")
-    @classmethod
-    def _words(cls, names: tuple[str, ...]) -> tuple[str, ...]:
-        if bad := [name for name in names if not name.strip() or "," in name or name.startswith("-")]:
-            raise ValueError(f"probes are names without comma, got {bad[0]!r}")
-        return names
+    _words = field_validator("probes")(_plain_names)
 
     @property
     def told(self) -> tuple[str, ...]:

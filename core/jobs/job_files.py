@@ -157,12 +157,12 @@ def job_folder(jobs: Path, job_id: str) -> Path:
 
 
 @contextmanager
-def queue_lock(jobs: Path, *, timeout_s: float = 20.0) -> Iterator[None]:
+def queue_lock(jobs: Path) -> Iterator[None]:
     """Be the only one that changes a state or decides whether a worker is needed; raises StoreError if the folder
     cannot be written, or somebody holds the lock too long."""
     try:
         jobs.mkdir(parents=True, exist_ok=True)
-        lock = filelock.FileLock(jobs / QUEUE_LOCK, timeout=timeout_s)
+        lock = filelock.FileLock(jobs / QUEUE_LOCK, timeout=20)
         lock.acquire()
     except filelock.Timeout as error:
         raise StoreError(f"another process holds {jobs / QUEUE_LOCK}; try again in a moment") from error

@@ -209,9 +209,9 @@ def forget(job_ids: Sequence[str], jobs: Path | None = None) -> None:
                 job.folder.rmdir()
 
 
-def wake(jobs: Path | None = None) -> bool:
+def wake() -> bool:
     """Start a worker where a job waits, or runs without one to look after it; say whether one was started."""
-    jobs = settings.jobs_dir() if jobs is None else jobs
+    jobs = settings.jobs_dir()
     if not any(job.status in ACTIVE for job in list_jobs(jobs)[0]) or worker_is_alive(jobs):
         return False
     with job_files.queue_lock(jobs):
@@ -231,9 +231,9 @@ def worker_is_alive(jobs: Path) -> bool:
     return False
 
 
-def trouble(jobs: Path | None = None) -> str:
+def trouble() -> str:
     """Why nobody takes the jobs that wait, as the last worker said it; empty where all is well."""
-    jobs = settings.jobs_dir() if jobs is None else jobs
+    jobs = settings.jobs_dir()
     said = job_files.tail(jobs / job_files.WORKER_LOG, lines=20).splitlines()
     last = next((line for line in reversed(said) if line.startswith("error:")), "")
     return last if last and next_waiting(jobs) is not None and not worker_is_alive(jobs) else ""

@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 import filelock
 
@@ -24,40 +24,20 @@ GRACE_S = (30.0, 10.0)
 _SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGKILL)
 
 
-class _Process(Protocol):
-    @property
-    def pid(self) -> int:
-        """Its number."""
-
-    def ended(self) -> tuple[bool, int | None]:
-        """Whether it has ended, and its exit code where that can be known."""
-
-
-@dataclass(slots=True)
-class _Child:
-    """A process that this worker started."""
-
-    popen: "subprocess.Popen[bytes]"
-
-    @property
-    def pid(self) -> int:
-        return self.popen.pid
-
-    def ended(self) -> tuple[bool, int | None]:
-        code = self.popen.poll()
-        return code is not None, code
-
-
-@dataclass(slots=True)
-class _Found:
-    """A process that a worker before this one started and left behind."""
+@dataclass(frozen=True, slots=True)
+class _Process:
+    """A process that this worker started, or that one before it started and left behind."""
 
     pid: int
-    born: float | None
-    word: str
+    ended: Callable[[], tuple[bool, int | None]]  # whether it has, and its exit code where that can be known
 
-    def ended(self) -> tuple[bool, int | None]:
-        return not alive(self.pid, self.born, word=self.word), None
+
+def _started(popen: "subprocess.Popen[bytes]") -> _Process:
+    return _Process(popen.pid, lambda: (popen.poll() is not None, popen.returncode))
+
+
+def _left_behind(state: job_files.State, word: str) -> _Process:
+    return _Process(state.pid or 0, lambda: (not alive(state.pid or 0, state.born, word=word), None))
 
 
 def work(
@@ -108,8 +88,7 @@ class _Worker:
                 self.tell(str(error))
                 continue
             if state.status == "running":
-                process = _Found(state.pid or 0, state.born, folder.name)
-                self.follow(Job(folder, request, state, None), process)
+                self.follow(Job(folder, request, state, None), _left_behind(state, folder.name))
 
     def begin_next(self, lock: filelock.BaseFileLock) -> tuple[Job, _Process] | None:
         """Begin the job whose turn it is; None where the line is empty, and then this worker is none any more."""
@@ -150,7 +129,7 @@ class _Worker:
             return None
         known = self._change(job, pid=popen.pid, born=birth(popen.pid))
         self.tell(f"job {job.id} began")
-        return replace(job, state=known), _Child(popen)
+        return replace(job, state=known), _started(popen)
 
     def follow(self, job: Job, process: _Process) -> None:
         """Wait for the end of a job; stop it when somebody asks, first politely."""

@@ -288,7 +288,7 @@ def _ablated(view: View) -> pd.DataFrame:
     own, frames = _own(view), []
     for name in view.evaluators:
         try:
-            frames.append(ablation(own, evaluator=name).assign(evaluator=name, corpus=view.table.reference))
+            frames.append(ablation(own, name).assign(evaluator=name, corpus=view.table.reference))
         except InvalidInput:
             continue  # an evaluator without a shift here has no row
     return pd.concat(frames, ignore_index=True) if frames else pd.DataFrame(columns=["evaluator", *_BOUNDS])
@@ -460,9 +460,7 @@ SAW_IT = "chosen on the held-out split: an upper bound"
 """What the numbers of oracle weights rest on."""
 
 
-def ablation(
-    view: View, *, evaluator: str, against: Sequence[str] | None = None, ratings: pd.DataFrame | None = None
-) -> pd.DataFrame:
+def ablation(view: View, evaluator: str) -> pd.DataFrame:
     """Every reading with every kind of weights at every ε, on the held-out split.
 
     Returns:
@@ -472,7 +470,7 @@ def ablation(
         of a held-out ρ; NaN without an H), raised (families moved beyond their uncalibrated interval), n (held-out
         items).
     """
-    dev, test, dev_others, test_others = halves(view, evaluator=evaluator, against=against, ratings=ratings)
+    dev, test, dev_others, test_others = halves(view, evaluator=evaluator)
     records = []
     on_dev, on_test, before = ceilings_of(dev), ceilings_of(test), side_of(test)
     for reading in READINGS:

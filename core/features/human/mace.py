@@ -28,6 +28,9 @@ from core.errors import InvalidInput
 from core.seeds import RUN_SEED, stream
 
 STARTS = 10
+LEVEL = 0.95
+"""Of the intervals; with few annotators they hold the truth more often."""
+
 STEPS = 5000
 CLOSE = 1e-9
 """Largest change of any parameter at which a run has come to rest."""
@@ -49,30 +52,27 @@ class Competence:
     """What the model makes of some answers."""
 
     # sorted by annotator; columns annotator, n (units answered), competence (likeliest probability of knowing, in [0,
-    # 1]), low and high (the ends of its profile-likelihood interval of ``level``; never empty, and from 0 to 1 where
+    # 1]), low and high (the ends of its profile-likelihood interval of LEVEL; never empty, and from 0 to 1 where
     # the answers rule nothing out)
     annotators: pd.DataFrame
     answers: pd.DataFrame  # sorted by unit; columns unit, answer (the likeliest) and probability (of it)
     weights: np.ndarray  # exp of the mean log probability of knowing, by annotator: what the steps of [1] work with
 
 
-def competences(
-    answers: pd.DataFrame, *, levels: Sequence[object], level: float = 0.95, seed: int = RUN_SEED
-) -> Competence:
+def competences(answers: pd.DataFrame, *, levels: Sequence[object]) -> Competence:
     """Fit the model; of STARTS runs from different places the one under which the answers are likeliest counts.
 
     Args:
         answers: columns annotator, unit, answer; one row an annotator and unit. Their order changes nothing.
         levels: every answer that could be given, two or more.
-        level: of the intervals. With few annotators they hold the truth more often than that.
 
     Raises:
         InvalidInput: for fewer than two levels, an answer that is none of them, or an annotator twice on a unit.
     """
     data = _Data.of(answers, levels)
-    starts = _starts(data, seed)
+    starts = _starts(data)
     truth, weights = _by_bayes(data, starts)
-    likeliest, low, high = _profiled(data, starts, level)
+    likeliest, low, high = _profiled(data, starts)
     people = pd.DataFrame(
         {
             "annotator": data.annotators,
@@ -139,10 +139,10 @@ class _Expected:
     habits: np.ndarray
 
 
-def _starts(data: _Data, seed: int) -> tuple[np.ndarray, np.ndarray]:
+def _starts(data: _Data) -> tuple[np.ndarray, np.ndarray]:
     """Probabilities of knowing [STARTS, annotator] and habits [STARTS, annotator, level] to begin with."""
     people = len(data.annotators)
-    dice = [stream(seed, "mace", str(start)) for start in range(STARTS)]
+    dice = [stream(RUN_SEED, "mace", str(start)) for start in range(STARTS)]
     knows = np.stack([rng.uniform(0.3, 0.7, size=people) for rng in dice])
     return knows, np.stack([rng.dirichlet(np.full(data.levels, 20.0), size=people) for rng in dice])
 
@@ -164,9 +164,7 @@ def _by_bayes(data: _Data, starts: tuple[np.ndarray, np.ndarray]) -> tuple[np.nd
     return found.truth[best], knows[best]
 
 
-def _profiled(
-    data: _Data, starts: tuple[np.ndarray, np.ndarray], level: float
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def _profiled(data: _Data, starts: tuple[np.ndarray, np.ndarray]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """The likeliest competence of each annotator, and the ends of what the profile of the likelihood does not rule
     out."""
     people = len(data.annotators)
@@ -187,7 +185,7 @@ def _profiled(
         _swept(data, values[:, ::-1], knows[kept], habits[kept])[:, ::-1],
     )
     at_an_end = np.minimum(likeliest, 1 - likeliest) * answered < 0.5  # by less than half an answer
-    drop = np.where(at_an_end, -np.log(1 - level), stats.chi2.ppf(level, 1) / 2)
+    drop = np.where(at_an_end, -np.log(1 - LEVEL), stats.chi2.ppf(LEVEL, 1) / 2)
     above = heights - max(fit.max(), heights.max()) + drop[:, None]
     ends = [_ends(own, over) for own, over in zip(values, above, strict=True)]
     low, high = np.array(ends).T

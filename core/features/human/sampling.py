@@ -109,14 +109,14 @@ def targets(strata: Sequence[Stratum], total: int) -> tuple[int, ...]:
     return tuple(found)
 
 
-def largest_total(store: Store, run: str, *, strata: Sequence[Stratum] = PAPER_STRATA, limit: int = TOTAL) -> int:
-    """Largest total of which no stratum falls short, at most ``limit``; strata that hold nothing are not counted."""
+def largest_total(store: Store, run: str, *, strata: Sequence[Stratum] = PAPER_STRATA) -> int:
+    """Largest total of which no stratum falls short, at most TOTAL; strata that hold nothing are not counted."""
     pairs = candidates(store, run)
     held = [len(rows_of(pairs, stratum)["item"].unique()) for stratum in strata]
     filled = [(stratum, count) for stratum, count in zip(strata, held, strict=True) if count]
     if not filled:
         return 0
-    for total in range(limit, 0, -1):
+    for total in range(TOTAL, 0, -1):
         wanted = targets(strata, total)
         if all(count >= want or count == 0 for want, count in zip(wanted, held, strict=True)):
             return total
@@ -371,9 +371,7 @@ MOST_DRAWS, FEWEST_DRAWS, EFFORT = 2000, 200, 2_000_000
 """Draws of the whole sample: so many that items times draws are EFFORT, within bounds."""
 
 
-def inclusion(
-    held: Sequence[np.ndarray], taken: Sequence[int], *, draws: int | None = None, seed: int = RUN_SEED
-) -> list[np.ndarray]:
+def inclusion(held: Sequence[np.ndarray], taken: Sequence[int]) -> list[np.ndarray]:
     """Probability of each item of each stratum to be drawn for it, float64 [N_h] a stratum; exact where no earlier
     stratum shares an item.
 
@@ -381,8 +379,8 @@ def inclusion(
     many each stratum took.
     """
     count = 1 + max((int(each.max()) for each in held if len(each)), default=0)
-    rng = np.random.default_rng(seed)
-    draws = draws or int(np.clip(EFFORT // count, FEWEST_DRAWS, MOST_DRAWS))
+    rng = np.random.default_rng(RUN_SEED)
+    draws = int(np.clip(EFFORT // count, FEWEST_DRAWS, MOST_DRAWS))
     hits = [np.zeros(len(each)) for each in held]
     for _ in range(draws):
         used = np.zeros(count, dtype=bool)

@@ -50,24 +50,8 @@ def _rows(study: str, ledger: Ledger, *, withdrawn: bool, skipped: bool) -> Iter
             yield {"study": study, "annotator": annotator, "withdrawn": not counted, **_row(ledger, item_id, entry)}
 
 
-_ABOUT = (
-    "id",
-    "corpus",
-    "item",
-    "probe",
-    "baseline",
-    "subject",
-    "language",
-    "rank",
-    "axis",
-    "family",
-    "directional",
-    "source",
-    "second_source",
-    "stratum",
-    "attention",
-    "shows",
-)
+_ABOUT = COLUMNS[COLUMNS.index("id") : COLUMNS.index("left")]
+"""What an item says of itself."""
 
 
 def _row(ledger: Ledger, item_id: str, entry: Entry) -> dict[str, Any]:

@@ -74,7 +74,6 @@ def position_map(
     *,
     pool: Pool,
     cache: EmbeddingCache | Callable[[str], EmbeddingCache] | None = None,
-    steps: int = STEPS,
 ) -> Iterator[PositionMap]:
     """Score the places of a grid beside one caption: first every third one, then the rest in parts; the map after each
     pass.
@@ -85,12 +84,12 @@ def position_map(
     cutout = scene.cutout
     if min(1 - cutout.width / width, 1 - cutout.height / height) < LEAST_ROOM:
         raise ProbeRejected("too-large", f"the object needs {LEAST_ROOM:.0%} of the width and of the height to move in")
-    across = np.rint(np.linspace(-cutout.left, width - cutout.width - cutout.left, steps)).astype(int)
-    down = np.rint(np.linspace(-cutout.top, height - cutout.height - cutout.top, steps)).astype(int)
-    percent = {name: np.full((steps, steps), np.nan) for name in dict.fromkeys(evaluators)}
+    across = np.rint(np.linspace(-cutout.left, width - cutout.width - cutout.left, STEPS)).astype(int)
+    down = np.rint(np.linspace(-cutout.top, height - cutout.height - cutout.top, STEPS)).astype(int)
+    percent = {name: np.full((STEPS, STEPS), np.nan) for name in dict.fromkeys(evaluators)}
     failures: dict[str, str] = {}
     centre = cutout.centroid
-    passes, scored = _passes(steps), 0
+    passes, scored = _passes(), 0
     for number, chosen in enumerate(passes, 1):
         places = [(row, column) for row, column in chosen if is_free(scene, int(across[column]), int(down[row]))]
         images = [put_down(scene.background, cutout, int(across[column]), int(down[row])) for row, column in places]
@@ -111,7 +110,7 @@ def position_map(
             {name: values.copy() for name, values in percent.items() if name not in failures},
             dict(failures),
             done=number == len(passes),
-            share=scored / steps**2,
+            share=scored / STEPS**2,
         )
 
 
@@ -132,9 +131,9 @@ def _asked(
         return str(error)
 
 
-def _passes(steps: int) -> list[list[tuple[int, int]]]:
-    coarse = [(row, column) for row in range(0, steps, COARSE) for column in range(0, steps, COARSE)]
-    rest = [(row, column) for row in range(steps) for column in range(steps) if (row, column) not in set(coarse)]
+def _passes() -> list[list[tuple[int, int]]]:
+    coarse = [(row, column) for row in range(0, STEPS, COARSE) for column in range(0, STEPS, COARSE)]
+    rest = [(row, column) for row in range(STEPS) for column in range(STEPS) if (row, column) not in set(coarse)]
     return [coarse, *(rest[start : start + PART] for start in range(0, len(rest), PART))]
 
 

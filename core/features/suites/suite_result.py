@@ -36,7 +36,7 @@ from core.corpora.versioned_files import read_small
 from core.errors import InvalidInput
 from core.evaluators.imported import stored_name
 from core.features.suites.suite_measures import COLUMNS, Ranks, decisions_of, ranked, suite_table
-from core.file_contents import file_sha256
+from core.file_contents import Stamps, file_sha256, stamps
 from core.scoring.suite_scores import Asked, Setting, SuiteScores, asked_of, check_folders, in_order, places_of
 from core.store.text_files import write_json
 from core.writing import write_folder_whole
@@ -341,32 +341,21 @@ def read_result(path: Path) -> SuiteResult:
     return read_small(path, SuiteResult, most=MOST_BYTES, called="a result of a suite", anew=anew)
 
 
-Files = tuple[tuple[str, int, int], ...]
-"""What results depend on: name, time and size of each file."""
-
-
-def stored(files: Files | None = None) -> tuple[tuple[SuiteResult, ...], tuple[str, ...]]:
+def stored(files: Stamps | None = None) -> tuple[tuple[SuiteResult, ...], tuple[str, ...]]:
     """Every result of the data folder, or of the :func:`changed` ones, by suite and file, and a sentence for each file
     that is none."""
     found, problems = list[SuiteResult](), list[str]()
-    for name, _, _ in changed() if files is None else files:
+    for path, *_ in changed() if files is None else files:
         try:
-            found.append(read_result(settings.suites_dir() / name))
+            found.append(read_result(Path(path)))
         except InvalidInput as error:
             problems.append(str(error))
     return tuple(sorted(found, key=lambda each: (each.suite, each.id))), tuple(problems)
 
 
-def changed() -> Files:
+def changed() -> Stamps:
     """The files of the data folder as they are now; one that changes is another."""
-    found = []
-    for path in sorted(settings.suites_dir().glob("*.json")):
-        try:
-            about = path.stat()
-        except OSError:  # removed in the meantime
-            continue
-        found.append((path.name, about.st_mtime_ns, about.st_size))
-    return tuple(found)
+    return stamps(sorted(settings.suites_dir().glob("*.json")))
 
 
 def _keys(result: SuiteResult) -> set[tuple[str, str, str]]:

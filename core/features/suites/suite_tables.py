@@ -198,9 +198,12 @@ def reached_table(results: Iterable[SuiteResult]) -> pd.DataFrame:
     return _as_numbers(pd.DataFrame(rows, columns=columns), (*front, "note", "remark", "made_with"))
 
 
+_DECISION = ("decision", "done", "count", "of", "evaluator")
+
+
 def decision_table(result: SuiteResult) -> pd.DataFrame:
     """Every decision; where another choice has its own number, a row for each evaluator with both."""
-    rows = list[dict[str, object]]()
+    rows, judged = list[dict[str, object]](), (result.judgements, "judgements")
     choices = otherwise(result.convention)
     for decision in result.decisions:
         told = {"decision": decision.what, "done": decision.done, "count": decision.count, "of": decision.of}
@@ -210,35 +213,12 @@ def decision_table(result: SuiteResult) -> pd.DataFrame:
         )
         rows += [told | each for each in numbered if each] or [told]
     for entry in result.reached:
-        if entry.references:
-            rows.append(
-                {
-                    "decision": "references",
-                    "done": f"captions are compared with {entry.references}",
-                    "count": result.judgements,
-                    "of": "judgements",
-                    "evaluator": _with(entry),
-                }
-            )
+        own = [("unscored", "captions without a score are left out", entry.unscored, "captions")]
         if entry.evaluator in BY_WORDS:
-            rows.append(
-                {
-                    "decision": "words",
-                    "done": f"captions are compared by words alone, {entry.made_with}",
-                    "count": result.judgements,
-                    "of": "judgements",
-                    "evaluator": _with(entry),
-                }
-            )
-        rows.append(
-            {
-                "decision": "unscored",
-                "done": "captions without a score are left out",
-                "count": entry.unscored,
-                "of": "captions",
-                "evaluator": _with(entry),
-            }
-        )
+            own = [("words", f"captions are compared by words alone, {entry.made_with}", *judged), *own]
+        if entry.references:
+            own = [("references", f"captions are compared with {entry.references}", *judged), *own]
+        rows += [dict(zip(_DECISION, (*each, _with(entry)), strict=True)) for each in own]
     frame = pd.DataFrame(rows, columns=[each.name for each in DECISION_COLUMNS])
     return _as_numbers(frame, ("decision", "done", "of", "evaluator", "measure"))
 

@@ -18,6 +18,7 @@ from core import __version__
 from core.errors import InvalidInput, StoreError
 from core.features.systems.board_references import BESIDE, BoardReferences, beside
 from core.features.systems.board_scores import COLUMNS, by_one_source
+from core.file_contents import Stamps, stamps
 from core.probes.base import ENGLISH, HUMAN, IDENTITY, TEMPLATE
 from core.settings import leaderboards_dir, results_dir
 from core.store.run_files import Run
@@ -245,10 +246,6 @@ def joined(parts: Sequence[pd.DataFrame]) -> pd.DataFrame:
 # Every leaderboard that is kept, for who reports on all of them.
 
 
-Files = tuple[tuple[str, int, int], ...]
-"""Name, time of change in ns and size of leaderboards, by name."""
-
-
 @dataclass(frozen=True, slots=True)
 class Kept:
     """Leaderboards of the data folder."""
@@ -257,27 +254,20 @@ class Kept:
     unread: Mapping[str, str] = field(default_factory=dict)  # name of each that could not -> why, in one sentence
 
 
-def kept(files: Files | None = None) -> Kept:
+def kept(files: Stamps | None = None) -> Kept:
     """Open every leaderboard of the data folder, or the :func:`changed` ones."""
     boards, unread = list[Leaderboard](), dict[str, str]()
-    for name, _, _ in changed() if files is None else files:
+    for path in (Path(each) for each, *_ in (changed() if files is None else files)):
         try:
-            boards.append(read_leaderboard(path_of(name)))
+            boards.append(read_leaderboard(path))
         except StoreError as error:
-            unread[name] = str(error)
+            unread[path.stem] = str(error)
     return Kept(tuple(boards), unread)
 
 
-def changed() -> Files:
+def changed() -> Stamps:
     """The leaderboards of the data folder as they are now; one that changes is another."""
-    found = []
-    for name in sorted(list_leaderboards()):
-        try:
-            about = path_of(name).stat()
-        except OSError:  # removed in the meantime
-            continue
-        found.append((name, about.st_mtime_ns, about.st_size))
-    return tuple(found)
+    return stamps(map(path_of, sorted(list_leaderboards())))
 
 
 # A leaderboard that a stored run holds already: its audit scored captions of several kinds on the same pictures.

@@ -24,8 +24,9 @@ from core.charts.spec import signed
 from core.corpora.item_pictures import as_picture
 from core.errors import InvariscopeError
 from core.features.human.studies import list_studies
-from core.features.suites.suite_result import Files, changed, stored
+from core.features.suites.suite_result import changed, stored
 from core.features.systems import system_file as leaderboards
+from core.file_contents import Stamps
 from core.probes.titles import deed, family_title, title
 from core.report.build import build
 from core.report.document import Report
@@ -356,9 +357,7 @@ def _whole(files: Signature, scope: Narrowed) -> None:
 
 @of_runs
 @st.cache_resource(max_entries=2, show_spinner="Making the papers' tables …")
-def _report(
-    files: Signature, scope: Narrowed, suites: Files, boards: leaderboards.Files
-) -> tuple[Report, tuple[str, ...]]:
+def _report(files: Signature, scope: Narrowed, suites: Stamps, boards: Stamps) -> tuple[Report, tuple[str, ...]]:
     """The report, and a sentence for each leaderboard that is not in it since its file cannot be read."""
     ranked, judged = leaderboards.kept(boards), stored(suites)[0]
     made = build(

@@ -8,8 +8,9 @@ import streamlit as st
 from core.corpora.demo import demo_dir, pictures_of
 from core.corpora.suites import Suite, read_suites
 from core.errors import InvalidInput, InvariscopeError
-from core.features.suites.suite_result import Files, SuiteResult, stored
+from core.features.suites.suite_result import SuiteResult, stored
 from core.features.suites.suite_tables import MEASURES
+from core.file_contents import Stamps
 from core.jobs import job_queue
 from core.jobs.command_jobs import SuiteRequest
 from core.jobs.request import check_file, check_folder
@@ -27,12 +28,12 @@ SUITES = "suites"
 
 
 @st.cache_data(max_entries=2, show_spinner="Reading the results …")
-def held(files: Files) -> tuple[tuple[SuiteResult, ...], tuple[str, ...]]:
+def held(files: Stamps) -> tuple[tuple[SuiteResult, ...], tuple[str, ...]]:
     """Every stored result, and a sentence for each file that is none."""
     return stored(files)
 
 
-def suites_state(files: Files) -> PageState:
+def suites_state(files: Stamps) -> PageState:
     """Fields of the page over these results."""
     ids = tuple(each.id for each in held(files)[0])
     return PageState(

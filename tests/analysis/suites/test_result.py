@@ -28,7 +28,7 @@ def test_a_stored_result_is_read_back_and_another_evaluator_joins_it(tmp_path: P
     held = read_result(path)
     assert [each.evaluator for each in held.reached] == ["two", "one"]
     assert stored() == ((held,), ())
-    assert [name for name, *_ in changed()] == [path.name]
+    assert [name for name, *_ in changed()] == [str(path)]
     kept = result_of(read_suite(pascal_file(tmp_path)), [pascal_file(tmp_path)], ["self-references kept"])
     assert store(kept) != path
 

@@ -136,7 +136,7 @@ def failures_of(
 ) -> tuple[FamilyFailures, ...]:
     """Judge each family by its interval, those that have enough for a claim together; see :func:`_together`. ``sides``:
     family -> its axis, and the scores of the right and the wrong sides, float64 [k, N], NaN without one."""
-    found, at = dict[str, FamilyFailures](), dict[str, Callable[[float], Interval]]()
+    found, at = dict[str, FamilyFailures](), dict[str, Callable[..., Interval]]()
     for family, (axis, right, wrong) in sides.items():
         items = np.broadcast_to(np.arange(right.shape[1]), right.shape).ravel()
         of = None if sources is None else sources[items]
@@ -147,7 +147,7 @@ def failures_of(
         if told.n and not few:
             both = ~np.isnan(right.ravel() + wrong.ravel())
             failed, groups = (wrong >= right).ravel()[both], (items if of is None else of)[both]
-            at[family] = partial(_share, failed, groups)
+            at[family] = partial(share, failed, groups=groups)
     found |= {
         family: replace(found[family], verdict=said, held=held)
         for family, (held, said) in _together(at, most / 100).items()
@@ -155,7 +155,7 @@ def failures_of(
     return tuple(found.values())
 
 
-def _together(at: Mapping[str, Callable[[float], Interval]], most: float) -> dict[str, tuple[Interval, str]]:
+def _together(at: Mapping[str, Callable[..., Interval]], most: float) -> dict[str, tuple[Interval, str]]:
     """The interval that each family is judged by, and what it says, Holm's correction over all.
 
     Step by step: of m families that are open, those decide whose interval of level 1 - α/m excludes the threshold; then
@@ -163,17 +163,13 @@ def _together(at: Mapping[str, Callable[[float], Interval]], most: float) -> dic
     """
     found, left = dict[str, tuple[Interval, str]](), dict(at)
     while left:
-        held = {family: interval(adjusted_level(len(left))) for family, interval in left.items()}
+        held = {family: interval(level=adjusted_level(len(left))) for family, interval in left.items()}
         found |= {family: (each, judged(each, most)) for family, each in held.items()}
         open_ = {family: interval for family, interval in left.items() if found[family][1] == UNDECIDED}
         if len(open_) == len(left):
             break
         left = open_
     return found
-
-
-def _share(failed: np.ndarray, groups: np.ndarray, level: float) -> Interval:
-    return share(failed, groups=groups, level=level)
 
 
 def _grid(
@@ -280,8 +276,8 @@ def shifts_of(
     changes = {family: _changes(family, rows, withheld=below) for family in axes}
     sources, every = groups[: len(rows)], np.ones(len(rows), dtype=bool)  # fewer where the metric could not be run
     found = {name: effect(each, every, spread=math.nan, sources=sources) for name, each in changes.items()}
-    sizes = {name: partial(_median, known_sizes(each, every), sources) for name, each in changes.items()}
-    usual = {name: size(0.95) for name, size in sizes.items()}
+    sizes = {name: partial(median_bca, known_sizes(each, every), groups=sources) for name, each in changes.items()}
+    usual = {name: size() for name, size in sizes.items()}
     held = _together({name: size for name, size in sizes.items() if not math.isnan(usual[name].low)}, threshold)
     ways = _directions(found, controls)
     shifts = []
@@ -305,10 +301,6 @@ def shifts_of(
             )
         )
     return tuple(shifts)
-
-
-def _median(values: np.ndarray, sources: np.ndarray, level: float) -> Interval:
-    return median_bca(values, groups=sources, level=level)
 
 
 def _changes(family: str, rows: Sequence[Sequence[LabRow]], *, withheld: bool) -> Changes:

@@ -18,7 +18,7 @@ from core.evaluators.registry import find
 from core.evaluators.weights.fetched import Place
 from core.features.training.encoder_files import keep_encoder, kept_embeddings, make_room
 from core.features.training.sentences import Lesson, Sentence, batches, lessons, split
-from core.features.training.trainer import Report, Schedule, Trained, Trainer, digest_of
+from core.features.training.trainer import Losses, Report, Schedule, Trained, Trainer, digest_of
 from core.file_contents import known_sha256
 from core.seeds import stream
 from core.store.text_files import write_json
@@ -141,17 +141,6 @@ def _mean_found(rows: Sequence[tuple[np.ndarray, np.ndarray]], drawn: np.ndarray
 
 
 @dataclass(frozen=True, slots=True)
-class DistillationLoss:
-    """The mean squared difference of a batch, a scalar."""
-
-    total: "Tensor"
-
-    def numbers(self) -> dict[str, float]:
-        """As a plain number."""
-        return {"total": float(self.total.detach())}
-
-
-@dataclass(frozen=True, slots=True)
 class Lessons:
     """What is learned from."""
 
@@ -183,7 +172,7 @@ class Distiller(Trainer[Lesson, Found, FoundBoth]):
         """Every text once, shuffled."""
         return batches(self.given.train, size=self.schedule.batch, seed=self.schedule.seed, epoch=epoch)
 
-    def losses(self, batch: Sequence[Lesson], epoch: int) -> DistillationLoss:
+    def losses(self, batch: Sequence[Lesson], epoch: int) -> Losses:
         """L(t, s) = 1/N · Σ (t − s)², t the teacher's embedding of the English sentence, s the student's of the text.
 
         Source: paper B, section 3.1 (teacher learning).
@@ -192,7 +181,7 @@ class Distiller(Trainer[Lesson, Found, FoundBoth]):
 
         wanted = torch.stack([self.given.teacher[each.english] for each in batch]).to(self.device)
         made = self.embed([each.text for each in batch])
-        return DistillationLoss(torch.nn.functional.mse_loss(made, wanted))
+        return Losses(torch.nn.functional.mse_loss(made, wanted))
 
     def measure(self) -> Found:
         """How many held-out texts find their English sentence."""

@@ -19,7 +19,7 @@ from core.evaluators.towers.preprocessing import CLIP_MEAN, CLIP_STD, ClipPrompt
 from core.features.training.encoder_files import make_room
 from core.features.training.positives import Augmented, readable
 from core.features.training.train_mcs import MOST_MEASURED, find_clip
-from core.features.training.trainer import BEST, Report, Schedule, Trained, Trainer, digest_of, fill, trained
+from core.features.training.trainer import BEST, Losses, Report, Schedule, Trained, Trainer, digest_of, fill, trained
 from core.features.training.triplets import batches, split
 from core.features.training.tuning import clip_loss
 from core.seeds import stream
@@ -64,17 +64,12 @@ RECIPES: Mapping[str, PacRecipe] = {"pac-s": PAC_S, "pac-s++": PacRecipe()}
 
 
 @dataclass(frozen=True, slots=True)
-class PacLosses:
+class PacLosses(Losses):
     """Losses of a batch, scalars: ``total`` is what is minimised."""
 
-    total: "Tensor"
     real: "Tensor"
     made_images: "Tensor"
     made_captions: "Tensor"
-
-    def numbers(self) -> dict[str, float]:
-        """The four as plain numbers."""
-        return {name: float(getattr(self, name).detach()) for name in self.__dataclass_fields__}
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from core.errors import InvalidInput, InvariscopeError
 from core.seeds import RUN_SEED
@@ -111,15 +111,15 @@ Gain = TypeVar("Gain")
 """A measurement beside the one before the first step."""
 
 
-class Losses(Protocol):
-    """What a step computes; ``total`` is what is minimised."""
+@dataclass(frozen=True, slots=True)
+class Losses:
+    """Losses of a batch, scalars: ``total`` is what is minimised."""
 
-    @property
-    def total(self) -> "Tensor":
-        """A scalar."""
+    total: "Tensor"
 
     def numbers(self) -> dict[str, float]:
         """Each loss as a plain number, by its name."""
+        return {name: float(getattr(self, name).detach()) for name in self.__dataclass_fields__}
 
 
 @dataclass(frozen=True, slots=True)

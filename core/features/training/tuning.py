@@ -20,7 +20,7 @@ from core.evaluators.metrics.mcs import Mcs
 from core.evaluators.registry import find
 from core.evaluators.weights.fetched import Place
 from core.features.training.encoder_files import keep_encoder, kept_embeddings, make_room
-from core.features.training.trainer import Report, Schedule, Trained, Trainer, digest_of
+from core.features.training.trainer import Losses, Report, Schedule, Trained, Trainer, digest_of
 from core.features.training.triplets import Example, batches, edited, examples, few, perturb, split
 from core.probes.words.lexical_edits import EDITS
 from core.seeds import stream
@@ -55,18 +55,13 @@ class LossWeights:
 
 
 @dataclass(frozen=True, slots=True)
-class PrMcsLosses:
+class PrMcsLosses(Losses):
     """Mean of each loss over a batch, scalars: ``total`` is what is minimised."""
 
-    total: "Tensor"
     clip: "Tensor"
     original: "Tensor"
     perturbed: "Tensor"
     between: "Tensor"
-
-    def numbers(self) -> dict[str, float]:
-        """The five as plain numbers."""
-        return {name: float(getattr(self, name).detach()) for name in self.__dataclass_fields__}
 
 
 def clip_loss(images: "Tensor", captions: "Tensor", *, scale: float) -> "Tensor":

@@ -127,9 +127,8 @@ def compare(
         on both sides, verdict one of DIFFER, DIFFER_WITHIN, ALIKE, undecided, NO_SPREAD (a side cannot be
         standardised), NO_PERCENT, or of NO_CLAIM, or why a side's scores show no shift (SILENT). The columns with size
         are the same of an item's median absolute shift, scatter one of SCATTER_DIFFERS and so on. Empty where a side
-            is.
-        The first row leaves the invisible edits out, unless a side asks for them. Holm's correction is over the rows
-        that have a test and are of no control, of drift and of scatter apart; m_tests is how many these are. A
+        is. The first row leaves the invisible edits out, unless a side asks for them. Holm's correction is over the
+        rows that have a test and are of no control, of drift and of scatter apart; m_tests is how many these are. A
         difference that its corrected test (a control's own) does not bear out is undecided, and conflict says so.
 
     Raises:

@@ -102,7 +102,8 @@ def load_folder(
     read_files = caption_files(root, captions, paths)
     if captions is None:
         read_files += [(path, f"{path.relative_to(root).as_posix()}/") for path in packed]
-    beside = {} if read_files else _texts_beside(paths)
+    texts = {} if read_files else {key: path.with_suffix(".txt") for key, path in paths.items()}
+    beside = {key: text for key, text in texts.items() if text.is_file()}
     told = [*read_files, *([(box_file, "")] if box_file else [])]
     for each in unread_files(root, [*packed, *(path for path, _ in told)]):
         detail = f"{each} lies in the folder and is not read; if it holds captions: --option captions={each}"
@@ -236,11 +237,6 @@ def _named(captions: Mapping[str, tuple[str, ...]], notes: Sequence[Note]) -> di
     listed = {(note.caption or "").strip(): note.named for note in notes if note.named}
     found = {language: tuple(listed.get(text, ()) for text in texts) for language, texts in captions.items()}
     return {language: names for language, names in found.items() if any(names)}
-
-
-def _texts_beside(paths: Mapping[str, Path]) -> dict[str, Path]:
-    """Text files with the name of a picture, by the picture."""
-    return {key: text for key, path in paths.items() if (text := path.with_suffix(".txt")).is_file()}
 
 
 def _notes(

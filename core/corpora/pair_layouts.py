@@ -108,7 +108,7 @@ def read_pairs(path: Path) -> tuple[str, list[PairLine]]:
     else:
         read = jsonl_records(path) if path.suffix.lower() == ".jsonl" else csv_records(path)
         found = [(where, str(number), record) for number, (where, record) in enumerate(read, start=1)]
-    layout = _layout(found[0][2]) if found else None
+    layout = next((each for each in LAYOUTS if found and all(key in found[0][2] for key in each.keys)), None)
     if layout is None:
         return "", [_lacking(path, found[0][2])] if found else []
     empty = dict.fromkeys(layout.keys)
@@ -148,10 +148,6 @@ def joined(right: Path, wrong: Path) -> list[PairLine]:
             )
         )
     return lines
-
-
-def _layout(record: Mapping[str, Any]) -> Layout | None:
-    return next((each for each in LAYOUTS if all(key in record for key in each.keys)), None)
 
 
 def _keyed(path: Path, held: Any) -> list[tuple[str, str, Mapping[str, Any]]]:

@@ -21,7 +21,7 @@ from core.corpora.labels import load_taxonomy, taxonomy_names
 from core.corpora.schema import CATEGORIES, EXTRA_CATEGORIES, Item
 from core.errors import ProbeRejected
 from core.probes.base import FALSITY, PRESUMED, VERIFIED
-from core.probes.tables import SEPARATOR, Row, lexicon_path, read_table, words_path
+from core.probes.tables import SEPARATOR, lexicon_path, read_table, words_path
 from core.probes.words.english import OTHER, dictionary, kinds
 from core.probes.words.grammar import Number, head_endings, number_of, plural
 
@@ -139,7 +139,8 @@ def every_name() -> Mapping[Name, frozenset[str]]:
     """Own names and other words, singular and plural, with the categories that they may stand for."""
     found: dict[Name, set[str]] = {}
     said = [(label, label) for label in vocabulary()]
-    said += [(row.one_of("label", vocabulary()), row.required("word")) for row in _synonyms()]
+    synonyms = read_table(words_path("synonyms.csv"), ("label", "word"))
+    said += [(row.one_of("label", vocabulary()), row.required("word")) for row in synonyms]
     said += [
         ("person", noun)
         for noun, (_, category) in object_nouns(lexicon_path("object_nouns.csv")).items()
@@ -259,7 +260,3 @@ def another_kind(item: Item, rng: np.random.Generator) -> str:
 def _spans(text: str) -> list[Name]:
     words = tuple("".join(sign if sign.isalnum() else " " for sign in text.casefold()).split())
     return [words[start : start + size] for size in range(1, MOST_WORDS + 1) for start in range(len(words))]
-
-
-def _synonyms() -> tuple[Row, ...]:
-    return read_table(words_path("synonyms.csv"), ("label", "word"))

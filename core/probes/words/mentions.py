@@ -142,13 +142,9 @@ def unnamed(item: Item, caption: str) -> tuple[str, ...]:
     there, named = annotated(item), named_in(caption)
     said = {word.core.casefold() for word in words(caption)}
     own = [label for label in there if label not in vocabulary()]
-    left = [label for label in own if not said & _words_of(label)]
+    left = [label for label in own if not said & ({*" ".join(forms(label)).casefold().split()} - {"of"})]
     known = len(left) < len(own) or any(there[label] for label in named)
     return (*(label for label in vocabulary() if there[label] and label not in named), *(left if known else ()))
-
-
-def _words_of(label: str) -> set[str]:
-    return {word for text in forms(label) for word in text.casefold().split()} - {"of"}
 
 
 def fits(mention: Mention, label: str) -> bool:

@@ -1,6 +1,6 @@
 """Results: the questions of the audit with their answers, of whatever the filters leave."""
 
-from collections.abc import Callable, Container, Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from dataclasses import fields, replace
 from functools import partial
 from typing import Any
@@ -123,9 +123,6 @@ def _choose_among(state: PageState, name: str, label: str, options: Mapping[str,
     key, usual = f"{state.key(name)}.widget", next(iter(options))
     st.session_state[key] = state.get(name) if state.get(name) in options else usual
 
-    def chosen() -> None:
-        state.put(name, st.session_state[key])
-
     return str(
         st.segmented_control(
             label,
@@ -133,7 +130,8 @@ def _choose_among(state: PageState, name: str, label: str, options: Mapping[str,
             format_func=options.__getitem__,
             required=True,
             key=key,
-            on_change=chosen,
+            on_change=state.take,
+            args=(name, key),
             **({"label_visibility": "collapsed"} | drawn),
         )
     )
@@ -157,24 +155,15 @@ def choose_options(
                 help="The neutral word (typical, plain, ordinary) whose caption is closest in length, so that a "
                 "longer caption is no excuse; or the caption without any word before the noun.",
             )
-        family = (
-            choose_one(
-                state, "under", "Family", families, help_text="The edits whose shifts are shown.", called=family_title
+        family = reference = None
+        if "family" in names and families:
+            told = "The edits whose shifts are shown."
+            family = state.choose(
+                st.container(width=280), "under", "Family", families, help=told, format_func=family_title
             )
-            if "family" in names and families
-            else None
-        )
-        reference = (
-            choose_one(
-                state,
-                "reference",
-                "Reference corpus",
-                corpora,
-                help_text="The corpus whose direction is held against the others.",
-            )
-            if "reference" in names
-            else None
-        )
+        if "reference" in names:
+            told = "The corpus whose direction is held against the others."
+            reference = state.choose(st.container(width=280), "reference", "Reference corpus", corpora, help=told)
     return Options(
         margin=float(state.get("margin")),
         bare="bare" in names and state.get("against") == "bare",
@@ -237,19 +226,6 @@ def parted(drawing: Drawing) -> Drawing:
         return drawing
     panel = ("evaluator", *(name for name in drawing.make.panel if name != "evaluator"))
     return replace(drawing, make=replace(drawing.make, panel=panel))
-
-
-def choose_one(
-    state: PageState,
-    name: str,
-    label: str,
-    options: Sequence[str],
-    *,
-    help_text: str,
-    called: Callable[[str], str] = str,
-) -> str:
-    """Draw a select box that stands beside what it changes; the first option is the usual one."""
-    return state.choose(st.container(width=280), name, label, list(options), help=help_text, format_func=called)
 
 
 def choose_margin(state: PageState, label: str, **drawn: Any) -> None:
@@ -437,7 +413,8 @@ def _evaluator(state: PageState, names: tuple[str, ...]) -> str:
 
 
 def _choose_evaluator(state: PageState, names: tuple[str, ...]) -> None:
-    choose_one(state, "of", "Metric", names, help_text="Whose map, curve or pairs of levels are shown.")
+    told = "Whose map, curve or pairs of levels are shown."
+    state.choose(st.container(width=280), "of", "Metric", names, help=told)
 
 
 def pins() -> dict[str, str]:

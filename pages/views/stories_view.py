@@ -12,7 +12,6 @@ from core.analysis.overview import at_a_glance
 from core.analysis.scope import Narrowed, Scope
 from core.analysis.slices import Slice
 from core.charts.fairness_figures import worst_of_axes
-from core.errors import InvariscopeError
 from core.probes.titles import family_title
 from core.report.html import story_html
 from core.report.story_pdf import story_pdf
@@ -20,7 +19,7 @@ from core.stories.slide import MOST_NOTE, Picture, Slide
 from core.stories.story import MOST_TITLE, Story, Telling, stories
 from pages.views.common.access import may_operate, operators_only
 from pages.views.common.collect import figure_slide, file_button, of_scores
-from pages.views.common.layers import draw_head, finding, place_of
+from pages.views.common.layers import draw_head, finding, place_of, tell_refused, tried
 from pages.views.common.links import FAILURES, LAB, OVERVIEW, Door, draw_doors, formerly, is_open, link_to
 from pages.views.common.open_runs import Signature, card, narrowed, present, risks, store
 from pages.views.common.page_head import drawn, header
@@ -49,8 +48,7 @@ _SAID = "stories.said"
 
 def draw_slides(story: Story, told: Telling) -> None:
     """Draw every slide with what can be done with it."""
-    if said := st.session_state.pop(_SAID, None):
-        st.error(safe(said, limit=400))
+    tell_refused(_SAID, limit=400)
     writes = may_operate()
     for place, slide in enumerate(told.slides):
         with st.container(border=True, key=f"slide_{slide.id}"):
@@ -102,17 +100,10 @@ def _heading(story: Story, slide: Slide, place: int, *, last: int, writes: bool)
         with st.container(horizontal=True, width="content", gap="xsmall"):
             _act("Up", ":material/arrow_upward:", slide, story.move, place - 1, off=place == 0)
             _act("Down", ":material/arrow_downward:", slide, story.move, place + 1, off=place == last)
-            st.button(
-                "Take out",
-                icon=":material/close:",
-                type="tertiary",
-                key=f"stories.out.{slide.id}",
-                on_click=_try,
-                args=(story.take_out, slide.id),
-            )
+            _act("Take out", ":material/close:", slide, story.take_out)
 
 
-def _act(label: str, icon: str, slide: Slide, act: Callable[[str, int], None], to: int, *, off: bool) -> None:
+def _act(label: str, icon: str, slide: Slide, act: Callable[..., None], *to: int, off: bool = False) -> None:
     st.button(
         label,
         icon=icon,
@@ -120,7 +111,7 @@ def _act(label: str, icon: str, slide: Slide, act: Callable[[str, int], None], t
         key=f"stories.{label}.{slide.id}",
         disabled=off,
         on_click=_try,
-        args=(act, slide.id, to),
+        args=(act, slide.id, *to),
     )
 
 
@@ -161,10 +152,7 @@ def _note(story: Story, slide: Slide) -> None:
 @operators_only
 def _try(act: Callable[..., None], *args: object) -> None:
     """Do it; another session may have done it before."""
-    try:
-        act(*args)
-    except InvariscopeError as error:
-        st.session_state[_SAID] = str(error)
+    tried(lambda: act(*args), _SAID)
 
 
 def draw_present(state: PageState, told: Telling) -> None:
@@ -250,8 +238,7 @@ def draw() -> None:
     state = story_state(tuple(known))
     state.restore()
     header("What you collected on the other pages: a page, slides, and one file to hand on.", state)
-    if said := st.session_state.pop(_EXAMPLE, None):
-        st.error(safe(said, limit=400))
+    tell_refused(_EXAMPLE, limit=400)
     with drawn(state):
         if known:
             _story(state, known)
@@ -302,10 +289,7 @@ def _doors() -> None:
 @operators_only
 def _example(files: Signature) -> None:
     """Make the example; a callback."""
-    try:
-        make_example(files)
-    except InvariscopeError as error:
-        st.session_state[_EXAMPLE] = str(error)
+    tried(lambda: make_example(files), _EXAMPLE)
 
 
 def _story(state: PageState, known: dict[str, Story]) -> None:

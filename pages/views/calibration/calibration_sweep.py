@@ -156,8 +156,8 @@ def _slider(state: PageState, strength: float) -> None:
         LAMBDAS,
         key=key,
         format_func=lambda value: f"{value:g}",
-        on_change=_dragged,
-        args=(state, key),
+        on_change=state.take,
+        args=("strength", key),
         help="λ of the paper: 0 leaves the score as it is, 1 is the full correction",
     )
 
@@ -189,10 +189,6 @@ def _picked(state: PageState, opens: str) -> None:
     """Take the strength of the point that was clicked."""
     if float(opens) in LAMBDAS:
         state.put("strength", float(opens))
-
-
-def _dragged(state: PageState, key: str) -> None:
-    state.put("strength", st.session_state[key])
 
 
 _BEST = (

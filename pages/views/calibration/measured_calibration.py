@@ -10,7 +10,6 @@ import streamlit as st
 from core.analysis.questions.columns import opening
 from core.api.progress_lines import duration
 from core.charts.spec import colours
-from core.errors import InvariscopeError
 from core.features.calibration.calibration_figures import before_after_dots
 from core.features.calibration.fit import Fit
 from core.features.calibration.measured import Measured, find
@@ -24,11 +23,12 @@ from core.store.run_files import Run
 from pages.views.calibration.calibration_lead import rests_on
 from pages.views.common.access import operates, operators_only
 from pages.views.common.collect import data_buttons, figure_buttons
+from pages.views.common.layers import tell_refused, tried
 from pages.views.common.links import pairs_behind
 from pages.views.common.page_charts import draw
 from pages.views.common.page_tables import draw_table
 from pages.views.common.text import counted, number, safe, thousands
-from pages.views.run_audit.audit_jobs import EVERY_S, draw_card, wake_jobs
+from pages.views.run_audit.audit_jobs import watch_jobs
 
 Key = tuple[object, ...]
 
@@ -199,9 +199,8 @@ def _offer(source: Source) -> None:
         args=(request,),
         help="It runs outside the browser: close this page, it goes on",
     )
-    if said := st.session_state.pop("calib.said", ""):
-        st.error(safe(said, limit=600))
-    _job(request)
+    tell_refused("calib.said")
+    watch_jobs(lambda: [job] if (job := _latest(request)) else [])
     st.caption("The same in a shell, in the folder of the checkout:")
     st.code(request.shell(), language="shell", wrap_lines=True)
 
@@ -211,21 +210,6 @@ def _named(run: Run) -> str:
     return run.id if run.path.parent in (runs_dir(), results_dir()) and run.path.name == run.id else str(run.path)
 
 
-def _job(request: MeasureRequest) -> None:
-    if (job := _latest(request)) is not None:
-        active = job.status in job_queue.ACTIVE
-        st.fragment(_watch, run_every=EVERY_S if active else None)(request, active)
-
-
-def _watch(request: MeasureRequest, polled: bool) -> None:
-    wake_jobs()
-    job = _latest(request)
-    if job is None or (polled and job.status not in job_queue.ACTIVE):
-        st.rerun()
-    else:
-        draw_card(job)
-
-
 def _latest(request: MeasureRequest) -> job_queue.Job | None:
     return next((job for job in job_queue.list_jobs()[0] if request.same(job.request)), None)
 
@@ -233,9 +217,6 @@ def _latest(request: MeasureRequest) -> job_queue.Job | None:
 @operators_only
 def _start(request: MeasureRequest) -> None:
     """Put the measurement in line; a callback."""
-    try:
-        job = _latest(request)
-        if job is None or job.status not in job_queue.ACTIVE:
-            job_queue.start(request)
-    except InvariscopeError as error:
-        st.session_state["calib.said"] = str(error)
+    job = _latest(request)
+    if job is None or job.status not in job_queue.ACTIVE:
+        tried(lambda: job_queue.start(request), "calib.said")

@@ -23,6 +23,22 @@ def find(*, now: bool) -> None:
     st.session_state[_FIND] = now
 
 
+def tried(act: Callable[[], object], said: str) -> bool:
+    """Do something, and return whether it was done; what it refuses is kept for :func:`tell_refused` under a key."""
+    try:
+        act()
+    except InvariscopeError as error:
+        st.session_state[said] = str(error)
+        return False
+    return True
+
+
+def tell_refused(said: str, *, limit: int = 600) -> None:
+    """Say once what the last press was refused, if it was."""
+    if told := st.session_state.pop(said, ""):
+        st.error(safe(told, limit=limit))
+
+
 def is_open(place: ExpanderContainer | PopoverContainer) -> bool:
     """Whether a reader opened a place, which then is to be filled; a closed one says what it shows until it is."""
     if not place.open:

@@ -82,11 +82,6 @@ def _runs(files: Signature) -> tuple[Run, ...]:
         return list_runs()
 
 
-def corpus_roots() -> dict[str, Path | None]:
-    """Folders of the corpora that can be read here; None for one that ships."""
-    return {name: origin.root for name, origin in corpus_origins().items()}
-
-
 def corpus_names(files: Signature | None = None) -> tuple[str, ...]:
     """Corpora that can be read here, the demo first; ``files`` as of :func:`corpus_origins`."""
     return tuple(corpus_origins(files))

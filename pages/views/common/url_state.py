@@ -190,6 +190,10 @@ class PageState:
         control: Any = st.segmented_control if place is None else place.segmented_control
         return control(label, tuple(options), key=self.key(name), required=True, **words, **drawn)
 
+    def take(self, name: str, key: str) -> None:
+        """Take the value of a widget that has another key than the field; a callback."""
+        self.put(name, st.session_state[key])
+
     def _chosen(self, name: str, key: str, usual: str) -> None:
         chosen = st.session_state[key]
         self.put(name, None if chosen == usual else chosen)

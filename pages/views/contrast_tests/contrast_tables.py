@@ -30,7 +30,7 @@ from core.statistics.bootstrap import Interval
 from core.statistics.comparisons import RIGHT
 from pages.views.common.collect import data_buttons, figures_aside, of_scores, origin
 from pages.views.common.layers import draw_folded
-from pages.views.common.links import CONTRAST
+from pages.views.common.links import CONTRAST, scope_link
 from pages.views.common.open_runs import KEYED, Signature, scores, store, view
 from pages.views.common.shown_answers import (
     answer,
@@ -161,9 +161,8 @@ def _behind() -> tuple[dict[str, str], dict[str, str]]:
     own = origin()
     if own is None:
         return {}, {}
-    whose = own.scopes[0]
-    scope = {"run": ",".join(whose.run_ids), "subject": whose.subject, "language": whose.language}
-    return {name: text for name, text in own.state.wanted().items() if name in FILTERS}, scope
+    chosen = {name: text for name, text in own.state.wanted().items() if name in FILTERS}
+    return chosen, scope_link(own.scopes[0])
 
 
 def draw_rows(question: Question, frame: pd.DataFrame, *, files: Callable[[], pd.DataFrame] | None = None) -> None:

@@ -212,32 +212,23 @@ def actions(
         to_lab(pair, rows, files)
         collect_button(slide, key=f"failure.{key}")
         with st.popover("More", icon=":material/more_horiz:", type="tertiary"):
-            st.button(
+            _more(
                 "Full record",
-                icon=":material/receipt_long:",
-                type="tertiary",
-                key=f"failures.open.{key}",
-                on_click=open_record,
-                help="Every column that the store has of this pair",
+                "receipt_long",
+                f"open.{key}",
+                open_record,
+                "Every column that the store has of this pair",
             )
             tag()
-            st.button(
-                "More like this",
-                icon=":material/image_search:",
-                type="tertiary",
-                key=f"failures.like.{key}",
-                on_click=like,
-                help="Items whose pictures a metric of the run embeds closest to it",
-            )
+            near = "Items whose pictures a metric of the run embeds closest to it"
+            _more("More like this", "image_search", f"like.{key}", like, near)
             if pair["more"]:
-                st.button(
-                    f"+{counted(int(pair['more']), 'more edit')}",
-                    icon=":material/filter_none:",
-                    type="tertiary",
-                    key=f"failures.more.{key}",
-                    on_click=show_item,
-                    help="Every edit of this item",
-                )
+                edits = f"+{counted(int(pair['more']), 'more edit')}"
+                _more(edits, "filter_none", f"more.{key}", show_item, "Every edit of this item")
+
+
+def _more(label: str, icon: str, key: str, act: Callable[[], None], told: str) -> None:
+    st.button(label, icon=f":material/{icon}:", type="tertiary", key=f"failures.{key}", on_click=act, help=told)
 
 
 def opener(state: PageState, pair: pd.Series) -> Callable[[], None]:

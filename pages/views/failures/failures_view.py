@@ -269,7 +269,7 @@ def draw_gallery(
     if pages > 1:
         with st.container(horizontal=True, horizontal_alignment="center"):
             key = f"failures.page.from.{page}"
-            st.pagination(pages, default=page, key=key, on_change=_paged, args=(state, key))
+            st.pagination(pages, default=page, key=key, on_change=state.take, args=("page", key))
 
 
 def _null_bands(rows: pd.DataFrame) -> str:
@@ -281,10 +281,6 @@ def _null_bands(rows: pd.DataFrame) -> str:
         for _, row in known.iterrows()
     ]
     return f"Noise band, which holds 95 of 100 invisible edits: {', '.join(said)}." if said else ""
-
-
-def _paged(state: PageState, key: str) -> None:
-    state.put("page", st.session_state[key])
 
 
 def draw_one_item(state: PageState) -> None:

@@ -185,8 +185,8 @@ def _controls(state: PageState, gap: float, usual: float) -> None:
         GAPS,
         key=key,
         format_func=lambda gap: f"{100 * gap:g} %",
-        on_change=_dragged,
-        args=(state, key),
+        on_change=state.take,
+        args=("gap", key),
         help="How far one is ahead before the edit, d; the steps grow along the slider",
     )
     with row.popover("Unit", icon=":material/tune:"):
@@ -203,10 +203,6 @@ def _controls(state: PageState, gap: float, usual: float) -> None:
             help=f"A leaderboard would count them as a win. {THE_PAPER}",
         )
         st.caption(f"Default {100 * usual:g} %.")
-
-
-def _dragged(state: PageState, key: str) -> None:
-    state.put("gap", st.session_state[key])
 
 
 def _standard(state: PageState) -> None:

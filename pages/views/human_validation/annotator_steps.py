@@ -1,7 +1,8 @@
 """Before an annotator's votes and after: whose link it is, consent, instructions, practice, one item, the ends."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import partial
 
 import streamlit as st
 
@@ -91,7 +92,6 @@ def draw_item(study: Study, item: StudyItem, left: str, draw_question: Callable[
         NotAvailable: if its pictures cannot be made any more.
     """
     kind = study.definition.asked
-    versions = _versions(kind, left)
     pictures = desk().pictures(study, item)  # as PNG: by itself Streamlit would make lossy copies, in every run
     shared_picture = kind.sides == 2 and item.edits == "caption"
     if shared_picture or kind.sides == 1:
@@ -103,7 +103,7 @@ def draw_item(study: Study, item: StudyItem, left: str, draw_question: Callable[
         draw_question(kind.questions[0])
         return
     cells = st.columns(2, gap="medium")
-    for cell, (side, version) in zip(cells, versions.items(), strict=True):
+    for cell, side, version in zip(cells, SIDES, (left, _other(left)), strict=True):
         with cell.container(border=True, key=f"study_side_{side}"):
             if shared_picture:
                 _draw_caption(item.caption(version), key=f"study_caption_{side}", head=side)
@@ -112,13 +112,6 @@ def draw_item(study: Study, item: StudyItem, left: str, draw_question: Callable[
                 st.image(pictures.of(version), alt=f"Picture of version {side}", width="stretch", output_format="PNG")
             draw_question(kind.question(side))
     draw_question(kind.question(PREFERENCE))
-
-
-def _versions(kind: Kind, left: str) -> dict[str, str]:
-    versions = {SIDES[0]: left}
-    if kind.sides == 2:
-        versions[SIDES[1]] = VARIANT if left == ORIGINAL else ORIGINAL
-    return versions
 
 
 def _draw_caption(text: str, *, key: str, head: str = "") -> None:
@@ -399,20 +392,38 @@ def _draw_head(study: Study, annotator: Annotator, now: Lesson) -> None:
 
 
 def _draw_question(question: Question, item: StudyItem, now: Lesson, link: Link) -> None:
+    act = partial(_answer, link, item.id, question.name, now.attempt)
+    closed = question.name in now.answers
+    draw_answers(question, f"try{now.attempt}.{item.id}", now.answers, act, closed=closed)
+
+
+def draw_answers(
+    question: Question,
+    key: str,
+    given: Mapping[str, Value],
+    act: Callable[[Answer], None],
+    *,
+    closed: bool = False,
+) -> None:
+    """Draw a question with its answers to press; which version is preferred waits for both versions' own.
+
+    Args:
+        given: what was answered so far, by name of the question.
+        closed: it is not asked any more.
+    """
+    ready = question.name != PREFERENCE or all(side in given for side in SIDES)
     st.caption(question.text)
-    said = now.answers.get(question.name)
-    ready = question.name != PREFERENCE or all(side in now.answers for side in SIDES)
     with st.container(horizontal=True, gap="small", key=f"study_answers_{question.name}"):
         for answer in question.answers:
             st.button(
                 answer.label,
-                key=f"study.try{now.attempt}.{item.id}.{question.name}.{answer.value}",
+                key=f"study.{key}.{question.name}.{answer.value}",
                 shortcut=answer.key,
-                type="primary" if said == answer.value else "secondary",
+                type="primary" if given.get(question.name) == answer.value else "secondary",
                 width="stretch",
-                disabled=not ready or said is not None,
-                on_click=_answer,
-                args=(link, item.id, question.name, answer, now.attempt),
+                disabled=closed or not ready,
+                on_click=act,
+                args=(answer,),
                 help=None if ready else "Judge both versions first",
             )
 
@@ -479,7 +490,7 @@ def _other(version: str) -> str:
     return VARIANT if version == ORIGINAL else ORIGINAL
 
 
-def _answer(link: Link, item: str, question: str, answer: Answer, attempt: int) -> None:
+def _answer(link: Link, item: str, question: str, attempt: int, answer: Answer) -> None:
     def write(study: Study, annotator: str) -> None:
         practise(study, annotator, item, question, answer.value, attempt=attempt)
         st.session_state[_READ] = (item, attempt)

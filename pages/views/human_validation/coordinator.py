@@ -35,6 +35,7 @@ from core.seeds import RUN_SEED
 from core.store.run_files import Run
 from pages.views.common.access import draw_sign_out, operators_only
 from pages.views.common.collect import Origin, figures_of, file_button
+from pages.views.common.layers import tell_refused
 from pages.views.common.links import draw_no_run
 from pages.views.common.open_runs import Signature, narrowed, present, store
 from pages.views.common.page_head import drawn, header
@@ -132,8 +133,7 @@ def draw_create(state: PageState, *, first: bool = False) -> None:
             key="study.new.create",
             args=(state, files, title, run, kind, int(per_item), rate / 100, int(seed), sample),
         )
-        if st.session_state.get("study.new.problem"):
-            st.error(safe(st.session_state.pop("study.new.problem"), limit=400))
+        tell_refused("study.new.problem", limit=400)
 
 
 def _choose_strata(files: Signature, run: str) -> tuple[Stratum, ...]:

@@ -5,12 +5,13 @@ It is answered by keys or by touch, and on the disk before the next one shows.
 
 import math
 import time
+from functools import partial
 
 import streamlit as st
 
 from core.errors import InvariscopeError, NotAvailable
 from core.features.human.entrance import Stage
-from core.features.human.kinds import PREFERENCE, SIDES, Answer, Question, Value
+from core.features.human.kinds import Answer, Question, Value
 from core.features.human.ledger import OPEN, SKIP_REASONS, Annotator
 from core.features.human.studies import COMMENT_LIMIT, Place, Refused, Study
 from pages.views.common.access import draw_sign_in, may_operate, takes_annotators
@@ -19,6 +20,7 @@ from pages.views.common.text import safe
 from pages.views.human_validation.annotator_steps import (
     Link,
     do,
+    draw_answers,
     draw_consent,
     draw_done,
     draw_instructions,
@@ -195,29 +197,19 @@ def _note_shown(place: Place) -> None:
         st.session_state["study.shown"] = (place.item.id, time.monotonic())
 
 
-def _judged(place: Place) -> bool:
-    """Whether both versions are judged: the preference comes after."""
-    return place.entry is not None and all(side in place.entry.answers for side in SIDES)
-
-
 def _draw_question(question: Question, place: Place, link: Link) -> None:
     assert place.item is not None
-    ready = question.name != PREFERENCE or _judged(place)
-    st.caption(question.text)
-    with st.container(horizontal=True, gap="small", key=f"study_answers_{question.name}"):
-        for answer in question.answers:
-            chosen = place.entry is not None and place.entry.answers.get(question.name) == answer.value
-            st.button(
-                answer.label,
-                key=f"study.{place.item.id}.{question.name}.{answer.value}",
-                shortcut=answer.key,
-                type="primary" if chosen else "secondary",
-                width="stretch",
-                disabled=not ready,
-                on_click=_answer,
-                args=(link, place.item.id, question.name, answer, _rows(place)),
-                help=None if ready else "Judge both versions first",
-            )
+    answers = place.entry.answers if place.entry else {}
+    act = partial(_answer, link, place.item.id, question.name, _rows(place))
+    draw_answers(question, place.item.id, answers, act)
+
+
+_TOGGLES = (
+    ("Skip", ":material/skip_next:", "S", "study.skip", "study.skipping"),
+    ("Comment", ":material/comment:", "K", "study.commenting_on", "study.commenting"),
+    ("Instructions", ":material/help:", "I", "study.help", "study.reading"),
+)
+"""Label, icon, key of the keyboard, key of the button, and what of the session it turns on and off."""
 
 
 def _draw_moves(study: Study, place: Place, link: Link) -> None:
@@ -242,34 +234,8 @@ def _draw_moves(study: Study, place: Place, link: Link) -> None:
                 on_click=go,
                 args=(None,),
             )
-        if place.item is not None:
-            st.button(
-                "Skip",
-                icon=":material/skip_next:",
-                shortcut="S",
-                key="study.skip",
-                type="tertiary",
-                on_click=_toggle,
-                args=("study.skipping",),
-            )
-            st.button(
-                "Comment",
-                icon=":material/comment:",
-                shortcut="K",
-                key="study.commenting_on",
-                type="tertiary",
-                on_click=_toggle,
-                args=("study.commenting",),
-            )
-        st.button(
-            "Instructions",
-            icon=":material/help:",
-            shortcut="I",
-            key="study.help",
-            type="tertiary",
-            on_click=_toggle,
-            args=("study.reading",),
-        )
+        for label, icon, shortcut, key, field in _TOGGLES if place.item is not None else _TOGGLES[-1:]:
+            st.button(label, icon=icon, shortcut=shortcut, key=key, type="tertiary", on_click=_toggle, args=(field,))
     if place.item is None:
         _draw_help(study)
         return
@@ -312,7 +278,7 @@ def _toggle(name: str) -> None:
     st.session_state[name] = not st.session_state.get(name)
 
 
-def _answer(link: Link, item: str, question: str, answer: Answer, seen: int) -> None:
+def _answer(link: Link, item: str, question: str, seen: int, answer: Answer) -> None:
     seconds = _seconds(item)
     if seen == 0 and seconds < TOO_SOON:
         st.session_state["study.message"] = "That was faster than anyone can look; please answer again."

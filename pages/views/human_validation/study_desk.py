@@ -42,6 +42,7 @@ from core.features.human.prolific import (
 from core.features.human.studies import Refused, Study, studies_dir
 from pages.views.common.access import operators_only
 from pages.views.common.collect import data_buttons
+from pages.views.common.layers import tell_refused, tried
 from pages.views.common.leaving import LEAVING
 from pages.views.common.open_runs import Shelf
 from pages.views.common.page_head import annotators_address, say_whom_links_reach
@@ -53,8 +54,7 @@ _PROBLEM, _DONE = "study.settings.problem", "study.settings.done"
 
 def draw_outcome() -> None:
     """Say once what came of the last change."""
-    if told := st.session_state.pop(_PROBLEM, ""):
-        st.error(safe(told, limit=400))
+    tell_refused(_PROBLEM, limit=400)
     if told := st.session_state.pop(_DONE, ""):
         st.success(safe(told, limit=400))
 
@@ -62,11 +62,8 @@ def draw_outcome() -> None:
 @operators_only
 def act(action: Callable[[], None], done: str) -> None:
     """Do something; what fails is one sentence on the next screen."""
-    try:
-        action()
+    if tried(action, _PROBLEM):
         st.session_state[_DONE] = done
-    except InvariscopeError as error:
-        st.session_state[_PROBLEM] = str(error)
 
 
 _ANY = "any"

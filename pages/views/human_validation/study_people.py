@@ -10,7 +10,7 @@ import streamlit as st
 
 from core.analysis.reading import read_table
 from core.analysis.scope import Scope
-from core.errors import InvalidInput, InvariscopeError
+from core.errors import InvalidInput
 from core.features.human.crossed_votes import whom_it_is_about
 from core.features.human.judged_comparisons import evaluator_rows, judged_comparisons, people_rows, score_tables
 from core.features.human.ledger import OPEN
@@ -21,7 +21,7 @@ from core.features.human.studies import Study
 from core.features.human.votes import vote_table
 from pages.views.common.access import operators_only
 from pages.views.common.collect import data_buttons, figure_buttons
-from pages.views.common.layers import draw_folded
+from pages.views.common.layers import draw_folded, tell_refused, tried
 from pages.views.common.open_runs import Signature, present, store
 from pages.views.common.page_charts import draw, titled
 from pages.views.common.page_head import annotators_address, code_svg, say_whom_links_reach
@@ -112,8 +112,7 @@ def _draw_invite(study: Study) -> None:
             args=(study,),
             width="stretch",
         )
-    if st.session_state.get("study.people.problem"):
-        st.error(safe(st.session_state.pop("study.people.problem"), limit=400))
+    tell_refused("study.people.problem", limit=400)
 
 
 def _draw_links(study: Study) -> None:
@@ -176,23 +175,17 @@ def _draw_actions(study: Study) -> None:
         key = f"study.who.{study.id}"
         who = st.selectbox("Annotator", list(people), format_func=lambda name: people[name], key=key)
         with st.container(horizontal=True):
-            st.button(
-                "Hand over what is left",
-                on_click=_act,
-                args=(study.mark_away, who),
-                key="study.away",
-                help="The others get their open items; if they answer again, they are back",
-            )
-            st.button(
-                "New link", on_click=_act, args=(study.renew, who), key="study.renew", help="The old link stops working"
-            )
-            st.button(
-                "Revoke the link",
-                on_click=_act,
-                args=(study.revoke, who),
-                key="study.revoke",
-                help="Votes stay and count",
-            )
+            for label, act, key, told in (
+                (
+                    "Hand over what is left",
+                    study.mark_away,
+                    "study.away",
+                    "The others get their open items; if they answer again, they are back",
+                ),
+                ("New link", study.renew, "study.renew", "The old link stops working"),
+                ("Revoke the link", study.revoke, "study.revoke", "Votes stay and count"),
+            ):
+                st.button(label, on_click=_act, args=(act, who), key=key, help=told)
         sure = st.checkbox(f"Yes, take every vote of {safe(people[who])} out of this study", key=f"study.sure.{who}")
         st.button(
             "Withdraw",
@@ -265,10 +258,7 @@ def _set_rate(study: Study) -> None:
 
 @operators_only
 def _act(action: Callable[[Any], object], value: Any) -> None:
-    try:
-        action(value)
-    except InvariscopeError as error:
-        st.session_state["study.people.problem"] = str(error)
+    tried(lambda: action(value), "study.people.problem")
 
 
 _SHARES = {

@@ -39,15 +39,13 @@ _CLAIMS = {"directional": "Broken meaning: the score must drop", "response": "Tr
 _SAID = "lab.said"  # session key of the caption that was scored last
 _CUT = "lab.caption.cut"  # session key of what was kept of a text that was too long, and how many characters it had
 
-_SUBJECT_WORDS = {"template": "Template", "human": "Corpus caption", "free": "Free text"}
-
 
 def choose_caption(state: PageState, item: Item) -> str:
     """Draw the choice of the subject caption; return it, empty where there is none yet."""
     state.switch(
         "subject",
         "Caption",
-        {each: _SUBJECT_WORDS[each] for each in SUBJECTS},
+        SUBJECTS,
         help="It stays while the image is edited. Societal words are put into it, before the object’s name.",
         on_change=_prefill,
         args=(state,),

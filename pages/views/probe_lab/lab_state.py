@@ -86,7 +86,7 @@ class Upload:
 
 
 SOURCES = ("corpus", "upload", "camera")
-SUBJECTS = ("template", "human", "free")
+SUBJECTS = {"template": "Template", "human": "Corpus caption", "free": "Free text"}
 WORKING_SIDE = 1024
 """Longest side, in px, at which an uploaded picture is edited; the offline evaluators see about 224 px."""
 
@@ -364,7 +364,7 @@ def lab_state() -> PageState:
             Field("upload", "", _held(held_upload, "picture", "upload")),
             Field("label", "", text(limit=80)),
             Field("category", None, one_of(lambda: categories, None, what="category")),
-            Field("subject", "template", one_of(lambda: SUBJECTS, "template", what="kind of caption")),
+            Field("subject", "template", one_of(lambda: tuple(SUBJECTS), "template", what="kind of caption")),
             Field("adjective", None, text(limit=80)),
             Field("human", None, text(limit=40)),
             Field("caption", "", text(limit=CAPTION_LIMIT)),

@@ -1,7 +1,7 @@
 """The jobs: what runs, waits and ended."""
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from datetime import datetime
 from typing import Any, Literal
@@ -17,6 +17,7 @@ from core.jobs.progress import Told
 from core.probes.rejections import UNCODED, meaning
 from core.store.run_files import read_run
 from pages.views.common.access import may_operate, operators_only
+from pages.views.common.layers import tell_refused, tried
 from pages.views.common.links import FAILURES, OVERVIEW, RESULTS, link_to
 from pages.views.common.text import counted, safe, thousands
 from pages.views.run_audit.audit_brought import draw_got
@@ -39,6 +40,8 @@ LINKS = (
     (OVERVIEW, "Start", ":material/insights:"),
 )
 """Where a complete run can be looked at; each opens on that run alone."""
+
+_SAID = "run.jobs.said"  # session key of what a button of a card was refused
 
 _Colour = Literal["gray", "blue", "orange", "green", "red"]
 _BADGES: dict[str, tuple[str, _Colour, str]] = {
@@ -63,27 +66,37 @@ def draw_jobs() -> None:
     st.fragment(_draw, run_every=EVERY_S if active else IDLE_EVERY_S)(active)
 
 
-def wake_jobs() -> None:
-    """Let no job stand whose worker was killed, and say what a button of a card came to; before cards are drawn."""
+def watch_jobs(find: Callable[[], list[Job]]) -> None:
+    """Draw some jobs and keep them up to date; once none is active, the page runs again with what they made."""
+    if found := find():
+        active = _any_active(found)
+        st.fragment(_watch, run_every=EVERY_S if active else None)(find, active)
+
+
+def _watch(find: Callable[[], list[Job]], polled: bool) -> None:
+    _wake()
+    found = find()
+    if polled and not _any_active(found):
+        st.rerun()
+    tell_refused(_SAID)
+    for job in found:
+        draw_card(job)
+
+
+def _wake() -> None:
+    """Let no job stand whose worker was killed, or whose machine began anew."""
     try:
-        job_queue.wake()  # a worker that was killed must not leave the job standing
+        job_queue.wake()
     except InvariscopeError as error:
         st.error(safe(str(error), limit=400))
-    if said := st.session_state.pop("run.jobs.said", ""):  # by a button of the card
-        st.error(safe(said, limit=600))
 
 
 def _draw(polled: bool) -> None:
-    try:
-        job_queue.wake()  # a worker that was killed, or a machine that began anew, must not leave the line standing
-    except InvariscopeError as error:
-        st.error(safe(str(error), limit=400))
+    _wake()
     found, problems = job_queue.list_jobs()
     if _any_active(found) != polled:
         st.rerun()
-    said = st.session_state.pop("run.jobs.said", "")
-    if said:
-        st.error(safe(said, limit=600))
+    tell_refused(_SAID)
     for problem in problems:
         st.warning(safe(problem, limit=500), icon=":material/warning:")
     if stuck := job_queue.trouble():
@@ -91,11 +104,9 @@ def _draw(polled: bool) -> None:
     if not found:
         return
     st.header("Jobs", anchor=False)
-    place = 0
     for job in found:
         if job.status in job_queue.ACTIVE:
-            place += job.status == "waiting"
-            draw_card(job, place)
+            draw_card(job)
     _history([job for job in found if job.status not in job_queue.ACTIVE])
 
 
@@ -120,19 +131,15 @@ def _history(ended: list[Job]) -> None:
         )
 
 
-def draw_card(job: Job, place: int = 0) -> None:
-    """Draw one job with its buttons.
-
-    Args:
-        place: in the line, from 1; 0 where it does not wait.
-    """
+def draw_card(job: Job) -> None:
+    """Draw one job with its buttons."""
     with st.container(border=True, key=f"run_job_{job.id}"):
         with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute"):
             st.markdown(f"**{safe(job.id)}**", width="content")
             label, colour, icon = _BADGES["stopping" if job.stopping else job.status]
             st.badge(label, color=colour, icon=icon)
         st.caption(_what(job))
-        {"waiting": _waiting, "running": _running}.get(job.status, _ended)(job, place)
+        {"waiting": _waiting, "running": _running}.get(job.status, _ended)(job)
 
 
 def _what(job: Job) -> str:
@@ -141,12 +148,14 @@ def _what(job: Job) -> str:
     return " · ".join(words)
 
 
-def _waiting(job: Job, place: int) -> None:
+def _waiting(job: Job) -> None:
+    line = [each.id for each in job_queue.list_jobs()[0] if each.status == "waiting"]
+    place = line.index(job.id) + 1 if job.id in line else 1
     st.caption("Next in line" if place == 1 else f"Number {place} in line")
     _buttons(job, cancel=True)
 
 
-def _running(job: Job, _place: int) -> None:
+def _running(job: Job) -> None:
     told = job.progress
     begun = _seconds(job.state.started)
     spent = f"{duration(max(time.time() - begun, 0))} passed" if begun is not None else ""
@@ -171,7 +180,7 @@ def _beginning(told: Told | None) -> str:
     return f"Loading {safe(told.at_work)}" if told.at_work else "Loading the models"
 
 
-def _ended(job: Job, _place: int) -> None:
+def _ended(job: Job) -> None:
     if job.status == "complete":
         _complete(job)
     elif job.status == "failed":
@@ -282,13 +291,10 @@ def _goes_on(job: Job) -> str:
 @operators_only
 def _do(action: Callable[[], object]) -> None:
     """Do what a button says; a callback. A sentence about what went wrong is shown above the list."""
-    try:
-        action()
-    except InvariscopeError as error:
-        st.session_state["run.jobs.said"] = str(error)
+    tried(action, _SAID)
 
 
-def _any_active(found: tuple[Job, ...]) -> bool:
+def _any_active(found: Sequence[Job]) -> bool:
     return any(job.status in job_queue.ACTIVE for job in found)
 
 

@@ -26,7 +26,7 @@ from core.seeds import RUN_SEED
 from core.settings import data_dir
 from core.store.run_files import check_run_id
 from pages.views.common.page_tables import draw_table
-from pages.views.common.run_corpora import corpus_roots
+from pages.views.common.run_corpora import corpus_origins
 from pages.views.common.text import counted, safe
 from pages.views.common.url_state import (
     Field,
@@ -42,7 +42,7 @@ from pages.views.common.url_state import (
     whole,
 )
 from pages.views.probe_lab.lab_setup import choose_evaluators
-from pages.views.probe_lab.lab_state import default_evaluators, ready_evaluators
+from pages.views.probe_lab.lab_state import SUBJECTS, default_evaluators, ready_evaluators
 from pages.views.run_audit.audit_brought import bring_pictures, draw_get, draw_preview, draw_said
 from pages.views.run_audit.own_metric import FILES, draw_own_metric, split
 
@@ -269,7 +269,7 @@ def _single(state: PageState) -> None:
         st.caption(f"{safe(broken.where)} is broken: {safe(broken.error, limit=300)}")
 
 
-_SUBJECTS = {"template": "Template", "human": "Corpus caption", "both": "Both"}
+_SUBJECTS = {each: SUBJECTS.get(each, "Both") for each in SUBJECT_CHOICES}
 
 
 @dataclass(frozen=True, slots=True)
@@ -336,7 +336,8 @@ def _corpus(state: PageState) -> str | None:
     told = loader.summary.removesuffix(".")
     st.caption(safe(f"{told[:1].upper()}{told[1:]}.", limit=300))
     own = split(st.session_state.get(CORPUS_FILE))
-    known = None if own else corpus_roots().get(loader.name)
+    here = None if own else corpus_origins().get(loader.name)
+    known = here.root if here else None
     folder: str | None = None
     if loader.needs_root or own:
         st.text_input(

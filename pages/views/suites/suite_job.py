@@ -19,10 +19,11 @@ from core.scoring.suite_scores import places_of
 from core.settings import ROOT, data_dir
 from core.store.run_files import list_runs
 from pages.views.common.access import operates, operators_only
+from pages.views.common.layers import tell_refused, tried
 from pages.views.common.text import safe
 from pages.views.common.url_state import Field, PageState, joined, one_of, paths_of_link, some_of, switch_field, typed
 from pages.views.probe_lab.lab_state import default_evaluators, ready_evaluators
-from pages.views.run_audit.audit_jobs import EVERY_S, draw_card, wake_jobs
+from pages.views.run_audit.audit_jobs import watch_jobs
 
 SUITES = "suites"
 
@@ -122,9 +123,8 @@ def draw_start(state: PageState) -> None:
         if request is not None:
             st.caption("The same in a shell, in the folder of the checkout:")
             st.code(request.shell(), language="shell", wrap_lines=True)
-    if said := st.session_state.pop(_SAID, ""):
-        st.error(safe(said, limit=600))
-    _jobs()
+    tell_refused(_SAID)
+    watch_jobs(lambda: [job for job in job_queue.list_jobs()[0] if isinstance(job.request, SuiteRequest)])
 
 
 def _choices(state: PageState) -> SuiteRequest | None:
@@ -230,29 +230,4 @@ def _suite(files: tuple[tuple[str, int, int], ...], folders: tuple[tuple[str, in
 @operators_only
 def start(request: SuiteRequest) -> None:
     """Put the job in line; a callback."""
-    try:
-        job_queue.start(request)
-    except InvariscopeError as error:
-        st.session_state[_SAID] = str(error)
-
-
-def _jobs() -> None:
-    found = _known()
-    if found:
-        active = any(job.status in job_queue.ACTIVE for job in found)
-        st.fragment(_watch, run_every=EVERY_S if active else None)(active)
-
-
-def _watch(polled: bool) -> None:
-    wake_jobs()
-    found = _known()
-    if polled and not any(job.status in job_queue.ACTIVE for job in found):
-        st.rerun()  # with what it reached
-    waiting = 0
-    for job in found:
-        waiting += job.status == "waiting"
-        draw_card(job, waiting if job.status == "waiting" else 0)
-
-
-def _known() -> list[job_queue.Job]:
-    return [job for job in job_queue.list_jobs()[0] if isinstance(job.request, SuiteRequest)]
+    tried(lambda: job_queue.start(request), _SAID)

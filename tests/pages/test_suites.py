@@ -17,7 +17,7 @@ from core.jobs import job_queue
 from core.jobs.command_jobs import SuiteRequest
 from core.scoring.suite_scores import SuiteScores
 from core.settings import ROOT, results_dir, suites_dir
-from pages.views.suites.suite_job import FILE, NAME
+from pages.views.suites_view import FILE, NAME
 from tests.analysis.suites.made import GROUPS, calibrated, pascal_file, pascal_result
 from tests.pages.opening import SUITES, Open, collected, said
 from tools.example_suite import example

@@ -9,7 +9,7 @@ FEATURE = Feature(
         View(
             "suites",
             "Suites",
-            "pages.views.suites.suites_view:draw",
+            "pages.views.suites_view:draw",
             entry="does_it_notice",
             place=20,
             parts=(

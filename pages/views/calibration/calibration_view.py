@@ -1,23 +1,43 @@
-"""Calibration: how much of the sensitivity a correction of strength λ removes, and what it costs in agreement."""
+"""Calibration: how much of the sensitivity a correction of strength λ removes, and what it costs in agreement.
 
+The sweep over λ is under the hand: what one gets in a line, two figures, what was measured, and the rest folded.
+"""
+
+import shlex
+from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 from typing import Any
 
+import pandas as pd
 import streamlit as st
 
 from core.analysis.scope import Narrowed
 from core.analysis.slices import Slice
 from core.analysis.table import View
+from core.charts.layout import legend_above
+from core.charts.spec import Figure, colours
 from core.errors import InvariscopeError
-from core.evaluators.calibrated import OVER_ORBITS
+from core.evaluators.calibrated import OVER_ORBITS, refusal
+from core.features.calibration.calibration_figures import sensitivity_along, spearman_along
+from core.features.calibration.fit import Fit, sweep_table
+from core.features.calibration.measured import Measured, Settled, settled
 from core.features.calibration.measurement import composable
 from core.features.calibration.orbits import calibrated_families
+from core.features.calibration.readings import CHOSEN, CHOSEN_MEASURED, FIXED, calibrator
+from core.features.calibration.sweep import LAMBDAS
 from core.probes.titles import family_title
+from core.statistics.bootstrap import LEAST_N
+from pages.views.calibration.by_construction import draw_constructed, notices
+from pages.views.calibration.calibration_lead import LED, lead, rests_on, surely
 from pages.views.calibration.calibration_state import (
+    Bands,
+    axis_colours,
+    axis_lines,
     calib_state,
     choose,
     draw_choices,
+    effect,
     fingerprint_of,
     fitted,
     references,
@@ -25,16 +45,253 @@ from pages.views.calibration.calibration_state import (
     votes_present,
     word_order,
 )
-from pages.views.calibration.calibration_sweep import draw_sweep
-from pages.views.calibration.measured_calibration import Source
-from pages.views.common.collect import figures_of, of_scores
+from pages.views.calibration.measured_calibration import Source, draw_measured, measurement
+from pages.views.common.collect import data_buttons, figure_buttons, figures_of, file_button, of_scores
+from pages.views.common.layers import draw_folded
 from pages.views.common.links import draw_no_run
 from pages.views.common.open_runs import Signature, present, scores, store, under_all, view
+from pages.views.common.page_charts import draw as draw_figure
 from pages.views.common.page_head import Chips, chips, drawn, header
 from pages.views.common.scope_chips import choose_scope, say_withheld
 from pages.views.common.slice_filters import choose_slice, describe, offer_relaxing
-from pages.views.common.text import listed, safe
+from pages.views.common.text import counted, listed, safe
 from pages.views.common.url_state import PageState
+
+CONSTRUCTED = "calib.constructed"
+_LONG = 200  # letters from which a caveat stands folded with what it is about
+
+
+@st.fragment
+def draw_sweep(
+    state: PageState,
+    key: tuple[object, ...],
+    found: Fit,
+    bands: Bands,
+    fingerprint: str,
+    source: Source,
+    view: Callable[[], View],
+    choices: Callable[[], None],
+) -> None:
+    """Draw everything that follows λ; only this part runs again while λ moves.
+
+    Args:
+        key, found, bands: see :func:`pages.views.calibration.calibration_state.fitted`.
+        view: of the scores that the fit was made of, with every family that they hold.
+        choices: draws the folded table of every way to calibrate.
+    """
+    own, stale = measurement(source, key, found)
+    usual = settled(found, own)
+    strength = float(usual.strength if state.get("strength") is None else state.get("strength"))
+    changed = effect(key, strength, LED, found) if own is None else own.effect(strength, measures=LED)
+    notice, tested = notices(found, strength, view())
+    long = _lead(found, own, strength, changed, notice if tested else "")
+    if not tested:
+        st.warning(notice, icon=":material/hearing_disabled:")
+    left, right = st.columns(2, gap="medium", vertical_alignment="bottom")
+    with left:
+        _slider(state, strength)
+    with right.container(horizontal=True):
+        st.button(
+            usual.named,
+            icon=":material/my_location:",
+            key="calib.back",
+            on_click=state.put,
+            args=("strength", None),
+            help=_BACK[usual.whence],
+        )
+        if not tested:
+            st.popover("How to test it", icon=":material/terminal:", key="calib.to_test").markdown(
+                _to_test(found, source)
+            )
+        _download(found, strength, fingerprint, tested)
+    measured = {} if own is None else own.sweeps
+    table = sweep_table(found, bands, measured=measured, allowed=usual.choice.allowed)
+    # of unedited pairs every score was stored: what was measured of them is the same
+    orders = table[(table["measure"] == "spearman") & (table["split"] == "test")].dropna(subset=["value"])
+    rho = spearman_along(orders, strength=strength, chosen=usual.chosen, colour=colours(orders["name"]))
+    grey = (
+        ""
+        if usual.choice.allowed.all()
+        else (
+            " Grey: strengths that cost more agreement than the limit, or push a family past the 95 % interval of its "
+            "uncalibrated shift, on dev."
+        )
+    )
+    rule = _FIXED if usual.chosen is None else _BEST.format(epsilon=found.epsilon)
+    note = f" {safe(usual.choice.note).capitalize()}." if usual.choice.note else ""
+    st.caption(
+        f"{rule}{note} Below: pictures not used for fitting, with 95 % bands. SD: standard deviation of the metric’s "
+        f"own unedited scores of these pictures, at each strength anew.{grey} A click on a line chooses its strength."
+    )
+    left, right = st.columns(2, gap="medium")
+    with left.container(border=True, height="stretch", gap="xsmall"):
+        _sensitivity(state, key, found, own, strength, usual, 0 if orders.empty else legend_above(rho))
+    with right.container(border=True, height="stretch", gap="xsmall"):
+        _agreement(state, found, orders, rho, usual)
+    numbers = draw_measured(source, key, found, strength, own, stale)
+    if own is None:
+        long = [rests_on(changed, strength, found.basis), *long]
+
+    def constructed() -> None:
+        for sentence in long:
+            st.caption(sentence)
+        draw_constructed(
+            state, found, table, usual, strength, partial(effect, key, strength, _found=found), source, view
+        )
+
+    asked = state.get("measure") != "sensitivity"
+    st.session_state.setdefault(CONSTRUCTED, asked)
+    with st.expander(
+        "Every number, and use in a shell", expanded=asked or state.get("ablation"), icon=":material/table:"
+    ):
+        if numbers is not None:
+            draw_folded("Each kind of edit", numbers, key="calib.measured.numbers")
+        draw_folded("By the formula: every measure", constructed, key=CONSTRUCTED)
+        choices()
+        draw_folded(
+            "Use in a shell",
+            partial(_take_home, found, table, strength, fingerprint),
+            key="calib.shell",
+            icon=":material/terminal:",
+        )
+    state.publish()
+
+
+def _lead(found: Fit, own: Measured | None, strength: float, changed: pd.DataFrame, notice: str) -> list[str]:
+    """Say what one gets at a strength, what limits it first of all; the limits that are too long to stand there."""
+    said = found.caveats(strength, measured=own is not None)
+    for sentence in said:  # before any number
+        if len(sentence) < _LONG:
+            st.warning(safe(sentence, limit=800), icon=":material/priority_high:")
+    if told := lead(changed, found.evaluator):
+        st.markdown(f"**{told}**")
+    if more := " ".join(filter(None, (surely(changed), notice, _cost(found)))):
+        st.caption(more)
+    return [safe(sentence, limit=800) for sentence in said if len(sentence) >= _LONG]
+
+
+def _cost(found: Fit) -> str:
+    """How much longer a calibrated score takes, where it needs the scores of a picture's own variants."""
+    variants = calibrator(found.terms, strength=1.0, evaluator=found.evaluator).variants
+    told = f"Scoring takes {1 + variants} times as long: each picture and {counted(variants, 'variant')} of it."
+    return told if variants else ""
+
+
+def _slider(state: PageState, strength: float) -> None:
+    key = state.key("strength.widget")
+    st.session_state[key] = strength
+    st.select_slider(
+        "Strength",
+        LAMBDAS,
+        key=key,
+        format_func=lambda value: f"{value:g}",
+        on_change=state.take,
+        args=("strength", key),
+        help="λ of the paper: 0 leaves the score as it is, 1 is the full correction",
+    )
+
+
+def _download(found: Fit, strength: float, fingerprint: str, tested: bool) -> None:
+    model = calibrator(found.terms, strength=strength, evaluator=found.evaluator, fingerprint=fingerprint)
+    file_button(
+        "Download calibrator",
+        lambda: model.model_dump_json(indent=2).encode(),
+        f"{found.evaluator}-calibrator.json",
+        type="primary" if tested else "secondary",
+        icon=":material/download:",
+        key="calib.json",
+        help="JSON: reading, λ, weights, shifts and the metric's fingerprint",
+    )
+
+
+def _to_test(found: Fit, source: Source) -> str:
+    """How it is tested, with the command: an edit's own orbit is scored by the file, a known edit's shift is not."""
+    names = [found.evaluator]
+    if not refusal(calibrator(found.terms, strength=1.0, evaluator=found.evaluator)):
+        names.append(f"{found.evaluator}-calibrator.json")
+    asked = ["--corpus", source.corpus, "--evaluators", ",".join(names), "--subject", "human"]
+    command = shlex.join(["python", "-m", "core", "audit", *asked, "--probes", "directional,default"])
+    return f"To test it, run `{command.replace('`', '')}`."
+
+
+def _picked(state: PageState, opens: str) -> None:
+    """Take the strength of the point that was clicked."""
+    if float(opens) in LAMBDAS:
+        state.put("strength", float(opens))
+
+
+_BEST = (
+    "Best: the largest fall in change that keeps agreement within {epsilon:g} and makes no kind of edit clearly worse, "
+    "on the pictures used for fitting."
+)
+_FIXED = "Nothing chose it: by construction every larger strength lowers every change."
+_LEAST = "Back to the smallest strength that minimises the total sensitivity among those allowed, on the dev split"
+_BACK = {
+    CHOSEN: _LEAST,
+    CHOSEN_MEASURED: f"{_LEAST}, every score of it scored",
+    FIXED: "Back to the strength that the formula favours among those allowed. It is no choice: by construction every "
+    "larger strength lowers every shift, whatever the scores are",
+}
+"""What the usual strength is, by where it comes from."""
+
+
+def _agreement(state: PageState, found: Fit, rows: pd.DataFrame, figure: Figure, usual: Settled) -> None:
+    st.markdown("**Agreement with other metrics, by strength**")
+    if rows.empty:
+        few = f"Of fewer than {LEAST_N} items, or scores that are all the same, no correlation is known."
+        st.info(few if found.others else "There is no other metric to hold the score to; audit a second one.")
+        return
+    draw_figure(
+        figure,
+        key="calib.spearman",
+        alt=f"Spearman correlation with {', '.join(found.others)} along the strength, with a band; {usual.told}",
+        picked=partial(_picked, state),
+    )
+    if found.people:
+        st.caption(found.people)
+    figure_buttons(figure, rows, "calibration-spearman", title="Agreement by strength", key="calib.s")
+
+
+def _sensitivity(
+    state: PageState,
+    key: tuple[object, ...],
+    found: Fit,
+    own: Measured | None,
+    strength: float,
+    usual: Settled,
+    above: int,
+) -> None:
+    """Draw the change; where the figure beside it has room for a legend above it, this one is as much higher."""
+    st.markdown(f"**Typical change, by strength, {found.basis if own is None else 'measured'}**")
+    rows = axis_lines(key, own.file.made if own else "", found, own)
+    rows = rows.assign(allowed=rows["strength"].map(dict(zip(LAMBDAS, usual.choice.allowed, strict=True))))
+    figure = sensitivity_along(rows, strength=strength, chosen=usual.chosen, colour=axis_colours(rows["name"]))
+    figure = replace(figure, height=figure.height + max(above - legend_above(figure), 0))
+    draw_figure(
+        figure,
+        key="calib.sensitivity",
+        alt=f"Sensitivity of {', '.join(rows['name'].unique()) or 'no axis'} along the strength, with a band",
+        picked=partial(_picked, state),
+    )
+    figure_buttons(figure, rows, "calibration-sensitivity", title="Unwanted change by strength", key="calib.a")
+
+
+def _take_home(found: Fit, table: pd.DataFrame, strength: float, fingerprint: str) -> None:
+    name = found.evaluator
+    why_not = refusal(calibrator(found.terms, strength=strength, evaluator=name, fingerprint=fingerprint))
+    audit = "" if why_not else f"python -m core audit --evaluators {name}-calibrator.json\n"
+    st.caption(
+        f"The file corrects the scores of a run. It is no evaluator by itself: {safe(why_not, limit=300)}."
+        if why_not
+        else "The file is its own evaluator wherever one is named, and corrects the scores of a run:"
+    )
+    st.code(
+        f"{audit}python -m core calibrate apply {name}-calibrator.json RUN -o calibrated.csv",
+        language="shell",
+        wrap_lines=True,
+    )
+    data_buttons(table, f"{name}-sweep", key="calib.table")
+
 
 FILTERS = ("axes", "families", "categories", "coverage_bins")
 

@@ -398,12 +398,7 @@ def _draw_question(question: Question, item: StudyItem, now: Lesson, link: Link)
 
 
 def draw_answers(
-    question: Question,
-    key: str,
-    given: Mapping[str, Value],
-    act: Callable[[Answer], None],
-    *,
-    closed: bool = False,
+    question: Question, key: str, given: Mapping[str, Value], act: Callable[[Answer], None], *, closed: bool = False
 ) -> None:
     """Draw a question with its answers to press; which version is preferred waits for both versions' own.
 

@@ -26,8 +26,8 @@ from pages.views.common.text import number, safe
 from pages.views.common.url_state import PageState
 from pages.views.failures.failure_card import marked
 from pages.views.failures.failure_pictures import LARGE
+from pages.views.probe_lab.lab_bars import bands_said, sheet_of
 from pages.views.probe_lab.lab_picture import forget_object, said_for
-from pages.views.probe_lab.lab_sheet import bands_said, sheet_of
 from pages.views.probe_lab.lab_state import shared
 
 COLUMNS = ("Metric", "Score", "% change", "Noise band, ±", "")

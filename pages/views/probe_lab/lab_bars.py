@@ -1,33 +1,113 @@
-"""The Probe lab's answer: every edit in a row, its picture or caption before its bars, and what a row opens."""
+"""The Probe lab's answer: every edit in a row, its picture or caption before its bars; the same as a sheet."""
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
+import numpy as np
 import pandas as pd
 import streamlit as st
 
 from core.charts.canvas import jpeg, thumbnail
-from core.charts.spec import Figure, colours
+from core.charts.contact_sheet import STRONG, WEAK, Cell, Score, contact_sheet
+from core.charts.spec import Figure, colours, signed
 from core.corpora.item_pictures import as_picture
-from core.errors import ProbeRejected
+from core.corpora.schema import Item
+from core.errors import InvalidInput, ProbeRejected
 from core.evaluators import registry as evaluators
-from core.features.lab.lab import LabResult
+from core.features.lab.lab import LabResult, LabRow
 from core.features.lab.lab_figures import GROUPS, Edit, answer, bars_beside, furthest, group_of, is_cut, shift_bars
 from core.probes.base import IDENTITY, Construction, Probe, Variant
 from core.probes.pairs import subject_of
 from core.probes.titles import title
+from core.probes.words.templates import base_caption
 from core.scoring.workbench import Workbench
 from core.statistics.changes import NullBand
+from core.statistics.wording import listed
 from pages.views.common.access import AUDIT, may_operate
 from pages.views.common.links import link_to
 from pages.views.common.text import counted, number, safe
 from pages.views.common.url_state import PageState
 from pages.views.probe_lab.lab_picture import data_address, said_for, said_of
 from pages.views.probe_lab.lab_searches import asked_last
-from pages.views.probe_lab.lab_sheet import apart, not_told, template, unmeasured
 from pages.views.probe_lab.lab_state import own_metrics, ready_evaluators
+
+_APART: dict[str, str] = {Construction.TEMPLATE: "template", Construction.CORPUS: "corpus caption"}
+"""What a caption is made of that is not the one that was chosen."""
+
+
+def apart(construction: str | None, item: Item, caption: str) -> str:
+    """Name what an edited caption is made of where it is not the caption that was chosen; else empty."""
+    return "" if caption == template(item) or construction is None else _APART.get(construction, "")
+
+
+def template(item: Item) -> str:
+    """The bare template of an item; empty without a label."""
+    try:
+        return base_caption(item.label or "")
+    except InvalidInput:
+        return ""
+
+
+def sheet_of(bench: Workbench, result: LabResult, probes: Sequence[Probe]) -> np.ndarray:
+    """The lab's view as slides: every edit with its scores under each evaluator; see :func:`contact_sheet`."""
+    made = bench.variants(probes, result.caption)
+    cells = [_cell(bench, result, None), *(_cell(bench, result, each) for each in probes if each.name in made)]
+    without = ", ".join(said_for(each.name, bench.item) for each in probes if each.name not in made)
+    foot = how_read(result) + (f" Left out, since it cannot be made here: {without}." if without else "")
+    return contact_sheet(cells, title=f"{bench.item.label or result.item}: “{result.caption}”", foot=foot)
+
+
+def how_read(result: LabResult) -> str:
+    """The legend of a sheet of one picture: what is compared, the marks, every evaluator's noise band."""
+    marks = f"{STRONG} more than noise, {WEAK} as small as changes under edits that nobody can see. "
+    return (
+        f"Score and its percent change against the edit's baseline. {marks if result.bands else ''}"
+        f"{bands_said(result)} One picture: {result.corpus} / {result.item}."
+    )
+
+
+def bands_said(result: LabResult) -> str:
+    """How far every evaluator moves by itself, and of which ones no run tells it."""
+    told = "; ".join(f"{name} ±{number(band.reach, digits=2)} %, n = {band.n}" for name, band in result.bands.items())
+    return " ".join(filter(None, (told and f"Noise band: {told}.", not_told(result))))
+
+
+def unmeasured(result: LabResult) -> list[str]:
+    """Evaluators of which no run tells how far they move by themselves."""
+    return [name for name in result.evaluators if name not in result.bands]
+
+
+def not_told(result: LabResult) -> str:
+    """Say of which evaluators no run tells how far they move by themselves; empty where it is told of each."""
+    names = unmeasured(result)
+    moves = "moves by itself" if len(names) == 1 else "move by themselves"
+    return f"No run tells how far {listed(names)} {moves}." if names else ""
+
+
+def _cell(bench: Workbench, result: LabResult, probe: Probe | None) -> Cell:
+    name = probe.name if probe else IDENTITY
+    made = bench.variants([probe], result.caption).get(name) if probe else None
+    scores = tuple(_score(row) for row in result.rows if row.probe == name)
+    said = said_for(name, bench.item) if probe else "As it is"
+    other = apart(probe.construction, bench.item, result.caption) if probe else ""
+    caption, against = made.caption if made and made.caption else "", result.compared_with(name)
+    caption += f" (against: {against})" if caption and against else ""
+    return Cell(as_picture(bench.image(made)[1]), f"{said} ({other})" if other else said, caption, scores)
+
+
+def _score(row: LabRow) -> Score:
+    if row.score is None:
+        return Score(f"{row.evaluator}: no score")
+    moved = "" if row.percent is None or row.probe == IDENTITY else f" · {signed(row.percent)}"
+    other = row.baseline != IDENTITY and row.baseline_score is not None
+    against = f" against {number(row.baseline_score)}" if other else ""
+    broken = "" if row.dropped is None else f", {row.verdict}"
+    outside = None if row.dropped is not None or row.in_null_band is None else not row.in_null_band
+    said = f"{row.evaluator} {number(row.score)}{against}{moved}{broken}"
+    return Score(said, None if row.probe == IDENTITY else outside)
+
 
 _JS = """
 export default function ({ data, parentElement, setTriggerValue }) {

@@ -1,26 +1,262 @@
-"""Probe lab: one picture, one caption, the chosen probes under every chosen evaluator, now."""
+"""Probe lab: one picture, one caption, the chosen probes under every chosen evaluator, now; curves, a table, files."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Hashable, Iterator, Sequence
+from contextlib import contextmanager
+from functools import partial
 
+import pandas as pd
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from core.charts.canvas import thumbnail
+from core.charts.spec import Axis as AlongAxis
+from core.charts.spec import colours
+from core.corpora.images import encode_png
+from core.corpora.item_pictures import as_picture
 from core.errors import InvariscopeError
-from core.features.lab.lab import LabResult
-from core.probes.base import Probe
+from core.evaluators.memory import trim
+from core.evaluators.pool import shared_pool
+from core.features.lab.lab import LabResult, run_lab
+from core.features.lab.lab_figures import shift_curves
+from core.probes.base import IDENTITY, Probe
+from core.probes.families.inserted import in_own_caption
+from core.probes.titles import family_title, measured_in, sweeps_among, title
 from core.scoring.workbench import Workbench
+from core.store.text_files import csv_text
+from pages.views.common.collect import file_button
+from pages.views.common.open_runs import noise_band, present
+from pages.views.common.page_charts import draw as draw_figure
 from pages.views.common.page_head import header
-from pages.views.common.text import safe
+from pages.views.common.page_tables import draw_table
+from pages.views.common.text import safe, thousands
 from pages.views.common.url_state import PageState
-from pages.views.probe_lab.lab_audience import draw_present
-from pages.views.probe_lab.lab_bars import Edited, charts, chosen_turn, edits_of, follow_rows
+from pages.views.probe_lab.lab_audience import draw_hand_out, draw_present
+from pages.views.probe_lab.lab_bars import Edited, charts, chosen_turn, edits_of, follow_rows, sheet_of
 from pages.views.probe_lab.lab_closer_looks import draw_sight
 from pages.views.probe_lab.lab_picture import choose_picture, take_picked
-from pages.views.probe_lab.lab_results import compute, curves, draw_downloads, for_caption, table, turn
 from pages.views.probe_lab.lab_searches import asked_last, draw_places, draw_worst, follow
 from pages.views.probe_lab.lab_setup import choose_caption, choose_evaluators, choose_probes
-from pages.views.probe_lab.lab_state import lab_state, warm
+from pages.views.probe_lab.lab_state import lab_state, shared, stamps, warm
+from pages.views.probe_lab.lab_work import let_in
+
+
+def for_caption(state: PageState, probes: Sequence[Probe]) -> list[Probe]:
+    """The chosen probes; a societal word goes into the caption that was chosen, if that is not the template."""
+    return list(probes) if state.get("subject") == "template" else list(in_own_caption(probes))
+
+
+def draw_downloads(state: PageState, bench: Workbench, result: LabResult, probes: Sequence[Probe]) -> None:
+    """Draw the buttons; each file is made when it is asked for, of a bench that may have forgotten its variants."""
+    variants = bench.variants(probes, result.caption)
+    edited = [name for name, made in variants.items() if made.pixels is not None]
+    stem = f"{result.corpus}-{result.item}"
+    first, second = st.container(horizontal=True), st.container(horizontal=True, vertical_alignment="bottom")
+    with first:
+        file_button(
+            "Results as CSV",
+            lambda: csv_text(result.table()).encode("utf-8-sig"),
+            f"{stem}.csv",
+            icon=":material/table:",
+            key="lab.csv",
+        )
+        file_button(
+            "Results as JSON",
+            lambda: result.as_json().encode(),
+            f"{stem}.json",
+            icon=":material/data_object:",
+            key="lab.json",
+        )
+        file_button(
+            "Contact sheet as PNG",
+            lambda: encode_png(sheet_of(bench, result, probes)),
+            f"{stem}-sheet.png",
+            icon=":material/grid_on:",
+            key="lab.sheet",
+        )
+        draw_hand_out(state, bench, result, probes, key="lab.hand_out")
+    name = second.selectbox("One picture", (IDENTITY, *edited), key="lab.take", width=240, format_func=title)
+    with second:
+        file_button(
+            "Picture as PNG",
+            lambda: encode_png(as_picture(bench.image(bench.variants(probes, result.caption).get(name))[1])),
+            f"{stem}-{name}.png",
+            icon=":material/image:",
+            key="lab.png",
+        )
+
+
+@contextmanager
+def turn(bench: Workbench, caption: str, probes: Sequence[Probe], names: Sequence[str]) -> Iterator[None]:
+    """Wait until few enough others edit and score; a view that was scored before waits for nobody."""
+    place = st.empty()  # always there: what is drawn below keeps its place, and a tab that was opened stays open
+    if shared().results.get(_view(bench, caption, probes, names)) is not None:
+        yield
+        return
+    try:
+        with let_in(shared().room, lambda: place.status("Other readers’ pictures come first …", type="compact")):
+            place.empty()
+            yield
+    finally:
+        trim()
+
+
+def _view(bench: Workbench, caption: str, probes: Sequence[Probe], names: Sequence[str]) -> Hashable:
+    """What a result is kept under."""
+    item = bench.item
+    return (
+        bench.image(None)[0],
+        item.id,
+        item.label,
+        item.category,
+        item.mask,
+        caption,
+        tuple(probe.name for probe in probes),
+        tuple(names),
+        stamps(names),
+        present(),
+    )
+
+
+def compute(
+    bench: Workbench,
+    caption: str,
+    probes: Sequence[Probe],
+    names: Sequence[str],
+    show: Callable[[LabResult], None] | None = None,
+) -> LabResult:
+    """Score now, or return what an earlier run of the same view found; says what takes long meanwhile.
+
+    Args:
+        show: draws what is known after each evaluator but the last.
+    """
+    key = _view(bench, caption, probes, names)
+    place = st.empty()
+    kept = shared().results.get(key)
+    if kept is not None:
+        return kept
+    status = place.status("Starting …", type="compact")
+    result = run_lab(
+        bench,
+        caption,
+        probes,
+        names,
+        pool=shared_pool(),
+        cache=partial(shared().embeddings_of, bench),
+        progress=lambda step: status.update(label=f"{step} …"),
+        band_of=partial(noise_band, present()),
+        show=show,
+    )
+    shared().embeddings.flush()
+    place.empty()
+    return result if result.failures else shared().results.put(key, result)
+
+
+def _reused(result: LabResult) -> None:
+    """Say how much of what the evaluators needed had been encoded before, where anything had."""
+    known, asked = (sum(each[place] for each in result.known.values()) for place in (0, 1))
+    if known:
+        st.caption(
+            f"{thousands(known)} of {thousands(asked)} encodings were kept from before ({100 * known / asked:.0f} %).",
+            help="What a metric makes of a picture or a caption, or of a pair where it reads pairs. Of a corpus it "
+            "is kept on the server's disk, of a picture or metric that somebody brought in memory alone.",
+        )
+
+
+def curves(result: LabResult) -> None:
+    """Draw a curve along the strength of every edit of which several points were chosen, all evaluators in one."""
+    rows = result.table()
+    found = sweeps_among(dict.fromkeys(rows["probe"]))
+    if not found:
+        return
+    cells = st.grid(min(len(found), 3), min_column_width=300, gap="medium")
+    for (family, fact), points in found.items():
+        along = AlongAxis(*measured_in(fact))
+        figure = shift_curves(
+            rows,
+            points,
+            title=family,
+            along=along,
+            colours=colours(result.evaluators),
+            reaches={name: band.reach for name, band in result.bands.items()},
+        )
+        with cells.container(border=True):
+            st.markdown(f"**{safe(family_title(family))}** along its strength")
+            if figure.frame.empty:
+                st.caption("No point has a percent change here.")
+                continue
+            draw_figure(
+                figure,
+                key=f"lab.curve.{family}",
+                alt=f"Percent change along the strength of {family_title(family)}, by metric",
+            )
+            if figure.shades:
+                st.caption("Shaded: each metric’s noise band, in its colour.")
+
+
+_MADE_OF = (
+    "What an edited caption is made of. inserted: the caption above with one word before the object’s name; caption: "
+    "the caption above, rewritten; template: There is a …, whatever caption is chosen; corpus: a caption of the corpus"
+)
+
+
+def table(result: LabResult) -> None:
+    """Draw every row with its score, Δ, % change and what to mind about it."""
+    rows = result.table()
+    shown = pd.DataFrame(
+        {
+            "probe": rows["probe"].map(title),
+            "axis": rows["axis"],
+            "of": rows["construction"],
+            "evaluator": rows["evaluator"],
+            "score": rows["score"],
+            "baseline": rows["baseline_score"],
+            "delta": rows["delta"],
+            "percent": rows["percent"],
+            "mind": [_mind(row) for _, row in rows.iterrows()],
+            "against": rows["baseline"].map(title),
+            "inside": rows["object_inside"],
+            "caption": rows["caption"],
+            "neutral": rows["baseline_caption"],
+        }
+    )
+    draw_table(
+        shown,
+        key="lab.table",
+        alt="Scores and shifts of every probe",
+        column_config={
+            "probe": st.column_config.TextColumn("Edit", pinned=True),
+            "axis": "Axis",
+            "evaluator": "Metric",
+            "score": st.column_config.NumberColumn("Score", format="%.4f"),
+            "baseline": st.column_config.NumberColumn("Baseline score", format="%.4f"),
+            "delta": st.column_config.NumberColumn("Δ", format="%+.4f", help="On the metric's own scale"),
+            "percent": st.column_config.NumberColumn(
+                "% change", format="%+.2f", help="— where the baseline is 0 or less"
+            ),
+            "mind": st.column_config.TextColumn("To note", width="medium"),
+            "against": st.column_config.TextColumn("Baseline", help="The probe whose score is the baseline"),
+            "inside": st.column_config.NumberColumn(
+                "Object inside", format="percent", help="Share of the object that the metric's crop keeps"
+            ),
+            "of": st.column_config.TextColumn("Made of", help=_MADE_OF),
+            "caption": st.column_config.TextColumn("Caption", width="large"),
+            "neutral": st.column_config.TextColumn("Baseline caption", width="large"),
+        },
+    )
+    _reused(result)
+
+
+def _mind(row: pd.Series) -> str:
+    said = [str(row["reason"])] if row["reason"] else []
+    if row["dropped"] is False or row["in_null_band"] is False:
+        said.append(row["verdict"])
+    if row["zero_baseline"]:
+        said.append("baseline scores 0 or less, no % change")
+    if row["truncated"]:
+        said.append("caption truncated")
+    if pd.notna(row["object_inside"]) and row["object_inside"] < 0.9:
+        said.append("object partly cropped away")
+    return "; ".join(said)
 
 
 def draw() -> None:

@@ -4,7 +4,6 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from core.features.compare.two_sides import manifest_differences
-from core.store.run_files import Run
 from core.store.store import Store
 from pages.views.common.collect import Origin, figures_of, scores_of
 from pages.views.common.links import draw_no_run
@@ -76,13 +75,10 @@ def _compare(state: PageState, files: Signature, a: Side, b: Side, answer: Delta
 
 
 def _made_with(opened: Store, a: str, b: str) -> None:
-    runs = {run.id: run for run in opened.runs()}
-    if a != b:
-        _draw_made_with(runs[a], runs[b])
-
-
-def _draw_made_with(one: Run, other: Run) -> None:
     """Draw what two runs were made with that is not the same."""
+    if a == b:
+        return
+    one, other = (next(run for run in opened.runs() if run.id == each) for each in (a, b))
     st.markdown("## What the two runs were made with")
     table = manifest_differences(one, other)
     if table.empty:

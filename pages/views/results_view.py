@@ -91,18 +91,6 @@ def results_state(files: Signature) -> PageState:
     )
 
 
-def choose_section(state: PageState) -> str:
-    """Draw the choice of a section."""
-    state.switch(
-        "question",
-        "Research question",
-        SHOWN,
-        format_func=lambda name: SECTIONS[name][0],
-        label_visibility="collapsed",
-    )
-    return str(state.get("question"))
-
-
 def choose_part(
     state: PageState, known: Mapping[str, Question], section: str
 ) -> tuple[tuple[Question, ...], DeltaGenerator]:
@@ -265,7 +253,8 @@ def draw_questions(
         own = chosen
         if question in picked:
             if question is picked[0]:
-                _choose_evaluator(state, table.evaluators)
+                told = "Whose map, curve or pairs of levels are shown."
+                state.choose(st.container(width=280), "of", "Metric", table.evaluators, help=told)
             own = replace(chosen, evaluators=(_evaluator(state, table.evaluators),))
         frame = answer(files, scope, own, question.id, _asked(question, options))
         if frame.empty:
@@ -412,11 +401,6 @@ def _evaluator(state: PageState, names: tuple[str, ...]) -> str:
     return str(state.get("of")) if state.get("of") in names else names[0]
 
 
-def _choose_evaluator(state: PageState, names: tuple[str, ...]) -> None:
-    told = "Whose map, curve or pairs of levels are shown."
-    state.choose(st.container(width=280), "of", "Metric", names, help=told)
-
-
 def pins() -> dict[str, str]:
     """What this reader pinned so far and the scope, as parts of the comparison's link."""
     return carried() | pinned()
@@ -498,7 +482,14 @@ def draw() -> None:
         whole = choose_scope(state, files, row=row, across=state.get("question") in ACROSS)
         beside = st.container(horizontal=True, vertical_alignment="center", gap="medium")
         with beside:
-            section = choose_section(state)
+            state.switch(
+                "question",
+                "Research question",
+                SHOWN,
+                format_func=lambda name: SECTIONS[name][0],
+                label_visibility="collapsed",
+            )
+            section = str(state.get("question"))
         scope = whole if section in ACROSS else whole.only()
         say_withheld(files, scope)
         chosen = choose_slice(state, files, scope, row)

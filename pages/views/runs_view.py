@@ -51,7 +51,8 @@ def draw() -> None:
     if runs:
         warn_incomplete(runs)
         if is_open(AUDIT):
-            st.button("New run", type="primary", icon=":material/add:", key="runs.new", on_click=_begin)
+            new, to = ":material/add:", (AUDIT, lambda _: False)
+            st.button("New run", type="primary", icon=new, key="runs.new", on_click=turn_to, args=to)
         rooms = _rows(runs, files)
         st.caption(
             "The run in use first, then the newest. Each has its own pictures and edits, so a metric may come out "
@@ -66,10 +67,6 @@ def draw() -> None:
     for run in (each for each in runs if each.id in rooms):  # last: a run that nobody looked at yet takes seconds
         place, tests = rooms[run.id]
         place.caption(f"**{_outcome(files, run)}**  \n{tests}")
-
-
-def _begin() -> None:
-    turn_to(AUDIT, lambda _: False)
 
 
 Room = tuple[DeltaGenerator, str]  # where a row says how its run came out, and what it tests

@@ -36,6 +36,7 @@ from pages.views.common.text import counted, safe
 from pages.views.common.url_state import Field, PageState, joined, one_of, paths_of_link, some_of, switch_field, typed
 from pages.views.probe_lab.lab_state import default_evaluators, ready_evaluators
 from pages.views.run_audit.audit_jobs import watch_jobs
+from pages.views.run_audit.own_metric import split
 
 SUITES = "suites"
 
@@ -172,7 +173,7 @@ def _choices(state: PageState) -> SuiteRequest | None:
     )
     for name in ("file", "folder"):
         typed(state.get(name))
-    files, folders = (_paths(state.get(name)) for name in ("file", "folder"))
+    files, folders = (split(state.get(name)) for name in ("file", "folder"))
     for given, what in (
         (files, "Give the publisher's file."),
         (folders, "Give the folder of its pictures."),
@@ -186,10 +187,6 @@ def _choices(state: PageState) -> SuiteRequest | None:
     except InvariscopeError as error:
         st.error(safe(str(error), limit=600))
         return None
-
-
-def _paths(text: str) -> list[str]:
-    return [each.strip() for each in text.split(",") if each.strip()]
 
 
 def _asked(state: PageState, files: list[str], folders: list[str], names: tuple[str, ...]) -> SuiteRequest:

@@ -3,7 +3,6 @@
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from functools import partial
 from io import BytesIO
 from mimetypes import guess_type
 from typing import Any
@@ -251,14 +250,13 @@ def figure_buttons(
             with st.container(horizontal=True, gap="small"):
                 file_button("HTML", lambda: page(figure, title=title, foot=told()), f"{stem}.html", key=f"{key}.html")
                 for kind in ("png", "svg", "pdf"):
-                    made = partial(_picture, figure, kind, title, told)
+
+                    def made(kind: str = kind) -> bytes:
+                        return picture(figure, kind=kind, title=title, foot=told())
+
                     file_button(kind.upper(), made, f"{stem}.{kind}", key=f"{key}.{kind}")
             st.caption("The data behind it")
             data_buttons(table, stem, key=key)
-
-
-def _picture(figure: Figure, kind: str, title: str, told: Callable[[], str]) -> bytes:
-    return picture(figure, kind=kind, title=title, foot=told())
 
 
 def file_button(label: str, data: bytes | str | Callable[[], bytes], name: str, *, key: str, **drawn: Any) -> None:

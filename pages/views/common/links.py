@@ -303,7 +303,7 @@ def draw_find() -> None:
         shortcut="ctrl+k",
         key="find",
         type="tertiary",
-        on_click=_ask,
+        on_click=partial(find, now=True),
         help="A page, a finding, an evaluator, an item or a word",
     )
     if finding():
@@ -328,16 +328,8 @@ def _collected(logs: Stamps) -> int:
     return slides
 
 
-def _ask() -> None:
-    find(now=True)
-
-
-def _close() -> None:
-    find(now=False)
-
-
 # It stays asked for until it is closed: a page that runs again meanwhile would take the box away.
-@st.dialog("Find", width="medium", on_dismiss=_close)
+@st.dialog("Find", width="medium", on_dismiss=partial(find, now=False))
 def _box() -> None:
     shown = visible(views())
     pages = (Place(f"Page · {called(each.name)}", each.name, carried()) for each in shown)
@@ -353,7 +345,7 @@ def _box() -> None:
     )
     _focus(key="find.focus", height=1)
     if chosen is not None:
-        _close()
+        find(now=False)
         file, first = address(chosen.view)
         st.switch_page(file, query_params=first | chosen.link)
     st.caption("Type a part of its name, then Enter. Items are those of the largest run of each corpus.")

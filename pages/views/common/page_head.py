@@ -42,7 +42,7 @@ def header(caption: str, state: PageState, *, lost: str = "", words: Sequence[st
             draw_title(words)
             st.caption(caption)
         with actions.container(horizontal=True, horizontal_alignment="right", gap="small", key=f"{state.page}_actions"):
-            copy_link(f"{state.page}.copy", lost)
+            _button(key=f"{state.page}.copy", data={"lost": lost}, width="content")
             if any(not field.shared for field in state.fields):
                 st.button(
                     "Start over",
@@ -202,15 +202,6 @@ export default function (component) {
 """
 
 _button = st.components.v2.component("invariscope_copy_link", html=_HTML, css=_CSS, js=_JS)
-
-
-def copy_link(key: str, lost: str) -> None:
-    """Draw the button.
-
-    Args:
-        lost: what the address does not carry, as a sentence in our own words; said once it is copied.
-    """
-    _button(key=key, data={"lost": lost}, width="content")
 
 
 def code_svg(address: str) -> str:

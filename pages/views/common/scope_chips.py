@@ -177,13 +177,14 @@ def _offers(files: Signature, scope: Scope) -> tuple[_Offer, ...]:
     }
     here = {"corpus": of_runs, "subject": own, "language": captions}
     shown = {"corpus": found.corpus, "subject": CAPTIONS[found.subject], "language": found.language}
+    runs_said = found.run if len(scope.runs) < 2 else counted(len(scope.runs), "run")
     about = {str(run): f"corpus {corpus}" for run, corpus in runs.items() if run != corpus}
     singles = tuple(
         _Offer(name, _first(usual[name], here[name][name].unique()), getattr(scope, name) is not None, shown[name], {})
         for name in shown
     )
     return (
-        _Offer("run", tuple(sorted(runs.index)), bool(scope.runs), _runs_said(scope, found), about),
+        _Offer("run", tuple(sorted(runs.index)), bool(scope.runs), runs_said, about),
         *singles,
         _Offer("evaluators", evaluators, bool(scope.evaluators), _evaluators_said(scope, evaluators), {}),
     )
@@ -209,10 +210,6 @@ def _draw(state: PageState, offer: _Offer) -> None:
         state.choose(
             place, name, _TITLES[name], offer.options, help=_HELP[name], format_func=lambda it: words.get(it, it)
         )
-
-
-def _runs_said(scope: Scope, found: Narrowed) -> str:
-    return found.run if len(scope.runs) < 2 else counted(len(scope.runs), "run")
 
 
 def _evaluators_said(scope: Scope, there: Sequence[str]) -> str:

@@ -182,7 +182,12 @@ def _drawn(column: Column, frame: pd.DataFrame, measure: str) -> Iterator[tuple[
         yield "value", *_number(frame[value], _NAMES[measure], digits, signed=True, said=column.help)
         yield "interval", *interval(frame, low, high, digits, signed=True)
     else:
-        yield column.name, *_number(frame[column.name], _bare(column.header), column.digits, column.signed, column.help)
+        yield (
+            column.name,
+            *_number(
+                frame[column.name], column.header.replace(" [95 % CI]", ""), column.digits, column.signed, column.help
+            ),
+        )
         if column.low:
             yield f"{column.name}_interval", *interval(frame, column.low, column.high, column.digits, column.signed)
         if column.to:
@@ -212,10 +217,6 @@ def interval(frame: pd.DataFrame, low: str, high: str, digits: int, signed: bool
     ]
     look = st.column_config.TextColumn("95 % interval", alignment="right", help=_ENDS)
     return pd.Series(said, index=frame.index).replace("", None), look
-
-
-def _bare(header: str) -> str:
-    return header.replace(" [95 % CI]", "")
 
 
 def corrected(question: Question, frame: pd.DataFrame) -> str:

@@ -73,12 +73,6 @@ def contrast_state(files: Signature) -> PageState:
     )
 
 
-def choose_view(state: PageState) -> str:
-    """Draw the choice of what is shown; return it."""
-    state.switch("show", "Show", VIEWS, label_visibility="collapsed")
-    return str(state.get("show"))
-
-
 def choose_items(state: PageState, files: Signature, scope: Narrowed, row: Chips) -> Slice:
     """Draw the filters in their panel; return the slice that they make."""
     table = scores(files, scope)
@@ -88,7 +82,9 @@ def choose_items(state: PageState, files: Signature, scope: Narrowed, row: Chips
     with filter_panel(state, row, told=told, about=about):
         for name, (label, help_text) in (_ITEMS | _FACTS).items():
             _choose_some(state, name, label, help_text, counts[name])
-        choose_own(state, {key: _said_of(counts[key]) for key in table.own})
+        choose_own(
+            state, {key: {value: f" · {counted(n, 'item')}" for value, n in counts[key].items()} for key in table.own}
+        )
         st.toggle(
             "Verified only",
             key=state.key("verified"),
@@ -117,10 +113,6 @@ def _counts(files: Signature, scope: Narrowed) -> dict[str, dict[str, int]]:
         name: {str(value): int(n) for value, n in own.astype(str).value_counts().sort_index().items()}
         for name, own in values.items()
     }
-
-
-def _said_of(counts: Mapping[str, int]) -> dict[str, str]:
-    return {value: f" · {counted(n, 'item')}" for value, n in counts.items()}
 
 
 def _choose_some(state: PageState, name: str, label: str, help_text: str, counts: Mapping[str, int]) -> None:
@@ -160,15 +152,11 @@ def _choose_upheld(state: PageState, table: ScoreTable) -> None:
 def draw_nothing(files: Signature, scope: Narrowed, what: str) -> None:
     """Say that the filters leave nothing of something, and take them back on a click."""
     nothing([what])
-    _clear(contrast_state(files), files, scope, what)
-
-
-def _clear(state: PageState, files: Signature, scope: Narrowed, what: str) -> None:
     st.button(
         f"Clear filters ({counted(len(scores(files, scope).items), 'item')})",
         icon=":material/filter_alt_off:",
         key=f"contrast.relax.{what}",
-        on_click=state.take_back,
+        on_click=contrast_state(files).take_back,
         args=(*(name for name in FILTERS if name != "bar"), *own_values(files)),
     )
 

@@ -290,15 +290,10 @@ def _draw_examples(files: Signature, scope: Narrowed) -> None:
     tests = tests_of(files, scope)
     for own in dict.fromkeys(tests.values()):
         names = [name for name, its in tests.items() if its == own]
-        lines += [
-            f"| {safe(family_title(str(family)))} | {_example(before, after)} |"
-            for family, before, after in shortest_captions(store(files), own, names)
-        ]
+        for family, before, after in shortest_captions(store(files), own, names):
+            said = f"{safe(before)} (the picture changes)" if before == after else changed(before, after)
+            lines.append(f"| {safe(family_title(str(family)))} | {said} |")
     st.markdown("\n".join(lines))
-
-
-def _example(before: str, after: str) -> str:
-    return f"{safe(before)} (the picture changes)" if before == after else changed(before, after)
 
 
 def held(question: Question, frame: pd.DataFrame, most: float) -> tuple[Question, pd.DataFrame]:

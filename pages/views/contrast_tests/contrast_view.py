@@ -23,8 +23,8 @@ from pages.views.common.text import as_percent, counted, number, safe
 from pages.views.common.url_state import carried
 from pages.views.contrast_tests.contrast_state import (
     USUAL,
+    VIEWS,
     choose_items,
-    choose_view,
     contrast_state,
     draw_no_test,
     options_of,
@@ -64,7 +64,7 @@ def draw() -> None:
             draw_responses(state, files, scope)
         else:
             say_withheld(files, scope)
-            asked = choose_view(state)
+            asked = str(state.switch("show", "Show", VIEWS, label_visibility="collapsed"))
             chosen, options = choose_items(state, files, scope, row), options_of(state, files, scope)
             beside = () if asked == SELECTIVITY else _captions(files, scope)
             figures_of(of_scores(state, files, scope, describe(chosen), beside=beside))

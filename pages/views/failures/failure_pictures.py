@@ -166,7 +166,8 @@ def _make(studio: _Studio, job: _Job) -> Made:
     """Runs in a thread of the studio: nothing of Streamlit is called here."""
     try:
         bench = _bench(studio, job)
-        found = replay(bench, job.probe) if job.probe.edits is Edits.IMAGE else _unedited(bench)
+        unedited = Replay(bench.picture, None, bench.item.box, None)
+        found = replay(bench, job.probe) if job.probe.edits is Edits.IMAGE else unedited
         return studio.made.put(job.key, _shown(found, job))
     except InvariscopeError as error:
         return str(error)
@@ -179,10 +180,6 @@ def _bench(studio: _Studio, job: _Job) -> Workbench:
         return kept
     bench = open_bench(job.item, pixels_sha256=job.pixels_sha256, seed=job.seed)
     return studio.benches.put(key, bench) if bench.pixels.size <= 3 * _HELD else bench
-
-
-def _unedited(bench: Workbench) -> Replay:
-    return Replay(bench.picture, None, bench.item.box, None)
 
 
 def _shown(found: Replay, job: _Job) -> Shown:

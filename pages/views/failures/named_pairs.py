@@ -259,7 +259,8 @@ def draw_like(state: PageState, files: Signature, scope: Narrowed, found: Alike 
                 f"Embed {counted(len(unread), more + 'picture')}",
                 icon=":material/visibility:",
                 key="failures.like.embed",
-                on_click=_embed_more,
+                on_click=st.session_state.__setitem__,
+                args=(_EMBEDDING, True),
                 help=f"{name} looks at each once and keeps what it saw",
             )
         offer_every_item(state, "like")
@@ -275,10 +276,6 @@ def offer_every_item(state: PageState, field: str) -> None:
         on_click=state.put,
         args=(field, ""),
     )
-
-
-def _embed_more() -> None:
-    st.session_state[_EMBEDDING] = True
 
 
 Reader = tuple[str, str]

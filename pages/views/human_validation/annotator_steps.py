@@ -447,7 +447,8 @@ def _draw_feedback(study: Study, annotator: Annotator) -> None:
         icon=":material/arrow_forward:",
         shortcut="Enter",
         key="study.practice.on",
-        on_click=_go_on,
+        on_click=st.session_state.pop,
+        args=(_READ, None),
     )
 
 
@@ -491,7 +492,3 @@ def _answer(link: Link, item: str, question: str, attempt: int, answer: Answer) 
         st.session_state[_READ] = (item, attempt)
 
     do(write, link)
-
-
-def _go_on() -> None:
-    st.session_state.pop(_READ, None)

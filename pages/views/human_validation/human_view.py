@@ -12,7 +12,7 @@ import streamlit as st
 from core.errors import InvariscopeError, NotAvailable
 from core.features.human.entrance import Stage
 from core.features.human.kinds import Answer, Question, Value
-from core.features.human.ledger import OPEN, SKIP_REASONS, Annotator
+from core.features.human.ledger import OPEN, SKIP_REASONS
 from core.features.human.studies import COMMENT_LIMIT, Place, Refused, Study
 from pages.views.common.access import draw_sign_in, may_operate, takes_annotators
 from pages.views.common.page_head import draw_title
@@ -154,10 +154,11 @@ def _draw(study: Study, annotator: str | None, link: Link) -> None:
 
 def _draw_votes(study: Study, annotator: str, link: Link) -> None:
     place = study.place(annotator, at=st.session_state.get("study.at"))
-    _draw_progress(place, counts=_just_practised(study.state().annotators[annotator]))
+    own = study.state().annotators[annotator]
+    _draw_progress(place, counts=bool(own.rounds) and not own.voted)
     _draw_message()
     if place.item is None:
-        draw_done(study, study.state().annotators[annotator])
+        draw_done(study, own)
         _draw_moves(study, place, link)
         return
     _note_shown(place)
@@ -170,10 +171,6 @@ def _draw_votes(study: Study, annotator: str, link: Link) -> None:
     _draw_moves(study, place, link)
     draw_clock(item.id)
     desk().make_ahead(study, study.next_items(annotator, 1 + AHEAD)[1:])
-
-
-def _just_practised(annotator: Annotator) -> bool:
-    return bool(annotator.rounds) and not annotator.voted
 
 
 def _draw_progress(place: Place, *, counts: bool) -> None:

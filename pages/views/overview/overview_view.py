@@ -113,7 +113,8 @@ def draw_plane(state: PageState, files: Signature, scope: Narrowed, both: Narrow
         st.caption(half_asked(seen) or "No item has both a broken meaning and a harmless edit with scores.")
         return
     if own != scope:
-        st.caption(safe(f"Of {_named(own)}: what is chosen above has no wrong captions.", limit=300))
+        named = f"run {own.run}, captions {CAPTIONS[own.subject]} ({own.language})"
+        st.caption(safe(f"Of {named}: what is chosen above has no wrong captions.", limit=300))
     with figures_aside(of_scores(state, files, own)):
         said = f"{figure.title}: {spoken(figure)}"
         figure_block(figure, demands(seen), "overview-plane", title=figure.title, alt=said)
@@ -126,10 +127,6 @@ def falls_of(files: Signature, scope: Narrowed) -> dict[str, str]:
     """What the scope says of each evaluator at broken meanings, in words that go on from its name."""
     found = demands(view(files, scope))
     return dict(zip(found["evaluator"].astype(str), found["falls"], strict=True))
-
-
-def _named(scope: Narrowed) -> str:
-    return f"run {scope.run}, captions {CAPTIONS[scope.subject]} ({scope.language})"
 
 
 def selectivity(files: Signature, scope: Narrowed) -> pd.DataFrame | None:

@@ -1,6 +1,7 @@
 """The Probe lab before an audience: the stage, its phones' pictures, a slide of a story, what everybody takes home."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from functools import partial
 
 import streamlit as st
 
@@ -222,12 +223,9 @@ def draw_present(state: PageState, bench: Workbench, result: LabResult, probes: 
     )
     collect_button(lambda: view_slide(bench, result, probes, state.get("variant") or "", state.wanted()), key="lab")
     if state.get("present") and not finding():
-        opened = st.dialog(f"{len(variants)} edits of one picture", width="large", on_dismiss=_leave(state))
+        leave = partial(state.put, "present", False)
+        opened = st.dialog(f"{len(variants)} edits of one picture", width="large", on_dismiss=leave)
         opened(_stage)(state, bench, result, probes)
-
-
-def _leave(state: PageState) -> Callable[[], None]:
-    return lambda: state.put("present", False)
 
 
 def _stage(state: PageState, bench: Workbench, result: LabResult, probes: Sequence[Probe]) -> None:

@@ -1,7 +1,6 @@
 """What a check of a metric found: the verdict in plain words, and the report."""
 
 import math
-from collections.abc import Sequence
 from typing import Literal
 
 import pandas as pd
@@ -82,9 +81,10 @@ def verdict(report: CheckReport, *, strict: bool) -> tuple[Kind, list[str]]:
     why = [*_broken_promises(report), *_moved(report), *_missed(report)]
     left = [f"- It {IGNORES[each]}." for each in report.ignores if each in IGNORES]
     if report.undecided:
+        named = ", ".join(map(family_title, report.undecided))
         left.append(
-            f"- {counted(report.items, 'picture')} do not settle: {_titles(report.undecided)}. Check more items, or "
-            "leave these out."
+            f"- {counted(report.items, 'picture')} do not settle: {safe(named, limit=500)}. Check more items, or leave "
+            "these out."
         )
     without = report.unscored
     if without.count:
@@ -142,10 +142,6 @@ def _short_of(found: Breaks) -> bool:
     """Whether the selectivity is shown to lie less far above chance than was asked for, or there is none."""
     high = None if found.selectivity is None else found.selectivity.above.high
     return found.selectivity is None or (high is not None and high < (found.least_above or 0))
-
-
-def _titles(names: Sequence[str]) -> str:
-    return safe(", ".join(map(family_title, names)), limit=500)
 
 
 def _promises(report: CheckReport) -> None:

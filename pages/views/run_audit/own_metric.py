@@ -86,7 +86,8 @@ def _choose() -> Own:
         key=FILES,
         max_chars=1000,
         placeholder="/path/to/my_metric.py",
-        on_change=_check_first,
+        on_change=st.session_state.pop,  # what was just named is what would be checked
+        args=(METRIC, None),
         help="A path on the machine that this server runs on. Several are separated by commas. Where a file defines "
         "several metrics, write file.py:Name. Models of open_clip go here too, as open_clip:ViT-B-32/openai. Paths are "
         "left out of the link, for they run code.",
@@ -147,11 +148,6 @@ def _take(given: UploadedFile) -> None:
 def _short(reference: str) -> str:
     path, _, name = reference.rpartition(":")
     return f"{Path(path).name}:{name} · {Path(path).parent.name[:8]}"
-
-
-def _check_first() -> None:
-    """What was just named is what would be checked; a callback."""
-    st.session_state.pop(METRIC, None)
 
 
 def _draw_check(evaluators: Sequence[str], own: Own) -> None:

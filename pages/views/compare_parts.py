@@ -211,11 +211,6 @@ def _many(state: PageState, known: dict[str, tuple[str, ...]], side: str, name: 
         )
 
 
-def own_of(files: Signature, *sides: Side) -> list[str]:
-    """Keys of the columns of the items' owners that some side tells."""
-    return list(dict.fromkeys(key for side in sides for key in scores(files, side.scope).own))
-
-
 def level_name(by: str) -> str:
     """What the levels of a comparison are called."""
     return BY.get(by) or column_name(by)

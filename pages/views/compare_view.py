@@ -7,7 +7,7 @@ from core.features.compare.two_sides import manifest_differences
 from core.store.store import Store
 from pages.views.common.collect import Origin, figures_of, scores_of
 from pages.views.common.links import draw_no_run
-from pages.views.common.open_runs import Signature, facet_counts, present, store
+from pages.views.common.open_runs import Signature, facet_counts, present, scores, store
 from pages.views.common.page_head import drawn, header
 from pages.views.common.page_tables import draw_table
 from pages.views.common.scope_chips import choose_scope
@@ -21,7 +21,6 @@ from pages.views.compare_parts import (
     compare_state,
     compared,
     draw_compared,
-    own_of,
     side_of,
     summary,
 )
@@ -59,7 +58,7 @@ def _compare(state: PageState, files: Signature, a: Side, b: Side, answer: Delta
             icon=":material/balance:",
         )
         return
-    choose_how(state, own_of(files, a, b))
+    choose_how(state, [key for side in (a, b) for key in scores(files, side.scope).own])
     of = "; ".join(f"{name}: {scores_of(side.scope, describe(side.chosen))}" for name, side in (("A", a), ("B", b)))
     figures_of(Origin(state, of, files, (a.scope, b.scope)))
     by, measure, margin = state.get("by"), state.get("measure"), float(state.get("margin"))

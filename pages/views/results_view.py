@@ -401,11 +401,6 @@ def _evaluator(state: PageState, names: tuple[str, ...]) -> str:
     return str(state.get("of")) if state.get("of") in names else names[0]
 
 
-def pins() -> dict[str, str]:
-    """What this reader pinned so far and the scope, as parts of the comparison's link."""
-    return carried() | pinned()
-
-
 def pin(side: str, scope: Narrowed, chosen: Slice) -> None:
     """Pin a slice of a scope as one side; a callback.
 
@@ -461,7 +456,7 @@ def draw_pins(
                 args=(side, scope.only(), view),
                 key=f"results.pin.{side}",
             )
-        link_to(COMPARE, "Compare", icon=":material/compare_arrows:", query_params=pins())
+        link_to(COMPARE, "Compare", icon=":material/compare_arrows:", query_params=carried() | pinned())
 
 
 ACROSS = ("corpora", "natural")

@@ -162,16 +162,6 @@ def demo_frames(identifier: str, count: int) -> Frames:
     )
 
 
-def upload_frames(key: str, upload: Upload, count: int) -> Frames:
-    """Frames of a video that a reader brought.
-
-    Raises:
-        InvariscopeError: if it cannot be read; the sentence calls it by the reader's name for it.
-    """
-    read = partial(read_stranger, upload.data, name=upload.name, side=SIDE)
-    return shared().frames.get_or(("upload", key, count), lambda: _frames(count, read))
-
-
 def _frames(count: int, read: Callable[[Sampling], tuple[Footage, np.ndarray]]) -> Frames:
     sampling = Sampling(count)
     footage, pixels = read(sampling)
@@ -318,7 +308,8 @@ def _uploaded(state: PageState) -> Frames | None:
     )
     if told := st.session_state.get(_LET_GO):
         st.caption(safe(told, limit=400))
-    return upload_frames(state.get("upload"), upload_held, state.get("frames"))
+    count, read = state.get("frames"), partial(read_stranger, upload_held.data, name=upload_held.name, side=SIDE)
+    return shared().frames.get_or(("upload", state.get("upload"), count), lambda: _frames(count, read))
 
 
 def _title(identifier: str) -> str:

@@ -114,17 +114,6 @@ def told_of() -> Callable[[], str]:
     return lambda: "" if own is None else f"{own.of}. {own.signature()}".strip()
 
 
-def collect_figure(figure: Figure, *, title: str, key: str) -> None:
-    """Draw the button of a figure, where its page says what its figures are of.
-
-    Args:
-        title: in our own words.
-    """
-    own = origin()
-    if own is not None:
-        collect_button(lambda: figure_slide(figure, title, own), key=f"figure.{key}")
-
-
 def collect_button(make: Callable[[], Slide], *, key: str) -> None:
     """Draw the button, and the box that it opens."""
     if not may_operate():
@@ -243,7 +232,8 @@ def figure_buttons(
     """Draw what can be done with a figure: *Collect*, and a menu with it as HTML, PNG, SVG and PDF and its data."""
     figure = with_titles(figure)
     with st.container(horizontal=True, width="content", gap="small"):
-        collect_figure(figure, title=title, key=stem)
+        if (own := origin()) is not None:
+            collect_button(lambda: figure_slide(figure, title, own), key=f"figure.{stem}")
         with st.popover("Download", icon=":material/download:", type="tertiary"):
             told = told_of()
             st.caption("The figure")

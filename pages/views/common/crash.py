@@ -76,7 +76,8 @@ def report(error: BaseException, page: str) -> dict[str, Any]:
         "page": page,
         "action": "{file}:{line} {function}".format(**known[-1]) if known else ELSEWHERE,
         "errors": errors,
-        "versions": {"invariscope": core.__version__, "python": platform.python_version()} | _versions(),
+        "versions": {"invariscope": core.__version__, "python": platform.python_version()}
+        | {name: found for name in PACKAGES if (found := _version(name))},
         "platform": {"system": platform.system(), "release": platform.release(), "machine": platform.machine()},
     }
 
@@ -119,10 +120,6 @@ def _told(file: str) -> str:
         if path.is_relative_to(base):
             return f"library:{path.relative_to(base).as_posix()}"
     return ELSEWHERE
-
-
-def _versions() -> dict[str, str]:
-    return {name: found for name in PACKAGES if (found := _version(name))}
 
 
 def _version(name: str) -> str | None:

@@ -18,7 +18,6 @@ from core.analysis.facts import known_words, may_be_true
 from core.analysis.failures import scales
 from core.analysis.overview import card_risks, fairness_card, family_contrasts, worst_findings
 from core.analysis.questions import Options
-from core.analysis.questions.behind_the_scores import origins
 from core.analysis.reading import evaluators_of, part_of, read_table
 from core.analysis.run_purpose import purpose
 from core.analysis.scope import Narrowed, Scope, holdings, narrow, open_probes
@@ -203,11 +202,6 @@ def risks(files: Signature, scope: Narrowed, margin: float = MARGIN) -> pd.DataF
 def besides(files: Signature, scope: Narrowed, margin: float = MARGIN) -> dict[str, tuple[str, ...]]:
     """What each evaluator was asked besides, in sentences."""
     return asked_besides(view(files, scope), margin=margin)
-
-
-def origin_of_scores(files: Signature, scope: Narrowed) -> dict[str, str]:
-    """Where imported scores are from, by evaluator; see ``core.analysis.questions.behind_the_scores.origins``."""
-    return origins(view(files, scope).table)
 
 
 @st.cache_data(hash_funcs=KEYED, max_entries=4, show_spinner="Looking for the worst findings …")

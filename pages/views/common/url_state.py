@@ -120,7 +120,7 @@ class PageState:
             named = any(field.name in present for field in self.fields if field.shared)
             back = session.get(_BACK, False)
             look = LOOK in st.query_params
-            told = present if named or back or look else self._with(present)
+            told = present if named or back or look else self._scope(carried()) | present
             if not look and not back and present.items() <= carried().items():  # asks for nothing
                 left = self._left()
                 look = LOOK in left
@@ -210,10 +210,6 @@ class PageState:
         """What this session chose on this page alone, as the link's text; all of a look."""
         left: dict[str, str] = st.session_state.get(self.key("left"), {})
         return left if LOOK in left else {name: text for name, text in left.items() if name not in self._scope(left)}
-
-    def _with(self, present: dict[str, str]) -> dict[str, str]:
-        """The link with the shared fields of the view before, as far as this one has them."""
-        return self._scope(carried()) | present
 
     def _read(self, present: dict[str, str], *, kept: Container[str]) -> list[str]:
         """Take the fields of a link; returns what could not be restored, but of what another view handed on."""
@@ -352,34 +348,26 @@ def typed(written: str) -> None:
     st.session_state[_TYPED] = (st.session_state.get(_TYPED) or frozenset()) | {written}
 
 
-def paths_of_link(*, limit: int) -> Callable[[str], tuple[str, str]]:
-    """Read paths of a link, separated by commas; all must lie in :func:`core.settings.allowed_folders`."""
+def paths_of_link(*, limit: int, after: str = "") -> Read:
+    """Read what is separated by commas of a link; absolute paths must lie in :func:`core.settings.allowed_folders`.
+
+    Args:
+        after: what stands before each path, e.g. ``=`` of ``key=value``; empty: each is a path.
+    """
 
     def read(raw: str) -> tuple[str, str]:
-        return _allowed(raw, [each.strip() for each in raw.split(",")], limit)
+        if raw in (st.session_state.get(_TYPED) or frozenset()):
+            return raw, ""
+        named = [(each.partition(after)[2] if after else each).strip() for each in raw.split(",")]
+        outside = [each for each in named if each.startswith(("/", "\\", "~")) and not _inside(each)]
+        if outside:
+            return "", (
+                f"A link may not name {outside[0][:200]!r}, which lies outside the server's folders of data; type "
+                "it on the page, or have INVARISCOPE_FOLDERS name its folder where the server starts."
+            )
+        return text(limit=limit)(raw)
 
     return read
-
-
-def options_of_link(*, limit: int) -> Callable[[str], tuple[str, str]]:
-    """Read ``key=value, key=value`` of a link; a value that is an absolute path must lie in the allowed folders."""
-
-    def read(raw: str) -> tuple[str, str]:
-        return _allowed(raw, [each.partition("=")[2].strip() for each in raw.split(",")], limit)
-
-    return read
-
-
-def _allowed(raw: str, named: list[str], limit: int) -> tuple[str, str]:
-    if raw in (st.session_state.get(_TYPED) or frozenset()):
-        return raw, ""
-    outside = [each for each in named if each.startswith(("/", "\\", "~")) and not _inside(each)]
-    if outside:
-        return "", (
-            f"A link may not name {outside[0][:200]!r}, which lies outside the server's folders of data; type "
-            "it on the page, or have INVARISCOPE_FOLDERS name its folder where the server starts."
-        )
-    return text(limit=limit)(raw)
 
 
 def _inside(path: str) -> bool:

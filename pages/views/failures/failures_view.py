@@ -195,13 +195,6 @@ Words that the edit took away are :orange-background[~~struck out~~], words that
 :blue-background[**bold**]. On a moved object the frame is where it is, the dashed frame where it was."""
 
 
-def draw_nothing_left(state: PageState, files: Signature, scope: Narrowed, chosen: Slice) -> None:
-    """Say which filter leaves nothing, and take it back on a click."""
-    st.info("The filters leave no pair. Relax one of them:", icon=":material/filter_alt_off:")
-    also = {"tagged": "Without the tags"} if state.get("tagged") else {}
-    offer_relaxing(state, files, scope, chosen, also=also)
-
-
 def draw_controls(state: PageState, held: Held) -> None:
     """Draw the layout, the order, the smallest baseline, the tags; behind a label the marks and whether every edit."""
     with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
@@ -418,7 +411,9 @@ def draw() -> None:
         found = page_in_view(state, files, scope, chosen, state.get("page"), named=tagged)
         if found.n_pairs == 0:
             draw_one_item(state)
-            draw_nothing_left(state, files, scope, chosen)
+            st.info("The filters leave no pair. Relax one of them:", icon=":material/filter_alt_off:")
+            also = {"tagged": "Without the tags"} if state.get("tagged") else {}
+            offer_relaxing(state, files, scope, chosen, also=also)
         else:
             draw_gallery(state, files, scope, chosen, found, held, named=tagged)
         state.publish()

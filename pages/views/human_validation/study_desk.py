@@ -52,13 +52,6 @@ from pages.views.common.url_state import PageState
 _PROBLEM, _DONE = "study.settings.problem", "study.settings.done"
 
 
-def draw_outcome() -> None:
-    """Say once what came of the last change."""
-    tell_refused(_PROBLEM, limit=400)
-    if told := st.session_state.pop(_DONE, ""):
-        st.success(safe(told, limit=400))
-
-
 @operators_only
 def act(action: Callable[[], None], done: str) -> None:
     """Do something; what fails is one sentence on the next screen."""
@@ -344,7 +337,9 @@ def _draw_link(study: Study) -> None:
 
 def draw_entrance(study: Study, _state: PageState) -> None:
     """Draw what comes before the first vote, for the coordinator to set."""
-    draw_outcome()
+    tell_refused(_PROBLEM, limit=400)
+    if told := st.session_state.pop(_DONE, ""):
+        st.success(safe(told, limit=400))
     _draw_consent(study)
     draw_practice_setting(study)
     draw_prolific_setting(study)

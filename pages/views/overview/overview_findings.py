@@ -63,12 +63,13 @@ class Thresholds:
         return f" (yours: ±{self.margin:g} %, n ≥ {self.least})"
 
 
-def threshold_fields() -> tuple[Field, ...]:
-    """The fields of the link."""
+def finding_fields(files: Signature) -> tuple[Field, ...]:
+    """The fields of the link: both thresholds, and whose slices are shown; None for the first evaluator's."""
     must = f"The fewest items must be a number from {LEAST_N} to {LARGEST_LEAST}"
     return (
         margin_field(),
         Field("least", LEAST_N, checked(whole(LEAST_N, LARGEST_LEAST), LEAST_N, must)),
+        Field("of", None, one_of(lambda: stored_values(files)["evaluators"], None, what="evaluator")),
     )
 
 
@@ -243,11 +244,6 @@ def _example(row: pd.Series) -> list[np.ndarray] | str:
     except InvariscopeError as error:
         return str(error)
     return [thumbnail(as_picture(pixels), side=320) for pixels in found if pixels is not None]
-
-
-def slices_field(files: Signature) -> Field:
-    """The field of the link that says whose slices are shown; None for the first evaluator's."""
-    return Field("of", None, one_of(lambda: stored_values(files)["evaluators"], None, what="evaluator"))
 
 
 def draw_slices(state: PageState, files: Signature, scope: Narrowed, held: Thresholds) -> None:

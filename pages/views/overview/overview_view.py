@@ -12,6 +12,7 @@ from core.analysis.both_demands import NO_FALL, Answer, answers, demands, demand
 from core.analysis.comparisons import families as broken_families
 from core.analysis.overview import at_a_glance, not_on_card, shows_anything
 from core.analysis.questions import Options
+from core.analysis.questions.behind_the_scores import origins
 from core.analysis.questions.selective import PLANE, unverified, usual
 from core.analysis.scope import Narrowed, Scope
 from core.analysis.selectivity import lack
@@ -32,7 +33,6 @@ from pages.views.common.open_runs import (
     findings,
     narrowed,
     opens_on,
-    origin_of_scores,
     present,
     risks,
     scores,
@@ -55,9 +55,8 @@ from pages.views.overview.overview_findings import (
     draw_slices,
     draw_ways,
     draw_worst,
+    finding_fields,
     say_thresholds,
-    slices_field,
-    threshold_fields,
     thresholds,
 )
 from pages.views.runs_view import warn_incomplete
@@ -174,7 +173,7 @@ def draw() -> None:
     files = present()
     opened = store(files)
     folds = map(switch_field, _FOLDED)
-    state = PageState("overview", (*scope_fields(files), *threshold_fields(), slices_field(files), *folds))
+    state = PageState("overview", (*scope_fields(files), *finding_fields(files), *folds))
     state.restore()
     header(
         "Which image-caption metrics ignore harmless edits, and notice wrong captions?",
@@ -240,7 +239,7 @@ def _glance(state: PageState, files: Signature, scope: Narrowed, margin: float, 
         of = f"run {own.run}, captions {CAPTIONS[own.subject]}, {unverified(measured) or 'verified comparisons'}"
     rows = at_a_glance(table, risks(files, scope, margin), measured)
     with figures_aside(of_scores(state, files, scope, beside=() if own is None else (own,))):
-        draw_glance(rows, origin_of_scores(files, scope), of, falls, scope_link(scope))
+        draw_glance(rows, origins(view(files, scope).table), of, falls, scope_link(scope))
     draw_kinds(table["evaluator"].unique())
 
 

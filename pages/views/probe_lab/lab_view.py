@@ -40,11 +40,6 @@ from pages.views.probe_lab.lab_state import lab_state, shared, stamps, warm
 from pages.views.probe_lab.lab_work import let_in
 
 
-def for_caption(state: PageState, probes: Sequence[Probe]) -> list[Probe]:
-    """The chosen probes; a societal word goes into the caption that was chosen, if that is not the template."""
-    return list(probes) if state.get("subject") == "template" else list(in_own_caption(probes))
-
-
 def draw_downloads(state: PageState, bench: Workbench, result: LabResult, probes: Sequence[Probe]) -> None:
     """Draw the buttons; each file is made when it is asked for, of a bench that may have forgotten its variants."""
     variants = bench.variants(probes, result.caption)
@@ -296,7 +291,9 @@ def draw() -> None:
                 on_click=state.put,
                 args=("source", "upload"),
             )
-        probes = for_caption(state, choose_probes(state))
+        probes = choose_probes(state)
+        if state.get("subject") != "template":  # a societal word goes into the caption that was chosen
+            probes = list(in_own_caption(probes))
         names = choose_evaluators(state, folded=True, own=True)
     state.publish()
     shifts = stage.container()

@@ -200,7 +200,7 @@ def _mb(size: float) -> str:
     return f"{size / 1024:g} GB" if size >= 1024 else f"{size:g} MB"
 
 
-_GET_SAID = "run.get.said"
+GET_SAID = "run.get.said"  # session key of how the last button was answered
 
 
 def draw_get(name: str) -> None:
@@ -227,11 +227,6 @@ def draw_get(name: str) -> None:
         help="A job fetches the files, holds them to the published hash where there is one, and scores the publisher's "
         "example. One that is stopped goes on where it was.",
     )
-
-
-def draw_said() -> None:
-    """Say how the last button was answered."""
-    tell_answer(st.session_state.pop(_GET_SAID, None))
 
 
 def draw_got(job: Job) -> None:
@@ -267,4 +262,4 @@ def _being_fetched(name: str) -> Job | None:
 def _get(name: str) -> None:
     """Put the download in line; a callback."""
     if _being_fetched(name) is None:
-        put_in_line(lambda: GetRequest.of(name=name), _GET_SAID)
+        put_in_line(lambda: GetRequest.of(name=name), GET_SAID)

@@ -34,7 +34,6 @@ from pages.views.common.url_state import (
     checked,
     joined,
     one_of,
-    options_of_link,
     paths_of_link,
     some_of,
     switch_field,
@@ -43,7 +42,7 @@ from pages.views.common.url_state import (
 )
 from pages.views.probe_lab.lab_setup import choose_evaluators
 from pages.views.probe_lab.lab_state import SUBJECTS, default_evaluators, ready_evaluators
-from pages.views.run_audit.audit_brought import bring_pictures, draw_get, draw_preview, draw_said
+from pages.views.run_audit.audit_brought import GET_SAID, bring_pictures, draw_get, draw_preview, tell_answer
 from pages.views.run_audit.own_metric import FILES, draw_own_metric, split
 
 CLUSTER = "run.cluster"
@@ -75,7 +74,7 @@ def run_state() -> PageState:
         (
             Field("corpus", "demo", one_of(corpus_loaders, "demo", what="corpus")),
             Field("root", "", paths_of_link(limit=500)),
-            Field("options", "", options_of_link(limit=300)),
+            Field("options", "", paths_of_link(limit=300, after="=")),
             Field("subject", "template", one_of(lambda: tuple(SUBJECT_CHOICES), "template", what="subject caption")),
             Field("evaluators", default_evaluators(), some_of(ready_evaluators, what="ready evaluator"), joined),
             Field("probes", usual_probes(), _read_probes, lambda names: ",".join(short_patterns(names))),
@@ -294,7 +293,7 @@ def choose_audit(state: PageState) -> Asked:
     more = _options(state)
     st.header("2. Metrics", anchor=False)
     named = choose_evaluators(state, get=draw_get)
-    draw_said()
+    tell_answer(st.session_state.pop(GET_SAID, None))
     own = draw_own_metric(state, named)
     evaluators = [*named, *own.references]
     st.header("3. Captions", anchor=False)

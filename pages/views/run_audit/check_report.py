@@ -35,19 +35,12 @@ _PROMISES = {
 Kind = Literal["error", "warning", "success"]
 
 
-def read_checked(request: CheckRequest) -> CheckReport | None:
-    """The report of a check that is complete; where it cannot be read, that is said."""
+def draw_checked(request: CheckRequest, *, key: str) -> CheckReport | None:
+    """Draw the verdict of a check that is complete, and its report folded away; return it, None if it is unreadable."""
     try:
-        return read_report(request.report)
+        report = read_report(request.report)
     except InvariscopeError as error:
         st.warning(safe(str(error), limit=600))
-        return None
-
-
-def draw_checked(request: CheckRequest, *, key: str) -> CheckReport | None:
-    """Draw the verdict of a check that is complete, and its report folded away; return what there is of it."""
-    report = read_checked(request)
-    if report is None:
         return None
     kind, lines = verdict(report, strict=request.strict)
     {"error": st.error, "warning": st.warning, "success": st.success}[kind]("\n".join(lines))

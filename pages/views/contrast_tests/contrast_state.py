@@ -152,11 +152,15 @@ def _choose_upheld(state: PageState, table: ScoreTable) -> None:
 def draw_nothing(files: Signature, scope: Narrowed, what: str) -> None:
     """Say that the filters leave nothing of something, and take them back on a click."""
     nothing([what])
+    _clear(contrast_state(files), files, scope, what)
+
+
+def _clear(state: PageState, files: Signature, scope: Narrowed, what: str) -> None:
     st.button(
         f"Clear filters ({counted(len(scores(files, scope).items), 'item')})",
         icon=":material/filter_alt_off:",
         key=f"contrast.relax.{what}",
-        on_click=contrast_state(files).take_back,
+        on_click=state.take_back,
         args=(*(name for name in FILTERS if name != "bar"), *own_values(files)),
     )
 

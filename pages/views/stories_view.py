@@ -257,33 +257,21 @@ def _empty() -> None:
 
 def _doors() -> None:
     """Draw the ways to what can be collected."""
-    doors = [
-        Door(
-            "Collect a failure",
-            "The pairs that change the most, with a button each",
-            ":material/photo_library:",
-            FAILURES,
-        ),
-        Door(
-            "Collect from Try a picture",
-            "Your own picture, what each edit does to its scores",
-            ":material/science:",
-            LAB,
-        ),
-    ]
-    files = present()
+    files, doors = present(), list[Door]()
     if may_operate() and store(files).runs():
-        doors.insert(
-            0,
+        doors.append(
             Door(
                 "Try an example",
                 "A story of the run that is loaded: a figure and its furthest pairs",
                 ":material/auto_stories:",
                 act=partial(_example, files),
                 key="example",
-            ),
+            )
         )
-    draw_doors(doors)
+    told = "The pairs that change the most, with a button each"
+    doors.append(Door("Collect a failure", told, ":material/photo_library:", FAILURES))
+    told = "Your own picture, what each edit does to its scores"
+    draw_doors([*doors, Door("Collect from Try a picture", told, ":material/science:", LAB)])
 
 
 @operators_only

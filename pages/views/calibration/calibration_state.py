@@ -27,7 +27,7 @@ from core.statistics.bootstrap import LEAST_N
 from core.statistics.flip_risk import GAPS
 from pages.views.common.collect import data_buttons
 from pages.views.common.layers import folded_part
-from pages.views.common.open_runs import KEYED, Signature, of_runs, scores, store, stored_values, view
+from pages.views.common.open_runs import KEYED, Signature, of_runs, run_of, scores, stored_values, view
 from pages.views.common.scope_chips import scope_fields
 from pages.views.common.shown_answers import answer_rows
 from pages.views.common.slice_filters import slice_fields
@@ -124,8 +124,7 @@ def word_order(files: Signature, scope: Narrowed, against: tuple[str, ...]) -> R
     table = scores(files, scope)
     if not (names := asked_for(against, table.evaluators)):
         return None
-    run = next(each for each in store(files).runs() if each.id == scope.run)
-    return reference_order(unedited_captions(table), table.scope, run, names)
+    return reference_order(unedited_captions(table), table.scope, run_of(files, scope.run), names)
 
 
 def votes_present() -> Votes:
@@ -189,9 +188,7 @@ def fingerprint_of(files: Signature, scope: Narrowed, evaluator: str) -> str:
     """Fingerprint of the evaluator as the manifest of the run in view has it; empty where it says nothing."""
     told = {
         str(each.get("fingerprint", {}).get("key", ""))
-        for run in store(files).runs()
-        if run.id == scope.run
-        for each in run.manifest.get("evaluators") or []
+        for each in run_of(files, scope.run).manifest.get("evaluators") or []
         if isinstance(each, dict) and each.get("name") == evaluator
     }
     return told.pop() if len(told) == 1 else ""

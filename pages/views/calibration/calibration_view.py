@@ -49,7 +49,7 @@ from pages.views.calibration.measured_calibration import Source, draw_measured, 
 from pages.views.common.collect import data_buttons, figure_buttons, figures_of, file_button, of_scores
 from pages.views.common.layers import draw_folded
 from pages.views.common.links import draw_no_run
-from pages.views.common.open_runs import Signature, present, scores, store, under_all, view
+from pages.views.common.open_runs import Signature, present, run_of, scores, store, under_all, view
 from pages.views.common.page_charts import draw as draw_figure
 from pages.views.common.page_head import Chips, chips, drawn, header
 from pages.views.common.scope_chips import choose_scope, say_withheld
@@ -361,7 +361,7 @@ def _draw(state: PageState, files: Signature, scope: Narrowed, row: Chips) -> No
             st.caption(f"Calibrated for edits that need the picture alone: {named}. Choose others under *Filters*.")
         tell(state, found, word_order(files, every, tuple(state.get("against"))))
     state.publish()
-    run = next(each for each in store(files).runs() if each.id == scope.run)
+    run = run_of(files, scope.run)
     whole = Slice(families=tuple(found.scores.families))
     source = Source(run, scope.corpus, scope.subject, scope.language, lambda: fitted(files, every, whole, *how)[0])
     figures_of(of_scores(state, files, every, describe(chosen)))

@@ -225,24 +225,12 @@ def draw_no_run(
     if broken:
         none += f" that can be shown: {counted(broken, 'run or file', 'runs or files')} cannot be read whole"
     st.info(f"{none}.", icon=":material/insights:")
-    doors = [
-        Door(
-            "Try a picture",
-            "Try a picture needs no run: one picture, its edits, every score",
-            ":material/science:",
-            LAB,
-        ),
-    ]
+    doors = list[Door]()
     if may_operate():
-        doors.insert(
-            0,
-            Door(
-                "Run an audit",
-                "Of the demo corpus or your own photographs; the results appear here",
-                ":material/play_circle:",
-                AUDIT,
-            ),
-        )
+        told = "Of the demo corpus or your own photographs; the results appear here"
+        doors.append(Door("Run an audit", told, ":material/play_circle:", AUDIT))
+    told = "Try a picture needs no run: one picture, its edits, every score"
+    doors.append(Door("Try a picture", told, ":material/science:", LAB))
     if here != RUNS:
         told = "What cannot be read is named there, with what to do" if broken else "Runs that somebody handed you"
         doors.append(

@@ -131,6 +131,11 @@ def store(files: Signature) -> Store:  # noqa: ARG001  # the cache's key
     return default_store(verdicts=verdicts(list_studies()[0]))
 
 
+def run_of(files: Signature, name: str) -> Run:
+    """A run that is there, by its id."""
+    return next(each for each in store(files).runs() if each.id == name)
+
+
 def held_values(files: Signature, column: str) -> tuple[str, ...]:
     """What the scores of all runs have of ``run``, ``corpus``, ``subject``, ``language`` or ``evaluator``, sorted."""
     return tuple(sorted(map(str, holdings(store(files))[column].unique())))

@@ -29,7 +29,7 @@ from core.stories.slide import MOST_NOTE
 from core.stories.story import MOST_TAGS, Held, Pair, Tagged, Tags
 from pages.views.common.access import may_operate, operators_only
 from pages.views.common.layers import finding
-from pages.views.common.open_runs import Signature, scores, store
+from pages.views.common.open_runs import Signature, run_of, scores
 from pages.views.common.run_corpora import load_corpus_of
 from pages.views.common.text import counted, number, safe
 from pages.views.common.url_state import PageState
@@ -206,11 +206,11 @@ def _pixels(files: Signature, scope: Narrowed) -> dict[str, str]:
 
 def _keys(files: Signature, scope: Narrowed) -> dict[str, list[str]]:
     """Keys of the fingerprints with which each evaluator of the scope scored the run."""
-    return {name: sorted(keys) for name, keys in fingerprints([_run(files, scope)]).items() if name in scope.evaluators}
-
-
-def _run(files: Signature, scope: Narrowed) -> Run:
-    return next(each for each in store(files).runs() if each.id == scope.run)
+    return {
+        name: sorted(keys)
+        for name, keys in fingerprints([run_of(files, scope.run)]).items()
+        if name in scope.evaluators
+    }
 
 
 def pairs_of(found: Alike, files: Signature, scope: Narrowed, tagged: Named) -> Named:
@@ -235,7 +235,7 @@ def draw_like(state: PageState, files: Signature, scope: Narrowed, found: Alike 
     pixels, reader = _pixels(files, scope), _reader(files, scope, found)
     unread = _unread(item, pixels, reader)
     if st.session_state.pop(_EMBEDDING, False) and unread:
-        _look(_run(files, scope), reader, unread)
+        _look(run_of(files, scope.run), reader, unread)
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
         if found is None:
             told = "" if unread else " An evaluator with an image tower that is ready here could tell; none is."

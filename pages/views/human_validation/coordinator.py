@@ -32,12 +32,11 @@ from core.features.human.sampling import (
 from core.features.human.studies import Study, studies_dir
 from core.probes.titles import family_title
 from core.seeds import RUN_SEED
-from core.store.run_files import Run
 from pages.views.common.access import draw_sign_out, operators_only
 from pages.views.common.collect import Origin, figures_of, file_button
 from pages.views.common.layers import tell_refused
 from pages.views.common.links import draw_no_run
-from pages.views.common.open_runs import Signature, narrowed, present, store
+from pages.views.common.open_runs import Signature, narrowed, present, run_of, store
 from pages.views.common.page_head import drawn, header
 from pages.views.common.page_tables import draw_table
 from pages.views.common.text import THE_PAPER, counted, moment, safe
@@ -218,13 +217,9 @@ def _families(files: Signature, run: str) -> dict[str, list[str]]:
 def _present(files: Signature, run: str) -> Mapping[str, Collection[str]]:
     """Labels of everything annotated in each picture, where the corpus is here."""
     try:
-        return labels_in_pictures(_run(files, run), load=desk().corpus)
+        return labels_in_pictures(run_of(files, run), load=desk().corpus)
     except InvariscopeError:
         return {}
-
-
-def _run(files: Signature, name: str) -> Run:
-    return next(each for each in store(files).runs() if each.id == name)
 
 
 @operators_only
@@ -241,7 +236,7 @@ def _create(
 ) -> None:
     try:
         study = open_study(
-            _run(files, run),
+            run_of(files, run),
             sample,
             study_id=_free_id(title),
             title=title,

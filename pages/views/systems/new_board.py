@@ -34,7 +34,7 @@ from core.store.run_files import Run, signature
 from core.store.text_files import csv_text
 from pages.views.common.access import operates, operators_only
 from pages.views.common.collect import file_button
-from pages.views.common.open_runs import present, store
+from pages.views.common.open_runs import present, run_of, store
 from pages.views.common.run_corpora import corpus_names, load_corpus
 from pages.views.common.text import counted, safe
 from pages.views.common.url_state import Field, PageState, count_field, joined, one_of, some_of, switch_field, text
@@ -95,7 +95,7 @@ def stamp(name: str) -> Known:
 
 
 def _run_of(name: str) -> Run:
-    return next(each for each in store(present()).runs() if each.id == name.removeprefix(_EXAMPLE))
+    return run_of(present(), name.removeprefix(_EXAMPLE))
 
 
 @st.cache_resource(max_entries=2, show_spinner="Reading the leaderboard …")

@@ -8,7 +8,7 @@ from core.features.selfcheck.kept_selfchecks import kept_selfchecks
 from core.statistics.wording import counted
 from pages.views.common.collect import Origin, data_buttons, figure_buttons, figures_of
 from pages.views.common.page_charts import draw as draw_figure
-from pages.views.common.page_head import header
+from pages.views.common.page_head import drawn, header
 from pages.views.common.page_tables import draw_table
 from pages.views.common.shown_answers import interval
 from pages.views.common.text import safe
@@ -25,25 +25,24 @@ def draw() -> None:
     header("What this tool finds of made-up metrics whose faults are known, at the n at hand.", state)
     for sentence in troubles:
         st.warning(safe(sentence, limit=600), icon=":material/warning:")
-    if not checks:
-        st.info(
-            "No self-check yet. `python -m core selfcheck --corpus demo` makes one in a minute, "
-            "`python -m core selfcheck --run RUN` one of a run's items.",
-            icon=":material/fact_check:",
+    with drawn(state):
+        if not checks:
+            st.info(
+                "No self-check yet. `python -m core selfcheck --corpus demo` makes one in a minute, "
+                "`python -m core selfcheck --run RUN` one of a run's items.",
+                icon=":material/fact_check:",
+            )
+            return
+        st.selectbox(
+            "Items",
+            list(checks),
+            key=state.key("items"),
+            format_func=lambda digest: _called(checks[digest]),
+            width=420,
         )
-        state.publish()
-        return
-    st.selectbox(
-        "Items",
-        list(checks),
-        key=state.key("items"),
-        format_func=lambda digest: _called(checks[digest]),
-        width=420,
-    )
-    check = checks[str(state.get("items"))]
-    figures_of(Origin(state, f"Self-check of {_called(check)}, seed {check.seed}"))
-    _draw(check)
-    state.publish()
+        check = checks[str(state.get("items"))]
+        figures_of(Origin(state, f"Self-check of {_called(check)}, seed {check.seed}"))
+        _draw(check)
 
 
 def _called(check: Selfcheck) -> str:

@@ -29,7 +29,7 @@ from pages.views.common.access import may_operate, operates, operators_only
 from pages.views.common.collect import Origin, data_buttons, figure_buttons, figures_of, file_button
 from pages.views.common.layers import tell_refused, tried
 from pages.views.common.page_charts import draw as draw_figure
-from pages.views.common.page_head import header
+from pages.views.common.page_head import drawn, header
 from pages.views.common.page_tables import draw_table
 from pages.views.common.shown_answers import interval
 from pages.views.common.text import counted, safe
@@ -253,7 +253,7 @@ def draw() -> None:
     with above:
         for problem in problems:
             st.warning(safe(problem, limit=400), icon=":material/broken_image:")
-        try:
+        with drawn(state):
             if results:
                 result = choose(state, results)
                 figures_of(Origin(state, _of(result)))
@@ -262,10 +262,7 @@ def draw() -> None:
                 draw_result(state, result)
             else:
                 draw_nothing()
-        except InvariscopeError as error:
-            st.error(safe(str(error), limit=600))
     draw_commands()
-    state.publish()
 
 
 def _of(result: SuiteResult) -> str:

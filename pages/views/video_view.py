@@ -27,7 +27,7 @@ from pages.views.common.access import brings
 from pages.views.common.collect import Origin, data_buttons, figure_buttons, figures_of
 from pages.views.common.open_runs import Shelf
 from pages.views.common.page_charts import draw as draw_figure
-from pages.views.common.page_head import header
+from pages.views.common.page_head import drawn, header
 from pages.views.common.page_tables import draw_table
 from pages.views.common.reader_uploads import Uploads, let_go, session
 from pages.views.common.text import counted, safe
@@ -456,24 +456,22 @@ def draw() -> None:
     )
     answer = st.container()
     frames = choose_video(state)
-    if frames is not None:
+    with drawn(state):
+        if frames is None:
+            return
         draw_frames(frames)
         captions = choose_captions(state)
         figures_of(Origin(state, _of(frames)))
-        try:
-            if not captions:
-                st.info("Write a caption, or several, one a line.", icon=":material/edit:")
-            elif not state.get("evaluators"):
-                st.info(
-                    "Choose a metric: each with an image and a text tower scores videos, `emscore` and "
-                    "`pac-s++-video` word by word (`python -m core evaluators get emscore`).",
-                    icon=":material/movie:",
-                )
-            else:
-                draw_results(state, frames, captions, answer)
-        except InvariscopeError as error:
-            st.error(safe(str(error), limit=600))
-    state.publish()
+        if not captions:
+            st.info("Write a caption, or several, one a line.", icon=":material/edit:")
+        elif not state.get("evaluators"):
+            st.info(
+                "Choose a metric: each with an image and a text tower scores videos, `emscore` and "
+                "`pac-s++-video` word by word (`python -m core evaluators get emscore`).",
+                icon=":material/movie:",
+            )
+        else:
+            draw_results(state, frames, captions, answer)
 
 
 def _of(frames: Frames) -> str:

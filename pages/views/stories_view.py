@@ -100,15 +100,17 @@ def _heading(story: Story, slide: Slide, place: int, *, last: int, writes: bool)
         with st.container(horizontal=True, width="content", gap="xsmall"):
             _act("Up", ":material/arrow_upward:", slide, story.move, place - 1, off=place == 0)
             _act("Down", ":material/arrow_downward:", slide, story.move, place + 1, off=place == last)
-            _act("Take out", ":material/close:", slide, story.take_out)
+            _act("Take out", ":material/close:", slide, story.take_out, key="out")
 
 
-def _act(label: str, icon: str, slide: Slide, act: Callable[..., None], *to: int, off: bool = False) -> None:
+def _act(
+    label: str, icon: str, slide: Slide, act: Callable[..., None], *to: int, off: bool = False, key: str = ""
+) -> None:
     st.button(
         label,
         icon=icon,
         type="tertiary",
-        key=f"stories.{label}.{slide.id}",
+        key=f"stories.{key or label}.{slide.id}",
         disabled=off,
         on_click=_try,
         args=(act, slide.id, *to),

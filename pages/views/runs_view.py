@@ -27,6 +27,8 @@ _MOST = 12  # runs that have a row; the table has all
 
 _SMALL = 100_000  # scored pairs up to which a run is read for what its row says of it
 
+_NEW = (AUDIT, lambda _: False)  # where a new run is begun, with no field of this view
+
 _WAYS: tuple[tuple[str, str, str, dict[str, str]], ...] = (
     (FAILURES, "Pictures", ":material/photo_library:", {}),
     (OVERVIEW, "Card and report", ":material/description:", {"card": "yes"}),
@@ -51,8 +53,7 @@ def draw() -> None:
     if runs:
         warn_incomplete(runs)
         if is_open(AUDIT):
-            new, to = ":material/add:", (AUDIT, lambda _: False)
-            st.button("New run", type="primary", icon=new, key="runs.new", on_click=turn_to, args=to)
+            st.button("New run", type="primary", icon=":material/add:", key="runs.new", on_click=turn_to, args=_NEW)
         rooms = _rows(runs, files)
         st.caption(
             "The run in use first, then the newest. Each has its own pictures and edits, so a metric may come out "

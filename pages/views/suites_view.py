@@ -116,7 +116,7 @@ def draw_start(state: PageState) -> None:
         expanded=bool(state.get("file") or state.get("folder")),
     ):
         st.caption(
-            "Stamps that are read: Flickr8k-Expert and -CF, Pascal-50S, Composite, FOIL, CapArena, M-CapEval1k; of "
+            "Files that are read: Flickr8k-Expert and -CF, Pascal-50S, Composite, FOIL, CapArena, M-CapEval1k; of "
             "videos, VATEX-EVAL and ActivityNet-FOIL; your own table (image, caption, rating; or text, left, right, "
             "preferred). The file and its pictures lie on the machine that this page runs on. The scoring is a job: it "
             "goes on when this page is closed."
@@ -145,7 +145,7 @@ def _choices(state: PageState) -> SuiteRequest | None:
     place = data_dir().absolute() / "suites-of-publishers"
     left, right = st.columns(2, gap="medium")
     left.text_input(
-        "Stamps of the suite on the server",
+        "Files of the suite on the server",
         key=state.key("file"),
         max_chars=1000,
         placeholder=f"e.g. {place}/flickr8k.json",
@@ -418,7 +418,7 @@ def _decisions(result: SuiteResult) -> None:
         st.caption(tables.DECISION_NOTE)
     with st.container(horizontal=True, vertical_alignment="center"):
         hashes = ", ".join(f"{each.name} (sha256 {each.sha256[:12]}…)" for each in result.sources)
-        st.caption(safe(f"Stamps: {hashes}. Invariscope {result.invariscope}.", limit=1000))
+        st.caption(safe(f"Files: {hashes}. Invariscope {result.invariscope}.", limit=1000))
         file_button(
             "Result as JSON", lambda: result.model_dump_json(indent=2).encode(), f"{result.id}.json", key="suites.json"
         )

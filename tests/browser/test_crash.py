@@ -24,7 +24,7 @@ def glossary():
         raise KeyError(caption)
     return whole()
 found.glossary = glossary
-runpy.run_path({str(ROOT / "app.py")!r})
+runpy.run_path({str(ROOT / "app.py")!r}, run_name="__main__")
 """
 
 

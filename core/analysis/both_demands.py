@@ -120,8 +120,8 @@ def answers(found: pd.DataFrame) -> tuple[Answer, ...]:
     for row in found.sort_values("evaluator").to_dict("records"):
         name, falls, value = str(row["evaluator"]), str(row["falls"]), float(row["ratio"])
         if _rated(row):
-            ends = f"{_brief(row['ratio_low'])} to {_brief(row['ratio_high'])}"
-            ends = ends if math.isfinite(row["ratio_high"]) else f"{_brief(row['ratio_low'])} or more"
+            ends = f"{times(row['ratio_low'])} to {times(row['ratio_high'])}"
+            ends = ends if math.isfinite(row["ratio_high"]) else f"{times(row['ratio_low'])} or more"
             told.append(Answer(name, f"Drops {times(value)} ×", ends, FURTHER, falls))
         else:
             told.append(Answer(name, _SHORT[falls][0], "", _SHORT[falls][1], falls))
@@ -194,20 +194,16 @@ def _few(rows: Sequence[Mapping[Hashable, Any]]) -> str:
 
 
 def times(ratio: float) -> str:
-    """A ratio in as many digits as its interval leaves it: whole from 2 on.
+    """A ratio, or an end of its interval, in as many digits as can be told: two, whole from 10 on.
 
     Example:
-        >>> times(6.49), times(12.4), times(1.44), times(0.42)
-        ('6', '12', '1.4', '0.42')
+        >>> times(6.49), times(12.4), times(0.42)
+        ('6.5', '12', '0.42')
     """
-    return f"{ratio:.0f}" if ratio >= 2 else f"{ratio:.2g}"
+    return f"{ratio:.0f}" if ratio >= 10 else f"{ratio:.2g}"
 
 
-def _brief(end: float) -> str:
-    return f"{end:.0f}" if end >= 10 else f"{end:.2g}"
-
-
-def in_brief(view: View) -> str:
+def intimes(view: View) -> str:
     """What some scores say of their evaluators, in a few words; empty where they say nothing of either demand.
 
     Returns:

@@ -131,7 +131,7 @@ _FAMILIES = {
 """Family -> its title; what a family of another edit of the same words is called follows from its own."""
 
 _DEEDS = {
-    "vertical-flip": "Turning the picture upside down", "horizontal-flip": "Mirroring the picture",
+    "vertical-flip": "Flipping the picture upside down", "horizontal-flip": "Mirroring the picture",
     "rotation": "Turning the picture a little", "reposition": "Moving the object",
     "reposition-ground": "Moving the object along the ground", "blur": "Blurring the picture",
     "compression": "Compressing the picture", "resampling": "Resampling the picture",
@@ -275,7 +275,7 @@ def deed(family: str) -> str:
     """What a family's edits do, as the subject of a sentence; of one without its own words its title.
 
     >>> deed("vertical-flip")
-    'Turning the picture upside down'
+    'Flipping the picture upside down'
     >>> deed("zoom")
     'The edit “Zoomed”'
     """

@@ -374,7 +374,7 @@ def summary(table: pd.DataFrame, by: str, a: Side, b: Side) -> str:
     who = "A and B" if one == other else f"{one} (A) and {other} (B)"
     back = rows[rows["size_conflict"] == NOT_REJECTED]
     if len(back):
-        test = f"the test, corrected for {counted(int(back['size_m_tests'].max()), 'row')}, does"
+        test = f"the test, corrected for the {counted(int(back['size_m_tests'].max()), 'row')} that allow one, does"
         told[-1] += f" (the interval leaves out 0 in {len(back)} of them; {test} not confirm it)"
     return f"**How far {who} move: {', '.join(told)}.**"
 

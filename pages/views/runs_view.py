@@ -56,8 +56,9 @@ def draw() -> None:
             st.button("New run", type="primary", icon=":material/add:", key="runs.new", on_click=turn_to, args=_NEW)
         rooms = _rows(runs, files)
         st.caption(
-            "The run in use first, then the newest. Each has its own pictures and edits, so a metric may come out "
-            "otherwise in another. Median: of the middle picture. SD: standard deviation of a metric's unedited scores."
+            "The run that Findings opens on first, then the newest. Each has its own pictures and edits, so a metric "
+            "may come out otherwise in another. Median: of the middle picture. SD: standard deviation of a metric's "
+            "unedited scores."
         )
         with st.expander("Every run with its counts", icon=":material/table:"):
             _table(runs)
@@ -95,7 +96,7 @@ def _brief(_files: Signature, run: str, content: str) -> str:  # noqa: ARG001  #
 
 
 def _rows(runs: tuple[Run, ...], files: Signature) -> dict[str, Room]:
-    """Draw a row for the run in use and each of the latest: it opens its findings, a menu what else it has."""
+    """Draw a row for the run that pages open on and each of the latest: its findings, a menu what else it has."""
     latest = run_table(runs).sort_values("created", ascending=False, kind="stable")
     used, rooms = _in_use(files), {}
     first = next(iter(used), "")
@@ -133,7 +134,11 @@ def _in_use(files: Signature) -> dict[str, str]:
     if chosen := carried().get("run", ""):
         return dict.fromkeys(chosen.split(","), "Chosen")
     found: dict[str, list[str]] = {}
-    for page, scope in (("Findings", Scope()), ("Start", opens_on(files)), ("Does it notice?", USUAL)):
+    for page, scope in (
+        ("Findings, Flip risk, Calibrate", Scope()),
+        ("Start", opens_on(files)),
+        ("Does it notice?", USUAL),
+    ):
         with suppress(InvariscopeError):
             found.setdefault(narrowed(files, scope).only().run, []).append(page)
     return {run: f"Default: {', '.join(pages)}" for run, pages in found.items()}

@@ -218,7 +218,7 @@ def test_the_first_screen_has_the_plane_then_the_worst_finding_with_both_picture
     app = open_page(OVERVIEW)
     told = said(app)
     assert re.search(
-        r"Turning the picture upside down changes \*\*\S+\*\*'s score by \*\*\d+\s%\*\* on a typical picture", told
+        r"Flipping the picture upside down changes \*\*\S+\*\*'s score by \*\*\d+\s%\*\* on a typical picture", told
     )
     assert "; here, by" in told
     assert "The edit is meant to be harmless. conse-lite2 was not tested on broken meanings." in told

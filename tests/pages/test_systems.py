@@ -109,8 +109,8 @@ def test_the_page_opens_on_an_example_that_a_shipped_run_holds_and_keeps_nothing
     assert shown.loc["Template caption", ["ranks", "sure"]].tolist() == ["1st", "1st to 2nd"]
     text = text.replace("*", "").replace("\\", "")
     swap = (
-        "Turning the picture upside down swaps Template caption and Human caption in 94 of 100 samples of pictures: "
-        "conse-lite0 does not rank these two reliably."
+        "Flipping the picture upside down swaps Template caption and Human caption in 94 of 100 redrawn sets of "
+        "pictures: conse-lite0 does not rank these two reliably."
     )
     assert (
         "Template caption leads, but not for sure ahead of Human caption, on 252 pictures that all systems caption. "
@@ -165,7 +165,7 @@ def test_a_kept_leaderboard_is_read_in_words_figures_and_tables(open_page: Open)
     ]
     assert "12 pictures that all systems caption" in text
     assert "of 3 differences" in text
-    assert "Turning the picture upside down swaps" in text
+    assert "Flipping the picture upside down swaps" in text
     for check, words in {
         "Edit by edit": "",
         "Equal length": "No slope: no system's lengths vary",

@@ -283,6 +283,8 @@ def _filling_says(frame: pd.DataFrame, margin: float) -> str:
     said = []
     for verdict, rows in frame.groupby("said", sort=False):
         share = f" ({between(rows['share'].abs())} %)" if verdict in (ADDS, HIDES) else ""
+        if verdict == OPEN and len(rows) == len(frame) > 1:
+            return "Filling the gap: no metric shows an effect."
         short = _SHORT.get(str(verdict), f"{str(verdict)[0].upper()}{str(verdict)[1:]}:")
         said.append(f"{short} {metrics(list(rows['evaluator']))}{share}.")
     return " ".join(said)

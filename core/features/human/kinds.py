@@ -104,7 +104,8 @@ _HOW_WELL = "How well does this caption describe the image?"
 ACCEPTABILITY = Kind(
     "acceptability",
     "Acceptability and preference",
-    "Two versions of one item: how well does each caption describe its image, then which is better?",
+    "Each person compares two versions of one item: how well does each caption describe its image, and which is "
+    "better?",
     (
         Question("A", _HOW_WELL, _scale(ACCEPTABILITY_SCALE, 0, "123"), ordinal=True),
         Question("B", _HOW_WELL, _scale(ACCEPTABILITY_SCALE, 0, "456"), ordinal=True),

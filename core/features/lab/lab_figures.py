@@ -316,16 +316,17 @@ def _table(
     score = _said("Score of the unedited pair", [heads[name] for name in figures])
     noise = _said("Noise, in grey", [bands.get(name, "not known") for name in figures] if bands else ())
     reaches = [_reach(figures[name], *spans[name]) for name in figures]
-    scale = _said(OWN_SCALES, reaches) if len(set(spans.values())) > 1 else _said(ONE_SCALE, reaches[:1])
+    one = len(set(spans.values())) == 1
+    scale = _said(ONE_SCALE, reaches[:1], across=len(figures)) if one else _said(OWN_SCALES, reaches)
     return (
         f'<table style="--many:{max(len(figures), 1)}" aria-label="{escape(alt)}"><thead><tr><td></td>{names}</tr>'
         f"</thead><tbody>{score}{noise}{lines}{scale}</tbody></table>"
     )
 
 
-def _said(head: str, cells: Sequence[str]) -> str:
-    """A row of words; nothing where there is none to say."""
-    told = "".join(f"<td>{escape(each)}</td>" for each in cells)
+def _said(head: str, cells: Sequence[str], *, across: int = 1) -> str:
+    """A row of words, each over so many columns; nothing where there is none to say."""
+    told = "".join(f'<td colspan="{across}">{escape(each)}</td>' for each in cells)
     return f'<tr class="said"><th scope="row">{head}</th>{told}</tr>' if cells else ""
 
 

@@ -101,7 +101,7 @@ def swap_bars(swaps: pd.DataFrame) -> Figure:
     ]
     chance = swaps.groupby("pair", sort=False).agg(probability=("chance", "mean"), least_n=("least_n", "min"))
     alone = [
-        f"{pair}\n{_percent(value)} of samples of pictures have another order, without an edit"
+        f"{pair}\n{_percent(value)} of redrawn sets of pictures have another order, without an edit"
         for pair, value in chance["probability"].items()
     ]
     rows = pd.concat([swaps, chance.reset_index().assign(family=BY_CHANCE)], ignore_index=True)
@@ -121,7 +121,7 @@ def swap_bars(swaps: pd.DataFrame) -> Figure:
     )
     return untitled(
         frame,
-        "swaps, % of samples of pictures",
+        "swaps, % of redrawn sets of pictures",
         kind="bars",
         span=(0, 106),
         order=tuple(dict.fromkeys(frame["label"])),

@@ -98,9 +98,10 @@ def draw_sweep(
             on_click=state.put,
             args=("strength", None),
             help=_BACK[usual.whence],
+            disabled=strength == usual.strength,
         )
         if not tested:
-            st.popover("How to test it", icon=":material/terminal:", key="calib.to_test").markdown(
+            st.popover("How to test it", icon=":material/terminal:", key="calib.to_test", type="primary").markdown(
                 _to_test(found, source)
             )
         _download(found, strength, fingerprint, tested)
@@ -120,8 +121,9 @@ def draw_sweep(
     rule = _FIXED if usual.chosen is None else _BEST.format(epsilon=found.epsilon)
     note = f" {safe(usual.choice.note).capitalize()}." if usual.choice.note else ""
     st.caption(
-        f"{rule}{note} Below: pictures not used for fitting, with 95 % bands. SD: standard deviation of the metric’s "
-        f"own unedited scores of these pictures, at each strength anew.{grey} A click on a line chooses its strength."
+        f"Pictures not used for fitting, with 95 % bands.{grey} A click on a line chooses its strength.",
+        help=f"{rule}{note} SD: standard deviation of the metric’s own unedited scores of these pictures, at each "
+        "strength anew.",
     )
     left, right = st.columns(2, gap="medium")
     with left.container(border=True, height="stretch", gap="xsmall"):

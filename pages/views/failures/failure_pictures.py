@@ -235,6 +235,8 @@ export default function ({ data, parentElement }) {
   const [before, after] = ["before", "after"].map((each) => parentElement.querySelector("." + each));
   const edge = parentElement.querySelector(".edge");
   const input = parentElement.querySelector("input");
+  input.dir = data.right ? "ltr" : "rtl"; // the thumb stands below the edge
+  input.parentElement.style.flexDirection = data.right ? "row" : "row-reverse";
   before.src = data.before; after.src = data.after;
   before.alt = data.alt + ", as it is"; after.alt = data.alt + ", edited";
   input.setAttribute("aria-label", "How much of the variant is uncovered, in percent");

@@ -234,7 +234,7 @@ def draw_preview(study: Study) -> None:
         with st.container(horizontal=True, gap="small"):
             for answer in question.answers:
                 name = f"study.preview.{question.name}.{answer.value}"
-                st.button(answer.label, disabled=True, key=name, shortcut=answer.key)
+                st.button(answer.label, disabled=True, key=name)
 
     try:
         with pair, st.container(key="study_preview"):

@@ -346,8 +346,8 @@ def draw_coordinator() -> None:
     state = study_state()
     state.restore()
     header(
-        "Do people find the edited pairs as good as the original ones? If they reject an edit as harmless, discount "
-        "its finding.",
+        "Do people find the edited pairs as good as the original ones? If they do not find an edit harmless, "
+        "discount its finding.",
         state,
     )
     draw_sign_out()

@@ -120,8 +120,6 @@ def draw_top(made: Leaderboard, tables: Callable[[str], pd.DataFrame], evaluator
     """
     rows, differences, swaps = (_of(tables(name), evaluator) for name in ("standings", "differences", "swaps"))
     st.markdown(_said(rows) + _swaps_said(swaps, evaluator))
-    if why := _why_unsure(rows, differences):
-        st.caption(why)
     figure = system_means(rows)
     draw(
         figure,
@@ -132,6 +130,8 @@ def draw_top(made: Leaderboard, tables: Callable[[str], pd.DataFrame], evaluator
     with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute"):
         st.caption("Means with 95 % intervals. Ranks are by paired tests, so intervals may overlap.", width="content")
         figure_buttons(figure, rows, "systems-means", title=f"Systems, {evaluator}", key="systems.means.files")
+    if why := _why_unsure(rows, differences):
+        st.caption(why)
     if swaps["probability"].notna().any():
         _draw_swaps(made, swaps, evaluator)
     elif len(swaps):
@@ -185,7 +185,9 @@ def _why_unsure(rows: pd.DataFrame, differences: pd.DataFrame) -> str:
     return f"Not for sure: {tested}. Sure is below {ALPHA:g}."
 
 
-_HALF = 0.5  # share of samples of pictures from which on an edit that swaps two neighbours does so more often than not
+_HALF = (
+    0.5  # share of redrawn sets of pictures from which on an edit that swaps two neighbours does so more often than not
+)
 
 
 def _swaps_said(swaps: pd.DataFrame, evaluator: str) -> str:
@@ -198,7 +200,7 @@ def _swaps_said(swaps: pd.DataFrame, evaluator: str) -> str:
         families = counted(known["family"].nunique(), "kind of harmless edit", "kinds of harmless edits")
         return f" Under **none of {families}** do two neighbours swap."
     row = moved.iloc[0]
-    often = "" if pd.isna(row["probability"]) else f" in {100 * row['probability']:.0f} of 100 samples of pictures"
+    often = "" if pd.isna(row["probability"]) else f" in {100 * row['probability']:.0f} of 100 redrawn sets of pictures"
     rest = f", and {len(moved) - 1} more such swaps are below" if len(moved) > 1 else ""
     who = f"{safe(row['higher'])} and {safe(row['lower'])}"
     so = f": {safe(evaluator)} does not rank these two reliably" if row["probability"] > _HALF else ""
@@ -241,7 +243,11 @@ def _draw_swaps(made: Leaderboard, every: pd.DataFrame, evaluator: str) -> None:
         clicked=partial(draw_behind, made, "swaps"),
     )
     with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute"):
-        st.caption("A swap: the two means change order. A click shows the pictures.", width="content")
+        st.caption(
+            "A set is redrawn from these pictures, with repeats. An edit swaps two where their means change order "
+            "within a set; without one, where a set has another order than all pictures. A click shows the pictures.",
+            width="content",
+        )
         figure_buttons(figure, rows, "systems-swaps", title=f"Swaps, {evaluator}", key="systems.swaps.files")
     if told := _pairs_said(every, len(pairs)):
         st.caption(told)

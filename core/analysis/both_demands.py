@@ -203,7 +203,7 @@ def times(ratio: float) -> str:
     return f"{ratio:.0f}" if ratio >= 10 else f"{ratio:.2g}"
 
 
-def intimes(view: View) -> str:
+def in_brief(view: View) -> str:
     """What some scores say of their evaluators, in a few words; empty where they say nothing of either demand.
 
     Returns:

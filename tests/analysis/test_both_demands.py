@@ -32,8 +32,8 @@ DROPS = "as far when the meaning breaks as harmless edits change it"
 def test_a_ratio_stands_beside_its_interval_and_no_metric_is_ranked_by_it() -> None:
     found = told(("b", FALLS, 7.13, 4.84, 12.4), ("a", FALLS, 2.88, 2.16, 4.18), ("c", FALLS, 0.42, 0.3, 0.61))
     assert found == [
-        ("a", "Drops 3 ×", "2.2 to 4.2", DROPS),
-        ("b", "Drops 7 ×", "4.8 to 12", DROPS),
+        ("a", "Drops 2.9 ×", "2.2 to 4.2", DROPS),
+        ("b", "Drops 7.1 ×", "4.8 to 12", DROPS),
         ("c", "Drops 0.42 ×", "0.3 to 0.61", DROPS),
     ]
 

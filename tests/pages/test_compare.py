@@ -50,8 +50,8 @@ def test_two_evaluators_are_compared_at_once_and_paired(open_page: Open, demo: P
     drawn_apart = (rows["scatter"] == "undecided") & ((rows["size_low"] > 0) | (rows["size_high"] < 0))
     tests = rows["size_m_tests"].max()
     assert (
-        f"(the interval leaves out 0 in {drawn_apart.sum()} of them; the test, corrected for {tests} rows, does not "
-        "confirm it)" in said(app)
+        f"(the interval leaves out 0 in {drawn_apart.sum()} of them; the test, corrected for the {tests} rows that "
+        "allow one, does not confirm it)" in said(app)
     )
     assert all(chart.proto.alt for chart in app.get("plotly_chart"))
 

@@ -38,8 +38,6 @@ from pages.views.probe_lab.lab_state import default_evaluators, ready_evaluators
 from pages.views.run_audit.audit_jobs import watch_jobs
 from pages.views.run_audit.own_metric import split
 
-SUITES = "suites"
-
 
 @st.cache_data(max_entries=2, show_spinner="Reading the results …")
 def held(files: Stamps) -> tuple[tuple[SuiteResult, ...], tuple[str, ...]]:

@@ -39,22 +39,16 @@ _SIGNS = {"up": "Score rose", "down": "Score fell", "none": "Score did not move"
 ALL = tuple(LABELS)  # choices in the order in which they are drawn
 
 
-def slice_fields(files: Signature, *, usual: Slice | None = None) -> tuple[Field, ...]:
-    """Fields of a page's state that hold a slice.
-
-    Args:
-        usual: the slice that a fresh page shows; everything by default.
-    """
-    first = usual or Slice()
-    many = [Field(name, list(getattr(first, name)), _known(files, name), joined) for name in ALL]
+def slice_fields(files: Signature) -> tuple[Field, ...]:
+    """Fields of a page's state that hold a slice; a fresh page shows everything."""
     return (
-        *many,
-        Field("sign", first.sign, one_of(lambda: tuple(SIGNS), first.sign, what="sign")),
-        Field("inside", _percent(first.inside), _read_range, lambda value: f"{value[0]}-{value[1]}"),
-        switch_field("controls", first.controls),
+        *(Field(name, [], _known(files, name), joined) for name in ALL),
+        Field("sign", None, one_of(lambda: tuple(SIGNS), None, what="sign")),
+        Field("inside", (0, 100), _read_range, lambda value: f"{value[0]}-{value[1]}"),
+        switch_field("controls"),
         Field("accepted", 0, percentage_of("accepted")),
-        switch_field("whole", first.whole),
-        switch_field("untied", first.untied),
+        switch_field("whole"),
+        switch_field("untied"),
         *own_fields(files),
     )
 
@@ -269,10 +263,6 @@ def _order(name: str, value: str) -> tuple[int, str]:
         else ""
     )
     return (int(lead) if lead else 0, value)
-
-
-def _percent(inside: tuple[float, float] | None) -> tuple[int, int]:
-    return (0, 100) if inside is None else (round(100 * inside[0]), round(100 * inside[1]))
 
 
 def _read_range(raw: str) -> tuple[tuple[int, int], str]:

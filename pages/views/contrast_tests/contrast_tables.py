@@ -93,17 +93,10 @@ def whole(files: Signature, scope: Narrowed, chosen: Slice, options: Options) ->
 _OPENS = "A click on a {} leads to its pairs."
 
 
-def draw_question(
-    files: Signature, scope: Narrowed, chosen: Slice, options: Options, id_: str, *, only: str = ""
-) -> pd.DataFrame:
-    """Draw a question; return its answer.
-
-    Args:
-        only: the family whose rows are shown; empty for all.
-    """
+def draw_question(files: Signature, scope: Narrowed, chosen: Slice, options: Options, id_: str) -> pd.DataFrame:
+    """Draw a question; return its answer."""
     question = questions(files, scope)[id_]
     frame = answered(files, scope, chosen, options, question)
-    frame = frame[frame["family"] == only].reset_index(drop=True) if only else frame
     if frame.empty:
         draw_nothing(files, scope, question.title)
         return frame

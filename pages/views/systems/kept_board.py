@@ -244,8 +244,9 @@ def _draw_swaps(made: Leaderboard, every: pd.DataFrame, evaluator: str) -> None:
     )
     with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute"):
         st.caption(
-            "A set is redrawn from these pictures, with repeats. An edit swaps two where their means change order "
-            "within a set; without one, where a set has another order than all pictures. A click shows the pictures.",
+            "A swap: the two means change order. A click shows the pictures.",
+            help="Sets are redrawn from these pictures, with repeats. An edit swaps two where their means change order "
+            "within a set; without one, where a set has another order than all pictures.",
             width="content",
         )
         figure_buttons(figure, rows, "systems-swaps", title=f"Swaps, {evaluator}", key="systems.swaps.files")

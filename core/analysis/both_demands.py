@@ -55,7 +55,6 @@ def falls(n: float, signal: float, low: float, high: float) -> str:
     """Say whether an evaluator drops when the meaning breaks, in the middle item: at many of its tests it may not.
 
     Args:
-        n: items with a broken meaning.
         signal: median over them of an item's median drop.
         low, high: of its 95 % interval; NaN without one.
 
@@ -75,21 +74,13 @@ def falls(n: float, signal: float, low: float, high: float) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What one evaluator does at broken meanings beside harmless edits, in a few words.
+    """What one evaluator does at broken meanings beside harmless edits, in a few words."""
 
-    Args:
-        evaluator: its name.
-        told: how many times as far it drops, ``Drops 7 ×``; where no ratio says anything, whether it drops.
-        ends: of the ratio's 95 % interval; empty where there is none.
-        said: words that go on from ``told``.
-        falls: its verdict.
-    """
-
-    evaluator: str
-    told: str
-    ends: str
-    said: str
-    falls: str
+    evaluator: str  # its name
+    told: str  # how many times as far it drops, ``Drops 7 ×``; where no ratio says anything, whether it drops
+    ends: str  # of the ratio's 95 % interval; empty where there is none
+    said: str  # words that go on from ``told``
+    falls: str  # its verdict
 
 
 FURTHER = "as far when the meaning breaks as harmless edits change it"

@@ -64,25 +64,18 @@ NO_FAILURE, NO_SUCCESS = "no failure", "no success"
 
 @dataclass(frozen=True, slots=True)
 class Capability:
-    """What breaks, and the comparisons that show it: one row of a table.
+    """What breaks, and the comparisons that show it: one row of a table."""
 
-    Args:
-        label: of the row.
-        family, axis: of the probes.
-        probes: directional; each is compared with its own baseline.
-        tests: name of the family of tests that the row's p-value is corrected in; empty for none.
-        key, level: of the comparisons whose variants tell this fact alone; empty for all.
-        shown: False for a test that only counts in Holm's correction: a reader chose other ones.
-    """
-
-    label: str
+    label: str  # of the row
+    # family, axis: of the probes
     family: str
     axis: str
-    probes: tuple[str, ...]
-    tests: str = ""
+    probes: tuple[str, ...]  # directional; each is compared with its own baseline
+    tests: str = ""  # name of the family of tests that the row's p-value is corrected in; empty for none
+    # key, level: of the comparisons whose variants tell this fact alone; empty for all
     key: str = ""
     level: str = ""
-    shown: bool = True
+    shown: bool = True  # False for a test that only counts in Holm's correction: a reader chose other ones
 
 
 KIND = "kind"
@@ -91,24 +84,16 @@ KIND = "kind"
 
 @dataclass(frozen=True, slots=True)
 class Pairs:
-    """Both sides of some comparisons under one evaluator.
+    """Both sides of some comparisons under one evaluator."""
 
-    Args:
-        right, wrong: scores, float64 [k, N]; NaN where a side has none or the comparison is not looked at.
-        asked: whether the comparison is stored and looked at, scored or not, bool [k, N].
-    """
-
+    # right, wrong: scores, float64 [k, N]; NaN where a side has none or the comparison is not looked at
     right: np.ndarray
     wrong: np.ndarray
-    asked: np.ndarray
+    asked: np.ndarray  # whether the comparison is stored and looked at, scored or not, bool [k, N]
 
 
 def families(view: View, *, expectation: str = DIRECTIONAL, axis: str | None = None) -> dict[str, tuple[str, ...]]:
-    """Family -> the probes of an expectation that the slice keeps of it, controls aside; ordered by axis, then name.
-
-    Args:
-        expectation: DIRECTIONAL or RESPONSE.
-    """
+    """Family -> the probes of an expectation that the slice keeps of it, controls aside; ordered by axis, then name."""
     found = view.table.of_expectation(expectation)
     kept = {name: view.probes(probes) for name, probes in found.items()}
     return {name: probes for name, probes in kept.items() if probes and axis in (None, view.table.axis_of(name))}
@@ -155,8 +140,6 @@ def pairs(
     """Both sides of every comparison of some probes.
 
     Args:
-        view: whose items and scores are looked at.
-        probes: directional, of the table.
         known: leave out the comparisons whose wrong side is not known to be wrong.
         key, level: leave out the comparisons that do not tell this fact.
         every: of every item, also those that the slice leaves out.
@@ -247,11 +230,7 @@ def _rated(view: View, evaluator: str, test: Capability, *, known: bool) -> Iter
 
 
 def picked_failure(view: View, evaluator: str, corpus: str, family: str, *, of: int) -> Interval:
-    """Share of failures of the family that was named the worst of several after seeing them, at the adjusted level.
-
-    Args:
-        of: from how many families it was picked.
-    """
+    """Share of failures of the family that was named the worst of several after seeing them, at the adjusted level."""
     sides = dict(_sides(view, pairs(view, evaluator, families(view)[family])))[corpus]
     right, wrong = sides.scores
     both = ~np.isnan(right + wrong)
@@ -303,19 +282,12 @@ def _compared(
 
 @dataclass(frozen=True, slots=True)
 class _Sides:
-    """The comparisons of a test in one corpus.
+    """The comparisons of a test in one corpus."""
 
-    Args:
-        scores: of the right sides and of the wrong ones, float64 [n] each.
-        items: number of each comparison's item, int [n].
-        sources: likewise; None where no two items share one.
-        own: items of the corpus that the view keeps, bool [N].
-    """
-
-    scores: tuple[np.ndarray, np.ndarray]
-    items: np.ndarray
-    sources: np.ndarray | None
-    own: np.ndarray
+    scores: tuple[np.ndarray, np.ndarray]  # of the right sides and of the wrong ones, float64 [n] each
+    items: np.ndarray  # number of each comparison's item, int [n]
+    sources: np.ndarray | None  # likewise; None where no two items share one
+    own: np.ndarray  # items of the corpus that the view keeps, bool [N]
 
 
 def _sides(view: View, found: Pairs) -> Iterator[tuple[str, _Sides]]:

@@ -20,73 +20,59 @@ from core.statistics.wording import counted
 
 @dataclass(frozen=True, slots=True)
 class Effect:
-    """What one group of probes does to one evaluator over some items.
+    """What one group of probes does to one evaluator over some items."""
 
-    Args:
-        median_percent: median over items of an item's median % change, with its 95 % BCa interval low to high.
-        median_abs_percent: the same of |% change|.
-        beyond: edits in percent whose |% change| is above the margin, with its 95 % interval beyond_low to beyond_high,
-            the edits of one source together; see :func:`core.statistics.shares.share_of_sums`.
-        items_beyond: items whose median |% change| over their edits is, likewise: not to be compared between families
-            of different numbers of edits.
-        still, falls: items that stand still, and of those that move those that fall, in percent; see
-            :func:`core.statistics.changes.movers`.
-        mean_percent: change of the mean score in percent; see :func:`core.statistics.changes.mean_changes`.
-        median_delta: the same of Δ, on the score's own scale.
-        standardised: median Δ in standard deviations of the evaluator's unedited scores.
-        cliffs_delta: Pr[edited > unedited] - Pr[edited < unedited] over all pairs of items.
-        test, p, test_note: two-sided paired test of the scores before and after, of items or of the sources they share.
-        drift: which way scores go; see :func:`core.analysis.verdicts.drift`. Where % change is withheld, by the median
-            Δ, the movers and the mean Δ, without a margin.
-        scatter: what the median |% change| allows to claim; see :func:`core.analysis.verdicts.scatter`.
-        detectable: smallest drift of the median, in percent, that this n and spread show in four of five such
-            runs; in a table, as one of its m tests (:func:`core.statistics.power.among`).
-        needed: items with which a drift of 0 is shown to lie within the margin in four of five such runs.
-        n_items: items with a % change.
-        n_scored: items with a Δ: those that are tested.
-        n_shifts, n_zero_baseline, n_missing: see :class:`core.analysis.table.Changes`, summed.
-        note: why a number or an interval is missing or degenerate.
-    """
-
-    median_percent: float
+    median_percent: float  # median over items of an item's median % change, with its 95 % BCa interval low to high
     low: float
     high: float
-    median_abs_percent: float
+    median_abs_percent: float  # the same of |% change|
     abs_low: float
     abs_high: float
+    # edits in percent whose |% change| is above the margin, with its 95 % interval beyond_low to beyond_high, the
+    # edits of one source together; see :func:`core.statistics.shares.share_of_sums`
     beyond: float
     beyond_low: float
     beyond_high: float
+    # items whose median |% change| over their edits is, likewise: not to be compared between families of different
+    # numbers of edits
     items_beyond: float
     items_beyond_low: float
     items_beyond_high: float
+    # still, falls: items that stand still, and of those that move those that fall, in percent; see
+    # :func:`core.statistics.changes.movers`
     still: float
     falls: float
     falls_low: float
     falls_high: float
-    mean_percent: float
+    mean_percent: float  # change of the mean score in percent; see :func:`core.statistics.changes.mean_changes`
     mean_low: float
     mean_high: float
-    median_delta: float
+    median_delta: float  # the same of Δ, on the score's own scale
     delta_low: float
     delta_high: float
-    standardised: float
+    standardised: float  # median Δ in standard deviations of the evaluator's unedited scores
     standardised_low: float
     standardised_high: float
-    cliffs_delta: float
+    cliffs_delta: float  # Pr[edited > unedited] - Pr[edited < unedited] over all pairs of items
+    # test, p, test_note: two-sided paired test of the scores before and after, of items or of the sources they share
     test: str
     p: float
     test_note: str
+    # which way scores go; see :func:`core.analysis.verdicts.drift`. Where % change is withheld, by the median Δ, the
+    # movers and the mean Δ, without a margin.
     drift: str
-    scatter: str
+    scatter: str  # what the median |% change| allows to claim; see :func:`core.analysis.verdicts.scatter`
+    # smallest drift of the median, in percent, that this n and spread show in four of five such runs; in a table, as
+    # one of its m tests (:func:`core.statistics.power.among`)
     detectable: float
-    needed: float
-    n_items: int
-    n_scored: int
+    needed: float  # items with which a drift of 0 is shown to lie within the margin in four of five such runs
+    n_items: int  # items with a % change
+    n_scored: int  # items with a Δ: those that are tested
+    # n_shifts, n_zero_baseline, n_missing: see :class:`core.analysis.table.Changes`, summed
     n_shifts: int
     n_zero_baseline: int
     n_missing: int
-    note: str
+    note: str  # why a number or an interval is missing or degenerate
 
 
 NUMBERS = tuple(each.name for each in fields(Effect))
@@ -165,23 +151,15 @@ def effect(
 
 @dataclass(frozen=True, slots=True)
 class Drifted:
-    """Which way scores go, and what says so; see :class:`Effect`.
+    """Which way scores go, and what says so; see :class:`Effect`."""
 
-    Args:
-        moved: median % change.
-        still: share of items that stand still, in [0, 1].
-        falls: share of movers that fall, likewise.
-        mean: change of the mean score in percent; where % change is withheld, of the mean Δ in percent of the unit.
-        test: of the scores before and after.
-        claim: the drift, before any correction for several tests.
-    """
-
-    moved: Interval
-    still: float
-    falls: Interval
+    moved: Interval  # median % change
+    still: float  # share of items that stand still, in [0, 1]
+    falls: Interval  # share of movers that fall, likewise
+    # change of the mean score in percent; where % change is withheld, of the mean Δ in percent of the unit
     mean: Interval
-    test: PairedTest
-    claim: str
+    test: PairedTest  # of the scores before and after
+    claim: str  # the drift, before any correction for several tests
 
 
 def drifted(

@@ -70,22 +70,16 @@ R = TypeVar("R", bound=InCorrection)
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """Probes whose shifts make one row of a table.
+    """Probes whose shifts make one row of a table."""
 
-    Args:
-        label: of the row.
-        probes: names; an item counts the median over them.
-        against: what they are compared with: BASELINE, or the name of a probe, whose scores stand in its place.
-        tests: name of the family of tests that the row's p-value is corrected in, beside evaluator and corpus; empty
-            for a row that is a control or otherwise outside the question: its p-value is not corrected.
-        shown: False for a row that only counts in Holm's correction: a reader chose other ones.
-    """
-
-    label: str
-    probes: tuple[str, ...]
+    label: str  # of the row
+    probes: tuple[str, ...]  # names; an item counts the median over them
+    # what they are compared with: BASELINE, or the name of a probe, whose scores stand in its place
     against: str = BASELINE
+    # name of the family of tests that the row's p-value is corrected in, beside evaluator and corpus; empty for a row
+    # that is a control or otherwise outside the question: its p-value is not corrected
     tests: str = "all rows"
-    shown: bool = True
+    shown: bool = True  # False for a row that only counts in Holm's correction: a reader chose other ones
 
 
 def effects(
@@ -140,11 +134,7 @@ def entering(rows: Sequence[R]) -> list[R]:
 
 
 def corrected(table: pd.DataFrame) -> pd.DataFrame:
-    """Rows that are shown, corrected over these and the others; see :func:`with_holm`.
-
-    Args:
-        table: as there, and shown.
-    """
+    """Rows that are shown, corrected over these and the others; see :func:`with_holm`."""
     found = with_holm(table)
     return found[found["shown"].astype(bool)].drop(columns="shown").reset_index(drop=True)
 
@@ -221,9 +211,7 @@ def named_worst(view: View, rows: pd.DataFrame, *, margin: float = MARGIN) -> pd
     what they name as often as is said, as those of the worst slices do.
 
     Args:
-        view: that the families were asked of.
         rows: of :func:`effects`, a family each, with the columns family and ``n_families``: k, of how many it is named.
-        margin: as there.
     """
     found = []
     for evaluator, corpus, family, k in zip(

@@ -76,20 +76,14 @@ def _plain(table: ScoreTable) -> np.ndarray:
 
 @dataclass(frozen=True, slots=True)
 class _Cells:
-    """Shifts counted by evaluator, probe, kind of item and sign.
+    """Shifts counted by evaluator, probe, kind of item and sign."""
 
-    Args:
-        names: values of each field, in order.
-        codes: place of each value along its side of ``n``, int, -1 where there is none: evaluators [E], the four
-            fields of probes [P], the two of items [K], sign [4].
-        plain: whether a probe is there without ``controls`` too, bool [P].
-        n: shifts, int64 [E, P, K, 4].
-    """
-
-    names: Mapping[str, tuple[str, ...]]
+    names: Mapping[str, tuple[str, ...]]  # values of each field, in order
+    # place of each value along its side of ``n``, int, -1 where there is none: evaluators [E], the four fields of
+    # probes [P], the two of items [K], sign [4]
     codes: Mapping[str, np.ndarray]
-    plain: np.ndarray
-    n: np.ndarray
+    plain: np.ndarray  # whether a probe is there without ``controls`` too, bool [P]
+    n: np.ndarray  # shifts, int64 [E, P, K, 4]
 
     @classmethod
     def of(cls, view: View) -> "_Cells":

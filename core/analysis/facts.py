@@ -83,7 +83,6 @@ def fact(table: ScoreTable, key: str, probes: tuple[str, ...]) -> np.ndarray:
 
     Args:
         key: e.g. ``falsity``, ``domain``.
-        probes: names, all of the table.
 
     Returns:
         Text, object [k, N]; the empty text where nothing was told.

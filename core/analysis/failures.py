@@ -182,9 +182,7 @@ def verdicts(store: Store, pairs: pd.DataFrame, *, language: str = ENGLISH, rank
     """Return what people found of some pairs, where the store holds their verdicts.
 
     Args:
-        store: opened runs with verdicts.
         pairs: corpus, item, subject, probe; both versions of each should be equally good.
-        language, rank: of their captions.
 
     Returns:
         The rows of the store's ``verdicts`` for the pairs: corpus, item, subject, probe, accepted (share who found
@@ -227,17 +225,12 @@ def picture_hashes(store: Store, pairs: pd.DataFrame) -> dict[tuple[str, str], s
 
 @dataclass(frozen=True, slots=True)
 class Alike:
-    """The items most like one.
+    """The items most like one."""
 
-    Args:
-        evaluator: whose embeddings.
-        items: with their cosines in [-1, 1], the item itself first, then the nearest; of equal ones the first by name.
-        known: items of the run whose embedding is kept, the item itself among them.
-    """
-
-    evaluator: str
+    evaluator: str  # whose embeddings
+    # with their cosines in [-1, 1], the item itself first, then the nearest; of equal ones the first by name
     items: tuple[tuple[str, float], ...]
-    known: int
+    known: int  # items of the run whose embedding is kept, the item itself among them
 
 
 def alike(
@@ -246,11 +239,8 @@ def alike(
     """Return the items most like one, by the evaluator that has kept most embeddings; of equal ones the first.
 
     Args:
-        item: its name.
         pixels: hash of the unedited picture of every item, by name.
         fingerprints: keys of every evaluator, by name.
-        cache: where embeddings are kept.
-        most: items returned beside the item itself.
 
     Returns:
         None where no evaluator has kept the item's embedding and another one's.
@@ -290,9 +280,7 @@ def worst_failures(
     """The worst failures of one family under one evaluator, in the corpus in view.
 
     Args:
-        family: directional.
         known: leave out comparisons whose wrong side is not known to be wrong.
-        limit: how many at most.
 
     Returns:
         COLUMNS, the largest margin (wrong minus right) first, of equal ones the first by item and probe; and how many

@@ -76,27 +76,21 @@ EVIDENCE = (
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """Shifts of one family under one evaluator in one corpus.
+    """Shifts of one family under one evaluator in one corpus."""
 
-    Args:
-        evaluator, corpus, axis, family: its name.
-        apart: of the family's probes, each by itself.
-        together: of pairs of captions of one picture; None where the evaluator scored one caption alone.
-        floors: the same two of the same items under invisible edits; none where they were not audited.
-        units: of a gap by name: ``scale`` (span of the evaluator's scale; NaN where it has none), ``interquartile
-            range`` and ``standard deviation`` of its unedited scores of the corpus, whatever the slice.
-        reach: from the lowest to the highest of these unedited scores.
-    """
-
+    # evaluator, corpus, axis, family: its name
     evaluator: str
     corpus: str
     axis: str
     family: str
-    apart: Shifts
-    together: Together | None
+    apart: Shifts  # of the family's probes, each by itself
+    together: Together | None  # of pairs of captions of one picture; None where the evaluator scored one caption alone
+    # the same two of the same items under invisible edits; none where they were not audited
     floors: tuple[Shifts, Together | None]
+    # of a gap by name: ``scale`` (span of the evaluator's scale; NaN where it has none), ``interquartile range`` and
+    # ``standard deviation`` of its unedited scores of the corpus, whatever the slice
     units: dict[str, float]
-    reach: float
+    reach: float  # from the lowest to the highest of these unedited scores
 
     @property
     def name(self) -> tuple[str, ...]:
@@ -311,7 +305,6 @@ def nearest_gap(cells: Sequence[Cell], gaps: Sequence[float], *, unit: str) -> f
     Args:
         cells: of :func:`shift_cells`.
         gaps: shares of the unit, rising.
-        unit: one of UNITS.
     """
 
     def nearest(middle: float) -> float:
@@ -327,7 +320,6 @@ def middle_gap(cells: Sequence[Cell], *, unit: str) -> float:
 
     Args:
         cells: of :func:`shift_cells`.
-        unit: one of UNITS.
 
     Returns:
         A share of the unit; NaN where no cell has both a unit and a gap above 0.
@@ -349,9 +341,7 @@ def _said(found: Interval, reach: float, of: str) -> str:
     """What a trustworthy gap says of the evaluator's scores, in words; nothing of scores that do not differ.
 
     Args:
-        found: the gap.
         reach: how far apart the unedited scores lie at most.
-        of: SAME or APART.
     """
     if math.isnan(found.estimate) or not reach:
         return ""
@@ -368,7 +358,6 @@ def cell_curves(cells: Iterable[Cell], *, gaps: Sequence[float] = GAPS, unit: st
     Args:
         cells: of :func:`shift_cells`.
         gaps: shares of the unit.
-        unit: one of UNITS.
 
     Returns:
         One row a (cell, gap): BY + gap, d, risk, n_items, n_shifts, n_missing.

@@ -45,8 +45,6 @@ class Shifts:
     What was answered is kept with the table of scores: a filter by evaluator or family asks the same again.
 
     Args:
-        view: of the table of scores.
-        evaluator, corpus: whose.
         group: the probes, and what they are compared with.
         keep: which items, bool [N].
     """

@@ -20,10 +20,7 @@ class Lack(str):
 
     Args:
         what: the lack alone, in words; empty where nothing is lacking.
-        remedy: what would change it, behind the lack.
-        command: of a shell, at the end of the remedy.
         choose: what a reader chooses to see what the scope leaves out: run, and where they differ subject and language.
-        n: scores that this choice would show.
 
     Attributes:
         said: lack and remedy without the command.
@@ -64,9 +61,7 @@ def no_probe(table: ScoreTable, probes: Sequence[str], *, what: str, some: bool 
     """Why these scores lack one of some probes; empty where all are here.
 
     Args:
-        probes: names that are needed.
         what: what they are together, e.g. "a vertical flip".
-        some: whether one of them is enough.
     """
     absent = [name for name in probes if name not in table.probes.index]
     there = len(absent) < len(probes) if some else not absent
@@ -123,7 +118,6 @@ def elsewhere(table: ScoreTable, rows: pd.DataFrame, what: str) -> Lack:
 
     Args:
         rows: of the open probes (:attr:`ScoreTable.about`), one or more.
-        what: they hold.
     """
     scope = table.scope
     mine = {"subject": scope.subject, "language": scope.language, "rank": scope.rank}

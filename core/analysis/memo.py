@@ -25,8 +25,6 @@ class Memo:
 
         Args:
             kind: of answer: usually the function that gives it.
-            asked: the rest of its key.
-            answer: works it out.
             most: answers of this kind that are kept; the one that was asked for longest ago goes first.
         """
         with self._lock:

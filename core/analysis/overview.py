@@ -39,7 +39,6 @@ def worst_first(view: View, cells: pd.DataFrame, keys: Sequence[str], *, first: 
     Flip risks, which cost more, are worked out of those alone that share the first place by everything else.
 
     Args:
-        view: that the families were asked of.
         cells: a row a family: evaluator, corpus, axis, family, the columns of SIZE and of ``first``.
         keys: columns whose values have a worst family each.
         first: columns that come before SIZE, the larger the worse.
@@ -144,11 +143,7 @@ def further(
     """How often edits move a score more than invisible edits of the same item, with its interval, claim and power.
 
     Args:
-        evaluator: whose invisible edits are meant.
-        corpus: whose items count.
         shifts: Δ of every edit, float64 [k, N]; NaN where that is not known.
-        called: names of the edits.
-        level: of the interval.
 
     Returns:
         further, further_low, further_high, than_null and null_detectable, as of :func:`beside_null`.
@@ -396,7 +391,6 @@ def worst_findings(
 
     Args:
         store: the runs that the view's table was read from.
-        count: how many at most.
         families, margin: as for :func:`fairness_card`.
         least: items below which a family is no finding; LEAST_N or more.
         accepted: families both of whose versions people accept, with what they said; of

@@ -26,32 +26,23 @@ PRIOR = ("evaluator", "family", "run", "corpus", "subject", "n_items", "n_run", 
 
 @dataclass(frozen=True, slots=True)
 class Planned:
-    """What some items could show.
+    """What some items could show."""
 
-    Args:
-        n: items of the audit, at most.
-        table: one row an evaluator and family that a stored run knows the spread of: evaluator, family, n_items
-            (expected, by the share of items that the family could be made of in that run), detectable (smallest
-            drift in percent), needed (items of the audit that would place a drift of none within ±MARGIN), run,
-            corpus, n_prior (items behind the spread).
-        unknown: evaluator -> families that no stored run holds.
-        still: evaluator -> families that a stored run has and whose interval has no width there, or that has none:
-            by far most items move alike, or they are too few.
-        standardised: smallest median shift, in standard deviations of the items' own shifts, of n items; for unknown.
-    """
-
-    n: int
+    n: int  # items of the audit, at most
+    # one row an evaluator and family that a stored run knows the spread of: evaluator, family, n_items (expected, by
+    # the share of items that the family could be made of in that run), detectable (smallest drift in percent), needed
+    # (items of the audit that would place a drift of none within ±MARGIN), run, corpus, n_prior (items behind the
+    # spread)
     table: pd.DataFrame
-    unknown: Mapping[str, tuple[str, ...]]
+    unknown: Mapping[str, tuple[str, ...]]  # evaluator -> families that no stored run holds
+    # smallest median shift, in standard deviations of the items' own shifts, of n items; for unknown
     standardised: float
+    # evaluator -> families that a stored run has and whose interval has no width there, or that has none: by far most
+    # items move alike, or they are too few
     still: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
     def sentences(self, *, called: Callable[[str], str] = str) -> tuple[str, ...]:
-        """What a reader should know before an audit starts, each with its source.
-
-        Args:
-            called: the words for a family.
-        """
+        """What a reader should know before an audit starts, each with its source."""
         return tuple(
             filter(None, (self._known(called), self._needed(called), self._flat(called), self._unknown(called)))
         )
@@ -131,11 +122,6 @@ def prior(
     Of the runs of an evaluator one counts: of the same corpus, then of the same subject, then the one that holds most
     of the families, then the one of most items.
 
-    Args:
-        evaluators: names, as runs have them.
-        families: of the probes that are planned.
-        corpus, subject: of the audit.
-
     Returns:
         Columns PRIOR: n_items (with a % change) and n_run (of the run), detectable and needed, see
         :class:`core.statistics.power.Reach`, NaN where no spread is known; families and evaluators that no run knows
@@ -177,8 +163,6 @@ def planned(known: pd.DataFrame, *, evaluators: Sequence[str], families: Sequenc
 
     Args:
         known: of :func:`prior`.
-        evaluators: that are planned.
-        families: likewise.
     """
     columns = ("n_items", "n_run", "detectable", "needed")
     measured, whole, smallest, needed = (known[name].to_numpy(dtype=float) for name in columns)

@@ -60,9 +60,6 @@ def accuracy(preferred: np.ndarray, other: np.ndarray, images: Sequence[str], *,
     Args:
         preferred: score of the preferred caption of each pair, float64 [n], or [draws, n]: a pair's outcome is then
             the mean over draws; pairs with a NaN are left out.
-        other: score of the other one, likewise.
-        images: image of each pair.
-        strict: a tie counts as wrong, not 0.5.
 
     Returns:
         In [0, 1]; ``n`` counts pairs. One image has no interval, and a note.
@@ -101,8 +98,6 @@ def mean_of_groups(right: np.ndarray, images: np.ndarray, groups: np.ndarray) ->
 
     Args:
         right: outcome of each pair, in [0, 1], [n].
-        images: of each pair.
-        groups: of each pair.
     """
     if len(right) == 0:
         return _none(0, "no pair has both scores")
@@ -142,8 +137,6 @@ def correlations(
     Args:
         scores: float64 [n], or [draws, n]: the mean over draws; a rating without a score is left out.
         ratings: by people, float64 [n].
-        images: image of each rating.
-        resamples: bootstrap samples of images.
 
     Returns:
         By TAU_B, TAU_C, RHO and PEARSON.
@@ -216,7 +209,6 @@ def by_rater(
         scores: float64 [n], or [draws, n]: the mean over draws; a rating without a score is left out.
         ratings: by people, float64 [n].
         raters: who gave each rating, [n].
-        images: image of each rating.
 
     Returns:
         By TAU_B_RATERS, RHO_RATERS and PEARSON_RATERS; none of them where somebody's ratings are all alike.
@@ -261,9 +253,7 @@ def length(
     Args:
         scores: float64 [n]; a caption without a score or a rating is left out.
         words: of the captions, [n].
-        images: image of each caption.
         ratings: by people, float64 [n]: their ranks are held by partial correlation. None: nothing is held.
-        resamples: bootstrap samples of images.
     """
     columns = [scores, words, *([] if ratings is None else [ratings])]
     whole = ~np.isnan(np.array(columns, dtype=np.float64)).any(axis=0)
@@ -317,7 +307,6 @@ def _resampled(
 
     Args:
         statistics: of some rows, by their places, int [k]: float64 [statistics].
-        images: of each row.
         resamples: bootstrap samples of images; one that has no value is left out.
         on: see :func:`_intervals`.
     """
@@ -342,7 +331,6 @@ def _counted(
         statistics: of several samples, from how often each has each row, int [n, samples]: float64
             [statistics, samples].
         images: of each row, [n].
-        resamples: bootstrap samples of images.
     """
     codes, count = np.unique(images, return_inverse=True)[1], len(images)
 
@@ -365,9 +353,6 @@ def _intervals(
     Args:
         estimate: of the rows themselves, float64 [statistics].
         drawn: gives those of bootstrap samples of images, float64 [statistics, samples].
-        count: rows.
-        images: that they are of.
-        on: scale of the statistics.
 
     References:
         [1] Efron, B. and Tibshirani, R. (1993). An Introduction to the Bootstrap, 12.2 and 12.6.

@@ -24,23 +24,16 @@ _PAIRS_AT_ONCE = 2**17
 
 @dataclass(frozen=True, slots=True)
 class Ranking:
-    """One page of pairs, the furthest first.
+    """One page of pairs, the furthest first."""
 
-    Args:
-        pairs: run, corpus, item, subject, probe, key (what the order counts; NaN where it is not defined, and then
-            last), more (the other pairs of its item in the slice, where an item is there once; else 0) and leader (the
-            evaluator whose shift is the key; None in the order ``disagreement``).
-        n_pairs: pairs in the slice.
-        n_shifts: shifts in the slice, one a (pair, evaluator).
-        n_unranked: pairs without a key: unscored, without % change, below the floor, or under one evaluator only.
-        n_items: items of the pairs.
-    """
-
+    # run, corpus, item, subject, probe, key (what the order counts; NaN where it is not defined, and then last), more
+    # (the other pairs of its item in the slice, where an item is there once; else 0) and leader (the evaluator whose
+    # shift is the key; None in the order ``disagreement``)
     pairs: pd.DataFrame
-    n_pairs: int
-    n_shifts: int
-    n_unranked: int
-    n_items: int
+    n_pairs: int  # pairs in the slice
+    n_shifts: int  # shifts in the slice, one a (pair, evaluator)
+    n_unranked: int  # pairs without a key: unscored, without % change, below the floor, or under one evaluator only
+    n_items: int  # items of the pairs
 
 
 def rank(
@@ -67,7 +60,6 @@ def rank(
             own scale, ``standardised`` the largest |Δ| over the standard deviation of the evaluator's unedited scores
             in the run, ``disagreement`` the range (largest minus smallest) of the standardised shifts of one pair
             over its evaluators.
-        limit, offset: pairs to return and to pass over.
         floor: least |baseline| of a shift that counts in the order ``percent``, as a share of the evaluator's
             typical unedited score; a percent change of a tiny baseline is large whatever happened.
         once: an item is there with its furthest pair alone.
@@ -196,7 +188,6 @@ class _Count:
 
         Args:
             looked: pairs that are looked at, bool [k, n].
-            items: places of the n items.
 
         Returns:
             float64 [k, n], NaN where nothing; and how many shifts each pair has, 0 where it is not looked at, int16.
@@ -236,7 +227,6 @@ class _Page:
         """Show it the pairs of some items, which come after those that it was shown before.
 
         Args:
-            items: places of the n items, rising.
             keys: what the pairs count, float64 [k, n]; NaN where nothing.
             n: how many shifts each has, int [k, n]; none: there is no pair.
         """

@@ -49,7 +49,6 @@ class Places:
     (:func:`place_of`).
 
     Args:
-        evaluators, probes: names, in their order.
         scored: columns corpus and item of every item that has a row, sorted by both, each once.
     """
 
@@ -96,12 +95,7 @@ class Places:
         return found
 
     def diagnostics(self, rows: Iterable[pa.Table], columns: Sequence[str]) -> dict[str, Diagnostic]:
-        """Columns of rows with corpus, item and probe, strangers left out; of a pair's rows, what the first tells.
-
-        Args:
-            rows: some at a time.
-            columns: of numbers.
-        """
+        """Columns of rows with corpus, item and probe, strangers left out; of a pair's rows, what the first tells."""
         found: dict[str, dict[int, np.ndarray]] = {name: {} for name in columns}
         for some in rows:
             probes, items = some["probe"].to_numpy(), self._of_items(some)
@@ -440,7 +434,6 @@ def part_of(table: ScoreTable, scope: Narrowed) -> ScoreTable:
     """The same scores of fewer evaluators: what reading that scope anew would give.
 
     Args:
-        table: of every evaluator.
         scope: the table's, with some of its evaluators.
     """
     which = np.array([table.place(name) for name in scope.evaluators])

@@ -47,51 +47,33 @@ _NAMELESS = f"select run, sum(n)::bigint as n from groups where not ({NAMED_GROU
 
 @dataclass(frozen=True, slots=True)
 class Scope:
-    """What a reader chose of the runs that are open; an empty choice is the usual one.
+    """What a reader chose of the runs that are open; an empty choice is the usual one."""
 
-    Args:
-        runs: ids; of two runs of one corpus the largest counts.
-        corpus: the corpus in view.
-        subject: which caption is held while the image is edited: ``template`` or ``human``.
-        language: of the captions, e.g. ``en``.
-        evaluators: names.
-        directional: prefer what holds directional probes, where something does, to what holds the most shifts.
-        told: what the items tell, as :class:`core.analysis.slices.Slice` has it; the others are not read.
-    """
-
-    runs: tuple[str, ...] = ()
-    corpus: str | None = None
-    subject: str | None = None
-    language: str | None = None
-    evaluators: tuple[str, ...] = ()
+    runs: tuple[str, ...] = ()  # ids; of two runs of one corpus the largest counts
+    corpus: str | None = None  # the corpus in view
+    subject: str | None = None  # which caption is held while the image is edited: ``template`` or ``human``
+    language: str | None = None  # of the captions, e.g. ``en``.
+    evaluators: tuple[str, ...] = ()  # names
+    # prefer what holds directional probes, where something does, to what holds the most shifts
     directional: bool = False
+    # what the items tell, as :class:`core.analysis.slices.Slice` has it; the others are not read
     told: tuple[tuple[str, str], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Narrowed:
-    """One subject, one language, one run a corpus: what a scope comes to in a store.
+    """One subject, one language, one run a corpus: what a scope comes to in a store."""
 
-    Args:
-        runs: (corpus, run) in the order of the corpora.
-        corpus: the corpus in view: the one chosen, else the reference.
-        subject, language: whose rows count.
-        evaluators: names, sorted.
-        rank: which of an item's captions counts, from 0.
-        left_out: a sentence for each choice that was made for the reader, with what it left out.
-        left_out_in_view: the same of the corpus in view alone.
-        told: what the items tell that count; see :class:`Scope`.
-    """
-
-    runs: tuple[tuple[str, str], ...]
-    corpus: str
+    runs: tuple[tuple[str, str], ...]  # (corpus, run) in the order of the corpora
+    corpus: str  # the corpus in view: the one chosen, else the reference
+    # subject, language: whose rows count
     subject: str
     language: str
-    evaluators: tuple[str, ...]
-    rank: int = 0
-    left_out: tuple[str, ...] = ()
-    left_out_in_view: tuple[str, ...] = ()
-    told: tuple[tuple[str, str], ...] = ()
+    evaluators: tuple[str, ...]  # names, sorted
+    rank: int = 0  # which of an item's captions counts, from 0
+    left_out: tuple[str, ...] = ()  # a sentence for each choice that was made for the reader, with what it left out
+    left_out_in_view: tuple[str, ...] = ()  # the same of the corpus in view alone
+    told: tuple[tuple[str, str], ...] = ()  # what the items tell that count; see :class:`Scope`
 
     @property
     def run(self) -> str:
@@ -280,12 +262,7 @@ def _scores(rows: pd.DataFrame) -> str:
 
 
 def labels_said(runs: Iterable[Run], chosen: Iterable[str]) -> tuple[str, ...]:
-    """Say for each chosen run in which captions gave labels how many items got one, and by which tagger.
-
-    Args:
-        runs: that are open.
-        chosen: ids of the runs that numbers are of.
-    """
+    """Say for each chosen run in which captions gave labels how many items got one, and by which tagger."""
     wanted = set(chosen)
     told = [(run.id, run.manifest["corpus"]) for run in runs if run.id in wanted]
     return tuple(sentence for name, corpus in told if (sentence := _said(name, corpus.get("labels"))))
@@ -293,10 +270,6 @@ def labels_said(runs: Iterable[Run], chosen: Iterable[str]) -> tuple[str, ...]:
 
 def items_said(runs: Iterable[Run], chosen: Iterable[str]) -> tuple[str, ...]:
     """Say for each chosen run that left items out how many of them, and why.
-
-    Args:
-        runs: that are open.
-        chosen: ids of the runs that numbers are of.
 
     Returns:
         A sentence a run, the commonest reason first; codes of a plug-in, whose meaning nobody knows, as they are.

@@ -30,49 +30,38 @@ R = TypeVar("R")
 
 @dataclass(frozen=True, eq=False)
 class Scores:
-    """Scores of one subject, one language, one run a corpus; made by :func:`core.analysis.reading.read_table`.
+    """Scores of one subject, one language, one run a corpus; made by :func:`core.analysis.reading.read_table`."""
 
-    Args:
-        scope: which rows these are, and what was left out.
-        evaluators: names, E of them, sorted.
-        probes: columns axis, family, modifier, control, expectation; index probe; P of them, sorted.
-        items: columns corpus, item, category, coverage, coverage_bin, label, pixels, source (what several items share:
-            a cut-out, else the image), and one for each column of their owners' (OWN and its name); N of them, sorted.
-        scores: float64 [E, P, N]; NaN where there is no score.
-        baselines: place of each score's baseline probe, int16 [E, P, N]; -1 where there is none.
-        stored: whether a row is stored, scored or not, bool [E, P, N].
-        inside: share of the object inside the evaluator's crop, float32 [E, P, N]; NaN where it is not known.
-        accepted: share of people who found both versions acceptable, float32 [P, N]; NaN where nobody judged.
-        upheld: share of people who uphold a comparison (they accept its right side and refuse the wrong one, or prefer
-            the right one; see :func:`core.features.human.votes.verdicts`), float32 [P, N]; NaN where nobody judged.
-        diagnostics: what was measured of every variant, by name (bg_delta, seam_energy, seam_ratio, fill_ratio,
-            texture_ratio, object_kept).
-        about: what the runs say beside scores, by name: ``evaluators`` (what each is), ``rejections`` (what was left
-            out, and why), ``open`` (which probes are open, in the scope or outside), ``facts`` (what families
-            that hold more than invariant probes told of their variants; see :mod:`core.analysis.facts`), ``refused``
-            (what was refused of these families; see :mod:`core.analysis.comparisons`), TIES (labels with a second
-            category; see :mod:`core.analysis.slices`), CAPTIONS
-            (where there are natural ones; see :mod:`core.analysis.questions.social_words`).
-        kept: answers about one evaluator, some probes and some items, which a filter of evaluators or of families does
-            not change: a part of the table that holds the same items shares them. All others: :meth:`memo`.
-        reader: reads another scope of the same store (see :mod:`core.analysis.beside`); None: no other can be read.
-        texts: reads the captions of some probes: columns corpus, item, probe, caption; None: none can be read.
-    """
-
-    scope: Narrowed
-    evaluators: tuple[str, ...]
-    probes: pd.DataFrame
+    scope: Narrowed  # which rows these are, and what was left out
+    evaluators: tuple[str, ...]  # names, E of them, sorted
+    probes: pd.DataFrame  # columns axis, family, modifier, control, expectation; index probe; P of them, sorted
+    # columns corpus, item, category, coverage, coverage_bin, label, pixels, source (what several items share: a cut-
+    # out, else the image), and one for each column of their owners' (OWN and its name); N of them, sorted
     items: pd.DataFrame
-    scores: np.ndarray
-    baselines: np.ndarray
-    stored: np.ndarray
-    inside: np.ndarray
-    accepted: np.ndarray
+    scores: np.ndarray  # float64 [E, P, N]; NaN where there is no score
+    baselines: np.ndarray  # place of each score's baseline probe, int16 [E, P, N]; -1 where there is none
+    stored: np.ndarray  # whether a row is stored, scored or not, bool [E, P, N]
+    inside: np.ndarray  # share of the object inside the evaluator's crop, float32 [E, P, N]; NaN where it is not known
+    accepted: np.ndarray  # share of people who found both versions acceptable, float32 [P, N]; NaN where nobody judged
+    # share of people who uphold a comparison (they accept its right side and refuse the wrong one, or prefer the
+    # right one; see :func:`core.features.human.votes.verdicts`), float32 [P, N]; NaN where nobody judged
     upheld: np.ndarray
+    # what was measured of every variant, by name (bg_delta, seam_energy, seam_ratio, fill_ratio, texture_ratio,
+    # object_kept)
     diagnostics: Mapping[str, Diagnostic]
+    # what the runs say beside scores, by name: ``evaluators`` (what each is), ``rejections`` (what was left out, and
+    # why), ``open`` (which probes are open, in the scope or outside), ``facts`` (what families that hold more than
+    # invariant probes told of their variants; see :mod:`core.analysis.facts`), ``refused`` (what was refused of these
+    # families; see :mod:`core.analysis.comparisons`), TIES (labels with a second category; see
+    # :mod:`core.analysis.slices`), CAPTIONS (where there are natural ones; see
+    # :mod:`core.analysis.questions.social_words`)
     about: Mapping[str, pd.DataFrame] = field(default_factory=dict)
+    # answers about one evaluator, some probes and some items, which a filter of evaluators or of families does not
+    # change: a part of the table that holds the same items shares them. All others: :meth:`memo`.
     kept: Memo = field(default_factory=Memo, repr=False)
+    # reads another scope of the same store (see :mod:`core.analysis.beside`); None: no other can be read
     reader: "Callable[[Narrowed], Scores] | None" = field(default=None, repr=False)
+    # reads the captions of some probes: columns corpus, item, probe, caption; None: none can be read
     texts: Callable[[Sequence[str]], pd.DataFrame] | None = field(default=None, repr=False)
 
     def memo(self, function: Callable[Concatenate[Self, P], R], *arguments: P.args, **named: P.kwargs) -> R:
@@ -223,11 +212,7 @@ class Scores:
         return ALL_ZERO if low == 0 else CONSTANT
 
     def families(self, *, axis: str | None = None, controls: bool = False) -> dict[str, tuple[str, ...]]:
-        """Family -> its invariant probes, by name; a family of controls alone keeps them.
-
-        Args:
-            controls: keep the controls of every family.
-        """
+        """Family -> its invariant probes, by name; a family of controls alone keeps them."""
         found = self._families[controls]
         return {name: probes for name, probes in found.items() if axis is None or self.axis_of(name) == axis}
 

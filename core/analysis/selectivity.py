@@ -70,9 +70,6 @@ def duels(view: View, evaluator: str) -> Duels:
     """Drops of every comparison of a view against its harms under one evaluator; of every item of the table.
 
     A filter of items changes none of it, so that it is worked out once.
-
-    Args:
-        view: of the table of scores, with both.
     """
     table, wrongs, kept = view.table, _wrongs(view), harmless(view)
     edits = tuple(name for probes in kept.values() for name in probes)

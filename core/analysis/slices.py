@@ -71,25 +71,9 @@ _VERDICT = (
 
 @dataclass(frozen=True, slots=True)
 class Slice:
-    """What to look at; an empty choice keeps everything.
+    """What to look at; an empty choice keeps everything."""
 
-    Args:
-        categories, coverage_bins, axes, families, probes, modifiers, evaluators: values kept of that column.
-        sign: "up", "down" or "none": the sign of the shift; None keeps all.
-        inside: least and largest share of the object inside the evaluator's crop, in [0, 1]; shifts whose share
-            is not known are left out. None keeps all.
-        controls: keep controls (neutral words, blur); the null axis is kept either way.
-        accepted: least share of people who found both versions acceptable, in [0, 1]; shifts that nobody judged
-            are left out. None keeps all.
-        upheld: least share of people who uphold a comparison, in [0, 1]; comparisons that nobody judged are left out.
-            Of what is no comparison it leaves out nothing. None keeps all.
-        whole: leave out the shifts whose edit cut the object, see :func:`is_cut`.
-        told: (key, value) facts, e.g. ``("knob", "count")`` of a variant or ``("own:site", "hospital")`` of a column
-            of the owner's: keep the items that tell one of the values of every key that is named. Empty keeps all.
-        untied: leave out the items whose label could as well belong to another category; where a run does not record
-            which these are (see :mod:`core.analysis.slices`), nothing is left out.
-    """
-
+    # categories, coverage_bins, axes, families, probes, modifiers, evaluators: values kept of that column
     categories: tuple[str, ...] = ()
     coverage_bins: tuple[str, ...] = ()
     axes: tuple[str, ...] = ()
@@ -97,13 +81,23 @@ class Slice:
     probes: tuple[str, ...] = ()
     modifiers: tuple[str, ...] = ()
     evaluators: tuple[str, ...] = ()
-    sign: str | None = None
+    sign: str | None = None  # "up", "down" or "none": the sign of the shift; None keeps all
+    # least and largest share of the object inside the evaluator's crop, in [0, 1]; shifts whose share is not known
+    # are left out. None keeps all.
     inside: tuple[float, float] | None = None
-    controls: bool = False
+    controls: bool = False  # keep controls (neutral words, blur); the null axis is kept either way
+    # least share of people who found both versions acceptable, in [0, 1]; shifts that nobody judged are left out.
+    # None keeps all.
     accepted: float | None = None
+    # least share of people who uphold a comparison, in [0, 1]; comparisons that nobody judged are left out. Of what
+    # is no comparison it leaves out nothing. None keeps all.
     upheld: float | None = None
-    whole: bool = False
+    whole: bool = False  # leave out the shifts whose edit cut the object, see :func:`is_cut`
+    # (key, value) facts, e.g. ``("knob", "count")`` of a variant or ``("own:site", "hospital")`` of a column of the
+    # owner's: keep the items that tell one of the values of every key that is named. Empty keeps all.
     told: tuple[tuple[str, str], ...] = ()
+    # leave out the items whose label could as well belong to another category; where a run does not record which
+    # these are (see :mod:`core.analysis.slices`), nothing is left out
     untied: bool = False
 
     def __post_init__(self) -> None:
@@ -259,23 +253,16 @@ def picked(rows: np.ndarray, places: np.ndarray, items: Items = EVERY) -> np.nda
 
     Args:
         rows: [m, N].
-        places: of k rows.
-        items: n of them.
     """
     return np.asarray(rows[places, items] if isinstance(items, slice) else rows[places[:, None], items])
 
 
 @dataclass(frozen=True, slots=True)
 class Diagnostic:
-    """What was measured of every variant of a table, a number a (probe, item) [P, N]; NaN where it was not.
+    """What was measured of every variant of a table, a number a (probe, item) [P, N]; NaN where it was not."""
 
-    Args:
-        rows: row of each probe in ``values``, int [P]; that of a probe without a number is the last.
-        values: float64 [k + 1, N]; the last row is NaN.
-    """
-
-    rows: np.ndarray
-    values: np.ndarray
+    rows: np.ndarray  # row of each probe in ``values``, int [P]; that of a probe without a number is the last
+    values: np.ndarray  # float64 [k + 1, N]; the last row is NaN
 
     def of(self, probes: np.ndarray, items: Items = EVERY) -> np.ndarray:
         """The numbers of some probes and items by their places, float64 [k, n]."""

@@ -171,7 +171,6 @@ class ScoreTable(Scores):
         Args:
             evaluator, probes, against: see :meth:`changes`.
             where: which of these scores to look at, bool [k, n]; None: all.
-            items: n of them.
 
         Returns:
             float64, float64 (see :meth:`before`) and bool, each [k, n]; a score that is not looked at is NaN, its pair
@@ -193,7 +192,6 @@ class ScoreTable(Scores):
 
         Args:
             evaluator: whose scores are held against the other's.
-            other: whose scores are the baselines.
         """
         places = [self.place(evaluator), self.place(other)]
         after, before = (self.clean(name)[None] for name in (evaluator, other))
@@ -238,12 +236,7 @@ class ScoreTable(Scores):
 
 
 class View:
-    """What a slice leaves of a table: evaluators, probes, items, and which of their scores.
-
-    Args:
-        table: all scores of the scope.
-        chosen: the slice.
-    """
+    """What a slice leaves of a table: evaluators, probes, items, and which of their scores."""
 
     def __init__(self, table: "ScoreTable", chosen: Slice) -> None:
         self.table, self.chosen = table, chosen
@@ -322,12 +315,7 @@ class View:
         return self.table.shifts(evaluator, probes, against=against, where=self.where(evaluator, probes))
 
     def where(self, evaluator: str, probes: Sequence[str], *, items: Items = EVERY) -> np.ndarray | None:
-        """Scores that the slice looks at by what they are, not by where they stand, bool [k, n]; None: all.
-
-        Args:
-            probes: names.
-            items: n of them.
-        """
+        """Scores that the slice looks at by what they are, not by where they stand, bool [k, n]; None: all."""
         return _where(self.table, self.chosen, self.table.place(evaluator), self.table.places(probes), items)
 
     def after(self, evaluator: str, probes: Sequence[str]) -> np.ndarray:

@@ -160,7 +160,6 @@ def scatter(size: Interval, beyond: Interval, *, margin: float = MARGIN, largest
     move one beyond it.
 
     Args:
-        size: 95 % interval of the median |% change|.
         beyond: 95 % interval of the share of edits whose |% change| exceeds the margin.
         margin: in percent.
         largest: largest |% change| of an edit; NaN where it is not known.
@@ -188,7 +187,6 @@ def against_null(over: Interval) -> str:
 
     Args:
         over: 95 % interval of the probability that an edit changes an item's score more than an invisible edit of it
-        does.
 
     Returns:
         FURTHER where it lies above one half, NO_FURTHER where it does not reach above, else NOT_TOLD; or one of
@@ -226,15 +224,10 @@ NOT_REJECTED, NOT_REJECTED_ALONE = EXCLUDES + _REJECTS_NOT, EXCLUDES + _REJECTS_
 
 @dataclass(frozen=True, slots=True)
 class Agreed:
-    """A drift beside its corrected test.
+    """A drift beside its corrected test."""
 
-    Args:
-        drift: UNDECIDED where the interval claims what the test does not bear out.
-        conflict: where the two do not say the same, what each says; empty otherwise.
-    """
-
-    drift: str
-    conflict: str = ""
+    drift: str  # UNDECIDED where the interval claims what the test does not bear out
+    conflict: str = ""  # where the two do not say the same, what each says; empty otherwise
 
 
 def agreed(found: str, p_holm: float, p: float = math.nan, *, shown: str = EXCLUDES) -> Agreed:
@@ -244,7 +237,6 @@ def agreed(found: str, p_holm: float, p: float = math.nan, *, shown: str = EXCLU
         found: what :func:`drift` said.
         p_holm: corrected p-value; NaN where the row is in no family of tests.
         p: p-value of the row alone, which a row in no family of tests is held to.
-        shown: what the claim rests on, in words.
     """
     corrected = not math.isnan(p_holm)
     held = p_holm if corrected else p
@@ -287,7 +279,6 @@ def at_odds(interval: Interval, p: float, *, corrected: bool = True) -> str:
     Args:
         interval: 95 %; without bounds there is nothing to be at odds with.
         p: corrected where several tests are; NaN for none.
-        corrected: whether p is.
     """
     if math.isnan(interval.low) or math.isnan(p) or interval.excludes_zero() == (p < ALPHA):
         return ""
@@ -310,7 +301,6 @@ def reached(found: str, detectable: float, needed: float) -> str:
     """Say beside an undecided drift what the sample would have shown; empty beside any other claim.
 
     Args:
-        found: the drift.
         detectable, needed: see :class:`core.statistics.power.Reach`, in percent and items.
     """
     if found != UNDECIDED or math.isnan(detectable):
@@ -343,8 +333,6 @@ def apart(detectable: float, *, unit: str, digits: int = 1) -> str:
 
     Args:
         detectable: see :class:`core.statistics.power.Reach`.
-        unit: of it.
-        digits: of it.
 
     Example:
         >>> apart(1.25, unit="points")

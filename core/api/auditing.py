@@ -50,7 +50,6 @@ def audit(
         overwrite: start the run of that run_id over.
         progress: called with a :class:`core.audit.run.Progress` whenever an evaluator has done with a batch; True: a
             line on stderr now and then; False: nothing.
-        {fields}
 
     Returns:
         The complete run.
@@ -156,8 +155,6 @@ def corpus_of(
     Args:
         given: a registered name, ``path/to/file.py:Name`` of a loader, else the path of a folder of pictures with what
             lies beside them; a Path is always a folder; a corpus is taken as it is.
-        root: folder of a corpus that is named.
-        options: of its loader.
 
     Raises:
         UnknownName: if it is neither a name nor a folder.

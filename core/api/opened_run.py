@@ -235,7 +235,6 @@ class Run:
             tables: what is written as data: ``paper``, the papers' tables and what the words are made of, or ``all``.
             encoders: of all tables: ask the evaluators' text encoders for the geometry, which loads their weights.
             drawings: the figure of every table that is written too.
-            overwrite: write into a folder that holds files.
 
         Returns:
             The folder.

@@ -48,7 +48,6 @@ class PlainLines:
     Args:
         what: what is being done, e.g. ``scoring``.
         unit: what is counted, e.g. ``pairs``.
-        clock: of what is being done.
         every_s: seconds between two lines.
     """
 
@@ -62,8 +61,6 @@ class PlainLines:
         """Say how far it is.
 
         Args:
-            done: how many.
-            total: of how many.
             eta_s: seconds left; None: to be estimated.
             doing: what is being done at the moment, in a few words.
         """

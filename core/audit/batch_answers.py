@@ -26,30 +26,19 @@ MOST_ANSWER = 1_000_000
 
 @dataclass(slots=True)
 class Counts:
-    """What came back for one judge.
+    """What came back for one judge."""
 
-    Args:
-        asked: questions of the batch.
-        answered: that have a score.
-        failed: whose answers hold none.
-        doubled: answers beyond each question's first.
-        differing: of those with a score, the ones with another score than the answer that counts.
-        read, written: tokens.
-        unknown: answers that do not say theirs.
-        cost: at the prices that are set; None where they are not.
-        why: the first reason of a failed one, by its question.
-    """
-
-    asked: int = 0
-    answered: int = 0
-    failed: int = 0
-    doubled: int = 0
-    differing: int = 0
+    asked: int = 0  # questions of the batch
+    answered: int = 0  # that have a score
+    failed: int = 0  # whose answers hold none
+    doubled: int = 0  # answers beyond each question's first
+    differing: int = 0  # of those with a score, the ones with another score than the answer that counts
+    # read, written: tokens
     read: int = 0
     written: int = 0
-    unknown: int = 0
-    cost: float | None = None
-    why: str = ""
+    unknown: int = 0  # answers that do not say theirs
+    cost: float | None = None  # at the prices that are set; None where they are not
+    why: str = ""  # the first reason of a failed one, by its question
 
     @property
     def missing(self) -> int:
@@ -76,21 +65,13 @@ class Counts:
 
 @dataclass(frozen=True, slots=True)
 class Answers:
-    """All that came back.
+    """All that came back."""
 
-    Args:
-        imported: judge by judge, for :func:`core.audit.imports.import_scores`.
-        counts: by the judge's name.
-        foreign: answers to no question of this export's batches.
-        unreadable: lines that are no answers.
-        silent: judges whose batch none of the files answers.
-    """
-
-    imported: tuple[Imported, ...]
-    counts: dict[str, Counts]
-    foreign: int
-    unreadable: int
-    silent: tuple[str, ...]
+    imported: tuple[Imported, ...]  # judge by judge, for :func:`core.audit.imports.import_scores`
+    counts: dict[str, Counts]  # by the judge's name
+    foreign: int  # answers to no question of this export's batches
+    unreadable: int  # lines that are no answers
+    silent: tuple[str, ...]  # judges whose batch none of the files answers
 
 
 def read_batches(files: Sequence[Path], folder: PairFolder) -> Answers:

@@ -24,52 +24,33 @@ ENOUGH_IMAGES = 500
 
 @dataclass(frozen=True, slots=True)
 class Work:
-    """What one evaluator would do.
-
-    Args:
-        dual: whether it reads every unique image and every unique caption once, or every pair.
-        inputs: what enters it, at most.
-        seconds: duration in one worker, at the speed of an earlier run on this machine with as many threads; None where
-            none was measured.
-        between: the shortest and longest duration at the speeds of any runs, whatever the machine; None without one.
-        memory_mb: of its weights, in each worker.
-        available: whether it can be loaded here, and what gets it.
-    """
+    """What one evaluator would do."""
 
     name: str
-    dual: bool
-    inputs: int
+    dual: bool  # whether it reads every unique image and every unique caption once, or every pair
+    inputs: int  # what enters it, at most
+    # duration in one worker, at the speed of an earlier run on this machine with as many threads; None where none was
+    # measured
     seconds: float | None
+    # the shortest and longest duration at the speeds of any runs, whatever the machine; None without one
     between: tuple[float, float] | None
-    memory_mb: float
-    available: Availability
+    memory_mb: float  # of its weights, in each worker
+    available: Availability  # whether it can be loaded here, and what gets it
 
 
 @dataclass(frozen=True, slots=True)
 class Estimate:
-    """What a run needs, at most; rejected variants make it less.
+    """What a run needs, at most; rejected variants make it less."""
 
-    Args:
-        cost: items, images, captions, pairs and rows.
-        work: evaluator by evaluator.
-        shards: parts that are written, and resumed, as wholes.
-        workers: that do it: processes of one machine, or all actors of a cluster.
-        threads: for one operation, in each.
-        cluster: whether the workers are actors of a cluster.
-        kept_bytes: disk of the finished run, about.
-        working_bytes: disk while it runs, about.
-        free_bytes: free on the disk of the runs.
-    """
-
-    cost: Cost
-    work: tuple[Work, ...]
-    shards: int
-    workers: int
-    threads: int
-    kept_bytes: int
-    working_bytes: int
-    free_bytes: int
-    cluster: bool = False
+    cost: Cost  # items, images, captions, pairs and rows
+    work: tuple[Work, ...]  # evaluator by evaluator
+    shards: int  # parts that are written, and resumed, as wholes
+    workers: int  # that do it: processes of one machine, or all actors of a cluster
+    threads: int  # for one operation, in each
+    kept_bytes: int  # disk of the finished run, about
+    working_bytes: int  # disk while it runs, about
+    free_bytes: int  # free on the disk of the runs
+    cluster: bool = False  # whether the workers are actors of a cluster
 
     @property
     def inputs(self) -> int:

@@ -107,20 +107,14 @@ def _each_once(parts: Sequence[pa.Table]) -> pa.Table:
 
 @dataclass(frozen=True, slots=True)
 class Imported:
-    """Scores of one metric.
+    """Scores of one metric."""
 
-    Args:
-        name: of the metric; it is stored with the mark of imported scores behind it.
-        fingerprint: what the scores depend on, in the reader's words: version, weights, precision.
-        score_range: (low, high); high is None where there is no upper bound. Higher must mean better.
-        about: what else the manifest says of where they are from.
-    """
-
-    name: str
-    fingerprint: str
+    name: str  # of the metric; it is stored with the mark of imported scores behind it
+    fingerprint: str  # what the scores depend on, in the reader's words: version, weights, precision
+    # (low, high); high is None where there is no upper bound. Higher must mean better.
     score_range: tuple[float, float | None]
     scores: ScoreFile
-    about: Mapping[str, Any] = field(default_factory=dict)
+    about: Mapping[str, Any] = field(default_factory=dict)  # what else the manifest says of where they are from
 
     @property
     def stored(self) -> str:

@@ -39,20 +39,13 @@ SHARD_ITEMS = 24
 
 @dataclass(frozen=True, slots=True)
 class Cost:
-    """What a run needs, counted before any image is read; rejections make it less.
-
-    Args:
-        images: unedited and edited images, at most.
-        captions: unique captions, at most.
-        pairs: (image, caption) pairs for each evaluator, at most.
-        rows: rows of the scores table, at most.
-    """
+    """What a run needs, counted before any image is read; rejections make it less."""
 
     items: int
-    images: int
-    captions: int
-    pairs: int
-    rows: int
+    images: int  # unedited and edited images, at most
+    captions: int  # unique captions, at most
+    pairs: int  # (image, caption) pairs for each evaluator, at most
+    rows: int  # rows of the scores table, at most
 
     def seconds(self, per_image: Mapping[str, float]) -> float:
         """Duration at a measured number of seconds an image for each evaluator (see a manifest's ``speed``)."""
@@ -61,32 +54,25 @@ class Cost:
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """Corpus × probes × evaluators, ready to run; made by :func:`make_plan`.
-
-    Args:
-        root: folder that the items' image paths are told relative to.
-        sample: how many items were drawn of the corpus, evenly over category and coverage; None: all, or the first.
-        evaluators: references, as given; none: the pairs alone, for others to score.
-        batch_size: most images in one call; None: as many as the evaluators ask for once they are loaded.
-        languages: of human captions, ISO 639-1; the template is English.
-        captions_each: most human captions of an item in each language, the first ones.
-        without: sentences on probes of a wide choice that were left out, since what they need is not here.
-        idf: document frequencies that weigh the tokens of video evaluators; None: every token counts the same.
-    """
+    """Corpus × probes × evaluators, ready to run; made by :func:`make_plan`."""
 
     corpus: Corpus
-    root: Path | None
+    root: Path | None  # folder that the items' image paths are told relative to
     probes: tuple[Probe, ...]
-    evaluators: tuple[str, ...]
+    evaluators: tuple[str, ...]  # references, as given; none: the pairs alone, for others to score
     subjects: tuple[str, ...]
     seed: int = RUN_SEED
     limit: int | None = None
+    # how many items were drawn of the corpus, evenly over category and coverage; None: all, or the first
     sample: int | None = None
     shard_items: int = SHARD_ITEMS
+    # most images in one call; None: as many as the evaluators ask for once they are loaded
     batch_size: int | None = None
-    languages: tuple[str, ...] = (ENGLISH,)
-    captions_each: int = 1
+    languages: tuple[str, ...] = (ENGLISH,)  # of human captions, ISO 639-1; the template is English
+    captions_each: int = 1  # most human captions of an item in each language, the first ones
+    # sentences on probes of a wide choice that were left out, since what they need is not here
     without: tuple[str, ...] = ()
+    # document frequencies that weigh the tokens of video evaluators; None: every token counts the same
     idf: Idf | None = None
 
     @property

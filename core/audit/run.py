@@ -43,26 +43,18 @@ class RunStopped(InvariscopeError):
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """How far a run is.
+    """How far a run is."""
 
-    Args:
-        phase: ``loading``, ``captions``, ``scoring`` or ``complete``.
-        eta_s: estimated seconds to the end; None until something was measured.
-        evaluator: the one that is being loaded or scores now; empty where none does.
-        place: of that evaluator among those of the run, from 1; 0 where none works.
-        evaluators: in all.
-    """
-
-    phase: str
+    phase: str  # ``loading``, ``captions``, ``scoring`` or ``complete``
     done: int
     total: int
     elapsed_s: float
-    eta_s: float | None
+    eta_s: float | None  # estimated seconds to the end; None until something was measured
     shard: int
     shards: int
-    evaluator: str = ""
-    place: int = 0
-    evaluators: int = 0
+    evaluator: str = ""  # the one that is being loaded or scores now; empty where none does
+    place: int = 0  # of that evaluator among those of the run, from 1; 0 where none works
+    evaluators: int = 0  # in all
 
     @property
     def at_work(self) -> str:

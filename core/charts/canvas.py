@@ -83,7 +83,6 @@ def heat_over(
     Args:
         pixels: uint8 RGB [H, W, 3].
         columns: x of the places in pixels, float64 [k]; rising.
-        rows: y of the places, likewise.
         values: float64 [k, k], rows first; a place with NaN stays as it is.
         reach: the value, above 0, from which on a tint is at its strongest.
     """

@@ -30,15 +30,10 @@ Line = tuple[str, bool, str]
 
 @dataclass(frozen=True, slots=True)
 class Score:
-    """What one evaluator says.
+    """What one evaluator says."""
 
-    Args:
-        text: in words.
-        strong: whether it moved beyond what nobody can see; None: not told.
-    """
-
-    text: str
-    strong: bool | None = None
+    text: str  # in words
+    strong: bool | None = None  # whether it moved beyond what nobody can see; None: not told
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -59,8 +54,6 @@ def contact_sheet(cells: Sequence[Cell], *, title: str, foot: str = "") -> np.nd
     """Lay out cells on slides, one below the other where one does not hold them.
 
     Args:
-        cells: in order.
-        title: of every slide.
         foot: how to read it: legend, null bands, what it is of.
 
     Returns:

@@ -48,7 +48,6 @@ def worst_of_axes(rows: pd.DataFrame, *, names: Mapping[str, str]) -> Figure:
 
     Args:
         rows: ``core.analysis.overview.at_a_glance``.
-        names: family -> the words for it.
 
     Returns:
         A panel an axis, a dot an evaluator at the median |% change| of its worst family there, with the 95 % interval.

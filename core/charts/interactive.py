@@ -109,12 +109,7 @@ def _parts(
 
 
 def page(figure: Figure, *, title: str = "", foot: str = "") -> bytes:
-    """The figure as one self-contained page of HTML, on white, under a title.
-
-    Args:
-        title: in place of the figure's own.
-        foot: what it is of, below.
-    """
+    """The figure as one self-contained page of HTML, on white, under a title."""
     named = replace(_still(figure), title=title or figure.title)
     drawn = go.Figure(*_parts(named))
     room = 44 if named.title else 0

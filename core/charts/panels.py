@@ -21,49 +21,31 @@ _LEVELS_SPREAD = 0.35  # lines over levels stay closer to their level: a line le
 
 @dataclass(frozen=True, slots=True)
 class Marks:
-    """One series in one panel.
+    """One series in one panel."""
 
-    Args:
-        name: of the series, whole.
-        style: how it looks.
-        rows: int [n], the rows of the figure's frame.
-        along: float64 [n], places on the axis of the labels.
-        value: float64 [n], likewise low and high; NaN where there is none.
-        left, right: float64 [n], ends of the interval along; NaN where there is none.
-        hollow: bool [n], marks that are drawn open.
-        chosen: bool [n], marks that are drawn large.
-    """
-
-    name: str
-    style: Style
-    rows: np.ndarray
-    along: np.ndarray
-    value: np.ndarray
+    name: str  # of the series, whole
+    style: Style  # how it looks
+    rows: np.ndarray  # int [n], the rows of the figure's frame
+    along: np.ndarray  # float64 [n], places on the axis of the labels
+    value: np.ndarray  # float64 [n], likewise low and high; NaN where there is none
     low: np.ndarray
     high: np.ndarray
+    # left, right: float64 [n], ends of the interval along; NaN where there is none
     left: np.ndarray
     right: np.ndarray
-    hollow: np.ndarray
-    chosen: np.ndarray
+    hollow: np.ndarray  # bool [n], marks that are drawn open
+    chosen: np.ndarray  # bool [n], marks that are drawn large
 
 
 @dataclass(frozen=True, slots=True)
 class Panel:
-    """One panel.
+    """One panel."""
 
-    Args:
-        title: empty where a figure has a single, nameless panel.
-        marks: by series, in the order of the legend.
-        names: words of the labels at 0, 1, 2, …; empty where the axis is one of numbers.
-        counts: n below each of them; empty where it is not asked for.
-        aside: words right of the plot beside each of them; empty where there are none.
-    """
-
-    title: str
-    marks: tuple[Marks, ...]
-    names: tuple[str, ...]
-    counts: tuple[str, ...]
-    aside: tuple[str, ...] = ()
+    title: str  # empty where a figure has a single, nameless panel
+    marks: tuple[Marks, ...]  # by series, in the order of the legend
+    names: tuple[str, ...]  # words of the labels at 0, 1, 2, …; empty where the axis is one of numbers
+    counts: tuple[str, ...]  # n below each of them; empty where it is not asked for
+    aside: tuple[str, ...] = ()  # words right of the plot beside each of them; empty where there are none
 
 
 def panels(figure: Figure) -> tuple[Panel, ...]:
@@ -145,7 +127,6 @@ def reach(marks: Marks, *, along: bool = False) -> tuple[np.ndarray, np.ndarray]
     """Lengths of the whiskers below and above a value; NaN where it has none, 0 where it has only the other.
 
     Args:
-        marks: of a series.
         along: those on the axis of the labels instead, to the left and to the right.
     """
     at, low, high = (marks.along, marks.left, marks.right) if along else (marks.value, marks.low, marks.high)
@@ -257,8 +238,6 @@ def beside(
     """Place the labels of a scatter's panel; a mark without one keeps its place.
 
     Args:
-        figure: a scatter.
-        panel: one of its panels.
         sizes: width and height in px of the plot, every one at which the labels must be readable.
 
     Yields:
@@ -335,7 +314,6 @@ def placed(
     Args:
         views: the same marks at each width of the plot: left, top, right, bottom in px, y downward. A label belongs to
             the middle of its mark.
-        texts: labels, one a mark.
         lines: what else labels keep off, for each width, e.g. whiskers.
 
     Returns:

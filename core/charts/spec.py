@@ -172,61 +172,36 @@ what a click on it asks for, empty for nothing."""
 
 @dataclass(frozen=True, slots=True)
 class Style:
-    """How a series looks.
+    """How a series looks."""
 
-    Args:
-        colour: ``#rrggbb``.
-        symbol: of its marks, one of ``core.charts.spec.SYMBOLS`` or ``x``.
-        dash: of its line: solid, dash, dashdot, longdash or dot.
-        width: of its line, in px.
-        size: of its marks, in px; 0 draws a line without marks.
-        fill: opacity of its marks and bars, in [0, 1]; 0 leaves a ring.
-    """
-
-    colour: str = PALETTE[0]
-    symbol: str = "circle"
-    dash: str = "solid"
-    width: float = 1.5
-    size: float = 9
-    fill: float = 1.0
+    colour: str = PALETTE[0]  # ``#rrggbb``
+    symbol: str = "circle"  # of its marks, one of ``core.charts.spec.SYMBOLS`` or ``x``
+    dash: str = "solid"  # of its line: solid, dash, dashdot, longdash or dot
+    width: float = 1.5  # of its line, in px
+    size: float = 9  # of its marks, in px; 0 draws a line without marks
+    fill: float = 1.0  # opacity of its marks and bars, in [0, 1]; 0 leaves a ring
 
 
 @dataclass(frozen=True, slots=True)
 class Axis:
-    """One axis.
+    """One axis."""
 
-    Args:
-        title: what stands along it, in words.
-        unit: behind every number, e.g. `` %``.
-        span: lowest and highest number; None leaves an end to the data.
-        log: logarithmic; of numbers along, never of the values.
-        ticks: where its numbers stand; empty leaves it to the renderer.
-    """
-
-    title: str = ""
-    unit: str = ""
-    span: tuple[float | None, float | None] = (None, None)
-    log: bool = False
-    ticks: tuple[float, ...] = ()
+    title: str = ""  # what stands along it, in words
+    unit: str = ""  # behind every number, e.g. `` %``.
+    span: tuple[float | None, float | None] = (None, None)  # lowest and highest number; None leaves an end to the data
+    log: bool = False  # logarithmic; of numbers along, never of the values
+    ticks: tuple[float, ...] = ()  # where its numbers stand; empty leaves it to the renderer
 
 
 @dataclass(frozen=True, slots=True)
 class Reference:
-    """A straight line across every panel, e.g. the strength chosen.
+    """A straight line across every panel, e.g. the strength chosen."""
 
-    Args:
-        at: where it crosses its axis.
-        on: that axis.
-        text: at its end; empty for none.
-        dash: as of :class:`Style`.
-        side: of the text that touches an upright line: its right end, its middle or its left end.
-    """
-
-    at: float
-    on: Side = "value"
-    text: str = ""
-    dash: str = "solid"
-    side: TextEnd = "center"
+    at: float  # where it crosses its axis
+    on: Side = "value"  # that axis
+    text: str = ""  # at its end; empty for none
+    dash: str = "solid"  # as of :class:`Style`
+    side: TextEnd = "center"  # of the text that touches an upright line: its right end, its middle or its left end
 
 
 @dataclass(frozen=True, slots=True)
@@ -252,71 +227,47 @@ class Shade:
 class Figure:
     """One figure, the same for every renderer.
 
-    Args:
-        id: short, e.g. ``F2``; names its files in a report.
-        title: in plain words.
-        note: how to read it.
-        frame: COLUMNS, one row a mark, in the order of drawing; LOOKS where wanted, ``x`` for a scatter, and
-            ``x_low`` and ``x_high`` where x has its own interval. The label
-            of lines is their x, a number or the name of a level; the series of a map are its columns.
-        axis: name and unit of the values.
-        kind: what is drawn.
-        mark: column of the frame that marks one point of each series; empty for none.
-        free: every panel has a value axis of its own.
-        paper: the paper's counterpart.
-        unit: behind every value, e.g. `` %``.
-        span: lowest and highest value drawn; None leaves an end to the data.
-        along: the axis of the labels.
-        order: labels from the top or from the left; others follow as they come in the frame.
-        names: label or series -> the words for it.
-        counts: write n below the labels.
-        aside: label -> words right of the plot, on its height; under the empty label what they are.
-        styles: by series, in the order of the legend; series that are not here follow with their own colours.
-        height: of a panel of lines or of a scatter, in px.
-        bounds: how low and high are drawn; the hover says them in any case.
-        references: lines across.
-        rays: of a scatter: lines of equal ratio, each positive.
-        shades: stretches shaded.
-        joined: a line joins the marks of a label.
-        overlay: the marks of a label lie on one height.
-        diverging: the colours of a map run both ways from zero.
-        moves: of a scatter: an arrow leads from the first mark of one series to that of another in the same panel.
-        click: what a click on a mark that opens something is for; the hover says it.
-        head: px above the panels at least, so that they begin where those of a figure beside it do.
-        known: what was worked out of the figure once.
-
     Raises:
         InvalidInput: if the frame lacks a column, or a kind, mark or span is not one that can be drawn.
     """
 
-    id: str
-    title: str
-    note: str
+    id: str  # short, e.g. ``F2``; names its files in a report.
+    title: str  # in plain words
+    note: str  # how to read it
+    # COLUMNS, one row a mark, in the order of drawing; LOOKS where wanted, ``x`` for a scatter, and ``x_low`` and
+    # ``x_high`` where x has its own interval. The label of lines is their x, a number or the name of a level; the
+    # series of a map are its columns.
     frame: pd.DataFrame
-    axis: str
-    kind: Kind = "dots"
-    mark: str = ""
-    free: bool = False
-    paper: str = ""
-    unit: str = ""
+    axis: str  # name and unit of the values
+    kind: Kind = "dots"  # what is drawn
+    mark: str = ""  # column of the frame that marks one point of each series; empty for none
+    free: bool = False  # every panel has a value axis of its own
+    paper: str = ""  # the paper's counterpart
+    unit: str = ""  # behind every value, e.g. `` %``.
+    # lowest and highest value drawn; None leaves an end to the data
     span: tuple[float | None, float | None] = (None, None)
-    along: Axis = Axis()
-    order: tuple[str, ...] = ()
-    names: Mapping[str, str] = field(default_factory=dict)
-    counts: bool = False
+    along: Axis = Axis()  # the axis of the labels
+    order: tuple[str, ...] = ()  # labels from the top or from the left; others follow as they come in the frame
+    names: Mapping[str, str] = field(default_factory=dict)  # label or series -> the words for it
+    counts: bool = False  # write n below the labels
+    # label -> words right of the plot, on its height; under the empty label what they are
     aside: Mapping[str, str] = field(default_factory=dict)
+    # by series, in the order of the legend; series that are not here follow with their own colours
     styles: Mapping[str, Style] = field(default_factory=dict)
-    height: int = 260
+    height: int = 260  # of a panel of lines or of a scatter, in px
+    # how low and high are drawn; the hover says them in any case
     bounds: Literal["whiskers", "band", "none"] = "whiskers"
-    references: tuple[Reference, ...] = ()
-    rays: tuple[Ray, ...] = ()
-    shades: tuple[Shade, ...] = ()
-    joined: bool = False
-    overlay: bool = False
-    diverging: bool = False
+    references: tuple[Reference, ...] = ()  # lines across
+    rays: tuple[Ray, ...] = ()  # of a scatter: lines of equal ratio, each positive
+    shades: tuple[Shade, ...] = ()  # stretches shaded
+    joined: bool = False  # a line joins the marks of a label
+    overlay: bool = False  # the marks of a label lie on one height
+    diverging: bool = False  # the colours of a map run both ways from zero
+    # of a scatter: an arrow leads from the first mark of one series to that of another in the same panel
     moves: tuple[tuple[str, str], ...] = ()
-    click: str = "for its pairs"
-    head: int = 0
+    click: str = "for its pairs"  # what a click on a mark that opens something is for; the hover says it
+    head: int = 0  # px above the panels at least, so that they begin where those of a figure beside it do
+    # what was worked out of the figure once
     known: dict[str, Any] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:

@@ -115,8 +115,6 @@ def finish(place: "Axes", figure: Figure, *, first: bool, lowest: bool) -> None:
     """Set what depends on every panel's marks: the ends of the axes, the line at zero, titles at the edges.
 
     Args:
-        place: of a panel.
-        figure: that is drawn.
         first: whether the panel is the first of its line.
         lowest: whether it is the last of its column.
     """
@@ -427,7 +425,6 @@ def element(figure: Figure, *, row: float = ROW, drawn: bytes | None = None) -> 
 
     Args:
         row: as of :func:`drawing`.
-        drawn: its SVG, where that was drawn already.
     """
     svg = (drawing(figure, row=row) if drawn is None else drawn).decode()
     svg = svg[svg.index("<svg") :]

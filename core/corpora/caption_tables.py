@@ -63,23 +63,14 @@ _Record = tuple[int, Mapping[str, Any]]
 
 
 class CaptionRow(NamedTuple):
-    """What a file says in one place.
+    """What a file says in one place."""
 
-    Args:
-        number: of the line, or of the entry, from 1.
-        key: id of the row: its own, else the picture as ``image`` has it.
-        image: the picture as the file names it; empty where only an id tells it.
-        captions: of the picture; empty texts where the file has none.
-        references: captions by people beside a captioner's.
-        rest: every other cell by its column.
-    """
-
-    number: int
-    key: str
-    image: str
-    captions: tuple[str, ...]
-    references: tuple[str, ...]
-    rest: Mapping[str, Any]
+    number: int  # of the line, or of the entry, from 1
+    key: str  # id of the row: its own, else the picture as ``image`` has it
+    image: str  # the picture as the file names it; empty where only an id tells it
+    captions: tuple[str, ...]  # of the picture; empty texts where the file has none
+    references: tuple[str, ...]  # captions by people beside a captioner's
+    rest: Mapping[str, Any]  # every other cell by its column
 
     @property
     def picture(self) -> str:
@@ -89,19 +80,13 @@ class CaptionRow(NamedTuple):
 
 @dataclass(slots=True)
 class CaptionTable:
-    """A file of captions, read row by row.
-
-    Args:
-        text: its content.
-        ending: of its name, which tells the format.
-        unit: what a row is in messages, once the first one is read.
-        columns: names of the columns of a table in its own spelling, by their plain ones, once it is read.
-    """
+    """A file of captions, read row by row."""
 
     name: str
-    text: str = field(repr=False)
-    ending: str
-    unit: str = "entry"
+    text: str = field(repr=False)  # its content
+    ending: str  # of its name, which tells the format
+    unit: str = "entry"  # what a row is in messages, once the first one is read
+    # names of the columns of a table in its own spelling, by their plain ones, once it is read
     columns: dict[str, str] = field(default_factory=dict)
 
     def rows(self) -> Iterator[CaptionRow]:

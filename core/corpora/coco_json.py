@@ -165,23 +165,16 @@ class CocoInstance:
 
 @dataclass(frozen=True)
 class CocoSplit:
-    """The checked content of one split.
-
-    Args:
-        images: in the order of their ids.
-        captions: by image key and language, in the order of their ids.
-        names: of each category by its id, the first one its label.
-        headings: names under which the file puts other categories: of these alone things are marked.
-        boxed: whether it has boxes; else captions alone.
-    """
+    """The checked content of one split."""
 
     name: str
-    images: tuple[CocoImage, ...]
-    captions: Mapping[str, Mapping[str, tuple[str, ...]]]
-    names: Mapping[str, tuple[str, ...]]
+    images: tuple[CocoImage, ...]  # in the order of their ids
+    captions: Mapping[str, Mapping[str, tuple[str, ...]]]  # by image key and language, in the order of their ids
+    names: Mapping[str, tuple[str, ...]]  # of each category by its id, the first one its label
     _instances: "_Instances" = field(repr=False)
+    # names under which the file puts other categories: of these alone things are marked
     headings: frozenset[str] = frozenset()
-    boxed: bool = True
+    boxed: bool = True  # whether it has boxes; else captions alone
 
     @cached_property
     def every_name(self) -> frozenset[str]:

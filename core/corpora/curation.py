@@ -33,20 +33,14 @@ class Curation:
     - clear of the others: box IoU with each of them below ``max_iou``;
     - whole: at most ``max_touching_sides`` sides of its box lie within ``border`` px of the image's border;
     - large enough to see: the shorter side of its box has at least ``min_box_side`` px.
-
-    Args:
-        dominance: least ratio of the largest to the second largest box area, at least 1.
-        max_iou: exclusive upper bound, in (0, 1]. Source: paper A, section 3.1 (0.1).
-        border: in px; on COCO photographs the boxes of visibly cut-off objects ended up to 2.4 px short of the border.
-        max_touching_sides: 0 is "no truncation"; 4 switches the rule off.
-        min_box_side: in px.
     """
 
-    dominance: float = 2.0
-    max_iou: float = 0.1
+    dominance: float = 2.0  # least ratio of the largest to the second largest box area, at least 1
+    max_iou: float = 0.1  # exclusive upper bound, in (0, 1]. Source: paper A, section 3.1 (0.1).
+    # in px; on COCO photographs the boxes of visibly cut-off objects ended up to 2.4 px short of the border
     border: float = 3.0
-    max_touching_sides: int = 0
-    min_box_side: float = 16.0
+    max_touching_sides: int = 0  # 0 is "no truncation"; 4 switches the rule off
+    min_box_side: float = 16.0  # in px
 
     def __post_init__(self) -> None:
         rules = (

@@ -31,25 +31,17 @@ Colour = tuple[int, int, int]
 
 @dataclass(frozen=True, slots=True)
 class Surface:
-    """A region of a shipped photograph, and how it is shown.
+    """A region of a shipped photograph, and how it is shown."""
 
-    Args:
-        photograph: file name in scikit-image.
-        crop: left, top, right, bottom in pixels of the photograph.
-        ramp: colours that black, middle grey and white become; None keeps the photograph's own.
-        zoom: smallest and largest magnification; None magnifies until the region covers the frame.
-        blur: radius in pixels at a 512 px long side.
-        turn: whether the region has no up and down, so that it may be laid sideways at will.
-        sideways: whether the region is always laid sideways.
-    """
-
-    photograph: str
-    crop: tuple[int, int, int, int]
+    photograph: str  # file name in scikit-image
+    crop: tuple[int, int, int, int]  # left, top, right, bottom in pixels of the photograph
+    # colours that black, middle grey and white become; None keeps the photograph's own
     ramp: tuple[Colour, Colour, Colour] | None = None
+    # smallest and largest magnification; None magnifies until the region covers the frame
     zoom: tuple[float, float] | None = None
-    blur: float = 0.0
-    turn: bool = False
-    sideways: bool = False
+    blur: float = 0.0  # radius in pixels at a 512 px long side
+    turn: bool = False  # whether the region has no up and down, so that it may be laid sideways at will
+    sideways: bool = False  # whether the region is always laid sideways
 
 
 @dataclass(frozen=True, slots=True)

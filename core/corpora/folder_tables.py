@@ -71,29 +71,20 @@ _LANGUAGE = re.compile(r"[a-z]{2,3}(-[A-Za-z0-9]{2,8})*")
 
 @dataclass(frozen=True, slots=True)
 class Note:
-    """What one line says about one image; everything but the image may be missing.
-
-    Args:
-        image: the image as the file names it: a path in the folder, a file name or its stem.
-        language: ISO 639-1 code, None where the file states none.
-        box: x, y, width, height in px, still unchecked.
-        turn: what the file says of how the box is turned, still unchecked.
-        named: critical objects of the caption, as the file lists them.
-        own: what the line states in columns that nothing reads.
-        group: what the picture shares with others, and a second such thing; empty: nothing.
-    """
+    """What one line says about one image; everything but the image may be missing."""
 
     where: str
-    image: str
+    image: str  # the image as the file names it: a path in the folder, a file name or its stem
     caption: str | None = None
-    language: str | None = None
+    language: str | None = None  # ISO 639-1 code, None where the file states none
     label: str | None = None
     category: str | None = None
-    box: Any = None
+    box: Any = None  # x, y, width, height in px, still unchecked
+    # what the file says of how the box is turned, still unchecked
     turn: Mapping[str, Any] = field(default_factory=dict)
-    named: tuple[str, ...] = ()
-    own: OwnCells = ()
-    group: tuple[str, ...] = ()
+    named: tuple[str, ...] = ()  # critical objects of the caption, as the file lists them
+    own: OwnCells = ()  # what the line states in columns that nothing reads
+    group: tuple[str, ...] = ()  # what the picture shares with others, and a second such thing; empty: nothing
 
 
 def read_caption_notes(path: Path, own: OwnColumns, *, below: str = "") -> Iterator[Note]:

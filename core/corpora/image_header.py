@@ -202,21 +202,13 @@ _STRIP = 1 << 20
 
 @dataclass(frozen=True, slots=True, eq=False)
 class DecodedImage:
-    """A decoded image, or the frames of a video, and what had to be done to it.
+    """A decoded image, or the frames of a video, and what had to be done to it."""
 
-    Args:
-        pixels: uint8 RGB, shape [H, W, 3], of a video [T, H, W, 3], contiguous.
-        bytes_sha256: hash of the file as it came.
-        pixels_sha256: :func:`pixel_hash` of ``pixels`` (after any downsizing).
-        format: JPEG, PNG, WebP, GIF, TIFF or BMP, by content; ``video`` of frames.
-        notes: sentences for the reader, e.g. that only the first frame is used.
-    """
-
-    pixels: np.ndarray
-    bytes_sha256: str
-    pixels_sha256: str
-    format: str
-    notes: tuple[str, ...] = ()
+    pixels: np.ndarray  # uint8 RGB, shape [H, W, 3], of a video [T, H, W, 3], contiguous
+    bytes_sha256: str  # hash of the file as it came
+    pixels_sha256: str  # :func:`pixel_hash` of ``pixels`` (after any downsizing)
+    format: str  # JPEG, PNG, WebP, GIF, TIFF or BMP, by content; ``video`` of frames
+    notes: tuple[str, ...] = ()  # sentences for the reader, e.g. that only the first frame is used.
 
     @property
     def width(self) -> int:

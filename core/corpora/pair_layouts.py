@@ -51,36 +51,24 @@ VERIFIED, STATED, PRESUMED = "verified", "stated", "presumed"
 
 @dataclass(frozen=True, slots=True)
 class PairLine:
-    """One comparison as a file states it, still unchecked.
+    """One comparison as a file states it, still unchecked."""
 
-    Args:
-        where: what messages call it.
-        id: unique in the corpus; empty: told by its place.
-        image: as the file names it.
-        crop: x, y, width, height in pixels of the part of the picture that counts.
-        kind: what breaks; group: what else tables are sliced by.
-        set: comparisons that are judged together; empty: those of one picture.
-        second_group: what comparisons of other sets and pictures share, e.g. who wrote the captions; empty: nothing.
-        wrong_image: picture that the wrong caption is right of.
-        references: further captions that are right.
-        refused: code and sentence, where the file itself says that the line is no good.
-    """
-
-    where: str
-    id: str
-    image: Any
+    where: str  # what messages call it
+    id: str  # unique in the corpus; empty: told by its place
+    image: Any  # as the file names it
     right: Any
     wrong: Any
-    crop: tuple[float, ...] = ()
+    crop: tuple[float, ...] = ()  # x, y, width, height in pixels of the part of the picture that counts
     language: str = ""
-    kind: str = ""
+    kind: str = ""  # what breaks; group: what else tables are sliced by
     group: str = ""
-    set: str = ""
+    set: str = ""  # comparisons that are judged together; empty: those of one picture
+    # what comparisons of other sets and pictures share, e.g. who wrote the captions; empty: nothing.
     second_group: str = ""
     falsity: str = STATED
-    wrong_image: Any = None
-    references: tuple[Any, ...] = ()
-    refused: tuple[str, str] | None = None
+    wrong_image: Any = None  # picture that the wrong caption is right of
+    references: tuple[Any, ...] = ()  # further captions that are right
+    refused: tuple[str, str] | None = None  # code and sentence, where the file itself says that the line is no good
 
 
 @dataclass(frozen=True, slots=True)

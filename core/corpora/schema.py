@@ -219,23 +219,16 @@ class Rival:
     """Another picture of an item, for tests that ask which of two pictures a caption fits better.
 
     It is read with :func:`core.corpora.item_pictures.read_rival`.
-
-    Args:
-        role: what it is beside the item's own picture, one word, e.g. ``proto-wrong``; unique in its item.
-        facts: what is known of it, for tables, e.g. ``{"knob": "count", "shown": 3}``.
-        bytes_sha256: hash of the file; None until it has been read.
-        pixels_sha256: hash of the decoded RGB array.
-        size: width and height in pixels; None: those of the item's own picture.
-        frames: places of the frames that are looked at, where ``path`` is a video; empty: a picture.
     """
 
-    role: str
+    role: str  # what it is beside the item's own picture, one word, e.g. ``proto-wrong``; unique in its item.
     path: Path
+    # what is known of it, for tables, e.g. ``{"knob": "count", "shown": 3}``.
     facts: Mapping[str, str | float] = field(default_factory=dict)
-    bytes_sha256: str | None = None
-    pixels_sha256: str | None = None
-    size: tuple[int, int] | None = None
-    frames: tuple[int, ...] = ()
+    bytes_sha256: str | None = None  # hash of the file; None until it has been read
+    pixels_sha256: str | None = None  # hash of the decoded RGB array
+    size: tuple[int, int] | None = None  # width and height in pixels; None: those of the item's own picture
+    frames: tuple[int, ...] = ()  # places of the frames that are looked at, where ``path`` is a video; empty: a picture
 
 
 @dataclass(frozen=True, slots=True)
@@ -244,36 +237,6 @@ class Item:
 
     ``image_path`` is None for an image that lives in memory only (an upload). Pixels are read with
     :func:`core.corpora.item_pictures.read_item`; nothing here touches the disk.
-
-    Args:
-        captions: captions by ISO 639-1 language, in the order of the source, e.g. ``{"en": ("A badger.",)}``.
-        label: singular English noun of the dominant object, as the source names it (``dining table``).
-        category: one of CATEGORIES or EXTRA_CATEGORIES.
-        box: tight box of the dominant object, inside the image.
-        bytes_sha256: hash of the file; None until it has been read.
-        pixels_sha256: hash of the decoded RGB array (see ``core.corpora.images.pixel_hash``).
-        group: what several items share so that they are no independent observations, e.g. the cut-out that they were
-            composed of; None: nothing, the image stands for itself. Of two sources that cross, such as a cut-out and
-            its background, or a photographer and a captioner, both: ``("frog", "pebbles")``; more are not looked at.
-            An empty name is none: a first one is then the image, a second one is not there.
-        rivals: other pictures of the same text.
-        facts: what a test about rivals says of the item, for tables, e.g. ``{"domain": "animal"}``; and what a table of
-            the owner's says of it, under OWN and its column, e.g. ``{"own:site": "hospital"}``.
-        wrong: a caption by language that the corpus says is wrong of the image, beside the first one of ``captions``.
-        named: critical objects of each caption, in the order of ``captions``, where the corpus lists them.
-        backdrop: name of the place that the object was composed onto, where it can be drawn again without the object;
-            empty: a photograph, or nobody knows.
-        frames: places of the frames that are looked at, from 0, never falling, where ``image_path`` is a video (a file
-            or a folder of frames): its pixels are a stack of these frames. Empty: a picture.
-        label_by: the tagger that read the label off the item's caption, e.g. ``rules``; empty: the source gives the
-            label, or there is none.
-        synonyms: other names that the source gives an object of the item, by its label, e.g.
-            ``{"handbag": ("satchel",)}``.
-        looked_for: names of kinds of things of which the source marked every one that the picture shows, so that one
-            without a mark is not there; empty: the source does not say.
-        also_there: names of things that the source says are there without saying where.
-        read_text: whether an edit that writes a word is to say what the picture says already; see
-            :mod:`core.corpora.registry`.
     """
 
     id: str
@@ -281,27 +244,46 @@ class Item:
     image_path: Path | None
     width: int
     height: int
+    # captions by ISO 639-1 language, in the order of the source, e.g. ``{"en": ("A badger.",)}``.
     captions: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    label: str | None = None
-    category: str | None = None
-    box: Box | None = None
+    label: str | None = None  # singular English noun of the dominant object, as the source names it (``dining table``)
+    category: str | None = None  # one of CATEGORIES or EXTRA_CATEGORIES
+    box: Box | None = None  # tight box of the dominant object, inside the image
     mask: Mask | None = None
     others: tuple[SceneObject, ...] = ()
     licence: str = "unknown"
     source: str = "unknown"
-    bytes_sha256: str | None = None
-    pixels_sha256: str | None = None
+    bytes_sha256: str | None = None  # hash of the file; None until it has been read
+    pixels_sha256: str | None = None  # hash of the decoded RGB array (see ``core.corpora.images.pixel_hash``)
+    # what several items share so that they are no independent observations, e.g. the cut-out that they were composed
+    # of; None: nothing, the image stands for itself. Of two sources that cross, such as a cut-out and its background,
+    # or a photographer and a captioner, both: ``("frog", "pebbles")``; more are not looked at. An empty name is none:
+    # a first one is then the image, a second one is not there.
     group: str | tuple[str, ...] | None = None
-    rivals: tuple[Rival, ...] = ()
+    rivals: tuple[Rival, ...] = ()  # other pictures of the same text
+    # what a test about rivals says of the item, for tables, e.g. ``{"domain": "animal"}``; and what a table of the
+    # owner's says of it, under OWN and its column, e.g. ``{"own:site": "hospital"}``.
     facts: Mapping[str, str | float] = field(default_factory=dict)
+    # a caption by language that the corpus says is wrong of the image, beside the first one of ``captions``
     wrong: Mapping[str, str] = field(default_factory=dict)
+    # critical objects of each caption, in the order of ``captions``, where the corpus lists them
     named: Mapping[str, tuple[tuple[str, ...], ...]] = field(default_factory=dict)
+    # name of the place that the object was composed onto, where it can be drawn again without the object; empty: a
+    # photograph, or nobody knows
     backdrop: str = ""
+    # places of the frames that are looked at, from 0, never falling, where ``image_path`` is a video (a file or a
+    # folder of frames): its pixels are a stack of these frames. Empty: a picture.
     frames: tuple[int, ...] = ()
+    # the tagger that read the label off the item's caption, e.g. ``rules``; empty: the source gives the label, or
+    # there is none.
     label_by: str = ""
+    # other names that the source gives an object of the item, by its label, e.g. ``{"handbag": ("satchel",)}``.
     synonyms: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    # names of kinds of things of which the source marked every one that the picture shows, so that one without a mark
+    # is not there; empty: the source does not say
     looked_for: frozenset[str] = frozenset()
-    also_there: tuple[str, ...] = ()
+    also_there: tuple[str, ...] = ()  # names of things that the source says are there without saying where
+    # whether an edit that writes a word is to say what the picture says already; see :mod:`core.corpora.registry`
     read_text: bool = False
 
     def __post_init__(self) -> None:

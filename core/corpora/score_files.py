@@ -48,20 +48,13 @@ Pairs = Callable[[], Mapping[tuple[str, str], str | None]]
 
 @dataclass(frozen=True, slots=True)
 class ScoreFile:
-    """Scores by id.
+    """Scores by id."""
 
-    Args:
-        name: of the file, without its folder.
-        column: that the scores stand in; empty where they have no name.
-        scores: finite, or NaN where the file names the id and gives no finite number.
-        reasons: why there is none, where the file says so.
-    """
-
-    name: str
+    name: str  # of the file, without its folder
     sha256: str
-    column: str
-    scores: Mapping[str, float]
-    reasons: Mapping[str, str] = field(default_factory=dict)
+    column: str  # that the scores stand in; empty where they have no name
+    scores: Mapping[str, float]  # finite, or NaN where the file names the id and gives no finite number
+    reasons: Mapping[str, str] = field(default_factory=dict)  # why there is none, where the file says so
 
     @property
     def told(self) -> str:

@@ -52,19 +52,12 @@ Row = tuple[str, list[object]]
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """A file of scores before its columns have a meaning.
+    """A file of scores before its columns have a meaning."""
 
-    Args:
-        names: of its columns, as the file spells them.
-        numbers: names of columns that hold a number anywhere.
-        rows: the values of some columns, row by row; None where a row lacks one.
-        comma: whether a comma may stand before the decimals of its cells.
-    """
-
-    names: Sequence[str]
-    numbers: frozenset[str]
-    rows: Callable[[Sequence[str]], Iterator[Row]]
-    comma: bool = False
+    names: Sequence[str]  # of its columns, as the file spells them
+    numbers: frozenset[str]  # names of columns that hold a number anywhere
+    rows: Callable[[Sequence[str]], Iterator[Row]]  # the values of some columns, row by row; None where a row lacks one
+    comma: bool = False  # whether a comma may stand before the decimals of its cells
 
 
 def open_table(path: Path) -> Table:

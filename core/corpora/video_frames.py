@@ -97,26 +97,17 @@ class Sampling:
 
 @dataclass(frozen=True, slots=True)
 class Footage:
-    """A video that was opened, counted and found to be within the caps.
-
-    Args:
-        frames: how many it has.
-        width: of a frame as it is shown, in pixels; of a folder, of its first.
-        height: likewise.
-        seconds: how long it runs, by its time stamps; None where it does not say, and of a folder.
-        sha256: of the file's bytes, or of the names and bytes of the frames.
-        times: of the frames, in seconds from the first; empty where they follow each other evenly, and of a folder.
-        notes: sentences for the reader, e.g. that its colours are HDR.
-    """
+    """A video that was opened, counted and found to be within the caps."""
 
     path: Path
-    frames: int
-    width: int
-    height: int
-    seconds: float | None
-    sha256: str
+    frames: int  # how many it has
+    width: int  # of a frame as it is shown, in pixels; of a folder, of its first
+    height: int  # likewise
+    seconds: float | None  # how long it runs, by its time stamps; None where it does not say, and of a folder
+    sha256: str  # of the file's bytes, or of the names and bytes of the frames
+    # of the frames, in seconds from the first; empty where they follow each other evenly, and of a folder
     times: tuple[float, ...] = ()
-    notes: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()  # sentences for the reader, e.g. that its colours are HDR.
 
     def part(self, start: float, end: float) -> tuple[int, int]:
         """First frame and the one after the last of a part, given as shares of the length; one frame at least.

@@ -29,29 +29,22 @@ BATCH_SIZE = 32
 
 @dataclass(frozen=True, slots=True)
 class EvaluatorSpec:
-    """What is known of an evaluator without loading it.
-
-    Args:
-        score_range: native range, (low, high); None where there is no such bound.
-        memory_mb: size of the weights when loaded on a CPU, for the pool's budget.
-        offline: whether ``pip install`` brings the weights.
-        takes_references: whether it compares with reference captions and cannot score without any; its ``score``
-            takes them as a third argument (:class:`core.evaluators.references.Referenced`).
-        languages: ISO 639-1 codes that it reads, as its publisher says; empty: unknown.
-    """
+    """What is known of an evaluator without loading it."""
 
     name: str
     title: str
     summary: str
     family: str
-    score_range: tuple[float | None, float | None]
-    memory_mb: int
-    offline: bool
+    score_range: tuple[float | None, float | None]  # native range, (low, high); None where there is no such bound
+    memory_mb: int  # size of the weights when loaded on a CPU, for the pool's budget
+    offline: bool  # whether ``pip install`` brings the weights
     source: str
     licence: str
     higher_is_better: bool = True
+    # whether it compares with reference captions and cannot score without any; its ``score`` takes them as a third
+    # argument (:class:`core.evaluators.references.Referenced`)
     takes_references: bool = False
-    languages: tuple[str, ...] = ()
+    languages: tuple[str, ...] = ()  # ISO 639-1 codes that it reads, as its publisher says; empty: unknown
 
     def reads(self, language: str) -> bool:
         """Whether captions in a language may be scored; where nothing is known of it, they may."""
@@ -111,27 +104,16 @@ class Fingerprint:
 
 @dataclass(frozen=True, slots=True)
 class Sight:
-    """What the metric saw of one pair.
+    """What the metric saw of one pair."""
 
-    Args:
-        views: what enters the network, (title, uint8 RGB [h, w, 3]) pairs.
-        crop: the part of the image that reaches the network, in its pixels; None: all of it.
-        prompt: the text that enters the text tower, prefix included.
-        truncated: the words that were cut off, empty where none were.
-        tokens: number of tokens of the whole prompt, or None where there is no tokenizer.
-        object_inside: share of the object's area inside the crop, in [0, 1]; None without an object.
-        evidence: (label, value) pairs that explain the score, best first.
-        notes: sentences for the reader.
-    """
-
-    views: tuple[tuple[str, np.ndarray], ...]
-    crop: Box | None
-    prompt: str
-    truncated: str = ""
-    tokens: int | None = None
-    object_inside: float | None = None
-    evidence: tuple[tuple[str, float], ...] = ()
-    notes: tuple[str, ...] = ()
+    views: tuple[tuple[str, np.ndarray], ...]  # what enters the network, (title, uint8 RGB [h, w, 3]) pairs
+    crop: Box | None  # the part of the image that reaches the network, in its pixels; None: all of it
+    prompt: str  # the text that enters the text tower, prefix included
+    truncated: str = ""  # the words that were cut off, empty where none were
+    tokens: int | None = None  # number of tokens of the whole prompt, or None where there is no tokenizer
+    object_inside: float | None = None  # share of the object's area inside the crop, in [0, 1]; None without an object
+    evidence: tuple[tuple[str, float], ...] = ()  # (label, value) pairs that explain the score, best first
+    notes: tuple[str, ...] = ()  # sentences for the reader
 
 
 class PartlyScored(InvariscopeError):

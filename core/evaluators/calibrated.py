@@ -59,32 +59,23 @@ def base_of(name: str) -> str:
 
 
 class Calibrator(BaseModel):
-    """What applies a calibration.
-
-    Args:
-        version: of this file format.
-        fingerprint: that evaluator's fingerprint, as the run's manifest has it.
-        reading: how the formula is read; see :mod:`core.features.calibration.readings`.
-        strength: λ, in [0, 1].
-        weights: w_T by family: they sum to 1, or are 1 each.
-        shifts: median dev shift by family and probe.
-        family_shifts: median dev shift by family.
-        quantiles: by family and probe: quantiles of perturbed scores, and of their baselines.
-        ridge: k of the ridge reading.
-    """
+    """What applies a calibration."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-    version: Literal[1] = 1
+    version: Literal[1] = 1  # of this file format
     evaluator: Annotated[str, Field(min_length=1, max_length=500)]
+    # that evaluator's fingerprint, as the run's manifest has it
     fingerprint: Annotated[str, Field(max_length=500)] = ""
+    # how the formula is read; see :mod:`core.features.calibration.readings`
     reading: Literal["orbit", "absolute", "shift", "ridge", "quantile"]
-    strength: Annotated[float, Field(ge=0, le=1)]
-    weights: dict[str, Annotated[float, Field(ge=0, le=1)]]
-    shifts: dict[str, dict[str, Finite]]
-    family_shifts: dict[str, Finite]
+    strength: Annotated[float, Field(ge=0, le=1)]  # λ, in [0, 1]
+    weights: dict[str, Annotated[float, Field(ge=0, le=1)]]  # w_T by family: they sum to 1, or are 1 each
+    shifts: dict[str, dict[str, Finite]]  # median dev shift by family and probe
+    family_shifts: dict[str, Finite]  # median dev shift by family
+    # by family and probe: quantiles of perturbed scores, and of their baselines
     quantiles: dict[str, dict[str, tuple[Curve, Curve]]] = {}
-    ridge: Annotated[float, Field(gt=0, allow_inf_nan=False)]
+    ridge: Annotated[float, Field(gt=0, allow_inf_nan=False)]  # k of the ridge reading
 
     @property
     def variants(self) -> int:

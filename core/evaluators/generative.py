@@ -35,19 +35,12 @@ _BATCH = {"cpu": 2, "cuda": 8}
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Answer:
-    """What a model said.
+    """What a model said."""
 
-    Args:
-        tokens: int64 [t], end marks left out.
-        probabilities: float32 [t, vocabulary], of each token before it was chosen.
-        pieces: text of each token.
-        ended: whether the model closed it; False where it was cut at the most tokens.
-    """
-
-    tokens: np.ndarray
-    probabilities: np.ndarray
-    pieces: tuple[str, ...]
-    ended: bool = True
+    tokens: np.ndarray  # int64 [t], end marks left out
+    probabilities: np.ndarray  # float32 [t, vocabulary], of each token before it was chosen
+    pieces: tuple[str, ...]  # text of each token
+    ended: bool = True  # whether the model closed it; False where it was cut at the most tokens
 
     @property
     def text(self) -> str:

@@ -33,23 +33,14 @@ _Wanted = tuple[str, str, tuple[str, ...]]
 
 @dataclass(frozen=True, slots=True)
 class PairScores:
-    """What :func:`score_pairs_with_errors` found.
+    """What :func:`score_pairs_with_errors` found."""
 
-    Args:
-        scores: float64 [n]; NaN where a pair could not be scored.
-        errors: n texts; None where the pair was scored.
-        images_encoded: unique images that entered the evaluator (for a pairwise evaluator: pairs).
-        captions_encoded: unique captions that entered a dual encoder's text tower.
-        calls: calls of the evaluator.
-        known: unique images and captions (for a pairwise evaluator: pairs) that the cache held.
-    """
-
-    scores: np.ndarray
-    errors: tuple[str | None, ...]
-    images_encoded: int = 0
-    captions_encoded: int = 0
-    calls: int = 0
-    known: int = 0
+    scores: np.ndarray  # float64 [n]; NaN where a pair could not be scored
+    errors: tuple[str | None, ...]  # n texts; None where the pair was scored
+    images_encoded: int = 0  # unique images that entered the evaluator (for a pairwise evaluator: pairs)
+    captions_encoded: int = 0  # unique captions that entered a dual encoder's text tower
+    calls: int = 0  # calls of the evaluator
+    known: int = 0  # unique images and captions (for a pairwise evaluator: pairs) that the cache held
 
     @property
     def asked(self) -> int:

@@ -48,24 +48,15 @@ class PublishedValue(_Entry):
 
 
 class Example(_Entry):
-    """Pictures with captions in a publisher's repository.
+    """Pictures with captions in a publisher's repository."""
 
-    Args:
-        id: name of its file in ``assets/evaluators/examples`` and of its folder on disk.
-        repository: ``owner/name`` at GitHub.
-        commit: at which the files are read.
-        images: path by image id.
-        references: file of ``{image: [captions]}``.
-        files: SHA-256 by path of every file that is read.
-    """
-
-    id: str
+    id: str  # name of its file in ``assets/evaluators/examples`` and of its folder on disk
     title: str
-    repository: Annotated[str, StringConstraints(pattern=r"^[\w-]+/[\w.-]+$")]
-    commit: Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{40}$")]
-    images: Annotated[dict[str, _Path], Field(min_length=1)]
-    references: _Path
-    files: dict[_Path, _Sha256]
+    repository: Annotated[str, StringConstraints(pattern=r"^[\w-]+/[\w.-]+$")]  # ``owner/name`` at GitHub
+    commit: Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{40}$")]  # at which the files are read
+    images: Annotated[dict[str, _Path], Field(min_length=1)]  # path by image id
+    references: _Path  # file of ``{image: [captions]}``
+    files: dict[_Path, _Sha256]  # SHA-256 by path of every file that is read
     published: Annotated[tuple[PublishedValue, ...], Field(min_length=1)]
 
     @model_validator(mode="after")
@@ -144,22 +135,15 @@ class Reading(BaseModel):
 
 
 class SelfCheck(BaseModel):
-    """The result for one evaluator.
-
-    Args:
-        fingerprint: key of the evaluator that was checked.
-        checked: time in UTC, ISO 8601.
-        readings: empty where nothing could be checked.
-        reason: why not; empty otherwise.
-    """
+    """The result for one evaluator."""
 
     model_config = ConfigDict(frozen=True)
 
     evaluator: str
-    fingerprint: str
-    checked: str
-    readings: tuple[Reading, ...] = ()
-    reason: str = ""
+    fingerprint: str  # key of the evaluator that was checked
+    checked: str  # time in UTC, ISO 8601
+    readings: tuple[Reading, ...] = ()  # empty where nothing could be checked
+    reason: str = ""  # why not; empty otherwise
 
     @property
     def outcome(self) -> Outcome:

@@ -109,26 +109,19 @@ KNOWN_WRONG = (VERIFIED, "checked")
 
 @dataclass(frozen=True, slots=True)
 class Variant:
-    """The (image, caption) pair that a probe makes of an item.
-
-    Args:
-        pixels: edited image, uint8 RGB [H, W, 3], of a video [T, H, W, 3], of the item's size but where it was shrunk
-            (``width`` and ``height`` of the facts); None where the item's own image stands.
-        caption: edited caption; None where the subject caption stands.
-        object_box: where the object is in the variant's image, in pixels.
-        object_mask: likewise as a mask of the variant's size.
-        diagnostics: measured side effects, e.g. ``bg_delta``, ``seam_energy``, ``seam_ratio``.
-        notes: sentences for the reader, e.g. how often a placement was redrawn.
-        facts: what was done, for tables: e.g. which word was put in, how often a placement was redrawn.
-    """
+    """The (image, caption) pair that a probe makes of an item."""
 
     probe: str
+    # edited image, uint8 RGB [H, W, 3], of a video [T, H, W, 3], of the item's size but where it was shrunk
+    # (``width`` and ``height`` of the facts); None where the item's own image stands
     pixels: np.ndarray | None = None
-    caption: str | None = None
-    object_box: Box | None = None
-    object_mask: Mask | None = None
+    caption: str | None = None  # edited caption; None where the subject caption stands
+    object_box: Box | None = None  # where the object is in the variant's image, in pixels
+    object_mask: Mask | None = None  # likewise as a mask of the variant's size
+    # measured side effects, e.g. ``bg_delta``, ``seam_energy``, ``seam_ratio``.
     diagnostics: Mapping[str, float] = field(default_factory=lambda: MappingProxyType({}))
-    notes: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()  # sentences for the reader, e.g. how often a placement was redrawn.
+    # what was done, for tables: e.g. which word was put in, how often a placement was redrawn.
     facts: Mapping[str, str | float] = field(default_factory=lambda: MappingProxyType({}))
 
 
@@ -137,59 +130,46 @@ Maker = Callable[[Scene, Subject, np.random.Generator], Variant]
 
 @dataclass(frozen=True, slots=True)
 class Probe:
-    """One registered probe.
+    """One registered probe."""
 
-    Args:
-        name: unique, e.g. ``rotate+10``, ``reposition-BR``, ``cultural:African``.
-        family: the set of probes with one meaning, e.g. ``rotation``, ``cultural``.
-        summary: one sentence for a tooltip: what changes and what must not.
-        baseline: IDENTITY, BASE_CAPTION or LENGTH_MATCHED.
-        modifier: the word that a caption edit adds, else None.
-        control: whether the probe is a control of its family (blur, neutral adjectives, invisible edits).
-        source: paper and section.
-        default: whether the paper's grid includes it.
-        subjects: names of the subjects that an edit of the caption edits, and is filed under with its baseline;
-            without meaning for an edit of the image.
-        draws: name under which its random stream is drawn; probes of one name draw the same numbers for an item, as
-            the points of a sweep must. Empty: the probe's own name.
-        selector: where it is not empty, the probe is chosen by this word or its own name, and neither by family nor
-            axis: a point of a sweep, another reading of the same edit. Headline probes of a family have none.
-        redrawn: a further draw of a family's headline edit, which counts with it; without meaning without a selector.
-        held: names of the subjects that an edited image stands beside; without meaning for an edit of the caption.
-        moves: places of the picture that an edited image changes, of :data:`core.probes.words.mentions.PLACES`:
-            beside a human caption that names one it does not stand, since the caption is then no longer true.
-        needs: field of :class:`core.corpora.schema.Item` that an item must hold, e.g. ``rivals``; where no item of a
-            corpus does, a group of probes leaves it out. Empty: nothing.
-        tagger: that reads the captions, of :data:`core.probes.words.taggers.TAGGERS`, where it is not the default;
-            empty for every other probe.
-        declares: what its captions are made of, where ``subjects`` do not say it.
-        framewise: whether an edit of the image is also one of a video, of each frame alike: it draws nothing and needs
-            no object.
-        reorders: whether it changes the order of a video's frames alone: an evaluator that knows no order is not asked.
-    """
-
-    name: str
+    name: str  # unique, e.g. ``rotate+10``, ``reposition-BR``, ``cultural:African``.
     axis: Axis
-    family: str
+    family: str  # the set of probes with one meaning, e.g. ``rotation``, ``cultural``.
     expectation: Expectation
     edits: Edits
-    summary: str
+    summary: str  # one sentence for a tooltip: what changes and what must not
     make_function: Maker
-    baseline: str = IDENTITY
-    modifier: str | None = None
-    control: bool = False
-    source: str = ""
-    default: bool = True
+    baseline: str = IDENTITY  # IDENTITY, BASE_CAPTION or LENGTH_MATCHED
+    modifier: str | None = None  # the word that a caption edit adds, else None
+    control: bool = False  # whether the probe is a control of its family (blur, neutral adjectives, invisible edits)
+    source: str = ""  # paper and section
+    default: bool = True  # whether the paper's grid includes it
+    # names of the subjects that an edit of the caption edits, and is filed under with its baseline; without meaning
+    # for an edit of the image
     subjects: tuple[str, ...] = (TEMPLATE,)
+    # name under which its random stream is drawn; probes of one name draw the same numbers for an item, as the points
+    # of a sweep must. Empty: the probe's own name.
     draws: str = ""
+    # where it is not empty, the probe is chosen by this word or its own name, and neither by family nor axis: a point
+    # of a sweep, another reading of the same edit. Headline probes of a family have none.
     selector: str = ""
+    # names of the subjects that an edited image stands beside; without meaning for an edit of the caption
     held: tuple[str, ...] = SUBJECTS
+    # places of the picture that an edited image changes, of :data:`core.probes.words.mentions.PLACES`: beside a human
+    # caption that names one it does not stand, since the caption is then no longer true
     moves: tuple[str, ...] = ()
+    # field of :class:`core.corpora.schema.Item` that an item must hold, e.g. ``rivals``; where no item of a corpus
+    # does, a group of probes leaves it out. Empty: nothing.
     needs: str = ""
+    # that reads the captions, of :data:`core.probes.words.taggers.TAGGERS`, where it is not the default; empty for
+    # every other probe
     tagger: str = ""
-    declares: Construction | None = None
+    declares: Construction | None = None  # what its captions are made of, where ``subjects`` do not say it
+    # a further draw of a family's headline edit, which counts with it; without meaning without a selector
     redrawn: bool = False
+    # whether an edit of the image is also one of a video, of each frame alike: it draws nothing and needs no object
     framewise: bool = False
+    # whether it changes the order of a video's frames alone: an evaluator that knows no order is not asked
     reorders: bool = False
 
     @property

@@ -57,23 +57,15 @@ _NO_FACTS: Mapping[str, str | float] = MappingProxyType({})
 
 @dataclass(frozen=True, slots=True)
 class Draft:
-    """A pair before it is scored.
-
-    Args:
-        probe: None for the unedited image with the subject caption.
-        subject: the caption that is held, or that the probe edited.
-        caption: the text to score.
-        image_key: hash of the pixels to score.
-        mask: the object in those pixels, where it is known.
-        diagnostics, facts, notes: see :class:`core.probes.base.Variant`.
-    """
+    """A pair before it is scored."""
 
     item: Item
-    probe: Probe | None
-    subject: Subject
-    caption: str
-    image_key: str
-    mask: Mask | None
+    probe: Probe | None  # None for the unedited image with the subject caption
+    subject: Subject  # the caption that is held, or that the probe edited
+    caption: str  # the text to score
+    image_key: str  # hash of the pixels to score
+    mask: Mask | None  # the object in those pixels, where it is known
+    # diagnostics, facts, notes: see :class:`core.probes.base.Variant`
     diagnostics: Mapping[str, float] = field(default_factory=lambda: _NOTHING)
     facts: Mapping[str, str | float] = field(default_factory=lambda: _NO_FACTS)
     notes: tuple[str, ...] = ()

@@ -53,7 +53,6 @@ def short_tables(tables: Sequence[Table], *, corpus: str) -> list[Table]:
     """The short form of those of some tables that are a paper's.
 
     Args:
-        tables: as they are written as data.
         corpus: that is in view; of several corpora its rows stay.
     """
     return [_short(each, corpus) for each in tables if each.id in SHORT and each.columns and len(each.frame)]

@@ -35,38 +35,23 @@ FORMATS = {"md": "report.md", "html": "report.html", "latex": "report.tex"}
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """One table.
+    """One table."""
 
-    Args:
-        id: short and stable, e.g. ``T3``; ``S…`` for what the paper has no number for.
-        title: in plain words.
-        note: how to read it: what a row is, the tests, what was left out.
-        frame: the bare values, one row a line.
-        columns: which of them are shown, in order.
-        paper: the paper's counterpart, e.g. ``Table 3``; empty where it has none.
-    """
-
-    id: str
-    title: str
-    note: str
-    frame: pd.DataFrame
-    columns: tuple[Column, ...]
-    paper: str = ""
+    id: str  # short and stable, e.g. ``T3``; ``S…`` for what the paper has no number for.
+    title: str  # in plain words
+    note: str  # how to read it: what a row is, the tests, what was left out
+    frame: pd.DataFrame  # the bare values, one row a line
+    columns: tuple[Column, ...]  # which of them are shown, in order
+    paper: str = ""  # the paper's counterpart, e.g. ``Table 3``; empty where it has none.
 
 
 @dataclass(frozen=True, slots=True)
 class Missing:
-    """What these runs cannot give.
+    """What these runs cannot give."""
 
-    Args:
-        id: the table or figure that is not there.
-        paper: the paper's counterpart.
-        reason: what the runs lack, in one sentence.
-    """
-
-    id: str
-    paper: str
-    reason: str
+    id: str  # the table or figure that is not there
+    paper: str  # the paper's counterpart
+    reason: str  # what the runs lack, in one sentence
 
 
 @dataclass(slots=True)
@@ -89,17 +74,11 @@ class Made:
 
 @dataclass(frozen=True, slots=True)
 class Opening:
-    """The first page, in words.
+    """The first page, in words."""
 
-    Args:
-        audited: what is asked, and of what, a paragraph each.
-        evaluators: evaluator -> three sentences, by name.
-        cautions: what must not be concluded, five lines at most.
-    """
-
-    audited: tuple[str, ...]
-    evaluators: Mapping[str, tuple[str, ...]]
-    cautions: tuple[str, ...]
+    audited: tuple[str, ...]  # what is asked, and of what, a paragraph each
+    evaluators: Mapping[str, tuple[str, ...]]  # evaluator -> three sentences, by name
+    cautions: tuple[str, ...]  # what must not be concluded, five lines at most
 
 
 WORDS, CAUTIONS, FIGURE, TABLES, METHODS, LACKS, CITE = (
@@ -123,36 +102,21 @@ DATA = (
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """A report: the document that is read, and the data behind it; made by :func:`core.report.build.build`.
+    """A report: the document that is read, and the data behind it; made by :func:`core.report.build.build`."""
 
-    Args:
-        title: of the document.
-        signature: one line that says what the numbers depend on; see :mod:`core.report.document`.
-        about: sentences on the runs, by heading.
-        tables: every table that was made, whole, in order; data.
-        figures: every figure that was asked for, in order.
-        missing: what these runs cannot give, and why.
-        details: answers whose rows another table sums up, or holds already; data.
-        opening: the first page in words; None: there is none.
-        plane: the one figure; None: there is nothing to draw.
-        short: the papers' tables as the document shows them.
-        lacks: which of the papers' tables these runs cannot give, one line a reason.
-        unmade: tables that nobody asked for: id -> title.
-        methods: what features say of the methods, behind :data:`core.report.opening_words.METHODS`, a paragraph each.
-    """
-
-    title: str
-    signature: str
-    about: Mapping[str, str]
-    tables: tuple[Table, ...]
-    figures: tuple[Figure, ...] = ()
-    missing: tuple[Missing, ...] = ()
-    details: tuple[Table, ...] = ()
-    opening: Opening | None = None
-    plane: Figure | None = None
-    short: tuple[Table, ...] = ()
-    lacks: tuple[str, ...] = ()
-    unmade: Mapping[str, str] = field(default_factory=dict)
+    title: str  # of the document
+    signature: str  # one line that says what the numbers depend on; see :mod:`core.report.document`
+    about: Mapping[str, str]  # sentences on the runs, by heading
+    tables: tuple[Table, ...]  # every table that was made, whole, in order; data
+    figures: tuple[Figure, ...] = ()  # every figure that was asked for, in order
+    missing: tuple[Missing, ...] = ()  # what these runs cannot give, and why
+    details: tuple[Table, ...] = ()  # answers whose rows another table sums up, or holds already; data
+    opening: Opening | None = None  # the first page in words; None: there is none
+    plane: Figure | None = None  # the one figure; None: there is nothing to draw
+    short: tuple[Table, ...] = ()  # the papers' tables as the document shows them
+    lacks: tuple[str, ...] = ()  # which of the papers' tables these runs cannot give, one line a reason
+    unmade: Mapping[str, str] = field(default_factory=dict)  # tables that nobody asked for: id -> title
+    # what features say of the methods, behind :data:`core.report.opening_words.METHODS`, a paragraph each
     methods: tuple[str, ...] = ()
 
 
@@ -166,10 +130,6 @@ _LONG, _LONG_COUNT = 1e7, 1e12
 
 def cells(table: Table, *, ends: str = BRACKETS) -> list[list[str]]:
     """Write every shown cell of a table.
-
-    Args:
-        table: as it is.
-        ends: BRACKETS or SPOKEN.
 
     Returns:
         One list a row, as many texts as the table has columns.

@@ -178,9 +178,6 @@ COLLECTED = "Each is as it was when it was collected; its signature says which s
 def story_html(story: Telling, *, about: str = COLLECTED) -> str:
     """Write a story.
 
-    Args:
-        about: what its slides are, in a sentence.
-
     Returns:
         One document with nothing from outside; every text in it is escaped.
     """

@@ -93,7 +93,6 @@ def board_tables(found: Kept, evaluators: Collection[str], prints: Mapping[str, 
     compared, at 95 %.
 
     Args:
-        found: what is kept.
         prints: fingerprints of each in its runs; a leaderboard that was scored with another is told in the note.
     """
     made, frames = Made(), dict[str, list[pd.DataFrame]]()
@@ -223,9 +222,6 @@ _COLUMNS = (
 
 def measured_tables(table: ScoreTable, runs: Sequence[Run]) -> Made:
     """The table of every stored measurement of the reference corpus' run, or why there is none.
-
-    Args:
-        runs: of the scope.
 
     Returns:
         One table, a row a measurement, weighting and family, or none; and what is missing. Of several measurements of

@@ -62,9 +62,6 @@ def pair_slide(
         pair: has ``core.analysis.failures.PAIR``.
         rows: the pair under every evaluator, of ``core.analysis.failures.under_every_evaluator``.
         pictures: before and, where the probe edits the picture, after.
-        said: sentences about them.
-        language: of the captions.
-        signature: of the scores.
         link: parameters of the link to the page that shows it.
     """
     of = (
@@ -131,8 +128,6 @@ def furthest(store: Store, scope: Narrowed, *, most: int, studies: Sequence[Stud
     Edits whose word may be true of the picture are no known failure, and stand here only where nothing else does.
 
     Args:
-        scope: whose corpus in view is looked at.
-        most: pairs.
         studies: whose votes say which words people accept.
     """
     seen = scope.only()
@@ -212,11 +207,7 @@ and list_contains($probes, probe) group by probe, evaluator"""
 
 
 def cards(store: Store, scope: Narrowed) -> Telling:
-    """One comparison of every directional family, each under its own caption, as C27 draws it.
-
-    Args:
-        scope: whose corpus in view is looked at.
-    """
+    """One comparison of every directional family, each under its own caption, as C27 draws it."""
     seen, made, told = scope.only(), list[Slide](), set[str]()
     for table in every_caption(read_table(store, seen)):
         frame = examples(table.view(), Options())

@@ -354,10 +354,6 @@ def write_folder(
     was broken, ``examples.html``.
 
     Args:
-        scope: whose scores.
-        report: of the same scores.
-        folder: made where it is not there.
-        most: pairs on the page of failures.
         studies: whose votes say which words people accept.
         say: told what cannot be written, in a sentence.
 

@@ -39,9 +39,6 @@ def unread_captions(spec: EvaluatorSpec, captions: Iterable[str]) -> dict[str, s
 def check_scorable(spec: EvaluatorSpec, captions: Iterable[str], *, references: bool) -> None:
     """Refuse what no caption could be scored of; where some can, the others cost their own score.
 
-    Args:
-        references: whether any caption has references.
-
     Raises:
         InvalidInput: if the evaluator needs references, or reads none of the captions.
     """
@@ -72,18 +69,13 @@ class CaptionedImage:
 
 @dataclass(frozen=True, slots=True)
 class CaptionScore:
-    """The score of one line, or why there is none.
-
-    Args:
-        score: S(image, caption) on the evaluator's own scale; None where it cannot be had.
-        with_references: harmonic mean of ``score`` and the closest reference; None without references.
-        error: one sentence where ``score`` is None.
-    """
+    """The score of one line, or why there is none."""
 
     id: str
-    score: float | None
+    score: float | None  # S(image, caption) on the evaluator's own scale; None where it cannot be had
+    # harmonic mean of ``score`` and the closest reference; None without references
     with_references: float | None = None
-    error: str = ""
+    error: str = ""  # one sentence where ``score`` is None
 
 
 def score_captions(
@@ -179,7 +171,6 @@ def pace_told(pool: Pool, reference: str, *, seconds: float, pairs: int) -> str:
 
     Args:
         pool: that lent it; it is still lent or loaded.
-        reference: by which it was asked for.
         seconds: that scoring took: reading and editing of pictures included, loading of the model not.
         pairs: of picture and caption that have a score since.
     """

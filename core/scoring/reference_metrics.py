@@ -31,9 +31,6 @@ from core.statistics.corpus_sums import COUNTS, ORDERS, corpus_bleu, corpus_mete
 def gram_counts(lines: Sequence[Sequence[str]]) -> Iterator[sparse.csr_array]:
     """How often each line holds each run of 1, 2, … ORDERS words.
 
-    Args:
-        lines: m of them, each its words.
-
     Yields:
         float64 [m, runs of this length that there are], one matrix a length.
     """
@@ -114,8 +111,6 @@ class Pairs:
     """n captions, each with its references.
 
     Args:
-        lines: that hold all texts.
-        own: line of each caption.
         theirs: lines of each caption's references, one or more.
     """
 
@@ -227,22 +222,16 @@ _TOKENS_VERSION = 2
 
 @dataclass(frozen=True, slots=True)
 class Compared:
-    """Captions beside their references.
+    """Captions beside their references."""
 
-    Args:
-        means: by metric, over the ``n`` captions: BLEU and METEOR of them together, the mean of the others; NaN where
-            none is.
-        per_caption: by metric, float64 of every caption, 0 without words, NaN without references. BLEU and METEOR are a
-            caption's own; their means are not those of the captions together.
-        counts: what each caption adds, float64 [captions, c], by BLEU-4 and, where it was asked for, METEOR; see
-            :data:`SUMMED`.
-        n: captions that were compared.
-    """
-
+    # by metric, over the ``n`` captions: BLEU and METEOR of them together, the mean of the others; NaN where none is
     means: Mapping[str, float]
+    # by metric, float64 of every caption, 0 without words, NaN without references. BLEU and METEOR are a caption's
+    # own; their means are not those of the captions together.
     per_caption: Mapping[str, np.ndarray]
+    # what each caption adds, float64 [captions, c], by BLEU-4 and, where it was asked for, METEOR; see :data:`SUMMED`
     counts: Mapping[str, np.ndarray]
-    n: int
+    n: int  # captions that were compared
 
 
 def compare(

@@ -44,15 +44,10 @@ _USUAL_DRAWS = 5
 
 @dataclass(frozen=True, slots=True)
 class Setting:
-    """One way to compare a suite's captions with references.
+    """One way to compare a suite's captions with references."""
 
-    Args:
-        count: at most so many of them beside a caption; None: all that the suite has.
-        draws: how often they are drawn; scores of several draws are reported as their mean.
-    """
-
-    count: int | None = None
-    draws: int = 1
+    count: int | None = None  # at most so many of them beside a caption; None: all that the suite has
+    draws: int = 1  # how often they are drawn; scores of several draws are reported as their mean
 
     @property
     def told(self) -> str:
@@ -98,19 +93,13 @@ Asked = tuple[str, str, tuple[str, ...]]
 
 @dataclass(frozen=True, slots=True)
 class SuiteScores:
-    """Scores in the order of the suite, of one draw of its references or of several.
+    """Scores in the order of the suite, of one draw of its references or of several."""
 
-    Args:
-        rated: of ``suite.rated``, float64 [n] or [draws, n]; NaN where there is none.
-        preferred: of the preferred captions of ``suite.compared``, float64 [m] or [draws, m].
-        other: of the other ones, likewise.
-        errors: one sentence for each caption without a score, its image's absence included, and one for each language
-            that the evaluator does not read.
-    """
-
-    rated: np.ndarray
-    preferred: np.ndarray
-    other: np.ndarray
+    rated: np.ndarray  # of ``suite.rated``, float64 [n] or [draws, n]; NaN where there is none
+    preferred: np.ndarray  # of the preferred captions of ``suite.compared``, float64 [m] or [draws, m]
+    other: np.ndarray  # of the other ones, likewise
+    # one sentence for each caption without a score, its image's absence included, and one for each language that the
+    # evaluator does not read
     errors: tuple[str, ...]
 
 
@@ -123,7 +112,6 @@ def score_suite(
         evaluator: loaded; the caller holds its lease.
         suite: of :func:`core.corpora.suites.read_suite`.
         folders: where the images lie: below a folder as the suite names them, or by their file name alone.
-        progress: called with (done, total).
 
     Raises:
         InvalidInput: if a folder is missing, or none of the images is there.

@@ -38,21 +38,13 @@ _TEXT, _WIDE, _STRING = 1, (5, 6), 8
 
 @dataclass(frozen=True, slots=True)
 class Automaton:
-    """A finite automaton over UTF-16 code units.
+    """A finite automaton over UTF-16 code units."""
 
-    Args:
-        classes: class of each of the 65,536 code units.
-        rows: by state, the state that follows by class; -1 where none does.
-        accepts: by state, whether a token may end there.
-        stops: by state, whether no longer token can follow.
-        actions: by state that accepts, the number of its rule.
-    """
-
-    classes: list[int]
-    rows: list[list[int]]
-    accepts: list[bool]
-    stops: list[bool]
-    actions: list[int]
+    classes: list[int]  # class of each of the 65,536 code units
+    rows: list[list[int]]  # by state, the state that follows by class; -1 where none does
+    accepts: list[bool]  # by state, whether a token may end there
+    stops: list[bool]  # by state, whether no longer token can follow
+    actions: list[int]  # by state that accepts, the number of its rule
 
 
 @cache
@@ -214,7 +206,6 @@ def _cut(text: str, *, ends: bool = True) -> Iterator[str]:
     """The words of a text.
 
     Args:
-        text: any.
         ends: whether the caption ends with it; otherwise a space follows.
 
     Raises:

@@ -19,18 +19,13 @@ from core.scoring.suite_scores import SuiteScores, check_folders, check_referenc
 
 @dataclass(frozen=True, slots=True)
 class VideoLine:
-    """One caption of one video.
-
-    Args:
-        references: captions by people; empty where there are none.
-        part: of the video, as shares of its length, start and end.
-    """
+    """One caption of one video."""
 
     id: str
     caption: str
     path: Path
-    references: tuple[str, ...] = ()
-    part: tuple[float, float] = WHOLE
+    references: tuple[str, ...] = ()  # captions by people; empty where there are none
+    part: tuple[float, float] = WHOLE  # of the video, as shares of its length, start and end
 
 
 def score_videos(
@@ -110,7 +105,6 @@ def score_video_suite(
 
     Args:
         scorer: of :func:`core.evaluators.video.video_evaluator.video_scorer`.
-        suite: whose images are videos.
         folders: where the videos lie, as files or as folders of frames.
         progress: called with (captions done, captions in all).
 

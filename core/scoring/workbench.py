@@ -120,7 +120,6 @@ def with_object(item: Item, box: Box, mask: np.ndarray) -> Item:
     """Return the item with another dominant object.
 
     Args:
-        box: as drawn, in pixels.
         mask: boolean [H, W]; the object.
     """
     return replace(item, box=box, mask=Mask.from_array(mask))
@@ -154,30 +153,22 @@ def format_box(box: Box) -> str:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Replay:
-    """The two pictures of a pair; of a video, its frames side by side.
+    """The two pictures of a pair; of a video, its frames side by side."""
 
-    Args:
-        before: the item's picture, uint8 RGB [H, W, 3], read-only.
-        after: the variant's; None where the probe leaves the picture as it is.
-        box_before, box_after: where the object is in each, in pixels, where that is known.
-        notes: what the probe says of its edit.
-    """
-
-    before: np.ndarray
-    after: np.ndarray | None
+    before: np.ndarray  # the item's picture, uint8 RGB [H, W, 3], read-only
+    after: np.ndarray | None  # the variant's; None where the probe leaves the picture as it is
+    # box_before, box_after: where the object is in each, in pixels, where that is known
     box_before: Box | None
     box_after: Box | None
-    notes: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()  # what the probe says of its edit
 
 
 def open_bench(item: Item, *, pixels_sha256: str | None, seed: int) -> Workbench:
     """Put an item of a run on a workbench.
 
     Args:
-        item: from its corpus.
         pixels_sha256: hash of the decoded picture that the run scored; None: it was not recorded. A file whose
             bytes changed and whose pixels did not is the same picture.
-        seed: of the run.
 
     Raises:
         BadImage: if the file is gone, broken, or no longer the picture that the run scored.
@@ -199,7 +190,6 @@ def replay(bench: Workbench, probe: Probe, subject: Subject | None = None) -> Re
 
     Args:
         bench: from :func:`open_bench`.
-        probe: the one that the run used.
         subject: the caption that it edited; None: the probe edits the image.
 
     Raises:

@@ -56,27 +56,16 @@ def in_words(kappa: float) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Agreement:
-    """Agreement on one question.
+    """Agreement on one question."""
 
-    Args:
-        question: name of the question.
-        percent: share of equal pairs of votes within an item, in [0, 1].
-        fleiss: Fleiss' κ [1].
-        randolph: Randolph's free-marginal κ [2].
-        gwet: Gwet's AC1 [3].
-        alpha: Krippendorff's α [4], nominal, or ordinal where the answers are ordered.
-        n_items: items (clusters) with at least two votes.
-        n_votes: their votes.
-    """
-
-    question: str
-    percent: Interval
-    fleiss: Interval
-    randolph: Interval
-    gwet: Interval
-    alpha: Interval
-    n_items: int
-    n_votes: int
+    question: str  # name of the question
+    percent: Interval  # share of equal pairs of votes within an item, in [0, 1]
+    fleiss: Interval  # Fleiss' κ [1]
+    randolph: Interval  # Randolph's free-marginal κ [2]
+    gwet: Interval  # Gwet's AC1 [3]
+    alpha: Interval  # Krippendorff's α [4], nominal, or ordinal where the answers are ordered
+    n_items: int  # items (clusters) with at least two votes
+    n_votes: int  # their votes
 
     def rows(self) -> list[dict[str, object]]:
         """One row a measure: question, measure, estimate, low, high, n_items, n_votes, note."""
@@ -122,7 +111,6 @@ def agreement(
         groups: source of each item, shape [items]: items of one source are resampled together, and count once for the
             fewest that have an interval. None: each item is one of its own. Of two sources, [items, 2], the second
             makes intervals :func:`core.statistics.bootstrap.widened`.
-        ordinal: whether the answers are ordered (for α).
         level: confidence level.
 
     Raises:
@@ -288,8 +276,6 @@ def weighted_kappa(
 
     Args:
         one: answers 0 … answers - 1 of the first, shape [n].
-        other: answers of the second to the same items.
-        answers: levels of the scale.
         groups: source of each item, shape [n]: those of one are resampled together. None: each is one of its own. Of
             two sources, [n, 2], the second makes the interval :func:`core.statistics.bootstrap.widened`.
         level: confidence level of the BCa interval over sources, which LEAST_CHANCE of them have; see
@@ -361,7 +347,6 @@ def pairwise_kappas(
         answers: columns annotator, unit, answer; one row an annotator and unit.
         sources: both sources of each unit, by its name: units of one are resampled together, and the second counts too.
             None: each is one of its own.
-        levels: the scale, lowest first.
 
     Returns:
         one, other, kappa, low, high, n, note; the largest n first.

@@ -42,19 +42,12 @@ _STEPS, _LONGEST, _EXACT = 200, 1.0, 1e-10
 
 @dataclass(frozen=True, slots=True)
 class Battles:
-    """Battles of s systems as two judges decided them.
+    """Battles of s systems as two judges decided them."""
 
-    Args:
-        pairs: places of the two systems of each battle, int [n, 2].
-        won: what the first of the two won of each battle, by each judge, in [0, 1], [2, n].
-        pictures: of each battle, as numbers from 0 without a gap, int [n].
-        systems: s.
-    """
-
-    pairs: np.ndarray
-    won: np.ndarray
-    pictures: np.ndarray
-    systems: int
+    pairs: np.ndarray  # places of the two systems of each battle, int [n, 2]
+    won: np.ndarray  # what the first of the two won of each battle, by each judge, in [0, 1], [2, n]
+    pictures: np.ndarray  # of each battle, as numbers from 0 without a gap, int [n]
+    systems: int  # s
 
     def wins(self) -> csr_matrix:
         """Wins of each system over each other on every picture, [pictures, 2 · s · s]: judge, winner, loser."""
@@ -68,33 +61,20 @@ class Battles:
 
 @dataclass(frozen=True, slots=True)
 class TwoOrders:
-    """Two judges' orders of s systems.
+    """Two judges' orders of s systems."""
 
-    Args:
-        strengths: of each judge, float64 [2, s]; NaN where one judge's are not finite.
-        orders: what ranks by each judge: strengths where both judges' are finite, otherwise win rates, [2, s].
-        low, high: bounds of each rank, [2, s]; NaN without an interval.
-        spearman: ρ of both orders.
-        kendall: τ_b of both.
-        without: share of the samples in which strengths are not finite and win rates rank.
-    """
-
-    strengths: np.ndarray
-    orders: np.ndarray
+    strengths: np.ndarray  # of each judge, float64 [2, s]; NaN where one judge's are not finite
+    orders: np.ndarray  # what ranks by each judge: strengths where both judges' are finite, otherwise win rates, [2, s]
+    # low, high: bounds of each rank, [2, s]; NaN without an interval
     low: np.ndarray
     high: np.ndarray
-    spearman: Interval
-    kendall: Interval
-    without: float
+    spearman: Interval  # ρ of both orders
+    kendall: Interval  # τ_b of both
+    without: float  # share of the samples in which strengths are not finite and win rates rank
 
 
 def two_orders(battles: Battles, *, resamples: int = DRAWS) -> TwoOrders:
-    """Rank systems by both judges, with 95 % intervals over pictures; in every sample both judges rank anew.
-
-    Args:
-        battles: at least one.
-        resamples: bootstrap samples of pictures.
-    """
+    """Rank systems by both judges, with 95 % intervals over pictures; in every sample both judges rank anew."""
     s, wins = battles.systems, battles.wins()
     whole = np.asarray(wins.sum(axis=0)).reshape(1, 2, s, s)
     found, orders, _ = _ranking(whole)
@@ -236,27 +216,19 @@ def _likeliest(wins: np.ndarray) -> np.ndarray:
 
 @dataclass(frozen=True, slots=True)
 class LengthControlled:
-    """Systems as they would stand if their captions were of one length.
+    """Systems as they would stand if their captions were of one length."""
 
-    Args:
-        slope: score per unit of length, within items and systems; NaN where no length varies there.
-        slope_low, slope_high: its interval by the jackknife over items' sources; NaN where one source alone tells it.
-        means: means at the mean length of all captions, float64 [s].
-        ranks: of these means, int [s].
-        low, high: percentile interval of each rank, the slope fitted anew in every sample, float64 [s].
-        n: items.
-        note: why there is no slope or no interval; empty otherwise.
-    """
-
-    slope: float
+    slope: float  # score per unit of length, within items and systems; NaN where no length varies there
+    # slope_low, slope_high: its interval by the jackknife over items' sources; NaN where one source alone tells it
     slope_low: float
     slope_high: float
-    means: np.ndarray
-    ranks: np.ndarray
+    means: np.ndarray  # means at the mean length of all captions, float64 [s]
+    ranks: np.ndarray  # of these means, int [s]
+    # low, high: percentile interval of each rank, the slope fitted anew in every sample, float64 [s]
     low: np.ndarray
     high: np.ndarray
-    n: int
-    note: str = ""
+    n: int  # items
+    note: str = ""  # why there is no slope or no interval; empty otherwise
 
 
 def length_controlled(
@@ -280,7 +252,6 @@ def length_controlled(
         lengths: of the captions, likewise; e.g. words.
         groups: source of each item, shape [n]; None: each is one.
         level: confidence level in (0, 1).
-        resamples: bootstrap samples of items.
 
     Raises:
         InvalidInput: if the tables have different shapes, or something is missing.

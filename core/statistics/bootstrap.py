@@ -27,15 +27,10 @@ from core.statistics.wording import counted
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Draws:
-    """Replicates of a statistic.
+    """Replicates of a statistic."""
 
-    Args:
-        values: the distinct ones, rising, float64 [m].
-        upto: draws of each value and of all below it, int64 [m]; the last is the number of draws.
-    """
-
-    values: np.ndarray
-    upto: np.ndarray
+    values: np.ndarray  # the distinct ones, rising, float64 [m]
+    upto: np.ndarray  # draws of each value and of all below it, int64 [m]; the last is the number of draws
 
     @classmethod
     def of(cls, values: np.ndarray, times: np.ndarray) -> "Draws":
@@ -92,23 +87,14 @@ _FINEST = 1 - 2.0**-50  # the level closest to 1 whose normal quantile is a numb
 
 @dataclass(frozen=True, slots=True)
 class Interval:
-    """A point estimate with its confidence interval.
+    """A point estimate with its confidence interval."""
 
-    Args:
-        estimate: NaN where there is no value.
-        low: lower bound; NaN where the interval is not defined.
-        high: upper bound; likewise.
-        n: number of finite values behind the estimate.
-        level: confidence level, e.g. 0.95.
-        note: why the interval is missing or exact; empty otherwise.
-    """
-
-    estimate: float
-    low: float
-    high: float
-    n: int
-    level: float
-    note: str = ""
+    estimate: float  # NaN where there is no value
+    low: float  # lower bound; NaN where the interval is not defined
+    high: float  # upper bound; likewise
+    n: int  # number of finite values behind the estimate
+    level: float  # confidence level, e.g. 0.95.
+    note: str = ""  # why the interval is missing or exact; empty otherwise
 
     def numbers(self, times: float = 1) -> tuple[float, float, float]:
         """Estimate, low and high, each so many times as large."""
@@ -129,9 +115,7 @@ def widened(
     """An interval by the first source of values that name two, once the second counts.
 
     Args:
-        found: by the first.
         influence, groups: of the values behind it; see :func:`core.statistics.crossed_sources.widening`.
-        within: what the statistic cannot leave.
     """
     if math.isnan(found.low) or not crossed(groups):
         return found
@@ -183,7 +167,6 @@ def bootstrap_medians(values: ArrayLike, *, resamples: int, seed: int | tuple[in
 
     Args:
         values: finite values, shape [n], n ≥ 1.
-        resamples: number of medians.
 
     Returns:
         float64 [resamples].
@@ -233,7 +216,6 @@ def median_bca(
         values: values of any shape; NaN are left out and not counted in ``n``.
         level: confidence level in (0, 1).
         groups: number of the source of each value; see :func:`median_bca_levels`.
-        resamples: number of bootstrap medians.
         seed: seed of the draws; the same values give the same interval.
 
     Returns:
@@ -264,13 +246,10 @@ def median_bca_levels(
     """Intervals of one median at several levels, each as :func:`median_bca` gives it, from one set of draws.
 
     Args:
-        values: as there.
         levels: confidence levels.
         groups: number of the source of each value, int [n]: values of one source are resampled together, and left
             out together by the jackknife (the cluster bootstrap [3]), at a level :func:`expanded` for their number.
             None: every value is its own source. Of two sources, [n, 2], the second makes it :func:`widened`.
-        resamples: as there.
-        seed: as there.
     """
     _check(levels, resamples)
     finite = np.asarray(values, dtype=np.float64).ravel()
@@ -340,7 +319,6 @@ def source_medians(
     Args:
         values: finite, float64 [n].
         sources: rank of each value's source, int [n], every rank from 0 to m - 1 there; m > 1.
-        resamples: number of samples of m sources.
 
     Returns:
         float64 [resamples] and [m].
@@ -352,9 +330,6 @@ def source_medians(
 
 def adjusted_level(of: int) -> float:
     """Level of the interval of whatever was picked as the largest of several, so that it holds as often as is said.
-
-    Args:
-        of: from how many it was picked, 1 or more.
 
     Example:
         >>> round(adjusted_level(5), 4)
@@ -384,7 +359,6 @@ def bca_bounds(drawn: np.ndarray | Draws, *, estimate: float, acceleration: floa
 
     Args:
         drawn: bootstrap replicates of the statistic, finite, shape [resamples].
-        estimate: the statistic of the data itself.
         acceleration: a in [1]; see :func:`acceleration`.
         level: confidence level in (0, 1).
     """

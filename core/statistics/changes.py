@@ -28,16 +28,11 @@ SURE = 20
 
 @dataclass(frozen=True, slots=True)
 class NullBand:
-    """How far invisible edits move a score, whichever way: the noise that one shift is read against.
+    """How far invisible edits move a score, whichever way: the noise that one shift is read against."""
 
-    Args:
-        reach: the 95th percentile of their |% change|; the band is ±reach. NaN where there is none.
-        n: shifts behind it.
-        typical: median absolute unedited score of the run that the band is of; NaN where it is of no run.
-    """
-
-    reach: float
-    n: int
+    reach: float  # the 95th percentile of their |% change|; the band is ±reach. NaN where there is none.
+    n: int  # shifts behind it
+    # median absolute unedited score of the run that the band is of; NaN where it is of no run
     typical: float = math.nan
 
     def holds(self, percent: float) -> bool:
@@ -64,7 +59,6 @@ def percent_change(after: ArrayLike, before: ArrayLike) -> np.ndarray:
     """% change = 100 · (after - before) / before; NaN where before is below SHIFT_FLOOR or a score is missing.
 
     Args:
-        after: scores under an edit, any shape.
         before: scores of their baselines, the same shape.
 
     Returns:
@@ -101,29 +95,19 @@ def item_medians(values: np.ndarray) -> np.ndarray:
 
 @dataclass(frozen=True, slots=True)
 class Changes:
-    """What some edits do to every item under one evaluator; an item counts once, by the median over the edits.
+    """What some edits do to every item under one evaluator; an item counts once, by the median over the edits."""
 
-    Args:
-        percent: median % change, float64 [N]; NaN where no baseline is above the floor, and where it is withheld.
-        size: median |% change|, likewise.
-        edits: |% change| of every edit, float32 [k, N]; likewise.
-        delta: median Δ on the score's own scale, float64 [N]; NaN where no pair was scored.
-        baseline: median score of the baselines whose pair was scored, likewise.
-        n_shifts: shifts with a % change, int [N].
-        n_zero_baseline: scored shifts without one: the baseline lies below the floor.
-        n_missing: shifts without a score, of the variant or of its baseline.
-        withheld: items whose % change is withheld, since a baseline of their corpus is negative, bool [N]: among scores
-            of both signs the rest would be a choice of items by their score.
-    """
-
+    # median % change, float64 [N]; NaN where no baseline is above the floor, and where it is withheld
     percent: np.ndarray
-    size: np.ndarray
-    edits: np.ndarray
-    delta: np.ndarray
-    baseline: np.ndarray
-    n_shifts: np.ndarray
-    n_zero_baseline: np.ndarray
-    n_missing: np.ndarray
+    size: np.ndarray  # median |% change|, likewise
+    edits: np.ndarray  # |% change| of every edit, float32 [k, N]; likewise
+    delta: np.ndarray  # median Δ on the score's own scale, float64 [N]; NaN where no pair was scored
+    baseline: np.ndarray  # median score of the baselines whose pair was scored, likewise
+    n_shifts: np.ndarray  # shifts with a % change, int [N]
+    n_zero_baseline: np.ndarray  # scored shifts without one: the baseline lies below the floor
+    n_missing: np.ndarray  # shifts without a score, of the variant or of its baseline
+    # items whose % change is withheld, since a baseline of their corpus is negative, bool [N]: among scores of both
+    # signs the rest would be a choice of items by their score
     withheld: np.ndarray
 
     @classmethod
@@ -133,7 +117,6 @@ class Changes:
         Args:
             after, before: scores under each edit and of its baseline, float64 [k, N]; NaN where there is none.
             stored: whether the pair is stored, scored or not, bool [k, N].
-            withheld: as of the class.
         """
         delta, percent = after - before, percent_change(after, before)
         scored, counted = ~np.isnan(delta), ~np.isnan(percent)
@@ -201,7 +184,6 @@ def movers(
 
     Args:
         delta: change of each item's score, float64 [n]; NaN are left out.
-        before: its score before, likewise.
         groups: source of each item, int [n], or two, [n, 2]; None: each is one of its own.
         level: confidence level.
 

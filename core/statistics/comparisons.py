@@ -42,85 +42,62 @@ NO_SIGN = 2
 
 @dataclass(frozen=True, slots=True)
 class Side:
-    """Mean distance of the two sides over the comparisons that were ranked one way.
+    """Mean distance of the two sides over the comparisons that were ranked one way."""
 
-    Args:
-        mean: on scores scaled to [0, 1]; NaN where there is none.
-        n: comparisons.
-    """
-
-    mean: float
-    n: int
+    mean: float  # on scores scaled to [0, 1]; NaN where there is none
+    n: int  # comparisons
 
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """What the two sides of some comparisons say of one evaluator.
+    """What the two sides of some comparisons say of one evaluator."""
 
-    Args:
-        failure: share with wrong ≥ right [1], Wilson's interval, comparisons of one source together.
-        ties: share with wrong = right exactly, likewise.
-        near: share with |right - wrong| < ``tau``, ties among them, likewise.
-        tau: on the evaluator's own scale; 0 where the scores have no span.
-        beaten: share with wrong > right, likewise.
-        detection: share with wrong < right [2], likewise.
-        auroc: Pr[a right score lies above a wrong one], ties half, of any two items: the wrong ones told by the score
-            alone; (Cliff's δ + 1) / 2.
-        mean_right, mean_wrong: raw means over comparisons.
-        sd_right, sd_wrong: their standard deviations.
-        scaled_right, scaled_wrong: the same means, scaled so that the experiment's scores run from 0 to 1 [3].
-        scaled_sd_right, scaled_sd_wrong: the standard deviations on that scale.
-        drop: 100 · (mean wrong - mean right) / mean right, in percent [2]: a ratio of means; BCa over sources. None
-            where a right side is negative.
-        median_drop: median over items of an item's median % change, in percent: the convention of paper A; likewise.
-        correct: right - wrong where right > wrong [1].
-        incorrect: wrong - right where wrong ≥ right [1].
-        test: paired test of the items' means, or of those of the sources that items share.
-        t, t_p: two-sample t of all scores as if they were independent, which paired scores are not [3]; NaN of too few
-            for a claim.
-        n: comparisons with both scores.
-        n_items: items of theirs.
-        verdict: see :func:`verdict`.
-        detectable: beside a verdict of OPEN, the distance of the failures from one half that these comparisons show in
-            four of five such runs; else NaN.
-    """
-
-    failure: Interval
-    ties: Interval
-    near: Interval
-    tau: float
-    beaten: Interval
-    detection: Interval
+    failure: Interval  # share with wrong ≥ right [1], Wilson's interval, comparisons of one source together
+    ties: Interval  # share with wrong = right exactly, likewise
+    near: Interval  # share with |right - wrong| < ``tau``, ties among them, likewise
+    tau: float  # on the evaluator's own scale; 0 where the scores have no span
+    beaten: Interval  # share with wrong > right, likewise
+    detection: Interval  # share with wrong < right [2], likewise
+    # Pr[a right score lies above a wrong one], ties half, of any two items: the wrong ones told by the score alone;
+    # (Cliff's δ + 1) / 2
     auroc: float
+    # mean_right, mean_wrong: raw means over comparisons
     mean_right: float
     mean_wrong: float
+    # sd_right, sd_wrong: their standard deviations
     sd_right: float
     sd_wrong: float
+    # scaled_right, scaled_wrong: the same means, scaled so that the experiment's scores run from 0 to 1 [3]
     scaled_right: float
     scaled_wrong: float
+    # scaled_sd_right, scaled_sd_wrong: the standard deviations on that scale
     scaled_sd_right: float
     scaled_sd_wrong: float
+    # 100 · (mean wrong - mean right) / mean right, in percent [2]: a ratio of means; BCa over sources. None where a
+    # right side is negative.
     drop: Interval
+    # median over items of an item's median % change, in percent: the convention of paper A; likewise
     median_drop: Interval
-    correct: Side
-    incorrect: Side
-    test: PairedTest
+    correct: Side  # right - wrong where right > wrong [1]
+    incorrect: Side  # wrong - right where wrong ≥ right [1]
+    test: PairedTest  # paired test of the items' means, or of those of the sources that items share
+    # t, t_p: two-sample t of all scores as if they were independent, which paired scores are not [3]; NaN of too few
+    # for a claim
     t: float
     t_p: float
-    n: int
-    n_items: int
-    verdict: str
+    n: int  # comparisons with both scores
+    n_items: int  # items of theirs
+    verdict: str  # see :func:`verdict`
+    # beside a verdict of OPEN, the distance of the failures from one half that these comparisons show in four of five
+    # such runs; else NaN
     detectable: float
 
 
 @dataclass(frozen=True, slots=True)
 class Rates:
-    """How often each side scores higher, of some comparisons under one evaluator: the shares of :class:`Comparison`.
+    """How often each side scores higher, of some comparisons under one evaluator: the shares of :class:`Comparison`."""
 
-    Args:
-        failure, ties, beaten, n, n_items, verdict: as there.
-    """
-
+    # failure, ties, beaten, n, n_items, verdict: as there
     failure: Interval
     ties: Interval
     beaten: Interval
@@ -233,9 +210,6 @@ def paired_items(
 ) -> PairedTest:
     """The paired test of :func:`compare` and nothing else, for what only counts in a correction.
 
-    Args:
-        right, wrong, items, sources: as there.
-
     Raises:
         InvalidInput: as there.
     """
@@ -276,7 +250,6 @@ def verdict(failure: Interval, beaten: Interval, *, items: int, sources: int) ->
     Args:
         failure: interval of the share with wrong ≥ right.
         beaten: interval of the share with wrong > right.
-        items: behind both.
         sources: that these items are of; as many where each is its own.
     """
     if said := few(items, sources):

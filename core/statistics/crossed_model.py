@@ -49,29 +49,19 @@ class Joint:
 
 @dataclass(frozen=True, eq=False)
 class CrossedModel:
-    """A fitted model.
+    """A fitted model."""
 
-    Args:
-        effects: β of the columns of the design, float64 [k]; NaN where there is no fit.
-        covariance: of β, float64 [k, k].
-        deviations: standard deviation of each of the two intercepts; NaN for one that is left out.
-        residual: standard deviation of what remains.
-        n: rows behind the fit.
-        groups: groups of each intercept.
-        certainty: asked where an error is, for how the covariance moves with each variance parameter, float64
-            [q, k, k]: the log of the residual variance, then each intercept's deviation in residual ones; none of an
-            intercept without any spread; and for the covariance of these parameters, float64 [q, q].
-        note: why there is no fit, which intercept is left out, or what is on the boundary; empty otherwise.
-    """
-
-    effects: np.ndarray
-    covariance: np.ndarray
-    deviations: tuple[float, float]
-    residual: float
-    n: int
-    groups: tuple[int, int]
+    effects: np.ndarray  # β of the columns of the design, float64 [k]; NaN where there is no fit
+    covariance: np.ndarray  # of β, float64 [k, k]
+    deviations: tuple[float, float]  # standard deviation of each of the two intercepts; NaN for one that is left out
+    residual: float  # standard deviation of what remains
+    n: int  # rows behind the fit
+    groups: tuple[int, int]  # groups of each intercept
+    # asked where an error is, for how the covariance moves with each variance parameter, float64 [q, k, k]: the log
+    # of the residual variance, then each intercept's deviation in residual ones; none of an intercept without any
+    # spread; and for the covariance of these parameters, float64 [q, q]
     certainty: Callable[[], tuple[np.ndarray, np.ndarray]]
-    note: str = ""
+    note: str = ""  # why there is no fit, which intercept is left out, or what is on the boundary; empty otherwise
 
     def estimate(self, weights: ArrayLike, *, level: float = 0.95) -> Estimate:
         """A combination w'β of the effects, by Student's t with Satterthwaite's degrees of freedom [2].
@@ -230,17 +220,11 @@ _MOST_RATIO = 1e12
 
 
 class _Reduced(NamedTuple):
-    """What is left of the cross products at some ratios, and how it moves with them.
+    """What is left of the cross products at some ratios, and how it moves with them."""
 
-    Args:
-        inner: cross products of (X, y) with both intercepts eliminated, float64 [m, m].
-        log_det: log determinant of what went.
-        slopes: of ``inner`` and of ``log_det``, a pair for each ratio.
-    """
-
-    inner: np.ndarray
-    log_det: float
-    slopes: tuple[tuple[np.ndarray, float], ...]
+    inner: np.ndarray  # cross products of (X, y) with both intercepts eliminated, float64 [m, m]
+    log_det: float  # log determinant of what went
+    slopes: tuple[tuple[np.ndarray, float], ...]  # of ``inner`` and of ``log_det``, a pair for each ratio
 
 
 class _Diagonal:
@@ -290,7 +274,6 @@ class Problem:
         y: scores, float64 [n].
         x: design, float64 [n, k].
         first: rank of each row's group, int [n]; None: no such intercept.
-        second: likewise.
     """
 
     def __init__(self, y: np.ndarray, x: np.ndarray, first: np.ndarray | None, second: np.ndarray | None) -> None:

@@ -96,7 +96,6 @@ def widening(influence: ArrayLike, groups: ArrayLike | None, *, level: float = 0
         influence: what the statistic owes to each value, up to a factor, shape [n]: of a mean the values less it, of a
             median their signs about it.
         groups: sources of the values, [n] or [n, 2].
-        level: of the interval.
 
     Returns:
         1 with one source, with fewer than LEAST_SECOND second ones, and where nothing has any influence. Never below

@@ -86,8 +86,6 @@ def drawn_counts(
     """How often each source is in each sample of as many, int16 [part, sources], a part of the samples at a time.
 
     Args:
-        sources: number of sources.
-        resamples: samples in all.
         each: numbers that a sample is spread over where there are more of them than sources; bounds the parts.
     """
     part = max(1, _HELD // max(sources, each or 0, 1))

@@ -39,39 +39,28 @@ levels lie apart as far as can be by the accident of one item."""
 
 @dataclass(frozen=True, slots=True)
 class Omnibus:
-    """One test of all levels at once.
+    """One test of all levels at once."""
 
-    Args:
-        statistic: H of Kruskal-Wallis, or Friedman's χ²; NaN without a test.
-        p: likewise.
-        n: values (Kruskal-Wallis) or complete items (Friedman) behind it, or the sources that they are of.
-        levels: levels that took part.
-        note: why there is no test, or what was left out; empty otherwise.
-    """
-
-    statistic: float
-    p: float
-    n: int
-    levels: int
-    note: str = ""
+    statistic: float  # H of Kruskal-Wallis, or Friedman's χ²; NaN without a test
+    p: float  # likewise
+    n: int  # values (Kruskal-Wallis) or complete items (Friedman) behind it, or the sources that they are of
+    levels: int  # levels that took part
+    note: str = ""  # why there is no test, or what was left out; empty otherwise
 
 
 @dataclass(frozen=True, slots=True)
 class FactorTest:
-    """What a factor does.
+    """What a factor does."""
 
-    Args:
-        kruskal: Kruskal-Wallis over the levels of at least LEAST_OMNIBUS items, which takes every value for an
-            independent one; of sources that lie at several levels too, which makes it cautious.
-        friedman: Friedman over the items that have every level; it knows the pairing. Without a test where
-            each item has one level only (categories, bins).
-        pairs: one row a pair of levels: a, b, test, p, p_holm (NaN without a test), m_tests (tests in the correction;
-            0 without one), cliffs_delta (a over b), n, note. Of fewer than LEAST_OMNIBUS items or sources on a side
-            neither test nor δ is told, and the note says so.
-    """
-
+    # Kruskal-Wallis over the levels of at least LEAST_OMNIBUS items, which takes every value for an independent one;
+    # of sources that lie at several levels too, which makes it cautious
     kruskal: Omnibus
+    # Friedman over the items that have every level; it knows the pairing. Without a test where each item has one
+    # level only (categories, bins).
     friedman: Omnibus
+    # one row a pair of levels: a, b, test, p, p_holm (NaN without a test), m_tests (tests in the correction; 0
+    # without one), cliffs_delta (a over b), n, note. Of fewer than LEAST_OMNIBUS items or sources on a side neither
+    # test nor δ is told, and the note says so.
     pairs: pd.DataFrame
 
 
@@ -119,17 +108,11 @@ def _alone(found: Omnibus, of: np.ndarray) -> Omnibus:
 
 @dataclass(frozen=True, slots=True)
 class _Level:
-    """One level of a factor.
+    """One level of a factor."""
 
-    Args:
-        name: of the level.
-        values: of each item there, float64 [N]; NaN where an item has none.
-        there: which items have one, bool [N].
-    """
-
-    name: object
-    values: np.ndarray
-    there: np.ndarray
+    name: object  # of the level
+    values: np.ndarray  # of each item there, float64 [N]; NaN where an item has none
+    there: np.ndarray  # which items have one, bool [N]
 
 
 def _table(values: np.ndarray, levels: np.ndarray, items: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -250,23 +233,14 @@ _CHUNK = 100_000  # draws held at once: they stay in the processor's cache
 
 @dataclass(frozen=True, slots=True)
 class Balanced:
-    """A mean over items, and over strata.
+    """A mean over items, and over strata."""
 
-    Args:
-        plain: mean over the items of the strata that take part, each item with the same weight.
-        balanced: mean of the strata's means.
-        difference: balanced minus plain, over the same draws.
-        strata: that take part.
-        left_out: strata of fewer than LEAST_SOURCES sources: they are in neither mean.
-        items_left_out: items of theirs.
-    """
-
-    plain: Interval
-    balanced: Interval
-    difference: Interval
-    strata: int
-    left_out: int
-    items_left_out: int
+    plain: Interval  # mean over the items of the strata that take part, each item with the same weight
+    balanced: Interval  # mean of the strata's means
+    difference: Interval  # balanced minus plain, over the same draws
+    strata: int  # that take part
+    left_out: int  # strata of fewer than LEAST_SOURCES sources: they are in neither mean
+    items_left_out: int  # items of theirs
 
 
 @one_thread

@@ -128,7 +128,6 @@ def evident_gap(pairs: ShiftPairs, *, risk: float = TOLERATED, level: float = 0.
     which on it is shown to be lower. So it holds the truth as often as the interval of the risk does.
 
     Args:
-        pairs: the shifts in order.
         risk: in (0, 0.5).
         level: confidence level in (0, 1).
 
@@ -165,7 +164,6 @@ def _end(pairs: ShiftPairs, found: float, risk: float, level: float, *, upper: b
     """Where a bound of the risk falls below a share, to a thousandth of the range in question.
 
     Args:
-        found: gap from which on the risk itself does.
         upper: of the upper bound, which falls below at a larger gap; else of the lower one, at a smaller.
     """
     start, end = (found, pairs.largest) if upper else (0.0, found)
@@ -211,7 +209,6 @@ def excess(one: ShiftPairs, other: ShiftPairs, gap: float, *, level: float = 0.9
 
     Args:
         one, other: shifts of the two families; items and sources are numbered alike.
-        gap: d in the unit of the shifts, at least 0.
         level: confidence level in (0, 1).
 
     Returns:
@@ -359,19 +356,14 @@ class CaptionPairs:
 
 @dataclass(frozen=True, slots=True)
 class _Variance:
-    """What the variance of 2·RRF is made of.
+    """What the variance of 2·RRF is made of."""
 
-    Args:
-        influence: of each source on 2·RRF.
-        second: what pairs of sources add beside their sources' own influence, and the squared influences count twice.
-            It is taken back as far as pairs exceed the gap: it matters near the bound, elsewhere the first part is the
-            one that few sources make too small.
-        shaky: whether no pair exceeds, every one does, or those that do rest on few sources.
-    """
-
-    influence: np.ndarray
+    influence: np.ndarray  # of each source on 2·RRF
+    # what pairs of sources add beside their sources' own influence, and the squared influences count twice. It is
+    # taken back as far as pairs exceed the gap: it matters near the bound, elsewhere the first part is the one that
+    # few sources make too small.
     second: float
-    shaky: bool
+    shaky: bool  # whether no pair exceeds, every one does, or those that do rest on few sources
 
     @property
     def whole(self) -> float:

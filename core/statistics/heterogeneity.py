@@ -23,24 +23,16 @@ from core.statistics.power import POWER
 
 @dataclass(frozen=True, slots=True)
 class Heterogeneity:
-    """How far the effects of several groups lie apart, beside what chance alone would give.
+    """How far the effects of several groups lie apart, beside what chance alone would give."""
 
-    Args:
-        q: Cochran's Q [1]; NaN where there is none.
-        p: of Q under χ² with k - 1 degrees of freedom.
-        share: I² [2], share of the spread between groups that is beyond chance, in percent, in [0, 100].
-        k: groups that took part.
-        detectable: least spread of the true effects that Q, at these intervals, finds with a power of POWER; see
-            :func:`least_spread`.
-        note: why there is no test, or what was left out; empty otherwise.
-    """
-
-    q: float
-    p: float
-    share: float
-    k: int
+    q: float  # Cochran's Q [1]; NaN where there is none
+    p: float  # of Q under χ² with k - 1 degrees of freedom
+    share: float  # I² [2], share of the spread between groups that is beyond chance, in percent, in [0, 100]
+    k: int  # groups that took part
+    # least spread of the true effects that Q, at these intervals, finds with a power of POWER; see
+    # :func:`least_spread`
     detectable: float
-    note: str = ""
+    note: str = ""  # why there is no test, or what was left out; empty otherwise
 
 
 def heterogeneity(estimates: ArrayLike, lows: ArrayLike, highs: ArrayLike, *, level: float = 0.95) -> Heterogeneity:
@@ -53,8 +45,6 @@ def heterogeneity(estimates: ArrayLike, lows: ArrayLike, highs: ArrayLike, *, le
     Args:
         estimates: one a group, shape [k].
         lows: lower bounds; a group without an interval of some width is left out.
-        highs: upper bounds.
-        level: of the intervals.
 
     Returns:
         See :class:`Heterogeneity`; without a test below two groups.
@@ -98,10 +88,6 @@ def least_spread(weights: ArrayLike) -> float:
 
 def difference(one: Interval, other: Interval) -> Interval:
     """Difference of two independent estimates with its interval, from their own intervals, lopsided or not [3].
-
-    Args:
-        one: what the other is taken from.
-        other: at the same level.
 
     Returns:
         one minus other; NaN bounds where one of the two has none. n: the smaller of the two.

@@ -21,33 +21,19 @@ from core.statistics.wording import remarks
 
 @dataclass(frozen=True, slots=True)
 class MixedEffect:
-    """The effect of an edit with image and category as random intercepts.
+    """The effect of an edit with image and category as random intercepts."""
 
-    Args:
-        effect: β₁, mean shift of the score; NaN where it is unclear.
-        low: lower bound of the 95 % interval by source, see :func:`mixed_effect`.
-        high: upper bound.
-        p: two-sided p; likewise.
-        image_sd: standard deviation of the images' intercepts.
-        category_sd: standard deviation of the categories' intercepts.
-        residual_sd: standard deviation of what remains.
-        n: rows behind the fit.
-        images: number of images.
-        categories: number of categories.
-        note: why there is no fit, or what is on the boundary; empty otherwise.
-    """
-
-    effect: float
-    low: float
-    high: float
-    p: float
-    image_sd: float
-    category_sd: float
-    residual_sd: float
-    n: int
-    images: int
-    categories: int
-    note: str = ""
+    effect: float  # β₁, mean shift of the score; NaN where it is unclear
+    low: float  # lower bound of the 95 % interval by source, see :func:`mixed_effect`
+    high: float  # upper bound
+    p: float  # two-sided p; likewise
+    image_sd: float  # standard deviation of the images' intercepts
+    category_sd: float  # standard deviation of the categories' intercepts
+    residual_sd: float  # standard deviation of what remains
+    n: int  # rows behind the fit
+    images: int  # number of images
+    categories: int  # number of categories
+    note: str = ""  # why there is no fit, or what is on the boundary; empty otherwise
 
 
 def mixed_effect(

@@ -30,26 +30,17 @@ _CHUNK = 50_000
 
 @dataclass(frozen=True, slots=True)
 class RankTest:
-    """Spearman's ρ with its permutation p.
+    """Spearman's ρ with its permutation p."""
 
-    Args:
-        rho: in [-1, 1], mean ranks for ties; NaN where undefined.
-        p: two-sided; NaN where undefined.
-        n: points with both values.
-        method: EXACT or DRAWN; empty without a test.
-        orders: how many orders were tried.
-        least: smallest p that these points without ties can give, 2 / n! (over groups, 2 / the product of their
-            factorials); NaN below 2 points.
-        note: why there is no value; empty otherwise.
-    """
-
-    rho: float
-    p: float
-    n: int
-    method: str
-    orders: int
+    rho: float  # in [-1, 1], mean ranks for ties; NaN where undefined
+    p: float  # two-sided; NaN where undefined
+    n: int  # points with both values
+    method: str  # EXACT or DRAWN; empty without a test
+    orders: int  # how many orders were tried
+    # smallest p that these points without ties can give, 2 / n! (over groups, 2 / the product of their factorials);
+    # NaN below 2 points
     least: float
-    note: str = ""
+    note: str = ""  # why there is no value; empty otherwise
 
 
 def rank_test(one: ArrayLike, other: ArrayLike, *, groups: ArrayLike | None = None) -> RankTest:

@@ -42,16 +42,13 @@ def among(tests: int) -> float:
 
 @dataclass(frozen=True, slots=True)
 class Reach:
-    """What an interval of a median says of the sample behind it.
+    """What an interval of a median says of the sample behind it."""
 
-    Args:
-        detectable: smallest true median that the 95 % interval would exclude 0 for, with probability POWER; NaN where
-            the interval has no width.
-        needed: items that would place the 90 % interval inside the margin with probability POWER if the true median
-            were 0; NaN likewise.
-    """
-
+    # smallest true median that the 95 % interval would exclude 0 for, with probability POWER; NaN where the interval
+    # has no width
     detectable: float
+    # items that would place the 90 % interval inside the margin with probability POWER if the true median were 0; NaN
+    # likewise
     needed: float
 
 
@@ -83,8 +80,6 @@ def rescaled(detectable: float, *, n: int, planned: int) -> float:
     """What :class:`Reach` calls detectable, for another number of items of the same spread: it falls with √n.
 
     Args:
-        detectable: of n items.
-        n: items behind it.
         planned: items that there will be; 0 gives NaN.
     """
     return detectable * math.sqrt(n / planned) if planned > 0 else math.nan

@@ -25,23 +25,14 @@ from core.statistics.wording import counted
 
 @dataclass(frozen=True, slots=True)
 class RankAgreement:
-    """Rank correlations of two scorings of the same items.
+    """Rank correlations of two scorings of the same items."""
 
-    Args:
-        spearman: ρ, mean ranks for ties; NaN where undefined.
-        kendall_b: τ_b, corrected for ties in either scoring.
-        kendall_c: τ_c (Stuart), for scales of different numbers of levels, e.g. ratings of 1 to 4.
-        kendall_p: two-sided, of the hypothesis that both τ are 0; of the sources' means where items share theirs.
-        n: items that have both scores.
-        note: why there is no value, or what p is of; empty otherwise.
-    """
-
-    spearman: float
-    kendall_b: float
-    kendall_c: float
-    kendall_p: float
-    n: int
-    note: str = ""
+    spearman: float  # ρ, mean ranks for ties; NaN where undefined
+    kendall_b: float  # τ_b, corrected for ties in either scoring
+    kendall_c: float  # τ_c (Stuart), for scales of different numbers of levels, e.g. ratings of 1 to 4.
+    kendall_p: float  # two-sided, of the hypothesis that both τ are 0; of the sources' means where items share theirs
+    n: int  # items that have both scores
+    note: str = ""  # why there is no value, or what p is of; empty otherwise
 
 
 def rank_agreement(one: ArrayLike, other: ArrayLike, *, groups: ArrayLike | None = None) -> RankAgreement:
@@ -218,15 +209,10 @@ def _correlations(one: np.ndarray, other: np.ndarray, counts: np.ndarray) -> np.
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Alike:
-    """Items of equal keys.
+    """Items of equal keys."""
 
-    Args:
-        of_item: number of each item's key, in rising order of the keys, int [n].
-        counts: how often each sample has a key, float64 [keys, samples].
-    """
-
-    of_item: np.ndarray
-    counts: np.ndarray
+    of_item: np.ndarray  # number of each item's key, in rising order of the keys, int [n]
+    counts: np.ndarray  # how often each sample has a key, float64 [keys, samples]
 
     @classmethod
     def of(cls, counts: np.ndarray, *keys: np.ndarray) -> "_Alike":
@@ -341,7 +327,6 @@ def spearman_bands(
         clean: S, float64 [n]; an item with a NaN in any of the three is left out.
         change: what λ multiplies, float64 [n].
         others: H by name, float64 [n] each; those rated on the same items share the ranks of Ŝ.
-        lambdas: strengths, l of them.
         level: confidence level in (0, 1).
         sources: number of each item's source, int [n]: items of one source are drawn together; None: each is its own.
 

@@ -67,7 +67,6 @@ def ratio_bca(
     Args:
         tops: shape [n]; an entry with a NaN in either is left out.
         bottoms: shape [n].
-        groups, level, resamples, seed: as there.
         bounds: draw the interval; otherwise its bounds are NaN where they would have to be drawn.
 
     Returns:
@@ -125,7 +124,6 @@ def mean_of_ratios_bca(
 
     Args:
         tops: of each ratio, shape [n_k]; an entry with a NaN in either is left out.
-        bottoms: likewise.
         groups: source of each entry, likewise: one that several ratios hold is drawn in all of them together.
         level, resamples, seed: see :func:`mean_bca`.
 
@@ -306,7 +304,6 @@ def means_bca(
         groups: source of each column, shape [n]; None: each is one.
         held: which columns of a longer table these are, bool [N] with n of them: the others are NaN in every row, and
             ``groups`` has the source of all N. The draws are of all of them. None: these are all.
-        level, seed: as there.
         bounds: draw the intervals; otherwise their bounds are NaN where they would have to be drawn.
         fractions: the values lie in [0, 1]: equal ones have the interval of
             :func:`core.statistics.shares.share_of_fractions`.

@@ -33,29 +33,19 @@ UNMOVED = "harmless edits cannot be distinguished from no change: a ratio to the
 
 @dataclass(frozen=True, slots=True)
 class Selectivity:
-    """What one evaluator does under broken meanings and under harmless edits.
+    """What one evaluator does under broken meanings and under harmless edits."""
 
-    Args:
-        value: mean over items of an item's Pr[drop > harm] + ½ Pr[=], in [0, 1], BCa over items or their sources.
-        chance: the same, were the right and the wrong side of each comparison exchanged at random.
-        above: value less chance, in [-½, ½], with its 95 % interval over items or their sources: about 0 for noise.
-        pooled: value over all drops and all harms, whichever items they are of.
-        nuisance: median over items of an item's median harm, in the unit given.
-        signal: median over items of an item's median drop, likewise.
-        ratio: signal over nuisance, over the items that have both; see ``said``.
-        said: why the ratio says nothing; empty where it does.
-        n_pairs: pairs of a drop and a harm of one item.
-    """
-
+    # mean over items of an item's Pr[drop > harm] + ½ Pr[=], in [0, 1], BCa over items or their sources
     value: Interval
-    chance: float
+    chance: float  # the same, were the right and the wrong side of each comparison exchanged at random
+    # value less chance, in [-½, ½], with its 95 % interval over items or their sources: about 0 for noise
     above: Interval
-    pooled: float
-    nuisance: Interval
-    signal: Interval
-    ratio: Interval
-    said: str
-    n_pairs: int
+    pooled: float  # value over all drops and all harms, whichever items they are of
+    nuisance: Interval  # median over items of an item's median harm, in the unit given
+    signal: Interval  # median over items of an item's median drop, likewise
+    ratio: Interval  # signal over nuisance, over the items that have both; see ``said``
+    said: str  # why the ratio says nothing; empty where it does
+    n_pairs: int  # pairs of a drop and a harm of one item
 
 
 def selectivity(
@@ -101,7 +91,6 @@ def told_of(
         signals: likewise the median drop of each item, float64 [N].
         nuisance: median harm of each item, float64 [N].
         deltas: of each set, Cliff's δ of all drops over all harms.
-        unit, sources: as there.
     """
     size = unit if unit > 0 else math.nan
     of_items = [_share(won, pairs) for won, _, pairs in counted]
@@ -221,29 +210,18 @@ def _check(drops: np.ndarray, harms: np.ndarray) -> None:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Duels:
-    """Every drop of one evaluator against every harm, of N items.
+    """Every drop of one evaluator against every harm, of N items."""
 
-    Args:
-        drops: as of :func:`core.statistics.selectivity.selectivity`, float64 [D, N].
-        nuisance: median harm of each item, float64 [N]; NaN where there is none.
-        twice: twice the pairs that a drop wins of the harms of a family, a tie being half a pair, uint [D, F, N].
-        won: the same of all harms, uint [2, D, N]: of the drop, and of its opposite.
-        harms: harms of each family, uint [F, N].
-        levels: different harms of all items.
-        ranks: of each harm among these, int32 [H, N]; ``levels`` where there is none.
-        below: different harms below each drop, int32 [D, N]; 0 where there is none.
-        not_above: likewise not above it.
-    """
-
-    drops: np.ndarray
-    nuisance: np.ndarray
+    drops: np.ndarray  # as of :func:`core.statistics.selectivity.selectivity`, float64 [D, N]
+    nuisance: np.ndarray  # median harm of each item, float64 [N]; NaN where there is none
+    # twice the pairs that a drop wins of the harms of a family, a tie being half a pair, uint [D, F, N]
     twice: np.ndarray
-    won: np.ndarray
-    harms: np.ndarray
-    levels: int
-    ranks: np.ndarray
-    below: np.ndarray
-    not_above: np.ndarray
+    won: np.ndarray  # the same of all harms, uint [2, D, N]: of the drop, and of its opposite
+    harms: np.ndarray  # harms of each family, uint [F, N]
+    levels: int  # different harms of all items
+    ranks: np.ndarray  # of each harm among these, int32 [H, N]; ``levels`` where there is none
+    below: np.ndarray  # different harms below each drop, int32 [D, N]; 0 where there is none
+    not_above: np.ndarray  # likewise not above it
 
     @classmethod
     def of(cls, drops: np.ndarray, harms: np.ndarray, families: np.ndarray) -> "Duels":
@@ -285,7 +263,6 @@ class Duels:
 
         Args:
             counting: drops that count, bool [D, n].
-            places: of n items.
         """
         there = counting & ~np.isnan(self.drops[:, places])
         won = self.won[:, :, places].sum(axis=1, dtype=np.int64, where=there)

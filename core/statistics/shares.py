@@ -127,7 +127,6 @@ def share_of_sums(sums: ArrayLike, sizes: ArrayLike, *, level: float = 0.95, tim
 
     Args:
         sums: of the values of each source, shape [sources].
-        sizes: number of its values, likewise.
         level: confidence level in (0, 1).
         times: of :func:`core.statistics.crossed_sources.widening`, where the values have a second source.
     """

@@ -43,21 +43,13 @@ PAIRED_T, WILCOXON, NO_TEST = "paired t", "Wilcoxon signed-rank", "none"
 
 @dataclass(frozen=True, slots=True)
 class PairedTest:
-    """One two-sided paired test.
+    """One two-sided paired test."""
 
-    Args:
-        name: PAIRED_T, WILCOXON or NO_TEST; the first two end in ``by source`` where the units are sources.
-        statistic: t, or the smaller of the two rank sums; NaN without a test.
-        p: NaN without a test.
-        n: pairs whose two values are there, or the sources that they are of.
-        note: why there is no test, or what it left out; empty otherwise.
-    """
-
-    name: str
-    statistic: float
-    p: float
-    n: int
-    note: str = ""
+    name: str  # PAIRED_T, WILCOXON or NO_TEST; the first two end in ``by source`` where the units are sources
+    statistic: float  # t, or the smaller of the two rank sums; NaN without a test
+    p: float  # NaN without a test
+    n: int  # pairs whose two values are there, or the sources that they are of
+    note: str = ""  # why there is no test, or what it left out; empty otherwise
 
 
 def paired_test(before: ArrayLike, after: ArrayLike, *, groups: ArrayLike | None = None) -> PairedTest:
@@ -306,7 +298,6 @@ def crossed_rank_sum(sides: Sequence[np.ndarray], groups: Sequence[np.ndarray | 
     Args:
         sides: values of each sample, shape [n] and [m].
         groups: sources of each, see :mod:`core.statistics.crossed_sources`.
-        p: by the first.
     """
     one, other = groups
     if one is None or other is None or not (crossed(one) and crossed(other)):
@@ -350,12 +341,10 @@ def median_differences(
 
     Args:
         one: first sample, any shape; NaN are left out.
-        other: second sample, likewise.
         levels: confidence levels in (0, 1).
         groups: source of each value of the first sample, and of the second: values of one source are resampled
             together, at a level :func:`core.statistics.bootstrap.expanded` for the smaller number of sources. None:
             every value is one of its own. Where both name two sources, the second makes it longer.
-        resamples: number of bootstrap differences.
 
     Returns:
         median(one) - median(other), n the values of both. Fewer than LEAST_N values or sources on a side: no bounds,

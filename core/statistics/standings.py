@@ -32,51 +32,36 @@ ALPHA = 0.05
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """The mean difference of two systems over the same items.
+    """The mean difference of two systems over the same items."""
 
-    Args:
-        one, other: places of the two systems.
-        interval: of mean(one) - mean(other), BCa over items or their sources.
-        test: paired, over sources.
-        p_holm: of ``test``, corrected over the pairs of the leaderboard that have one; NaN where no source tells two
-            systems apart. Such a pair is no test: no order of its signs gives a p below 1, so it takes no share of the
-            error that Holm's correction parts [3].
-        sure: whether p_holm is below ALPHA and the interval lies on one side of zero.
-    """
-
+    # one, other: places of the two systems
     one: int
     other: int
-    interval: Interval
-    test: PairedTest
+    interval: Interval  # of mean(one) - mean(other), BCa over items or their sources
+    test: PairedTest  # paired, over sources
+    # of ``test``, corrected over the pairs of the leaderboard that have one; NaN where no source tells two systems
+    # apart. Such a pair is no test: no order of its signs gives a p below 1, so it takes no share of the error that
+    # Holm's correction parts [3].
     p_holm: float
-    sure: bool
+    sure: bool  # whether p_holm is below ALPHA and the interval lies on one side of zero
 
 
 @dataclass(frozen=True, slots=True)
 class Standings:
-    """A leaderboard of s systems. Rank 1 has the highest mean; equal means share the better rank.
+    """A leaderboard of s systems. Rank 1 has the highest mean; equal means share the better rank."""
 
-    Args:
-        means: mean score of each system with its BCa interval.
-        ranks: int [s].
-        low, high: interval of each rank over bootstrap samples of items, [s]; NaN below LEAST_N items or sources.
-        first: share of samples in which no system is above this one, [s]; likewise.
-        sure_low, sure_high: ranks that stand when only differences that are ``sure`` count [2], int [s].
-        differences: of every pair, in the order of the systems.
-        n: items.
-        note: why there are no intervals; empty otherwise.
-    """
-
-    means: tuple[Interval, ...]
-    ranks: np.ndarray
+    means: tuple[Interval, ...]  # mean score of each system with its BCa interval
+    ranks: np.ndarray  # int [s]
+    # low, high: interval of each rank over bootstrap samples of items, [s]; NaN below LEAST_N items or sources
     low: np.ndarray
     high: np.ndarray
-    first: np.ndarray
+    first: np.ndarray  # share of samples in which no system is above this one, [s]; likewise
+    # sure_low, sure_high: ranks that stand when only differences that are ``sure`` count [2], int [s]
     sure_low: np.ndarray
     sure_high: np.ndarray
-    differences: tuple[Difference, ...]
-    n: int
-    note: str = ""
+    differences: tuple[Difference, ...]  # of every pair, in the order of the systems
+    n: int  # items
+    note: str = ""  # why there are no intervals; empty otherwise
 
 
 def standings(
@@ -249,24 +234,16 @@ DRAWS = 2_000
 
 @dataclass(frozen=True, slots=True)
 class Swap:
-    """What one edit does to one pair of systems.
+    """What one edit does to one pair of systems."""
 
-    Args:
-        before, after: mean gap, first minus second, on the same items.
-        swapped: whether the sign of the mean gap changes, a tie that is broken or made included.
-        probability: share of bootstrap samples of items in which it does; NaN below LEAST_N items or sources.
-        chance: share of samples whose unedited gap has another sign than the gap of all items; likewise.
-        n: items on which both systems have a score, unedited and edited.
-        note: why there is no probability; empty otherwise.
-    """
-
+    # before, after: mean gap, first minus second, on the same items
     before: float
     after: float
-    swapped: bool
-    probability: float
-    chance: float
-    n: int
-    note: str = ""
+    swapped: bool  # whether the sign of the mean gap changes, a tie that is broken or made included
+    probability: float  # share of bootstrap samples of items in which it does; NaN below LEAST_N items or sources
+    chance: float  # share of samples whose unedited gap has another sign than the gap of all items; likewise
+    n: int  # items on which both systems have a score, unedited and edited
+    note: str = ""  # why there is no probability; empty otherwise
 
 
 def neighbours(means: ArrayLike) -> tuple[tuple[int, int], ...]:
@@ -326,17 +303,11 @@ LEAST_SYSTEMS = 3
 
 @dataclass(frozen=True, slots=True)
 class OrderAgreement:
-    """How alike two metrics order some systems.
+    """How alike two metrics order some systems."""
 
-    Args:
-        tau: Kendall's τ_b of the two rows of system means, percentile interval over bootstrap samples of items.
-        spearman: Spearman's ρ of the same, likewise.
-        systems: how many.
-    """
-
-    tau: Interval
-    spearman: Interval
-    systems: int
+    tau: Interval  # Kendall's τ_b of the two rows of system means, percentile interval over bootstrap samples of items
+    spearman: Interval  # Spearman's ρ of the same, likewise
+    systems: int  # how many
 
 
 def order_agreement(

@@ -7,8 +7,6 @@ def counted(count: float, one: str, many: str = "") -> str:
     """A count with its noun.
 
     Args:
-        count: whole.
-        one: the noun of one.
         many: of several; empty: with an s.
 
     Example:
@@ -59,8 +57,6 @@ def tallied(counts: Mapping[str, tuple[int, int]], verb: str, one: str, many: st
     """How many of how many each metric has, the largest share first, those with the same numbers together.
 
     Args:
-        counts: metric -> how many of how many.
-        verb: between the two.
         one, many: the noun of what is counted, as of :func:`counted`.
 
     Example:

@@ -31,23 +31,14 @@ PATIENCE = 10.0
 
 @dataclass(frozen=True, slots=True)
 class Chunk:
-    """What was read of a log.
+    """What was read of a log."""
 
-    Args:
-        rows: whole rows in the order of the file.
-        end: byte at which the next reading begins.
-        at: line number of each row, counted like those of ``damaged``.
-        lines: line ends that were read.
-        damaged: line numbers, counted from the start of the reading, of what is no whole row.
-        cut: bytes after the last whole line that are no whole row: a row that is being written, or was cut.
-    """
-
-    rows: tuple[Row, ...]
-    end: int
-    at: tuple[int, ...] = ()
-    lines: int = 0
-    damaged: tuple[int, ...] = ()
-    cut: int = 0
+    rows: tuple[Row, ...]  # whole rows in the order of the file
+    end: int  # byte at which the next reading begins
+    at: tuple[int, ...] = ()  # line number of each row, counted like those of ``damaged``
+    lines: int = 0  # line ends that were read
+    damaged: tuple[int, ...] = ()  # line numbers, counted from the start of the reading, of what is no whole row
+    cut: int = 0  # bytes after the last whole line that are no whole row: a row that is being written, or was cut
 
 
 def encode(row: Mapping[str, Any]) -> bytes:
@@ -208,17 +199,12 @@ class NewerRow(InvalidInput):
 
 @dataclass(slots=True)
 class Replay:
-    """What was taken of a log so far.
+    """What was taken of a log so far."""
 
-    Args:
-        log: to be read.
-        take: takes a row; raises NewerRow for a kind that it does not know, and another error for what makes no sense.
-        begun: whether the log begins with a row that is written with it, so that none at all is a loss.
-    """
-
-    log: Log
+    log: Log  # to be read
+    # takes a row; raises NewerRow for a kind that it does not know, and another error for what makes no sense
     take: Callable[[Row], None]
-    begun: bool = True
+    begun: bool = True  # whether the log begins with a row that is written with it, so that none at all is a loss
     end: int = 0
     cut: int = 0
     _lines: int = 0

@@ -24,8 +24,6 @@ def attach(connection: duckdb.DuckDBPyConnection, path: Path, alias: str) -> tup
 
     Args:
         connection: where; external access must still be on.
-        path: the file.
-        alias: name of the attached file.
 
     Raises:
         HeldElsewhere: if another process has it open for writing.

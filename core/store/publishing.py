@@ -46,7 +46,6 @@ def publish(runs: Iterable[Path | str], output: Path, *, overwrite: bool = False
     Args:
         runs: complete run folders, or published files.
         output: the file; its name ends in ``.duckdb``.
-        overwrite: replace an existing file.
 
     Returns:
         The path of the file.

@@ -160,15 +160,10 @@ _RUN_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """One audit with its manifest, from a run folder or from a published file.
+    """One audit with its manifest, from a run folder or from a published file."""
 
-    Args:
-        path: the run folder, or the ``.duckdb`` file that holds the run.
-        manifest: what ``manifest.json`` says.
-    """
-
-    path: Path
-    manifest: Mapping[str, Any]
+    path: Path  # the run folder, or the ``.duckdb`` file that holds the run
+    manifest: Mapping[str, Any]  # what ``manifest.json`` says
 
     @property
     def id(self) -> str:

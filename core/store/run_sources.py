@@ -155,23 +155,14 @@ _CLASS = re.compile(r"[A-Za-z_]\w*")
 
 @dataclass(frozen=True, slots=True)
 class OwnMetric:
-    """One evaluator of a file, as a manifest tells it, or the report of a check.
+    """One evaluator of a file, as a manifest tells it, or the report of a check."""
 
-    Args:
-        name: under which its scores are stored.
-        run: id of the run, or of the check.
-        path: of the file, absolute.
-        kind: name of the class in it.
-        sha256: of the file when it scored; None in runs that did not keep it.
-        text_encoder: whether it embeds captions; None where the run does not say.
-    """
-
-    name: str
-    run: str
-    path: Path
-    kind: str
-    sha256: str | None
-    text_encoder: bool | None
+    name: str  # under which its scores are stored
+    run: str  # id of the run, or of the check
+    path: Path  # of the file, absolute
+    kind: str  # name of the class in it
+    sha256: str | None  # of the file when it scored; None in runs that did not keep it
+    text_encoder: bool | None  # whether it embeds captions; None where the run does not say
     checked: bool = False
 
     @property

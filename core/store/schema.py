@@ -93,15 +93,10 @@ SCHEMAS = {"scores": SCORES, "items": ITEMS, "rejections": REJECTIONS, "variants
 
 
 class Added(NamedTuple):
-    """A column that came later.
+    """A column that came later."""
 
-    Args:
-        since: first version that has it.
-        means: what rows of an older version mean there; None: it was not measured, null.
-    """
-
-    since: int
-    means: str | int | None
+    since: int  # first version that has it
+    means: str | int | None  # what rows of an older version mean there; None: it was not measured, null
 
 
 ADDED: dict[tuple[str, str], Added] = {

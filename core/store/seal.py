@@ -31,17 +31,11 @@ _DIGEST = re.compile(r"[0-9a-f]{64}")
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """One file of a run folder, or one table of a published file, as it was sealed.
+    """One file of a run folder, or one table of a published file, as it was sealed."""
 
-    Args:
-        rows: in it.
-        sha256: of the file's bytes, or of the table's content (:mod:`core.store.whole`).
-        bytes: of the file; None for a table.
-    """
-
-    rows: int
-    sha256: str
-    bytes: int | None = None
+    rows: int  # in it
+    sha256: str  # of the file's bytes, or of the table's content (:mod:`core.store.whole`)
+    bytes: int | None = None  # of the file; None for a table
 
     def as_dict(self) -> dict[str, int | str]:
         """Plain dictionary, for manifests."""
@@ -50,19 +44,12 @@ class Part:
 
 @dataclass(frozen=True, slots=True)
 class Seal:
-    """A seal as it was read.
+    """A seal as it was read."""
 
-    Args:
-        sealed: when, in UTC.
-        by: one of BY.
-        files: path below the run folder -> file; None in a published file.
-        tables: table -> content; None in a run folder.
-    """
-
-    sealed: str
-    by: str
-    files: Mapping[str, Part] | None
-    tables: Mapping[str, Part] | None
+    sealed: str  # when, in UTC
+    by: str  # one of BY
+    files: Mapping[str, Part] | None  # path below the run folder -> file; None in a published file
+    tables: Mapping[str, Part] | None  # table -> content; None in a run folder
 
     @property
     def told(self) -> str:

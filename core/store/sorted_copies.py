@@ -65,8 +65,6 @@ def copy_run(folder: Path, run: Run, path: Path) -> None:
     """Make the copy of a run folder; of a run that counts no rows, damaged shards are left out and named in it.
 
     Args:
-        folder: of the copies.
-        run: of the folder.
         path: from :func:`copy_path`.
 
     Raises:
@@ -86,9 +84,7 @@ def copy_published(folder: Path, file: Path, path: Path, *, version: int) -> Non
     """Make the copy of a published file that was checked already.
 
     Args:
-        folder: of the copies.
         path: from :func:`copy_path`.
-        version: of the file's tables.
 
     Raises:
         StoreError: if it cannot be written, or the file went away.
@@ -198,7 +194,6 @@ def remove_unused(folder: Path, used: Collection[Path]) -> None:
     """Remove the copies that were not opened for the longest time, down to KEPT_BYTES.
 
     Args:
-        folder: of the copies.
         used: copies that stay, however large: without them the next opening would have to make them again.
     """
     known = []

@@ -145,7 +145,6 @@ def shifts_select(
     Args:
         large: run -> relation of a copy of at least MANY rows that holds it, with the columns of ``shifts``.
         pairs: of any run; those of other runs are looked for in the view, all at once.
-        language, rank: of their captions.
     """
     sought = tuple(dict.fromkeys(pairs))
     if not sought:

@@ -351,7 +351,6 @@ class Store:
 
         Args:
             sql: one statement; ``?`` or ``$name`` stand for parameters.
-            params: their values.
 
         Raises:
             InvalidInput: if it is not one SELECT, or DuckDB cannot make sense of it.
@@ -377,10 +376,6 @@ class Store:
 
     def shifts(self, pairs: Iterable[Pair], *, language: str, rank: int) -> pd.DataFrame:
         """Rows of the view ``shifts`` of some pairs, in any order.
-
-        Args:
-            pairs: (run, item, probe) each.
-            language, rank: of their captions.
 
         Raises:
             StoreError: see :meth:`query`.

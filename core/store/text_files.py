@@ -126,7 +126,6 @@ def guarded_csv(table: "pd.DataFrame", *, digits: int | None = None, cell: Calla
     """Write a table as CSV for people.
 
     Args:
-        table: its index is not written.
         digits: significant ones of a number; None: all.
         cell: what is made of each text and of each column's name.
     """

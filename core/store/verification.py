@@ -20,25 +20,15 @@ WHOLE, UNVERIFIED, UNFINISHED, DAMAGED = "whole", "unverified", "unfinished", "d
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """What was found of one run.
+    """What was found of one run."""
 
-    Args:
-        run: its id; the file's name where no run of it can be read.
-        path: run folder or published file.
-        state: WHOLE, UNVERIFIED, UNFINISHED or DAMAGED.
-        sealed: when its seal was made, in UTC; None without one.
-        by: who made the seal, of :data:`core.store.seal.BY`.
-        files: that were read.
-        problems: a sentence each.
-    """
-
-    run: str
-    path: Path
-    state: str
-    sealed: str | None = None
-    by: str | None = None
-    files: int = 0
-    problems: tuple[str, ...] = ()
+    run: str  # its id; the file's name where no run of it can be read
+    path: Path  # run folder or published file
+    state: str  # WHOLE, UNVERIFIED, UNFINISHED or DAMAGED
+    sealed: str | None = None  # when its seal was made, in UTC; None without one
+    by: str | None = None  # who made the seal, of :data:`core.store.seal.BY`
+    files: int = 0  # that were read
+    problems: tuple[str, ...] = ()  # a sentence each
 
     def as_dict(self) -> dict[str, Any]:
         """Plain dictionary, for JSON."""

@@ -88,7 +88,6 @@ def check_tables(
 
     Args:
         connection: where the file is attached as ``alias``.
-        version: of the file's tables.
         full: hash the content too, which reads the whole file.
 
     Raises:

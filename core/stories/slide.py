@@ -28,17 +28,11 @@ _BEGIN = {"jpg": b"\xff\xd8\xff", "png": b"\x89PNG\r\n\x1a\n", "svg": b"<svg"}
 
 @dataclass(frozen=True, slots=True)
 class Picture:
-    """A picture of a slide.
+    """A picture of a slide."""
 
-    Args:
-        alt: what it shows.
-        kind: ``jpg``, ``png`` or ``svg``.
-        data: the file; empty where it is lost or no longer what it was.
-    """
-
-    alt: str
-    kind: str
-    data: bytes
+    alt: str  # what it shows
+    kind: str  # ``jpg``, ``png`` or ``svg``
+    data: bytes  # the file; empty where it is lost or no longer what it was
 
     @property
     def name(self) -> str:
@@ -61,35 +55,21 @@ class Picture:
 
 @dataclass(frozen=True, slots=True)
 class Slide:
-    """One slide.
+    """One slide."""
 
-    Args:
-        title: in plain words.
-        said: sentences below the pictures: the caption, what the edit changed, how to read it.
-        pictures: beside each other.
-        columns: heads of the table; the first column holds words, the others numbers as they are written.
-        rows: of the table, each as long as ``columns``.
-        of: which rows of which runs went into it, in words.
-        signature: of the numbers, to be cited; empty where they are of no stored run.
-        page: name of the view that shows it live, e.g. ``failures``; the file of a page in slides of before.
-        link: parameters of that view's link.
-        note: the reader's own words.
-        id: its name in the story; empty until it is in one.
-        at: when it was collected, ISO 8601, UTC.
-    """
-
-    title: str
-    said: tuple[str, ...] = ()
-    pictures: tuple[Picture, ...] = ()
+    title: str  # in plain words
+    said: tuple[str, ...] = ()  # sentences below the pictures: the caption, what the edit changed, how to read it
+    pictures: tuple[Picture, ...] = ()  # beside each other
+    # heads of the table; the first column holds words, the others numbers as they are written
     columns: tuple[str, ...] = ()
-    rows: tuple[tuple[str, ...], ...] = ()
-    of: str = ""
-    signature: str = ""
-    page: str = ""
-    link: Mapping[str, str] | None = None
-    note: str = ""
-    id: str = ""
-    at: str = ""
+    rows: tuple[tuple[str, ...], ...] = ()  # of the table, each as long as ``columns``
+    of: str = ""  # which rows of which runs went into it, in words
+    signature: str = ""  # of the numbers, to be cited; empty where they are of no stored run
+    page: str = ""  # name of the view that shows it live, e.g. ``failures``; the file of a page in slides of before.
+    link: Mapping[str, str] | None = None  # parameters of that view's link
+    note: str = ""  # the reader's own words
+    id: str = ""  # its name in the story; empty until it is in one
+    at: str = ""  # when it was collected, ISO 8601, UTC
 
     @property
     def when(self) -> str:

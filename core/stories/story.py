@@ -34,27 +34,16 @@ _FILE = re.compile(r"[0-9a-f]{32}\.(jpg|png|svg)")
 
 @dataclass(frozen=True, slots=True)
 class Telling:
-    """What a story holds now.
+    """What a story holds now."""
 
-    Args:
-        title: in the reader's words.
-        slides: in order.
-        out: slides that were taken out, the last one first.
-        problems: sentences about what of the log does not count.
-    """
-
-    title: str
-    slides: tuple[Slide, ...]
-    out: tuple[Slide, ...]
-    problems: tuple[str, ...]
+    title: str  # in the reader's words
+    slides: tuple[Slide, ...]  # in order
+    out: tuple[Slide, ...]  # slides that were taken out, the last one first
+    problems: tuple[str, ...]  # sentences about what of the log does not count
 
 
 class Story:
     """One story.
-
-    Args:
-        folder: its folder.
-        now: the time, for the slides' dates.
 
     Raises:
         StoreError: if the folder has no story that can be read.
@@ -310,17 +299,11 @@ class Pair(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Tagged:
-    """What stands at a pair now.
+    """What stands at a pair now."""
 
-    Args:
-        tags: in the reader's order, each once.
-        note: in the reader's words; may be empty.
-        at: when that was written, UTC.
-    """
-
-    tags: tuple[str, ...] = ()
-    note: str = ""
-    at: str = ""
+    tags: tuple[str, ...] = ()  # in the reader's order, each once
+    note: str = ""  # in the reader's words; may be empty
+    at: str = ""  # when that was written, UTC
 
     @property
     def empty(self) -> bool:
@@ -330,15 +313,10 @@ class Tagged:
 
 @dataclass(frozen=True, slots=True)
 class Held:
-    """What the log comes to.
+    """What the log comes to."""
 
-    Args:
-        pairs: with a tag or a note, in the order in which they were first tagged.
-        problems: sentences about what of the log does not count.
-    """
-
-    pairs: Mapping[Pair, Tagged]
-    problems: tuple[str, ...] = ()
+    pairs: Mapping[Pair, Tagged]  # with a tag or a note, in the order in which they were first tagged
+    problems: tuple[str, ...] = ()  # sentences about what of the log does not count
 
     def of(self, pair: Pair) -> Tagged:
         """What stands at a pair; nothing where nobody wrote."""
@@ -355,7 +333,6 @@ class Tags:
 
     Args:
         path: the log; ``data/tags.jsonl`` by default.
-        now: the time, for the rows' dates.
     """
 
     def __init__(self, path: Path | None = None, *, now: Callable[[], datetime] = lambda: datetime.now(UTC)) -> None:

@@ -101,22 +101,15 @@ def _category(table: ScoreTable) -> Question:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Items:
-    """Items of some levels, laid out once for every evaluator that scored just these.
+    """Items of some levels, laid out once for every evaluator that scored just these."""
 
-    Args:
-        rows: of the table's items.
-        marks: which items are of each level, 0 or 1, float64 [n].
-        counts: items of each level.
-        few: why each level has no interval, in words; empty where its items and their sources are enough.
-        why: likewise of all together.
-        sources, groups: rank of each item's source and of its group, int [n].
-    """
-
-    rows: pd.DataFrame
-    marks: Mapping[str, np.ndarray]
-    counts: Mapping[str, int]
+    rows: pd.DataFrame  # of the table's items
+    marks: Mapping[str, np.ndarray]  # which items are of each level, 0 or 1, float64 [n]
+    counts: Mapping[str, int]  # items of each level
+    # why each level has no interval, in words; empty where its items and their sources are enough
     few: Mapping[str, str]
-    why: str
+    why: str  # likewise of all together
+    # sources, groups: rank of each item's source and of its group, int [n]
     sources: np.ndarray
     groups: np.ndarray
 
@@ -143,7 +136,6 @@ def _scored(view: View, *columns: str, by: str, group: str) -> Iterator[tuple[st
     there.
 
     Args:
-        columns: that an item must have.
         by: the column of the levels.
         group: the column of the second random intercept.
     """

@@ -163,18 +163,13 @@ _HALF_NAMES = (*_HALF_OF, "largest", *bounds("further"), "than_null", "null_dete
 
 
 class Twins(NamedTuple):
-    """Two evaluators of one corpus that differ in their precision alone.
+    """Two evaluators of one corpus that differ in their precision alone."""
 
-    Args:
-        half, single: names.
-        precision: of the half, as its fingerprint says.
-        corpus: that both scored.
-    """
-
+    # half, single: names
     half: str
     single: str
-    precision: str
-    corpus: str
+    precision: str  # of the half, as its fingerprint says
+    corpus: str  # that both scored
 
 
 def of_precision(table: ScoreTable) -> tuple[Question, ...]:

@@ -155,35 +155,22 @@ SIZES: Names = (ABSOLUTE.name, ABSOLUTE.low, ABSOLUTE.high)
 
 @dataclass(frozen=True, slots=True)
 class Dots:
-    """Makes figures of medians with their intervals, a line a label.
+    """Makes figures of medians with their intervals, a line a label."""
 
-    Args:
-        label: column of the frame that names a line.
-        series: column that colour and marker tell apart.
-        panel: columns that make panels, where they have several values.
-        values: columns of the values; None: of the shift in the measure asked for.
-        axis: name of the values; empty for that of the measure.
-        order: puts the labels in order; None: as they come.
-        names: words for the labels of the answer, where they are not their own.
-        lines: connect the marks of a series.
-        free: every panel has its own scale.
-        only: draws the rows of this label; empty for all.
-        even: the values reach as far below 0 as above.
-        opened: adds columns that ``opens`` of the drawing names and that the answer does not have; None: it has all.
-    """
-
-    label: str = "label"
-    series: str = "evaluator"
-    panel: tuple[str, ...] = ("corpus",)
-    values: Names | None = None
-    axis: str = ""
-    order: "Callable[[pd.DataFrame], Sequence[str]] | None" = None
+    label: str = "label"  # column of the frame that names a line
+    series: str = "evaluator"  # column that colour and marker tell apart
+    panel: tuple[str, ...] = ("corpus",)  # columns that make panels, where they have several values
+    values: Names | None = None  # columns of the values; None: of the shift in the measure asked for
+    axis: str = ""  # name of the values; empty for that of the measure
+    order: "Callable[[pd.DataFrame], Sequence[str]] | None" = None  # puts the labels in order; None: as they come
+    # words for the labels of the answer, where they are not their own
     names: "Callable[[pd.DataFrame], Mapping[str, str]] | None" = None
-    lines: bool = False
-    free: bool = False
-    only: str = ""
+    lines: bool = False  # connect the marks of a series
+    free: bool = False  # every panel has its own scale
+    only: str = ""  # draws the rows of this label; empty for all
+    # adds columns that ``opens`` of the drawing names and that the answer does not have; None: it has all
     opened: "Callable[[pd.DataFrame], pd.DataFrame] | None" = None
-    even: bool = False
+    even: bool = False  # the values reach as far below 0 as above
 
     def __call__(self, drawing: Drawing, frame: pd.DataFrame, measure: str) -> Figure:
         """The figure of a frame; raw scales of different evaluators never share an axis."""
@@ -217,22 +204,17 @@ def around_zero(data: pd.DataFrame) -> tuple[float | None, float | None]:
 
 @dataclass(frozen=True, slots=True)
 class Map:
-    """Makes maps of medians: a row a label, a column a series, the number and its n in every cell.
+    """Makes maps of medians: a row a label, a column a series, the number and its n in every cell."""
 
-    Args:
-        label, series, panel, values, axis, order: as of :class:`Dots`.
-        digits: decimals; those of the measure for shifts.
-        columns: puts the series in order; None: as they come.
-    """
-
+    # label, series, panel, values, axis, order: as of :class:`Dots`
     label: str
     series: str
     panel: tuple[str, ...] = ("evaluator", "corpus")
     values: Names | None = None
     axis: str = ""
     order: "Callable[[pd.DataFrame], Sequence[str]] | None" = None
-    columns: "Callable[[pd.DataFrame], Sequence[str]] | None" = None
-    digits: int = 2
+    columns: "Callable[[pd.DataFrame], Sequence[str]] | None" = None  # puts the series in order; None: as they come
+    digits: int = 2  # decimals; those of the measure for shifts
 
     def __call__(self, drawing: Drawing, frame: pd.DataFrame, measure: str) -> Figure:
         """The figure of a frame."""
@@ -281,7 +263,6 @@ def marks(
     Evaluators that are labels have their own colours where there is one corpus, not that corpus's.
 
     Args:
-        frame: the answer.
         label, series, panel: columns of it.
         values: columns of the value and of its interval's ends.
         opens: see :class:`core.analysis.questions.question.Drawing`.

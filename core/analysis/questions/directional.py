@@ -188,7 +188,6 @@ def matrix(view: View, options: Options, *, depth: Depth = "whole") -> pd.DataFr
     A family that the scope's caption has too is that one; section by section, the scope's caption first.
 
     Args:
-        options: whether only verified comparisons count.
         depth: how much is told of each; what is told is the same in each depth.
     """
     parts = [_of_caption(view, options, depth).assign(caption=caption_of(view.table))]
@@ -209,7 +208,6 @@ def in_depth(view: View, options: Options, family: str) -> pd.DataFrame:
 
     Args:
         view: of the table of scores of the family's own caption.
-        options: as there.
         family: its name; one that the view leaves out has no row.
     """
     own = [each for each in capabilities(view) if each.family == family and each.shown]

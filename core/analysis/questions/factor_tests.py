@@ -86,10 +86,8 @@ def factor_questions(
 
     Args:
         id_: of the first; the second's ends in ``-pairs``.
-        title: of the first, a question.
         section, part, needs, paper, asks, clean: see :class:`Question`.
         levels: what is compared, and the names of the levels.
-        note: what stands behind HOW.
         chosen_by: fields of a slice that choose levels: pairs of levels that a reader left out count in Holm's
             correction all the same.
     """
@@ -151,7 +149,6 @@ def laid_out(values: Sequence[np.ndarray], keep: np.ndarray) -> Values:
     """Values of every level over the same items, [levels] of [N], those of the items that are kept, as one long column.
 
     Args:
-        values: of every item of the table.
         keep: which items, bool [N].
     """
     items = np.flatnonzero(keep)
@@ -230,8 +227,6 @@ def betas(view: View, groups: Sequence[Group], corpus: str, *, family: str = "")
     """β₁ of every group under every evaluator.
 
     Args:
-        groups: a model each.
-        corpus: whose items, or ALL.
         family: of words that may be said of some items only; empty for all items.
     """
     rows = [_beta(view, evaluator, group, corpus, family) for group in groups for evaluator in view.evaluators]
@@ -272,7 +267,6 @@ def of_words(table: ScoreTable, family: str, said: str) -> Question:
 
     Args:
         family: e.g. ``cultural``.
-        said: the family in words.
     """
     tests = f"the {said} words"
 

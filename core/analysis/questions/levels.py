@@ -124,8 +124,6 @@ def _of_fact(
     """Rows of the values of one fact of a family, those of paper E's pair first; then all items, and the mean of both.
 
     Args:
-        test: the family, with the fact as its key.
-        levels: values of the fact.
         known: only comparisons that are known to be wrong.
         overall: add the rows of all items and of the values' mean.
     """

@@ -99,17 +99,11 @@ _TESTED = "the places of the grid"
 
 @dataclass(frozen=True, slots=True)
 class Aim:
-    """A place that the grid aims at.
+    """A place that the grid aims at."""
 
-    Args:
-        probe: its name.
-        radius: 0 at the centre, 1 at the middle of a side.
-        angle: in degrees, 0 is right and 90 is up.
-    """
-
-    probe: str
-    radius: float
-    angle: int
+    probe: str  # its name
+    radius: float  # 0 at the centre, 1 at the middle of a side
+    angle: int  # in degrees, 0 is right and 90 is up
 
     @property
     def towards(self) -> str:
@@ -232,7 +226,6 @@ def slopes(percent: np.ndarray, grid: Sequence[Aim]) -> tuple[np.ndarray, np.nda
 
     Args:
         percent: of every place and item, float64 [k, N]; NaN where the object does not fit.
-        grid: the k places.
 
     Returns:
         Points per way to the right and per way up, float64 [N] each; NaN for an item of fewer than LEAST_PLACES

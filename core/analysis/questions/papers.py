@@ -26,9 +26,6 @@ class Numbers:
     """Numbers of the directional families of one axis.
 
     Args:
-        table: of what every edit does.
-        figure: of the drops.
-        scores: of the histograms of both sides.
         paper: what the table stands for, then the figure and the histograms.
     """
 
@@ -174,19 +171,12 @@ SMALL_TURNS = ("rotate-10", "rotate+10")
 
 @dataclass(frozen=True, slots=True)
 class Contrast:
-    """What the paper compares under one name.
+    """What the paper compares under one name."""
 
-    Args:
-        label: names its rows.
-        family: that its probes are of.
-        probes: that are edited; an item counts the median over those that are here.
-        against: probe that each is compared with, which must be here too; empty for its own baseline.
-    """
-
-    label: str
-    family: str
-    probes: tuple[str, ...]
-    against: str = ""
+    label: str  # names its rows
+    family: str  # that its probes are of
+    probes: tuple[str, ...]  # that are edited; an item counts the median over those that are here
+    against: str = ""  # probe that each is compared with, which must be here too; empty for its own baseline
 
 
 _CULTURAL = ("American", "European", "Asian", "Russian", "Arab", "African", "Oceanian")
@@ -262,19 +252,12 @@ CONTRAST, FAMILY, BOTH = "paper’s contrast", "whole family", "contrast and who
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Named:
-    """A group of probes with what it is.
+    """A group of probes with what it is."""
 
-    Args:
-        group: its label, probes and what they are compared with.
-        of: CONTRAST, FAMILY, or BOTH where the contrast takes every plain probe of its family.
-        family: that the probes are of.
-        items: that it is said of, bool [N].
-    """
-
-    group: Group
-    of: str
-    family: str
-    items: np.ndarray
+    group: Group  # its label, probes and what they are compared with
+    of: str  # CONTRAST, FAMILY, or BOTH where the contrast takes every plain probe of its family
+    family: str  # that the probes are of
+    items: np.ndarray  # that it is said of, bool [N]
 
 
 def named_groups(view: View, *, controls: Sequence[str] = ()) -> list[Named]:

@@ -49,29 +49,17 @@ SECTIONS: Mapping[str, tuple[str, str]] = {
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """How one column of a table is written; the frame keeps the bare numbers.
+    """How one column of a table is written; the frame keeps the bare numbers."""
 
-    Args:
-        name: column of the frame.
-        header: what a reader sees above it.
-        digits: decimal places.
-        signed: write a plus before positive numbers.
-        low: column of the lower bound, written in brackets; empty for none.
-        high: column of the upper bound.
-        to: column of the value after a change, written ``before → after``; empty for none.
-        kind: ``number``, ``p`` (a p-value), or ``text``.
-        help: what the numbers are, for those who ask; empty where the header says it.
-    """
-
-    name: str
-    header: str
-    digits: int = 2
-    signed: bool = False
-    low: str = ""
-    high: str = ""
-    to: str = ""
-    kind: str = "number"
-    help: str = ""
+    name: str  # column of the frame
+    header: str  # what a reader sees above it
+    digits: int = 2  # decimal places
+    signed: bool = False  # write a plus before positive numbers
+    low: str = ""  # column of the lower bound, written in brackets; empty for none
+    high: str = ""  # column of the upper bound
+    to: str = ""  # column of the value after a change, written ``before → after``; empty for none
+    kind: str = "number"  # ``number``, ``p`` (a p-value), or ``text``
+    help: str = ""  # what the numbers are, for those who ask; empty where the header says it
 
 
 def bounded(name: str, header: str, **told: Any) -> Column:
@@ -82,23 +70,15 @@ def bounded(name: str, header: str, **told: Any) -> Column:
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """What a reader may set; a report has the usual ones.
+    """What a reader may set; a report has the usual ones."""
 
-    Args:
-        margin: equivalence margin in percent.
-        bare: hold a word against the caption without it instead of the neutral one closest in length.
-        family: of the questions that are of one family: which; None: their first.
-        reference: corpus whose direction is held against the others; None: that of the table.
-        known: of the comparisons of a right and a wrong side, only those whose wrong side is known to be wrong.
-        least: items below which a cell of several factors is not looked at; LEAST_N or more.
-    """
-
-    margin: float = MARGIN
-    bare: bool = False
-    family: str | None = None
-    reference: str | None = None
+    margin: float = MARGIN  # equivalence margin in percent
+    bare: bool = False  # hold a word against the caption without it instead of the neutral one closest in length
+    family: str | None = None  # of the questions that are of one family: which; None: their first
+    reference: str | None = None  # corpus whose direction is held against the others; None: that of the table
+    # of the comparisons of a right and a wrong side, only those whose wrong side is known to be wrong
     known: bool = False
-    least: int = LEAST_N
+    least: int = LEAST_N  # items below which a cell of several factors is not looked at; LEAST_N or more
 
 
 def _nothing(table: ScoreTable) -> str:
@@ -111,34 +91,26 @@ def _silent(frame: pd.DataFrame, margin: float) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Drawing:
-    """A figure of a question.
+    """A figure of a question."""
 
-    Args:
-        id: e.g. ``F2``; names its files in a report.
-        title: in plain words.
-        note: how to read it.
-        make: makes the figure of this drawing, the question's frame and a measure of shifts.
-        paper: the paper's counterpart.
-        needs: why the scores leave no mark of it where they answer its question, as of :class:`Question`.
-        opens: the pairs that a mark stands for: field of :class:`core.analysis.slices.Slice` -> the frame's column of
-            its value, or ``=value`` for one that all marks share; ``test`` -> the column of the directional family
-            whose comparisons it stands for. What a column leaves empty is not asked for, and a row that leaves all
-            empty opens nothing. Empty: a mark stands for no set of pairs.
-    """
-
-    id: str
-    title: str
-    note: str
+    id: str  # e.g. ``F2``; names its files in a report.
+    title: str  # in plain words
+    note: str  # how to read it
+    # makes the figure of this drawing, the question's frame and a measure of shifts
     make: "Callable[[Drawing, pd.DataFrame, str], Figure]"
-    paper: str = ""
+    paper: str = ""  # the paper's counterpart
+    # why the scores leave no mark of it where they answer its question, as of :class:`Question`
     needs: Callable[[ScoreTable], str] = _nothing
+    # the pairs that a mark stands for: field of :class:`core.analysis.slices.Slice` -> the frame's column of its
+    # value, or ``=value`` for one that all marks share; ``test`` -> the column of the directional family whose
+    # comparisons it stands for. What a column leaves empty is not asked for, and a row that leaves all empty opens
+    # nothing. Empty: a mark stands for no set of pairs.
     opens: Mapping[str, str] = field(default_factory=dict, hash=False)
 
     def figure(self, frame: pd.DataFrame, *, measure: str = "percent") -> Figure:
         """The figure of an answer.
 
         Args:
-            frame: what the question computed.
             measure: of :data:`core.analysis.effects.MEASURES`, where it shows shifts.
         """
         return self.make(self, frame, measure)
@@ -150,49 +122,31 @@ class Drawing:
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """One question to the scores.
+    """One question to the scores."""
 
-    Args:
-        id: short and stable, e.g. ``T3``; ``S…`` for what the paper has no number for.
-        title: in plain words.
-        section: of :data:`SECTIONS`.
-        part: of the section, e.g. a family; what a page shows together.
-        note: how to read the table: what a row is, which items, which tests.
-        columns: of the frame, as they are shown, in order; none where only the figures are.
-        compute: answers it for the part of the scores that a view keeps.
-        needs: why the scores cannot give it, in a sentence that names what to audit or to choose; empty where they can.
-        figures: drawn of the frame.
-        paper: the paper's counterpart, e.g. ``Table 3``; empty where it has none.
-        tests: the family of tests that Holm's correction runs over, in words; empty without one.
-        asks: names of what a reader may set that changes the answer or its figure: ``measure`` and fields of
-            :class:`Options`.
-        families: those that ``Options.family`` can be, the usual one first.
-        pick: columns of the frame of which a page shows one value at a time.
-        part_of: the question whose table holds the same rows, or their summary: a report writes its table only.
-        says: the answer in a sentence of :func:`compute`'s frame under a margin in percent; empty where there is none.
-        rule: from when on it says so, the margin as ``{0:g}``.
-        clean: whether it reads items and their unedited scores alone, so that the answer is the same whichever edits a
-            slice keeps.
-    """
-
-    id: str
-    title: str
-    section: str
-    part: str
-    note: str
-    columns: tuple[Column, ...]
-    compute: Callable[[View, Options], pd.DataFrame]
+    id: str  # short and stable, e.g. ``T3``; ``S…`` for what the paper has no number for.
+    title: str  # in plain words
+    section: str  # of :data:`SECTIONS`
+    part: str  # of the section, e.g. a family; what a page shows together.
+    note: str  # how to read the table: what a row is, which items, which tests
+    columns: tuple[Column, ...]  # of the frame, as they are shown, in order; none where only the figures are
+    compute: Callable[[View, Options], pd.DataFrame]  # answers it for the part of the scores that a view keeps
+    # why the scores cannot give it, in a sentence that names what to audit or to choose; empty where they can
     needs: Callable[[ScoreTable], str] = _nothing
-    figures: tuple[Drawing, ...] = ()
-    paper: str = ""
-    tests: str = ""
+    figures: tuple[Drawing, ...] = ()  # drawn of the frame
+    paper: str = ""  # the paper's counterpart, e.g. ``Table 3``; empty where it has none.
+    tests: str = ""  # the family of tests that Holm's correction runs over, in words; empty without one
+    # names of what a reader may set that changes the answer or its figure: ``measure`` and fields of :class:`Options`
     asks: tuple[str, ...] = ()
-    families: tuple[str, ...] = ()
-    pick: tuple[str, ...] = ()
-    part_of: str = ""
+    families: tuple[str, ...] = ()  # those that ``Options.family`` can be, the usual one first
+    pick: tuple[str, ...] = ()  # columns of the frame of which a page shows one value at a time
+    part_of: str = ""  # the question whose table holds the same rows, or their summary: a report writes its table only
+    # whether it reads items and their unedited scores alone, so that the answer is the same whichever edits a slice
+    # keeps
     clean: bool = False
+    # the answer in a sentence of :func:`compute`'s frame under a margin in percent; empty where there is none
     says: Callable[[pd.DataFrame, float], str] = _silent
-    rule: str = ""
+    rule: str = ""  # from when on it says so, the margin as ``{0:g}``
 
     def read(self, chosen: Slice) -> Slice:
         """The part of a slice that can change the answer."""

@@ -165,7 +165,6 @@ def plane(frame: pd.DataFrame, id_: str, title: str, note: str, *, moves: tuple[
     Args:
         frame: columns of :data:`core.analysis.selectivity.HEADLINE` from ``evaluator`` to ``signal_high``; ``panel``
             where there are several. Rows without a nuisance or a signal are left out.
-        id_, title, note: of the figure.
         moves: pairs of evaluators that an arrow joins, from the first to the second.
     """
     own = frame.dropna(subset=["nuisance", "signal"])

@@ -148,7 +148,6 @@ def _order_record(four: np.ndarray, sources: np.ndarray | None, without: int) ->
     Args:
         four: scores in the order of _MEANS, float64 [4, n].
         sources: what each item is of, [n].
-        without: items that lack one of the four.
     """
     affirmed, denied, denied_absent, affirmed_absent = four
     right = {"there": affirmed > denied, "absent": denied_absent > affirmed_absent}

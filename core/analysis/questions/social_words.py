@@ -25,23 +25,14 @@ from core.statistics.power import reach
 
 @dataclass(frozen=True, slots=True)
 class NaturalFamily:
-    """The natural probes of one family of words as one tagger reads captions.
+    """The natural probes of one family of words as one tagger reads captions."""
 
-    Args:
-        name: of the probes' family, e.g. ``natural-economic-spacy``.
-        owner: family of the lexicon.
-        tagger: that chose the captions.
-        neutral: probe of the neutral rewrite.
-        written: word -> probe of the captions that say it.
-        swapped: word -> probe of the captions into which it was put for its contrast.
-    """
-
-    name: str
-    owner: str
-    tagger: str
-    neutral: str
-    written: dict[str, str] = field(hash=False)
-    swapped: dict[str, str] = field(hash=False)
+    name: str  # of the probes' family, e.g. ``natural-economic-spacy``.
+    owner: str  # family of the lexicon
+    tagger: str  # that chose the captions
+    neutral: str  # probe of the neutral rewrite
+    written: dict[str, str] = field(hash=False)  # word -> probe of the captions that say it
+    swapped: dict[str, str] = field(hash=False)  # word -> probe of the captions into which it was put for its contrast
 
 
 def natural_families(table: ScoreTable) -> tuple[NaturalFamily, ...]:
@@ -97,15 +88,12 @@ def _same(caption: str) -> str:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Triple:
-    """The three scores of the captions that say one of two contrasting words.
+    """The three scores of the captions that say one of two contrasting words."""
 
-    Args:
-        first, second: the words, in the lexicon's order.
-        scores: name -> score of every item, float64 [N], NaN where it has none; ``first``, ``neutral``, ``second``.
-    """
-
+    # first, second: the words, in the lexicon's order
     first: str
     second: str
+    # name -> score of every item, float64 [N], NaN where it has none; ``first``, ``neutral``, ``second``
     scores: dict[str, np.ndarray]
 
 
@@ -238,18 +226,13 @@ def _counted_rows(view: View, family: NaturalFamily) -> Iterator[dict[str, objec
 
 @dataclass(frozen=True, slots=True)
 class _OfAll:
-    """Makes a figure of the corpora together, of one form or the leading order.
+    """Makes a figure of the corpora together, of one form or the leading order."""
 
-    Args:
-        dots: draws the rows.
-        column, value: of the rows that are drawn.
-        chance: draw a line at the share that chance gives an order without ties.
-    """
-
-    dots: Dots
+    dots: Dots  # draws the rows
+    # column, value: of the rows that are drawn
     column: str
     value: str
-    chance: bool = False
+    chance: bool = False  # draw a line at the share that chance gives an order without ties
 
     def __call__(self, drawing: Drawing, frame: pd.DataFrame, measure: str) -> Figure:
         """The figure of a frame."""

@@ -235,8 +235,6 @@ def beside(view: View, rows: pd.DataFrame, family: str, *, bare: bool) -> pd.Dat
 
     Args:
         rows: of :func:`core.analysis.effects.effects`, a row an (evaluator, corpus, word); control words have none.
-        family: of the words.
-        bare: whether the bare caption leads.
 
     Returns:
         The rows with leads, bare_percent, matched_percent, neutral_low, neutral_high (range of the medians over the

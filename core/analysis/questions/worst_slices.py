@@ -115,24 +115,16 @@ def worst_slices(view: View, *, least: int = LEAST_N) -> pd.DataFrame:
 
 @dataclass(frozen=True, slots=True)
 class _Cell:
-    """Items of one kind under one family.
-
-    Args:
-        values: |% change| of its items, float64 [n].
-        groups: source of each; None where each item is one of its own.
-        plain: their median with its unadjusted interval.
-        early: lower bound at the level EARLY.
-        whole: the same of every item of the family.
-    """
+    """Items of one kind under one family."""
 
     family: str
     category: str
     coverage_bin: str
-    values: np.ndarray
-    groups: np.ndarray | None
-    plain: Interval
-    early: float
-    whole: Interval
+    values: np.ndarray  # |% change| of its items, float64 [n]
+    groups: np.ndarray | None  # source of each; None where each item is one of its own
+    plain: Interval  # their median with its unadjusted interval
+    early: float  # lower bound at the level EARLY
+    whole: Interval  # the same of every item of the family
 
 
 def _cells(view: View, evaluator: str, items: np.ndarray) -> Iterator[_Cell]:

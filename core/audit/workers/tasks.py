@@ -30,22 +30,14 @@ class Loaded:
 
 @dataclass(frozen=True, slots=True)
 class Work:
-    """What a worker must know beside its tasks.
-
-    Args:
-        plan: without its items.
-        videos: whether the items are videos.
-        names: names of the evaluators in the run's tables, in the plan's order.
-        keys: their fingerprints, by reference.
-        batches: images and captions in one call, by reference.
-    """
+    """What a worker must know beside its tasks."""
 
     run: str
-    plan: Plan
-    videos: bool
-    names: tuple[str, ...]
-    keys: Mapping[str, str]
-    batches: Mapping[str, int]
+    plan: Plan  # without its items
+    videos: bool  # whether the items are videos
+    names: tuple[str, ...]  # names of the evaluators in the run's tables, in the plan's order
+    keys: Mapping[str, str]  # their fingerprints, by reference
+    batches: Mapping[str, int]  # images and captions in one call, by reference
 
     @property
     def kinds(self) -> dict[str, type[Evaluator]]:

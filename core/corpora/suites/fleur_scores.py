@@ -31,20 +31,13 @@ _LINE = re.compile(r"(image file|model score|our score) : (.*)$")
 
 @dataclass(frozen=True, slots=True)
 class TextScores:
-    """Scores by image and caption.
+    """Scores by image and caption."""
 
-    Args:
-        name: of the file, without its folder.
-        column: ``our`` or ``model``.
-        scores: finite ones.
-        several: captions that stand there more than once with different scores: the first one counts.
-    """
-
-    name: str
+    name: str  # of the file, without its folder
     sha256: str
-    column: str
-    scores: Mapping[tuple[str, str], float]
-    several: int
+    column: str  # ``our`` or ``model``
+    scores: Mapping[tuple[str, str], float]  # finite ones
+    several: int  # captions that stand there more than once with different scores: the first one counts
 
     @property
     def told(self) -> str:

@@ -42,63 +42,43 @@ MOST_NAME = 60
 
 @dataclass(frozen=True, slots=True)
 class Rated:
-    """One caption of an image with one rating by people.
-
-    Args:
-        group: the part of the suite it belongs to.
-        references: further captions that are right of the image.
-        rater: which annotator gave it, where the suite says so and its measure needs it; empty otherwise.
-        dimension: what was rated, e.g. relevance, where the suite names it; each is measured alone.
-    """
+    """One caption of an image with one rating by people."""
 
     image: str
     caption: str
     rating: float
-    group: str = ""
+    group: str = ""  # the part of the suite it belongs to
     language: str = ENGLISH
-    references: tuple[str, ...] = ()
-    rater: str = ""
-    dimension: str = ""
+    references: tuple[str, ...] = ()  # further captions that are right of the image
+    rater: str = ""  # which annotator gave it, where the suite says so and its measure needs it; empty otherwise
+    dimension: str = ""  # what was rated, e.g. relevance, where the suite names it; each is measured alone.
 
 
 @dataclass(frozen=True, slots=True)
 class Sentence:
-    """One sentence of two paragraphs that describe a video, and the part of the video that it is about.
+    """One sentence of two paragraphs that describe a video, and the part of the video that it is about."""
 
-    Args:
-        preferred: of the right paragraph.
-        other: of the wrong one.
-        part: as shares of the video: where it begins and ends.
-        references: sentences that are right of this part.
-    """
-
-    preferred: str
-    other: str
-    part: tuple[float, float]
-    references: tuple[str, ...] = ()
+    preferred: str  # of the right paragraph
+    other: str  # of the wrong one
+    part: tuple[float, float]  # as shares of the video: where it begins and ends
+    references: tuple[str, ...] = ()  # sentences that are right of this part
 
 
 @dataclass(frozen=True, slots=True)
 class Compared:
-    """Two captions of an image, or two images of a text, the one that is right or that people prefer first.
-
-    Args:
-        group: the part of the suite it belongs to.
-        systems: which captioners wrote the two, where the suite says so; empty otherwise.
-        tied: people prefer neither: ``preferred`` is only the first of the file.
-        sentences: of both captions, where each is scored against its own part of a video and the mean counts; empty:
-            each caption is scored as one text.
-        other_image: that the other caption, which is the same text then, is scored beside; empty: the same image.
-    """
+    """Two captions of an image, or two images of a text, the one that is right or that people prefer first."""
 
     image: str
     preferred: str
     other: str
-    group: str = ""
+    group: str = ""  # the part of the suite it belongs to
     references: tuple[str, ...] = ()
-    systems: tuple[str, ...] = ()
-    tied: bool = False
+    systems: tuple[str, ...] = ()  # which captioners wrote the two, where the suite says so; empty otherwise
+    tied: bool = False  # people prefer neither: ``preferred`` is only the first of the file
+    # of both captions, where each is scored against its own part of a video and the mean counts; empty: each caption
+    # is scored as one text
     sentences: tuple[Sentence, ...] = ()
+    # that the other caption, which is the same text then, is scored beside; empty: the same image
     other_image: str = ""
 
     @property
@@ -114,50 +94,31 @@ class Compared:
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """One choice on the way from a suite's file to its number.
+    """One choice on the way from a suite's file to its number."""
 
-    Args:
-        id: short and stable.
-        what: the choice, in two or three words.
-        done: what was done, one sentence without its full stop.
-        count: how many of ``of`` it concerns; 0: it changes nothing here.
-        of: what is counted.
-    """
-
-    id: str
-    what: str
-    done: str
-    count: int
-    of: str
+    id: str  # short and stable
+    what: str  # the choice, in two or three words
+    done: str  # what was done, one sentence without its full stop
+    count: int  # how many of ``of`` it concerns; 0: it changes nothing here
+    of: str  # what is counted
 
 
 @dataclass(frozen=True, slots=True)
 class Suite:
-    """A suite as it was read.
+    """A suite as it was read."""
 
-    Args:
-        name: one of PUBLISHED; or what a suite of one's own, or an example, calls itself.
-        convention: what the field reports of it: TAU_B, TAU_C or TAU_B_RATERS (× 100), or ACCURACY.
-        rated: ratings, for the conventions of τ.
-        compared: pairs, for ACCURACY.
-        left_out: entries without a usable rating or caption.
-        decisions: of reading it.
-        videos: whether its images are videos.
-        first: whether fewer references are the first ones of the file, as its publisher takes them, and not drawn.
-        by_text: whether it has several images of a text, which are compared, and not several captions of an image.
-        pictures: folder that holds images which came inside the file; empty: none did.
-    """
-
-    name: str
-    convention: str
-    rated: tuple[Rated, ...] = ()
-    compared: tuple[Compared, ...] = ()
-    left_out: int = 0
-    decisions: tuple[Decision, ...] = ()
-    videos: bool = False
+    name: str  # one of PUBLISHED; or what a suite of one's own, or an example, calls itself
+    convention: str  # what the field reports of it: TAU_B, TAU_C or TAU_B_RATERS (× 100), or ACCURACY
+    rated: tuple[Rated, ...] = ()  # ratings, for the conventions of τ
+    compared: tuple[Compared, ...] = ()  # pairs, for ACCURACY
+    left_out: int = 0  # entries without a usable rating or caption
+    decisions: tuple[Decision, ...] = ()  # of reading it
+    videos: bool = False  # whether its images are videos
+    # whether fewer references are the first ones of the file, as its publisher takes them, and not drawn
     first: bool = False
+    # whether it has several images of a text, which are compared, and not several captions of an image
     by_text: bool = False
-    pictures: str = ""
+    pictures: str = ""  # folder that holds images which came inside the file; empty: none did
 
     @property
     def most_references(self) -> int:

@@ -64,22 +64,14 @@ class BatchJudge:
 
 @dataclass(frozen=True, slots=True)
 class BatchAnswer:
-    """One line of answers.
+    """One line of answers."""
 
-    Args:
-        custom_id: of the question.
-        created: when, in seconds as the endpoint counts; infinite where it does not say.
-        score: None where the answer holds none.
-        why: why there is none.
-        tokens: read and written; None where the answer does not say.
-    """
-
-    custom_id: str
+    custom_id: str  # of the question
     id: str
-    created: float
-    score: float | None
-    why: str
-    tokens: tuple[int, int] | None
+    created: float  # when, in seconds as the endpoint counts; infinite where it does not say
+    score: float | None  # None where the answer holds none
+    why: str  # why there is none
+    tokens: tuple[int, int] | None  # read and written; None where the answer does not say
 
     @property
     def rank(self) -> tuple[bool, float, str, float]:

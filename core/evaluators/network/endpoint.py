@@ -25,32 +25,22 @@ _MOST_BYTES = 1_000_000
 
 @dataclass(frozen=True, slots=True)
 class Endpoint:
-    """One OpenAI-compatible endpoint and its limits.
+    """One OpenAI-compatible endpoint and its limits."""
 
-    Args:
-        url: base address, e.g. ``https://api.openai.com/v1`` or ``http://localhost:8000/v1``.
-        model: what is asked for; an answer of another model ends the scoring.
-        key: sent as the bearer token; it stands in no message, log, manifest or page.
-        concurrency: most requests under way at once.
-        timeout_s: longest wait for one answer, in seconds.
-        attempts: most tries of one pair on 429, 5xx, a cut connection or a time-out.
-        first_wait_s, longest_wait_s: bounds of the waits between tries, in seconds; they double, with jitter.
-        most_requests: requests after which scoring stops; None: no limit.
-        most_cost: cost after which scoring stops, in the currency of the prices; None: no limit. Requests under
-            way are still paid for, so it may be overrun by ``concurrency`` answers.
-        price_in, price_out: price of a million tokens read and written.
-    """
-
-    url: str
-    model: str
-    key: str = field(default="", repr=False)
-    concurrency: int = 4
-    timeout_s: float = 60.0
-    attempts: int = 6
+    url: str  # base address, e.g. ``https://api.openai.com/v1`` or ``http://localhost:8000/v1``.
+    model: str  # what is asked for; an answer of another model ends the scoring
+    key: str = field(default="", repr=False)  # sent as the bearer token; it stands in no message, log, manifest or page
+    concurrency: int = 4  # most requests under way at once
+    timeout_s: float = 60.0  # longest wait for one answer, in seconds
+    attempts: int = 6  # most tries of one pair on 429, 5xx, a cut connection or a time-out
+    # first_wait_s, longest_wait_s: bounds of the waits between tries, in seconds; they double, with jitter
     first_wait_s: float = 1.0
     longest_wait_s: float = 30.0
-    most_requests: int | None = None
+    most_requests: int | None = None  # requests after which scoring stops; None: no limit
+    # cost after which scoring stops, in the currency of the prices; None: no limit. Requests under way are still paid
+    # for, so it may be overrun by ``concurrency`` answers.
     most_cost: float | None = None
+    # price_in, price_out: price of a million tokens read and written
     price_in: float | None = None
     price_out: float | None = None
 

@@ -41,36 +41,25 @@ _BULLET = re.compile(r"^- .*\n?(?:^ {2,}\S.*\n?)*", re.MULTILINE)
 
 
 class Rubric(BaseModel):
-    """What is asked of a model about a pair, and what its answer is.
-
-    Args:
-        title: for a reader.
-        text: what is asked. With ``{caption}`` it is the whole question, and ``{references}`` in it stands for a list
-            of captions by people; without, it precedes every question, which is the caption.
-        whole: whether a score is a whole number.
-        reason: whether a sentence is asked for beside the score.
-        answer: ``json``, an object with ``score``; ``number``, the bare number.
-        picture: whether it comes before the text, behind it, or is not shown.
-        temperature: that answers are sampled at.
-        repeat: which time the same is asked; answers to each are kept apart.
-        languages: of captions, as its author says; empty: unknown.
-        source: where it is from.
-    """
+    """What is asked of a model about a pair, and what its answer is."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
 
-    title: Annotated[str, Field(min_length=1, max_length=120)] = "own rubric"
+    title: Annotated[str, Field(min_length=1, max_length=120)] = "own rubric"  # for a reader
+    # what is asked. With ``{caption}`` it is the whole question, and ``{references}`` in it stands for a list of
+    # captions by people; without, it precedes every question, which is the caption.
     text: Annotated[str, Field(min_length=1, max_length=20_000)]
     low: Annotated[float, Field(allow_inf_nan=False)]
     high: Annotated[float, Field(allow_inf_nan=False)]
-    whole: bool = True
-    reason: bool = True
-    answer: Literal["json", "number"] = "json"
-    picture: Literal["first", "last", "none"] = "first"
-    temperature: Annotated[float, Field(ge=0, le=2)] = 0.0
-    repeat: Annotated[int, Field(ge=1, le=99)] = 1
+    whole: bool = True  # whether a score is a whole number
+    reason: bool = True  # whether a sentence is asked for beside the score
+    answer: Literal["json", "number"] = "json"  # ``json``, an object with ``score``; ``number``, the bare number
+    picture: Literal["first", "last", "none"] = "first"  # whether it comes before the text, behind it, or is not shown
+    temperature: Annotated[float, Field(ge=0, le=2)] = 0.0  # that answers are sampled at
+    repeat: Annotated[int, Field(ge=1, le=99)] = 1  # which time the same is asked; answers to each are kept apart
+    # of captions, as its author says; empty: unknown
     languages: tuple[Annotated[str, Field(pattern="^[a-z]{2,3}$")], ...] = ()
-    source: str = ""
+    source: str = ""  # where it is from
 
     @model_validator(mode="after")
     def _fits(self) -> Self:

@@ -34,24 +34,16 @@ _WEIGHTS = ("pytorch_model.bin", "model.safetensors")
 class Selection:
     """How UNITER's authors choose regions.
 
-    Args:
-        short_side: pixels to which the picture's shorter side is scaled.
-        long_side: pixels that the longer one may then have; else it decides the scale.
-        least_side: pixels of the picture, as it came, that a region's sides have at least.
-        proposals: regions that get a feature.
-        overlap: intersection over union above which, class by class, the less sure of two regions goes.
-        most: regions that are returned.
-
     Source: https://github.com/peteanderson80/bottom-up-attention, lib/fast_rcnn/config.py and tools/generate_tsv.py;
     https://github.com/ChenRocks/BUTD-UNITER-NLVR2, generate_npz.py.
     """
 
-    short_side: int = 600
-    long_side: int = 1000
-    least_side: float = 16.0
-    proposals: int = 300
-    overlap: float = 0.3
-    most: int = 100
+    short_side: int = 600  # pixels to which the picture's shorter side is scaled
+    long_side: int = 1000  # pixels that the longer one may then have; else it decides the scale
+    least_side: float = 16.0  # pixels of the picture, as it came, that a region's sides have at least
+    proposals: int = 300  # regions that get a feature
+    overlap: float = 0.3  # intersection over union above which, class by class, the less sure of two regions goes
+    most: int = 100  # regions that are returned
 
     @classmethod
     def of(cls, entry: Description) -> Self:

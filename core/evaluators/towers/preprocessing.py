@@ -32,22 +32,19 @@ _RIBBON = 64
 class Preprocessing:
     """Resize, crop, normalise.
 
-    Args:
-        side: of the square that enters the network, in pixels.
-        mode: ``shortest`` scales the short side to ``side`` and cuts the centre square out; ``squash`` squeezes the
-            whole picture into the square.
-        centre: what becomes of half a pixel when the centre is cut out: ``round`` (half to even, torchvision) or
-            ``floor`` (transformers).
-        interpolation: ``bicubic`` or ``bilinear``, antialiased as Pillow does it.
-        mean, std: of each channel in [0, 1].
-
     Source: torchvision's Resize, CenterCrop and Normalize on Pillow images, as OpenAI's CLIP and its kin use them.
     """
 
-    side: int
+    side: int  # of the square that enters the network, in pixels
+    # ``shortest`` scales the short side to ``side`` and cuts the centre square out; ``squash`` squeezes the whole
+    # picture into the square
     mode: Literal["shortest", "squash"] = "shortest"
+    # what becomes of half a pixel when the centre is cut out: ``round`` (half to even, torchvision) or ``floor``
+    # (transformers)
     centre: Literal["round", "floor"] = "round"
+    # ``bicubic`` or ``bilinear``, antialiased as Pillow does it
     interpolation: Literal["bicubic", "bilinear"] = "bicubic"
+    # mean, std: of each channel in [0, 1]
     mean: Triple = CLIP_MEAN
     std: Triple = CLIP_STD
 

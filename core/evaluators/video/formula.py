@@ -55,14 +55,7 @@ _Count = Annotated[int, Field(ge=1)]
 
 
 class Idf(BaseModel):
-    """Document frequencies of a corpus of captions.
-
-    Args:
-        end: id of the closing marker.
-        sentences: N, those that were counted.
-        left_out: blank ones and those of more than :data:`MOST_WORDS` words.
-        frequencies: token id -> number of sentences that hold it.
-    """
+    """Document frequencies of a corpus of captions."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
@@ -70,9 +63,10 @@ class Idf(BaseModel):
     version: Literal[1] = 1
     corpus: Annotated[str, StringConstraints(min_length=1, max_length=300)]
     tokenizer: Annotated[str, StringConstraints(min_length=1, max_length=100)]
-    end: Annotated[int, Field(ge=0)]
-    sentences: _Count
-    left_out: Annotated[int, Field(ge=0)] = 0
+    end: Annotated[int, Field(ge=0)]  # id of the closing marker
+    sentences: _Count  # N, those that were counted
+    left_out: Annotated[int, Field(ge=0)] = 0  # blank ones and those of more than :data:`MOST_WORDS` words
+    # token id -> number of sentences that hold it
     frequencies: Annotated[dict[Annotated[int, Field(ge=0)], _Count], Field(min_length=1, max_length=1_000_000)]
 
     @model_validator(mode="after")
@@ -177,21 +171,13 @@ class Tokens:
 
 @dataclass(frozen=True, slots=True)
 class Match:
-    """What a caption gets of a video, or of a reference.
+    """What a caption gets of a video, or of a reference."""
 
-    Args:
-        coarse: cosine of both wholes, in [-1, 1].
-        precision: P; NaN where there is none.
-        recall: R, in [-1, 1]; NaN where there is none.
-        fine: F; NaN where there is none.
-        error: why there is no F, one sentence without its full stop; empty where there is one.
-    """
-
-    coarse: float
-    precision: float = math.nan
-    recall: float = math.nan
-    fine: float = math.nan
-    error: str = ""
+    coarse: float  # cosine of both wholes, in [-1, 1]
+    precision: float = math.nan  # P; NaN where there is none
+    recall: float = math.nan  # R, in [-1, 1]; NaN where there is none
+    fine: float = math.nan  # F; NaN where there is none
+    error: str = ""  # why there is no F, one sentence without its full stop; empty where there is one
 
     @property
     def score(self) -> float:

@@ -54,19 +54,12 @@ def coarse_name(name: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class VideoScore:
-    """One caption of one video.
+    """One caption of one video."""
 
-    Args:
-        score: NaN where there is none.
-        video: its parts; None where there is none.
-        reference: the parts against references; None where none were compared with.
-        error: why there is no score, one sentence without its full stop; empty where there is one.
-    """
-
-    score: float
-    video: Match | None = None
-    reference: Match | None = None
-    error: str = ""
+    score: float  # NaN where there is none
+    video: Match | None = None  # its parts; None where there is none
+    reference: Match | None = None  # the parts against references; None where none were compared with
+    error: str = ""  # why there is no score, one sentence without its full stop; empty where there is one
 
 
 class VideoEvaluator(Evaluator):

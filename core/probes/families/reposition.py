@@ -157,20 +157,14 @@ def _check_room(scene: Scene, anchor: str) -> None:
 
 @dataclass(frozen=True, slots=True)
 class _Way:
-    """One way to put the object down.
+    """One way to put the object down."""
 
-    Args:
-        family: also what its probes' names begin with.
-        said: follows *moves to the top left quadrant of its own background*.
-        plate: what it is put onto.
-        needs, selector: as of :class:`core.probes.base.Probe`.
-    """
-
-    family: str
-    said: str
+    family: str  # also what its probes' names begin with
+    said: str  # follows *moves to the top left quadrant of its own background*
     source: str
     feather: bool = True
-    plate: Callable[[Scene], Plate] = lambda scene: scene.plate(Fill.EXAMPLE)
+    plate: Callable[[Scene], Plate] = lambda scene: scene.plate(Fill.EXAMPLE)  # what it is put onto
+    # needs, selector: as of :class:`core.probes.base.Probe`
     needs: str = ""
     selector: str = ""
 

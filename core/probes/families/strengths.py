@@ -26,22 +26,15 @@ Made = tuple[np.ndarray, Move | None]
 
 @dataclass(frozen=True, slots=True)
 class Sweep:
-    """One edit at several strengths.
-
-    Args:
-        fact: name of the strength in the facts of a variant.
-        says: what happens, with ``{}`` for strength and unit.
-        points: strengths, rising in effect.
-        edit: (pixels, strength, way) -> the pixels and how the object follows; ``way`` is 1 or -1.
-        moves: see :class:`core.probes.base.Probe`.
-    """
+    """One edit at several strengths."""
 
     axis: Axis
-    fact: str
-    says: str
-    points: tuple[float, ...]
+    fact: str  # name of the strength in the facts of a variant
+    says: str  # what happens, with ``{}`` for strength and unit
+    points: tuple[float, ...]  # strengths, rising in effect
+    # (pixels, strength, way) -> the pixels and how the object follows; ``way`` is 1 or -1
     edit: Callable[[np.ndarray, float, int], Made]
-    moves: tuple[str, ...] = ()
+    moves: tuple[str, ...] = ()  # see :class:`core.probes.base.Probe`
 
 
 def _turned(pixels: np.ndarray, degrees: float, way: int) -> Made:

@@ -34,25 +34,18 @@ _UNIT = 21  # px, height of a capital of the font at scale 1
 
 @dataclass(frozen=True, slots=True)
 class Plate:
-    """Where a word stands.
+    """Where a word stands."""
 
-    Args:
-        x, y: left and top of the white plate in pixels.
-        width, height: of the plate.
-        margin: of white around the letters.
-        scale: of the font.
-        stroke: width of a letter's lines in pixels.
-        baseline: how far letters reach below their line.
-    """
-
+    # x, y: left and top of the white plate in pixels
     x: int
     y: int
+    # width, height: of the plate
     width: int
     height: int
-    margin: int
-    scale: float
-    stroke: int
-    baseline: int
+    margin: int  # of white around the letters
+    scale: float  # of the font
+    stroke: int  # width of a letter's lines in pixels
+    baseline: int  # how far letters reach below their line
 
 
 def write_word(pixels: np.ndarray, word: str, covered: np.ndarray | None = None) -> tuple[np.ndarray, Plate]:

@@ -22,25 +22,18 @@ SIGHT = 9
 
 @dataclass(frozen=True, slots=True)
 class Cutout:
-    """The patch P = I ⊙ M of Algorithm 1, cropped to the object's tight box.
+    """The patch P = I ⊙ M of Algorithm 1, cropped to the object's tight box."""
 
-    Args:
-        left, top: corner of the crop in the image, in pixels.
-        pixels: uint8 RGB [h, w, 3], the crop of the image.
-        mask: boolean [h, w], the object inside the crop.
-        ramp: float32 [h, w] in [0, 1]: 0 outside the object, FEATHER linear steps inside its edge, then 1.
-        away: float32 [h + 2 SIGHT, w + 2 SIGHT]: Euclidean distance in pixels of each pixel of the crop, and of a
-            margin of SIGHT around it, to the nearest pixel of the object.
-        centroid: (x, y) mean of the object's pixel coordinates, in the image.
-    """
-
+    # left, top: corner of the crop in the image, in pixels
     left: int
     top: int
-    pixels: np.ndarray
-    mask: np.ndarray
-    ramp: np.ndarray
+    pixels: np.ndarray  # uint8 RGB [h, w, 3], the crop of the image
+    mask: np.ndarray  # boolean [h, w], the object inside the crop
+    ramp: np.ndarray  # float32 [h, w] in [0, 1]: 0 outside the object, FEATHER linear steps inside its edge, then 1
+    # float32 [h + 2 SIGHT, w + 2 SIGHT]: Euclidean distance in pixels of each pixel of the crop, and of a margin of
+    # SIGHT around it, to the nearest pixel of the object
     away: np.ndarray
-    centroid: tuple[float, float]
+    centroid: tuple[float, float]  # (x, y) mean of the object's pixel coordinates, in the image
 
     @property
     def width(self) -> int:

@@ -29,22 +29,16 @@ Cell = tuple[str, str, str]
 
 @dataclass(frozen=True, slots=True)
 class Article:
-    """The article of a noun, or the number before it.
+    """The article of a noun, or the number before it."""
 
-    Args:
-        first, size: where it stands, and how many words it has.
-        said: in lower case.
-        cells: what it may be, the likeliest first.
-        after: the adjective between it and the noun; empty where there is none.
-        group: nouns of one number may stand for each other within it: a French partitive is of what is not counted,
-            and a German plural has another form after most prepositions.
-    """
-
+    # first, size: where it stands, and how many words it has
     first: int
     size: int
-    said: str
-    cells: tuple[Cell, ...]
-    after: str = ""
+    said: str  # in lower case
+    cells: tuple[Cell, ...]  # what it may be, the likeliest first
+    after: str = ""  # the adjective between it and the noun; empty where there is none
+    # nouns of one number may stand for each other within it: a French partitive is of what is not counted, and a
+    # German plural has another form after most prepositions
     group: str = ""
 
     @property

@@ -22,21 +22,13 @@ from core.probes.words.whole_names import describing, noun_places, of_several, w
 
 @dataclass(frozen=True, slots=True)
 class _Place:
-    """A noun where it stands.
+    """A noun where it stands."""
 
-    Args:
-        noun: as it is said.
-        kind: nouns of one kind may stand for each other; None: it stays.
-        many: whether it is said of several, by which an English noun is inflected.
-        described: whether an adjective stays beside it.
-        article: what stands before it in German, French and Spanish.
-    """
-
-    noun: str
-    kind: Hashable
-    many: bool = False
-    described: bool = False
-    article: Article | None = None
+    noun: str  # as it is said
+    kind: Hashable  # nouns of one kind may stand for each other; None: it stays
+    many: bool = False  # whether it is said of several, by which an English noun is inflected
+    described: bool = False  # whether an adjective stays beside it
+    article: Article | None = None  # what stands before it in German, French and Spanish
 
     def said(self, place: "_Place", language: str) -> str:
         """This noun as it is said at a place; empty where it cannot stand there."""

@@ -41,26 +41,16 @@ class Inserted:
 
 @dataclass(frozen=True, slots=True)
 class NounPlace:
-    """Where a sentence names an object.
+    """Where a sentence names an object."""
 
-    Args:
-        caption: the sentence.
-        noun: where the noun begins, in characters.
-        adjectives: where its adjectives begin, in characters; as ``noun`` where it has none, or where they cannot be
-            told for sure.
-        described: the words that stand between the determiner and the noun, in lower case.
-        label: the noun as the label has it.
-        written: the noun as the sentence has it, in lower case.
-        titled: whether the sentence is written as a title, With Capitals.
-    """
-
-    caption: str
-    noun: int
+    caption: str  # the sentence
+    noun: int  # where the noun begins, in characters
+    # where its adjectives begin, in characters; as ``noun`` where it has none, or where they cannot be told for sure
     adjectives: int
-    described: tuple[str, ...]
-    label: str
-    written: str
-    titled: bool
+    described: tuple[str, ...]  # the words that stand between the determiner and the noun, in lower case
+    label: str  # the noun as the label has it
+    written: str  # the noun as the sentence has it, in lower case
+    titled: bool  # whether the sentence is written as a title, With Capitals
 
     @property
     def phrase(self) -> str:

@@ -26,19 +26,12 @@ PREFIX = "natural-"
 
 @dataclass(frozen=True, slots=True)
 class NaturalName:
-    """What the name of a probe says.
+    """What the name of a probe says."""
 
-    Args:
-        family: of the lexicon, e.g. ``economic``.
-        tagger: that reads the captions.
-        rewrite: NEUTRALISED, SWAPPED, or empty for the caption as it was written.
-        word: that the caption then says; empty for the neutral one.
-    """
-
-    family: str
-    tagger: str
-    rewrite: str
-    word: str
+    family: str  # of the lexicon, e.g. ``economic``.
+    tagger: str  # that reads the captions
+    rewrite: str  # NEUTRALISED, SWAPPED, or empty for the caption as it was written
+    word: str  # that the caption then says; empty for the neutral one
 
 
 def family_of(owner: str, reader: str = RULES) -> str:

@@ -48,21 +48,14 @@ class Scope(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Modifier:
-    """One word that is put before the noun.
-
-    Args:
-        control: whether it is a neutral control of its family.
-        part_of_speech: ``adjective``, or ``noun`` for a noun used attributively (*a luxury car*).
-        scope: what it can be said of; never wider than its family's.
-        contrast: the modifier of the same family that replaces it in a swapped caption, or None.
-    """
+    """One word that is put before the noun."""
 
     family: str
     word: str
-    control: bool
-    part_of_speech: str
-    scope: Scope
-    contrast: str | None = None
+    control: bool  # whether it is a neutral control of its family
+    part_of_speech: str  # ``adjective``, or ``noun`` for a noun used attributively (*a luxury car*)
+    scope: Scope  # what it can be said of; never wider than its family's
+    contrast: str | None = None  # the modifier of the same family that replaces it in a swapped caption, or None
 
     @property
     def probe(self) -> str:

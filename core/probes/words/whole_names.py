@@ -74,19 +74,12 @@ def named_spans(found: Sequence[Word], label: str) -> list[Span]:
 
 @dataclass(frozen=True, slots=True)
 class WholeName:
-    """The longer name that a noun is a part of.
+    """The longer name that a noun is a part of."""
 
-    Args:
-        first: its first word; its last is the noun's where it is headed by it.
-        headed: whether the noun is its head: a police dog is a dog, a dog house is none.
-        told: why the noun does not stand for itself.
-        sure: whether a table says so of one that is not headed, and no rule alone.
-    """
-
-    first: int
-    headed: bool
-    told: str
-    sure: bool = False
+    first: int  # its first word; its last is the noun's where it is headed by it
+    headed: bool  # whether the noun is its head: a police dog is a dog, a dog house is none
+    told: str  # why the noun does not stand for itself
+    sure: bool = False  # whether a table says so of one that is not headed, and no rule alone
 
 
 def noun_places(found: Sequence[Word]) -> set[int]:

@@ -35,17 +35,13 @@ Key = tuple[object, ...]
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """Where a calibration comes from.
-
-    Args:
-        whole: makes the calibration over every item of the corpus: what a measurement scores.
-    """
+    """Where a calibration comes from."""
 
     run: Run
     corpus: str
     subject: str
     language: str
-    whole: Callable[[], Fit]
+    whole: Callable[[], Fit]  # makes the calibration over every item of the corpus: what a measurement scores
 
     def link(self) -> dict[str, str]:
         """Link parameters of whose scores it is learnt from."""

@@ -1,5 +1,7 @@
 """Every document against the house: links, paths, commands, settings and names that it states exist."""
 
+import doctest
+import importlib
 import re
 import tomllib
 from collections.abc import Iterator
@@ -180,6 +182,17 @@ def test_the_probe_shown_makes_a_variant(tmp_path: Path) -> None:
     assert isinstance(made, Variant)
     assert made.pixels is not None
     assert (made.pixels[0].max(), made.pixels[1, 1].min(), made.pixels[-1].max()) == (0, 255, 0)
+
+
+SHOWN = sorted(path for path in (ROOT / "core").rglob("*.py") if ">>> " in path.read_text(encoding="utf-8"))
+
+
+@pytest.mark.parametrize("path", SHOWN, ids=lambda path: path.stem)
+def test_examples_in_docstrings_say_what_the_code_answers(path: Path) -> None:
+    module = importlib.import_module(".".join(path.relative_to(ROOT).with_suffix("").parts))
+    failed, tried = doctest.testmod(module)
+    assert tried
+    assert not failed
 
 
 def test_the_citation_names_this_version_and_its_licence() -> None:

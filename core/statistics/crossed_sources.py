@@ -102,8 +102,8 @@ def widening(influence: ArrayLike, groups: ArrayLike | None, *, level: float = 0
         the variance by either source alone, which rounding and few sources may take the sum of the three under.
 
     Example:
-        >>> round(widening([1.0, 1.0, -1.0, -1.0] * 5, np.stack([np.arange(20), np.arange(20) % 10], axis=1)), 2)
-        1.53
+        >>> round(widening([1.0, 1.0, -1.0, -1.0] * 5, np.stack([np.arange(20), np.arange(20) // 2], axis=1)), 2)
+        1.57
     """
     ratio, first, fewest = _ratio(influence, groups)
     if ratio == 1 and first == fewest:

@@ -46,7 +46,7 @@ def encode(row: Mapping[str, Any]) -> bytes:
 
     Example:
         >>> encode({"row": "begin"})
-        b'{"row":"begin","crc":"3b18ae2a"}\\n'
+        b'{"row":"begin","crc":"dd813ff6"}\\n'
     """
     body = json.dumps(row, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
     data = body.encode("utf-8", "backslashreplace")

@@ -247,7 +247,7 @@ def split_words(text: str) -> tuple[str, ...]:
     there are more than MOST_WORDS.
 
     Example:
-        >>> split_words("good, nice,\n good")
+        >>> split_words("good, nice, good")
         ('good', 'nice')
     """
     words = tuple(dict.fromkeys(" ".join(word.split()) for word in text.replace("\n", ",").split(",") if word.strip()))

@@ -19,14 +19,14 @@ def test_families_are_counted_by_their_verdict_and_controls_are_not_counted() ->
         }
     )
     assert (
-        families.changed(rows, 2.5) == "Surely changed by more than 2.5 %: a by 1 of 1 kind of edit. "
+        families.changed(rows, 2.5) == "Surely changed by more than 2.5 %: a under 1 of 1 kind of edit. "
         "Too few pictures to tell of b whether an edit changes a score by more than 2.5 %."
     )
     few = families.changed(rows.assign(scatter=TOO_FEW), 1.0)
     assert few == "Too few pictures to tell of a and b whether an edit changes a score by more than 1 %."
     assert families.changed(rows.assign(tests=""), 1.0) == ""
     silent = rows.assign(scatter=rows["scatter"].where(rows["evaluator"] == "a", CONSTANT))
-    assert families.changed(silent, 1.0) == "Surely changed by more than 1 %: a by 1 of 1 kind of edit."
+    assert families.changed(silent, 1.0) == "Surely changed by more than 1 %: a under 1 of 1 kind of edit."
     assert families.changed(pd.concat([rows, rows.assign(corpus="d")]), 1.0) == ""
 
 

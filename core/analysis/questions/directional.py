@@ -304,7 +304,7 @@ _SAID = (
 def _below(row: Mapping[str, Any]) -> str:
     """The interval; the ties where they are at least half of the misses: the score did not move, rather than rose."""
     if 0 < row["failure"] <= 2 * row["ties"]:
-        ties = f"{row['ties']:.0f} %" if row["ties"] < 99.5 else "over 99 %"
+        ties = f"{row['ties']:.0f} %" if row["ties"] < 99.5 else ">99 %"
         return "\nall tied" if row["ties"] == row["failure"] else f"\n{ties} tied"
     if pd.isna(row["failure_low"]):
         return ""

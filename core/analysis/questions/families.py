@@ -144,7 +144,7 @@ def changed(frame: pd.DataFrame, margin: float) -> str:
     untold = f"Too few pictures to tell of {metrics(few)} whether an edit changes a score by more than {margin:g} %."
     counts = known["scatter"].eq(SCATTERS).groupby(known["evaluator"]).agg(["sum", "size"])
     told = {str(name): (int(some), int(asked)) for name, some, asked in counts.itertuples(name=None)}
-    sure = f"Surely changed by more than {margin:g} %: {tallied(told, 'by', 'kind of edit', 'kinds of edit')}."
+    sure = f"Surely changed by more than {margin:g} %: {tallied(told, 'under', 'kind of edit', 'kinds of edit')}."
     return " ".join(([sure] if told else []) + ([untold] if few else []))
 
 

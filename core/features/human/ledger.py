@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Mapping
+from copy import copy
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -85,6 +86,13 @@ class Ledger:
         if row.get("study") != self.definition.id:
             raise InvalidInput("a row of another study")
         getattr(self, f"_on_{_known(row['row'])}")(row)
+
+    def as_it_stands(self) -> "Ledger":
+        """The state now, whose mappings rows that come later do not change."""
+        now = copy(self)
+        now.annotators, now.tokens, now.by_pid = dict(self.annotators), dict(self.tokens), dict(self.by_pid)
+        now.entries = dict(self.entries)
+        return now
 
     def complete(self, entry: Entry | None) -> bool:
         """Whether every question that the answers call for has an answer."""
@@ -227,7 +235,7 @@ class Ledger:
         annotator, entry = self._entry(row)
         before = entry.answers.get(question.name)
         entry.corrections += before is not None and before != value
-        entry.answers[question.name] = value
+        entry.answers = entry.answers | {question.name: value}  # whoever goes through the former ones goes on
         entry.skipped = None
         self._finish(annotator, entry, row)
 

@@ -105,10 +105,13 @@ class Study:
         return self._log.path
 
     def state(self) -> Ledger:
-        """The present state, with what other processes wrote; not to be changed."""
+        """The present state, with what other processes wrote; not to be changed. What is written later, by whomever,
+        changes none of its mappings: a session may go through them while others vote."""
         with self._lock:
             self._refresh()
-            return self._ledger
+            if self._read_to != self._replay.end:
+                self._read, self._read_to = self._ledger.as_it_stands(), self._replay.end
+            return self._read
 
     def problems(self) -> tuple[str, ...]:
         """Sentences about what of the log could not be used."""
@@ -342,6 +345,7 @@ class Study:
     def _begin(self) -> None:
         self._ledger = Ledger(self.definition)
         self._replay = Replay(self._log, self._ledger.apply)
+        self._read, self._read_to = self._ledger, -1
 
     def _refresh(self) -> None:
         if self._log.size() < self._replay.end:  # restored from a copy
@@ -349,7 +353,9 @@ class Study:
         self._replay.refresh()
 
     def _annotator(self, annotator: str) -> Annotator:
-        found = self.state().annotators.get(annotator)
+        with self._lock:
+            self._refresh()
+            found = self._ledger.annotators.get(annotator)
         if found is None:
             raise InvalidInput(f"study {self.id!r} has no annotator {annotator[:40]!r}")
         return found

@@ -236,7 +236,7 @@ export default function ({ data, parentElement }) {
   const edge = parentElement.querySelector(".edge");
   const input = parentElement.querySelector("input");
   input.dir = data.right ? "ltr" : "rtl"; // the thumb stands below the edge
-  input.parentElement.style.flexDirection = data.right ? "row" : "row-reverse";
+  input.parentElement.style.flexDirection = data.right ? "row-reverse" : "row"; // each word on its own side
   before.src = data.before; after.src = data.after;
   before.alt = data.alt + ", as it is"; after.alt = data.alt + ", edited";
   input.setAttribute("aria-label", "How much of the variant is uncovered, in percent");

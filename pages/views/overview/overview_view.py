@@ -82,7 +82,7 @@ def draw_answer(files: Signature, both: Narrowed | None) -> None:
     more = f"<details><summary>and {len(tiles) - FIRST} more</summary><ul>{more}</ul></details>" if more else ""
     st.html(f'<div class="tiles" style="--many:{min(len(tiles), FIRST)}"><ul>{"".join(tiles[:FIRST])}</ul>{more}</div>')
     with st.container(horizontal=True, vertical_alignment="center", gap="medium", key="row_answer"):
-        st.caption("On a typical picture; beside it the 95 % interval.")
+        st.caption("On a typical picture; small: the 95 % interval.")
         draw_ways()
 
 

@@ -209,8 +209,8 @@ def _notes(bench: Workbench, made: Sequence[tuple[Probe, Variant]], caption: str
 
 
 _NOISE = (
-    "Grey is noise: 95 of 100 edits that nobody can see, such as saving as JPEG, change the score of one picture by no "
-    "more. A pale bar lies in it. What stands there for comparison is not counted."
+    "Grey is noise: 95 of 100 edits that nobody can see, such as saving as JPEG, stay within it, and so does a pale bar. "
+    "What stands there for comparison is not counted."
 )
 _HOW = (
     "Each bar is the percent change against the edit's baseline: the unedited pair, and of a word the caption beneath "

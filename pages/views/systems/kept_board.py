@@ -244,9 +244,9 @@ def _draw_swaps(made: Leaderboard, every: pd.DataFrame, evaluator: str) -> None:
     )
     with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute"):
         st.caption(
-            "A swap: the two means change order. A click shows the pictures.",
-            help="Sets are redrawn from these pictures, with repeats. An edit swaps two where their means change order "
-            "within a set; without one, where a set has another order than all pictures.",
+            "A swap: the two means change order within a redrawn set of pictures; by redrawing alone, against all "
+            "pictures. A click shows the pictures.",
+            help="A set is as many pictures, drawn from these with repeats.",
             width="content",
         )
         figure_buttons(figure, rows, "systems-swaps", title=f"Swaps, {evaluator}", key="systems.swaps.files")

@@ -51,6 +51,25 @@ def test_answers_are_read_by_another_holder_at_once_and_after_a_restart(tmp_path
     assert Study(study.folder).state().entries[ada, item.id].answers == {"A": 1, "B": 2}
 
 
+def test_a_state_that_is_read_stays_whole_while_others_vote_and_come(tmp_path: Path) -> None:
+    study = make(tmp_path)
+    first, second = study.invite(["Ada", "Bo"])
+    one, two = (each.id for each in study.definition.items[:2])
+    for item in (one, two):
+        study.answer(first, item, "A", 2, seen=seen(study, first, item))
+    state, told = study.state(), list[str]()
+    assert study.state() is state, "nobody wrote: it is not made again"
+    for (name, _), entry in state.entries.items():
+        for question in entry.answers:
+            study.answer(first, one, "B", len(told), seen=seen(study, first, one))
+            study.answer(second, one if name == first else two, "A", 1, seen=seen(study, second, one))
+            told.append(question)
+        study.invite(["Cy"])
+    assert told == ["A", "A"]
+    assert [len(state.annotators), len(study.state().annotators)] == [2, 4]
+    assert set(study.state().entries) == {(first, one), (first, two), (second, one)}
+
+
 def test_sides_are_random_recorded_and_the_same_on_every_visit(tmp_path: Path) -> None:
     study = make(tmp_path, items=items(40))
     ada, bo = study.invite(["", ""])

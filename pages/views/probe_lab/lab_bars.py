@@ -209,7 +209,7 @@ def _notes(bench: Workbench, made: Sequence[tuple[Probe, Variant]], caption: str
 
 
 _NOISE = (
-    "Grey is noise: 95 of 100 edits that nobody can see, such as saving as JPEG, stay within it, and so does a pale bar. "
+    "Grey is noise: 95 of 100 edits that nobody can see, such as saving as JPEG, stay within it, as a pale bar does. "
     "What stands there for comparison is not counted."
 )
 _HOW = (

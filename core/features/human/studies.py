@@ -64,6 +64,7 @@ class Study:
         self._clock = clock
         self._log = Log(self.folder / LOG)
         self._lock = threading.RLock()
+        self._read: tuple[int, Ledger]  # how much of the log, and what it adds up to, as state() returns it
         self._begin()
 
     @classmethod
@@ -109,9 +110,9 @@ class Study:
         changes none of its mappings: a session may go through them while others vote."""
         with self._lock:
             self._refresh()
-            if self._read_to != self._replay.end:
-                self._read, self._read_to = self._ledger.as_it_stands(), self._replay.end
-            return self._read
+            if self._read[0] != self._replay.end:
+                self._read = self._replay.end, self._ledger.as_it_stands()
+            return self._read[1]
 
     def problems(self) -> tuple[str, ...]:
         """Sentences about what of the log could not be used."""
@@ -345,7 +346,7 @@ class Study:
     def _begin(self) -> None:
         self._ledger = Ledger(self.definition)
         self._replay = Replay(self._log, self._ledger.apply)
-        self._read, self._read_to = self._ledger, -1
+        self._read = -1, self._ledger
 
     def _refresh(self) -> None:
         if self._log.size() < self._replay.end:  # restored from a copy

@@ -10,8 +10,9 @@ import numpy as np
 
 from core.analysis.verdicts import MARGIN, NOT_ASKED, UNDECIDED, drift, scatter, untold
 from core.statistics.bootstrap import Interval, median_bca, median_bca_levels
-from core.statistics.changes import SHIFT_FLOOR, Changes, exceeds, mean_changes, movers
+from core.statistics.changes import SHIFT_FLOOR, Changes, exceeds
 from core.statistics.crossed_sources import crossed, first_of, widening
+from core.statistics.movers import mean_changes, movers
 from core.statistics.power import reach
 from core.statistics.shares import share, share_of_sums
 from core.statistics.shift_tests import PairedTest, cliffs_delta, paired_test
@@ -39,12 +40,12 @@ class Effect:
     items_beyond_low: float
     items_beyond_high: float
     # still, falls: items that stand still, and of those that move those that fall, in percent; see
-    # :func:`core.statistics.changes.movers`
+    # :func:`core.statistics.movers.movers`
     still: float
     falls: float
     falls_low: float
     falls_high: float
-    mean_percent: float  # change of the mean score in percent; see :func:`core.statistics.changes.mean_changes`
+    mean_percent: float  # change of the mean score in percent; see :func:`core.statistics.movers.mean_changes`
     mean_low: float
     mean_high: float
     median_delta: float  # the same of Δ, on the score's own scale

@@ -25,6 +25,7 @@ NOTHING = {
     "study.comparisons": "what a study asked of a family",
     "study.powered": "a rate over a run",
     "suites.agreement": "judgements of a suite",
+    "selfcheck.figure": "metrics that are planted",
     "systems.scales": "every caption of a corpus",
     "flip.turned": "pairs of captions of one picture",
     "lab.curve.*": "one picture, shown beside it",
@@ -39,7 +40,7 @@ def drawn() -> Iterator[tuple[str, set[str]]]:
     """Key of every figure that a page draws, and the names of what else it is given."""
     for path in sorted((ROOT / "pages").rglob("*.py")):
         for call in ast.walk(ast.parse(path.read_text())):
-            if not isinstance(call, ast.Call) or getattr(call.func, "id", "") != "draw":
+            if not isinstance(call, ast.Call) or getattr(call.func, "id", "") not in ("draw", "draw_figure"):
                 continue
             given = {each.arg: each.value for each in call.keywords if each.arg}
             if "alt" not in given:

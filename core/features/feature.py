@@ -196,11 +196,8 @@ def follow(code: str) -> object:
 
 
 def troubles(*, followed: bool = False) -> tuple[str, ...]:
-    """A sentence for each feature that is not there as a whole.
-
-    Args:
-        followed: import questions and jobs too, and commands; else only what is known without.
-    """
+    """A sentence for each feature that is not there as a whole. ``followed``: import questions and jobs too, and
+    commands; else only what is known without."""
     found = [f"the feature {each.where} cannot be used ({each.error}); the rest works" for each in features().broken]
     for code in _codes() if followed else ():
         try:

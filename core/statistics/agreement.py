@@ -103,7 +103,8 @@ def agreement(
     number of items.
 
     Items of the same counts are one pattern: a bootstrap sample of items is one multinomial draw over patterns, and
-    every measure is a function of how often each pattern occurs, so 10 000 resamples take milliseconds.
+    every measure is a function of how often each pattern occurs, so 10 000 resamples take milliseconds. Raises
+    InvalidInput for another shape, fewer than two answers, or counts that are no counts.
 
     Args:
         counts: votes for each answer, shape [items, answers] or [items, versions, answers]: the versions of an item
@@ -112,9 +113,6 @@ def agreement(
             fewest that have an interval. None: each item is one of its own. Of two sources, [items, 2], the second
             makes intervals :func:`core.statistics.bootstrap.widened`.
         level: confidence level.
-
-    Raises:
-        InvalidInput: for another shape, fewer than two answers, or counts that are no counts.
     """
     votes = np.asarray(counts, dtype=np.float64)
     votes = votes[:, None, :] if votes.ndim == 2 else votes
@@ -272,7 +270,8 @@ def weighted_kappa(
     resamples: int = RESAMPLES,
     seed: int = RUN_SEED,
 ) -> Interval:
-    """Cohen's κ of two annotators with quadratic weights [5], for an ordered scale.
+    """Cohen's κ of two annotators with quadratic weights [5], for an ordered scale. Raises InvalidInput if the shapes
+    differ or an answer is not on the scale.
 
     Args:
         one: answers 0 … answers - 1 of the first, shape [n].
@@ -280,9 +279,6 @@ def weighted_kappa(
             two sources, [n, 2], the second makes the interval :func:`core.statistics.bootstrap.widened`.
         level: confidence level of the BCa interval over sources, which LEAST_CHANCE of them have; see
             :func:`agreement`.
-
-    Raises:
-        InvalidInput: if the shapes differ or an answer is not on the scale.
 
     Source: PROTOCOL section 6 (paper E, 5.2).
 
@@ -341,15 +337,13 @@ def _tables(cells: np.ndarray, ranks: np.ndarray, size: int) -> np.ndarray:
 def pairwise_kappas(
     answers: pd.DataFrame, *, levels: Sequence[float], sources: pd.DataFrame | None = None
 ) -> pd.DataFrame:
-    """Weighted κ of every pair of annotators who share two units or more.
+    """Weighted κ of every pair of annotators who share two units or more. Returns one, other, kappa, low, high, n,
+    note; the largest n first.
 
     Args:
         answers: columns annotator, unit, answer; one row an annotator and unit.
         sources: both sources of each unit, by its name: units of one are resampled together, and the second counts too.
             None: each is one of its own.
-
-    Returns:
-        one, other, kappa, low, high, n, note; the largest n first.
     """
     place = {value: index for index, value in enumerate(levels)}
     wide = answers.assign(place=answers["answer"].map(place)).pivot_table(

@@ -12,14 +12,8 @@ from threadpoolctl import ThreadpoolController  # type: ignore[import-untyped]
 def row_medians(values: np.ndarray, *, overwrite: bool = False) -> np.ndarray:
     """Median over the rows of each column, NaN left out; NaN for a column without a value.
 
-    Few long rows are sorted by exchanging neighbours, which works on whole rows at once.
-
-    Args:
-        values: float64 [k, n].
-        overwrite: values may be reordered within their columns, which spares a copy.
-
-    Returns:
-        float64 [n].
+    Few long rows are sorted by exchanging neighbours, which works on whole rows at once. ``values``: float64 [k, n];
+    ``overwrite``: values may be reordered within their columns, which spares a copy. Returns float64 [n].
     """
     k, n = values.shape
     if k == 0:
@@ -58,15 +52,8 @@ def _exchange(rows: np.ndarray) -> None:
 
 
 def map_quantiles(scores: np.ndarray, quantiles: np.ndarray) -> np.ndarray:
-    """Map scores from the first row's distribution to the second's; beyond its ends, move as the end does.
-
-    Args:
-        scores: float64 [n].
-        quantiles: two rows of rising quantiles, float64 [2, q].
-
-    Returns:
-        float64 [n].
-    """
+    """Map scores from the first row's distribution to the second's; beyond its ends, move as the end does. ``scores``:
+    float64 [n]; ``quantiles``: two rows of rising quantiles, float64 [2, q]. Returns float64 [n]."""
     source, target = quantiles
     inside = np.clip(scores, source[0], source[-1])
     # equal quantiles make a step: its middle, so that the map of a distribution to itself changes nothing much

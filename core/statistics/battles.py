@@ -102,13 +102,9 @@ def two_orders(battles: Battles, *, resamples: int = DRAWS) -> TwoOrders:
 def strengths(wins: np.ndarray) -> np.ndarray:
     """Bradley–Terry strengths [1]: natural log odds of winning, mean 0; NaN where they are not finite.
 
-    They are finite where no system, and no group of them, won or lost every battle with the others [2].
-
-    Args:
-        wins: of each system over each other, ties half a win for each, float64 [tables, s, s], diagonal 0.
-
-    Returns:
-        float64 [tables, s].
+    They are finite where no system, and no group of them, won or lost every battle with the others [2]. ``wins``: of
+    each system over each other, ties half a win for each, float64 [tables, s, s], diagonal 0. Returns float64 [tables,
+    s].
     """
     found = np.full(wins.shape[:2], math.nan)
     finite = _connected(wins)
@@ -242,19 +238,17 @@ def length_controlled(
     """Fit score = item + system + slope · length, and compare the systems at equal length [1].
 
     The slope is that of fixed effects [2]: it comes only from where one system is longer than usual *for it* on an item
-    that others describe as briefly as ever. With u and v the scores and lengths less their item's mean, it is
-    Σ (u - ū)(v - v̄) / Σ (v - v̄)², bars being system means; a system's mean then moves by -slope · (its mean length -
-    the mean length of all). What a longer caption gains by saying more is taken out as well: this is no better
-    ranking, it says how much of one rests on length.
+    that others describe as briefly as ever. With u and v the scores and lengths less their item's mean, it is Σ (u -
+    ū)(v - v̄) / Σ (v - v̄)², bars being system means; a system's mean then moves by -slope · (its mean length - the
+    mean length of all). What a longer caption gains by saying more is taken out as well: this is no better ranking, it
+    says how much of one rests on length. Raises InvalidInput if the tables have different shapes, or something is
+    missing.
 
     Args:
         scores: finite, float64 [n, s], higher is better.
         lengths: of the captions, likewise; e.g. words.
         groups: source of each item, shape [n]; None: each is one.
         level: confidence level in (0, 1).
-
-    Raises:
-        InvalidInput: if the tables have different shapes, or something is missing.
     """
     table, long = (np.asarray(each, dtype=np.float64) for each in (scores, lengths))
     if table.ndim != 2 or table.shape != long.shape or 0 in table.shape:

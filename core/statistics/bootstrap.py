@@ -34,12 +34,8 @@ class Draws:
 
     @classmethod
     def of(cls, values: np.ndarray, times: np.ndarray) -> "Draws":
-        """Put values in order.
-
-        Args:
-            values: finite, in any order, float64 [m], m ≥ 1.
-            times: how often each was drawn, int [m].
-        """
+        """Put values in order. ``values``: finite, in any order, float64 [m], m ≥ 1; ``times``: how often each was
+        drawn, int [m]."""
         order = np.argsort(values)
         return cls(values[order], np.cumsum(times[order]))
 
@@ -112,11 +108,8 @@ class Interval:
 def widened(
     found: Interval, influence: ArrayLike, groups: ArrayLike | None, *, within: tuple[float, float] | None = None
 ) -> Interval:
-    """An interval by the first source of values that name two, once the second counts.
-
-    Args:
-        influence, groups: of the values behind it; see :func:`core.statistics.crossed_sources.widening`.
-    """
+    """An interval by the first source of values that name two, once the second counts. ``influence``, ``groups``: of
+    the values behind it; see :func:`core.statistics.crossed_sources.widening`."""
     if math.isnan(found.low) or not crossed(groups):
         return found
     times, note = widening(influence, groups, level=found.level), found.note or unreckoned(groups)
@@ -161,29 +154,18 @@ def lacks_sources(found: Interval) -> bool:
 def bootstrap_medians(values: ArrayLike, *, resamples: int, seed: int | tuple[int, ...]) -> np.ndarray:
     """Draw medians of bootstrap samples in O(resamples) after one sort.
 
-    The k-th smallest of n uniform draws is Beta(k, n - k + 1) distributed [2], and a bootstrap sample
-    is x at the ceilings of n such draws; so the sample's k-th order statistic is drawn directly. For
-    even n the next order statistic follows from the conditional Beta(1, n - k) of the rest.
-
-    Args:
-        values: finite values, shape [n], n ≥ 1.
-
-    Returns:
-        float64 [resamples].
+    The k-th smallest of n uniform draws is Beta(k, n - k + 1) distributed [2], and a bootstrap sample is x at the
+    ceilings of n such draws; so the sample's k-th order statistic is drawn directly. For even n the next order
+    statistic follows from the conditional Beta(1, n - k) of the rest. ``values``: finite values, shape [n], n ≥ 1.
+    Returns float64 [resamples].
     """
     ordered = np.sort(np.asarray(values, dtype=np.float64))
     return _at(ordered, *_drawn_places(len(ordered), resamples, seed))
 
 
 def jackknife_medians(values: ArrayLike) -> np.ndarray:
-    """Medians with one value left out, in sorted order of the value left out; closed form.
-
-    Args:
-        values: finite values, shape [n], n ≥ 2.
-
-    Returns:
-        float64 [n].
-    """
+    """Medians with one value left out, in sorted order of the value left out; closed form. ``values``: finite values,
+    shape [n], n ≥ 2. Returns float64 [n]."""
     ordered = np.sort(np.asarray(values, dtype=np.float64))
     n = len(ordered)
     middle = n // 2
@@ -314,15 +296,9 @@ def _check(levels: Sequence[float], resamples: int) -> None:
 def source_medians(
     values: np.ndarray, sources: np.ndarray, *, resamples: int = RESAMPLES, seed: int | tuple[int, ...] = RUN_SEED
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Medians of samples of whole sources, and of all sources but one each in turn.
-
-    Args:
-        values: finite, float64 [n].
-        sources: rank of each value's source, int [n], every rank from 0 to m - 1 there; m > 1.
-
-    Returns:
-        float64 [resamples] and [m].
-    """
+    """Medians of samples of whole sources, and of all sources but one each in turn. ``values``: finite, float64 [n];
+    ``sources``: rank of each value's source, int [n], every rank from 0 to m - 1 there; m > 1. Returns float64
+    [resamples] and [m]."""
     drawn = sample_counts(len(values), resamples, sources=sources, seed=seed)
     left_out = (1 - np.eye(int(sources.max()) + 1, dtype=np.int16))[:, sources]
     return sample_medians(values, drawn), sample_medians(values, left_out)
@@ -376,11 +352,8 @@ def bca_bounds(drawn: np.ndarray | Draws, *, estimate: float, acceleration: floa
 
 
 def acceleration(influence: np.ndarray) -> float:
-    """Acceleration Σd³ / (6 (Σd²)^1.5) of a BCa interval [1]; 0 where nothing has any influence.
-
-    Args:
-        influence: d, shape [n]: the jackknife mean minus the jackknife values, or the empirical influence.
-    """
+    """Acceleration Σd³ / (6 (Σd²)^1.5) of a BCa interval [1]; 0 where nothing has any influence. ``influence``: d,
+    shape [n]: the jackknife mean minus the jackknife values, or the empirical influence."""
     d = np.asarray(influence, dtype=np.float64)
     scale = np.abs(d).max(initial=0.0)
     if scale == 0:

@@ -34,10 +34,8 @@ class NullBand:
 
 
 def null_band(percent: ArrayLike) -> NullBand:
-    """The noise band of single pairs, of an evaluator's shifts under invisible edits.
-
-    Args:
-        percent: % change of every pair, any shape; NaN are left out.
+    """The noise band of single pairs, of an evaluator's shifts under invisible edits. ``percent``: % change of every
+    pair, any shape; NaN are left out.
 
     Example:
         >>> null_band([-2.0, 0.0, 1.0]).n
@@ -50,12 +48,7 @@ def null_band(percent: ArrayLike) -> NullBand:
 
 def percent_change(after: ArrayLike, before: ArrayLike) -> np.ndarray:
     """% change = 100 · (after - before) / before; NaN where before is below SHIFT_FLOOR or a score is missing.
-
-    Args:
-        before: scores of their baselines, the same shape.
-
-    Returns:
-        float64 of that shape.
+    ``before``: scores of their baselines, the same shape. Returns float64 of that shape.
 
     Source: PROTOCOL section 3 (paper A, 3.3).
 
@@ -105,12 +98,8 @@ class Changes:
 
     @classmethod
     def of(cls, after: np.ndarray, before: np.ndarray, stored: np.ndarray, withheld: np.ndarray) -> "Changes":
-        """Changes from one score to another.
-
-        Args:
-            after, before: scores under each edit and of its baseline, float64 [k, N]; NaN where there is none.
-            stored: whether the pair is stored, scored or not, bool [k, N].
-        """
+        """Changes from one score to another. ``after``, ``before``: scores under each edit and of its baseline, float64
+        [k, N]; NaN where there is none; ``stored``: whether the pair is stored, scored or not, bool [k, N]."""
         delta, percent = after - before, percent_change(after, before)
         scored, counted = ~np.isnan(delta), ~np.isnan(percent)
         percent = np.where(withheld, math.nan, percent)

@@ -147,7 +147,8 @@ def compare(
     span: tuple[float, float] | None = None,
     drops: bool = True,
 ) -> Comparison:
-    """Compare the right and the wrong sides.
+    """Compare the right and the wrong sides. Raises InvalidInput if the shapes differ, a score is infinite, or the span
+    is not one.
 
     Args:
         right: scores of the right sides, shape [n]; a comparison with a NaN is left out.
@@ -157,9 +158,6 @@ def compare(
             the items.
         span: lowest and highest score of the experiment, which scaled numbers are scaled by; None: of these scores.
         drops: draw the interval of the drop, the one number here that takes a bootstrap; otherwise its bounds are NaN.
-
-    Raises:
-        InvalidInput: if the shapes differ, a score is infinite, or the span is not one.
     """
     r, w, item, source = _checked(right, wrong, items, sources)
     low, high = _span(r, w, span)
@@ -208,11 +206,8 @@ def compare(
 def paired_items(
     right: ArrayLike, wrong: ArrayLike, *, items: ArrayLike | None = None, sources: ArrayLike | None = None
 ) -> PairedTest:
-    """The paired test of :func:`compare` and nothing else, for what only counts in a correction.
-
-    Raises:
-        InvalidInput: as there.
-    """
+    """The paired test of :func:`compare` and nothing else, for what only counts in a correction. Raises InvalidInput as
+    there."""
     r, w, item, source = _checked(right, wrong, items, sources)
     _, rank, _, of_items = _by_item(item, source)
     return _paired(r, w, rank, of_items)
@@ -232,12 +227,9 @@ def _paired(r: np.ndarray, w: np.ndarray, rank: np.ndarray, of_items: np.ndarray
 
 
 def failures(right: np.ndarray, wrong: np.ndarray, *, groups: np.ndarray | None = None) -> tuple[Interval, Interval]:
-    """Share with wrong ≥ right [1] and, among them, share with wrong = right, each with Wilson's interval.
-
-    Args:
-        right, wrong: scores without NaN, shape [n].
-        groups: source of each comparison, shape [n]; None: each is of its own source.
-    """
+    """Share with wrong ≥ right [1] and, among them, share with wrong = right, each with Wilson's interval. ``right``,
+    ``wrong``: scores without NaN, shape [n]; ``groups``: source of each comparison, shape [n]; None: each is of its own
+    source."""
     return share(wrong >= right, groups=groups), share(wrong == right, groups=groups)
 
 
@@ -327,10 +319,7 @@ def _noted(found: Interval, right: np.ndarray, width: float) -> Interval:
 
 def _as_if_independent(wrong: tuple[float, float, int], right: tuple[float, float, int]) -> tuple[float, float]:
     """Two-sample t of wrong minus right and its p, as scipy's ``ttest_ind``; NaN where neither side has a spread.
-
-    Args:
-        wrong, right: mean, standard deviation and n of a side.
-    """
+    ``wrong``, ``right``: mean, standard deviation and n of a side."""
     if not max(wrong[1], right[1]) > 0:
         return math.nan, math.nan
     found = stats.ttest_ind_from_stats(*wrong, *right)
@@ -375,7 +364,8 @@ TIED = "tied"
 
 
 def orders(groups: Mapping[str, ArrayLike], *, sources: ArrayLike | None = None) -> pd.DataFrame:
-    """How often the scores of each item's groups stand in each order.
+    """How often the scores of each item's groups stand in each order. Raises InvalidInput if there are fewer than two
+    groups, too many, or their lengths differ.
 
     Args:
         groups: name of a group -> a score of every item, shape [n]; two to MOST groups. An item that lacks one
@@ -386,9 +376,6 @@ def orders(groups: Mapping[str, ArrayLike], *, sources: ArrayLike | None = None)
         One row an order of all groups, highest first: order (names joined by `` > ``), n (items whose scores stand in
         it without a tie), n_items (items with every score), n_sources (of these items), share. Ties have their own
         row, named ``tied``. The most frequent first, ties last.
-
-    Raises:
-        InvalidInput: if there are fewer than two groups, too many, or their lengths differ.
 
     Example:
         >>> orders({"a": [3.0, 1.0], "b": [2.0, 2.0]})["order"].tolist()
@@ -407,12 +394,9 @@ def orders(groups: Mapping[str, ArrayLike], *, sources: ArrayLike | None = None)
 
 
 def pairwise_orders(groups: Mapping[str, ArrayLike], *, sources: ArrayLike | None = None) -> pd.DataFrame:
-    """How often one group lies above another, for every two of some groups; see :func:`orders`.
-
-    Returns:
-        Columns above, below, n, n_items, n_sources, share, ties (share of equal ones), with Wilson's intervals low to
-        high and ties_low to ties_high.
-    """
+    """How often one group lies above another, for every two of some groups; see :func:`orders`. Returns columns above,
+    below, n, n_items, n_sources, share, ties (share of equal ones), with Wilson's intervals low to high and ties_low to
+    ties_high."""
     names, scores, of = _grouped(groups, sources)
     records = []
     for one, other in combinations(range(len(names)), 2):

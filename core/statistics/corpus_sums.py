@@ -27,14 +27,9 @@ def corpus_bleu(counts: ArrayLike) -> np.ndarray:
     """BLEU-1 to BLEU-4 [1] of sums over captions.
 
     BLEU-k is the geometric mean of the precisions of 1- to k-grams, times exp(1 - r / c) where the captions together
-    are shorter than their references.
-
-    Args:
-        counts: float64 [..., 10]: matched n-grams of length 1 to 4, n-grams of length 1 to 4, words of the caption c,
-            words of the reference r that is closest in length; sums over captions.
-
-    Returns:
-        float64 [..., 4] in [0, 1]; next to 0 where no n-gram matches, or none is long enough.
+    are shorter than their references. ``counts``: float64 [..., 10]: matched n-grams of length 1 to 4, n-grams of
+    length 1 to 4, words of the caption c, words of the reference r that is closest in length; sums over captions.
+    Returns float64 [..., 4] in [0, 1]; next to 0 where no n-gram matches, or none is long enough.
 
     Example:
         >>> corpus_bleu([5, 3, 2, 1, 6, 5, 4, 3, 6, 6]).round(4).tolist()
@@ -98,15 +93,13 @@ def _ratio(above: np.ndarray, below: np.ndarray) -> np.ndarray:
 def summed_intervals(
     counts: ArrayLike, score: Callable[[np.ndarray], np.ndarray], *, groups: ArrayLike | None = None
 ) -> tuple[Interval, ...]:
-    """Scores of n captions together, each with its 95 % percentile interval over bootstrap samples of them.
+    """Scores of n captions together, each with its 95 % percentile interval over bootstrap samples of them. Returns k
+    intervals.
 
     Args:
         counts: what each caption adds, float64 [n, c].
         score: makes float64 [..., k] of sums [..., c].
         groups: source of each caption, shape [n]: those of one source are drawn together. None: each is one.
-
-    Returns:
-        k intervals.
     """
     table = np.asarray(counts, dtype=np.float64)
     n, nan = len(table), float("nan")

@@ -64,12 +64,8 @@ class CrossedModel:
     note: str = ""  # why there is no fit, which intercept is left out, or what is on the boundary; empty otherwise
 
     def estimate(self, weights: ArrayLike, *, level: float = 0.95) -> Estimate:
-        """A combination w'β of the effects, by Student's t with Satterthwaite's degrees of freedom [2].
-
-        Args:
-            weights: w, shape [k].
-            level: confidence level of the interval.
-        """
+        """A combination w'β of the effects, by Student's t with Satterthwaite's degrees of freedom [2]. ``weights``: w,
+        shape [k]; ``level``: confidence level of the interval."""
         w = np.asarray(weights, dtype=np.float64)
         value, error = float(w @ self.effects), math.sqrt(max(float(w @ self.covariance @ w), 0.0))
         if not error > 0:
@@ -91,14 +87,9 @@ class CrossedModel:
         return min(max(2 * float(w @ self.covariance @ w) ** 2 / spread, 1.0), most) if spread > 0 else most
 
     def joint(self, contrasts: ArrayLike) -> Joint:
-        """Test that several combinations are 0: F, its second degrees of freedom by Satterthwaite [2].
-
-        Args:
-            contrasts: one a row, shape [r, k], linearly independent.
-
-        Returns:
-            NaN where there is no fit; p is NaN where the error has 2 degrees of freedom or fewer.
-        """
+        """Test that several combinations are 0: F, its second degrees of freedom by Satterthwaite [2]. ``contrasts``:
+        one a row, shape [r, k], linearly independent. Returns NaN where there is no fit; p is NaN where the error has 2
+        degrees of freedom or fewer."""
         rows = np.atleast_2d(np.asarray(contrasts, dtype=np.float64))
         r = len(rows)
         if np.isnan(self.effects).any():
@@ -129,6 +120,8 @@ def crossed_model(
 
     An intercept that cannot be distinguished from another part of the model is left out, and the note says so: the
     first where no group has two rows (it is the residual), the second where there is one group (it is the mean).
+    Returns the model; without a fit where rows are too few, the design is not of full rank, or nothing remains. Raises
+    InvalidInput if the shapes differ or a value is not finite.
 
     Args:
         scores: shape [n], finite.
@@ -136,12 +129,6 @@ def crossed_model(
         first: group of each row, e.g. the image, shape [n]; many groups of few rows.
         second: likewise, e.g. the category; few groups.
         names: of the two, of one group and of several, for the notes.
-
-    Returns:
-        The model; without a fit where rows are too few, the design is not of full rank, or nothing remains.
-
-    Raises:
-        InvalidInput: if the shapes differ or a value is not finite.
     """
     y, x = np.asarray(scores, dtype=np.float64).ravel(), np.atleast_2d(np.asarray(design, dtype=np.float64))
     groups = [np.unique(np.asarray(each), return_inverse=True)[1] for each in (first, second)]

@@ -35,11 +35,7 @@ def crossed(groups: ArrayLike | None) -> bool:
 
 
 def first_of(groups: ArrayLike) -> np.ndarray:
-    """First source of each value, shape [n], of groups [n] or [n, 2].
-
-    Raises:
-        InvalidInput: if more than two are named.
-    """
+    """First source of each value, shape [n], of groups [n] or [n, 2]. Raises InvalidInput of more than two."""
     given = np.asarray(groups)
     if given.ndim == 2 and given.shape[1] != 2:
         raise InvalidInput(f"values name one source each or two, got {given.shape[1]}; keep the first two")
@@ -90,12 +86,9 @@ def unreckoned(groups: ArrayLike | None) -> str:
 
 
 def widening(influence: ArrayLike, groups: ArrayLike | None, *, level: float = 0.95) -> float:
-    """How many times as long an interval by the first source becomes with the second, 1 or more.
-
-    Args:
-        influence: what the statistic owes to each value, up to a factor, shape [n]: of a mean the values less it, of a
-            median their signs about it.
-        groups: sources of the values, [n] or [n, 2].
+    """How many times as long an interval by the first source becomes with the second, 1 or more. ``influence``: what
+    the statistic owes to each value, up to a factor, shape [n]: of a mean the values less it, of a median their signs
+    about it; ``groups``: sources of the values, [n] or [n, 2].
 
     Returns:
         1 with one source, with fewer than LEAST_SECOND second ones, and where nothing has any influence. Never below
@@ -113,11 +106,7 @@ def widening(influence: ArrayLike, groups: ArrayLike | None, *, level: float = 0
 
 def crossed_p(p: float, influence: ArrayLike, groups: ArrayLike | None) -> float:
     """Two-sided p of a test by the first source once the second counts, as :func:`widening` does for its interval.
-
-    Args:
-        p: by the first source; NaN stays NaN.
-        influence, groups: see :func:`widening`.
-    """
+    ``p``: by the first source; NaN stays NaN; ``influence``, ``groups``: see :func:`widening`."""
     ratio, first, fewest = _ratio(influence, groups)
     if math.isnan(p) or (ratio == 1 and first == fewest):
         return p

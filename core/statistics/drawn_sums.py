@@ -84,10 +84,7 @@ def drawn_counts(
     sources: int, resamples: int, *, seed: int = RUN_SEED, each: int | None = None
 ) -> Iterator[np.ndarray]:
     """How often each source is in each sample of as many, int16 [part, sources], a part of the samples at a time.
-
-    Args:
-        each: numbers that a sample is spread over where there are more of them than sources; bounds the parts.
-    """
+    ``each``: numbers that a sample is spread over where there are more of them than sources; bounds the parts."""
     part = max(1, _HELD // max(sources, each or 0, 1))
     if sources * resamples <= _KEPT:
         known = sample_counts(sources, resamples, seed=seed)

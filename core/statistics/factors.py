@@ -69,9 +69,9 @@ def factor_test(
 ) -> FactorTest:
     """Compare the levels of a factor.
 
-    Pairs of levels are compared by the paired test over the items that have both, where at least half of the
-    items of the smaller level do; by Mann-Whitney otherwise. Where items share their source, a source counts once at a
-    level, by the mean over its items there; see :mod:`core.statistics.resamples`.
+    Pairs of levels are compared by the paired test over the items that have both, where at least half of the items of
+    the smaller level do; by Mann-Whitney otherwise. Where items share their source, a source counts once at a level, by
+    the mean over its items there; see :mod:`core.statistics.resamples`. Raises InvalidInput if the shapes differ.
 
     Args:
         values: e.g. percent changes, shape [n]; NaN are left out.
@@ -83,9 +83,6 @@ def factor_test(
 
     Returns:
         See :class:`FactorTest`; fewer than two levels or only equal values have no test, and a note.
-
-    Raises:
-        InvalidInput: if the shapes differ.
     """
     given = items if sources is None else np.asarray(sources)
     columns = [np.asarray(column).ravel() for column in (values, levels, items, first_of(given))]
@@ -116,11 +113,8 @@ class _Level:
 
 
 def _table(values: np.ndarray, levels: np.ndarray, items: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Lay values out as [items, levels], both in order.
-
-    Returns:
-        Values, float64 [items, levels]; names of the levels; where each item comes first, int [items].
-    """
+    """Lay values out as [items, levels], both in order. Returns values, float64 [items, levels]; names of the levels;
+    where each item comes first, int [items]."""
     (item, known), (level, names) = (pd.factorize(column, sort=True) for column in (items, levels))
     place = item * len(names) + level
     table = np.full((len(known), len(names)), math.nan)
@@ -247,7 +241,8 @@ class Balanced:
 def balanced_mean(
     values: ArrayLike, strata: ArrayLike, *, sources: ArrayLike | None = None, resamples: int = RESAMPLES
 ) -> Balanced:
-    """Mean of values as they are and with every stratum weighing the same, with 95 % BCa intervals.
+    """Mean of values as they are and with every stratum weighing the same, with 95 % BCa intervals. Raises InvalidInput
+    if the shapes differ, or a value is infinite.
 
     Args:
         values: shape [n]; NaN are left out.
@@ -260,9 +255,6 @@ def balanced_mean(
     Returns:
         See :class:`Balanced`. Below two strata the two means are one: a note says so, and there is no interval. Nor is
         there one below LEAST_FREEDOM degrees of freedom.
-
-    Raises:
-        InvalidInput: if the shapes differ, or a value is infinite.
     """
     y, stratum, of = _checked(values, strata, sources)
     source = first_of(of)
@@ -373,15 +365,12 @@ DRAWS, FEWER, MANY = 1_000, 200, 2_000
 
 
 def shares_of_largest(values: np.ndarray, *, groups: np.ndarray | None = None) -> np.ndarray:
-    """Share of bootstrap samples in which each row's median is the largest.
+    """Share of bootstrap samples in which each row's median is the largest. Returns float64 [m], which sum to 1: of
+    equal largest ones each has its part. NaN below LEAST_N items or sources, and where there is one row.
 
     Args:
         values: a row each, of the same items, float64 [m, n]; NaN are left out of their row.
         groups: source of each item, [n]: those of one source are drawn together. None: each is one of its own.
-
-    Returns:
-        float64 [m], which sum to 1: of equal largest ones each has its part. NaN below LEAST_N items or sources, and
-        where there is one row.
 
     Example:
         >>> shares_of_largest(np.array([np.arange(20.0), np.arange(20.0) + 100])).tolist()

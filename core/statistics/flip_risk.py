@@ -68,16 +68,14 @@ FEW_SOURCES = 15
 
 
 def flip_risk(shifts: ArrayLike, gaps: ArrayLike, *, items: ArrayLike | None = None) -> np.ndarray:
-    """RRF at every gap, exact over all pairs, in O(n log n).
+    """RRF at every gap, exact over all pairs, in O(n log n). Returns float64 [g], each in [0, 1]; NaN where fewer than
+    two items have a shift.
 
     Args:
         shifts: δ, score minus baseline, shape [n]; NaN (a score that is missing) are left out.
         gaps: d in the unit of the shifts, shape [g].
         items: item of each shift, shape [n]; every item weighs the same, however many transforms it has.
             None: every shift is its own item.
-
-    Returns:
-        float64 [g], each in [0, 1]; NaN where fewer than two items have a shift.
 
     Example:
         >>> flip_risk([0.0, 1.0], [0.0, 0.5, 1.0])
@@ -94,7 +92,8 @@ def flip_risk_intervals(
     sources: np.ndarray | None = None,
     level: float = 0.95,
 ) -> list[Interval]:
-    """RRF at every gap with its interval over sources, O(n log n) a gap.
+    """RRF at every gap with its interval over sources, O(n log n) a gap. Returns one interval a gap; ``n`` counts
+    items. Below LEAST_SOURCES sources, and where there is no pair, no bounds, and ``note`` says why.
 
     Args:
         shifts: δ, shape [n]; NaN are left out.
@@ -102,10 +101,6 @@ def flip_risk_intervals(
         items: item of each shift, shape [n]; None: every shift is its own item.
         sources: number of each item's source, by the item's number; see :class:`ShiftPairs`.
         level: confidence level in (0, 1).
-
-    Returns:
-        One interval a gap; ``n`` counts items. Below LEAST_SOURCES sources, and where there is no pair, no bounds, and
-        ``note`` says why.
     """
     return intervals_of(ShiftPairs(shifts, items, sources), gaps, level=level)
 
@@ -125,11 +120,8 @@ def evident_gap(pairs: ShiftPairs, *, risk: float = TOLERATED, level: float = 0.
     The risk never rises with the gap, so that there is one such gap, and it is always reached: at the largest
     difference between two shifts the risk is 0. It is the quantile 1 - 2·risk of the differences |δ′ - δ|. Its interval
     is that of the risk turned round: from the largest gap at which the risk is shown to be higher, to the smallest from
-    which on it is shown to be lower. So it holds the truth as often as the interval of the risk does.
-
-    Args:
-        risk: in (0, 0.5).
-        level: confidence level in (0, 1).
+    which on it is shown to be lower. So it holds the truth as often as the interval of the risk does. ``risk``: in (0,
+    0.5); ``level``: confidence level in (0, 1).
 
     Returns:
         In the unit of the shifts; 0 where no gap at all has that risk; ``n`` counts items.
@@ -161,11 +153,8 @@ def _of_width(found: Interval) -> Interval:
 
 
 def _end(pairs: ShiftPairs, found: float, risk: float, level: float, *, upper: bool) -> float:
-    """Where a bound of the risk falls below a share, to a thousandth of the range in question.
-
-    Args:
-        upper: of the upper bound, which falls below at a larger gap; else of the lower one, at a smaller.
-    """
+    """Where a bound of the risk falls below a share, to a thousandth of the range in question. ``upper``: of the upper
+    bound, which falls below at a larger gap; else of the lower one, at a smaller."""
     start, end = (found, pairs.largest) if upper else (0.0, found)
     close = (end - start) / 1000
     gap = found
@@ -206,13 +195,8 @@ def excess(one: ShiftPairs, other: ShiftPairs, gap: float, *, level: float = 0.9
 
     Student's interval on the difference, with the variance of the paired influences; none where one of the two rests on
     fewer than LEAST_SOURCES sources, or on few exceeding (or few not exceeding) pairs, whose variance cannot be known.
-
-    Args:
-        one, other: shifts of the two families; items and sources are numbered alike.
-        level: confidence level in (0, 1).
-
-    Returns:
-        In [-0.5, 0.5]; ``n`` counts the items of ``one``.
+    ``one``, ``other``: shifts of the two families; items and sources are numbered alike; ``level``: confidence level in
+    (0, 1). The result lies in [-0.5, 0.5]; ``n`` counts the items of ``one``.
     """
     if said := _nothing(one) or _nothing(other):
         return Interval(math.nan, math.nan, math.nan, one.n_items, level, said)
@@ -237,7 +221,8 @@ def excess(one: ShiftPairs, other: ShiftPairs, gap: float, *, level: float = 0.9
 
 
 class CaptionPairs:
-    """Pairs of captions of one picture under one edit: how far apart they score before it, and after.
+    """Pairs of captions of one picture under one edit: how far apart they score before it, and after. Raises
+    InvalidInput if a difference is infinite, or the lengths differ.
 
     Args:
         before: score of the one caption less that of the other on the unedited picture, any shape; NaN are left out.
@@ -245,9 +230,6 @@ class CaptionPairs:
         items: number of the item of each pair, the same shape.
         sources: number of the source of each item by the item's number, or of two, [items, 2]; None: every item is a
             source of its own.
-
-    Raises:
-        InvalidInput: if a difference is infinite, or the lengths differ.
 
     Example:
         >>> CaptionPairs([0.1, -0.2, 0.3], [-0.1, -0.2, 0.3], [0, 1, 2]).risk(0.1).estimate.__round__(3)

@@ -38,19 +38,13 @@ class Heterogeneity:
 def heterogeneity(estimates: ArrayLike, lows: ArrayLike, highs: ArrayLike, *, level: float = 0.95) -> Heterogeneity:
     """Cochran's Q and I² of independent estimates, each weighing by its interval.
 
-    An estimate's standard error is the width of its interval over twice the normal quantile: exact for a Wald
-    interval, close for a BCa one that is not lopsided. With few groups Q finds little: a large p is no proof that the
-    effects are one.
-
-    Args:
-        estimates: one a group, shape [k].
-        lows: lower bounds; a group without an interval of some width is left out.
+    An estimate's standard error is the width of its interval over twice the normal quantile: exact for a Wald interval,
+    close for a BCa one that is not lopsided. With few groups Q finds little: a large p is no proof that the effects are
+    one. ``estimates``: one a group, shape [k]; ``lows``: lower bounds; a group without an interval of some width is
+    left out. Raises InvalidInput if the shapes differ.
 
     Returns:
         See :class:`Heterogeneity`; without a test below two groups.
-
-    Raises:
-        InvalidInput: if the shapes differ.
     """
     values, low, high = _columns(estimates, lows, highs)
     whole = np.isfinite(values) & (high > low)
@@ -70,9 +64,7 @@ def least_spread(weights: ArrayLike) -> float:
 
     The spread is the standard deviation of the groups' true effects, each weighing as in Q: √(Σ w (θ - θ̄)² / Σ w).
     Under it Q is noncentral χ² with k - 1 degrees of freedom and noncentrality spread² · Σ w, whatever the pattern.
-
-    Args:
-        weights: inverse squared standard error of each group, shape [k], k ≥ 2.
+    ``weights``: inverse squared standard error of each group, shape [k], k ≥ 2.
 
     Returns:
         On the scale of the effects.
@@ -87,13 +79,9 @@ def least_spread(weights: ArrayLike) -> float:
 
 
 def difference(one: Interval, other: Interval) -> Interval:
-    """Difference of two independent estimates with its interval, from their own intervals, lopsided or not [3].
-
-    Returns:
-        one minus other; NaN bounds where one of the two has none. n: the smaller of the two.
-
-    Raises:
-        InvalidInput: if the levels differ.
+    """Difference of two independent estimates with its interval, from their own intervals, lopsided or not [3]. Returns
+    one minus other; NaN bounds where one of the two has none. n: the smaller of the two. Raises InvalidInput if the
+    levels differ.
 
     Example:
         >>> found = difference(Interval(5.0, 2.0, 9.0, 20, 0.95), Interval(1.0, -3.0, 4.0, 30, 0.95))

@@ -50,7 +50,9 @@ def mixed_effect(
     Neither intercept is one of the shift, so that the model takes the shifts of two images of one source for
     independent, and its own error comes with a normal quantile, whose intervals of 10 images hold β₁ in 91 of 100. So
     β₁ is the model's, and its interval and p are those of a mean of the images' own shifts by source, with Student's
-    quantile: see :func:`mean_by_source`.
+    quantile: see :func:`mean_by_source`. Returns the effect. No row, no contrast, or scores without any spread beyond
+    the model: a note says so. With one category its intercept is left out, since it cannot be distinguished from the
+    mean. Raises InvalidInput if shapes differ, perturbed is not 0 or 1, or a score is infinite.
 
     Args:
         scores: shape [n]; rows with a NaN are left out.
@@ -59,13 +61,6 @@ def mixed_effect(
         categories: category of each row, shape [n].
         sources: source of each row's image, shape [n]; None: every image is one of its own.
         level: confidence level of the interval.
-
-    Returns:
-        The effect. No row, no contrast, or scores without any spread beyond the model: a note says so. With one
-        category its intercept is left out, since it cannot be distinguished from the mean.
-
-    Raises:
-        InvalidInput: if shapes differ, perturbed is not 0 or 1, or a score is infinite.
     """
     rows = _checked(scores, perturbed, images, categories, images if sources is None else sources)
     # by a power of two, which rounds nothing, squares of huge or tiny scores stay numbers
@@ -147,15 +142,13 @@ def mean_by_source(values: np.ndarray, ranks: np.ndarray, *, about: float, level
 
     Residuals are summed over each source; a sum's square is corrected for the mean's being estimated, and the degrees
     of freedom are those that Satterthwaite gives it (CR2). Where each value is its own source it is Student's t.
+    Returns NaN bounds and p for one source, or without any spread.
 
     Args:
         values: float64 [n].
         ranks: rank of each value's source, int [n], every rank from 0 to m - 1 there.
         about: the estimate that the interval lies about.
         level: confidence level.
-
-    Returns:
-        NaN bounds and p for one source, or without any spread.
     """
     n, sizes = len(values), np.bincount(ranks).astype(np.float64)
     sums = np.bincount(ranks, values - values.mean())

@@ -19,16 +19,14 @@ NOTHING_MOVES = 1e-12
 def movers(
     delta: np.ndarray, before: np.ndarray, *, groups: np.ndarray | None = None, level: float = 0.95
 ) -> tuple[float, Interval]:
-    """Share of the items that stand still, and of those that move the share that fall.
+    """Share of the items that stand still, and of those that move the share that fall. The result lies in [0, 1], NaN
+    without an item; and Wilson's interval, items of one source together, which has no bounds below LEAST_N movers or
+    sources of them.
 
     Args:
         delta: change of each item's score, float64 [n]; NaN are left out.
         groups: source of each item, int [n], or two, [n, 2]; None: each is one of its own.
         level: confidence level.
-
-    Returns:
-        In [0, 1], NaN without an item; and Wilson's interval, items of one source together, which has no bounds below
-        LEAST_N movers or sources of them.
 
     Example:
         >>> still, falls = movers(np.array([0.0, -1.0, -1.0, 1.0]), np.ones(4))
@@ -51,18 +49,10 @@ def mean_changes(
     """Change of the mean score in percent of the mean before, 100 · Σ delta / Σ before, with intervals.
 
     A ratio of means: an item whose score is about 0 counts what it moves, and not many times that. Student's interval
-    of the ratio's linearisation, whose residuals are summed within sources.
-
-    Args:
-        delta, before, groups: see :func:`movers`.
-        levels: confidence levels.
-
-    Returns:
-        One interval a level. NaN where the sum of the scores before is not above 0; no bounds below LEAST_N items or
-        sources, nor where all change by the same percent.
-
-    Raises:
-        InvalidInput: if a score is infinite.
+    of the ratio's linearisation, whose residuals are summed within sources. ``delta``, ``before``, ``groups``: see
+    :func:`movers`; ``levels``: confidence levels. Returns one interval a level. NaN where the sum of the scores before
+    is not above 0; no bounds below LEAST_N items or sources, nor where all change by the same percent. Raises
+    InvalidInput if a score is infinite.
 
     Source: Cochran, W. G. (1977). Sampling Techniques, 3rd ed., 6.4, with the sums of clusters as in 9A.
 

@@ -46,18 +46,16 @@ class RankTest:
 def rank_test(one: ArrayLike, other: ArrayLike, *, groups: ArrayLike | None = None) -> RankTest:
     """Spearman's ρ and the share of orders that give at least as large a |ρ|.
 
-    With groups, ρ is that of the ranks within each group, each group's about its own mean: Σ ab / √(Σ a² Σ b²) over
-    all points, a and b the centred ranks. Orders are those that keep every point in its group; above EXACT_MOST points
-    DRAWS of them are drawn, and the observed one counts as one more, so that p is never 0.
+    With groups, ρ is that of the ranks within each group, each group's about its own mean: Σ ab / √(Σ a² Σ b²) over all
+    points, a and b the centred ranks. Orders are those that keep every point in its group; above EXACT_MOST points
+    DRAWS of them are drawn, and the observed one counts as one more, so that p is never 0. Raises InvalidInput if the
+    shapes differ or a value is infinite.
 
     Args:
         one: shape [n]; a point with a NaN in either is left out.
         other: shape [n].
         groups: group of each point, shape [n]; None: all are of one. A group of one point says nothing, and is not
             counted.
-
-    Raises:
-        InvalidInput: if the shapes differ or a value is infinite.
 
     Example:
         >>> rank_test([1, 2, 3, 4], [10, 20, 30, 40]).p

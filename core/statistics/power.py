@@ -57,11 +57,8 @@ def reach(interval: Interval, *, margin: float) -> Reach:
 
     The standard error is half the interval's width over the normal quantile of its level; it falls with √n. Found with
     probability 0.8 at two-sided 5 %: (z₀.₉₇₅ + z₀.₈) · SE. Equivalence by two one-sided tests at 5 %, the true median
-    being 0: n · ((z₀.₉₅ + z₀.₉) · SE / margin)² [1].
-
-    Args:
-        interval: of a median; its level gives the quantile.
-        margin: equivalence margin, in the unit of the interval; NaN where there is none.
+    being 0: n · ((z₀.₉₅ + z₀.₉) · SE / margin)² [1]. ``interval``: of a median; its level gives the quantile;
+    ``margin``: equivalence margin, in the unit of the interval; NaN where there is none.
 
     Example:
         >>> reach(Interval(0.0, -1.96, 1.96, 100, 0.95), margin=1.0).needed
@@ -78,21 +75,15 @@ def reach(interval: Interval, *, margin: float) -> Reach:
 
 def rescaled(detectable: float, *, n: int, planned: int) -> float:
     """What :class:`Reach` calls detectable, for another number of items of the same spread: it falls with √n.
-
-    Args:
-        planned: items that there will be; 0 gives NaN.
-    """
+    ``planned``: items that there will be; 0 gives NaN."""
     return detectable * math.sqrt(n / planned) if planned > 0 else math.nan
 
 
 def smallest_effect(n: int, *, test: str = "median") -> float:
     """Smallest shift that n items find with probability POWER, where nothing is known of their spread.
 
-    In standard deviations of the items' own shifts, were these normal: (z₀.₉₇₅ + z₀.₈) / √(n · ARE) [2].
-
-    Args:
-        n: items; 0 gives NaN.
-        test: of EFFICIENCY: ``median`` for the interval of a median, which a drift is claimed by.
+    In standard deviations of the items' own shifts, were these normal: (z₀.₉₇₅ + z₀.₈) / √(n · ARE) [2]. ``n``: items;
+    0 gives NaN; ``test``: of EFFICIENCY: ``median`` for the interval of a median, which a drift is claimed by.
 
     Example:
         >>> round(smallest_effect(100), 3), round(smallest_effect(100, test="paired t"), 3)
@@ -106,11 +97,9 @@ def smallest_effect(n: int, *, test: str = "median") -> float:
 def smallest_share(n: int) -> float:
     """Smallest share above one half that the exact two-sided sign test of n items finds with probability POWER.
 
-    The test rejects from c successes on, the least c with Pr[X ≥ c] ≤ LEVEL / 2 at one half; the share p solves
-    Pr[X ≥ c] = I_p(c, n - c + 1) = POWER.
-
-    Returns:
-        In (0.5, 1); NaN below 6 items, of which not even all on one side reject.
+    The test rejects from c successes on, the least c with Pr[X ≥ c] ≤ LEVEL / 2 at one half; the share p solves Pr[X ≥
+    c] = I_p(c, n - c + 1) = POWER. The result lies in (0.5, 1); NaN below 6 items, of which not even all on one side
+    reject.
 
     Example:
         >>> round(smallest_share(100), 3)
@@ -125,10 +114,8 @@ def smallest_share(n: int) -> float:
 def smallest_rho(n: int) -> float:
     """Smallest Spearman correlation that n pairs find with probability POWER.
 
-    By Fisher's z, whose variance of a rank correlation is 1.06 / (n - 3) [3].
-
-    Returns:
-        In (0, 1); NaN of three pairs or fewer.
+    By Fisher's z, whose variance of a rank correlation is 1.06 / (n - 3) [3]. The result lies in (0, 1); NaN of three
+    pairs or fewer.
 
     Example:
         >>> round(smallest_rho(30), 3)
@@ -145,9 +132,7 @@ def widest_half(n: int) -> float:
 
 def items_within(half: float) -> int:
     """Fewest items with which every share is known to within ±half: the n at which :func:`widest_half` falls to it.
-
-    Args:
-        half: half the width of Wilson's 95 % interval, in (0, 0.5).
+    ``half``: half the width of Wilson's 95 % interval, in (0, 0.5).
 
     Example:
         >>> items_within(0.05)
@@ -161,9 +146,7 @@ def items_within(half: float) -> int:
 
 def items_for_share(least: float) -> int:
     """Fewest items from which on the exact sign test finds such a share with probability POWER; not one less does.
-
-    Args:
-        least: share above one half, in (0.5, 1); see :func:`smallest_share`, which is no steady function of n.
+    ``least``: share above one half, in (0.5, 1); see :func:`smallest_share`, which is no steady function of n.
 
     Example:
         >>> smallest_share(items_for_share(0.6)) <= 0.6

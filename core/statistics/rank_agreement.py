@@ -36,16 +36,13 @@ class RankAgreement:
 
 
 def rank_agreement(one: ArrayLike, other: ArrayLike, *, groups: ArrayLike | None = None) -> RankAgreement:
-    """Spearman's ρ and Kendall's τ_b and τ_c.
+    """Spearman's ρ and Kendall's τ_b and τ_c. Raises InvalidInput if the shapes differ.
 
     Args:
         one: scores, shape [n]; an item with a NaN in either is left out.
         other: scores or human ratings of the same items, shape [n].
         groups: source of each item, shape [n]; None: every item is one of its own. They change no coefficient, but
             the test counts a source once (:mod:`core.statistics.resamples`).
-
-    Raises:
-        InvalidInput: if the shapes differ.
     """
     a, b, of = _whole(one, other, groups)
     ranks = ranks_of(of, len(a))
@@ -91,21 +88,16 @@ def direction_agreement(
 ) -> pd.DataFrame:
     """Does every corpus shift the way the reference corpus does?
 
-    The reference direction of a cell is the sign of its median shift on the reference corpus. An item agrees
-    where its own median shift has that sign; an item that does not move counts 0.5.
+    The reference direction of a cell is the sign of its median shift on the reference corpus. An item agrees where its
+    own median shift has that sign; an item that does not move counts 0.5. Returns one row a (cell, other corpus):
+    ``by`` + corpus, reference_median, median, same_direction (of the two medians; none where one is 0 or missing),
+    agreement, low, high, n_items, note. Raises InvalidInput if no row is of the reference corpus.
 
     Args:
         shifts: rows of the store's ``shifts`` view; needs the columns in ``by`` and corpus, item, delta; source,
             where items share theirs: which then stand together in an interval; second_source, where they have two.
         reference: name of the reference corpus, e.g. ``"coco"``.
         by: columns that make a cell.
-
-    Returns:
-        One row a (cell, other corpus): ``by`` + corpus, reference_median, median, same_direction (of the two
-        medians; none where one is 0 or missing), agreement, low, high, n_items, note.
-
-    Raises:
-        InvalidInput: if no row is of the reference corpus.
 
     Source: paper A, B.4, Table 12, which does not print its formula.
     """
@@ -175,15 +167,9 @@ _AT_ONCE = 100_000  # counts (items × samples) that are looked at together: the
 
 
 def sample_correlations(one: np.ndarray, other: np.ndarray, counts: np.ndarray) -> np.ndarray:
-    """Spearman's ρ and Kendall's τ_b and τ_c of each sample.
-
-    Args:
-        one, other: two scorings of the same items, finite, float64 [n], n ≥ 1.
-        counts: how often each sample has each item, int [n, samples].
-
-    Returns:
-        float64 [3, samples], each in [-1, 1]; NaN where a side of the sample is all alike.
-    """
+    """Spearman's ρ and Kendall's τ_b and τ_c of each sample. ``one``, ``other``: two scorings of the same items,
+    finite, float64 [n], n ≥ 1; ``counts``: how often each sample has each item, int [n, samples]. Returns float64 [3,
+    samples], each in [-1, 1]; NaN where a side of the sample is all alike."""
     step = max(1, _AT_ONCE // len(one))
     parts = [counts[:, start : start + step].astype(np.float64) for start in range(0, counts.shape[1], step)]
     return np.concatenate([np.empty((3, 0)), *(_correlations(one, other, own) for own in parts)], axis=1)
@@ -261,14 +247,9 @@ def _falling(ranks: np.ndarray, counts: np.ndarray) -> np.ndarray:
     """Pairs of each sample whose first item stands before the second and ranks above it.
 
     Places and ranks are cut into √n blocks of √n. A pair lies in one block of places, or in two but in one of ranks:
-    both are products of small matrices; or in two of either, which running sums over the blocks count.
-
-    Args:
-        ranks: of the items in the order in which they stand, a permutation [n].
-        counts: float64 [n, samples].
-
-    Returns:
-        float64 [samples].
+    both are products of small matrices; or in two of either, which running sums over the blocks count. ``ranks``: of
+    the items in the order in which they stand, a permutation [n]; ``counts``: float64 [n, samples]. Returns float64
+    [samples].
     """
     n, side = len(ranks), math.isqrt(len(ranks) - 1) + 1
     padded = np.zeros((side * side, counts.shape[1]))
@@ -320,8 +301,8 @@ def spearman_bands(
 ) -> dict[str, tuple[np.ndarray, np.ndarray]]:
     """Percentile bands of ρ(S + λ · change, H) over items, one for each H, the same samples at every λ.
 
-    A sample is a vector of counts. Ordered once by score, the mean ranks of the sample are running sums of its
-    counts (ties share the mean of theirs), so nothing is sorted again.
+    A sample is a vector of counts. Ordered once by score, the mean ranks of the sample are running sums of its counts
+    (ties share the mean of theirs), so nothing is sorted again. Raises InvalidInput if level is out of range.
 
     Args:
         clean: S, float64 [n]; an item with a NaN in any of the three is left out.
@@ -333,9 +314,6 @@ def spearman_bands(
     Returns:
         By H: lower and upper bound, float64 [l] each; NaN where fewer than LEAST_N items or sources are whole, where a
         scoring is constant, and where no sample's ρ differs, as of two that order all items alike.
-
-    Raises:
-        InvalidInput: if level is out of range.
     """
     if not 0 < level < 1:
         raise InvalidInput(f"level must lie in (0, 1), got {level!r}")

@@ -29,7 +29,8 @@ ALL_EQUAL = "all values are equal: no interval"
 def mean_bca(
     values: ArrayLike, *, groups: ArrayLike | None = None, level: float = 0.95, resamples: int | None = None
 ) -> Interval:
-    """Mean of values with its BCa interval [1].
+    """Mean of values with its BCa interval [1]. ``n`` counts values. Below LEAST_N values or sources, and of equal
+    values: no interval, and a note. Raises InvalidInput if the lengths differ or a value is infinite.
 
     Args:
         values: shape [n]; NaN are left out.
@@ -37,12 +38,6 @@ def mean_bca(
             sources, [n, 2], the second makes the interval :func:`core.statistics.bootstrap.widened`.
         level: confidence level in (0, 1).
         resamples: number of draws; None: RESAMPLES, or FEWER of more than MANY sources.
-
-    Returns:
-        ``n`` counts values. Below LEAST_N values or sources, and of equal values: no interval, and a note.
-
-    Raises:
-        InvalidInput: if the lengths differ or a value is infinite.
 
     Example:
         >>> mean_bca([0.0, 1.0] * 10).estimate
@@ -62,15 +57,12 @@ def ratio_bca(
     seed: int = RUN_SEED,
     bounds: bool = True,
 ) -> Interval:
-    """Σ tops / Σ bottoms with its BCa interval; see :func:`mean_bca`.
+    """Σ tops / Σ bottoms with its BCa interval; see :func:`mean_bca`. Returns NaN where Σ bottoms is not above 0.
 
     Args:
         tops: shape [n]; an entry with a NaN in either is left out.
         bottoms: shape [n].
         bounds: draw the interval; otherwise its bounds are NaN where they would have to be drawn.
-
-    Returns:
-        NaN where Σ bottoms is not above 0.
     """
     a, b = (np.asarray(each, dtype=np.float64).ravel() for each in (tops, bottoms))
     if groups is not None and crossed(groups):
@@ -120,18 +112,14 @@ def mean_of_ratios_bca(
     resamples: int | None = None,
     seed: int = RUN_SEED,
 ) -> Interval:
-    """Mean of several ratios of sums that share their sources, each weighing the same, with its BCa interval.
+    """Mean of several ratios of sums that share their sources, each weighing the same, with its BCa interval. ``n``
+    counts entries. NaN where the bottoms of one ratio do not sum to more than 0. Raises InvalidInput if there is no
+    ratio, or the lengths differ.
 
     Args:
         tops: of each ratio, shape [n_k]; an entry with a NaN in either is left out.
         groups: source of each entry, likewise: one that several ratios hold is drawn in all of them together.
         level, resamples, seed: see :func:`mean_bca`.
-
-    Returns:
-        ``n`` counts entries. NaN where the bottoms of one ratio do not sum to more than 0.
-
-    Raises:
-        InvalidInput: if there is no ratio, or the lengths differ.
 
     Example:
         >>> mean_of_ratios_bca([[1.0] * 10, [3.0] * 10], [[2.0] * 10] * 2, [range(10)] * 2).estimate
@@ -204,14 +192,12 @@ def median_ratios_bca(
     seed: int = RUN_SEED,
 ) -> tuple[Interval, ...]:
     """Median of every row of tops over that of the same bottoms with its BCa interval; what rows share is drawn once.
+    Returns NaN where the median of the bottoms is 0; an upper bound of ∞ where that of too many draws is.
 
     Args:
         tops: float64 [m, n]; an entry with a NaN in either is left out.
         bottoms: of the same items, shape [n].
         groups, level, resamples, seed: see :func:`mean_bca`.
-
-    Returns:
-        NaN where the median of the bottoms is 0; an upper bound of ∞ where that of too many draws is.
     """
     rows, below = np.asarray(tops, dtype=np.float64), np.asarray(bottoms, dtype=np.float64).ravel()
     if groups is not None and crossed(groups):

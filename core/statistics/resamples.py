@@ -42,16 +42,14 @@ def unit_medians(
 
     Sorted once, the middle of every sample is where the running sum of its counts passes half of them. That lies near
     the middle of the values: the sum runs over a window there, and over a wider one for samples that it misses. What
-    lies below the window is summed by units, none of which is written out for each of its values.
+    lies below the window is summed by units, none of which is written out for each of its values. Returns float64
+    [samples]; NaN for a sample without a value.
 
     Args:
         values: float64 [n].
         by_unit: how often each unit is in each sample, int [units, samples].
         units: unit of each value, int [n].
         totals: of :func:`unit_totals`, where they are known and no value is NaN; None: they are worked out.
-
-    Returns:
-        float64 [samples]; NaN for a sample without a value.
     """
     known = np.flatnonzero(~np.isnan(values))
     order = known[np.argsort(values[known])]
@@ -178,13 +176,11 @@ BY_SOURCE = "by source"
 
 
 def ranks_of(groups: ArrayLike | None, n: int) -> np.ndarray | None:
-    """Rank of each value's source, int [n]; None where each is one of its own.
+    """Rank of each value's source, int [n]; None where each is one of its own. Raises InvalidInput if the numbers
+    differ.
 
     Args:
         groups: name or number of each value's source, shape [n]; None: each is one. Of two sources, [n, 2], the first.
-
-    Raises:
-        InvalidInput: if the numbers differ.
 
     Example:
         >>> ranks_of(["b", "a", "b"], 3)
@@ -201,11 +197,8 @@ def ranks_of(groups: ArrayLike | None, n: int) -> np.ndarray | None:
 
 
 def source_means(values: np.ndarray, ranks: np.ndarray | None) -> np.ndarray:
-    """Mean over each source's values; the values themselves where each is its own source.
-
-    Args:
-        values: finite, float64 [n].
-        ranks: what :func:`ranks_of` gives for these values.
+    """Mean over each source's values; the values themselves where each is its own source. ``values``: finite, float64
+    [n]; ``ranks``: what :func:`ranks_of` gives for these values.
 
     Example:
         >>> source_means(np.array([1.0, 2.0, 5.0]), np.array([0, 0, 1]))

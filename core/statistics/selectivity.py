@@ -51,7 +51,7 @@ class Selectivity:
 def selectivity(
     drops: np.ndarray, harms: np.ndarray, *, unit: float = 1.0, sources: np.ndarray | None = None
 ) -> Selectivity:
-    """Work out the selectivity of one evaluator.
+    """Work out the selectivity of one evaluator. Raises InvalidInput if the shapes do not fit.
 
     Args:
         drops: score of the right side minus that of the wrong one, float64 [D, N]; NaN where there is none.
@@ -59,9 +59,6 @@ def selectivity(
         unit: what drops and harms are divided by for signal and nuisance: the standard deviation of the evaluator's
             unedited scores. 0 or NaN leaves them without a number; the selectivity needs none.
         sources: number of each item's source, int [N]; None: each is one of its own.
-
-    Raises:
-        InvalidInput: if the shapes do not fit.
     """
     _check(drops, harms)
     return told_of(
@@ -117,22 +114,16 @@ def told_of(
 
 
 def above_chance(of_items: np.ndarray, *, sources: np.ndarray | None = None) -> Interval:
-    """Mean of what items have above their own chance, with its interval; see :class:`Selectivity`.
-
-    Args:
-        of_items: half of an item's selectivity less that of its drops' opposites, float64 [N] in [-½, ½]; NaN for none.
-        sources: as of :func:`selectivity`.
-    """
+    """Mean of what items have above their own chance, with its interval; see :class:`Selectivity`. ``of_items``: half
+    of an item's selectivity less that of its drops' opposites, float64 [N] in [-½, ½]; NaN for none; ``sources``: as of
+    :func:`selectivity`."""
     found = share_of_fractions(of_items + 0.5, groups=sources)
     return replace(found, estimate=found.estimate - 0.5, low=found.low - 0.5, high=found.high - 0.5)
 
 
 def check_distance(least: float | None) -> None:
-    """Refuse a distance from chance that no evaluator can have; None asks for none.
-
-    Raises:
-        InvalidInput: if it is out of range.
-    """
+    """Refuse a distance from chance that no evaluator can have; None asks for none. Raises InvalidInput if it is out of
+    range."""
     if least is not None and not 0 <= least <= 0.5:
         raise InvalidInput(
             "a selectivity lies at most 0.5 above its own chance, where every broken meaning costs more than any "
@@ -154,14 +145,8 @@ def _means(of_items: Sequence[np.ndarray], sources: np.ndarray | None) -> list[I
 
 
 def item_selectivity(drops: np.ndarray, harms: np.ndarray) -> np.ndarray:
-    """Pr[drop > harm] + ½ Pr[=] over the pairs of each item.
-
-    Args:
-        drops: float64 [D, N]; NaN where there is none.
-        harms: float64 [H, N]; likewise.
-
-    Returns:
-        float64 [N], in [0, 1]; NaN for an item without a pair.
+    """Pr[drop > harm] + ½ Pr[=] over the pairs of each item. ``drops``: float64 [D, N]; NaN where there is none;
+    ``harms``: float64 [H, N]; likewise. Returns float64 [N], in [0, 1]; NaN for an item without a pair.
 
     Example:
         >>> item_selectivity(np.array([[2.0, 0.0]]), np.array([[1.0, 0.0], [3.0, 0.0]]))
@@ -260,10 +245,7 @@ class Duels:
 
     def counted(self, counting: np.ndarray, places: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Pairs won, a tie one half, pairs won by the drops' opposites, and pairs, of some items; float64 [n] each.
-
-        Args:
-            counting: drops that count, bool [D, n].
-        """
+        ``counting``: drops that count, bool [D, n]."""
         there = counting & ~np.isnan(self.drops[:, places])
         won = self.won[:, :, places].sum(axis=1, dtype=np.int64, where=there)
         pairs = self.harms[:, places].sum(axis=0, dtype=np.int64) * np.count_nonzero(there, axis=0)
@@ -288,10 +270,7 @@ class Duels:
 
     def pooled(self, counting: np.ndarray, places: np.ndarray) -> float:
         """Cliff's δ of the drops of some items over their harms, whichever items both are of; NaN where one lacks.
-
-        Args:
-            counting, places: see :meth:`counted`.
-        """
+        ``counting``, ``places``: see :meth:`counted`."""
         harms = np.bincount(self.ranks[:, places].ravel(), minlength=self.levels)[: self.levels]
         upto = np.concatenate([[0], np.cumsum(harms)])
         total = int(upto[-1])

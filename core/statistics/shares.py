@@ -31,19 +31,14 @@ ONE_SOURCE = "one source has no interval"
 
 
 def share(values: ArrayLike, *, groups: ArrayLike | None = None, level: float = 0.95) -> Interval:
-    """Mean of values between 0 and 1 with its Wilson interval.
+    """Mean of values between 0 and 1 with its Wilson interval. ``n`` counts values. Without a value no number; one
+    source: no interval, and a note. Raises InvalidInput if a value lies outside [0, 1], or the lengths differ.
 
     Args:
         values: e.g. right 1, tie 0.5, wrong 0; any shape, NaN are left out.
         groups: source of each value (its item, image or cut-out), [n], or two sources, [n, 2]; None: every value is one
             of its own.
         level: confidence level in (0, 1).
-
-    Returns:
-        ``n`` counts values. Without a value no number; one source: no interval, and a note.
-
-    Raises:
-        InvalidInput: if a value lies outside [0, 1], or the lengths differ.
 
     Example:
         >>> found = share([True] * 8 + [False] * 2)
@@ -95,15 +90,13 @@ def share_of_fractions(values: np.ndarray, *, groups: np.ndarray | None = None, 
     """Mean of fractions between 0 and 1, one an item, with the interval of as many votes as have its variance [3].
 
     Unlike :func:`share`, whose values are yes or no, an item's fraction may spread less than a vote does, and counts
-    for more then. Its bounds lie in [0, 1], and it has a length where all fractions are alike.
+    for more then. Its bounds lie in [0, 1], and it has a length where all fractions are alike. ``n`` counts items.
+    Below LEAST_N items or sources: no interval, and a note.
 
     Args:
         values: float64 [n]; NaN are left out.
         groups: source of each, int [n], or two, [n, 2]; None: every item is one of its own.
         level: confidence level in (0, 1).
-
-    Returns:
-        ``n`` counts items. Below LEAST_N items or sources: no interval, and a note.
     """
     there = ~np.isnan(values)
     own = values[there]
@@ -151,12 +144,8 @@ def mean_of_shares(shares: Sequence[Interval]) -> Interval:
 
     The distance from the mean to either end is the root of the sum of the squared distances of the groups' own, over
     their number: groups are taken as independent. Unlike a bootstrap it has a length where all answer alike.
-
-    Args:
-        shares: of :func:`share`, one a group, at one level.
-
-    Returns:
-        ``n`` counts the values of all. No number below two groups, no interval where a group has none; a note says why.
+    ``shares``: of :func:`share`, one a group, at one level. ``n`` counts the values of all. No number below two groups,
+    no interval where a group has none; a note says why.
 
     Example:
         >>> found = mean_of_shares([share([True] * 8 + [False] * 2), share([True] * 2 + [False] * 8)])

@@ -23,7 +23,8 @@ _FEWEST = 100  # shifts below which looking for a gap does not
 
 
 class ShiftPairs:
-    """Shifts in order, with the item and the weight of each; an item's weights sum to 1.
+    """Shifts in order, with the item and the weight of each; an item's weights sum to 1. Raises InvalidInput if a shift
+    is infinite, or the lengths differ.
 
     Args:
         shifts: δ, score minus baseline, any shape; NaN are left out.
@@ -31,9 +32,6 @@ class ShiftPairs:
         sources: number of the source of each item by the item's number, for items that are numbers; items of one source
             vary together. Or of two, [items, 2], the second of which :meth:`times` tells of. None: every item is a
             source of its own.
-
-    Raises:
-        InvalidInput: if a shift is infinite, or the lengths differ.
     """
 
     def __init__(self, shifts: ArrayLike, items: ArrayLike | None, sources: np.ndarray | None = None) -> None:
@@ -192,10 +190,7 @@ class ShiftPairs:
         """Smallest gap of at least 0 whose risk is below a share; NaN where fewer than two items have a shift.
 
         The risk falls in steps at the differences between shifts, and counts only larger ones: at the last step the
-        risk is below, at every smaller gap it is not.
-
-        Args:
-            risk: in (0, 0.5].
+        risk is below, at every smaller gap it is not. ``risk``: in (0, 0.5].
         """
         if self.n_items < 2:
             return math.nan
@@ -221,10 +216,7 @@ class ShiftPairs:
 
     def gap_about(self, risk: float) -> float:
         """The same to a few places of the grid, about 1e-4 of the largest difference; exact where shifts are few.
-
-        Args:
-            risk: in [0, 0.5]; 0 gives the largest difference.
-        """
+        ``risk``: in [0, 0.5]; 0 gives the largest difference."""
         if risk == 0:
             return self.largest
         if len(self._values) < _FEWEST or self.largest == 0:
@@ -232,12 +224,8 @@ class ShiftPairs:
         return self._place(risk) * self._grid[2]
 
     def _place(self, risk: float, *, less: float | None = None) -> int:
-        """How many places of the grid apart the risk falls below a share, about.
-
-        Args:
-            risk: the share.
-            less: weight of the pairs that do not count; None: the most that those within an item can have, half an
-                item's weight each.
+        """How many places of the grid apart the risk falls below a share, about. ``risk``: the share; ``less``: weight
+        of the pairs that do not count; None: the most that those within an item can have, half an item's weight each.
         """
         wanted, less = risk * self.n_items * (self.n_items - 1), self.n_items / 2 if less is None else less
         few, many = 0, len(self._grid[0])

@@ -57,19 +57,15 @@ def paired_test(before: ArrayLike, after: ArrayLike, *, groups: ArrayLike | None
 
     Where items share their source, both samples are the sources' means: what a source's items share is no evidence
     twice; see :mod:`core.statistics.resamples`. The mean, since that of differences is the difference of the means.
+    Returns the test. Fewer than LEAST_N pairs or sources, as for an interval, or none that differs: no test, and
+    ``note`` says so. Differences that are all equal go to Wilcoxon: t has no spread to divide by. Raises InvalidInput
+    if the shapes differ or a value is infinite.
 
     Args:
         before: baseline scores, shape [n].
         after: scores of the same items under the edit, shape [n]. A pair with a NaN is left out.
         groups: source of each item, shape [n]; None: every item is one of its own. Of two sources, [n, 2], the first
             gives the test, and the second its p as it gives an interval its length.
-
-    Returns:
-        The test. Fewer than LEAST_N pairs or sources, as for an interval, or none that differs: no test, and ``note``
-        says so. Differences that are all equal go to Wilcoxon: t has no spread to divide by.
-
-    Raises:
-        InvalidInput: if the shapes differ or a value is infinite.
 
     Example:
         >>> round(paired_test([0] * 10, [1, 2, 3, 4, 5, 6, 7, 8, 9, 60]).p, 4)
@@ -125,14 +121,8 @@ def _tested(first: np.ndarray, second: np.ndarray, unit: str) -> PairedTest:
 
 
 def holm(p: ArrayLike) -> np.ndarray:
-    """Holm-adjusted p-values of one table's tests; NaN (no test) stays NaN and is not counted.
-
-    Args:
-        p: p-values, shape [m].
-
-    Returns:
-        float64 [m].
-    """
+    """Holm-adjusted p-values of one table's tests; NaN (no test) stays NaN and is not counted. ``p``: p-values, shape
+    [m]. Returns float64 [m]."""
     values = np.asarray(p, dtype=np.float64)
     adjusted = np.full(values.shape, math.nan)
     tested = np.flatnonzero(~np.isnan(values))
@@ -143,15 +133,13 @@ def holm(p: ArrayLike) -> np.ndarray:
 
 
 def holm_of_tests(p: ArrayLike, tests: ArrayLike, *, among: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray]:
-    """Holm-adjusted p-values of the rows that are tests, and how many these are.
+    """Holm-adjusted p-values of the rows that are tests, and how many these are. Returns float64 [n], NaN where a row
+    is no test; int [n], 0 there.
 
     Args:
         p: p-values, shape [n]; NaN where there is none.
         tests: name of each row's test, shape [n]; NO_TEST is none.
         among: rows that may count, bool [n]; None: all.
-
-    Returns:
-        float64 [n], NaN where a row is no test; int [n], 0 there.
     """
     values = np.asarray(p, dtype=np.float64)
     there = ~np.isnan(values) & (np.asarray(tests, dtype=object) != NO_TEST)
@@ -160,14 +148,9 @@ def holm_of_tests(p: ArrayLike, tests: ArrayLike, *, among: np.ndarray | None = 
 
 
 def cliffs_delta(after: ArrayLike, before: ArrayLike) -> float:
-    """Cliff's δ = Pr[after > before] - Pr[after < before] over all pairs of values, in O(n log n).
-
-    Args:
-        after: first sample, shape [n]; NaN are left out.
-        before: second sample, shape [m]; likewise.
-
-    Returns:
-        In [-1, 1], positive where ``after`` is larger; NaN where a sample is empty.
+    """Cliff's δ = Pr[after > before] - Pr[after < before] over all pairs of values, in O(n log n). ``after``: first
+    sample, shape [n]; NaN are left out; ``before``: second sample, shape [m]; likewise. The result lies in [-1, 1],
+    positive where ``after`` is larger; NaN where a sample is empty.
 
     Source: Cliff (1993), Psychological Bulletin 114(3), 494-509.
 
@@ -239,13 +222,7 @@ EXACT_SUM = 8
 
 def signed_rank(differences: np.ndarray) -> tuple[float, float]:
     """Wilcoxon's signed-rank test [1] as ``scipy.stats.wilcoxon(differences)``: zeros are dropped, ties corrected for.
-
-    Args:
-        differences: finite, shape [n], not all zero.
-
-    Returns:
-        The smaller of the two rank sums, and the two-sided p.
-    """
+    ``differences``: finite, shape [n], not all zero. Returns the smaller of the two rank sums, and the two-sided p."""
     moved = differences[differences != 0]
     n = len(moved)
     ranks, ties = _ranked(np.abs(moved))
@@ -272,14 +249,8 @@ def _exact(ranks: np.ndarray, above: float) -> float:
 
 def rank_sum(one: np.ndarray, other: np.ndarray) -> tuple[float, float]:
     """Mann and Whitney's test [2] as ``scipy.stats.mannwhitneyu(one, other)``: ties and continuity corrected for.
-
-    Args:
-        one: finite, shape [n], n > 0.
-        other: finite, shape [m], m > 0.
-
-    Returns:
-        U of the first sample, and the two-sided p.
-    """
+    ``one``: finite, shape [n], n > 0; ``other``: finite, shape [m], m > 0. Returns U of the first sample, and the
+    two-sided p."""
     n, m = len(one), len(other)
     if min(n, m) <= EXACT_SUM:
         found = stats.mannwhitneyu(one, other)
@@ -294,11 +265,8 @@ def rank_sum(one: np.ndarray, other: np.ndarray) -> tuple[float, float]:
 
 def crossed_rank_sum(sides: Sequence[np.ndarray], groups: Sequence[np.ndarray | None], p: float) -> float:
     """p of :func:`rank_sum` by the first source of two samples whose values name two, once the second counts.
-
-    Args:
-        sides: values of each sample, shape [n] and [m].
-        groups: sources of each, see :mod:`core.statistics.crossed_sources`.
-    """
+    ``sides``: values of each sample, shape [n] and [m]; ``groups``: sources of each, see
+    :mod:`core.statistics.crossed_sources`."""
     one, other = groups
     if one is None or other is None or not (crossed(one) and crossed(other)):
         return p
@@ -337,7 +305,9 @@ def median_differences(
     resamples: int = RESAMPLES,
     seed: int = RUN_SEED,
 ) -> tuple[Interval, ...]:
-    """Difference of the medians of two independent samples, with its BCa bootstrap interval [1] at each level.
+    """Difference of the medians of two independent samples, with its BCa bootstrap interval [1] at each level. Returns
+    median(one) - median(other), n the values of both. Fewer than LEAST_N values or sources on a side: no bounds, and a
+    note. Raises InvalidInput if a value is infinite.
 
     Args:
         one: first sample, any shape; NaN are left out.
@@ -345,13 +315,6 @@ def median_differences(
         groups: source of each value of the first sample, and of the second: values of one source are resampled
             together, at a level :func:`core.statistics.bootstrap.expanded` for the smaller number of sources. None:
             every value is one of its own. Where both name two sources, the second makes it longer.
-
-    Returns:
-        median(one) - median(other), n the values of both. Fewer than LEAST_N values or sources on a side: no bounds,
-        and a note.
-
-    Raises:
-        InvalidInput: if a value is infinite.
 
     Example:
         >>> median_differences([4.0, 5.0, 6.0], [1.0, 2.0, 3.0], levels=(0.95,))[0].estimate

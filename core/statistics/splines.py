@@ -21,11 +21,7 @@ _CHUNK = 2_000_000  # weights held at once: 16 MB
 
 
 def spline_curve(x: ArrayLike, y: ArrayLike, *, groups: np.ndarray | None = None, points: int = 101) -> pd.DataFrame:
-    """The curve of one y; see :func:`spline_curves`.
-
-    Raises:
-        InvalidInput: if the shapes differ or a value is infinite.
-    """
+    """The curve of one y; see :func:`spline_curves`, whose errors it raises."""
     values = np.asarray(y, dtype=np.float64).ravel()
     return spline_curves(x, values[None], groups=groups, points=points)[0]
 
@@ -106,14 +102,9 @@ def _bands(design: np.ndarray, drawn_at: np.ndarray, ys: np.ndarray, sources: np
 
 
 def spline_design(x: np.ndarray) -> np.ndarray:
-    """Values of the natural cubic splines that span a curve's shapes, their sum 1 everywhere; for its own model.
-
-    Args:
-        x: finite, float64 [n].
-
-    Returns:
-        float64 [n, KNOTS]; with fewer than KNOTS distinct x a straight line's, [n, 2], or for one alone [n, 1].
-    """
+    """Values of the natural cubic splines that span a curve's shapes, their sum 1 everywhere; for its own model. ``x``:
+    finite, float64 [n]. Returns float64 [n, KNOTS]; with fewer than KNOTS distinct x a straight line's, [n, 2], or for
+    one alone [n, 1]."""
     distinct = np.unique(x)
     if len(distinct) >= KNOTS:
         return np.asarray(_basis(x)(x))

@@ -75,17 +75,15 @@ def standings(
     """Rank systems by their mean over the same items.
 
     The bounds of a rank are the percentiles of the ranks that it has in bootstrap samples of items [1], the best of
-    tied ranks for the lower bound and the worst for the upper one. Such an interval is too short where many systems
-    are nearly equal; ``sure_low`` to ``sure_high`` holds all ranks at once in that case [2], and is longer.
+    tied ranks for the lower bound and the worst for the upper one. Such an interval is too short where many systems are
+    nearly equal; ``sure_low`` to ``sure_high`` holds all ranks at once in that case [2], and is longer. Raises
+    InvalidInput if there is no item or no system, or a score is missing.
 
     Args:
         scores: float64 [n, s], higher is better; finite.
         groups: source of each item, shape [n]: items of one source are drawn together. None: each is one.
         level: confidence level in (0, 1).
         resamples: number of samples for the ranks; None: RESAMPLES, or FEWER of more than MANY sources.
-
-    Raises:
-        InvalidInput: if there is no item or no system, or a score is missing.
     """
     table, ranks_of = _checked(scores, groups)
     n, s = table.shape
@@ -113,13 +111,8 @@ def standings(
 
 
 def placed(means: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Ranks of every row, 1 for the highest mean: the best and the worst rank that ties leave open.
-
-    Args:
-        means: float64 [r, s].
-
-    Returns:
-        Two int arrays [r, s], equal where there is no tie.
+    """Ranks of every row, 1 for the highest mean: the best and the worst rank that ties leave open. ``means``: float64
+    [r, s]. Returns two int arrays [r, s], equal where there is no tie.
 
     Example:
         >>> [each.tolist() for each in placed(np.array([[0.5, 0.7, 0.5]]))]
@@ -132,15 +125,8 @@ def placed(means: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 def rank_bounds(best: np.ndarray, worst: np.ndarray, *, level: float) -> tuple[np.ndarray, np.ndarray]:
-    """Percentile bounds of ranks, both whole numbers.
-
-    Args:
-        best, worst: ranks of :func:`placed`, int [r, s].
-        level: confidence level in (0, 1).
-
-    Returns:
-        float64 [s] each.
-    """
+    """Percentile bounds of ranks, both whole numbers. ``best``, ``worst``: ranks of :func:`placed`, int [r, s];
+    ``level``: confidence level in (0, 1). Returns float64 [s] each."""
     low = np.quantile(best, (1 - level) / 2, axis=0, method="inverted_cdf")
     high = np.quantile(worst, (1 + level) / 2, axis=0, method="inverted_cdf")
     return low.astype(np.float64), high.astype(np.float64)
@@ -151,16 +137,13 @@ def drawn_means(
 ) -> np.ndarray:
     """Column means of bootstrap samples of whole sources, the same samples for every column.
 
-    Equal columns have equal means in every sample, to the last bit.
+    Equal columns have equal means in every sample, to the last bit. Returns float64 [resamples, c].
 
     Args:
         values: finite, float64 [n, c].
         groups: rank of each item's source, int [n], every rank from 0 to m - 1 there.
         resamples: number of samples; None: RESAMPLES, or FEWER of more than MANY sources.
         seed: of the draws; the same seed and sources give the same samples.
-
-    Returns:
-        float64 [resamples, c].
     """
     columns, place = np.unique(values, axis=1, return_inverse=True)
     sums, sizes = _source_sums(columns, groups)
@@ -265,15 +248,12 @@ def swap(
     resamples: int = DRAWS,
     seed: int = RUN_SEED,
 ) -> Swap:
-    """Compare the gap of two systems before and after one edit.
+    """Compare the gap of two systems before and after one edit. Raises InvalidInput if the shapes differ.
 
     Args:
         before: scores of both systems on n unedited items, float64 [n, 2]; higher is better.
         after: the same under the edit; an item with a NaN on either side is left out.
         groups: source of each item, shape [n]; None: each is one.
-
-    Raises:
-        InvalidInput: if the shapes differ.
     """
     one, other = (np.asarray(each, dtype=np.float64) for each in (before, after))
     if one.ndim != 2 or one.shape != other.shape or one.shape[1] != 2:
@@ -319,16 +299,13 @@ def order_agreement(
     resamples: int = DRAWS,
     seed: int = RUN_SEED,
 ) -> OrderAgreement:
-    """Compare the orders of s systems by two metrics over the same items.
+    """Compare the orders of s systems by two metrics over the same items. Raises InvalidInput if the shapes differ.
 
     Args:
         one, other: finite scores, float64 [n, s], of the same items and systems; higher is better.
         groups: source of each item, shape [n]; None: each is one.
         level: confidence level in (0, 1).
         resamples: bootstrap samples; both metrics are read on the same ones.
-
-    Raises:
-        InvalidInput: if the shapes differ.
     """
     a, b = (np.asarray(each, dtype=np.float64) for each in (one, other))
     if a.ndim != 2 or a.shape != b.shape:

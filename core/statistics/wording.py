@@ -4,10 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 
 def counted(count: float, one: str, many: str = "") -> str:
-    """A count with its noun.
-
-    Args:
-        many: of several; empty: with an s.
+    """A count with its noun. ``many``: of several; empty: with an s.
 
     Example:
         >>> counted(1, "item"), counted(1200, "item"), counted(2, "corpus", "corpora")
@@ -54,10 +51,8 @@ def metrics(names: Sequence[str]) -> str:
 
 
 def tallied(counts: Mapping[str, tuple[int, int]], verb: str, one: str, many: str = "") -> str:
-    """How many of how many each metric has, the largest share first, those with the same numbers together.
-
-    Args:
-        one, many: the noun of what is counted, as of :func:`counted`.
+    """How many of how many each metric has, the largest share first, those with the same numbers together. ``one``,
+    ``many``: the noun of what is counted, as of :func:`counted`.
 
     Example:
         >>> tallied({"a": (0, 2), "b": (2, 3), "c": (2, 3)}, "on", "test")

@@ -61,11 +61,9 @@ def before_after(
 
     A correction that only shrinks the scale gains nothing. So sensitivities are divided by the standard deviation, and
     gaps of the flip risk are shares of the interquartile range, of the unedited scores of the same side. ``others``: H
-    by name, float64 [n]; ``measures``: what is asked for, the rest is not worked out.
-
-    Returns:
-        COLUMNS, a row a measure and what it is of. ``ratio`` is after over before, of sensitivities alone.
-        Intervals are NaN where undefined; ``note`` says why, of one side alone by name.
+    by name, float64 [n]; ``measures``: what is asked for, the rest is not worked out. Returns COLUMNS, a row a measure
+    and what it is of. ``ratio`` is after over before, of sensitivities alone. Intervals are NaN where undefined;
+    ``note`` says why, of one side alone by name.
     """
     return effect_of(scores, corrections(scores, terms), strength, others, gaps=gaps).rows(measures)
 

@@ -168,7 +168,8 @@ def fit(
     judged: Mapping[str, pd.Series] = MappingProxyType({}),
 ) -> Fit:
     """Learn, choose and hold out, over one corpus of the table of scores; ``epsilon``: correlation with each H that may
-    be lost.
+    be lost. Raises InvalidInput if the evaluator has no shifts, weights or an H is not known, or a split would be
+    empty.
 
     Args:
         against: names of H; None: every other evaluator of the table, and people where ``ratings`` has LEAST_N items
@@ -177,9 +178,6 @@ def fit(
             pair are used, averaged an item.
         judged: further H by name, a number of the unedited pair by (corpus, item); see
             :mod:`core.features.calibration.reference_order`.
-
-    Raises:
-        InvalidInput: if the evaluator has no shifts, weights or an H is not known, or a split would be empty.
     """
     if weights not in WEIGHTS:
         raise InvalidInput(f"weights must be one of {', '.join(WEIGHTS)}, got {weights!r}")

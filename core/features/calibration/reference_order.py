@@ -57,12 +57,9 @@ def reference_order(
     """Compare the unedited captions of a run with the other captions of their images, by the corpus as it lies here.
 
     A caption is never among its own references. CIDEr-D weighs words by the references of every item of the run that
-    has some, on either split and in or out of a slice.
-
-    Raises:
-        NotAvailable: if the corpus is not here, or METEOR cannot be computed here.
-        InvalidInput: if the captions are not English, are not those of the corpus any more, or too few images have
-            another caption.
+    has some, on either split and in or out of a slice. Raises NotAvailable if the corpus is not here, or METEOR cannot
+    be computed here; InvalidInput if the captions are not English, are not those of the corpus any more, or too few
+    images have another caption.
     """
     listed = ", ".join(names)
     if scope.language != ENGLISH:

@@ -304,15 +304,9 @@ def _standard_ranks(values: np.ndarray) -> np.ndarray:
 
 def calibrated_shifts(view: View, model: Calibrator, *, name: str | None = None) -> pd.DataFrame:
     """Shifts of one evaluator after calibration, by default under the name that :mod:`core.evaluators.calibrated` gives
-    it.
-
-    Returns:
-        One row a scored shift of the calibrated families and probes: evaluator, corpus, item, axis, family, probe,
-        subject, language, baseline_score, score, delta, percent; all of them calibrated.
-
-    Raises:
-        InvalidInput: if no score is of the evaluator, or none of a calibrated probe.
-    """
+    it. Returns one row a scored shift of the calibrated families and probes: evaluator, corpus, item, axis, family,
+    probe, subject, language, baseline_score, score, delta, percent; all of them calibrated. Raises InvalidInput if no
+    score is of the evaluator, or none of a calibrated probe."""
     if model.evaluator not in view.evaluators:
         known = ", ".join(view.evaluators) or "none"
         raise InvalidInput(f"the calibrator is for {model.evaluator!r}; evaluators here: {known}")

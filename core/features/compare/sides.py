@@ -48,6 +48,8 @@ def compare(
     column: str = "",
 ) -> SidesCompared:
     """Hold two runs, evaluators, slices, reports or files of scores against each other, as the page Compare does.
+    Raises InvalidInput if a side cannot be read, both hold the same or scores alone that are equal, they have no item
+    in common, or are of two languages or captions that nobody chose.
 
     Args:
         a: id or path of a run, the folder of a report, a file of scores by id
@@ -57,10 +59,6 @@ def compare(
             of :data:`SIDE_CHOICES`, or a column of the items' owners.
         by, measure, margin: as in :func:`core.features.compare.two_sides.compare`; runs alone.
         column: of the scores, where a file has several.
-
-    Raises:
-        InvalidInput: if a side cannot be read, both hold the same or scores alone that are equal, they have no item in
-            common, or are of two languages or captions that nobody chose.
     """
     chosen = tuple(_choices(each, side) for each, side in ((a_is, "a"), (b_is, "b")))
     if (reports := [is_report(side) for side in (a, a if b is None else b)]) and any(reports):
@@ -315,14 +313,10 @@ def is_report(side: Path | str) -> bool:
 def of_reports(a: Path, b: Path, chosen: Sequence[Mapping[str, tuple[str, ...]]]) -> SidesCompared:
     """Hold the rows that both reports have against each other: a question after the other, the largest first.
 
-    The two may be the same report, where ``evaluator`` of each side chooses two of its evaluators.
-
-    Returns:
-        Rows of question, title, of, digits, signed, evaluator (empty where one is chosen), label, and value, low, high
-        and n of each side, and the difference A - B.
-
-    Raises:
-        InvalidInput: if one cannot be read, they are of other captions, have no row in common, or are equal.
+    The two may be the same report, where ``evaluator`` of each side chooses two of its evaluators. Returns rows of
+    question, title, of, digits, signed, evaluator (empty where one is chosen), label, and value, low, high and n of
+    each side, and the difference A - B. Raises InvalidInput if one cannot be read, they are of other captions, have no
+    row in common, or are equal.
     """
     if any(set(each) - {"evaluator"} for each in chosen):
         raise InvalidInput("of a report --a and --b choose an evaluator alone, e.g. evaluator=conse-lite0")

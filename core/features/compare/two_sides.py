@@ -114,7 +114,8 @@ def compare(
     stand on the other side too, and the sides are different shifts of them (another run, evaluator, family …), the
     difference is the median of the items' own differences, and its interval a paired bootstrap. Otherwise it is the
     difference of the two medians, the sides resampled independently. Items of one source are resampled together, and a
-    source counts once in the test.
+    source counts once in the test. Raises InvalidInput if a side has not one evaluator, or the measure or the levels
+    are unknown.
 
     Args:
         by: one of BY, or a column of the items' owners by its key, whose levels are compared.
@@ -130,9 +131,6 @@ def compare(
         is. The first row leaves the invisible edits out, unless a side asks for them. Holm's correction is over the
         rows that have a test and are of no control, of drift and of scatter apart; m_tests is how many these are. A
         difference that its corrected test (a control's own) does not bear out is undecided, and conflict says so.
-
-    Raises:
-        InvalidInput: if a side has not one evaluator, or the measure or the levels are unknown.
     """
     if measure not in MEASURES:
         raise InvalidInput(f"two sides are compared in one of {', '.join(MEASURES)}, got {measure!r}")
@@ -430,12 +428,8 @@ def _difference(a: Values, b: Values, pairing: bool, both: tuple[np.ndarray, np.
 
 def manifest_differences(one: Run, other: Run) -> pd.DataFrame:
     """What two runs were made with that is not the same; when, where and how fast they were made is left out, and their
-    counts.
-
-    Returns:
-        One row a difference: what (a path such as ``evaluators.conse-lite0.fingerprint.weights``), a, b; missing
-        entries are empty.
-    """
+    counts. Returns one row a difference: what (a path such as ``evaluators.conse-lite0.fingerprint.weights``), a, b;
+    missing entries are empty."""
     a, b = (dict(_flat(_identity(run.manifest))) for run in (one, other))
     records = [
         {"what": path, "a": a.get(path, ""), "b": b.get(path, "")}

@@ -80,7 +80,8 @@ def geometry(
     objects: Mapping[str, Sequence[str]] | None = None,
     controls: Sequence[str] = (),
 ) -> Geometry:
-    """Place every modifier along the valence direction and hold its place to its median shift.
+    """Place every modifier along the valence direction and hold its place to its median shift. Raises InvalidInput if
+    the level is not known, or a word list is empty or overlaps with the other.
 
     Args:
         shifts: columns family, modifier, median_percent, low, high, n_items; one row a modifier.
@@ -88,9 +89,6 @@ def geometry(
         level: WORD embeds the modifier alone; PHRASE embeds it before each of its objects and takes the mean.
         objects: modifier -> nouns that it was put before in the run; needed at phrase level.
         controls: neutral words; their mean projection is where *no feeling* lies for this encoder.
-
-    Raises:
-        InvalidInput: if the level is not known, or a word list is empty or overlaps with the other.
     """
     if level not in LEVELS:
         raise InvalidInput(f"level must be one of {', '.join(LEVELS)}, got {level!r}")

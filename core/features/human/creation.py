@@ -122,12 +122,9 @@ def create_study(
 ) -> Study:
     """Draw a sample and create the study.
 
-    The first item's pictures are made before anything is written, so that nobody is invited to look at nothing.
-
-    Raises:
-        InvalidInput: if the run is not here or not complete, a number is out of range, or the name is taken.
-        NotAvailable: if the pictures of the run's corpus cannot be made here.
-        StoreError: if the study cannot be written.
+    The first item's pictures are made before anything is written, so that nobody is invited to look at nothing. Raises
+    InvalidInput if the run is not here or not complete, a number is out of range, or the name is taken; NotAvailable if
+    the pictures of the run's corpus cannot be made here; StoreError if the study cannot be written.
     """
     found = _complete(store, run)
     sample = draw_sample(

@@ -72,19 +72,17 @@ def import_votes(study: Study, data: bytes, *, name: str) -> Taken:
     """Take votes in that were made elsewhere, with the columns of an export or as another tool writes them.
 
     The file is checked as a whole before the first row is written: one bad row refuses it all, naming the row.
-    Annotators are renamed ``x-<name>`` and kept apart from those who were invited here; only in an export of this
-    very study do names mean those invited here, and there a file may not change what they said. A vote that is here
-    already with the same answers is left out, so the same file twice changes nothing; other answers of an imported
-    annotator are a correction. Who withdrew, here or by the file, counts no more.
+    Annotators are renamed ``x-<name>`` and kept apart from those who were invited here; only in an export of this very
+    study do names mean those invited here, and there a file may not change what they said. A vote that is here already
+    with the same answers is left out, so the same file twice changes nothing; other answers of an imported annotator
+    are a correction. Who withdrew, here or by the file, counts no more. Raises InvalidInput saying what of the file
+    cannot be used, and in which row.
 
     Args:
         data: CSV, Parquet, JSON or JSON lines with annotator, id (of the study's item), left (``original`` or
             ``variant``: what stood left) and one column a question (A, B, preference, or rating); seconds, comment,
             skipped, withdrawn and client_time may be there. Or a file of :mod:`core.features.human.other_tools`.
         name: of the file; its ending tells the format.
-
-    Raises:
-        InvalidInput: saying what of the file cannot be used, and in which row.
     """
     ledger, told = study.state(), Counter[str]()
     votes, gone = list[dict[str, Any]](), dict[str, None]()

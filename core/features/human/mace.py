@@ -60,14 +60,12 @@ class Competence:
 
 
 def competences(answers: pd.DataFrame, *, levels: Sequence[object]) -> Competence:
-    """Fit the model; of STARTS runs from different places the one under which the answers are likeliest counts.
+    """Fit the model; of STARTS runs from different places the one under which the answers are likeliest counts. Raises
+    InvalidInput for fewer than two levels, an answer that is none of them, or an annotator twice on a unit.
 
     Args:
         answers: columns annotator, unit, answer; one row an annotator and unit. Their order changes nothing.
         levels: every answer that could be given, two or more.
-
-    Raises:
-        InvalidInput: for fewer than two levels, an answer that is none of them, or an annotator twice on a unit.
     """
     data = _Data.of(answers, levels)
     starts = _starts(data)

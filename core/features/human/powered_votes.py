@@ -68,6 +68,8 @@ class _Frame:
 
 def powered_rows(study: Study, table: ScoreTable) -> pd.DataFrame:
     """Rates of people over all pairs, from votes alone and joined with each evaluator's scores of the study's run.
+    Raises InvalidInput saying why nothing can be estimated: the table is not of the captions that were asked about, the
+    run has other pairs than those drawn from, or a stratum has too few items with votes.
 
     Returns:
         COLUMNS, a row a question and evaluator: n items with n_votes votes, of n_all items in the strata of the study;
@@ -76,10 +78,6 @@ def powered_rows(study: Study, table: ScoreTable) -> pd.DataFrame:
         n_all items, none below FEWEST_PEOPLE annotators; tuning (λ in [0, 1]); shorter (how much
         of the interval's half-width the scores take off, in percent); more_items (items that MORE_VOTES votes more
         would label) and the half-widths to be expected with them, in percentage points; note.
-
-    Raises:
-        InvalidInput: saying why nothing can be estimated: the table is not of the captions that were asked about, the
-            run has other pairs than those drawn from, or a stratum has too few items with votes.
     """
     votes = vote_table(study)
     votes = votes[~votes["attention"]]

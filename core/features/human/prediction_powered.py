@@ -86,7 +86,8 @@ class Powered:
 def powered_mean(
     strata: Sequence[Stratum], *, tuning: float | None = None, more: float = 1.0, finite: bool = False
 ) -> Powered:
-    """Estimate the mean label of all units.
+    """Estimate the mean label of all units. Raises InvalidInput if a stratum has too few labels, lengths differ, or a
+    number is out of range.
 
     Args:
         strata: at least one; every one with FEWEST_LABELS labels or more.
@@ -97,9 +98,6 @@ def powered_mean(
         finite: whether the mean is of these units alone, those with labels among them, so that the spread of labels
             counts by the share of units without one [4, 2.6]; else of what they were drawn from. Labels of a stratum
             that are all alike keep the wider error.
-
-    Raises:
-        InvalidInput: if a stratum has too few labels, lengths differ, or a number is out of range.
 
     Example:
         >>> labels, guesses = np.array([0.0, 1.0, 1.0, 0.0]), np.array([0.1, 0.9, 0.8, 0.2])

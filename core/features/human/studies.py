@@ -271,11 +271,8 @@ class Study:
 
         ``seen``: rows of this entry when it was shown (``entry.rows``, 0 for none); ``seconds`` since the item was
         shown, by a clock that does not jump; ``client_time``: the annotator's clock, seconds since 1970, or None.
-
-        Raises:
-            Superseded: if the entry has changed since; nothing is written.
-            Refused: if the study is not open or the annotator may not vote.
-            InvalidInput: for an unknown item, question or answer.
+        Raises Superseded if the entry has changed since, nothing is written; Refused if the study is not open or the
+        annotator may not vote; InvalidInput for an unknown item, question or answer.
         """
         checked = self.definition.asked.question(question).check(value)
 

@@ -34,11 +34,9 @@ def vote_rates(votes: pd.DataFrame, kind: Kind, *, live: bool = False) -> pd.Dat
     """Rates over votes, each item counting alike, with intervals for people and items like these; if ``live``, at every
     look.
 
-    Attention items are left out, and items with one vote where there are annotators enough for an interval.
-
-    Returns:
-        COLUMNS, a row for pairs, one for comparisons and one for each reason, as far as the study asks about them;
-        more: how many more annotators or items would halve the interval, in a sentence.
+    Attention items are left out, and items with one vote where there are annotators enough for an interval. Returns
+    COLUMNS, a row for pairs, one for comparisons and one for each reason, as far as the study asks about them; more:
+    how many more annotators or items would halve the interval, in a sentence.
     """
     plain = votes[~votes["attention"]]
     if plain["annotator"].nunique() >= FEWEST_PEOPLE:

@@ -95,11 +95,9 @@ def verdicts(studies: Iterable[Study]) -> pa.Table:
     studies of acceptability only: their scale alone says what is acceptable. Of a comparison, ``upheld`` is the share
     who uphold it (:func:`upholds`) in studies that show both sides at once; where only single sides were rated it is 1
     if the mean rating of the right one is higher, else 0. Attention items and withdrawn annotators are left out; the
-    same pair in two studies has the votes of both.
-
-    Returns:
-        Columns of VERDICTS; one row a pair with at least one vote (of single sides: one on each), sorted. ``votes``
-        are those behind the share, of single sides those of the side that has fewer.
+    same pair in two studies has the votes of both. Returns columns of VERDICTS; one row a pair with at least one vote
+    (of single sides: one on each), sorted. ``votes`` are those behind the share, of single sides those of the side that
+    has fewer.
     """
     cast = [(study.definition.asked, _cast(study)) for study in studies]
     accepted = [
@@ -134,11 +132,9 @@ def ratings(studies: Iterable[Study]) -> pd.DataFrame:
     """Human judgements as H of a calibration: one number an (item, probe) pair.
 
     An answer on a scale of k levels counts (level - lowest) / (k - 1), so that 0 is the worst and 1 the best answer
-    (paper E scales to [0, 1] as well); the rating is the mean over all votes of all studies. The unedited version
-    of a pair rates its baseline probe, e.g. ``identity``, or the neutral control of a modified caption.
-
-    Returns:
-        corpus, item, probe, subject, rating in [0, 1], votes; one row a pair with at least one vote, sorted.
+    (paper E scales to [0, 1] as well); the rating is the mean over all votes of all studies. The unedited version of a
+    pair rates its baseline probe, e.g. ``identity``, or the neutral control of a modified caption. Returns corpus,
+    item, probe, subject, rating in [0, 1], votes; one row a pair with at least one vote, sorted.
     """
     parts = [pd.DataFrame(columns=[*PAIR, "share"]).astype({"share": float})]
     for study in studies:

@@ -211,7 +211,8 @@ def run_lab(
     An edit of the image keeps ``caption`` and is compared with the unedited image; an edit of the caption is compared
     with its family's length-matched neutral caption, the bare template or ``caption``, whichever its probe names. Each
     evaluator sees each image and each caption once. A rejected probe has a row with its reason, an evaluator that
-    cannot run has a sentence in ``failures``, and everything else still stands.
+    cannot run has a sentence in ``failures``, and everything else still stands. Raises InvalidInput if the caption is
+    empty.
 
     Args:
         caption: held while the image is edited; one of the item's captions counts as of its language, any other text
@@ -220,9 +221,6 @@ def run_lab(
         cache: embeddings of earlier calls, or what gives those of an evaluator.
         band_of: gives the noise band that a stored run tells, by the key of the evaluator's fingerprint.
         show: given what is known after each evaluator but the last.
-
-    Raises:
-        InvalidInput: if the caption is empty.
     """
     if not caption.strip():
         raise InvalidInput("the caption is empty; type one, or use the template")

@@ -188,7 +188,8 @@ def bars_beside(
     alt: str,
     chosen: str = "",
 ) -> str:
-    """Draw edits and their bars as tables, as many figures in each as have room; without any, the edits alone.
+    """Draw edits and their bars as tables, as many figures in each as have room; without any, the edits alone. Returns
+    HTML whose classes the style sheet knows; every text in it is escaped.
 
     Args:
         figures: by evaluator, a bar an edit in the same order.
@@ -196,9 +197,6 @@ def bars_beside(
         bands: what stands above each that has a shaded stretch: that in words.
         alt: what the tables say, for those who cannot see them.
         chosen: name of the edit that is marked.
-
-    Returns:
-        HTML whose classes the style sheet knows; every text in it is escaped.
     """
     names = list(figures)
     rows = [names[start : start + A_TABLE] for start in range(0, len(names), A_TABLE)] or [[]]

@@ -61,11 +61,8 @@ class Finding:
 
 def check_contract(evaluator: Evaluator, images: Sequence[np.ndarray], captions: Sequence[str]) -> list[Finding]:
     """Try every promise of an evaluator on at least 3 different pictures, uint8 RGB [H, W, 3], and a caption of each.
-
-    Returns:
-        shape, order, determinism, batches, range, nan, inputs, odd-images, fingerprint; for a dual encoder also
-        embeddings. A check that an exception stops is broken, and its detail names the exception.
-    """
+    Returns shape, order, determinism, batches, range, nan, inputs, odd-images, fingerprint; for a dual encoder also
+    embeddings. A check that an exception stops is broken, and its detail names the exception."""
     checks: list[tuple[str, Callable[[_Bench], str]]] = [
         ("shape", _shape),
         ("order", _order),
@@ -94,12 +91,8 @@ _OTHERS = ("Nothing.", "Two red apples lie on the snow beside a sleeping dog and
 
 def ignored(evaluator: Evaluator, images: Sequence[np.ndarray], captions: Sequence[str]) -> tuple[str, ...]:
     """What a score does not depend on, of :data:`IGNORES`: every picture is scored with every caption, two of each or
-    more.
-
-    Returns:
-        ``caption`` where no picture's scores differ between captions by more than TOLERANCE, ``picture`` likewise; none
-        where fewer than two pairs in a row have a number, or where the evaluator raises.
-    """
+    more. Returns ``caption`` where no picture's scores differ between captions by more than TOLERANCE, ``picture``
+    likewise; none where fewer than two pairs in a row have a number, or where the evaluator raises."""
     bench = _Bench(evaluator, tuple(images), tuple(captions))
     pairs = [(image, caption) for image in images for caption in captions]
     try:
@@ -340,7 +333,8 @@ def check_metric(
     pool: Pool | None = None,
     progress: Progress | None = None,
 ) -> MetricReport:
-    """Check one evaluator, by a name, ``path/to/file.py:Name``, or any other reference.
+    """Check one evaluator, by a name, ``path/to/file.py:Name``, or any other reference. Raises InvalidInput if the
+    threshold, the count, the probes or the items cannot be used; NotAvailable if its weights are not here.
 
     Args:
         items: of a corpus; those with an English caption serve, evenly spread, ``count`` of them.
@@ -348,10 +342,6 @@ def check_metric(
         directional: judge the probes that expect the score to drop too, and the selectivity.
         most_failures: percent; a directional family that fails more often fails.
         least_above: how far above the metric's own chance its selectivity must lie; None: it is told and not judged.
-
-    Raises:
-        InvalidInput: if the threshold, the count, the probes or the items cannot be used.
-        NotAvailable: if its weights are not here.
     """
     if not threshold > 0 or count < 3:
         raise InvalidInput(f"threshold must be positive and count at least 3, got {threshold:g} and {count}")

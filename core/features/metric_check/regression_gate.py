@@ -97,11 +97,8 @@ class Gate:
 
 def gate(before: MetricBaseline, now: MetricBaseline, *, common: bool = False) -> Gate:
     """Hold a check against a baseline; ``common``: over the items and families that both hold, whatever else differs.
-
-    Raises:
-        InvalidInput: if they differ in items, probes, version, fingerprint or seed and ``common`` is not asked for, or
-            have no item in common; one sentence.
-    """
+    Raises InvalidInput if they differ in items, probes, version, fingerprint or seed and ``common`` is not asked for,
+    or have no item in common, one sentence."""
     differences = _differences(before, now)
     if differences and not common:
         raise InvalidInput(

@@ -116,11 +116,8 @@ def _noise_alone(planting: Planting) -> bool:
 
 def smallest_told(sizes: Sequence[float], rates: Sequence[Interval]) -> Interval:
     """The size at which the rate reaches POWER, on straight lines between the sizes that were planted, which rise.
-
-    Returns:
-        The size where the estimates reach it, from where the upper bounds do to where the lower ones do. The smallest
-        size stands for "that or less", infinity for "not reached"; ``n`` is that of a rate.
-    """
+    Returns the size where the estimates reach it, from where the upper bounds do to where the lower ones do. The
+    smallest size stands for "that or less", infinity for "not reached"; ``n`` is that of a rate."""
     ends = ([getattr(each, name) for each in rates] for name in ("estimate", "high", "low"))
     value, low, high = (_reached(sizes, values) for values in ends)
     return Interval(value, low, high, rates[0].n if rates else 0, rates[0].level if rates else 0.95)

@@ -60,15 +60,10 @@ def given_pairs(suite: Suite) -> dict[Asked, GivenPair]:
 
 def export_suite(suite: Suite, folders: Sequence[Path], out: Path) -> tuple[int, int]:
     """Write a suite's captions with the places of their images (:func:`core.scoring.suite_scores.score_suite`), for any
-    metric to score: ``pairs.jsonl``, ``candidates.json`` and, where there are any, ``references.json``.
-
-    Returns:
-        Pairs written, and those left out because their image is not in the folders.
-
-    Raises:
-        InvalidInput: if a folder or every image is missing, or ``out`` holds such files already.
-        StoreError: if the folder cannot be written; it is as it was then.
-    """
+    metric to score: ``pairs.jsonl``, ``candidates.json`` and, where there are any, ``references.json``. Returns pairs
+    written, and those left out because their image is not in the folders. Raises InvalidInput if a folder or every
+    image is missing, or ``out`` holds such files already; StoreError if the folder cannot be written, it is as it was
+    then."""
     check_folders(folders)
     pairs, places = given_pairs(suite), places_of(suite, folders)
     here = [
@@ -386,15 +381,13 @@ def _finite(value: float) -> float | None:
 
 
 def reached_elsewhere(suite: Suite, path: Path, *, column: str = "", called: str = "") -> tuple[Reached, list[str]]:
-    """What imported scores reach on a suite, and one sentence for each caption without a score or with several.
+    """What imported scores reach on a suite, and one sentence for each caption without a score or with several. Raises
+    InvalidInput if the file cannot be used, or is of another suite.
 
     Args:
         path: a file as for import-scores, by the ids of ``--export-pairs``; or FLEUR's text, ``.txt``.
         column: of the scores, where the file has several.
         called: the metric's name; empty: the name of the file.
-
-    Raises:
-        InvalidInput: if the file cannot be used, or is of another suite.
     """
     name = stored_name(called or path.stem)
     if path.suffix.lower() == ".txt":

@@ -96,15 +96,10 @@ def enter(
     """Find the picture of every caption: a key is an item's id, or its file's name with or without its ending.
 
     Nothing is lost without a word: captions of no picture, or of a name that two pictures share, blank captions and
-    systems without any are named in ``remarks``.
-
-    Args:
-        references: captions by people, by the same keys; None: the corpus's own English ones.
-        people: also enter PEOPLE, one reference of each picture, drawn with the seed.
-
-    Raises:
-        BadCorpus: if two systems share a name, or they are too many.
-        InvalidInput: if no system captions a picture of the corpus.
+    systems without any are named in ``remarks``. ``references``: captions by people, by the same keys; None: the
+    corpus's own English ones; ``people``: also enter PEOPLE, one reference of each picture, drawn with the seed. Raises
+    BadCorpus if two systems share a name, or they are too many; InvalidInput if no system captions a picture of the
+    corpus.
     """
     unlike(systems)
     if people and any(each.name == PEOPLE for each in systems):

@@ -31,7 +31,9 @@ class Reward:
     """r(v, t̂) = Score(v, t̂), one number a caption: ``Reward("pac-s++")(images, captions)``.
 
     Pictures and captions are encoded in batches on the device, each once as long as the cache holds it: the captions
-    that are sampled for one picture cost it no second look, in this call or a later one.
+    that are sampled for one picture cost it no second look, in this call or a later one. Raises NotAvailable without
+    the weights or the device; InvalidInput if the evaluator needs references, a lower score is better, or nothing says
+    the least.
 
     Args:
         evaluator: as commands name it, e.g. ``pac-s++`` or ``pac-s++@mine/pac-s++.pth``; higher is better, and
@@ -40,10 +42,6 @@ class Reward:
         guard: whether a caption that ends wrongly or in words about nothing, or says MOST_REPEATED words in a row
             twice, gets ``least``. Its lists of words are English.
         least: None: the lowest score that the evaluator gives, where it says so.
-
-    Raises:
-        NotAvailable: without the weights or the device.
-        InvalidInput: if the evaluator needs references, a lower score is better, or nothing says the least.
 
     Source: paper C, equation 18; the guard is not in the paper.
     """
@@ -109,11 +107,9 @@ def drift(said: Mapping[str, Mapping[int, Sequence[str]]], references: Sequence[
     """What becomes of a captioner's captions of the same n pictures while it is trained.
 
     ``said``: by arm of an experiment (e.g. with the guard and without) and step: one caption a picture, else
-    InvalidInput is raised; ``references``: captions by people of each picture.
-
-    Returns:
-        DRIFT, a row an arm, step and measure: CIDEr-D, words, Rep-1 to Rep-4 as means with 95 % BCa intervals over
-        pictures, the share of hollow endings with Wilson's.
+    InvalidInput is raised; ``references``: captions by people of each picture. Returns DRIFT, a row an arm, step and
+    measure: CIDEr-D, words, Rep-1 to Rep-4 as means with 95 % BCa intervals over pictures, the share of hollow endings
+    with Wilson's.
     """
     rows = list[tuple[object, ...]]()
     for arm, steps in said.items():

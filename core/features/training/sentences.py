@@ -38,15 +38,9 @@ class Lesson:
 
 def of_corpus(corpus: Corpus, languages: Sequence[str] = ()) -> tuple[tuple[Sentence, ...], dict[str, int]]:
     """Take the captions of a corpus: the first in German translates the first in English, and so on; no languages: all
-    there are.
-
-    Returns:
-        The sentences, and how many English captions were left out, by reason: ``blank-caption``, ``no-translation``
-        and ``captions-not-paired``, where an item has as many captions in no other language.
-
-    Raises:
-        InvalidInput: if no caption has a translation.
-    """
+    there are. Returns the sentences, and how many English captions were left out, by reason: ``blank-caption``,
+    ``no-translation`` and ``captions-not-paired``, where an item has as many captions in no other language. Raises
+    InvalidInput if no caption has a translation."""
     found, left_out = list[Sentence](), Counter[str]()
     for item in corpus.items:
         english = item.captions.get(ENGLISH, ())
@@ -72,14 +66,9 @@ def of_file(path: Path, languages: Sequence[str] = ()) -> tuple[tuple[Sentence, 
     """Read a table with a column a language: CSV, or JSON Lines with the same keys.
 
     ``en`` and at least one other language; ``source``, where there is one, says which sentences belong together. An
-    empty cell is no translation.
-
-    Returns:
-        The sentences, and how many rows were left out, by reason: ``blank-caption`` (no English), ``no-translation``.
-
-    Raises:
-        BadCorpus: if the file cannot be read, lacks a column, or has one that is no language.
-        InvalidInput: if no sentence has a translation.
+    empty cell is no translation. Returns the sentences, and how many rows were left out, by reason: ``blank-caption``
+    (no English), ``no-translation``. Raises BadCorpus if the file cannot be read, lacks a column, or has one that is no
+    language; InvalidInput if no sentence has a translation.
     """
     found, left_out = list[Sentence](), Counter[str]()
     for number, (_, cells) in enumerate(rows_of(path, _check, fold=False)):  # pt-BR

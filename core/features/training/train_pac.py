@@ -267,19 +267,15 @@ def train_pac(
     report: Report | None = None,
     reading: Report | None = None,
 ) -> Trained[PacGain]:
-    """Train a CLIP by the positive-augmented loss and keep it in the format that PAC-S is published in.
+    """Train a CLIP by the positive-augmented loss and keep it in the format that PAC-S is published in. Raises
+    NotAvailable without the weights; InvalidInput with fewer than four pictures, or if ``out`` holds a training that is
+    neither to be resumed nor overwritten; StoreError if the disk is full, the last checkpoint stands.
 
     Args:
         pairs: of :func:`core.features.training.positives.read_positives`.
         name: ``pac-s`` or ``pac-s++``; ``out`` gets the checkpoint ``name.pth`` and the folder ``name-training``.
         weights: a CLIP checkpoint with OpenAI's names; None: the one that ``clipscore`` uses.
         reading: called with pictures read and pictures in all.
-
-    Raises:
-        NotAvailable: without the weights.
-        InvalidInput: with fewer than four pictures, or if ``out`` holds a training that is neither to be
-            resumed nor overwritten.
-        StoreError: if the disk is full; the last checkpoint stands.
     """
     checkpoint, folder = out / f"{name}.pth", out / f"{name}-training"
     make_room(checkpoint, folder, recipe)

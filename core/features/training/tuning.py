@@ -265,7 +265,10 @@ def train_pr_mcs(
     report: Report | None = None,
     reading: Report | None = None,
 ) -> Trained[Gain]:
-    """Tune the text encoder of MCS against perturbed captions and keep it in the format that it came in.
+    """Tune the text encoder of MCS against perturbed captions and keep it in the format that it came in. Raises
+    NotAvailable without MCS's weights, names the command that gets them; InvalidInput if the corpus has too few
+    captions, or ``out`` holds a training that is neither to be resumed nor overwritten; StoreError if the disk is full,
+    the last checkpoint stands.
 
     Args:
         out: gets the folders ``pr-mcs`` (the encoder, whole or not at all) and ``pr-mcs-training``.
@@ -273,12 +276,6 @@ def train_pr_mcs(
         languages: of the captions; none for all that the corpus has.
         most: captions to learn from, drawn by the seed; None: all that stay. Source: paper B's few-shot: 300.
         reading: called with images embedded and images in all.
-
-    Raises:
-        NotAvailable: without MCS's weights; names the command that gets them.
-        InvalidInput: if the corpus has too few captions, or ``out`` holds a training that is neither to be resumed nor
-            overwritten.
-        StoreError: if the disk is full; the last checkpoint stands.
     """
     found, blank = examples(corpus.items, languages)
     folder = out / TRAINING

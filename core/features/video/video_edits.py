@@ -75,15 +75,9 @@ def score_edits(
     other: Sequence[np.ndarray] | None = None,
 ) -> pd.DataFrame:
     """Score captions of a video, frames uint8 RGB, and of its edits, by a loaded evaluator without references;
-    ``other``: frames of another video, whose row is left out without them.
-
-    Returns:
-        :data:`COLUMNS`, a row a caption and edit. ``delta`` is the score less that of the original; ``note`` says why
-        there is no score. Parts that an evaluator does not give are NaN.
-
-    Raises:
-        InvalidInput: if there is no frame or caption, or the evaluator can score no video.
-    """
+    ``other``: frames of another video, whose row is left out without them. Returns :data:`COLUMNS`, a row a caption and
+    edit. ``delta`` is the score less that of the original; ``note`` says why there is no score. Parts that an evaluator
+    does not give are NaN. Raises InvalidInput if there is no frame or caption, or the evaluator can score no video."""
     if not frames or not captions:
         raise InvalidInput(f"give frames and captions, got {len(frames)} and {len(captions)}")
     scorer = video_scorer(evaluator)

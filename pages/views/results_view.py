@@ -20,7 +20,7 @@ from core.charts.spec import Reference, Shade
 from core.probes.base import Axis
 from core.probes.titles import family_title
 from pages.views.common.collect import data_buttons, figures_of, of_scores
-from pages.views.common.links import RESULTS, draw_no_run, link_to
+from pages.views.common.links import FAILURES, RESULTS, draw_no_run, link_to
 from pages.views.common.open_runs import Signature, facet_counts, held_values, present, scores, store, stored_values
 from pages.views.common.page_head import chips, drawn, header
 from pages.views.common.scope_chips import choose_scope, say_withheld, scope_fields
@@ -493,5 +493,6 @@ def draw() -> None:
         figures_of(of_scores(state, files, scope, describe(chosen)))
         with beside:
             asked, menu = choose_part(state, questions(files, scope), section)
+            link_to(FAILURES, "See the pictures", icon=":material/photo_library:", query_params=carried(), primary=True)
         draw_questions(state, files, scope, chosen, asked, row=menu)
         draw_pins(state, scope, chosen, asked, stored_values(files)["families"])

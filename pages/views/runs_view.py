@@ -53,11 +53,17 @@ def draw() -> None:
     if runs:
         warn_incomplete(runs)
         if is_open(AUDIT):
-            st.button("New run", type="primary", icon=":material/add:", key="runs.new", on_click=turn_to, args=_NEW)
+            st.button(
+                "Audit your metric",
+                type="primary",
+                icon=":material/play_circle:",
+                key="runs.new",
+                on_click=turn_to,
+                args=_NEW,
+            )
         st.caption(
-            "The run that Findings opens on first, then the newest. Each has its own pictures and edits, so a metric "
-            "may come out otherwise in another. Median: of the middle picture. SD: standard deviation of a metric's "
-            "unedited scores."
+            "Each run has its own pictures and edits, so a metric may come out otherwise in another. Median: of the "
+            "middle picture. SD: standard deviation of a metric's unedited scores."
         )
         rooms = _rows(runs, files)
         with st.expander("Every run with its counts", icon=":material/table:"):

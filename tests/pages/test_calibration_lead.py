@@ -136,7 +136,7 @@ def test_the_page_begins_with_it(open_page: Open, demo: object) -> None:
     assert "Compared picture by picture, the fall is clear for Mirrored and Turned, not for Upside down." in first
     assert "Scoring takes 7 times as long: each picture and 6 variants of it." in first
     [below] = [each for each in app.caption if each.value.startswith("Pictures not used for fitting")]
-    assert "Best: the largest fall in change that keeps agreement within 0.01" in below.help
+    assert "Best: the largest fall in change that keeps agreement within 0.01" in below.value
     assert "Not tested: whether it still notices wrong captions." in first
     assert "To test it, run `python -m core audit" in first
     assert "--evaluators conse-lite0,conse-lite0-calibrator.json" in first

@@ -121,8 +121,8 @@ def draw_sweep(
     rule = _FIXED if usual.chosen is None else _BEST.format(epsilon=found.epsilon)
     note = f" {safe(usual.choice.note).capitalize()}." if usual.choice.note else ""
     st.caption(
-        f"Pictures not used for fitting, with 95 % bands.{grey} A click on a line chooses its strength.",
-        help=f"{rule}{note} SD: standard deviation of the metric’s own unedited scores of these pictures, at each "
+        f"Pictures not used for fitting, with 95 % bands. {rule}{grey} A click on a line chooses its strength.",
+        help=f"{note[1:]} SD: standard deviation of the metric’s own unedited scores of these pictures, at each "
         "strength anew.",
     )
     left, right = st.columns(2, gap="medium")
@@ -165,9 +165,11 @@ def _lead(found: Fit, own: Measured | None, strength: float, changed: pd.DataFra
     for sentence in said:  # before any number
         if len(sentence) < _LONG:
             st.warning(safe(sentence, limit=800), icon=":material/priority_high:")
+    ends = ""
     if told := lead(changed, found.evaluator):
         st.markdown(f"**{told}**")
-    if more := " ".join(filter(None, (surely(changed), notice, _cost(found)))):
+        ends = "Behind a percentage: its 95 % interval."
+    if more := " ".join(filter(None, (ends, surely(changed), notice, _cost(found)))):
         st.caption(more)
     return [safe(sentence, limit=800) for sentence in said if len(sentence) >= _LONG]
 
@@ -226,7 +228,7 @@ _BEST = (
     "Best: the largest fall in change that keeps agreement within {epsilon:g} and makes no kind of edit clearly worse, "
     "on the pictures used for fitting."
 )
-_FIXED = "Nothing chose it: by construction every larger strength lowers every change."
+_FIXED = "Nothing chose the strength: by construction every larger one lowers every change."
 _LEAST = "Back to the smallest strength that minimises the total sensitivity among those allowed, on the dev split"
 _BACK = {
     CHOSEN: _LEAST,

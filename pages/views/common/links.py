@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Callable, Container, Mapping, Sequence
-from contextlib import suppress
+from contextlib import nullcontext, suppress
 from dataclasses import dataclass, field
 from functools import cache, partial
 from pathlib import Path
@@ -76,15 +76,25 @@ def called(view: str) -> str:
     return f"{entry.title} · {own.title}" if several else entry.title
 
 
-def link_to(view: str, label: str, *, icon: str, query_params: Mapping[str, str] | None = None) -> None:
+def link_to(
+    view: str, label: str, *, icon: str, query_params: Mapping[str, str] | None = None, primary: bool = False
+) -> None:
     """Draw a link to a view, by its name.
 
     Args:
         view: one that :func:`is_open`.
         query_params: of the view; none: as it opens.
+        primary: it is filled, as what a page is for; one a page at most.
     """
     file, first = address(view)
-    st.page_link(file, label=label, icon=icon, query_params=first | dict(query_params or {}))
+    with st.container(width="content", key="primary_link") if primary else nullcontext():
+        st.page_link(file, label=label, icon=icon, query_params=first | dict(query_params or {}))
+
+
+def link_to_audit(*, primary: bool = False) -> None:
+    """Draw the way to an audit of one's own metric, for those who may start one."""
+    if may_operate():
+        link_to(AUDIT, "Audit your metric", icon=":material/play_circle:", primary=primary)
 
 
 def lead_on(view: str) -> None:

@@ -104,7 +104,8 @@ def figure_block(
         with st.container(gap="xsmall"):
             st.markdown(f"**{safe(said or title, limit=600)}**")
             if said:
-                st.caption(safe(f"{title.removesuffix('.')}{'' if title.endswith('?') else '.'} {rule}", limit=600))
+                named = f"{title.removesuffix('.')}{'' if title.endswith('?') else '.'}"
+                st.caption(safe(" ".join(filter(None, (named, rule, _without_bar(figure)))), limit=600))
         figure_buttons(figure, table, stem, title=title, key=f"results.{stem}")
     draw(
         figure,
@@ -112,6 +113,13 @@ def figure_block(
         key=f"results.{stem}.figure",
         clicked=partial(pairs_behind, chosen=chosen or {}, scope=scope or {}),
     )
+
+
+def _without_bar(figure: Figure) -> str:
+    """What marks without a bar say, in a sentence; empty where every interval has a length."""
+    drawn = figure.kind == "dots" and figure.bounds == "whiskers"
+    same = drawn and (figure.frame["low"] == figure.frame["high"]).any()
+    return "Without a bar: redrawing the pictures changes nothing." if same else ""
 
 
 def answer_rows(question: Question, frame: pd.DataFrame, *, measure: str, several: bool) -> None:

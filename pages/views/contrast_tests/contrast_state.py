@@ -1,6 +1,6 @@
 """What the page Does it notice? remembers in its link, the controls that set it, and what it says without a test."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import partial
 
 import numpy as np
@@ -186,9 +186,11 @@ def tests_of(files: Signature, scope: Narrowed) -> dict[str, Narrowed]:
     }
 
 
-def choose_test(state: PageState, files: Signature, scope: Narrowed) -> tuple[str, str, Narrowed]:
-    """Draw the choice of a test and of an evaluator; return both, and the scope of the test's own caption."""
+def choose_test(state: PageState, files: Signature, scope: Narrowed, first: Sequence[str]) -> tuple[str, str, Narrowed]:
+    """Draw the choice of a test, some in their order first, and of an evaluator; return both, and the scope of the
+    test's own caption."""
     scopes = tests_of(files, scope)
+    scopes = {name: scopes[name] for name in dict.fromkeys((*first, *scopes)) if name in scopes}
     with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
         family = state.choose(
             st.container(width=280),

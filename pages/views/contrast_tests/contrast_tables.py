@@ -5,7 +5,7 @@ shows how far the drop of means may lie, whose intervals take most of the time: 
 all else.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
 
@@ -231,18 +231,25 @@ def _draw_missing(question: Question, reason: str) -> None:
 BAR = "against_bar"
 
 
-def draw_matrix(state: PageState, files: Signature, scope: Narrowed, chosen: Slice, options: Options) -> None:
-    """Draw the answer and the figure; folded away, what each test does, and the table, each row held to a bar."""
+def draw_matrix(
+    state: PageState, files: Signature, scope: Narrowed, chosen: Slice, options: Options
+) -> tuple[str, ...]:
+    """Draw the answer and the figure; folded away, what each test does, and the table, each row held to a bar.
+
+    Returns:
+        The tests of the figure, the most missed first.
+    """
     question = questions(files, scope)[RATES]
     frame, every = cells(files, scope, chosen, options), whole(files, scope, chosen, options)
     if frame.empty:
         draw_nothing(files, scope, question.title)
-        return
+        return ()
     drawing, left_out = question.figures[0], _left_out(frame)
+    figure = drawing.figure(frame)
     many = f"{len(left_out)} more tests are" if len(left_out) > 1 else "1 more test is"
     few = f"{many} not shown: too few pictures." if left_out else ""
     draw_figure(
-        drawing.figure(frame),
+        figure,
         every,
         drawing.id,
         title=drawing.title,
@@ -268,6 +275,7 @@ def draw_matrix(state: PageState, files: Signature, scope: Narrowed, chosen: Sli
         state.publish()
 
     draw_folded("Every number, with what each is taken for", numbers, key=NUMBERS)
+    return figure.order
 
 
 def _left_out(frame: pd.DataFrame) -> list[str]:
@@ -314,15 +322,18 @@ def held(question: Question, frame: pd.DataFrame, most: float) -> tuple[Question
 
 
 def draw_test(
-    state: PageState, files: Signature, scope: Narrowed, chosen: Slice, options: Options
+    state: PageState, files: Signature, scope: Narrowed, chosen: Slice, options: Options, *, first: Sequence[str]
 ) -> tuple[str, str, Narrowed]:
     """Draw the choice of a test and of an evaluator with all that is known of it.
+
+    Args:
+        first: tests that stand first, in this order.
 
     Returns:
         Both, and the scope of the caption that the test is of.
     """
     st.header("One test in depth", anchor=False)
-    family, evaluator, scope = choose_test(state, files, scope)
+    family, evaluator, scope = choose_test(state, files, scope, first)
     own = of_test(files, scope, chosen, options, family)
     mine = own[own["evaluator"] == evaluator]
     if mine.empty:

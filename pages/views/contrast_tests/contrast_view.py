@@ -14,7 +14,7 @@ from core.analysis.scope import Narrowed
 from core.analysis.slices import Slice
 from core.probes.titles import family_title, title
 from pages.views.common.collect import collect_button, data_buttons, figures_of, of_scores
-from pages.views.common.links import draw_no_run
+from pages.views.common.links import draw_no_run, link_to_audit
 from pages.views.common.open_runs import KEYED, Signature, present, scores, store, view
 from pages.views.common.page_head import chips, drawn, header
 from pages.views.common.scope_chips import choose_scope, say_withheld
@@ -64,7 +64,9 @@ def draw() -> None:
             draw_responses(state, files, scope)
         else:
             say_withheld(files, scope)
-            asked = str(state.switch("show", "Show", VIEWS, label_visibility="collapsed"))
+            with st.container(horizontal=True, horizontal_alignment="distribute", vertical_alignment="center"):
+                asked = str(state.switch("show", "Show", VIEWS, label_visibility="collapsed"))
+                link_to_audit(primary=True)
             chosen, options = choose_items(state, files, scope, row), options_of(state, files, scope)
             beside = () if asked == SELECTIVITY else _captions(files, scope)
             figures_of(of_scores(state, files, scope, describe(chosen), beside=beside))
@@ -73,9 +75,9 @@ def draw() -> None:
             elif asked == SELECTIVITY:
                 draw_section(state, files, scope, chosen, options, SELECTIVITY)
             else:
-                draw_matrix(state, files, scope, chosen, options)
+                first = draw_matrix(state, files, scope, chosen, options)
                 st.divider()
-                family, evaluator, own = draw_test(state, files, scope, chosen, options)
+                family, evaluator, own = draw_test(state, files, scope, chosen, options, first=first)
                 draw_worst(files, own, chosen, options, family=family, evaluator=evaluator)
 
 
@@ -94,13 +96,13 @@ def draw_worst(
     found, n = _worst(files, scope, chosen, evaluator, family, options.known)
     st.header("Worst failures", anchor=False)
     if found.empty:
-        st.caption(safe(f"{evaluator} puts no wrong side of “{family_title(family)}” at or above its right one here."))
+        st.caption(safe(f"{evaluator} puts no wrong side at or above its right one here: {family_title(family)}."))
         return
     shown = found.head(_CARDS)
     st.caption(
         safe(
-            f"{counted(n, 'failure')} of “{family_title(family)}” under {evaluator}"
-            + (f"; the {len(shown)} whose wrong side lies furthest above the right one." if n > len(shown) else "."),
+            f"{family_title(family)}: {counted(n, 'failure')} under {evaluator}"
+            + (f", the {len(shown)} whose wrong side lies furthest above the right one." if n > len(shown) else "."),
             limit=400,
         )
     )

@@ -34,9 +34,8 @@ from core.report.fairness_card import card_report
 from core.report.html import html
 from core.report.report_files import fill_report
 from core.statistics.bootstrap import LEAST_N
-from pages.views.common.access import AUDIT, may_operate
 from pages.views.common.collect import file_button
-from pages.views.common.links import FAILURES, LAB, failures_link, lab_link, link_to, scope_link
+from pages.views.common.links import FAILURES, LAB, failures_link, lab_link, link_to, link_to_audit, scope_link
 from pages.views.common.open_runs import Signature, of_runs, scores, store, stored_values
 from pages.views.common.run_corpora import corpus_name_of
 from pages.views.common.scope_chips import CAPTIONS
@@ -175,10 +174,10 @@ def _interval(row: pd.Series) -> str:
 
 def draw_ways() -> None:
     """Draw the ways in."""
-    with st.container(horizontal=True, width="content", gap="small", key="start_ways"):
-        link_to(LAB, "Try your picture", icon=":material/add_photo_alternate:", query_params={"source": "upload"})
-        if may_operate():
-            link_to(AUDIT, "Audit your metric", icon=":material/play_circle:")
+    with st.container(horizontal=True, width="content", gap="small"):
+        upload = {"source": "upload"}
+        link_to(LAB, "Try your picture", icon=":material/add_photo_alternate:", query_params=upload, primary=True)
+        link_to_audit()
 
 
 EXAMPLE_HEIGHT, EXAMPLE_WIDTH = 230, 176

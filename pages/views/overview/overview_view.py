@@ -8,7 +8,7 @@ import pandas as pd
 import streamlit as st
 from streamlit.elements.lib.mutable_expander_container import ExpanderContainer
 
-from core.analysis.both_demands import NO_FALL, Answer, answers, demands, demands_figure, half_asked, verdict
+from core.analysis.both_demands import Answer, answers, demands, demands_figure, half_asked, verdict
 from core.analysis.comparisons import families as broken_families
 from core.analysis.overview import at_a_glance, not_on_card, shows_anything
 from core.analysis.questions import Options
@@ -75,8 +75,7 @@ def draw_answer(files: Signature, both: Narrowed | None) -> None:
     seen = view(files, both)
     found, styles = answers(demands(seen)), series_styles(demands_figure(seen))
     st.markdown(f"**{safe(verdict(demands(seen)), limit=1000)}**")
-    deaf = any(each.falls == NO_FALL for each in found)
-    coin = passed(cells(files, both, Slice(), Options())) if deaf else {}
+    coin = passed(cells(files, both, Slice(), Options()))
     tiles = [_tile(each, styles.get(each.evaluator), coin.get(each.evaluator, "")) for each in found]
     more = "".join(tiles[FIRST:])
     more = f"<details><summary>and {len(tiles) - FIRST} more</summary><ul>{more}</ul></details>" if more else ""
@@ -91,15 +90,12 @@ def _tile(answer: Answer, style: Style | None, coin: str) -> str:
 
     Args:
         style: of its mark; None where it has none.
-        coin: on how many tests it is better than guessing, as *Does it notice?* counts them: what is left to one that
-            typically does not drop.
+        coin: on how many tests it is better than guessing, as *Does it notice?* counts them; empty if none tells.
     """
     mark, ends = sign(style) if style else "", answer.ends.replace(" ", "\u00a0")
-    said = coin if coin and answer.falls == NO_FALL else answer.said
-    return (
-        f"<li><span>{mark}{escape(answer.evaluator)}</span><p><strong>{answer.told}</strong> {ends}</p>"
-        f"<small>{escape(said)}</small></li>"
-    )
+    sentences = (answer.said, f"{coin[:1].upper()}{coin[1:]}")
+    said = "".join(f"<small>{escape(each)}.</small>" for each in sentences if each)
+    return f"<li><span>{mark}{escape(answer.evaluator)}</span><p><strong>{answer.told}</strong> {ends}</p>{said}</li>"
 
 
 def draw_plane(state: PageState, files: Signature, scope: Narrowed, both: Narrowed | None) -> None:

@@ -128,7 +128,12 @@ def draw_top(made: Leaderboard, tables: Callable[[str], pd.DataFrame], evaluator
         clicked=partial(draw_behind, made, "means"),
     )
     with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute"):
-        st.caption("Means with 95 % intervals. Ranks are by paired tests, so intervals may overlap.", width="content")
+        n = counted(int(rows["n_items"].iloc[0]), "picture")
+        st.caption(
+            f"Means over the {n} that all systems caption, with 95 % intervals. Ranks are by paired tests, so "
+            "intervals may overlap.",
+            width="content",
+        )
         figure_buttons(figure, rows, "systems-means", title=f"Systems, {evaluator}", key="systems.means.files")
     if why := _why_unsure(rows, differences):
         st.caption(why)
@@ -157,10 +162,10 @@ def _said(rows: pd.DataFrame) -> str:
     close = rows[(rows["sure_low"] == 1) & (rows["system"] != top["system"])]
     others = [safe(name) for name in close["system"]]
     if not others:
-        return f"**{first}** is first for sure, on {n} that all systems caption."
+        return f"**{first}** is first for sure."
     if (close["mean"] == top["mean"]).all():
-        return f"**{listed([first, *others])}** share the lead, on {n} that all systems caption."
-    return f"**{first}** leads, but not for sure ahead of **{listed(others)}**, on {n} that all systems caption."
+        return f"**{listed([first, *others])}** share the lead."
+    return f"**{first}** leads, but not for sure ahead of **{listed(others)}**."
 
 
 def _why_unsure(rows: pd.DataFrame, differences: pd.DataFrame) -> str:
@@ -203,8 +208,8 @@ def _swaps_said(swaps: pd.DataFrame, evaluator: str) -> str:
     often = "" if pd.isna(row["probability"]) else f" in {100 * row['probability']:.0f} of 100 redrawn sets of pictures"
     rest = f", and {len(moved) - 1} more such swaps are below" if len(moved) > 1 else ""
     who = f"{safe(row['higher'])} and {safe(row['lower'])}"
-    so = f": {safe(evaluator)} does not rank these two reliably" if row["probability"] > _HALF else ""
-    return f" **{safe(deed(str(row['family'])))} swaps {who}{often}{so}**{rest}."
+    so = f": **{safe(evaluator)} does not rank these two reliably**" if row["probability"] > _HALF else ""
+    return f" {safe(deed(str(row['family'])))} swaps {who}{often}{so}{rest}."
 
 
 def _flips_said(swaps: pd.DataFrame) -> str:
@@ -226,7 +231,7 @@ def _flips_said(swaps: pd.DataFrame) -> str:
         ties += f"without ties it is {100 * row['sides']:.1f} %."
     none = ", none more often" if len(known) > 1 else ""
     leads = f"**{does}** changes which of {who} leads on **{share:.1f} %** of edited pictures"
-    return f"{leads} ({ends}, n = {n}){none}. {ties}"
+    return f"{leads} ({ends}, n = {n} scored with both captions before and after){none}. {ties}"
 
 
 def _draw_swaps(made: Leaderboard, every: pd.DataFrame, evaluator: str) -> None:

@@ -6,6 +6,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import tarfile
 from collections.abc import Callable, Generator, Iterator
 from functools import partial
 from pathlib import Path
@@ -16,7 +17,7 @@ from hypothesis import HealthCheck, settings
 from xdist.remote import Producer
 
 from core.corpora.schema import Corpus
-from core.settings import results_dir
+from core.settings import ROOT, results_dir
 from core.store.store import Store
 from tests import spread
 from tests.audit.squares import build_corpus
@@ -144,6 +145,15 @@ def paper_report(store: Store) -> "Report":
     from core.report.build import build
 
     return build(store, whole=False, figures=False)
+
+
+@pytest.fixture(scope="session")
+def versions(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A run of every schema version with its published file, as they were written then."""
+    folder = tmp_path_factory.mktemp("old")
+    with tarfile.open(ROOT / "tests" / "store" / "versions.tar.gz") as packed:
+        packed.extractall(folder, filter="data")
+    return folder / "versions"
 
 
 @pytest.fixture

@@ -21,8 +21,6 @@ from core.store.schema import VERDICTS
 from core.store.store import Store
 from tests.analysis.made_runs import SHIPPED, raw, score, scores_of, shuffled, write_run
 
-VERSIONS = Path(__file__).parents[1] / "store" / "versions"
-
 
 @pytest.fixture(scope="module")
 def table(store: Store) -> ScoreTable:
@@ -192,8 +190,8 @@ def test_runs_of_both_versions_give_equal_tables(tmp_path: Path) -> None:
     assert_equal_tables(*tables)
 
 
-def test_what_both_versions_scored_of_the_template_stands_in_equal_cells() -> None:
-    with Store.open(VERSIONS) as store:
+def test_what_both_versions_scored_of_the_template_stands_in_equal_cells(versions: Path) -> None:
+    with Store.open(versions) as store:
         first, second = (read_table(store, Scope(runs=(run,), subject="template")) for run in ("first", "second"))
     shared = [name for name in first.probes.index if name in second.probes.index]
     assert len(shared) > 5

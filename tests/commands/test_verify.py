@@ -12,7 +12,6 @@ from core.store.run_files import read_run
 from tests.commands.calling import Invoke
 from tests.manifests import edit_manifest
 
-VERSIONS = ROOT / "tests" / "store" / "versions"
 SHIPPED = ROOT / "data" / "results" / "demo-prototypes"
 
 
@@ -37,12 +36,12 @@ def test_what_is_whole_ends_with_0_and_what_is_damaged_with_1_and_its_name(invok
     assert "is missing" in json.loads(invoke("runs", str(run.parent), "--json").stdout)[0]["damaged"]
 
 
-def test_a_folder_of_runs_and_files_is_read_whole_and_told_as_json(invoke: Invoke) -> None:
-    found = invoke("verify", str(VERSIONS), "--json")
+def test_a_folder_of_runs_and_files_is_read_whole_and_told_as_json(invoke: Invoke, versions: Path) -> None:
+    found = invoke("verify", str(versions), "--json")
     assert found.exit_code == 0
     told = {each["run"]: each for each in json.loads(found.stdout)}
-    versions = ("first", "second", "third")
-    assert set(told) == {*versions, *(f"{each}-published" for each in versions)}
+    named = ("first", "second", "third")
+    assert set(told) == {*named, *(f"{each}-published" for each in named)}
     sealed = {"third", "third-published"}  # the older ones were written before runs were sealed
     assert {name for name, each in told.items() if each["state"] == "whole"} == sealed
     assert {told[name]["state"] for name in told.keys() - sealed} == {"unverified"}
@@ -63,8 +62,8 @@ def test_a_run_without_a_seal_is_sealed_on_request_and_says_since_when(invoke: I
     assert not list(run.glob(".lock"))
 
 
-def test_shards_are_joined_on_request_alone(invoke: Invoke, run: Path, tmp_path: Path) -> None:
-    third = Path(shutil.copytree(VERSIONS / "third", run.with_name("third")))
+def test_shards_are_joined_on_request_alone(invoke: Invoke, run: Path, tmp_path: Path, versions: Path) -> None:
+    third = Path(shutil.copytree(versions / "third", run.with_name("third")))
     assert invoke("verify", "--join").exit_code == 2
     assert invoke("verify", "--join", str(third)).exit_code == 0
     (told,) = json.loads(invoke("verify", str(third), "--json").stdout)

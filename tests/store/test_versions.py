@@ -1,9 +1,9 @@
 """Runs and published files of every version open together and mean what they meant.
 
-``versions/`` holds, of each version, a run folder and a published file of another run: three items of the demo corpus
-with both subjects, written by the Invariscope of that version; those since version 2 with German captions too, under an
-evaluator that does not say what it reads. ``first-shifts.csv`` is what the view ``shifts`` of version 1 said of
-``first``.
+``versions.tar.gz`` holds, of each version, a run folder and a published file of another run: three items of the demo
+corpus with both subjects, written by the Invariscope of that version; those since version 2 with German captions too,
+under an evaluator that does not say what it reads. ``first-shifts.csv`` is what the view ``shifts`` of version 1 said
+of ``first``.
 """
 
 import shutil
@@ -22,18 +22,17 @@ from core.store.schema import SCHEMAS, SCORES
 from core.store.store import Store
 from tests.manifests import edit_manifest
 
-VERSIONS = Path(__file__).parent / "versions"
 OLD, NEW = ("first", "first-published"), ("second", "second-published", "third", "third-published")
 
 
 @pytest.fixture(params=["the files", "their copies"])
-def store(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Store]:
+def store(request: pytest.FixtureRequest, tmp_path: Path, versions: Path) -> Iterator[Store]:
     """All of them, read from the files themselves and from their sorted copies."""
     copies = tmp_path / "copies" if request.param == "their copies" else None
     if copies is not None:  # made now, found below
-        Store.open(VERSIONS, copies=copies).close()
+        Store.open(versions, copies=copies).close()
         assert len(list(copies.glob("*.duckdb"))) == len(OLD + NEW)
-    with Store.open(VERSIONS, copies=copies) as opened:
+    with Store.open(versions, copies=copies) as opened:
         yield opened
 
 
@@ -81,8 +80,8 @@ def test_what_a_version_did_not_measure_is_null(store: Store) -> None:
 
 
 @pytest.mark.parametrize("run", OLD)
-def test_the_shifts_of_version_1_are_what_they_were(store: Store, run: str) -> None:
-    expected = pd.read_csv(VERSIONS / "first-shifts.csv")
+def test_the_shifts_of_version_1_are_what_they_were(store: Store, run: str, versions: Path) -> None:
+    expected = pd.read_csv(versions / "first-shifts.csv")
     columns = ", ".join(expected.columns)
     found = store.query(f"select {columns} from shifts where run = ? order by all", [run])
     pd.testing.assert_frame_equal(found, expected, check_dtype=False, rtol=1e-14)
@@ -108,9 +107,9 @@ def test_what_every_version_scored_is_equal(store: Store) -> None:
     pd.testing.assert_series_equal(both["score_x"], both["score_y"], check_names=False, rtol=1e-5)
 
 
-def test_all_of_them_publish_into_one_file_of_today(tmp_path: Path) -> None:
-    file = publish([VERSIONS], tmp_path / "all.duckdb")
-    with Store.open(VERSIONS) as before, Store.open(file) as after:
+def test_all_of_them_publish_into_one_file_of_today(tmp_path: Path, versions: Path) -> None:
+    file = publish([versions], tmp_path / "all.duckdb")
+    with Store.open(versions) as before, Store.open(file) as after:
         assert after.problems == ()
         for view in (*SCHEMAS, "shifts", "runs"):
             sql = f"select * from {view} order by all"
@@ -118,22 +117,22 @@ def test_all_of_them_publish_into_one_file_of_today(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", ["first-published", "second-published", "third-published"])
-def test_a_published_file_of_any_version_can_be_handed_over(name: str, tmp_path: Path) -> None:
-    (run,) = accept_published((VERSIONS / f"{name}.duckdb").read_bytes(), f"{name}.duckdb", folder=tmp_path)
+def test_a_published_file_of_any_version_can_be_handed_over(name: str, tmp_path: Path, versions: Path) -> None:
+    (run,) = accept_published((versions / f"{name}.duckdb").read_bytes(), f"{name}.duckdb", folder=tmp_path)
     assert run.id == name
 
 
-def test_a_file_that_names_another_version_than_its_columns_have_is_refused(tmp_path: Path) -> None:
+def test_a_file_that_names_another_version_than_its_columns_have_is_refused(tmp_path: Path, versions: Path) -> None:
     for name, version in (("first-published", 2), ("second-published", 1), ("third-published", 2)):
-        file = Path(shutil.copy(VERSIONS / f"{name}.duckdb", tmp_path / f"{name}.duckdb"))
+        file = Path(shutil.copy(versions / f"{name}.duckdb", tmp_path / f"{name}.duckdb"))
         with duckdb.connect(str(file)) as connection:
             connection.execute(f"update about set schema_version = {version}")
         with pytest.raises(InvalidInput, match=f"with the columns of schema {version}"):
             accept_published(file, file.name, folder=tmp_path / "runs")
 
 
-def test_a_baseline_is_of_the_same_language_and_rank(tmp_path: Path) -> None:
-    run = Path(shutil.copytree(VERSIONS / "third", tmp_path / "third"))
+def test_a_baseline_is_of_the_same_language_and_rank(tmp_path: Path, versions: Path) -> None:
+    run = Path(shutil.copytree(versions / "third", tmp_path / "third"))
     shutil.rmtree(run / "scores")
     (run / "scores").mkdir()
     rows = [

@@ -30,8 +30,6 @@ from tests.audit.squares import HISTOGRAM, build_corpus
 from tests.manifests import edit_manifest
 from tests.plans import make_plan
 
-VERSIONS = Path(__file__).parent / "versions"
-
 
 def plan_of(root: Path) -> Plan:
     return make_plan(build_corpus(root / "corpus", 6), evaluators=[HISTOGRAM], shard_items=2)
@@ -276,13 +274,13 @@ def test_a_published_file_with_another_score_is_found_where_its_content_is_read(
 
 
 @pytest.mark.parametrize("name", ["first", "second"])
-def test_old_runs_and_files_open_and_are_unverified(name: str, tmp_path: Path) -> None:
-    for path in (VERSIONS / name, VERSIONS / f"{name}-published.duckdb"):
+def test_old_runs_and_files_open_and_are_unverified(name: str, tmp_path: Path, versions: Path) -> None:
+    for path in (versions / name, versions / f"{name}-published.duckdb"):
         (verdict,) = verify(path)
         assert (verdict.state, verdict.problems) == (UNVERIFIED, ())
         with Store.open(path) as store:
             assert [seal_told(run) for run in store.runs()] == ["unverified"]
-    file = Path(shutil.copy(VERSIONS / f"{name}-published.duckdb", tmp_path / "old.duckdb"))
+    file = Path(shutil.copy(versions / f"{name}-published.duckdb", tmp_path / "old.duckdb"))
     file.chmod(0o644)
     with duckdb.connect(str(file)) as connection:
         connection.execute("insert into scores select * from scores")
@@ -291,8 +289,10 @@ def test_old_runs_and_files_open_and_are_unverified(name: str, tmp_path: Path) -
         assert store.runs() == ()
 
 
-def test_a_seal_of_later_says_when_and_seals_nothing_that_is_not_whole(one: Path, tmp_path: Path) -> None:
-    old = Path(shutil.copytree(VERSIONS / "second", tmp_path / "second"))
+def test_a_seal_of_later_says_when_and_seals_nothing_that_is_not_whole(
+    one: Path, tmp_path: Path, versions: Path
+) -> None:
+    old = Path(shutil.copytree(versions / "second", tmp_path / "second"))
     run = seal_later(old)
     assert run.seal is not None
     assert seal_told(run) == f"later, {run.seal.sealed}"

@@ -24,8 +24,7 @@ from core.jobs import job_queue
 from core.jobs.request import audit_request
 from core.store.publishing import publish
 from core.store.store import Store
-from core.stories.slide import Picture, Slide
-from core.stories.story import Story
+from core.stories.story import Picture, Slide, Story
 
 EVALUATOR = f"{Path(__file__).with_name('colours.py')}:Colours"
 PROBES = ("vflip", "hflip", "null")

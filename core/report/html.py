@@ -21,8 +21,7 @@ from core.report.document import (
     of_paper,
 )
 from core.report.opening_words import METHODS as HOW
-from core.stories.slide import Picture, Slide
-from core.stories.story import Telling
+from core.stories.story import Picture, Slide, Telling
 
 STYLE = """
 :root { color-scheme: light; }

@@ -38,8 +38,7 @@ from core.seeds import RUN_SEED, stream
 from core.store.run_files import Run
 from core.store.run_sources import origin_of_run
 from core.store.store import Store
-from core.stories.slide import MOST_TEXT, Picture, Slide
-from core.stories.story import Telling
+from core.stories.story import MOST_TEXT, Picture, Slide, Telling
 
 COLUMNS = ("Metric", "Score", "% change", "Δ, SD", "× noise")
 PAGE = "failures"

@@ -12,8 +12,7 @@ from PIL import Image, UnidentifiedImageError
 
 from core.charts.spec import INK, NEUTRAL
 from core.charts.still import ONE_AT_A_TIME
-from core.stories.slide import Picture, Slide
-from core.stories.story import Telling
+from core.stories.story import Picture, Slide, Telling
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure as Canvas

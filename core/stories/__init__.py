@@ -4,4 +4,4 @@ It may import the store, whose append-only log keeps every change.
 Start at :mod:`core.stories.story`.
 """
 
-__all__ = ["slide", "story"]
+__all__ = ["story"]

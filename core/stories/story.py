@@ -1,13 +1,15 @@
 """Stories on disk: named collections of slides, each a folder with an append-only log and its pictures.
 
+A slide is what was seen of one pair, figure or lab view, with the numbers beside it, frozen when it was collected: runs
+go, corpora move, an evaluator gets another version, and what somebody shows to others stays what they saw.
 ``data/stories/<id>/``: ``story.jsonl`` and ``pictures/<digest>.<kind>``. Nothing is ever overwritten or deleted: what
 is taken out can be brought back. Any number of sessions may write one story.
 
-Tags and notes that a reader puts on pairs, kept as a study keeps its votes: appended, never changed or deleted.
-
-``data/tags.jsonl``: a row a change, whose latest one counts. Any number of sessions may write it.
+Tags and notes that a reader puts on pairs, kept as a study keeps its votes: ``data/tags.jsonl``, a row a change, whose
+latest one counts.
 """
 
+import hashlib
 import re
 import unicodedata
 from collections.abc import Callable, Mapping, Sequence
@@ -20,8 +22,116 @@ from uuid import uuid4
 from core import settings
 from core.errors import InvalidInput, StoreError
 from core.store.log import Log, NewerRow, Replay
-from core.stories.slide import Picture, Slide, check_note, from_row, to_row
 from core.writing import cannot_write, write_bytes
+
+MOST_TEXT = 400  # characters of a title or of a sentence
+MOST_NOTE = 4000  # characters of a reader's note
+MOST_ROWS = 60  # of a slide's table
+MOST_PICTURE = 4_000_000  # bytes
+
+_BEGIN = {"jpg": b"\xff\xd8\xff", "png": b"\x89PNG\r\n\x1a\n", "svg": b"<svg"}
+
+
+@dataclass(frozen=True, slots=True)
+class Picture:
+    """A picture of a slide."""
+
+    alt: str  # what it shows
+    kind: str  # ``jpg``, ``png`` or ``svg``
+    data: bytes  # the file; empty where it is lost or no longer what it was
+
+    @property
+    def name(self) -> str:
+        """Name of its file: what it has, so that a file that changed is found out."""
+        return f"{hashlib.sha256(self.data).hexdigest()[:32]}.{self.kind}"
+
+    def checked(self) -> "Picture":
+        """This picture.
+        Raises InvalidInput if it is not of its kind, or too large."""
+        if self.kind not in _BEGIN or not self.data.startswith(_BEGIN[self.kind]):
+            raise InvalidInput(f"a slide's picture is a whole {', '.join(_BEGIN)} file, got {self.kind!r}")
+        if len(self.data) > MOST_PICTURE:
+            most = f"{MOST_PICTURE // 10**6} MB"
+            raise InvalidInput(f"a slide's picture takes at most {most}, got {len(self.data) / 1e6:.1f} MB")
+        return self
+
+
+@dataclass(frozen=True, slots=True)
+class Slide:
+    """One slide."""
+
+    title: str  # in plain words
+    said: tuple[str, ...] = ()  # sentences below the pictures: the caption, what the edit changed, how to read it
+    pictures: tuple[Picture, ...] = ()  # beside each other
+    # heads of the table; the first column holds words, the others numbers as they are written
+    columns: tuple[str, ...] = ()
+    rows: tuple[tuple[str, ...], ...] = ()  # of the table, each as long as ``columns``
+    of: str = ""  # which rows of which runs went into it, in words
+    signature: str = ""  # of the numbers, to be cited; empty where they are of no stored run
+    page: str = ""  # name of the view that shows it live, e.g. ``failures``; the file of a page in slides of before.
+    link: Mapping[str, str] | None = None  # parameters of that view's link
+    note: str = ""  # the reader's own words
+    id: str = ""  # its name in the story; empty until it is in one
+    at: str = ""  # when it was collected, ISO 8601, UTC
+
+    @property
+    def when(self) -> str:
+        """When it was collected, in words; empty where nobody did."""
+        return self.at and f"{self.at[:16].replace('T', ' ')} UTC"
+
+    def checked(self) -> "Slide":
+        """This slide.
+        Raises InvalidInput if a text is too long, the table is not even, or a picture is not one."""
+        self.checked_texts()
+        for picture in self.pictures:
+            picture.checked()
+        return self
+
+    def checked_texts(self) -> "Slide":
+        """This slide, its pictures unseen.
+        Raises InvalidInput if a text is too long, or the table is not even."""
+        for text in (self.title, *self.said, self.of):
+            _short(text, MOST_TEXT)
+        _short(self.note, MOST_NOTE)
+        if not self.title.strip():
+            raise InvalidInput("a slide needs a title")
+        if len(self.rows) > MOST_ROWS or any(len(row) != len(self.columns) for row in self.rows):
+            raise InvalidInput(f"a slide's table has at most {MOST_ROWS} rows, each as long as its head")
+        return self
+
+
+def to_row(slide: Slide) -> dict[str, Any]:
+    """The slide as a row of the story's log; its pictures by name."""
+    head = {"row": "slide", "id": slide.id, "at": slide.at, "title": slide.title, "said": list(slide.said)}
+    pictures = [{"alt": each.alt, "file": each.name} for each in slide.pictures]
+    table = {"columns": list(slide.columns), "rows": [list(row) for row in slide.rows]}
+    source = {"of": slide.of, "signature": slide.signature, "page": slide.page, "link": dict(slide.link or {})}
+    return {**head, "pictures": pictures, **table, **source, "note": slide.note}
+
+
+def from_row(row: Mapping[str, Any], pictures: Sequence[Picture]) -> Slide:
+    """The slide of a row that :func:`to_row` made."""
+    return Slide(
+        str(row["title"]),
+        tuple(map(str, row["said"])),
+        tuple(pictures),
+        tuple(map(str, row["columns"])),
+        tuple(tuple(map(str, each)) for each in row["rows"]),
+        str(row["of"]),
+        str(row["signature"]),
+        str(row["page"]),
+        {str(name): str(text) for name, text in row["link"].items()},
+        str(row["note"]),
+        str(row["id"]),
+        str(row["at"]),
+    )
+
+
+def _short(text: str, most: int) -> str:
+    if len(text) > most:
+        raise InvalidInput(f"a text of {len(text)} characters is too long here; at most {most}")
+    return text
+
 
 LOG = "story.jsonl"
 MOST_SLIDES = 200
@@ -30,6 +140,7 @@ MOST_TITLE = 120
 _KINDS = frozenset(("begin", "title", "slide", "note", "move", "out", "back"))
 _ID = re.compile(r"[a-z0-9][a-z0-9-]{0,59}")
 _FILE = re.compile(r"[0-9a-f]{32}\.(jpg|png|svg)")
+_Pictures = Callable[[Sequence[Mapping[str, str]]], list[Picture]]  # what a slide's row says of its pictures -> these
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,10 +155,7 @@ class Telling:
 
 class Story:
     """One story.
-
-    Raises:
-        StoreError: if the folder has no story that can be read.
-    """
+    Raises StoreError if the folder has no story that can be read."""
 
     def __init__(self, folder: Path, *, now: Callable[[], datetime] = lambda: datetime.now(UTC)) -> None:
         self.folder = Path(folder)
@@ -59,11 +167,8 @@ class Story:
     @classmethod
     def create(cls, title: str, *, parent: Path | None = None) -> "Story":
         """Begin a story of that title; one of an equal name gets a number.
-
-        Raises:
-            InvalidInput: if the title is empty or too long.
-            StoreError: if it cannot be written.
-        """
+        Raises InvalidInput if the title is empty or too long.
+        Raises StoreError if it cannot be written."""
         said = _title(title)
         parent = settings.stories_dir() if parent is None else parent
         for number in range(1, 1000):
@@ -86,32 +191,23 @@ class Story:
 
     def read(self) -> Telling:
         """What the story holds now.
-
-        Raises:
-            StoreError: if the log cannot be read.
-        """
-        return self._read(self._pictures)
+        Raises StoreError if the log cannot be read."""
+        return self._read(lambda told: [self._picture(str(each["alt"]), str(each["file"])) for each in told])
 
     def outline(self) -> Telling:
         """The same without a picture, for whoever asks for titles and counts.
-
-        Raises:
-            StoreError: if the log cannot be read.
-        """
-        return self._read(_none)
+        Raises StoreError if the log cannot be read."""
+        return self._read(lambda _: [])
 
     def check(self) -> bool:
         """Whether every row of the log could be read; one that was never written to its end is none.
-
-        Raises:
-            StoreError: if the log is empty or gone, or a newer version wrote to it.
-        """
-        replay = Replay(self._log, _Held(_none).take)
+        Raises StoreError if the log is empty or gone, or a newer version wrote to it."""
+        replay = Replay(self._log, _Held(lambda _: []).take)
         replay.refresh()
         replay.check()
         return not replay.lost
 
-    def _read(self, pictures: "Pictures") -> Telling:
+    def _read(self, pictures: _Pictures) -> Telling:
         held = _Held(pictures)
         replay = Replay(self._log, held.take)
         replay.refresh()
@@ -119,11 +215,8 @@ class Story:
 
     def add(self, slide: Slide) -> Slide:
         """Put a slide at the end; returns it as it is kept.
-
-        Raises:
-            InvalidInput: if the slide is not one, or the story is full.
-            StoreError: if it cannot be written.
-        """
+        Raises InvalidInput if the slide is not one, or the story is full.
+        Raises StoreError if it cannot be written."""
         at = self._now().astimezone(UTC).isoformat(timespec="seconds")
         kept = replace(slide, id=uuid4().hex[:12], at=at).checked()
         if len(self.outline().slides) >= MOST_SLIDES:
@@ -137,47 +230,32 @@ class Story:
 
     def note(self, slide: str, text: str) -> None:
         """Set a slide's note.
-
-        Raises:
-            InvalidInput: if it is too long, or there is no such slide.
-        """
+        Raises InvalidInput if it is too long, or there is no such slide."""
         self._of(slide)
-        self._append({"row": "note", "id": slide, "note": check_note(text)})
+        self._append({"row": "note", "id": slide, "note": _short(text, MOST_NOTE)})
 
     def move(self, slide: str, to: int) -> None:
         """Move a slide to a place, counted from 0; one beyond the ends is the end.
-
-        Raises:
-            InvalidInput: if there is no such slide.
-        """
+        Raises InvalidInput if there is no such slide."""
         self._of(slide)
         self._append({"row": "move", "id": slide, "to": int(to)})
 
     def take_out(self, slide: str) -> None:
         """Take a slide out; it can be brought back.
-
-        Raises:
-            InvalidInput: if there is no such slide.
-        """
+        Raises InvalidInput if there is no such slide."""
         self._of(slide)
         self._append({"row": "out", "id": slide})
 
     def bring_back(self, slide: str) -> None:
         """Put a slide that was taken out at the end again.
-
-        Raises:
-            InvalidInput: if it was not taken out.
-        """
-        if slide not in {each.id for each in self.outline().out}:
+        Raises InvalidInput if it was not taken out."""
+        if all(each.id != slide for each in self.outline().out):
             raise InvalidInput(f"no slide {slide!r} was taken out of story {self.id}")
         self._append({"row": "back", "id": slide})
 
     def rename(self, title: str) -> None:
         """Give the story another title; its folder keeps its name.
-
-        Raises:
-            InvalidInput: if the title is empty or too long.
-        """
+        Raises InvalidInput if the title is empty or too long."""
         self._append({"row": "title", "title": _title(title)})
 
     def _of(self, slide: str) -> None:
@@ -187,9 +265,6 @@ class Story:
     def _append(self, row: Mapping[str, Any]) -> None:
         with self._log.writing() as writer:
             writer.append([row])
-
-    def _pictures(self, told: Sequence[Mapping[str, str]]) -> list[Picture]:
-        return [self._picture(str(each["alt"]), str(each["file"])) for each in told]
 
     def _picture(self, alt: str, name: str) -> Picture:
         kind = name.rpartition(".")[2]
@@ -202,18 +277,10 @@ class Story:
         return found if found.name == name else Picture(alt, kind, b"")
 
 
-Pictures = Callable[[Sequence[Mapping[str, str]]], list[Picture]]
-"""What a slide's row says of its pictures -> the pictures."""
-
-
-def _none(told: Sequence[Mapping[str, str]]) -> list[Picture]:  # noqa: ARG001  # where only ids are asked for
-    return []
-
-
 class _Held:
     """What the rows of a log come to, one after the other."""
 
-    def __init__(self, pictures: Pictures) -> None:
+    def __init__(self, pictures: _Pictures) -> None:
         self._pictures = pictures
         self.title = ""
         self.slides: dict[str, Slide] = {}
@@ -249,10 +316,7 @@ def stories(parent: Path | None = None) -> list[Story]:
 
 def open_story(story_id: str, *, parent: Path | None = None) -> Story:
     """One story by its id.
-
-    Raises:
-        InvalidInput: if there is none of that id.
-    """
+    Raises InvalidInput if there is none of that id."""
     for each in stories(parent):
         if each.id == story_id:
             return each
@@ -271,19 +335,15 @@ def _title(text: str) -> str:
 def _slug(title: str) -> str:
     """A folder's name of a title in any language.
 
-    Example:
-        >>> _slug("Où ça casse: 3 cas"), _slug("反転")
-        ('ou-ca-casse-3-cas', 'story')
+    >>> _slug("Où ça casse: 3 cas"), _slug("反転")
+    ('ou-ca-casse-3-cas', 'story')
     """
     plain = unicodedata.normalize("NFKD", title).encode("ascii", "ignore").decode().lower()
     return re.sub(r"[^a-z0-9]+", "-", plain).strip("-")[:50].strip("-") or "story"
 
 
-MOST_TAG = 40
-"""Characters of a tag."""
-
-MOST_TAGS = 12
-"""Tags of a pair."""
+MOST_TAG = 40  # characters of a tag
+MOST_TAGS = 12  # of a pair
 
 
 class Pair(NamedTuple):
@@ -329,11 +389,7 @@ class Held:
 
 
 class Tags:
-    """The tags of this machine's reader.
-
-    Args:
-        path: the log; ``data/tags.jsonl`` by default.
-    """
+    """The tags of this machine's reader. ``path``: the log; ``data/tags.jsonl`` by default."""
 
     def __init__(self, path: Path | None = None, *, now: Callable[[], datetime] = lambda: datetime.now(UTC)) -> None:
         self.path = settings.tags_file() if path is None else Path(path)
@@ -346,10 +402,7 @@ class Tags:
 
     def read(self) -> Held:
         """What stands where.
-
-        Raises:
-            StoreError: if the log cannot be read.
-        """
+        Raises StoreError if the log cannot be read."""
         found: dict[Pair, Tagged] = {}
         replay = Replay(self._log, lambda row: found.update([_from_row(row)]), begun=False)
         replay.refresh()
@@ -357,13 +410,10 @@ class Tags:
 
     def put(self, pair: Pair, tags: Sequence[str], note: str = "") -> Tagged:
         """Set what stands at a pair, in place of what stood there; what stood there stays in the log.
-
-        Raises:
-            InvalidInput: for a tag or a note that is none, or too many.
-            StoreError: if it cannot be written.
-        """
+        Raises InvalidInput for a tag or a note that is none, or too many.
+        Raises StoreError if it cannot be written."""
         at = self._now().astimezone(UTC).isoformat(timespec="seconds")
-        told = Tagged(checked(tags), check_note(note.strip()), at)
+        told = Tagged(checked(tags), _short(note.strip(), MOST_NOTE), at)
         row = {"row": "tag", **pair._asdict(), "tags": list(told.tags), "note": told.note, "at": at}
         try:
             self.path.parent.mkdir(parents=True, exist_ok=True)
@@ -376,10 +426,7 @@ class Tags:
 
 def checked(tags: Sequence[str]) -> tuple[str, ...]:
     """Tags with their spaces in order, each once.
-
-    Raises:
-        InvalidInput: if one is empty, too long, holds a comma or a sign that cannot be printed; or they are too many.
-    """
+    Raises InvalidInput if one is empty, too long, holds a comma or a sign that cannot be printed; or they are too many."""
     found = tuple(dict.fromkeys(" ".join(each.split()) for each in tags))
     for each in found:
         if not 0 < len(each) <= MOST_TAG or "," in each or not each.isprintable():
@@ -393,5 +440,7 @@ def _from_row(row: Mapping[str, Any]) -> tuple[Pair, Tagged]:
     if row.get("row") != "tag":
         raise NewerRow(f"no row of kind {str(row.get('row'))[:40]!r} is known")
     names = {name: str(row[name]) for name in Pair._fields if name != "rank"}
-    told = Tagged(checked([str(each) for each in row["tags"]]), check_note(str(row["note"])), str(row.get("at", "")))
+    told = Tagged(
+        checked([str(each) for each in row["tags"]]), _short(str(row["note"]), MOST_NOTE), str(row.get("at", ""))
+    )
     return Pair(**names, rank=int(row["rank"])), told

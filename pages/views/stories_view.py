@@ -15,8 +15,7 @@ from core.charts.fairness_figures import worst_of_axes
 from core.probes.titles import family_title
 from core.report.html import story_html
 from core.report.story_pdf import story_pdf
-from core.stories.slide import MOST_NOTE, Picture, Slide
-from core.stories.story import MOST_TITLE, Story, Telling, stories
+from core.stories.story import MOST_NOTE, MOST_TITLE, Picture, Slide, Story, Telling, stories
 from pages.views.common.access import may_operate, operators_only
 from pages.views.common.collect import figure_slide, file_button, of_scores
 from pages.views.common.layers import draw_head, finding, place_of, tell_refused, tried

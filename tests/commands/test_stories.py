@@ -15,8 +15,7 @@ from core.commands._shared import Code
 from core.report.pair_slides import furthest, slides
 from core.settings import ROOT
 from core.store.store import Store
-from core.stories.slide import Slide
-from core.stories.story import Story
+from core.stories.story import Slide, Story
 from tests.analysis.made_runs import audited, write_run
 from tests.commands.calling import Invoke
 

@@ -12,8 +12,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from core.features.feature import VIEW, address, views
-from core.stories.slide import Slide
-from core.stories.story import stories
+from core.stories.story import Slide, stories
 from pages.views.common import access
 from pages.views.common.url_state import LOOK
 

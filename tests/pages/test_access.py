@@ -6,8 +6,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from core.settings import ROOT
-from core.stories.slide import Slide
-from core.stories.story import Story
+from core.stories.story import Slide, Story
 from pages.views.common import access
 from tests.pages.opening import (
     CALIBRATION,

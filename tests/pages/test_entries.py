@@ -10,8 +10,7 @@ from streamlit.util import calc_hash
 
 from core.features.feature import address, entries, views
 from core.settings import ROOT
-from core.stories.slide import Slide
-from core.stories.story import Story
+from core.stories.story import Slide, Story
 from pages.views.common import access
 from tests.pages.opening import (
     FAILURES,

@@ -7,8 +7,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from core.settings import results_dir
-from core.stories.slide import Slide
-from core.stories.story import stories
+from core.stories.story import Slide, stories
 from tests.analysis.broken_runs import rows_of, write_broken
 from tests.analysis.made_runs import audited, scores_of, write_run
 from tests.pages.opening import CONTRAST, FLIP_RISK, OVERVIEW, UNFOLDED, Open, collected, said

@@ -5,8 +5,7 @@ from pathlib import Path
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from core.stories.slide import Picture, Slide
-from core.stories.story import Story, stories
+from core.stories.story import Picture, Slide, Story, stories
 from tests.pages.opening import (
     CALIBRATION,
     COMPARE,

@@ -11,8 +11,7 @@ from PIL import Image
 
 from core.report.html import story_html
 from core.report.story_pdf import story_pdf
-from core.stories.slide import Picture, Slide
-from core.stories.story import Telling
+from core.stories.story import Picture, Slide, Telling
 
 
 def png(colour: str = "red", size: tuple[int, int] = (320, 240)) -> bytes:

@@ -11,8 +11,7 @@ import pytest
 
 from core.errors import InvalidInput, StoreError
 from core.store.log import encode
-from core.stories.slide import MOST_NOTE, Picture, Slide
-from core.stories.story import LOG, Story, open_story, stories
+from core.stories.story import LOG, MOST_NOTE, Picture, Slide, Story, open_story, stories
 
 PNG = b"\x89PNG\r\n\x1a\n" + b"0" * 20
 SVG = b"<svg xmlns='http://www.w3.org/2000/svg'></svg>"

@@ -11,8 +11,7 @@ from hypothesis import strategies as some
 from core.errors import InvalidInput, StoreError
 from core.settings import data_dir
 from core.store.log import encode
-from core.stories.slide import MOST_NOTE
-from core.stories.story import MOST_TAG, MOST_TAGS, Pair, Tagged, Tags, checked
+from core.stories.story import MOST_NOTE, MOST_TAG, MOST_TAGS, Pair, Tagged, Tags, checked
 
 CAT = Pair("demo", "cat", "template", "vflip", "en", 0)
 DOG = CAT._replace(item="dog")

@@ -18,8 +18,7 @@ from core.charts.still import drawing, picture
 from core.errors import InvariscopeError
 from core.report.document import signature_of
 from core.store.text_files import csv_text
-from core.stories.slide import MOST_NOTE, MOST_ROWS, MOST_TEXT, Picture, Slide
-from core.stories.story import MOST_TITLE, Story, open_story, stories
+from core.stories.story import MOST_NOTE, MOST_ROWS, MOST_TEXT, MOST_TITLE, Picture, Slide, Story, open_story, stories
 from pages.views.common.access import may_operate, operators_only
 from pages.views.common.layers import finding
 from pages.views.common.open_runs import Signature, scores, store

@@ -16,8 +16,7 @@ from core.charts.spec import signed
 from core.probes.titles import title
 from core.report.document import signature_of
 from core.report.pair_slides import pair_slide, shown, times_null
-from core.stories.slide import Picture, Slide
-from core.stories.story import Held
+from core.stories.story import Held, Picture, Slide
 from pages.views.common.collect import collect_button, file_button
 from pages.views.common.layers import finding
 from pages.views.common.links import LAB, lab_link, link_to, read_record, record_text

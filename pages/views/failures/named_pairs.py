@@ -25,8 +25,7 @@ from core.report.document import fingerprints
 from core.scoring.workbench import open_bench
 from core.seeds import RUN_SEED
 from core.store.run_files import Run
-from core.stories.slide import MOST_NOTE
-from core.stories.story import MOST_TAGS, Held, Pair, Tagged, Tags
+from core.stories.story import MOST_NOTE, MOST_TAGS, Held, Pair, Tagged, Tags
 from pages.views.common.access import may_operate, operators_only
 from pages.views.common.layers import finding
 from pages.views.common.open_runs import Signature, run_of, scores

@@ -16,8 +16,7 @@ from core.report.html import story_html
 from core.scoring.workbench import Workbench
 from core.settings import public_url
 from core.statistics.changes import SHIFT_FLOOR
-from core.stories.slide import MOST_ROWS, Picture, Slide
-from core.stories.story import Telling
+from core.stories.story import MOST_ROWS, Picture, Slide, Telling
 from pages.views.common.access import audience_lacks, may_operate, operators_only, takes_audience
 from pages.views.common.collect import collect_button, file_button
 from pages.views.common.layers import draw_head, finding, place_of

@@ -20,7 +20,7 @@ from core.features.lab.occlusion import occlusion_map, word_losses
 from core.features.lab.position_map import STEPS, position_map
 from core.probes.base import Probe, Variant
 from core.probes.pairs import subject_of
-from core.probes.pixels.grabcut import mask_from_box
+from core.probes.pixels.cutout import mask_from_box
 from core.probes.registry import select
 from core.scoring.workbench import Workbench, in_memory_item, with_object
 

@@ -23,12 +23,12 @@ from core.evaluators.video.formula import Idf, read_idf
 from core.evaluators.video.items import asks, for_items
 from core.evaluators.video.video_evaluator import VideoEvaluator
 from core.probes.base import ENGLISH, HUMAN, SUBJECTS, TEMPLATE, Axis, Edits, Probe
-from core.probes.caption_labels import labelled, origins
 from core.probes.families.ground import ALONG_GROUND
 from core.probes.pixels import text_reader
 from core.probes.registry import with_baselines, with_taggers
 from core.probes.tables import BACKDROPS, lexicons_fingerprint, words_fingerprint
 from core.probes.words.mentions import VIDEO
+from core.probes.words.natural_captions import labelled, origins
 from core.probes.words.taggers import RULES, tagger
 from core.seeds import RUN_SEED
 from core.store.schema import SCHEMA_VERSION

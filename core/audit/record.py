@@ -28,9 +28,9 @@ from core.errors import InvalidInput, InvariscopeError
 from core.evaluators.base import DualEncoder, Evaluator, describe
 from core.evaluators.self_check import for_manifest
 from core.probes.base import ENGLISH, TEMPLATE
-from core.probes.caption_labels import read_again
 from core.probes.rejections import code_of
 from core.probes.tables import lexicons_fingerprint
+from core.probes.words.natural_captions import read_again
 from core.registry import names_code
 from core.settings import ROOT, cache_dir
 from core.statistics.changes import SHIFT_FLOOR

@@ -49,7 +49,7 @@ def show(
 ) -> None:
     """Read a corpus and count what was kept, and what was left out by reason."""
     from core.corpora.registry import find
-    from core.probes.caption_labels import labelled
+    from core.probes.words.natural_captions import labelled
 
     corpus = labelled(find(name).load(root, **key_values(option)))
     record = summary(corpus)
@@ -86,7 +86,7 @@ def summary(corpus: "Corpus") -> dict[str, Any]:
 
     from core.corpora.labels import told_ties
     from core.corpora.schema import COVERAGE_BINS
-    from core.probes.caption_labels import origins
+    from core.probes.words.natural_captions import origins
 
     bins = Counter(item.coverage_bin or "no box" for item in corpus.items)
     return {

@@ -80,7 +80,7 @@ def rejected(
     from dataclasses import asdict
 
     from core.corpora.registry import find
-    from core.probes.caption_labels import labelled
+    from core.probes.words.natural_captions import labelled
     from core.probes.words.screening import rejected_pairs
 
     wanted = listed(family)

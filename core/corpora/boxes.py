@@ -8,9 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from core.corpora.corpus_files import LeftOut
+from core.corpora.corpus_files import Findings, LeftOut, decimal, floats
 from core.corpora.curation import FLAWS, Instance
-from core.corpora.findings import Findings, decimal, floats
 from core.corpora.schema import Box, Mask, Rejection
 from core.errors import InvalidInput
 

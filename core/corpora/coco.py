@@ -9,9 +9,8 @@ from typing import Any
 import numpy as np
 
 from core.corpora.coco_json import CocoImage, CocoInstance, CocoSplit, item_id, plain_name, read_mask, read_split
-from core.corpora.corpus_files import LeftOut, whole_number
+from core.corpora.corpus_files import Findings, LeftOut, limited, up_to, whole_number
 from core.corpora.curation import ALL, SINGLE, SLICE_OPTIONS, Instance, Slice
-from core.corpora.findings import Findings, limited, up_to
 from core.corpora.image_places import ImagePlaces, auditable, find_split, remark_exif, stated_size
 from core.corpora.labels import load_taxonomy, stated_language
 from core.corpora.registry import corpus_loader

@@ -31,9 +31,8 @@ from core.corpora.boxes import (
     turned_sentence,
 )
 from core.corpora.caption_tables import refused, said_text
-from core.corpora.corpus_files import LeftOut, check_lists, entries
+from core.corpora.corpus_files import Findings, LeftOut, check_lists, count, entries, floats, key, mark, whole
 from core.corpora.curation import Instance
-from core.corpora.findings import Findings, count, floats, key, mark, whole
 from core.corpora.image_places import CocoFiles
 from core.corpora.labels import by_language, caption_languages, plain
 from core.corpora.schema import Box, Mask, Rejection

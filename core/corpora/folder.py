@@ -6,12 +6,12 @@ from pathlib import Path
 from typing import Any
 
 from core.corpora.boxes import SLACK, boxes_in_shares, clipped_sentence, read_box, turned_sentence, upright_around
-from core.corpora.corpus_files import LeftOut, whole_number
+from core.corpora.corpus_files import Findings, LeftOut, up_to, whole_number
 from core.corpora.curation import CURATION_OPTIONS, Curation, Instance, largest, single_object
-from core.corpora.findings import Findings, up_to
 from core.corpora.folder_tables import (
     BOX_FILES,
     Note,
+    OwnColumns,
     assign,
     caption_files,
     choose_file,
@@ -25,7 +25,6 @@ from core.corpora.folder_tables import (
 )
 from core.corpora.image_header import ImageHeader
 from core.corpora.image_places import auditable, remark_exif
-from core.corpora.item_columns import OwnColumns
 from core.corpora.labels import (
     OPTION,
     RULES,

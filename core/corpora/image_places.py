@@ -12,8 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from urllib.parse import unquote
 
-from core.corpora.corpus_files import LeftOut, below_root, inside
-from core.corpora.findings import Findings
+from core.corpora.corpus_files import Findings, LeftOut, below_root, inside
 from core.corpora.images import ImageHeader, read_header, require_auditable
 from core.corpora.schema import Item, Rejection
 from core.errors import BadCorpus, BadImage, InvalidInput

@@ -2,7 +2,7 @@
 
 The option of a loader whose source gives no labels: what is to read one off an item's caption.
 
-Which readers there are is known to the right of this room, by :mod:`core.probes.caption_labels`, which reads.
+Which readers there are is known to the right of this room, by :mod:`core.probes.words.natural_captions`, which reads.
 
 Which language captions are in: the one that somebody says, else that of their script, else English.
 """
@@ -16,8 +16,7 @@ from functools import cache
 from pathlib import Path
 from types import MappingProxyType
 
-from core.corpora.corpus_files import csv_records
-from core.corpora.findings import Findings
+from core.corpora.corpus_files import Findings, csv_records
 from core.corpora.folder_tables import language_code
 from core.corpora.schema import CATEGORIES, EXTRA_CATEGORIES, Corpus, Rejection
 from core.errors import InvalidInput

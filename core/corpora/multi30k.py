@@ -10,8 +10,7 @@ import zlib
 from pathlib import Path
 from typing import Any
 
-from core.corpora.corpus_files import LeftOut, read_text, whole_number
-from core.corpora.findings import Findings
+from core.corpora.corpus_files import Findings, LeftOut, read_text, whole_number
 from core.corpora.folder_tables import NamedImages
 from core.corpora.image_places import auditable
 from core.corpora.labels import OPTION, RULES, reader

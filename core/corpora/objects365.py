@@ -13,9 +13,20 @@ from pathlib import Path
 from typing import Any
 
 from core.corpora.boxes import BoxTable, Rows, bits, instances_of
-from core.corpora.corpus_files import LeftOut, check_lists, entries, whole_number
+from core.corpora.corpus_files import (
+    Findings,
+    LeftOut,
+    check_lists,
+    count,
+    entries,
+    floats,
+    key,
+    limited,
+    mark,
+    up_to,
+    whole_number,
+)
 from core.corpora.curation import SINGLE, SLICE_OPTIONS, Instance, Slice
-from core.corpora.findings import Findings, count, floats, key, limited, mark, up_to
 from core.corpora.image_places import ImagePlaces, stated_size
 from core.corpora.labels import Labels, load_labels
 from core.corpora.registry import corpus_loader

@@ -17,9 +17,8 @@ import numpy as np
 
 from core.corpora import openimages_files as tables
 from core.corpora.boxes import Rows, instances_of
-from core.corpora.corpus_files import LeftOut, whole_number
+from core.corpora.corpus_files import Findings, LeftOut, limited, up_to, whole_number
 from core.corpora.curation import SINGLE, SLICE_OPTIONS, Instance, Slice
-from core.corpora.findings import Findings, limited, up_to
 from core.corpora.image_header import ImageHeader
 from core.corpora.image_places import ImagePlaces, auditable, remark_exif
 from core.corpora.images import read_image

@@ -9,8 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from core.corpora.boxes import BoxTable, bits
-from core.corpora.corpus_files import LeftOut, read_json
-from core.corpora.findings import Findings, mark, whole
+from core.corpora.corpus_files import Findings, LeftOut, mark, read_json, whole
 from core.corpora.table_cells import check_csv_header
 from core.errors import BadCorpus
 

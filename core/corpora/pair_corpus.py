@@ -9,16 +9,25 @@ from pathlib import Path
 from typing import Any
 
 from core.corpora.caption_tables import said_text
-from core.corpora.corpus_files import LeftOut, inside, whole_number
-from core.corpora.findings import Findings
+from core.corpora.corpus_files import Findings, LeftOut, inside, whole_number
 from core.corpora.folder_tables import NamedImages, choose_file, language_code
 from core.corpora.images import ImageHeader, encode_png, read_header, read_image, require_auditable
 from core.corpora.labels import caption_languages, stated_language
 from core.corpora.packed_pictures import keep_image
-from core.corpora.pair_layouts import ENDINGS, LAYOUTS, PRESUMED, STATED, VERIFIED, PairLine, joined, read_pairs
+from core.corpora.pair_layouts import (
+    ENDINGS,
+    LAYOUTS,
+    PRESUMED,
+    STATED,
+    VERIFIED,
+    VQA,
+    PairLine,
+    answered,
+    joined,
+    read_pairs,
+)
 from core.corpora.registry import corpus_loader
 from core.corpora.schema import WRONG_PICTURE, Corpus, Item, Rival
-from core.corpora.vqa_captions import VQA, answered
 from core.errors import BadCorpus, BadImage, InvalidInput
 from core.yes_no import seen
 

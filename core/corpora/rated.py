@@ -10,8 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from core.corpora.corpus_files import LeftOut, whole_number
-from core.corpora.findings import Findings
+from core.corpora.corpus_files import Findings, LeftOut, whole_number
 from core.corpora.folder_tables import NamedImages, choose_file
 from core.corpora.image_header import ImageHeader
 from core.corpora.image_places import auditable

@@ -5,18 +5,32 @@ it is says the column ``id``, or the image's name and the caption, where these a
 :mod:`core.corpora.score_layouts`.
 
 Names of pairs that are scored elsewhere, and the files that carry them there.
+
+The text that FLEUR's scripts write: an image, a caption, and two scores, of which only the names stand before each.
+
+::
+
+    image file : Flickr8k_Dataset/1.jpg
+    caption : A dog runs .
+    model score : 0.85
+    our score : 0.7841796875
+
+``model`` is the number that the model wrote, ``our`` the smoothed one. A caption after which a score is missing has
+none here; the scripts' own means repeat the score of the caption before it. Several of these files may stand in one, as
+``cat`` leaves them. Source: Yebin46/FLEUR, results/ and fleur_pascal.py.
 """
 
 import hashlib
 import json
 import math
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path, PureWindowsPath
 from typing import TextIO
 
+from core.corpora.corpus_files import key as named_key
 from core.corpora.corpus_files import shown
-from core.corpora.findings import key as named_key
 from core.corpora.ordinary_paths import ordinary
 from core.corpora.score_layouts import (
     ID,
@@ -29,18 +43,17 @@ from core.corpora.score_layouts import (
     is_number,
     open_table,
 )
+from core.corpora.suites.model import spaced
 from core.errors import InvalidInput
+from core.file_contents import file_sha256
 
 MOST_SCORES = 20_000_000
-
 _IDS = (ID, "doc.id", "image_id")
 _SCORES = (SCORE, "similarity")
 _IMAGES = ("image", "image_path", "file_name", "filename", "file", "path", "url", "image_url", "doc.image")
 _CAPTIONS = ("caption", "text", "candidate", "prediction", "doc.caption")
 _COUNTED = frozenset(("doc_id", "epoch", "key", "width", "height", "original_width", "original_height"))
 """Numbers that stand beside scores in these layouts and are none."""
-
-_SHOWN = 3
 
 Pairs = Callable[[], Mapping[tuple[str, str], str | None]]
 """Ids by name of the image, without folder and ending, and caption; None where several pairs have these."""
@@ -75,7 +88,7 @@ class ScoreFile:
         Raises InvalidInput saying how many, and the first ones."""
         strange = [each for each in self.scores if not known(each)]
         if strange:
-            first = ", ".join(shown(each) for each in strange[:_SHOWN])
+            first = ", ".join(shown(each) for each in strange[:3])
             raise InvalidInput(
                 f"{self.name}: {len(strange):,} of {len(self.scores):,} ids are no pair of {where}, such as {first}; "
                 "give scores of these pairs and of nothing else"
@@ -102,8 +115,12 @@ def read_scores(path: Path, *, column: str = "", pairs: Pairs | None = None) -> 
     scores: dict[str, float] = {}
     try:
         table = open_table(path)
-        keys = _key_columns(path, table, by_pair=pairs is not None)
-        name = _score_column(path, table, column)
+        spelled = {name.casefold(): name for name in table.names}
+        if len(spelled) < len(table.names):
+            told = ", ".join(table.names)[:200]
+            raise InvalidInput(f"{path}: its columns are {told}; name each once, capitals aside")
+        keys = _key_columns(path, table, spelled, by_pair=pairs is not None)
+        name = _score_column(path, table, spelled, column)
         for where, key, value in _keyed(table, keys, name, pairs):
             if not key:
                 raise InvalidInput(f"{where}: the id must be a text or a whole number, got {shown(key)}")
@@ -121,9 +138,8 @@ def read_scores(path: Path, *, column: str = "", pairs: Pairs | None = None) -> 
     return ScoreFile(path.name, digest, name, scores)
 
 
-def _score_column(path: Path, table: Table, asked: str) -> str:
+def _score_column(path: Path, table: Table, spelled: Mapping[str, str], asked: str) -> str:
     """The column of the scores, as the file spells it."""
-    spelled = _spelled(path, table.names)
     others = [name for name in table.names if name.casefold() not in (*_IDS, *_IMAGES, *_CAPTIONS)]
     if asked:
         found = asked if asked in others else spelled.get(asked.casefold(), "")
@@ -132,11 +148,10 @@ def _score_column(path: Path, table: Table, asked: str) -> str:
                 f"{path} has no column {asked!r}; name one of {', '.join(others)[:200] or 'none'} with --column"
             )
         return found
-    for name in _SCORES:
-        if spelled.get(name) in others:
-            return spelled[name]
+    if usual := next((spelled[name] for name in _SCORES if spelled.get(name) in others), ""):
+        return usual
     numbers = [name for name in others if name in table.numbers and name.casefold() not in _COUNTED]
-    candidates = numbers if numbers else others
+    candidates = numbers or others
     if len(candidates) != 1:
         raise InvalidInput(
             f"{path} does not say which column is the score; name one of {', '.join(candidates)[:200] or 'none'} "
@@ -145,16 +160,8 @@ def _score_column(path: Path, table: Table, asked: str) -> str:
     return candidates[0]
 
 
-def _spelled(path: Path, names: Sequence[str]) -> dict[str, str]:
-    found = {name.casefold(): name for name in names}
-    if len(found) < len(names):
-        raise InvalidInput(f"{path}: its columns are {', '.join(names)[:200]}; name each once, capitals aside")
-    return found
-
-
-def _key_columns(path: Path, table: Table, *, by_pair: bool) -> list[str]:
+def _key_columns(path: Path, table: Table, spelled: Mapping[str, str], *, by_pair: bool) -> list[str]:
     """The column of the ids, or those of image and caption."""
-    spelled = _spelled(path, table.names)
     own, image, caption = (
         next((spelled[name] for name in names if name in spelled), None) for names in (_IDS, _IMAGES, _CAPTIONS)
     )
@@ -200,17 +207,13 @@ def _number(value: object, where: str, key: str) -> float:
 
 
 def _hashed(path: Path, most: int) -> str:
-    digest = hashlib.sha256()
     try:
         size = ordinary(path).stat().st_size
         if size > most:
             raise InvalidInput(f"{path} has {size:,} bytes and at most {most:,} are taken; import it in parts")
-        with path.open("rb") as file:
-            for part in iter(lambda: file.read(1 << 20), b""):
-                digest.update(part)
+        return file_sha256(path)
     except OSError as error:
         raise InvalidInput(f"{path} cannot be read: {error.strerror or error}; give a file of scores") from error
-    return digest.hexdigest()
 
 
 PAIRS, CANDIDATES, REFERENCES = "pairs.jsonl", "candidates.json", "references.json"
@@ -282,3 +285,79 @@ def _open(path: Path) -> TextIO:
 
 def _json(value: object) -> str:
     return json.dumps(value, ensure_ascii=False, allow_nan=False)
+
+
+_MOST_TEXT = 256 << 20  # bytes of FLEUR's text
+_OF_TEXT = ("our", "model")
+
+_CAPTION = re.compile(r"(caption) : (.*)$")
+_LINE = re.compile(r"(image file|model score|our score) : (.*)$")
+
+
+@dataclass(frozen=True, slots=True)
+class TextScores:
+    """Scores by image and caption."""
+
+    name: str  # of the file, without its folder
+    sha256: str
+    column: str  # ``our`` or ``model``
+    scores: Mapping[tuple[str, str], float]  # finite ones
+    several: int  # captions that stand there more than once with different scores: the first one counts
+
+    @property
+    def told(self) -> str:
+        """The file in words: its name, the first digits of its hash, which of its scores, and what it repeats."""
+        more = f"; {self.several} captions stand there with several scores, the first counts" if self.several else ""
+        return f"{self.name} (sha256 {self.sha256[:12]}…, {self.column} score{more})"
+
+
+def read_text_scores(path: Path, *, column: str = "") -> TextScores:
+    """Read FLEUR's text.
+    Raises InvalidInput if it cannot be read, is too large, holds no such score, or the column is none of the two."""
+    wanted = column or _OF_TEXT[0]
+    if wanted not in _OF_TEXT:
+        raise InvalidInput(f"{path} holds {' and '.join(_OF_TEXT)} scores, got --column {column!r}; name one of them")
+    try:
+        if path.stat().st_size > _MOST_TEXT:
+            raise InvalidInput(f"{path} is larger than {_MOST_TEXT >> 20} MB; give it in parts")
+        held = path.read_bytes()
+        text = held.decode("utf-8-sig")
+    except OSError as error:
+        raise InvalidInput(f"{path} cannot be read: {error.strerror or error}; give a file of scores") from error
+    except UnicodeDecodeError as error:
+        raise InvalidInput(f"{path} is not UTF-8 text ({error.reason} at byte {error.start}); save it so") from error
+    scores, several = dict[tuple[str, str], float](), set[tuple[str, str]]()
+    for key, value, number in _entries(text, wanted):
+        score = _score(value, path, number)
+        if scores.setdefault(key, score) != score:
+            several.add(key)
+    if not scores:
+        raise InvalidInput(f"{path} holds no {wanted} score; .txt is read as what FLEUR's scripts write")
+    return TextScores(path.name, hashlib.sha256(held).hexdigest(), wanted, scores, len(several))
+
+
+def _entries(text: str, wanted: str) -> Iterator[tuple[tuple[str, str], str, int]]:
+    """Image and caption, the text of the score wanted, and the number of its line."""
+    image, caption = "", ""
+    for number, line in enumerate(text.splitlines(), start=1):
+        # the last line of a file has no end: after `cat` the next file's first one goes on where it stands
+        found = _CAPTION.match(line) or _LINE.search(line)
+        if found is None:
+            continue
+        name, value = found.groups()
+        if name == "image file":
+            image, caption = value.strip(), ""
+        elif name == "caption":
+            caption = spaced(value)
+        elif name.startswith(wanted) and image and caption:
+            yield (image, caption), value, number
+
+
+def _score(text: str, path: Path, number: int) -> float:
+    try:
+        score = float(text)
+    except ValueError:
+        score = math.nan
+    if not math.isfinite(score):
+        raise InvalidInput(f"{path}, line {number}: the score must be a number, got {text[:40]!r}")
+    return score

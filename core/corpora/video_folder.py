@@ -6,9 +6,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from core.corpora.caption_tables import read_caption_table
-from core.corpora.corpus_files import read_json, whole_number
+from core.corpora.corpus_files import Findings, read_json, whole_number
 from core.corpora.demo import demo_dir
-from core.corpora.findings import Findings
 from core.corpora.image_header import MIN_SIDE
 from core.corpora.item_pictures import check_stack_size
 from core.corpora.labels import ENGLISH, by_language, caption_languages, stated_language

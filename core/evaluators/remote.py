@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, NoReturn, Self
 
 import numpy as np
 
-from core.corpora.asked import AskedProcess
+from core.corpora.decoding_apart import AskedProcess
 from core.corpora.schema import Box, Mask
 from core.errors import InvalidInput, InvariscopeError, NotAvailable, ScoringStopped
 from core.evaluators.base import Availability, Evaluator, EvaluatorSpec, Fingerprint, Footprint, PartlyScored, Sight

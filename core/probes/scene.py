@@ -11,8 +11,7 @@ from core.corpora.images import check_rgb, check_stack
 from core.corpora.item_pictures import read_rival
 from core.corpora.schema import Box, Item, Mask, SceneObject
 from core.errors import BadImage, InvalidInput, InvariscopeError, ProbeRejected
-from core.probes.pixels.cutout import Cutout, cut_out, seam_energy
-from core.probes.pixels.grabcut import mask_from_box
+from core.probes.pixels.cutout import Cutout, cut_out, mask_from_box, seam_energy
 from core.probes.pixels.inpainting import Fill, Plate, kept_plates
 
 T = TypeVar("T")
@@ -47,7 +46,7 @@ class Scene:
     def mask(self) -> np.ndarray:
         """Boolean [H, W] of the dominant object: the item's own mask, else GrabCut from its box.
         Raises ProbeRejected ``no-mask`` where the item has neither; ``empty-mask`` where its mask has no pixel; a code
-        of :func:`core.probes.pixels.grabcut.mask_from_box` where GrabCut finds nothing."""
+        of :func:`core.probes.pixels.cutout.mask_from_box` where GrabCut finds nothing."""
         return self._once("mask", self._find_mask)
 
     @property

@@ -30,8 +30,8 @@ from core.features.human.studies import Study
 from core.features.human.study_outcomes import accepted_by_people
 from core.probes import registry as probes
 from core.probes.base import IDENTITY, Axis, Edits
-from core.probes.caption_labels import read_again
 from core.probes.titles import title
+from core.probes.words.natural_captions import read_again
 from core.report.document import Missing, Table, number, signature_of
 from core.scoring.workbench import open_bench, replay
 from core.seeds import RUN_SEED, stream

@@ -426,7 +426,7 @@ class Tags:
 
 def checked(tags: Sequence[str]) -> tuple[str, ...]:
     """Tags with their spaces in order, each once.
-    Raises InvalidInput if one is empty, too long, holds a comma or a sign that cannot be printed; or they are too many."""
+    Raises InvalidInput if they are too many, or one is empty, too long, or holds a comma or what cannot be printed."""
     found = tuple(dict.fromkeys(" ".join(each.split()) for each in tags))
     for each in found:
         if not 0 < len(each) <= MOST_TAG or "," in each or not each.isprintable():

@@ -20,7 +20,7 @@ from core.corpora.rated import load_rated
 from core.corpora.schema import Corpus, Item
 from core.evaluators.pool import Pool
 from core.probes.base import HUMAN, TEMPLATE
-from core.probes.caption_labels import labelled
+from core.probes.words.natural_captions import labelled
 from core.report.build import build
 from core.store.store import Store
 from tests.plans import make_plan

@@ -15,8 +15,8 @@ from core.corpora.registry import catalogue
 from core.evaluators.pool import Pool
 from core.evaluators.registry import find
 from core.probes.base import FRAMES
+from core.probes.families.verbosity import wrappers
 from core.probes.registry import select
-from core.probes.words.dressing import wrappers
 from core.seeds import RUN_SEED
 from core.settings import ROOT
 from core.statistics.splines import KNOTS

@@ -17,10 +17,11 @@ from core.corpora.schema import (
     Mask,
     Rejection,
     Rival,
+    check_segmentation,
     coverage_bin,
+    decompress_counts,
     languages,
 )
-from core.corpora.segmentation import check_segmentation, decompress_counts
 from core.errors import InvalidInput
 
 boxes = st.builds(Box, *[st.integers(-40, 40)] * 2, *[st.integers(1, 60)] * 2)

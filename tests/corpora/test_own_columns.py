@@ -9,7 +9,7 @@ from PIL import Image
 
 from core.audit.fingerprints import corpus_fingerprint
 from core.corpora.folder import load_folder
-from core.corpora.item_columns import MOST_CHARACTERS, MOST_COLUMNS, MOST_VALUES, NOT_STATED, SEVERAL
+from core.corpora.folder_tables import MOST_CHARACTERS, MOST_COLUMNS, MOST_VALUES, NOT_STATED, SEVERAL
 from core.corpora.schema import Corpus, Item
 
 

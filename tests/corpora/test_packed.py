@@ -14,11 +14,10 @@ import pytest
 from PIL import Image
 
 from core.commands._score_files import read_job
-from core.corpora.caption_tables import read_references
+from core.corpora.caption_tables import read_references, read_systems
 from core.corpora.images import read_image
 from core.corpora.registry import find
 from core.corpora.schema import Corpus
-from core.corpora.system_files import read_systems
 from core.errors import BadCorpus
 
 PICTURE = pa.struct([("bytes", pa.binary()), ("path", pa.string())])

@@ -16,8 +16,8 @@ from hypothesis import strategies as some
 from hypothesis import strategies as st
 
 from core.corpora import score_files
+from core.corpora.caption_tables import MOST_SYSTEMS, System, parse_systems, read_systems, unlike
 from core.corpora.score_files import read_scores
-from core.corpora.system_files import MOST_SYSTEMS, System, parse_systems, read_systems, unlike
 from core.errors import BadCorpus, InvalidInput
 
 SCORES = {"pa": 0.25, "pb": -1e-3, "pc": 2.0}

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from core.corpora.score_files import read_text_scores
 from core.corpora.suites import (
     ACCURACY,
     TAU_B,
@@ -17,7 +18,6 @@ from core.corpora.suites import (
     read_suites,
     with_references,
 )
-from core.corpora.suites.fleur_scores import read_text_scores
 from core.errors import BadCorpus, InvalidInput
 
 

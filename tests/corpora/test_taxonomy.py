@@ -8,7 +8,7 @@ import pytest
 from core.corpora.labels import TaxonomyEntry, load_labels, load_taxonomy, read_taxonomy, taxonomy_names
 from core.corpora.schema import CATEGORIES, EXTRA_CATEGORIES
 from core.errors import InvalidInput
-from core.probes.caption_labels import category_of
+from core.probes.words.natural_captions import category_of
 
 HEADER = "label,category,tie,note\n"
 

@@ -11,8 +11,8 @@ import pytest
 from scipy.stats import wilcoxon
 from streamlit.testing.v1 import AppTest
 
+from core.corpora.caption_tables import parse_systems
 from core.corpora.registry import catalogue
-from core.corpora.system_files import parse_systems
 from core.features.systems.board_references import score_references
 from core.features.systems.board_scores import COLUMNS
 from core.features.systems.system_captions import swapped

@@ -14,8 +14,7 @@ from scipy.ndimage import distance_transform_edt
 from core.corpora.schema import Box
 from core.errors import ProbeRejected
 from core.probes.families.distance import ANGLES, GRID, RADII, normalised_radius
-from core.probes.pixels.cutout import FEATHER, SIGHT, alpha_ramp, cut_out, put_down
-from core.probes.pixels.grabcut import mask_from_box
+from core.probes.pixels.cutout import FEATHER, SIGHT, alpha_ramp, cut_out, mask_from_box, put_down
 from core.probes.registry import select
 from core.seeds import stream
 from tests.probes.painted import SUBJECT, ellipse, ground, neighbour, paint, result_or_code

@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 
 from core.corpora.schema import Corpus, Item
 from core.errors import InvalidInput
-from core.probes.caption_labels import labelled
 from core.probes.words.caption_words import join, words
 from core.probes.words.grammar import Number, article, articles, head_endings, noun_group, number_of, numbers
 from core.probes.words.lexical_edits import repeat_first_noun, swap_first_and_last_noun
+from core.probes.words.natural_captions import labelled
 from core.probes.words.taggers import RULES
 from tests.probes.hand_checked import ARTICLES
 

@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 from core.corpora.schema import Box, Item, Mask, SceneObject
 from core.errors import InvalidInput, ProbeRejected
 from core.probes import scene as scene_module
+from core.probes.pixels import edits, inpainting
 from core.probes.pixels import edits as image_edits
-from core.probes.pixels import inpainting, object_moves
-from core.probes.pixels.object_moves import Move, follow
+from core.probes.pixels.edits import Move, follow
 from core.probes.scene import GRABCUT_NOTE, Scene
 from tests.probes.painted import ellipse, neighbour, paint
 
@@ -108,10 +108,10 @@ def test_a_mask_of_another_size_is_refused() -> None:
 
 
 MOVES = {
-    "vertical": (object_moves.VERTICAL_FLIP, image_edits.flip_vertical),
-    "horizontal": (object_moves.HORIZONTAL_FLIP, image_edits.flip_horizontal),
-    "rotation": (object_moves.rotation(10), lambda pixels: image_edits.rotate(pixels, 10)),
-    "translation": (object_moves.translation(3, -2), lambda pixels: image_edits.translate(pixels, right=3, down=-2)),
+    "vertical": (edits.VERTICAL_FLIP, image_edits.flip_vertical),
+    "horizontal": (edits.HORIZONTAL_FLIP, image_edits.flip_horizontal),
+    "rotation": (edits.rotation(10), lambda pixels: image_edits.rotate(pixels, 10)),
+    "translation": (edits.translation(3, -2), lambda pixels: image_edits.translate(pixels, right=3, down=-2)),
 }
 
 WHOLE_BOXES = st.builds(
@@ -141,7 +141,7 @@ def test_a_flipped_box_is_the_box_of_the_flipped_pixels(name: str, box: Box) -> 
 
 @given(box=WHOLE_BOXES)
 def test_a_translated_box_is_the_moved_box_cut_to_the_image(box: Box) -> None:
-    moved = object_moves.translate_box(box, 3, -2, 30, 24)
+    moved = edits.translate_box(box, 3, -2, 30, 24)
     left, right = min(box.x + 3, 30), min(box.right + 3, 30)
     top, bottom = max(box.y - 2, 0), max(box.bottom - 2, 0)
     assert moved == (Box.from_corners(left, top, right, bottom) if right > left and bottom > top else None)
@@ -162,8 +162,8 @@ def test_the_moved_mask_lies_on_the_moved_object(name: str) -> None:
 @pytest.mark.parametrize("degrees", [-10, -5, 5, 10])
 def test_a_rotated_box_holds_the_rotated_object(degrees: int) -> None:
     mask = ellipse(120, 160, centre=(60, 50), radii=(20, 9))
-    box = object_moves.rotate_box(corners(mask), degrees, 160, 120)
-    turned = corners(object_moves.rotate_mask(mask, degrees))
+    box = edits.rotate_box(corners(mask), degrees, 160, 120)
+    turned = corners(edits.rotate_mask(mask, degrees))
     assert box is not None
     assert box.x <= turned.x + 1
     assert box.y <= turned.y + 1
@@ -172,7 +172,7 @@ def test_a_rotated_box_holds_the_rotated_object(degrees: int) -> None:
 
 
 def test_a_box_rotated_by_half_a_turn_is_flipped_both_ways() -> None:
-    turned = object_moves.rotate_box(Box(3, 4, 10, 6), 180, 40, 30)
+    turned = edits.rotate_box(Box(3, 4, 10, 6), 180, 40, 30)
     assert turned is not None
     np.testing.assert_allclose((turned.x, turned.y, turned.width, turned.height), (27, 20, 10, 6), atol=1e-9)
 
@@ -185,10 +185,10 @@ def test_an_object_that_leaves_the_image_has_no_place_any_more() -> None:
 
 def test_without_a_mask_the_box_follows_and_without_a_box_nothing_does() -> None:
     boxed, bare = paint(masked=False), paint(masked=False, boxed=False)
-    box, mask = follow(object_moves.HORIZONTAL_FLIP, boxed)
+    box, mask = follow(edits.HORIZONTAL_FLIP, boxed)
     assert boxed.item.box is not None
-    assert (box, mask) == (object_moves.flip_box_horizontal(boxed.item.box, 160, 120), None)
-    assert follow(object_moves.HORIZONTAL_FLIP, bare) == (None, None)
+    assert (box, mask) == (edits.flip_box_horizontal(boxed.item.box, 160, 120), None)
+    assert follow(edits.HORIZONTAL_FLIP, bare) == (None, None)
     assert follow(None, boxed) == (boxed.item.box, None)
 
 
@@ -199,7 +199,7 @@ def test_a_quarter_turn_moves_every_pixel_of_picture_mask_and_box_onto_one_pixel
 ) -> None:
     height, width = size
     mask = np.random.default_rng(0).random(size) > 0.5
-    moved = object_moves.rotate_mask(mask, degrees)
+    moved = edits.rotate_mask(mask, degrees)
     turned = np.rot90(mask, degrees // 90)  # NumPy's own turn, of which the canvas shows the middle
     side = min(size) - 2
     middle = moved[(height - side) // 2 :, (width - side) // 2 :][:side, :side]
@@ -213,5 +213,5 @@ def test_a_quarter_turn_moves_every_pixel_of_picture_mask_and_box_onto_one_pixel
     assert (image_edits.rotate(picture, degrees)[..., 0][moved] == 255).all()
     dot = np.zeros(size, bool)
     dot[height // 2 + 1, width // 2 - 2] = True
-    box = object_moves.rotate_box(Box(width // 2 - 2, height // 2 + 1, 1, 1), degrees, width, height)
-    assert box == corners(object_moves.rotate_mask(dot, degrees))
+    box = edits.rotate_box(Box(width // 2 - 2, height // 2 + 1, 1, 1), degrees, width, height)
+    assert box == corners(edits.rotate_mask(dot, degrees))

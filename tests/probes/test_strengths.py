@@ -7,9 +7,9 @@ from scipy.ndimage import affine_transform
 from core.corpora.schema import Box
 from core.errors import InvalidInput
 from core.probes.base import Variant
-from core.probes.families.strengths import POINTS, SWEEP, SWEEPS
+from core.probes.families.spatial import POINTS, SWEEP, SWEEPS
 from core.probes.pixels import edits as image_edits
-from core.probes.pixels.object_moves import zooming
+from core.probes.pixels.edits import zooming
 from core.probes.registry import further_readings, select
 from core.probes.scene import Scene
 from core.probes.titles import UNITS, sweeps_among

@@ -14,22 +14,19 @@ from core.corpora.schema import Box
 from core.errors import InvalidInput, ProbeRejected
 from core.evaluators.weights.catalogue import description
 from core.probes.base import Subject, Variant
-from core.probes.families.preparation import RESAMPLERS, Target, shrunk
+from core.probes.families.preparation import (
+    RESAMPLERS,
+    Target,
+    double_blank,
+    shrunk,
+    toggle_capital,
+    toggle_stop,
+)
 from core.probes.families.typographic import write_word
-from core.probes.families.verbosity import is_phrase, is_sentence
+from core.probes.families.verbosity import ANY, PHRASE, SENTENCE, Wrapper, is_phrase, is_sentence, wrappers
 from core.probes.pixels import edits as image_edits
 from core.probes.registry import catalogue, select
 from core.probes.scene import Scene
-from core.probes.words.dressing import (
-    ANY,
-    PHRASE,
-    SENTENCE,
-    Wrapper,
-    double_blank,
-    toggle_capital,
-    toggle_stop,
-    wrappers,
-)
 from core.seeds import stream
 from core.statistics.splines import KNOTS
 from tests.probes.painted import SUBJECT, ellipse, ground, paint

@@ -9,13 +9,12 @@ import pytest
 from core.audit.fingerprints import describe_probe
 from core.corpora.schema import Corpus, Item
 from core.errors import NotAvailable, ProbeRejected, UnknownName
-from core.probes.caption_labels import labelled
 from core.probes.families import natural
 from core.probes.registry import catalogue, select, with_taggers
 from core.probes.scene import Scene
 from core.probes.words import taggers
 from core.probes.words.categories import annotated
-from core.probes.words.natural_captions import NEUTRALISED, SWAPPED, NaturalName, find, find_in, read_name
+from core.probes.words.natural_captions import NEUTRALISED, SWAPPED, NaturalName, find, find_in, labelled, read_name
 from core.probes.words.screening import family
 from core.probes.words.taggers import (
     MODEL_SHA256,

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 from PIL import Image
 
+from core.corpora.caption_tables import System
 from core.corpora.schema import Corpus, Item
-from core.corpora.system_files import System
 from core.errors import InvalidInput
 from core.features.systems.board_scores import PEOPLE, drawn_references, enter, score_board
 from core.probes.registry import catalogue

@@ -25,7 +25,6 @@ from core.corpora.registry import READ, TEXT
 from core.probes.families.preparation import HALF_COLOUR, WHOLE_COLOUR
 from core.probes.pixels.text_reader import CONFIDENCE, HELD, HOLDS, HOLDS_NONE, LEAST_SIGNS, WRITTEN_IN
 from core.probes.titles import title
-from core.probes.words.dressing import wrappers
 from core.statistics.bootstrap import Interval
 from core.statistics.shift_tests import median_differences
 from core.statistics.splines import KNOTS
@@ -225,6 +224,8 @@ def _lengths_needed(table: ScoreTable) -> str:
 
 def _lengths(probes: Sequence[str]) -> Mapping[str, int]:
     """Probe of the family -> the words that it adds."""
+    from core.probes.families.verbosity import wrappers  # here: a table that somebody broke takes down its probes alone
+
     known = {f"{FAMILY}:{each.name}": each.words for each in wrappers()}
     return {name: known[name] for name in probes if name in known}
 

@@ -9,8 +9,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from core.corpora.corpus_files import Record, csv_cells, csv_records, read_text
-from core.corpora.findings import decimal
+from core.corpora.corpus_files import Record, csv_cells, csv_records, decimal, read_text
 from core.corpora.folder_tables import language_code
 from core.corpora.suites.model import (
     ACCURACY,

@@ -27,8 +27,8 @@ from core.features.human.kinds import PREFERENCE, RATING, Kind, kind_of
 from core.features.human.sampling import PAPER_STRATA, Sample, Stratum, draw_sample
 from core.features.human.studies import Study, studies_dir
 from core.probes.base import IDENTITY
-from core.probes.caption_labels import read_again
 from core.probes.registry import catalogue
+from core.probes.words.natural_captions import read_again
 from core.scoring.workbench import Workbench
 from core.seeds import RUN_SEED
 from core.statistics.power import items_for_share, items_within, smallest_share, widest_agreement, widest_half

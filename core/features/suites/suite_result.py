@@ -24,14 +24,15 @@ from core.corpora.score_files import (
     REFERENCES,
     GivenPair,
     ScoreFile,
+    TextScores,
     pair_id,
     read_scores,
+    read_text_scores,
     write_candidates,
     write_lines,
     write_references,
 )
 from core.corpora.suites import ACCURACY, ENGLISH, Compared, Rated, Suite, with_companions
-from core.corpora.suites.fleur_scores import TextScores, read_text_scores
 from core.corpora.versioned_files import read_small
 from core.errors import InvalidInput
 from core.evaluators.imported import stored_name

@@ -6,10 +6,10 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
+from core.corpora.caption_tables import System, unlike
 from core.corpora.image_places import ItemNames
 from core.corpora.item_pictures import read_item
 from core.corpora.schema import Corpus, Item, two_sources
-from core.corpora.system_files import System, unlike
 from core.errors import InvalidInput, InvariscopeError
 from core.evaluators.base import Evaluator, EvaluatorSpec
 from core.evaluators.cache import EmbeddingCache

@@ -13,8 +13,8 @@ from core.errors import InvalidInput
 if TYPE_CHECKING:
     import pandas as pd
 
+    from core.corpora.caption_tables import System
     from core.corpora.schema import Corpus
-    from core.corpora.system_files import System
     from core.features.systems.system_file import Leaderboard
     from core.probes.base import Probe
 
@@ -125,8 +125,8 @@ def _pictures(images: Path | None, corpus: str | None, root: Path | None, option
 
 
 def _systems(given: list[str]) -> "list[System]":
+    from core.corpora.caption_tables import read_systems
     from core.corpora.ordinary_paths import ordinary
-    from core.corpora.system_files import read_systems
 
     found: list[System] = []
     for each in given:

@@ -3,7 +3,6 @@
 from core.probes.base import Axis
 from core.probes.families.spatial import image_probe
 from core.probes.pixels import edits as image_edits
-from core.probes.pixels import object_moves
 
 NULLS = (
     image_probe(
@@ -22,7 +21,7 @@ NULLS = (
         family="null",
         summary="The image moves one pixel to the right; nobody can tell.",
         edit=lambda pixels: image_edits.translate(pixels, right=1),
-        move=object_moves.translation(1, 0),
+        move=image_edits.translation(1, 0),
         control=True,
         source="the noise floor beside paper A, section 3.2",
     ),

@@ -24,9 +24,8 @@ from core.errors import InvalidInput, ProbeRejected
 from core.probes.base import SUBJECTS, Axis, Edits, Probe, Subject, Variant, probe
 from core.probes.families.spatial import image_probe
 from core.probes.pixels import edits as image_edits
-from core.probes.pixels.object_moves import Move, follow
+from core.probes.pixels.edits import Move, follow
 from core.probes.scene import Scene
-from core.probes.words.dressing import FORMS
 
 Resampler = Callable[[np.ndarray, int, int], np.ndarray]
 """(pixels, width, height) -> the pixels at that size."""
@@ -169,6 +168,64 @@ def compressed(name: str, summary: str, *, quality: int, chroma: str) -> Probe:
         source="what storage does before a metric",
         default=False,
     )
+
+
+_STOPS = ".。"
+_ENDS = ".。!?！？…"
+
+
+def toggle_stop(caption: str, language: str) -> str:
+    """Take the final full stop away, or put one where the caption ends without a sign.
+
+    >>> toggle_stop("A dog on a bench.", "en"), toggle_stop("A dog on a bench", "en")
+    ('A dog on a bench', 'A dog on a bench.')
+    """
+    text = caption.rstrip()
+    if not text:
+        return caption
+    if text[-1] in _STOPS and not text.endswith("..."):
+        return text[:-1]
+    return caption if text[-1] in _ENDS else f"{text}{'。' if language == 'ja' else '.'}"
+
+
+def toggle_capital(caption: str, language: str) -> str:
+    """Change the case of the first letter; German and Japanese stay: a German noun's capital is its spelling.
+
+    So does a caption that is all capitals: one small letter in it says nothing of capitals at the beginning.
+
+    >>> toggle_capital("A dog.", "en"), toggle_capital("a dog.", "en")
+    ('a dog.', 'A dog.')
+    """
+    place = next((index for index, sign in enumerate(caption) if sign.isalpha()), None)
+    if place is None or language in ("de", "ja") or caption.isupper() or _is_name(caption[place:]):
+        return caption
+    return caption[:place] + caption[place].swapcase() + caption[place + 1 :]
+
+
+def double_blank(caption: str, language: str) -> str:
+    """Put a second blank behind the first word; Japanese writes none.
+
+    >>> double_blank("A dog on a bench.", "en")
+    'A  dog on a bench.'
+    """
+    first, blank, rest = caption.partition(" ")
+    return f"{first}  {rest}" if blank and first and rest.strip() and language != "ja" else caption
+
+
+def _is_name(text: str) -> bool:
+    """Whether the first word is written in capitals, or is *I*: its case says something."""
+    word = text.split()[0].rstrip(".,;:!?")
+    return word == "I" or word.startswith("I'") or (len(word) > 1 and word.isupper())
+
+
+FORMS: Mapping[str, tuple[str, Callable[[str, str], str]]] = MappingProxyType(
+    {
+        "full-stop": ("The final full stop of the caption goes, or comes where it had none.", toggle_stop),
+        "capital": ("The first letter of the caption changes its case.", toggle_capital),
+        "double-blank": ("A second blank follows the first word of the caption.", double_blank),
+    }
+)
+"""Name of a form -> what changes, and how: (caption, language) -> caption."""
 
 
 def _form(name: str) -> Probe:

@@ -7,16 +7,72 @@ that a dog on a bench*.
 """
 
 import re
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
 from types import MappingProxyType
 
 import numpy as np
 
-from core.errors import ProbeRejected
+from core.errors import InvalidInput, ProbeRejected
 from core.probes.base import SUBJECTS, Axis, Edits, Probe, Subject, Variant, probe
 from core.probes.scene import Scene
+from core.probes.tables import read_table, surface_path
 from core.probes.words.caption_language import check_english
 from core.probes.words.caption_words import closed_words, holds_clause
-from core.probes.words.dressing import PHRASE, SENTENCE, Wrapper, wrappers
+from core.probes.words.grammar import within_sentence
+
+PHRASE, SENTENCE, ANY = "phrase", "sentence", "any"
+"""What a wrapper takes: noun phrases alone, sentences alone, or both."""
+
+
+@dataclass(frozen=True, slots=True)
+class Wrapper:
+    """Words around a caption that say that there is a picture, and nothing of what it shows.
+    ``takes``: PHRASE, where the caption must be a noun phrase, SENTENCE, where it must be a sentence, or ANY."""
+
+    name: str
+    takes: str
+    before: str
+    after: str
+
+    @property
+    def words(self) -> int:
+        """How many words it adds."""
+        return sum(any(map(str.isalpha, each)) for each in f"{self.before} {self.after}".split())
+
+    def around(self, caption: str) -> str:
+        """Return the caption between the words.
+
+        >>> Wrapper("w", PHRASE, "In this image we can see", ", as shown").around("A dog on a bench.")
+        'In this image we can see a dog on a bench, as shown.'
+        """
+        text = caption.strip()
+        stop = "." if text.endswith(".") else ""
+        inner = text.removesuffix(".").rstrip()
+        inner = within_sentence(inner) if self.before and not self.before.endswith(":") else inner
+        blank = " " if self.after and not self.after.startswith(",") else ""
+        return f"{self.before} {inner}".strip() + blank + self.after + stop
+
+
+@cache
+def wrappers(path: Path | None = None) -> tuple[Wrapper, ...]:
+    """Read ``assets/surface/wrappers.csv``, the shortest first.
+    Raises InvalidInput naming the line that adds no word, or stands twice."""
+    found: dict[str, Wrapper] = {}
+    for row in read_table(path or surface_path("wrappers.csv"), ("name", "takes", "before", "after")):
+        wrapper = Wrapper(
+            row.required("name"), row.one_of("takes", (PHRASE, SENTENCE, ANY)), row["before"], row["after"]
+        )
+        if not wrapper.words:
+            row.fail("neither before nor after holds a word; write one, or remove the line")
+        if wrapper.name in found:
+            row.fail(f"the name {wrapper.name!r} stands twice; keep one line")
+        found[wrapper.name] = wrapper
+    if not found:
+        raise InvalidInput("wrappers.csv holds no line; write one wrapper, or restore it from the repository")
+    return tuple(sorted(found.values(), key=lambda each: (each.words, each.name)))
+
 
 _SIGNS = re.compile(r"[.!?;:]|\b(?:photo|photograph|picture|image|shot|view)\b", re.IGNORECASE)
 

@@ -9,7 +9,7 @@ import streamlit as st
 from core.corpora import registry as corpora
 from core.corpora.schema import Corpus, Origin
 from core.errors import InvariscopeError, NotAvailable
-from core.probes.caption_labels import read_again
+from core.probes.words.natural_captions import read_again
 from core.settings import data_dir
 from core.store.run_files import Run, list_runs
 from core.store.run_sources import origin_of_run

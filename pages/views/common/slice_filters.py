@@ -13,7 +13,7 @@ import streamlit as st
 from core.analysis.failures import relaxations
 from core.analysis.scope import Narrowed
 from core.analysis.slices import SIGNS, WHOLE, Slice, told_said
-from core.corpora.item_columns import MOST_VALUES
+from core.corpora.folder_tables import MOST_VALUES
 from core.corpora.schema import OWN
 from core.errors import InvalidInput
 from core.probes.titles import family_title, title

@@ -16,7 +16,7 @@ from core.corpora.item_pictures import as_picture, read_item
 from core.corpora.schema import Box, Corpus, Item, Mask
 from core.errors import BadImage, InvalidInput, InvariscopeError, NotAvailable, ProbeRejected
 from core.features.lab.proposal import Proposed
-from core.probes.pixels.grabcut import mask_from_box
+from core.probes.pixels.cutout import mask_from_box
 from core.probes.titles import title
 from core.probes.words.categories import usual_category
 from core.scoring.workbench import Workbench, at_size, format_box, parse_box, read_painted, with_object

@@ -19,9 +19,9 @@ from core.errors import InvalidInput, InvariscopeError
 from core.jobs.request import AuditJob, audit_request, check_folder, read_options, short_patterns
 from core.probes import registry as probes
 from core.probes.base import Axis
-from core.probes.caption_labels import labelled
 from core.probes.families.inserted import in_own_caption
 from core.probes.titles import family_title
+from core.probes.words.natural_captions import labelled
 from core.seeds import RUN_SEED
 from core.settings import data_dir
 from core.store.run_files import check_run_id

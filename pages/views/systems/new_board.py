@@ -5,9 +5,8 @@ import json
 import pandas as pd
 import streamlit as st
 
-from core.corpora.caption_tables import ENDINGS
+from core.corpora.caption_tables import ENDINGS, System, parse_systems
 from core.corpora.schema import Corpus
-from core.corpora.system_files import System, parse_systems
 from core.corpora.table_cells import MOST_BYTES
 from core.errors import InvariscopeError
 from core.evaluators.pool import shared_pool

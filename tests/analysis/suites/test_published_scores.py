@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 
 from core.analysis.preferences import correlations
+from core.corpora.score_files import read_text_scores
 from core.corpora.suites import TAU_B, TAU_C, Suite, read_suite
-from core.corpora.suites.fleur_scores import read_text_scores
 from core.features.suites.suite_measures import STRICT, suite_table
 from core.features.suites.suite_result import scores_of_text
 from core.scoring.suite_scores import SuiteScores

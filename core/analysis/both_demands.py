@@ -208,28 +208,27 @@ def in_brief(view: View) -> str:
         return f"{notice} of {counted(len(asked), 'metric')} typically {verb} when the meaning breaks"
     if (found["falls"] == FEW).any():
         return FEW.replace("has too few", "Too few").replace("it drops", "metrics drop")
-    return least_and_most(found, sum(map(len, harmless(view).values())))
+    return changed_most(found, sum(map(len, harmless(view).values())))
 
 
-def least_and_most(found: pd.DataFrame, edits: int) -> str:
-    """Whose scores harmless edits change least and most, as far as two decimals tell; empty where nothing is known.
+def changed_most(found: pd.DataFrame, edits: int) -> str:
+    """Whose scores harmless edits change most, as far as two decimals tell; empty where nothing is known.
 
     Args:
         found: of :func:`demands`.
         edits: how many harmless edits the median is over.
 
     Example:
-        >>> least_and_most(pd.DataFrame({"evaluator": ["a", "b"], "nuisance": [0.18, 0.0]}), 40)
-        'Median change over 40 harmless edits: 0.00 SD (b) to 0.18 SD (a)'
+        >>> changed_most(pd.DataFrame({"evaluator": ["a", "b"], "nuisance": [0.18, 0.0]}), 40)
+        'Median change over 40 harmless edits: up to 0.18 SD (a)'
     """
-    known = found.dropna(subset=["nuisance"]).sort_values("nuisance", kind="stable")
+    known = found.dropna(subset=["nuisance"])
     if known.empty:
         return ""
-    changed = known["nuisance"].map("{:.2f}".format)
-    least, most = changed == changed.iloc[0], changed == changed.iloc[-1]
-    said = f"Median change over {counted(edits, 'harmless edit')}: {changed.iloc[0]} SD"
-    first, last = (metrics(list(known.loc[rows, "evaluator"].unique())) for rows in (least, most))
-    return said if least.all() else f"{said} ({first}) to {changed.iloc[-1]} SD ({last})"
+    changed, highest = known["nuisance"].map("{:.2f}".format), f"{known['nuisance'].max():.2f}"
+    most, said = changed == highest, f"Median change over {counted(edits, 'harmless edit')}:"
+    whose = metrics(list(known.loc[most, "evaluator"].unique()))
+    return f"{said} {highest} SD" if most.all() else f"{said} up to {highest} SD ({whose})"
 
 
 def half_asked(view: View) -> str:

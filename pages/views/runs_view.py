@@ -62,8 +62,9 @@ def draw() -> None:
                 args=_NEW,
             )
         st.caption(
-            "Each run has its own pictures and edits, so a metric may come out otherwise in another. Median: of the "
-            "middle picture. SD: standard deviation of a metric's unedited scores."
+            "The run that Findings opens on first, then the newest. Each has its own pictures and edits, so a metric "
+            "may come out otherwise in another. Median: of the middle picture. SD: standard deviation of a metric's "
+            "unedited scores."
         )
         rooms = _rows(runs, files)
         with st.expander("Every run with its counts", icon=":material/table:"):

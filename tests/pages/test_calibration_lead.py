@@ -39,7 +39,7 @@ def under(*rows: dict[str, object]) -> str:
 def test_a_word_that_may_be_true_is_not_called_harmless() -> None:
     rows = (row("axis sensitivity", "societal", 0.4, 0.3, low=0.6, high=0.9), row("sensitivity", "gender", 0.4, 0.3))
     named = pd.DataFrame([rows[0], {**rows[1], "axis": "societal"}])
-    assert plain(lead(named, "e")) == "Societal edits (Gender words) move e 25 % less (10–40 %)."
+    assert plain(lead(named, "e")) == "Societal edits (Gender words) move e 25 % less (95 % interval 10–40 %)."
 
 
 def test_less_more_and_the_same_are_said_as_what_they_are() -> None:
@@ -52,8 +52,8 @@ def test_less_more_and_the_same_are_said_as_what_they_are() -> None:
         row("spearman", "f", 0.9, 0.91),
     )
     assert told(*rows) == (
-        "Harmless spatial edits move e 25 % less (10–40 %), societal edits 25 % more (10 % less to 40 % more, "
-        "which may be chance), object edits as far as before (20 % less to 20 % more, which may be chance), "
+        "Harmless spatial edits move e 25 % less (95 % interval 10–40 %), societal edits 25 % more (10 % less to 40 % "
+        "more, which may be chance), object edits as far as before (20 % less to 20 % more, which may be chance), "
         "surface edits 50 % more (20–80 %); rank agreement with 1 other metric and human ratings changes by about "
         "−0.02 to +0.01."
     )
@@ -129,7 +129,8 @@ def test_the_page_begins_with_it(open_page: Open, demo: object) -> None:
     app = open_page(CALIBRATION)
     first = said(app).replace("\N{WORD JOINER}", "")
     assert re.search(
-        r"\*\*Harmless spatial edits \(Mirrored, Turned, Upside down\) move conse-lite0 \d+\s% less \(\d+–\d+\s%\); "
+        r"\*\*Harmless spatial edits \(Mirrored, Turned, Upside down\) move conse-lite0 \d+\s% less "
+        r"\(95\s% interval \d+–\d+\s%\); "
         r"rank agreement with 2 other metrics falls by about 0\.01\.",
         first,
     )

@@ -205,7 +205,10 @@ def test_a_tile_a_metric_says_how_many_times_its_drop_is_or_that_there_is_none(
     with Store.open([results_dir() / "broken"]) as opened:
         wanted = answers(demands(read_table(opened).view()))
     assert [each.split()[0] for each in told] == [each.evaluator.split()[0] for each in wanted]
-    assert any(re.search(r"^e Drops [\d.]+ × [\d.]+ (to [\d.]+|or more) as far when", each) for each in told)
+    assert any(
+        re.search(r"^e Drops [\d.]+ × as far when .* \(95 % interval [\d.]+ (to [\d.]+|or more)\)\.", each)
+        for each in told
+    )
     assert any(
         re.search(r"^flat All the same scores: a drop has no unit\. Beats guessing on none of 5 tests\.$", each)
         for each in told

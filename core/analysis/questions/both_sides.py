@@ -160,7 +160,7 @@ def dumbbell(rows: pd.DataFrame, family: str) -> Figure:
         "",
         pd.concat(parts, ignore_index=True),
         "mean, scaled to 0–1",
-        styles=SIDES,
+        styles={**SIDES, WRONG: replace(SIDES[WRONG], size=6)},  # both are seen where they are equal
         joined=True,
         overlay=True,
         counts=True,

@@ -52,6 +52,7 @@ from core.analysis.table import ScoreTable, View
 from core.analysis.verdicts import NO_CLAIM, too_few
 from core.charts.spec import Figure
 from core.probes.titles import family_title
+from core.statistics.comparisons import RIGHT
 
 SECTION = "contrast"
 MATRIX, DEPTH, MADE = "what breaks", "test by test", "what the edits did"
@@ -153,9 +154,9 @@ def _matrix() -> Question:
         NOTE,
     )
     read = (
-        "Missed: the wrong caption (or picture) scores at least as high. Small figures: 95 % interval; better than "
-        "guessing where it lies under 50 %. Where half of the misses or more are equal scores: how many tied instead. "
-        "Most missed first."
+        "Missed: the wrong caption (or picture) scores at least as high. Small figures: 95 % interval. ✓: it lies "
+        "under 50 %, better than guessing. Where half of the misses or more are equal scores: how many tied "
+        "instead. Most missed first."
     )
     drawing = Drawing("C-matrix", "How often each metric misses the error", read, _matrix_figure, opens=TEST)
     note = (
@@ -279,7 +280,10 @@ def _matrix_figure(drawing: Drawing, frame: pd.DataFrame, measure: str) -> Figur
     data = data.assign(
         n=[row["n"] for row in kept],
         text=[
-            f"n {row['n']}" if row["verdict"] in NO_CLAIM else f"{row['failure']:.0f} %{_below(row)}" for row in kept
+            f"n {row['n']}"
+            if row["verdict"] in NO_CLAIM
+            else f"{'✓ ' if row['verdict'] == RIGHT else ''}{row['failure']:.0f} %{_below(row)}"
+            for row in kept
         ],
         hollow=[row["verdict"] in NO_CLAIM for row in kept],
         hover=[failure_said(row) for row in kept],

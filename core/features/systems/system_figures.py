@@ -116,7 +116,7 @@ def swap_bars(swaps: pd.DataFrame) -> Figure:
             "n": rows["least_n"],
             "hover": hover + alone,
             "opens": opens + [""] * len(alone),
-            "text": [f"{100 * each:.1f}" if each == each else "" for each in rows["probability"]],
+            "text": [f"{100 * each:.1f} %" if each == each else "" for each in rows["probability"]],
         }
     )
     return untitled(

@@ -31,7 +31,8 @@ def lead(changed: pd.DataFrame, evaluator: str) -> str:
     axes = _known_axes(changed)
     if not axes:
         return ""
-    first, *others = [f"{_moved(row)} {_ends(row)}" for row in axes]
+    levels = ("95\N{NO-BREAK SPACE}% interval ", *[""] * (len(axes) - 1))
+    first, *others = [f"{_moved(row)} ({_ends(row, of)})" for row, of in zip(axes, levels, strict=True)]
     names = [f"{safe(row['axis'])} edits{_kinds(changed, row['axis'])}" for row in axes]
     more = "".join(f", {name} {each}" for name, each in zip(names[1:], others, strict=True))
     # a societal word may be true of the picture: nobody knows that it is harmless
@@ -130,15 +131,16 @@ def _moved(row: dict[Any, Any]) -> str:
     return "as far as before" if round(abs(share)) == 0 else _share(share)
 
 
-def _ends(row: dict[Any, Any]) -> str:
-    """The interval of the same, from the least to the most that is taken off; no more is claimed than it allows."""
+def _ends(row: dict[Any, Any], of: str) -> str:
+    """The interval of the same behind the words ``of``, from the least to the most that is taken off; no more is
+    claimed than it allows."""
     low, high = (100 * (float(row.get(name, math.nan)) - 1) for name in ("ratio_low", "ratio_high"))
     if math.isnan(low):
-        return "(no interval)"
+        return "no interval"
     if low <= 0 <= high:
-        return f"({_share(low)} to {_share(high)}, which may be chance)"
+        return f"{of}{_share(low)} to {_share(high)}, which may be chance"
     near, far = sorted((abs(low), abs(high)))
-    return f"({near:.0f}{_TO}{far:.0f}\N{NO-BREAK SPACE}%)"
+    return f"{of}{near:.0f}{_TO}{far:.0f}\N{NO-BREAK SPACE}%"
 
 
 def _share(share: float) -> str:

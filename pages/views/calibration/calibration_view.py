@@ -165,11 +165,9 @@ def _lead(found: Fit, own: Measured | None, strength: float, changed: pd.DataFra
     for sentence in said:  # before any number
         if len(sentence) < _LONG:
             st.warning(safe(sentence, limit=800), icon=":material/priority_high:")
-    ends = ""
     if told := lead(changed, found.evaluator):
         st.markdown(f"**{told}**")
-        ends = "Behind a percentage: its 95 % interval."
-    if more := " ".join(filter(None, (ends, surely(changed), notice, _cost(found)))):
+    if more := " ".join(filter(None, (surely(changed), notice, _cost(found)))):
         st.caption(more)
     return [safe(sentence, limit=800) for sentence in said if len(sentence) >= _LONG]
 

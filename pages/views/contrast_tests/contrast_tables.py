@@ -279,9 +279,10 @@ def draw_matrix(
 
 
 def _left_out(frame: pd.DataFrame) -> list[str]:
-    """Tests that the figure has no row of, each with its n; none where it has no other."""
+    """Whole tests that the figure has no row of, each with its n; none where it has no other."""
     few = too_few(frame)
-    counts = few.groupby("label", sort=False)["n"].max() if len(few) < len(frame) else pd.Series(dtype=int)
+    whole_tests = few[(few["label"] == few["family"]) & (len(few) < len(frame))]
+    counts = whole_tests.groupby("label", sort=False)["n"].max()
     return [f"{family_title(str(name))} (n {n})" for name, n in counts.items()]
 
 

@@ -236,7 +236,7 @@ def draw_preview(study: Study) -> None:
                 name = f"study.preview.{question.name}.{answer.value}"
                 st.button(answer.label, disabled=True, key=name)
 
-    pair.caption("A preview: its buttons answer nothing.")
+    pair.caption("Preview: the buttons are off.")
     try:
         with pair, st.container(key="study_preview"):
             draw_item(study, item, study.definition.left_version("preview", item.id), dead)

@@ -81,7 +81,7 @@ def draw_answer(files: Signature, both: Narrowed | None) -> None:
     more = f"<details><summary>and {len(tiles) - FIRST} more</summary><ul>{more}</ul></details>" if more else ""
     st.html(f'<div class="tiles" style="--many:{min(len(tiles), FIRST)}"><ul>{"".join(tiles[:FIRST])}</ul>{more}</div>')
     with st.container(horizontal=True, vertical_alignment="center", gap="medium", key="row_answer"):
-        st.caption("On a typical picture; small: the 95 % interval.")
+        st.caption("On a typical picture. Guessing is right on half of the pairs.")
         draw_ways()
 
 
@@ -92,10 +92,10 @@ def _tile(answer: Answer, style: Style | None, coin: str) -> str:
         style: of its mark; None where it has none.
         coin: on how many tests it is better than guessing, as *Does it notice?* counts them; empty if none tells.
     """
-    mark, ends = sign(style) if style else "", answer.ends.replace(" ", "\u00a0")
-    sentences = (answer.said, f"{coin[:1].upper()}{coin[1:]}")
+    mark, ends = sign(style) if style else "", f" (95 % interval {answer.ends})" if answer.ends else ""
+    sentences = (f"{answer.said}{ends}", f"{coin[:1].upper()}{coin[1:]}")
     said = "".join(f"<small>{escape(each)}.</small>" for each in sentences if each)
-    return f"<li><span>{mark}{escape(answer.evaluator)}</span><p><strong>{answer.told}</strong> {ends}</p>{said}</li>"
+    return f"<li><span>{mark}{escape(answer.evaluator)}</span><p><strong>{answer.told}</strong></p>{said}</li>"
 
 
 def draw_plane(state: PageState, files: Signature, scope: Narrowed, both: Narrowed | None) -> None:
@@ -158,7 +158,7 @@ def _keys(files: Signature, scope: Narrowed) -> dict[str, str]:
 
 
 _FOLDED = {
-    "more": ("Other findings, and on which pictures a metric is least stable", ":material/photo_library:"),
+    "more": ("Other findings, and the least stable pictures", ":material/photo_library:"),
     "card": ("Every metric: fairness card and report", ":material/badge:"),
 }
 """Field of the link -> label and icon of the part of the page that it opens."""

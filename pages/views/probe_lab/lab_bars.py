@@ -210,7 +210,7 @@ def _notes(bench: Workbench, made: Sequence[tuple[Probe, Variant]], caption: str
 
 _NOISE = (
     "Grey is noise: 95 of 100 edits that nobody can see, such as saving as JPEG, stay within it, as a pale bar does. "
-    "What stands there for comparison is not counted."
+    "Edits for comparison are not counted."
 )
 _HOW = (
     "Each bar is the percent change against the edit's baseline: the unedited pair, and of a word the caption beneath "

@@ -183,11 +183,10 @@ def _why_unsure(rows: pd.DataFrame, differences: pd.DataFrame) -> str:
         return f"No test tells {safe(row['higher'])} from {safe(row['lower'])}: {told}."
     if row["p_holm"] < ALPHA:
         return "Not for sure: the 95 % interval of the difference reaches zero."
-    tested = f"p = {p_value(row['p_holm'])}, {safe(row['test'])}, corrected for {pairs}"
+    tested = f"p = {p_value(row['p_holm'])} ({safe(row['test'])}, corrected for {pairs}), not below {ALPHA:g}"
     if row["low"] > 0:
-        leaves = f"the 95 % interval of the lead over {safe(row['lower'])} leaves out 0"
-        return f"Not for sure: {leaves}, but the paired test does not agree ({tested})."
-    return f"Not for sure: {tested}. Sure is below {ALPHA:g}."
+        return f"Not for sure: the interval of the lead leaves out 0, but a rank needs the paired test too: {tested}."
+    return f"Not for sure: {tested}."
 
 
 _HALF = (
@@ -229,9 +228,9 @@ def _flips_said(swaps: pd.DataFrame) -> str:
     if before or after:
         ties = f"A tie made or broken counts: {before} tie before the edit, {after} after; "
         ties += f"without ties it is {100 * row['sides']:.1f} %."
-    none = ", none more often" if len(known) > 1 else ""
-    leads = f"**{does}** changes which of {who} leads on **{share:.1f} %** of edited pictures"
-    return f"{leads} ({ends}, n = {n} scored with both captions before and after){none}. {ties}"
+    none = " No edit does so more often." if len(known) > 1 else ""
+    leads = f"Picture by picture, **{does[:1].lower()}{does[1:]}** changes which of {who} leads on **{share:.1f} %**"
+    return f"{leads} of edited pictures ({ends}, n = {n} scored with both captions before and after).{none} {ties}"
 
 
 def _draw_swaps(made: Leaderboard, every: pd.DataFrame, evaluator: str) -> None:
@@ -249,8 +248,8 @@ def _draw_swaps(made: Leaderboard, every: pd.DataFrame, evaluator: str) -> None:
     )
     with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute"):
         st.caption(
-            "A swap: the two means change order within a redrawn set of pictures; by redrawing alone, against all "
-            "pictures. A click shows the pictures.",
+            "Swapped: in a redrawn set of pictures, the edit changes which mean is higher. Redrawing alone: without "
+            "any edit, the set has another order than all pictures. A click shows the pictures.",
             help="A set is as many pictures, drawn from these with repeats.",
             width="content",
         )

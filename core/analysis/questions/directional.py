@@ -155,7 +155,7 @@ def _matrix() -> Question:
     )
     read = (
         "Missed: the wrong caption (or picture) scores at least as high. Small figures: 95 % interval. ✓: it lies "
-        "under 50 %, better than guessing. Where half of the misses or more are equal scores: how many tied "
+        "under 50 %, better than guessing. Where half of the misses or more are equal scores: how many tied "
         "instead. Most missed first."
     )
     drawing = Drawing("C-matrix", "How often each metric misses the error", read, _matrix_figure, opens=TEST)

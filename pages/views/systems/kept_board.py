@@ -248,9 +248,9 @@ def _draw_swaps(made: Leaderboard, every: pd.DataFrame, evaluator: str) -> None:
     )
     with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute"):
         st.caption(
-            "Swapped: in a redrawn set of pictures, the edit changes which mean is higher. Redrawing alone: without "
-            "any edit, the set has another order than all pictures. A click shows the pictures.",
-            help="A set is as many pictures, drawn from these with repeats.",
+            "Swapped: in a redrawn set, the edit changes which mean is higher. Redrawing alone: no edit, yet another "
+            "order. A click shows the pictures.",
+            help="A set is as many pictures, drawn from these with repeats; its order is held against that of all.",
             width="content",
         )
         figure_buttons(figure, rows, "systems-swaps", title=f"Swaps, {evaluator}", key="systems.swaps.files")

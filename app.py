@@ -7,11 +7,11 @@ import streamlit as st
 from core.evaluators.memory import keep_freed, share_arenas
 from pages.views.common.access import admit, at_the_door, entry_page, hidden, one_reader, open_entries
 from pages.views.common.crash import catch_crashes, tell_refused_files
-from pages.views.common.entry import by_the_door
-from pages.views.common.hints import describe_help
-from pages.views.common.leaving import expect_to_leave
 from pages.views.common.links import draw_find, draw_foot, former_addresses, tell_troubles
+from pages.views.common.page_head import by_the_door
+from pages.views.common.reader_uploads import expect_to_leave
 from pages.views.common.server_door import limit_uploads
+from pages.views.common.text import describe_help
 
 ROOT = Path(__file__).resolve().parent
 

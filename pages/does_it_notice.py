@@ -1,5 +1,5 @@
 """Does it notice?: whether a score falls where the meaning breaks, and agrees with people."""
 
-from pages.views.common.entry import draw_entry
+from pages.views.common.page_head import draw_entry
 
 draw_entry("does_it_notice")

@@ -1,5 +1,5 @@
 """People: studies in which people judge edited pairs."""
 
-from pages.views.common.entry import draw_entry
+from pages.views.common.page_head import draw_entry
 
 draw_entry("people")

@@ -1,5 +1,5 @@
 """Start: what this is, what it found, and where to begin."""
 
-from pages.views.common.entry import draw_entry
+from pages.views.common.page_head import draw_entry
 
 draw_entry("start")

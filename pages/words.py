@@ -1,5 +1,5 @@
 """Words: what the coined words mean."""
 
-from pages.views.common.entry import draw_entry
+from pages.views.common.page_head import draw_entry
 
 draw_entry("words")

@@ -22,7 +22,7 @@ from core.errors import StoreError
 from core.jobs.job_queue import ACTIVE, list_jobs
 from core.outputs import LEFTOVER
 from core.store.run_files import COMPLETE, read_run
-from pages.views.common.leaving import EVERY_S
+from pages.views.common.reader_uploads import EVERY_S
 from siege.crowd import LINK, Key, lone_answer, same
 from siege.guest import Guest, Life
 from siege.material import data_folder

@@ -14,22 +14,7 @@ from core.analysis.slices import Slice
 from core.charts.spec import signed
 from core.errors import InvariscopeError
 from core.evaluators.pool import shared_pool
-from core.features.geometry.geometry import (
-    ALL,
-    LEVELS,
-    PHRASE,
-    WORD,
-    Geometry,
-    concluded,
-    embed,
-    geometry,
-    modifier_objects,
-    modifier_shifts,
-    split_words,
-    text_encoders,
-    valence_scatter,
-    valence_words,
-)
+from core.features.geometry import geometry
 from core.probes.titles import family_title
 from core.statistics.permutation import DRAWN, DRAWS
 from pages.views.common.collect import data_buttons, figure_buttons, figures_of, of_scores
@@ -37,7 +22,7 @@ from pages.views.common.links import draw_no_run, pairs_behind
 from pages.views.common.open_runs import KEYED, Signature, present, scores, store, stored_values, view
 from pages.views.common.page_charts import draw as draw_figure
 from pages.views.common.page_head import Chips, chips, draw_title, drawn, header
-from pages.views.common.page_tables import draw_table
+from pages.views.common.page_tables import NUMBER, draw_table
 from pages.views.common.scope_chips import choose_scope, say_withheld, scope_fields
 from pages.views.common.slice_filters import choose_slice, describe, offer_relaxing, slice_fields, slice_link
 from pages.views.common.text import counted, listed, safe
@@ -51,12 +36,12 @@ FILTERS = ("families", "categories", "coverage_bins")
 
 def geometry_state(files: Signature) -> PageState:
     """Fields of the page."""
-    words = valence_words()
+    words = geometry.valence_words()
     return PageState(
         "geometry",
         (
             Field("evaluator", None, one_of(lambda: stored_values(files)["evaluators"], None, what="evaluator")),
-            Field("level", LEVELS[0], one_of(lambda: LEVELS, LEVELS[0], what="level")),
+            Field("level", geometry.LEVELS[0], one_of(lambda: geometry.LEVELS, geometry.LEVELS[0], what="level")),
             Field("positive", ", ".join(words.positive), text(limit=MOST_CHARACTERS)),
             Field("negative", ", ".join(words.negative), text(limit=MOST_CHARACTERS)),
             *scope_fields(files),
@@ -67,18 +52,15 @@ def geometry_state(files: Signature) -> PageState:
 
 @st.cache_data(hash_funcs=KEYED, max_entries=8, show_spinner=False)
 def encoders(files: Signature, scope: Narrowed, barred: dict[str, str], own: tuple[str, ...]) -> dict[str, str]:
-    """Evaluator of the scope -> "" where its text encoder can be asked here, else why not.
-
-    Args:
-        barred: those given by path that cannot be asked, and why.
-    """
-    return text_encoders(scores(files, scope).evaluators, barred, own)
+    """Evaluator of the scope -> "" where its text encoder can be asked here, else why not. ``barred``: those given by
+    path that cannot be asked, and why."""
+    return geometry.text_encoders(scores(files, scope).evaluators, barred, own)
 
 
 @st.cache_data(hash_funcs=KEYED, max_entries=32, show_spinner=False)
 def modifiers(files: Signature, scope: Narrowed, chosen: Slice, evaluator: str) -> pd.DataFrame:
     """Median shift of every modifier; see ``core.features.geometry.geometry.modifier_shifts``."""
-    return modifier_shifts(view(files, scope, chosen), evaluator=evaluator)
+    return geometry.modifier_shifts(view(files, scope, chosen), evaluator=evaluator)
 
 
 @st.cache_data(hash_funcs=KEYED, max_entries=32, show_spinner="Asking the text encoder …")
@@ -91,18 +73,15 @@ def placed(
     positive: str,
     negative: str,
     own: Stamps,
-) -> Geometry:
-    """Geometry of an evaluator's text encoder over a scope; see ``core.features.geometry.geometry.geometry``.
-
-    Args:
-        own: the evaluator with the digest of its file, where it was given by path.
-    """
-    objects, controls = modifier_objects(view(files, scope, chosen))
-    return geometry(
+) -> geometry.Geometry:
+    """Geometry of an evaluator's text encoder over a scope; see ``core.features.geometry.geometry.geometry``. ``own``:
+    the evaluator with the digest of its file, where it was given by path."""
+    objects, controls = geometry.modifier_objects(view(files, scope, chosen))
+    return geometry.geometry(
         lambda texts: _embedded(evaluator, tuple(texts), own),
         modifiers(files, scope, chosen, evaluator),
-        positive=split_words(positive),
-        negative=split_words(negative),
+        positive=geometry.split_words(positive),
+        negative=geometry.split_words(negative),
         level=level,
         objects=objects,
         controls=controls,
@@ -111,11 +90,11 @@ def placed(
 
 @st.cache_data(hash_funcs=KEYED, max_entries=16, show_spinner=False)
 def _embedded(evaluator: str, texts: tuple[str, ...], own: Stamps) -> np.ndarray:
-    return embed(shared_pool(), evaluator, texts, [name for name, _ in own])
+    return geometry.embed(shared_pool(), evaluator, texts, [name for name, _ in own])
 
 
 _FEW = 10
-_LEVELS = {WORD: "Words", PHRASE: "Phrases"}
+_LEVELS = {geometry.WORD: "Words", geometry.PHRASE: "Phrases"}
 
 
 def say_barred(encoders: dict[str, str]) -> None:
@@ -125,40 +104,23 @@ def say_barred(encoders: dict[str, str]) -> None:
             st.caption(f"Not applicable to **{safe(name)}**: {safe(obstacle, limit=300)}.")
 
 
-def choose_placing(state: PageState, encoders: dict[str, str]) -> None:
-    """Draw how words are placed: each alone or before its objects, and the lists that span the direction."""
-    with st.expander("How words are placed", icon=":material/edit:"):
-        state.switch(
-            "level",
-            "Level",
-            _LEVELS,
-            help="Words: the modifier alone. Phrases: the modifier before every object that it was scored with, "
-            "averaged.",
-        )
-        left, right = st.columns(2)
-        left.text_area("Positive words", key=state.key("positive"), height=120, max_chars=1500)
-        right.text_area("Negative words", key=state.key("negative"), height=120, max_chars=1500)
-        st.caption(
-            "A word sounds good as far as it lies in the direction from the mean of the negative words to that of the "
-            "positive ones. Separate words by commas. Your lists stay in the link."
-        )
-        say_barred(encoders)
-
-
-def draw_geometry(found: Geometry, evaluator: str, corpus: str, chosen: Mapping[str, str]) -> None:
+def draw_geometry(found: geometry.Geometry, evaluator: str, corpus: str, chosen: Mapping[str, str]) -> None:
     """Draw the scatter and its numbers."""
     rows = found.points.assign(evaluator=evaluator, corpus=corpus).to_dict("records")
     opens = [opening(row, {"families": "family", "modifiers": "modifier"}) for row in rows]
-    figure = valence_scatter(
+    figure = geometry.valence_scatter(
         found.points.assign(opens=opens),
         evaluator,
         neutral=found.neutral,
         names={name: family_title(name) for name in found.points["family"].unique()},
     )
+    ordered = found.points.sort_values("projection")
+    ends = listed([f"{row['modifier']} {row['median_percent']:+.1f} %" for _, row in ordered.iterrows()])
     draw_figure(
         figure,
         key="geometry.scatter",
-        alt=_spoken(found, evaluator),
+        alt=f"Modifiers from the negative to the positive end of the valence direction of {evaluator}, each with its "
+        f"median percent change: {ends}.",
         clicked=partial(pairs_behind, chosen=chosen, scope={}),
     )
     right = (
@@ -175,28 +137,24 @@ def draw_geometry(found: Geometry, evaluator: str, corpus: str, chosen: Mapping[
     )
     for sentence in found.left_out:
         st.caption(f"Mind: {safe(sentence, limit=300)}.")
-    _draw_tests(found)
-
-
-def _draw_tests(found: Geometry) -> None:
-    own = found.tests[found.tests["family"] != ALL]
+    own = found.tests[found.tests["family"] != geometry.ALL]
     with st.expander("Family by family, and every number", icon=":material/table:"):
         st.markdown(_said(found.tests.iloc[0]))
         if len(found.tests) > 1:
             st.caption("Ranked within families, in every order too: each family has its own baseline.")
-        for _, row in own.iterrows() if len(own) > 1 else ():
-            st.markdown(f"**{safe(family_title(row['family']))}**: {_said(row)}")
+        for _, test in own.iterrows() if len(own) > 1 else ():
+            st.markdown(f"**{safe(family_title(test['family']))}**: {_said(test)}")
         draw_table(
             found.points,
             alt="Every modifier with its projection and its shift",
             column_config={
                 "family": "Family",
                 "modifier": "Modifier",
-                "median_percent": st.column_config.NumberColumn("Median % change", format="%+.2f"),
-                "low": st.column_config.NumberColumn("CI low", format="%+.2f"),
-                "high": st.column_config.NumberColumn("CI high", format="%+.2f"),
+                "median_percent": NUMBER("Median % change", format="%+.2f"),
+                "low": NUMBER("CI low", format="%+.2f"),
+                "high": NUMBER("CI high", format="%+.2f"),
                 "n_items": "n items",
-                "projection": st.column_config.NumberColumn("Projection", format="%+.4f"),
+                "projection": NUMBER("Projection", format="%+.4f"),
                 "n_objects": "Objects",
             },
         )
@@ -217,15 +175,6 @@ def _said(row: pd.Series) -> str:
     least = row["least"]
     bound = f" With {n}, even a perfect order cannot give a p below {least:.3f}." if least >= 0.001 else ""
     return f"{said} {n} points are few.{bound}"
-
-
-def _spoken(found: Geometry, evaluator: str) -> str:
-    rows = found.points.sort_values("projection")
-    ends = listed([f"{row['modifier']} {row['median_percent']:+.1f} %" for _, row in rows.iterrows()])
-    return (
-        f"Modifiers from the negative to the positive end of the valence direction of {evaluator}, each with its "
-        f"median percent change: {ends}."
-    )
 
 
 def draw() -> None:
@@ -270,7 +219,22 @@ def _draw(state: PageState, files: Signature, scope: Narrowed, row: Chips) -> No
         offer_relaxing(state, files, scope, chosen)
         return
     body = st.container()
-    choose_placing(state, known)
+    with st.expander("How words are placed", icon=":material/edit:"):
+        state.switch(
+            "level",
+            "Level",
+            _LEVELS,
+            help="Words: the modifier alone. Phrases: the modifier before every object that it was scored with, "
+            "averaged.",
+        )
+        left, right = st.columns(2)
+        left.text_area("Positive words", key=state.key("positive"), height=120, max_chars=1500)
+        right.text_area("Negative words", key=state.key("negative"), height=120, max_chars=1500)
+        st.caption(
+            "A word sounds good as far as it lies in the direction from the mean of the negative words to that of the "
+            "positive ones. Separate words by commas. Your lists stay in the link."
+        )
+        say_barred(known)
     words = (state.get("positive"), state.get("negative"))
     found = placed(files, scope, chosen, evaluator, state.get("level"), *words, stamps((evaluator,)))
     figures_of(of_scores(state, files, scope, describe(chosen)))
@@ -279,7 +243,7 @@ def _draw(state: PageState, files: Signature, scope: Narrowed, row: Chips) -> No
             st.info("These filters leave no modifier that has both a place and a shift.")
             offer_relaxing(state, files, scope, chosen)
         return
-    told, end, power = concluded(found, safe(evaluator))[0].partition(").")
+    told, end, power = geometry.concluded(found, safe(evaluator))[0].partition(").")
     answer.markdown(f"**{told}{end}**")
     if power:
         answer.caption(power)

@@ -1,6 +1,6 @@
 """Results: the questions of the audit with their answers, of whatever the filters leave."""
 
-from collections.abc import Container, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import fields, replace
 from functools import partial
 from typing import Any
@@ -35,14 +35,7 @@ from pages.views.common.shown_answers import (
     spoken,
     way_to,
 )
-from pages.views.common.slice_filters import (
-    choose_slice,
-    describe,
-    offer_relaxing,
-    own_link,
-    slice_fields,
-    slice_link,
-)
+from pages.views.common.slice_filters import choose_slice, describe, offer_relaxing, own_link, slice_fields, slice_link
 from pages.views.common.text import safe, thousands
 from pages.views.common.url_state import Field, PageState, carried, checked, joined, one_of, switch_field, text, within
 
@@ -133,7 +126,34 @@ def choose_options(
     families = list(dict.fromkeys(name for each in asked for name in each.families))
     if names & {"measure", "margin"}:
         with row:
-            _choose_view(state, asked, names)
+            drawings = [drawing for each in asked for drawing in each.figures]
+            if "measure" in names:
+                sized = any(map(of_size, drawings))
+                _choose_among(
+                    state,
+                    "measure",
+                    "Measure",
+                    {name: words for name, words in MEASURED.items() if sized or name != SIZE},
+                    label_visibility="visible",
+                    help="How far: the typical size of a change, up or down, in percent of the unedited score. Which "
+                    "way: changes up and changes down offset each other. Standardised: over the standard deviation of "
+                    "the metric's unedited scores, which compares metrics of different scales. Score units: on the "
+                    "metric's own scale, a panel each.",
+                )
+                if any(map(can_part, drawings)):
+                    st.toggle(
+                        "One panel per metric",
+                        key=state.key("facets"),
+                        help="Metrics beside each other instead of on one line; the scale stays theirs together.",
+                    )
+            if "margin" in names:
+                choose_margin(
+                    state,
+                    "Margin, ± %",
+                    width=130,
+                    help="A median % change whose 90 % interval lies within this margin is called invariant. It is "
+                    "yours to set: how small a change would not matter to you?",
+                )
     with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
         if "bare" in names:
             state.switch(
@@ -158,37 +178,6 @@ def choose_options(
         family=family,
         reference=reference,
     )
-
-
-def _choose_view(state: PageState, asked: Sequence[Question], names: Container[str]) -> None:
-    drawings = [drawing for each in asked for drawing in each.figures]
-    if "measure" in names:
-        sized = any(map(of_size, drawings))
-        _choose_among(
-            state,
-            "measure",
-            "Measure",
-            {name: words for name, words in MEASURED.items() if sized or name != SIZE},
-            label_visibility="visible",
-            help="How far: the typical size of a change, up or down, in percent of the unedited score. Which way: "
-            "changes up and changes down offset each other. Standardised: over the standard deviation of the "
-            "metric's unedited scores, which compares metrics of different scales. Score units: on the "
-            "metric's own scale, a panel each.",
-        )
-        if any(map(can_part, drawings)):
-            st.toggle(
-                "One panel per metric",
-                key=state.key("facets"),
-                help="Metrics beside each other instead of on one line; the scale stays theirs together.",
-            )
-    if "margin" in names:
-        choose_margin(
-            state,
-            "Margin, ± %",
-            width=130,
-            help="A median % change whose 90 % interval lies within this margin is called invariant. It is yours to "
-            "set: how small a change would not matter to you?",
-        )
 
 
 def of_size(drawing: Drawing) -> bool:
@@ -237,16 +226,21 @@ def draw_questions(
     *,
     row: DeltaGenerator,
 ) -> None:
-    """Draw the questions of one part below each other.
-
-    Args:
-        row: below the choice of the part, for what the figures show.
-    """
+    """Draw the questions of one part below each other. ``row``: below the choice of the part, for what the figures
+    show."""
     table = scores(files, scope)
     missing = {each.id: each.needs(table) for each in asked}
     there = tuple(each for each in asked if not missing[each.id])
     options = choose_options(state, there, table.corpora, row=row) if there else Options()
-    _draw_missing(state, tuple(dict.fromkeys(filter(None, missing.values()))))
+    reasons = tuple(dict.fromkeys(filter(None, missing.values())))
+    lacks = [Lack.of(reason) for reason in reasons]
+    ways = [lack.choose for lack in lacks]
+    for place, (lack, way) in enumerate(zip(lacks, ways, strict=True)):
+        st.info(safe(f"{lack.said[:1].upper()}{lack.said[1:]}", limit=600), icon=":material/library_add:")
+        if lack.command:
+            st.code(lack.command, language="shell", wrap_lines=True)
+        if way and way not in ways[place + 1 :]:
+            way_to(RESULTS, lack, question=state.get("question"))
     picked = [each for each in there if "evaluator" in each.pick]
     empty = dict[Question, Slice]()
     for question in there:
@@ -278,10 +272,7 @@ def _draw_ways_out(
     options: Options,
 ) -> None:
     """Offer what fills a part of which something is empty: to take filters back, and what else the run has of them.
-
-    Args:
-        empty: questions that were left nothing, each with its slice.
-    """
+    ``empty``: questions that were left nothing, each with its slice."""
 
     def fills(left: Slice) -> bool:
         return any(
@@ -306,7 +297,6 @@ def _draw_ways_out(
 
 
 def _show(state: PageState, section: str) -> None:
-    """Turn to a section; a callback."""
     state.put("question", section)
     state.put("part", None)
 
@@ -337,7 +327,24 @@ def _draw(
     if not question.figures:
         st.markdown(f"**{safe(question.title)}**")
     for drawing in shown(question, chosen_measure):
-        _draw_figure(state, question, drawing, frame, measure, options, link)
+        figure = (parted(drawing) if state.get("facets") else drawing).figure(frame, measure=measure)
+        if not figure.frame.empty:
+            if "margin" in question.asks and measure == "percent" and figure.kind == "dots":
+                least, sign = (0.0, "") if of_size(drawing) else (-options.margin, "±")
+                edge = Reference(
+                    options.margin, text=f"median within {sign}{options.margin:g} %: unchanged", dash="dot"
+                )
+                figure = replace(figure, shades=(Shade(least, options.margin),), references=(*figure.references, edge))
+            figure_block(
+                figure,
+                frame,
+                drawing.id,
+                title=drawing.title,
+                alt=f"{drawing.title}. Medians: {spoken(figure)}",
+                said=question.says(frame, options.margin),
+                rule=question.rule.format(options.margin),
+                chosen=link,
+            )
     if idle:
         unused = describe(replace(Slice(), **{name: getattr(chosen, name) for name in idle}))
         st.caption(
@@ -357,58 +364,19 @@ def _draw(
             st.caption(safe(" ".join(filter(None, (corrected(question, frame), question.note))), limit=2000))
 
 
-def _draw_figure(
-    state: PageState,
-    question: Question,
-    drawing: Drawing,
-    frame: pd.DataFrame,
-    measure: str,
-    options: Options,
-    link: Mapping[str, str],
-) -> None:
-    figure = (parted(drawing) if state.get("facets") else drawing).figure(frame, measure=measure)
-    if figure.frame.empty:
-        return
-    if "margin" in question.asks and measure == "percent" and figure.kind == "dots":
-        least, sign = (0.0, "") if of_size(drawing) else (-options.margin, "±")
-        edge = Reference(options.margin, text=f"median within {sign}{options.margin:g} %: unchanged", dash="dot")
-        figure = replace(figure, shades=(Shade(least, options.margin),), references=(*figure.references, edge))
-    figure_block(
-        figure,
-        frame,
-        drawing.id,
-        title=drawing.title,
-        alt=f"{drawing.title}. Medians: {spoken(figure)}",
-        said=question.says(frame, options.margin),
-        rule=question.rule.format(options.margin),
-        chosen=link,
-    )
-
-
-def _draw_missing(state: PageState, reasons: tuple[str, ...]) -> None:
-    """Say why the scores cannot give an answer, and offer the run that can, or the command that would change it."""
-    lacks = [Lack.of(reason) for reason in reasons]
-    ways = [lack.choose for lack in lacks]
-    for place, (lack, way) in enumerate(zip(lacks, ways, strict=True)):
-        st.info(safe(f"{lack.said[:1].upper()}{lack.said[1:]}", limit=600), icon=":material/library_add:")
-        if lack.command:
-            st.code(lack.command, language="shell", wrap_lines=True)
-        if way and way not in ways[place + 1 :]:
-            way_to(RESULTS, lack, question=state.get("question"))
-
-
 def _evaluator(state: PageState, names: tuple[str, ...]) -> str:
     return str(state.get("of")) if state.get("of") in names else names[0]
 
 
 def pin(side: str, scope: Narrowed, chosen: Slice) -> None:
-    """Pin a slice of a scope as one side; a callback.
-
-    The side keeps its run, corpus, subject and language whatever the scope becomes. Where several evaluators are in
-    view, the evaluator is left to the comparison.
-    """
+    """Pin a slice of a scope as one side; a callback. The side keeps its run, corpus, subject and language whatever the
+    scope becomes. Where several evaluators are in view, the evaluator is left to the comparison."""
     kept = {name: value for name, value in pinned().items() if not name.startswith(f"{side}_")}
-    st.session_state[_PINNED] = kept | _as_link(side, scope, chosen)
+    link = {f"{side}_{name}": str(getattr(scope, name)) for name in ONE}
+    link |= {f"{side}_{name}": joined(getattr(chosen, name)) for name in MANY if getattr(chosen, name)}
+    link |= own_link(chosen.told, side=f"{side}_")
+    evaluators = chosen.evaluators or scope.evaluators
+    st.session_state[_PINNED] = kept | (link | ({f"{side}_evaluator": evaluators[0]} if len(evaluators) == 1 else {}))
 
 
 def pinned() -> dict[str, str]:
@@ -416,23 +384,11 @@ def pinned() -> dict[str, str]:
     return dict(st.session_state.get(_PINNED, {}))
 
 
-def _as_link(side: str, scope: Narrowed, chosen: Slice) -> dict[str, str]:
-    link = {f"{side}_{name}": str(getattr(scope, name)) for name in ONE}
-    link |= {f"{side}_{name}": joined(getattr(chosen, name)) for name in MANY if getattr(chosen, name)}
-    link |= own_link(chosen.told, side=f"{side}_")
-    evaluators = chosen.evaluators or scope.evaluators
-    return link | ({f"{side}_evaluator": evaluators[0]} if len(evaluators) == 1 else {})
-
-
 def draw_pins(
     state: PageState, scope: Narrowed, chosen: Slice, asked: Sequence[Question], families: Sequence[str]
 ) -> None:
-    """Draw the buttons that pin this view.
-
-    Args:
-        state: of the results page; the evaluator of its tests is pinned with the view.
-        asked: the questions that are shown; a part of one family pins that family.
-    """
+    """Draw the buttons that pin this view. ``state``: of the results page; the evaluator of its tests is pinned with
+    the view. ``asked``: the questions that are shown; a part of one family pins that family."""
     family = next((each.part for each in asked if each.part in families), None)
     if family is None and any(each.families for each in asked):
         family = state.get("under")

@@ -16,7 +16,7 @@ from pages.views.common.access import AUDIT, operates, operators_only
 from pages.views.common.links import FAILURES, OVERVIEW, RESULTS, RUNS, draw_no_run, is_open, link_to
 from pages.views.common.open_runs import Signature, evaluator_names, narrowed, opens_on, present, run_table, store
 from pages.views.common.page_head import header
-from pages.views.common.page_tables import draw_table
+from pages.views.common.page_tables import NUMBER, TEXT, draw_table
 from pages.views.common.text import counted, safe, thousands
 from pages.views.common.url_state import PageState, carried, turn_to
 from pages.views.contrast_tests.contrast_state import USUAL
@@ -48,7 +48,10 @@ def draw() -> None:
     state = PageState("runs", ())
     state.restore()
     header("The audits on this machine; a name opens its findings.", state, words=("run",))
-    _problems(opened.problems)
+    if opened.problems:
+        with st.expander(f"{len(opened.problems)} left out", icon=":material/warning:", expanded=True):
+            for sentence in opened.problems:
+                st.markdown(f"- {safe(sentence, limit=600)}")
     rooms: dict[str, Room] = {}
     if runs:
         warn_incomplete(runs)
@@ -151,14 +154,6 @@ def _in_use(files: Signature) -> dict[str, str]:
     return {run: f"Default: {', '.join(pages)}" for run, pages in found.items()}
 
 
-def _problems(problems: tuple[str, ...]) -> None:
-    if not problems:
-        return
-    with st.expander(f"{len(problems)} left out", icon=":material/warning:", expanded=True):
-        for sentence in problems:
-            st.markdown(f"- {safe(sentence, limit=600)}")
-
-
 def warn_incomplete(runs: tuple[Run, ...]) -> None:
     """Say which runs are not complete."""
     table = run_table(runs)
@@ -171,7 +166,6 @@ def warn_incomplete(runs: tuple[Run, ...]) -> None:
 
 
 def _table(runs: tuple[Run, ...]) -> None:
-    """Draw how much is here, and every run with its counts."""
     table = run_table(runs)
     tiles = st.grid(4, min_column_width=120)
     tiles.metric("Runs", len(runs), border=True)
@@ -185,14 +179,14 @@ def _table(runs: tuple[Run, ...]) -> None:
             "run": "Run",
             "tests": "Tests",
             "status": "Status",
-            "seal": st.column_config.TextColumn("Seal", help=_SEAL_HELP),
+            "seal": TEXT("Seal", help=_SEAL_HELP),
             "corpus": "Corpus",
             "items": "Pictures",
             "left_out": "Left out",
             "evaluators": "Metrics",
             "probes": "Edits",
             "pairs": "Pairs",
-            "unscored": st.column_config.NumberColumn("Unscored", help="Scores that a metric could not give"),
+            "unscored": NUMBER("Unscored", help="Scores that a metric could not give"),
             "created": "Started",
         },
         column_order=(
@@ -213,7 +207,6 @@ def _table(runs: tuple[Run, ...]) -> None:
 
 
 def _upload(runs: tuple[Run, ...]) -> None:
-    """Draw the way in for a published file; what came of the last one stands beside it."""
     with st.expander("Open a published file", icon=":material/upload_file:"):
         st.caption(
             "A file that `python -m core publish` wrote, up to 64 MB. It is checked, opened read-only and kept among "

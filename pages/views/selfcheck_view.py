@@ -9,7 +9,7 @@ from core.statistics.wording import counted
 from pages.views.common.collect import Origin, data_buttons, figure_buttons, figures_of
 from pages.views.common.page_charts import draw as draw_figure
 from pages.views.common.page_head import drawn, header
-from pages.views.common.page_tables import draw_table
+from pages.views.common.page_tables import NUMBER, TEXT, draw_table
 from pages.views.common.shown_answers import interval
 from pages.views.common.text import safe
 from pages.views.common.url_state import Field, PageState, one_of
@@ -34,46 +34,36 @@ def draw() -> None:
             )
             return
         st.selectbox(
-            "Items",
-            list(checks),
-            key=state.key("items"),
-            format_func=lambda digest: _called(checks[digest]),
-            width=420,
+            "Items", list(checks), key=state.key("items"), format_func=lambda digest: _called(checks[digest]), width=420
         )
         check = checks[str(state.get("items"))]
         figures_of(Origin(state, f"Self-check of {_called(check)}, seed {check.seed}"))
-        _draw(check)
+        st.markdown(safe(check.sentence(), limit=1200))
+        shown, rows = figure(check), pd.DataFrame(lines(check))
+        draw_figure(shown, key="selfcheck.figure", alt=f"{shown.title}. {shown.note}")
+        st.caption(shown.note)
+        figure_buttons(shown, shown.data, "planted-falls", title=shown.title, key="selfcheck.figure")
+        with st.expander("Every made-up metric", icon=":material/table:"):
+            bounds, look = interval(rows, "low", "high", 0, signed=False)
+            draw_table(
+                rows.assign(bounds=bounds),
+                alt="Made-up metrics and what is found of them",
+                column_order=("planted", "family", "finding", "is", "rate", "bounds", "n"),
+                column_config={
+                    "planted": TEXT("Planted", help="What the metric was made to do", width=230),
+                    "family": "Edits",
+                    "finding": TEXT("Finding", help="As reports, pages and the command check find it", width=170),
+                    "is": TEXT("Is", help="Whether the finding is right of this evaluator"),
+                    "rate": NUMBER("Repeats with it", format="%.0f %%"),
+                    "bounds": look,
+                    "n": "Repeats",
+                },
+            )
+            noted = rows[rows["note"] != ""].drop_duplicates(["planted", "note"])
+            for planted, note in noted[["planted", "note"]].itertuples(index=False, name=None):
+                st.caption(f"{safe(planted)}: {safe(note, limit=300)}.")
+            data_buttons(rows, "selfcheck", key="selfcheck.table")
 
 
 def _called(check: Selfcheck) -> str:
     return f"{check.corpus}: {counted(check.items, 'item')} of {counted(check.sources, 'source')}"
-
-
-def _draw(check: Selfcheck) -> None:
-    st.markdown(safe(check.sentence(), limit=1200))
-    drawn, rows = figure(check), pd.DataFrame(lines(check))
-    draw_figure(drawn, key="selfcheck.figure", alt=f"{drawn.title}. {drawn.note}")
-    st.caption(drawn.note)
-    figure_buttons(drawn, drawn.data, "planted-falls", title=drawn.title, key="selfcheck.figure")
-    with st.expander("Every made-up metric", icon=":material/table:"):
-        bounds, look = interval(rows, "low", "high", 0, signed=False)
-        draw_table(
-            rows.assign(bounds=bounds),
-            alt="Made-up metrics and what is found of them",
-            column_order=("planted", "family", "finding", "is", "rate", "bounds", "n"),
-            column_config={
-                "planted": st.column_config.TextColumn("Planted", help="What the metric was made to do", width=230),
-                "family": "Edits",
-                "finding": st.column_config.TextColumn(
-                    "Finding", help="As reports, pages and the command check find it", width=170
-                ),
-                "is": st.column_config.TextColumn("Is", help="Whether the finding is right of this evaluator"),
-                "rate": st.column_config.NumberColumn("Repeats with it", format="%.0f %%"),
-                "bounds": look,
-                "n": "Repeats",
-            },
-        )
-        noted = rows[rows["note"] != ""].drop_duplicates(["planted", "note"])
-        for planted, note in noted[["planted", "note"]].itertuples(index=False, name=None):
-            st.caption(f"{safe(planted)}: {safe(note, limit=300)}.")
-        data_buttons(rows, "selfcheck", key="selfcheck.table")

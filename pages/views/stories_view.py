@@ -88,7 +88,11 @@ def draw_content(slide: Slide, *, key: str) -> None:
         st.markdown(safe(sentence, limit=400))
     if slide.rows:
         with st.container(key=f"{key}_numbers_{slide.id}"):
-            st.markdown("\n".join(_table(slide)))
+            head = [safe(each) or " " for each in slide.columns]
+            lines = [f"| {' | '.join(head)} |", f"|:--|{'--:|' * (len(head) - 1)}"]
+            st.markdown(
+                "\n".join(lines + [f"| {' | '.join(safe(cell, limit=80) for cell in row)} |" for row in slide.rows])
+            )
 
 
 def _heading(story: Story, slide: Slide, place: int, *, last: int, writes: bool) -> None:
@@ -139,12 +143,6 @@ def _picture(picture: Picture) -> None:
         st.caption(f":material/hide_image: This picture cannot be read: {safe(picture.alt)}")
 
 
-def _table(slide: Slide) -> list[str]:
-    head = [safe(each) or " " for each in slide.columns]
-    lines = [f"| {' | '.join(head)} |", f"|:--|{'--:|' * (len(head) - 1)}"]
-    return lines + [f"| {' | '.join(safe(cell, limit=80) for cell in row)} |" for row in slide.rows]
-
-
 @operators_only
 def _note(story: Story, slide: Slide) -> None:
     _try(story.note, slide.id, st.session_state[f"stories.note.{slide.id}"].strip())
@@ -188,14 +186,8 @@ PAIRS = 3  # pairs of the story, one an item
 
 
 def make_example(files: Signature) -> Story:
-    """Make the story.
-
-    Args:
-        files: what the store depends on; it has a run.
-
-    Raises:
-        InvariscopeError: if the runs cannot be read, or the story cannot be written.
-    """
+    """Make the story. ``files``: what the store depends on; it has a run. Raises InvariscopeError if the runs cannot be
+    read, or the story cannot be written."""
     scope = narrowed(files, Scope()).only()
     slides = [_glance(files, scope), *_furthest(files, scope)]
     story = Story.create(TITLE)
@@ -242,22 +234,54 @@ def draw() -> None:
     tell_refused(_EXAMPLE, limit=400)
     with drawn(state):
         if known:
-            _story(state, known)
+            told = {name: each.outline() for name, each in known.items()}
+            with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
+                st.selectbox(
+                    "Story",
+                    tuple(known),
+                    key=state.key("story"),
+                    width=360,
+                    format_func=lambda name: f"{told[name].title or name} · {counted(len(told[name].slides), 'slide')}",
+                )
+                story = known[state.get("story")]
+                held = story.read()
+                draw_present(state, held)
+                file_button(
+                    "HTML",
+                    lambda: story_html(held).encode(),
+                    f"{story.id}.html",
+                    icon=":material/download:",
+                    key="stories.html",
+                    disabled=not held.slides,
+                    help="One file with pictures and numbers, which any browser opens without a server",
+                )
+                file_button(
+                    "PDF",
+                    lambda: story_pdf(held),
+                    f"{story.id}.pdf",
+                    icon=":material/picture_as_pdf:",
+                    key="stories.pdf",
+                    disabled=not held.slides,
+                    help="A page of 16:9 a slide",
+                )
+                if may_operate():
+                    _rename(story, held)
+            for problem in held.problems:
+                st.warning(safe(problem, limit=500), icon=":material/warning:")
+            if not held.slides:
+                st.info("This story has no slide. *Collect* puts one here.", icon=":material/bookmark_add:")
+                _doors()
+            draw_slides(story, held)
         else:
-            _empty()
-
-
-def _empty() -> None:
-    st.info(
-        "No story yet. Press *Collect* beside any figure, on a card of Findings · Pictures or in Try a picture: "
-        "what you see is kept here, pictures and numbers as they are then.",
-        icon=":material/bookmark_add:",
-    )
-    _doors()
+            st.info(
+                "No story yet. Press *Collect* beside any figure, on a card of Findings · Pictures or in Try a "
+                "picture: what you see is kept here, pictures and numbers as they are then.",
+                icon=":material/bookmark_add:",
+            )
+            _doors()
 
 
 def _doors() -> None:
-    """Draw the ways to what can be collected."""
     files, doors = present(), list[Door]()
     if may_operate() and store(files).runs():
         doors.append(
@@ -277,49 +301,7 @@ def _doors() -> None:
 
 @operators_only
 def _example(files: Signature) -> None:
-    """Make the example; a callback."""
     tried(lambda: make_example(files), _EXAMPLE)
-
-
-def _story(state: PageState, known: dict[str, Story]) -> None:
-    told = {name: each.outline() for name, each in known.items()}
-    with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
-        st.selectbox(
-            "Story",
-            tuple(known),
-            key=state.key("story"),
-            width=360,
-            format_func=lambda name: f"{told[name].title or name} · {counted(len(told[name].slides), 'slide')}",
-        )
-        story = known[state.get("story")]
-        held = story.read()
-        draw_present(state, held)
-        file_button(
-            "HTML",
-            lambda: story_html(held).encode(),
-            f"{story.id}.html",
-            icon=":material/download:",
-            key="stories.html",
-            disabled=not held.slides,
-            help="One file with pictures and numbers, which any browser opens without a server",
-        )
-        file_button(
-            "PDF",
-            lambda: story_pdf(held),
-            f"{story.id}.pdf",
-            icon=":material/picture_as_pdf:",
-            key="stories.pdf",
-            disabled=not held.slides,
-            help="A page of 16:9 a slide",
-        )
-        if may_operate():
-            _rename(story, held)
-    for problem in held.problems:
-        st.warning(safe(problem, limit=500), icon=":material/warning:")
-    if not held.slides:
-        st.info("This story has no slide. *Collect* puts one here.", icon=":material/bookmark_add:")
-        _doors()
-    draw_slides(story, held)
 
 
 def _rename(story: Story, told: Telling) -> None:

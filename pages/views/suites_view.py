@@ -30,7 +30,7 @@ from pages.views.common.collect import Origin, data_buttons, figure_buttons, fig
 from pages.views.common.layers import tell_refused, tried
 from pages.views.common.page_charts import draw as draw_figure
 from pages.views.common.page_head import drawn, header
-from pages.views.common.page_tables import draw_table
+from pages.views.common.page_tables import NUMBER, TEXT, draw_table
 from pages.views.common.shown_answers import interval
 from pages.views.common.text import counted, safe
 from pages.views.common.url_state import Field, PageState, joined, one_of, paths_of_link, some_of, switch_field, typed
@@ -139,7 +139,6 @@ def draw_start(state: PageState) -> None:
 
 
 def _choices(state: PageState) -> SuiteRequest | None:
-    """Draw the choices; the job, or None where something is missing or wrong, which is said."""
     place = data_dir().absolute() / "suites-of-publishers"
     left, right = st.columns(2, gap="medium")
     left.text_input(
@@ -181,30 +180,26 @@ def _choices(state: PageState) -> SuiteRequest | None:
             st.info(what)
             return None
     try:
-        return _asked(state, files, folders, tuple(state.get("judges")))
+        names = tuple(state.get("judges"))
+        selves = state.get("selves")
+        paths = [check_file(each) for each in files]
+        homes = [check_folder(each) for each in folders]
+        suite = _suite(tuple(map(_stamp, paths)), tuple(map(_stamp, homes)), selves)
+        if not suite.rated and not suite.compared:
+            raise InvalidInput(f"{paths[0].name} holds no usable judgement; {suite.left_out} entries were left out")
+        return SuiteRequest.of(
+            files=tuple(map(str, paths)),
+            images=tuple(map(str, homes)),
+            evaluators=names,
+            keep_self_references=selves,
+            run=_run(state, suite, names),
+        )
     except InvariscopeError as error:
         st.error(safe(str(error), limit=600))
         return None
 
 
-def _asked(state: PageState, files: list[str], folders: list[str], names: tuple[str, ...]) -> SuiteRequest:
-    selves = state.get("selves")
-    paths = [check_file(each) for each in files]
-    homes = [check_folder(each) for each in folders]
-    suite = _suite(tuple(map(_stamp, paths)), tuple(map(_stamp, homes)), selves)
-    if not suite.rated and not suite.compared:
-        raise InvalidInput(f"{paths[0].name} holds no usable judgement; {suite.left_out} entries were left out")
-    return SuiteRequest.of(
-        files=tuple(map(str, paths)),
-        images=tuple(map(str, homes)),
-        evaluators=names,
-        keep_self_references=selves,
-        run=_run(state, suite, names),
-    )
-
-
 def _stamp(path: Path) -> tuple[str, int, int]:
-    """What tells one state of a file or folder from another."""
     told = path.stat()
     return str(path), told.st_mtime_ns, told.st_size
 
@@ -254,19 +249,49 @@ def draw() -> None:
         with drawn(state):
             if results:
                 result = choose(state, results)
-                figures_of(Origin(state, _of(result)))
+                hashes = ", ".join(f"sha256 {each.sha256[:12]}" for each in result.sources)
+                figures_of(Origin(state, (f"Suite {result.told} ({hashes}), Invariscope {result.invariscope}")))
                 if result.suite == NAME:
                     st.info(SAID, icon=":material/fact_check:")
-                draw_result(state, result)
+                what = "video" if result.suite in VIDEOS else "image"
+                st.caption(
+                    f"{counted(result.judgements, 'judgement')} of {counted(result.images, what)}; "
+                    f"{counted(len({each.evaluator for each in result.reached}), 'metric')}; its usual measure is "
+                    f"{safe(tables.MEASURES[result.convention])}."
+                )
+                table = tables.reached_table([result])
+                if table.empty:
+                    st.info(
+                        "No metric was held to this suite yet: run one of the commands at the end of the page.",
+                        icon=":material/fact_check:",
+                    )
+                else:
+                    _figure(state, result, table)
+                    with st.expander("Every measure in numbers", icon=":material/table:"):
+                        columns = tables.reached_columns([result])
+                        _rows(table, columns, f"What metrics reach on {result.suite}", "suites.reached")
+                        data_buttons(table, f"{result.id}-reached", key="suites.reached")
+                        st.caption(tables.NOTE)
+                    agreed = tables.agreement_table(result)
+                    if not agreed.empty:
+                        st.header("Captioners", anchor=False)
+                        _rows(
+                            agreed, tables.AGREEMENT_COLUMNS, "How far the orders of captioners agree", "suites.agreed"
+                        )
+                        ranks = tables.rank_table(result)
+                        _rows(ranks, tables.RANK_COLUMNS, "Captioners by people and by metric", "suites.ranks")
+                        data_buttons(ranks, f"{result.id}-captioners", key="suites.ranks")
+                        st.caption(tables.RANK_NOTE)
+                    _before_and_after(result)
+                    _risks(result)
+                _decisions(result)
             else:
                 draw_nothing()
-    draw_commands()
-
-
-def _of(result: SuiteResult) -> str:
-    """Which files a suite's numbers are of, in words."""
-    hashes = ", ".join(f"sha256 {each.sha256[:12]}" for each in result.sources)
-    return f"Suite {result.told} ({hashes}), Invariscope {result.invariscope}"
+    with st.expander("The same in a shell", icon=":material/terminal:"):
+        for said, command in _COMMANDS:
+            st.caption(said)
+            st.code(command, language="shell", wrap_lines=True)
+        st.caption("What they reach appears on this page.")
 
 
 _COMMANDS = (
@@ -301,46 +326,10 @@ def draw_nothing() -> None:
         st.caption("27 captions of the demo corpus, each beside one with a wrong object; no person judged them.")
 
 
-def draw_commands() -> None:
-    """The commands, folded."""
-    with st.expander("The same in a shell", icon=":material/terminal:"):
-        for said, command in _COMMANDS:
-            st.caption(said)
-            st.code(command, language="shell", wrap_lines=True)
-        st.caption("What they reach appears on this page.")
-
-
 _SENTENCE = 66  # height in px of a row whose sentence stands on three lines
 
 _WIDTHS = {"done": 380, "group": 130, "of": 150, "measure": 240}
 """Widths in px of columns of text that would be cut otherwise."""
-
-
-def draw_result(state: PageState, result: SuiteResult) -> None:
-    """Draw what evaluators reached on a suite."""
-    what = "video" if result.suite in VIDEOS else "image"
-    st.caption(
-        f"{counted(result.judgements, 'judgement')} of {counted(result.images, what)}; "
-        f"{counted(len({each.evaluator for each in result.reached}), 'metric')}; its usual measure is "
-        f"{safe(tables.MEASURES[result.convention])}."
-    )
-    table = tables.reached_table([result])
-    if table.empty:
-        st.info(
-            "No metric was held to this suite yet: run one of the commands at the end of the page.",
-            icon=":material/fact_check:",
-        )
-    else:
-        _figure(state, result, table)
-        with st.expander("Every measure in numbers", icon=":material/table:"):
-            columns = tables.reached_columns([result])
-            _rows(table, columns, f"What metrics reach on {result.suite}", "suites.reached")
-            data_buttons(table, f"{result.id}-reached", key="suites.reached")
-            st.caption(tables.NOTE)
-        _captioners(result)
-        _before_and_after(result)
-        _risks(result)
-    _decisions(result)
 
 
 def _figure(state: PageState, result: SuiteResult, table: pd.DataFrame) -> None:
@@ -368,18 +357,6 @@ def _figure(state: PageState, result: SuiteResult, table: pd.DataFrame) -> None:
     notes = [each for each in table["note"].unique() if isinstance(each, str) and each]
     if notes:
         st.caption(safe(f"{'; '.join(notes)}.".capitalize()))
-
-
-def _captioners(result: SuiteResult) -> None:
-    agreed = tables.agreement_table(result)
-    if agreed.empty:
-        return
-    st.header("Captioners", anchor=False)
-    _rows(agreed, tables.AGREEMENT_COLUMNS, "How far the orders of captioners agree", "suites.agreed")
-    ranks = tables.rank_table(result)
-    _rows(ranks, tables.RANK_COLUMNS, "Captioners by people and by metric", "suites.ranks")
-    data_buttons(ranks, f"{result.id}-captioners", key="suites.ranks")
-    st.caption(tables.RANK_NOTE)
 
 
 def _before_and_after(result: SuiteResult) -> None:
@@ -428,16 +405,14 @@ def _rows(frame: pd.DataFrame, columns: Sequence[Column], alt: str, key: str, *,
         if column.kind == "text":
             if frame[column.name].fillna("").astype(bool).any():
                 shown[column.name] = frame[column.name]
-                config[column.name] = st.column_config.TextColumn(
-                    _head(column), width=_WIDTHS.get(column.name), pinned=column is columns[0]
-                )
+                config[column.name] = TEXT(_head(column), width=_WIDTHS.get(column.name), pinned=column is columns[0])
             continue
         sign = "+" if column.signed else ""
         if not frame[column.name].notna().any():
             continue  # of another kind of suite
         # rounded, so that nothing reads as minus zero; the files keep every digit
         shown[column.name] = frame[column.name].astype(float).round(column.digits) + 0.0
-        config[column.name] = st.column_config.NumberColumn(_head(column), format=f"%{sign}.{column.digits}f")
+        config[column.name] = NUMBER(_head(column), format=f"%{sign}.{column.digits}f")
         if column.low and frame[column.low].notna().any():
             shown[f"{column.name}_interval"], config[f"{column.name}_interval"] = interval(
                 frame, column.low, column.high, column.digits, column.signed

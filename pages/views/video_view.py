@@ -28,7 +28,7 @@ from pages.views.common.collect import Origin, data_buttons, figure_buttons, fig
 from pages.views.common.open_runs import Shelf
 from pages.views.common.page_charts import draw as draw_figure
 from pages.views.common.page_head import drawn, header
-from pages.views.common.page_tables import draw_table
+from pages.views.common.page_tables import NUMBER, TEXT, draw_table
 from pages.views.common.reader_uploads import Uploads, let_go, session
 from pages.views.common.text import counted, safe
 from pages.views.common.url_state import Field, PageState, count_field, joined, one_of, some_of, text
@@ -63,19 +63,18 @@ class Frames:
     footage: Footage  # of the video
 
 
-@dataclass(frozen=True, slots=True)
 class Shared:
     """What every session of this server shares."""
 
-    uploads: Uploads[Upload]
-    frames: Shelf[Frames]
-    tables: Shelf[pd.DataFrame]
+    def __init__(self) -> None:
+        self.uploads = Uploads[Upload](each=SESSION_VIDEOS, each_mb=SESSION_MB, total_mb=ALL_MB)
+        self.frames, self.tables = Shelf[Frames](8), Shelf[pd.DataFrame](64)
 
 
 @st.cache_resource(show_spinner=False)
 def shared() -> Shared:
     """Return the shelves of this server, made once."""
-    return Shared(Uploads(each=SESSION_VIDEOS, each_mb=SESSION_MB, total_mb=ALL_MB), Shelf(8), Shelf(64))
+    return Shared()
 
 
 @st.cache_data(show_spinner=False, ttl=30)
@@ -148,11 +147,7 @@ def video_state() -> PageState:
 
 
 def demo_frames(identifier: str, count: int) -> Frames:
-    """Frames of a demo video.
-
-    Raises:
-        InvariscopeError: if it cannot be read.
-    """
+    """Frames of a demo video. Raises InvariscopeError if it cannot be read."""
     folder = demo_videos()
     if folder is None:
         raise InvalidInput("this demo corpus has no videos; build it again: make demo")
@@ -166,12 +161,6 @@ def _frames(count: int, read: Callable[[Sampling], tuple[Footage, np.ndarray]]) 
     sampling = Sampling(count)
     footage, pixels = read(sampling)
     return Frames(f"{footage.sha256}:{count}", tuple(pixels), footage.places(sampling), footage)
-
-
-def forget_captions(state: PageState) -> None:
-    """What was written for another video does not hold for the next one; a callback."""
-    for name, value in (("captions", ""), ("other", None)):
-        state.put(name, value)
 
 
 def other_ids(state: PageState) -> Sequence[str]:
@@ -190,6 +179,7 @@ def _read_upload(raw: str) -> tuple[str, str]:
 
 
 _TEXT, _LET_GO = "video.text", "video.let_go"
+_WRITTEN = ("captions", "other")  # what was written for another video does not hold for the next one
 
 
 def choose_video(state: PageState) -> Frames | None:
@@ -201,8 +191,8 @@ def choose_video(state: PageState) -> Frames | None:
         format_func=SOURCES.__getitem__,
         key=state.key("source"),
         required=True,
-        on_change=forget_captions,
-        args=(state,),
+        on_change=state.take_back,
+        args=_WRITTEN,
     )
     try:
         if state.get("source") == "demo":
@@ -215,37 +205,14 @@ def choose_video(state: PageState) -> Frames | None:
                 key=state.key("video"),
                 width=400,
                 format_func=_title,
-                on_change=forget_captions,
-                args=(state,),
+                on_change=state.take_back,
+                args=_WRITTEN,
             )
             return demo_frames(state.get("video"), state.get("frames"))
         return _uploaded(state)
     except InvariscopeError as error:
         st.error(safe(str(error), limit=600), icon=":material/broken_image:")
         return None
-
-
-def draw_frames(frames: Frames) -> None:
-    """Draw the frames in their order, and say which they are."""
-    footage = frames.footage
-    with st.container(horizontal=True, gap="small", key="video_frames"):
-        for place, pixels in zip(frames.places, frames.pixels, strict=True):
-            st.image(
-                thumbnail(pixels, side=200),
-                caption=str(place + 1),
-                width=104,
-                alt=f"Frame {place + 1} of {footage.frames}",
-            )
-    steps = {after - before for before, after in pairwise(frames.places)}
-    even = ", evenly spaced" if len(steps) == 1 else ""
-    seconds = "" if footage.seconds is None else f", {footage.seconds:.1f} s"
-    st.caption(
-        f"{counted(len(frames.places), 'frame')} of {footage.frames:,}{even}, of a video of "
-        f"{footage.width} × {footage.height} px{seconds}.",
-        help=f"sha256 {footage.sha256}",
-    )
-    for note in footage.notes:
-        st.warning(note, icon=":material/hdr_on:")
 
 
 def choose_captions(state: PageState) -> tuple[str, ...]:
@@ -293,7 +260,7 @@ def _uploaded(state: PageState) -> Frames | None:
         gone = shared().uploads.put(key, upload, name=given.name, size=len(upload.data), owner=session())
         st.session_state["video.given"] = given.file_id
         st.session_state[_LET_GO] = let_go(gone, most=SESSION_VIDEOS, most_mb=SESSION_MB)
-        forget_captions(state)
+        state.take_back(*_WRITTEN)
         state.put("upload", key)
     upload_held = shared().uploads.get(state.get("upload"), owner=session())
     if upload_held is None:
@@ -330,7 +297,22 @@ _NUMBERS = {
 def draw_results(state: PageState, frames: Frames, captions: Sequence[str], answer: DeltaGenerator) -> None:
     """Draw what every chosen evaluator makes of the video and of its edits; what it comes to, in its own place."""
     others = other_ids(state)
-    table = _scored(state, frames, captions, state.get("other") or (others[0] if others else None))
+    other = state.get("other") or (others[0] if others else None)
+    strange = demo_frames(other, state.get("frames")) if other else None
+    made = []
+    for name in state.get("evaluators"):
+        key = (frames.key, strange.key if strange else "", tuple(captions), name)
+        found = shared().tables.get(key)
+        if found is None:
+            try:
+                with st.spinner(f"Scoring with {name} …"), shared_pool().lease(name) as loaded:
+                    found = score_edits(loaded, frames.pixels, captions, other=strange.pixels if strange else None)
+            except InvariscopeError as error:
+                st.warning(safe(f"{name}: {error}", limit=600))
+                continue
+            shared().tables.put(key, found)
+        made.append(found)
+    table = pd.concat(made, ignore_index=True) if made else pd.DataFrame()
     if table.empty:
         return
     if table["score"].notna().any():
@@ -350,43 +332,22 @@ def draw_results(state: PageState, frames: Frames, captions: Sequence[str], answ
     said = "; ".join(f"{row.evaluator}, {row.edit}: {row.score:.3f}" for row in table.head(8).itertuples())
     draw_figure(figure, key="video.edits", alt=f"Scores of captions by edit. {said}")
     with st.expander("Every number, and what each edit does", icon=":material/table:"):
-        _explained(table)
+        told = [f"**{name}**: {edit.told}" for name, edit in EDITS.items() if name in set(table["edit"])]
+        coarse = table["evaluator"].str.endswith(f"({COARSE})").any()
+        plain = (
+            f" *{COARSE.capitalize()}*: the cosine of the mean of the frames and the caption, which is no EMScore; "
+            "such a "
+            "metric has no tokens to match with frames."
+            if coarse
+            else ""
+        )
+        st.markdown("\n".join(f"- {each}" for each in told))
+        st.caption(
+            f"Each metric has its own scale. An open mark is no measurement: what is {REVERSED} follows from the "
+            f"formula. One video has no interval.{plain}"
+        )
         _rows(table)
         data_buttons(table, "video-edits", key="video.table")
-
-
-def _scored(state: PageState, frames: Frames, captions: Sequence[str], other: str | None) -> pd.DataFrame:
-    strange = demo_frames(other, state.get("frames")) if other else None
-    made = []
-    for name in state.get("evaluators"):
-        key = (frames.key, strange.key if strange else "", tuple(captions), name)
-        found = shared().tables.get(key)
-        if found is None:
-            try:
-                with st.spinner(f"Scoring with {name} …"), shared_pool().lease(name) as loaded:
-                    found = score_edits(loaded, frames.pixels, captions, other=strange.pixels if strange else None)
-            except InvariscopeError as error:
-                st.warning(safe(f"{name}: {error}", limit=600))
-                continue
-            shared().tables.put(key, found)
-        made.append(found)
-    return pd.concat(made, ignore_index=True) if made else pd.DataFrame()
-
-
-def _explained(table: pd.DataFrame) -> None:
-    told = [f"**{name}**: {edit.told}" for name, edit in EDITS.items() if name in set(table["edit"])]
-    coarse = table["evaluator"].str.endswith(f"({COARSE})").any()
-    plain = (
-        f" *{COARSE.capitalize()}*: the cosine of the mean of the frames and the caption, which is no EMScore; such a "
-        "metric has no tokens to match with frames."
-        if coarse
-        else ""
-    )
-    st.markdown("\n".join(f"- {each}" for each in told))
-    st.caption(
-        f"Each metric has its own scale. An open mark is no measurement: what is {REVERSED} follows from the formula. "
-        f"One video has no interval.{plain}"
-    )
 
 
 def _rows(table: pd.DataFrame) -> None:
@@ -397,16 +358,15 @@ def _rows(table: pd.DataFrame) -> None:
         shown[name] = shown[name].astype(float).round(4) + 0.0
     if table["note"].astype(bool).any():
         shown["note"] = table["note"]
-    text, figure = st.column_config.TextColumn, st.column_config.NumberColumn
     config = {
-        "evaluator": text("Metric", pinned=True),
-        "caption": text("Caption"),
-        "edit": text("Frames"),
-        "how": text("How it is known"),
-        "frames": figure("n frames", format="%d"),
-        "note": text("Why there is no score"),
+        "evaluator": TEXT("Metric", pinned=True),
+        "caption": TEXT("Caption"),
+        "edit": TEXT("Frames"),
+        "how": TEXT("How it is known"),
+        "frames": NUMBER("n frames", format="%d"),
+        "note": TEXT("Why there is no score"),
     }
-    config |= {name: figure(head, format="%+.4f" if name == "delta" else "%.4f") for name, head in numbers.items()}
+    config |= {name: NUMBER(head, format="%+.4f" if name == "delta" else "%.4f") for name, head in numbers.items()}
     draw_table(
         shown, column_config=config, key="video.rows", alt="Scores of every caption under every edit of the frames"
     )
@@ -415,12 +375,8 @@ def _rows(table: pd.DataFrame) -> None:
 
 
 def direction_told(pair: Sequence[str] = ()) -> str:
-    """Say that a video backwards keeps its scores, in markdown.
-
-    Args:
-        pair: a caption that is true of the video, and the same with the direction that is true of it backwards; none
-            where that is not known.
-    """
+    """Say that a video backwards keeps its scores, in markdown. ``pair``: a caption that is true of the video, and the
+    same with the direction that is true of it backwards; none where that is not known."""
     said = "No score here sees which way the video runs: played backwards, "
     if len(pair) != 2:
         return f"{said}it keeps every score."
@@ -459,9 +415,28 @@ def draw() -> None:
     with drawn(state):
         if frames is None:
             return
-        draw_frames(frames)
+        footage = frames.footage
+        with st.container(horizontal=True, gap="small", key="video_frames"):
+            for place, pixels in zip(frames.places, frames.pixels, strict=True):
+                st.image(
+                    thumbnail(pixels, side=200),
+                    caption=str(place + 1),
+                    width=104,
+                    alt=f"Frame {place + 1} of {footage.frames}",
+                )
+        steps = {after - before for before, after in pairwise(frames.places)}
+        even = ", evenly spaced" if len(steps) == 1 else ""
+        seconds = "" if footage.seconds is None else f", {footage.seconds:.1f} s"
+        st.caption(
+            f"{counted(len(frames.places), 'frame')} of {footage.frames:,}{even}, of a video of "
+            f"{footage.width} × {footage.height} px{seconds}.",
+            help=f"sha256 {footage.sha256}",
+        )
+        for note in footage.notes:
+            st.warning(note, icon=":material/hdr_on:")
         captions = choose_captions(state)
-        figures_of(Origin(state, _of(frames)))
+        places = ", ".join(str(place + 1) for place in frames.places)
+        figures_of(Origin(state, (f"Video {frames.key}, frames {places}, Invariscope {__version__}")))
         if not captions:
             st.info("Write a caption, or several, one a line.", icon=":material/edit:")
         elif not state.get("evaluators"):
@@ -472,9 +447,3 @@ def draw() -> None:
             )
         else:
             draw_results(state, frames, captions, answer)
-
-
-def _of(frames: Frames) -> str:
-    """Which frames of which video were scored, in words."""
-    places = ", ".join(str(place + 1) for place in frames.places)
-    return f"Video {frames.key}, frames {places}, Invariscope {__version__}"

@@ -4,10 +4,9 @@ from collections.abc import Mapping
 
 import streamlit as st
 
-from pages.views.common.hints import Word, glossary
 from pages.views.common.links import called, link_to
 from pages.views.common.page_head import header
-from pages.views.common.text import safe
+from pages.views.common.text import glossary, safe
 from pages.views.common.url_state import Field, PageState, text
 
 LIMIT = 40
@@ -40,25 +39,16 @@ def draw() -> None:
     if not found:
         st.info(f"No word here contains “{safe(wanted)}”.", icon=":material/search_off:")
     for term, word in found.items():
-        _entry(term, word)
+        head, said, way = st.columns([2, 6, 2], vertical_alignment="top")
+        head.markdown(f"**{safe(term[0].upper() + term[1:])}**")
+        said.markdown(safe(word.meaning, limit=400))
+        if word.page:
+            with way:
+                link_to(word.page, called(word.page), icon=":material/arrow_forward:")
     if not wanted:
-        _keys()
+        st.header("Keys", anchor=False)
+        for place, keys in KEYS.items():
+            name, told = st.columns([2, 8], vertical_alignment="top")
+            name.markdown(f"**{place}**")
+            told.markdown("  \n".join(f"`{key}` {what}" for key, what in keys.items()))
     state.publish()
-
-
-def _keys() -> None:
-    """Draw the keys, page by page."""
-    st.header("Keys", anchor=False)
-    for place, keys in KEYS.items():
-        name, told = st.columns([2, 8], vertical_alignment="top")
-        name.markdown(f"**{place}**")
-        told.markdown("  \n".join(f"`{key}` {what}" for key, what in keys.items()))
-
-
-def _entry(term: str, word: Word) -> None:
-    name, told, way = st.columns([2, 6, 2], vertical_alignment="top")
-    name.markdown(f"**{safe(term[0].upper() + term[1:])}**")
-    told.markdown(safe(word.meaning, limit=400))
-    if word.page:
-        with way:
-            link_to(word.page, called(word.page), icon=":material/arrow_forward:")

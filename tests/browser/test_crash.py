@@ -16,7 +16,7 @@ SECRET = "a dog on the sofa of Ann"
 FAILING = f"""
 import runpy, sys
 sys.path.insert(0, {str(ROOT)!r})
-import pages.views.common.hints as found
+import pages.views.common.text as found
 whole = found.glossary
 def glossary():
     caption = {SECRET!r}

@@ -5,7 +5,7 @@ import re
 
 import pandas as pd
 
-from pages.views.calibration.calibration_lead import lead, rests_on, surely
+from pages.views.calibration.measured_calibration import lead, rests_on, surely
 from tests.pages.opening import CALIBRATION, Open, said, unfolded
 
 

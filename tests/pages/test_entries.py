@@ -199,7 +199,7 @@ def test_a_view_that_cannot_be_imported_is_said_and_the_rest_works(
         else each
         for each in views()
     )
-    monkeypatch.setattr("pages.views.common.entry.views", lambda: broken)
+    monkeypatch.setattr("pages.views.common.page_head.views", lambda: broken)
     app = open_page(FAILURES)
     assert not app.exception
     assert "No module named 'pages.views.gone'" in app.error[0].value.replace("\\", "")

@@ -10,10 +10,10 @@ from streamlit.testing.v1 import AppTest
 from core.jobs import job_queue
 from core.jobs.request import audit_request
 from core.settings import ROOT
-from pages.views.common import access, entry
+from pages.views.common import access, page_head
 from tests.pages.opening import RUN, Open, said, turned
 
-ENTERED = entry._one_thread_each
+ENTERED = page_head._one_thread_each
 
 
 @pytest.fixture
@@ -32,7 +32,7 @@ def first(monkeypatch: pytest.MonkeyPatch) -> threading.Event:
             session.join()
         ENTERED()
 
-    monkeypatch.setattr(entry, "_one_thread_each", meanwhile)
+    monkeypatch.setattr(page_head, "_one_thread_each", meanwhile)
     return arrived
 
 
@@ -89,7 +89,7 @@ def test_a_card_s_button_does_nothing_for_a_viewer(open_page: Open, monkeypatch:
 
 
 def test_pages_are_left_out_of_collections_of_garbage_once(open_page: Open) -> None:
-    entry._collect_what_is_new.clear()
+    page_head._collect_what_is_new.clear()
     first = _Held()
     open_page(RUN)
     later = _Held()

@@ -21,9 +21,9 @@ from core.stories.story import Pair, Tags
 from pages.views.common.links import failures_link, lab_link, read_record, record_text
 from pages.views.common.open_runs import narrowed, present
 from pages.views.common.text import as_percent
-from pages.views.failures import failure_pictures, failures_view, named_pairs
+from pages.views.failures import failure_pictures, failures_state, failures_view
 from pages.views.failures.failure_card import cut_said
-from pages.views.failures.named_pairs import with_tags
+from pages.views.failures.failures_state import with_tags
 from pages.views.probe_lab.lab_state import shared
 from tests.audit.squares import HISTOGRAM, PAIRED, build_corpus
 from tests.pages.opening import FAILURES, Open, link_of, texts
@@ -420,7 +420,7 @@ def test_a_viewer_sees_no_tag_and_cannot_write_one(
     pair = read_record(_record_of(app))
     Tags().put(Pair(pair["run"], pair["item"], pair["subject"], pair["probe"], "en", 0), ["secret"], "whispered")
     assert "secret" in texts(open_page(FAILURES, families="rotation", every="yes"))
-    monkeypatch.setattr(named_pairs, "may_operate", lambda: False)
+    monkeypatch.setattr(failures_state, "may_operate", lambda: False)
     app = open_page(FAILURES, families="rotation", every="yes")
     assert heads(app)
     assert "secret" not in texts(app)
@@ -462,7 +462,7 @@ def test_pictures_that_nobody_opened_are_looked_at_on_a_click(
     open_page: Open, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.setenv("INVARISCOPE_CACHE", str(tmp_path / "cache"))  # where the lab of other tests kept nothing
-    monkeypatch.setattr(named_pairs, "AT_ONCE", 4)
+    monkeypatch.setattr(failures_state, "AT_ONCE", 4)
     app = open_page(FAILURES, families="vertical-flip", like="cat")
     button = app.button(key="failures.like.embed")
     assert button.label == "Embed 4 pictures"

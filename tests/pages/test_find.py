@@ -4,7 +4,7 @@ from pathlib import Path
 
 from streamlit.testing.v1 import AppTest
 
-from pages.views.common.hints import glossary
+from pages.views.common.text import glossary
 from tests.pages.opening import FLIP_RISK, HUMAN, OVERVIEW, Open
 
 

@@ -15,8 +15,8 @@ from bench.server import Server
 from bench.visitor import PATIENCE_S, Visitor
 from core.features.human.creation import Pictures
 from core.settings import ROOT
-from pages.views.common import leaving
-from pages.views.common.leaving import AWAY_S, EVERY_S, Leaving
+from pages.views.common import reader_uploads
+from pages.views.common.reader_uploads import AWAY_S, EVERY_S, Leaving
 from pages.views.human_validation import study_desk
 from siege.crowd import LINK
 from siege.material import data_folder
@@ -40,9 +40,9 @@ class Time:
 
 def test_a_server_tidies_up_until_the_sessions_of_those_who_left_have_expired(monkeypatch: pytest.MonkeyPatch) -> None:
     moved, told, given, here = Time(), list[tuple[float, bool]](), list[str](), {"a", "b"}
-    monkeypatch.setattr(leaving, "give_back", lambda: given.append("memory"))
-    monkeypatch.setattr(leaving, "give_back_buffers", lambda: given.append("buffers"))
-    monkeypatch.setattr(leaving, "end_processes", lambda: given.append("decoders"))
+    monkeypatch.setattr(reader_uploads, "give_back", lambda: given.append("memory"))
+    monkeypatch.setattr(reader_uploads, "give_back_buffers", lambda: given.append("buffers"))
+    monkeypatch.setattr(reader_uploads, "end_processes", lambda: given.append("decoders"))
     readers = Leaving(lambda: moved.now, moved.later, lambda: not here)
     readers.also(lambda nobody: told.append((moved.now - 1000, nobody)))
     here.remove("a")
@@ -77,7 +77,7 @@ def test_what_cannot_be_let_go_of_once_is_tried_again(monkeypatch: pytest.Monkey
 
 def test_a_session_of_the_app_is_noticed_when_it_ends(monkeypatch: pytest.MonkeyPatch) -> None:
     ended = list[str]()
-    monkeypatch.setattr(leaving.LEAVING, "left", lambda: ended.append("left"))
+    monkeypatch.setattr(reader_uploads.LEAVING, "left", lambda: ended.append("left"))
     app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=120)
     assert not app.run().exception
     assert not app.run().exception
@@ -100,9 +100,9 @@ def test_a_process_that_is_spawned_beside_a_page_shows_nothing() -> None:
 def test_pictures_of_a_study_stay_while_somebody_is_there() -> None:
     held = study_desk.desk()
     held._pictures.put("item", Pictures(b"before", b"after"))
-    study_desk._forget_pictures(False)
+    held.forget_pictures(False)
     assert held._pictures.get("item") is not None
-    study_desk._forget_pictures(True)
+    held.forget_pictures(True)
     assert held._pictures.get("item") is None
 
 

@@ -11,7 +11,7 @@ from core.evaluators.pool import shared_pool
 from core.features.lab.lab import run_lab
 from core.probes.registry import select
 from core.scoring.workbench import Workbench
-from pages.views.common.run_corpora import load_corpus
+from pages.views.common.open_runs import load_corpus
 from pages.views.probe_lab.lab_audience import hand_out
 from tests.pages.opening import LAB, Open, said, shown
 

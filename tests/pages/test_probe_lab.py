@@ -16,7 +16,7 @@ from core.evaluators.pool import shared_pool
 from core.probes.titles import title
 from core.settings import cache_dir, results_dir
 from core.statistics.changes import SURE
-from pages.views.common.run_corpora import item_ids
+from pages.views.common.open_runs import item_ids
 from pages.views.probe_lab.lab_state import shared
 from tests.analysis.made_runs import scores_of, write_run
 from tests.pages.opening import LAB, RUN, Open, led, said, shown, texts, turned

@@ -18,7 +18,7 @@ from core.statistics.bootstrap import LEAST_N
 from core.store import run_sources
 from core.store.run_files import Run, read_run
 from core.store.run_sources import note_audited
-from pages.views.common.run_corpora import corpus_holding, corpus_name_of, corpus_origins, load_corpus, load_corpus_of
+from pages.views.common.open_runs import corpus_holding, corpus_name_of, corpus_origins, load_corpus, load_corpus_of
 from tests.audit.squares import HISTOGRAM, build_corpus
 from tests.manifests import edit_manifest
 from tests.pages.opening import FAILURES, LAB, OVERVIEW, SYSTEMS, UNFOLDED, Open, click, marks_that_open, said

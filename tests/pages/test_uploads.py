@@ -12,8 +12,7 @@ from streamlit.testing.v1 import AppTest
 
 from core.errors import NotAvailable
 from pages.views.common import reader_uploads
-from pages.views.common.leaving import LEAVING
-from pages.views.common.reader_uploads import AWAY_S, Uploads, let_go
+from pages.views.common.reader_uploads import AWAY_S, LEAVING, Uploads, let_go
 from pages.views.probe_lab.lab_state import SESSION_PICTURES, shared
 from tests.pages.opening import LAB, Open, texts
 

@@ -7,7 +7,7 @@ import pytest
 
 from core.features.feature import views
 from core.settings import ROOT
-from pages.views.common.hints import glossary, meaning
+from pages.views.common.text import glossary, meaning
 from tests.pages.opening import (
     CALIBRATION,
     COMPARE,

@@ -27,7 +27,7 @@ from pages.views.calibration.measured_calibration import OPENS, Source, opened
 from pages.views.common.collect import data_buttons, figure_buttons
 from pages.views.common.links import pairs_behind
 from pages.views.common.page_charts import draw
-from pages.views.common.page_tables import draw_table
+from pages.views.common.page_tables import NUMBER, draw_table
 from pages.views.common.shown_answers import spoken
 from pages.views.common.slice_filters import slice_link
 from pages.views.common.text import counted, number, safe
@@ -47,22 +47,9 @@ def draw_constructed(
     source: Source,
     view: Callable[[], View],
 ) -> None:
-    """Draw every line of both splits, every measure before and after, and selectivity.
-
-    Args:
-        table: of ``core.features.calibration.fit.sweep_table``.
-        view: of the scores that the fit was made of, with every family that they hold.
-    """
-    _lines(table, found, usual, strength)
-    st.markdown(f"**Before and after, strength {strength:g}, {found.basis}**")
-    _tiles(changed((OF_AXES,)), usual, strength)
-    _changes(state, changed, found, source)
-    draw_selectivity(found, strength, view)
-    _numbers(changed(EVERY))
-    state.publish()
-
-
-def _lines(table: pd.DataFrame, found: Fit, usual: Settled, strength: float) -> None:
+    """Draw every line of both splits, every measure before and after, and selectivity. ``table``: of
+    ``core.features.calibration.fit.sweep_table``; ``view``: of the scores that the fit was made of, with every family
+    that they hold."""
     rho, axes = (table[table["measure"] == name] for name in ("spearman", OF_AXES))
     rho = rho[rho["split"].isin(("dev", "test"))]  # of unedited pairs every score was stored: measured is the same
     for name, rows, figured, colour, title in (
@@ -83,14 +70,32 @@ def _lines(table: pd.DataFrame, found: Fit, usual: Settled, strength: float) -> 
         f"{' Dash and dot: dev, every score scored; it chose the best one.' if 'measured dev' in measured else ''} "
         f"Bands: 95 %, {BAND_RESAMPLES} bootstrap samples of sources, one set for all strengths."
     )
+    st.markdown(f"**Before and after, strength {strength:g}, {found.basis}**")
+    _tiles(changed((OF_AXES,)), usual, strength)
+    _changes(state, changed, found, source)
+    draw_selectivity(found, strength, view)
+    every = changed(EVERY)
+    sides = [(side, end) for side in ("before", "after") for end in ("", "_low", "_high")]
+    sides += [("ratio", end) for end in ("", "_low", "_high")]
+    ends = {f"{side}{end}": NUMBER(f"{side}{end}".replace("_", " ").capitalize(), format="%.4f") for side, end in sides}
+    draw_table(
+        every,
+        alt="What the calibration changes, in numbers",
+        column_config={
+            "measure": "Measure",
+            "axis": "Axis",
+            "name": "Of",
+            "gap": NUMBER("Gap", format="%g"),
+            "n": NUMBER("n items"),
+            **ends,
+        },
+    )
+    data_buttons(every, "calibration", key="calib.numbers")
+    state.publish()
 
 
 _NAMED = (
-    (
-        "Selectivity",
-        "value",
-        "Probability that a broken meaning costs more than a harmless edit",
-    ),
+    ("Selectivity", "value", "Probability that a broken meaning costs more than a harmless edit"),
     ("Nuisance, SD", "nuisance", "Median over items of an item's median shift under the calibrated edits"),
     ("Signal, SD", "signal", "Median over items of what a broken meaning costs; a correction of known edits leaves it"),
 )
@@ -98,10 +103,7 @@ _NAMED = (
 
 def notices(found: Fit, strength: float, held: View) -> tuple[str, bool]:
     """Whether a calibrated score still falls at wrong captions, in a sentence; and whether that was tested at all.
-
-    Args:
-        held: see :func:`draw_selectivity`.
-    """
+    ``held``: see :func:`draw_selectivity`."""
     if lacking(held, found):
         if needs(held.table) or lack(held) or not measured_beside(held, found):
             return "Not tested: whether it still notices wrong captions.", False
@@ -114,11 +116,8 @@ def notices(found: Fit, strength: float, held: View) -> tuple[str, bool]:
 
 
 def draw_selectivity(found: Fit, strength: float, view: Callable[[], View]) -> None:
-    """Draw selectivity, nuisance and signal before and after a strength, on the held-out items.
-
-    Args:
-        view: of the scores that the fit was made of, with every family that they hold.
-    """
+    """Draw selectivity, nuisance and signal before and after a strength, on the held-out items. ``view``: of the scores
+    that the fit was made of, with every family that they hold."""
     st.markdown("**Stable or deaf: selectivity, held out**")
     held = view()
     if why := lacking(held, found):
@@ -242,23 +241,3 @@ def _change(state: PageState, measure: str, rows: pd.DataFrame, colour: str, bas
     click = OPENS if rows["opens"].any() else " A click opens nothing: a dot is of unedited scores."
     st.caption(f"{told}; held-out split, {basis}, 95 % intervals over items, n on hover.{societal}{click}")
     figure_buttons(figure, rows, f"calibrated-{measure.replace(' ', '-')}", title=told, key="calib.f")
-
-
-def _numbers(changed: pd.DataFrame) -> None:
-    column = st.column_config.NumberColumn
-    sides = [(side, end) for side in ("before", "after") for end in ("", "_low", "_high")]
-    sides += [("ratio", end) for end in ("", "_low", "_high")]
-    ends = {f"{side}{end}": column(f"{side}{end}".replace("_", " ").capitalize(), format="%.4f") for side, end in sides}
-    draw_table(
-        changed,
-        alt="What the calibration changes, in numbers",
-        column_config={
-            "measure": "Measure",
-            "axis": "Axis",
-            "name": "Of",
-            "gap": column("Gap", format="%g"),
-            "n": column("n items"),
-            **ends,
-        },
-    )
-    data_buttons(changed, "calibration", key="calib.numbers")

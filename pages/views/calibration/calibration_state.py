@@ -117,10 +117,7 @@ def fitted(
 @st.cache_resource(hash_funcs=KEYED, max_entries=8, show_spinner="Comparing captions with references …")
 def word_order(files: Signature, scope: Narrowed, against: tuple[str, ...]) -> ReferenceOrder | None:
     """What references say of the captions in scope, by the metrics of them that a score is held to; None without.
-
-    Raises:
-        InvariscopeError: if the corpus is not here, or has no references.
-    """
+    Raises InvariscopeError if the corpus is not here, or has no references."""
     table = scores(files, scope)
     if not (names := asked_for(against, table.evaluators)):
         return None
@@ -166,10 +163,8 @@ def axis_lines(
     _found: Fit,
     _own: Measured | None,
 ) -> pd.DataFrame:
-    """The unwanted change of every axis along λ, held out, with its band: as measured where it was.
-
-    ``key`` names the fit, ``made`` the measurement; empty for none.
-    """
+    """The unwanted change of every axis along λ, held out, with its band: as measured where it was. ``key`` names the
+    fit, ``made`` the measurement; empty for none."""
     if _own is not None:
         return axes_along(partial(_own.effect, measures=(OF_AXES,)), LAMBDAS)
     changes = corrections(_found.scores, _found.terms)
@@ -217,11 +212,8 @@ WEIGHTS_TOLD = {
 
 
 def choose(state: PageState, evaluator: str, references: tuple[str, ...]) -> None:
-    """Draw how the formula is read, what it may cost, and what it is held to.
-
-    Args:
-        references: what a score can be held to; the evaluator itself is left out.
-    """
+    """Draw how the formula is read, what it may cost, and what it is held to. ``references``: what a score can be held
+    to; the evaluator itself is left out."""
     row = st.container(horizontal=True, vertical_alignment="bottom", key="calib_choices")
     state.switch(
         "reading",
@@ -286,11 +278,8 @@ def tell(state: PageState, found: Fit, order: ReferenceOrder | None) -> None:
 
 
 def draw_choices(state: PageState, files: Signature, scope: Narrowed, chosen: Slice, evaluator: str) -> None:
-    """Draw the table of one evaluator, once a reader asks for it.
-
-    Args:
-        scope: whose scores; all its evaluators are held to.
-    """
+    """Draw the table of one evaluator, once a reader asks for it. ``scope``: whose scores; all its evaluators are held
+    to."""
     place = folded_part("All 33 ways to calibrate, compared", state, "ablation", icon=":material/table:")
     if place is None:
         return

@@ -29,7 +29,6 @@ from core.features.calibration.sweep import LAMBDAS
 from core.probes.titles import family_title
 from core.statistics.bootstrap import LEAST_N
 from pages.views.calibration.by_construction import draw_constructed, notices
-from pages.views.calibration.calibration_lead import LED, lead, rests_on, surely
 from pages.views.calibration.calibration_state import (
     Bands,
     axis_colours,
@@ -45,7 +44,7 @@ from pages.views.calibration.calibration_state import (
     votes_present,
     word_order,
 )
-from pages.views.calibration.measured_calibration import Source, draw_measured, measurement
+from pages.views.calibration.measured_calibration import LED, Source, draw_measured, lead, measurement, rests_on, surely
 from pages.views.common.collect import data_buttons, figure_buttons, figures_of, file_button, of_scores
 from pages.views.common.layers import draw_folded
 from pages.views.common.links import draw_no_run
@@ -72,13 +71,9 @@ def draw_sweep(
     view: Callable[[], View],
     choices: Callable[[], None],
 ) -> None:
-    """Draw everything that follows λ; only this part runs again while λ moves.
-
-    Args:
-        key, found, bands: see :func:`pages.views.calibration.calibration_state.fitted`.
-        view: of the scores that the fit was made of, with every family that they hold.
-        choices: draws the folded table of every way to calibrate.
-    """
+    """Draw everything that follows λ; only this part runs again while λ moves. ``key``, ``found``, ``bands``: see
+    :func:`pages.views.calibration.calibration_state.fitted`; ``view``: of the scores that the fit was made of, with
+    every family that they hold; ``choices``: draws the folded table of every way to calibrate."""
     own, stale = measurement(source, key, found)
     usual = settled(found, own)
     strength = float(usual.strength if state.get("strength") is None else state.get("strength"))
@@ -167,16 +162,11 @@ def _lead(found: Fit, own: Measured | None, strength: float, changed: pd.DataFra
             st.warning(safe(sentence, limit=800), icon=":material/priority_high:")
     if told := lead(changed, found.evaluator):
         st.markdown(f"**{told}**")
-    if more := " ".join(filter(None, (surely(changed), notice, _cost(found)))):
+    variants = calibrator(found.terms, strength=1.0, evaluator=found.evaluator).variants
+    longer = f"Scoring takes {1 + variants} times as long: each picture and {counted(variants, 'variant')} of it."
+    if more := " ".join(filter(None, (surely(changed), notice, (longer if variants else "")))):
         st.caption(more)
     return [safe(sentence, limit=800) for sentence in said if len(sentence) >= _LONG]
-
-
-def _cost(found: Fit) -> str:
-    """How much longer a calibrated score takes, where it needs the scores of a picture's own variants."""
-    variants = calibrator(found.terms, strength=1.0, evaluator=found.evaluator).variants
-    told = f"Scoring takes {1 + variants} times as long: each picture and {counted(variants, 'variant')} of it."
-    return told if variants else ""
 
 
 def _slider(state: PageState, strength: float) -> None:
@@ -217,7 +207,6 @@ def _to_test(found: Fit, source: Source) -> str:
 
 
 def _picked(state: PageState, opens: str) -> None:
-    """Take the strength of the point that was clicked."""
     if float(opens) in LAMBDAS:
         state.put("strength", float(opens))
 
@@ -317,10 +306,8 @@ def draw() -> None:
 
 
 def _of_the_picture(state: PageState, chosen: Slice, seen: View, evaluator: str) -> tuple[str, ...]:
-    """Families to open on where the reader chose none: those over whose orbits a metric can be measured.
-
-    None where that is all of them, or the reading corrects a known edit.
-    """
+    """Families to open on where the reader chose none: those over whose orbits a metric can be measured. None where
+    that is all of them, or the reading corrects a known edit."""
     if state.get("reading") not in OVER_ORBITS or chosen.axes or chosen.families:
         return ()
     every = calibrated_families(seen, evaluator)
@@ -333,7 +320,10 @@ def _draw(state: PageState, files: Signature, scope: Narrowed, row: Chips) -> No
     chosen = choose_slice(state, files, scope, row, fields=FILTERS, more=False)
     # a score is held to the others of its run, also to those that the reader did not choose to look at
     every = under_all(files, scope)
-    evaluator = _choose_evaluator(state, scores(files, scope).evaluators, row)
+    there = scores(files, scope).evaluators
+    shown = state.get("evaluator") if state.get("evaluator") in there else there[0]
+    place = row.scope.popover(f"Metric: **{safe(shown, limit=40)}**", key="calib.chip")
+    evaluator = state.choose(place, "evaluator", "Metric", there, help="Whose scores are calibrated")
     charts = st.container()
     options = st.expander("Method and constraints", icon=":material/tune:")
     with options:
@@ -379,10 +369,3 @@ def _draw(state: PageState, files: Signature, scope: Narrowed, row: Chips) -> No
             lambda: view(files, every, every_family),
             partial(draw_choices, state, files, every, chosen, evaluator),
         )
-
-
-def _choose_evaluator(state: PageState, there: tuple[str, ...], row: Chips) -> str:
-    """Draw the chip of the evaluator whose scores are calibrated; the choice."""
-    shown = state.get("evaluator") if state.get("evaluator") in there else there[0]
-    place = row.scope.popover(f"Metric: **{safe(shown, limit=40)}**", key="calib.chip")
-    return state.choose(place, "evaluator", "Metric", there, help="Whose scores are calibrated")

@@ -1,8 +1,10 @@
-"""The measured effect; or what measuring it would cost, and its job."""
+"""What one gets of a calibration in words, and the measured effect; or what measuring it would cost, and its job."""
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
+from typing import Any
 
 import pandas as pd
 import streamlit as st
@@ -11,23 +13,25 @@ from core.analysis.questions.columns import opening
 from core.api.progress_lines import duration
 from core.charts.spec import colours
 from core.features.calibration.calibration_figures import before_after_dots
-from core.features.calibration.fit import Fit
+from core.features.calibration.effect import OF_AXES
+from core.features.calibration.fit import HUMAN, Fit
 from core.features.calibration.measured import Measured, find
 from core.features.calibration.measurement import stamp
 from core.features.calibration.measuring import Asked, obstacle, refused
 from core.features.calibration.readings import MEASURED
 from core.jobs import job_queue
 from core.jobs.command_jobs import MeasureRequest
+from core.probes.base import Axis
+from core.probes.titles import family_title
 from core.settings import results_dir, runs_dir
 from core.store.run_files import Run
-from pages.views.calibration.calibration_lead import rests_on
 from pages.views.common.access import operates, operators_only
 from pages.views.common.collect import data_buttons, figure_buttons
 from pages.views.common.layers import tell_refused, tried
 from pages.views.common.links import pairs_behind
 from pages.views.common.page_charts import draw
 from pages.views.common.page_tables import draw_table
-from pages.views.common.text import counted, number, safe, thousands
+from pages.views.common.text import counted, listed, number, safe, thousands
 from pages.views.run_audit.audit_jobs import watch_jobs
 
 Key = tuple[object, ...]
@@ -86,28 +90,6 @@ def draw_measured(
         return None
     for sentence in own.caveats(strength):
         st.warning(safe(sentence, limit=400), icon=":material/priority_high:")
-    return _show(found, strength, own, source)
-
-
-# An answer costs the making of a few small pictures, and every move of λ asks.
-@st.cache_data(max_entries=64, show_spinner=False)
-def _refused(key: Key, _found: Fit) -> str:  # noqa: ARG001  # the cache's key
-    return refused(_found)
-
-
-@st.cache_resource(max_entries=16, show_spinner="Reading the measurement …")
-def _find(
-    key: Key,  # noqa: ARG001  # the cache's key
-    subject: str,
-    language: str,
-    files: tuple[tuple[str, int, int], ...],  # noqa: ARG001  # likewise
-    _run: Run,
-    _found: Fit,
-) -> tuple[Measured | None, tuple[str, ...]]:
-    return find(_found, _run, subject=subject, language=language)
-
-
-def _show(found: Fit, strength: float, own: Measured, source: Source) -> Callable[[], None]:
     scored = own.effect(strength)
     rows = scored[scored["measure"] == "sensitivity"]
     rows = rows.assign(opens=opened(rows["name"], found, source))
@@ -139,13 +121,31 @@ def _show(found: Fit, strength: float, own: Measured, source: Source) -> Callabl
     return numbers
 
 
+# An answer costs the making of a few small pictures, and every move of λ asks.
+@st.cache_data(max_entries=64, show_spinner=False)
+def _refused(key: Key, _found: Fit) -> str:  # noqa: ARG001  # the cache's key
+    return refused(_found)
+
+
+@st.cache_resource(max_entries=16, show_spinner="Reading the measurement …")
+def _find(
+    key: Key,  # noqa: ARG001  # the cache's key
+    subject: str,
+    language: str,
+    files: tuple[tuple[str, int, int], ...],  # noqa: ARG001  # likewise
+    _run: Run,
+    _found: Fit,
+) -> tuple[Measured | None, tuple[str, ...]]:
+    return find(_found, _run, subject=subject, language=language)
+
+
 def _numbers(rows: pd.DataFrame) -> None:
     shown = pd.DataFrame(
         {
             "family": rows["name"],
-            "Before, SD": [_ends(row, "before") for row in rows.to_dict("records")],
-            "Measured, SD": [_ends(row, "after") for row in rows.to_dict("records")],
-            "Measured / before": [_ends(row, "ratio") for row in rows.to_dict("records")],
+            "Before, SD": [_with_ends(row, "before") for row in rows.to_dict("records")],
+            "Measured, SD": [_with_ends(row, "after") for row in rows.to_dict("records")],
+            "Measured / before": [_with_ends(row, "ratio") for row in rows.to_dict("records")],
             "n items": rows["n"],
         }
     )
@@ -153,7 +153,7 @@ def _numbers(rows: pd.DataFrame) -> None:
     st.caption("In brackets: 95 % intervals; of the ratio by the percentiles of bootstrap samples, both sides in each.")
 
 
-def _ends(row: dict[object, object], side: str) -> str:
+def _with_ends(row: dict[object, object], side: str) -> str:
     value, low, high = (float(str(row[f"{side}{end}"])) for end in ("", "_low", "_high"))
     digits = 3 if side == "ratio" else 4
     ends = f" ({low:.{digits}f} to {high:.{digits}f})" if low == low else ""
@@ -162,8 +162,11 @@ def _ends(row: dict[object, object], side: str) -> str:
 
 def _offer(source: Source) -> None:
     asked = Asked(source.run, source.whole(), source.subject, source.language)
+    # how a shell names a run: by its id where it lies in a usual folder, else by its path
     request = MeasureRequest.of(
-        run=_named(source.run),
+        run=source.run.id
+        if source.run.path.parent in (runs_dir(), results_dir()) and source.run.path.name == source.run.id
+        else str(source.run.path),
         evaluator=asked.fit.evaluator,
         reading=asked.fit.terms.reading,
         families=tuple(asked.families),
@@ -201,18 +204,132 @@ def _offer(source: Source) -> None:
     st.code(request.shell(), language="shell", wrap_lines=True)
 
 
-def _named(run: Run) -> str:
-    """How a shell names a run: by its id where it lies in a usual folder, else by its path."""
-    return run.id if run.path.parent in (runs_dir(), results_dir()) and run.path.name == run.id else str(run.path)
-
-
 def _latest(request: MeasureRequest) -> job_queue.Job | None:
     return next((job for job in job_queue.list_jobs()[0] if request.same(job.request)), None)
 
 
 @operators_only
 def _start(request: MeasureRequest) -> None:
-    """Put the measurement in line; a callback."""
     job = _latest(request)
     if job is None or job.status not in job_queue.ACTIVE:
         tried(lambda: job_queue.start(request), "calib.said")
+
+
+LED = (OF_AXES, "spearman", "sensitivity")  # measures that the line is of
+
+_TO = "\N{WORD JOINER}–\N{WORD JOINER}"  # both ends of an interval stay on one line
+
+_NAMED = 4  # kinds of edits up to which each is named
+
+
+def lead(changed: pd.DataFrame, evaluator: str) -> str:
+    """Say how much less harmless edits move an evaluator, and what becomes of its rank agreement. ``changed``:
+    ``core.features.calibration.effect.before_after`` of the held-out items, or what was measured of them: LED at least;
+    up to four kinds of edits are named. Returns a sentence in markdown, its names made safe; empty where nothing is
+    known."""
+    axes = _known_axes(changed)
+    if not axes:
+        return ""
+    levels = ("95\N{NO-BREAK SPACE}% interval ", *[""] * (len(axes) - 1))
+    first, *others = [f"{_moved(row)} ({_ends(row, of)})" for row, of in zip(axes, levels, strict=True)]
+    names = [f"{safe(row['axis'])} edits{_kinds(changed, row['axis'])}" for row in axes]
+    more = "".join(f", {name} {each}" for name, each in zip(names[1:], others, strict=True))
+    # a societal word may be true of the picture: nobody knows that it is harmless
+    edits = f"{names[0][:1].upper()}{names[0][1:]}" if axes[0]["axis"] == Axis.SOCIETAL else f"Harmless {names[0]}"
+    return f"{edits} move {safe(evaluator)} {first}{more}{_agreement(changed)}."
+
+
+def _kinds(changed: pd.DataFrame, axis: str) -> str:
+    """The kinds of edits of an axis, where they are few enough to be named."""
+    rows = changed[(changed["measure"] == "sensitivity") & (changed["axis"] == axis)]
+    named = [safe(family_title(str(name))) for name in rows["name"]]
+    return f" ({', '.join(named)})" if 0 < len(named) <= _NAMED else ""
+
+
+def _agreement(changed: pd.DataFrame) -> str:
+    """How rank agreement changes, to a hundredth: point estimates bear no more."""
+    known = changed[changed["measure"] == "spearman"].dropna(subset=["before", "after"])
+    if known.empty:
+        return ""
+    people = bool(known["name"].eq(HUMAN).any())
+    others = int(known["name"].ne(HUMAN).sum())
+    metrics = f"{others} other metric{'' if others == 1 else 's'}" if others else ""
+    whom = " and ".join(filter(None, (metrics, HUMAN if people else "")))
+    rises = (known["after"] - known["before"]).round(2)
+    low, high = float(rises.min()), float(rises.max())
+    near, far = sorted((abs(low), abs(high)))
+    about = f"{near:.2f}" if near == far else f"{near:.2f} to {far:.2f}"
+    if low == high == 0:
+        how = "hardly changes"
+    elif low < 0 < high:
+        how = f"changes by about −{-low:.2f} to +{high:.2f}"
+    else:
+        how = f"{'falls' if low < 0 else 'rises'} by about {about}"
+    return f"; rank agreement with {whom} {how}"
+
+
+def surely(changed: pd.DataFrame) -> str:
+    """Say under which kinds of edits it is sure, by the interval of what is left; empty for one kind. ``changed``: as
+    of :func:`lead`; both sides of its ratios are of the same pictures in every bootstrap sample."""
+    rows = changed[changed["measure"] == "sensitivity"].dropna(subset=["ratio_low", "ratio_high"])
+    if len(rows) < 2:
+        return ""
+    less, more = rows["ratio_high"] < 1, rows["ratio_low"] > 1
+
+    def kinds(part: pd.Series) -> str:
+        names = [safe(family_title(str(name))) for name in rows.loc[part, "name"]]
+        return listed(names) if len(rows) <= _NAMED else f"{len(names)} of {len(rows)} kinds of edits"
+
+    clear = [
+        f"{word} is clear for {kinds(part)}" for word, part in (("the fall", less), ("a rise", more)) if part.any()
+    ]
+    unclear = ~(less | more)
+    if not clear:
+        return "Compared picture by picture, neither a fall nor a rise is clear for any of them."
+    rest = f", {'neither' if clear[1:] else 'not'} for {kinds(unclear)}" if unclear.any() else ""
+    return f"Compared picture by picture, {' and '.join(clear)}{rest}."
+
+
+def rests_on(changed: pd.DataFrame, strength: float, basis: str) -> str:
+    """Say what the line rests on: the strength, how its numbers came about, the items, both sides of each number.
+    ``changed``: as of :func:`lead`; ``strength``: λ, in [0, 1]; ``basis``: how the numbers came about, e.g. ``by
+    construction`` or ``measured``. Returns markdown, its names made safe; empty where nothing is known."""
+    axes = _known_axes(changed)
+    if not axes:
+        return ""
+    counts = sorted({int(row["n"]) for row in axes})
+    of = f"{counts[0]} to {counted(counts[-1], 'picture')}" if counts[1:] else counted(counts[0], "picture")
+    sides = listed([f"{safe(row['axis'])} {number(row['before'])} → {number(row['after'])} SD" for row in axes])
+    known = changed[changed["measure"] == "spearman"].dropna(subset=["before", "after"])
+    kept = [
+        f"with {safe(row['name'])} {number(row['before'])} → {number(row['after'])}" for row in known.to_dict("records")
+    ]
+    order = f" Rank agreement (Spearman) {'; '.join(kept)}." if kept else ""
+    told = f"Strength {strength:g}, {safe(basis)}, on {of} not used for fitting"
+    return f"{told}. Typical change: {sides}.{order}"
+
+
+def _known_axes(changed: pd.DataFrame) -> list[dict[Any, Any]]:
+    axes = changed[changed["measure"] == OF_AXES].to_dict("records")
+    return [row for row in axes if float(row["before"]) > 0 and not math.isnan(float(row["after"]))]
+
+
+def _moved(row: dict[Any, Any]) -> str:
+    share = 100 * (float(row["after"]) / float(row["before"]) - 1)
+    return "as far as before" if round(abs(share)) == 0 else _share(share)
+
+
+def _ends(row: dict[Any, Any], of: str) -> str:
+    """The interval of the same behind the words ``of``, from the least to the most that is taken off; no more is
+    claimed than it allows."""
+    low, high = (100 * (float(row.get(name, math.nan)) - 1) for name in ("ratio_low", "ratio_high"))
+    if math.isnan(low):
+        return "no interval"
+    if low <= 0 <= high:
+        return f"{of}{_share(low)} to {_share(high)}, which may be chance"
+    near, far = sorted((abs(low), abs(high)))
+    return f"{of}{near:.0f}{_TO}{far:.0f}\N{NO-BREAK SPACE}%"
+
+
+def _share(share: float) -> str:
+    return f"{abs(share):.0f}\N{NO-BREAK SPACE}% {'more' if share > 0 else 'less'}"

@@ -63,11 +63,6 @@ def log_in_lacks() -> str:
             "Nobody can log in: this server's `.streamlit/secrets.toml` has a section `[auth]`, and "
             f"{COORDINATORS} names nobody who operates."
         )
-    return _half_set(auth)
-
-
-def _half_set(auth: Any) -> str:
-    """What the section ``[auth]`` lacks, in a sentence."""
     provider = auth.get("default", auth) if isinstance(auth, Mapping) else {}
     if lacking := [
         name
@@ -126,11 +121,8 @@ def _log_in(told: Mapping[str, Any]) -> tuple[str, str]:
 
 
 def why_no_coordinator(told: Mapping[str, Any], *, now: float) -> str:
-    """Why an account that is logged in is no coordinator's, in a sentence; empty where it is one's.
-
-    Args:
-        now: seconds since 1970.
-    """
+    """Why an account that is logged in is no coordinator's, in a sentence; empty where it is one's. ``now``: seconds
+    since 1970."""
     begun = told.get("iat")
     if not isinstance(begun, int | float) or not now - LOG_IN_LASTS_S < begun <= now + CLOCK_AHEAD_S:
         return f"This log-in is more than {LOG_IN_LASTS_S / 3600:.0f} hours old. Log in again."
@@ -150,9 +142,8 @@ _XSRF = "_streamlit_xsrf"
 
 def of_browser() -> bytes:
     """What this browser, and no other, sends with every request: Streamlit's token against forged requests; else empty.
-
-    The cookie holds it under a mask that changes with every page (``2|mask|masked|time``, hexadecimal, as Tornado's).
-    """
+    The cookie holds it under a mask that changes with every page (``2|mask|masked|time``, hexadecimal, as
+    Tornado's)."""
     parts = str(st.context.cookies.get(_XSRF, "")).strip("\"'").split("|")
     try:
         mask, masked = unhexlify(parts[1]), unhexlify(parts[2])
@@ -200,12 +191,10 @@ _ASKED: ContextVar[_Asked | None] = ContextVar("asked", default=None)
 
 
 class Access(StrEnum):
-    """What a session may do.
-
-    ``open``: everything: this machine only and nothing set, or the token was given. ``coordinator``: everything,
-    logged in. ``viewer``: looks at what is stored and scores what is here; starts no job, names no path, writes
-    nothing. ``locked``: nothing but logging in, the link with the token, or an annotator's link.
-    """
+    """What a session may do. ``open``: everything: this machine only and nothing set, or the token was given.
+    ``coordinator``: everything, logged in. ``viewer``: looks at what is stored and scores what is here; starts no job,
+    names no path, writes nothing. ``locked``: nothing but logging in, the link with the token, or an annotator's
+    link."""
 
     OPEN = "open"
     COORDINATOR = "coordinator"
@@ -410,18 +399,14 @@ def draw_sign_in() -> None:
         )
     else:
         if names_coordinators():
-            _draw_log_in()
+            inside = bool(account().get("is_logged_in"))
+            if inside:
+                st.warning(refused_account())
+            with st.container(horizontal=True):
+                if inside:
+                    st.button("Log out", on_click=log_out)
+                st.button("Log in", icon=":material/login:", on_click=st.login, type="primary")
         st.caption("Annotators need no log-in: they open the personal link that they were sent.")
-
-
-def _draw_log_in() -> None:
-    inside = bool(account().get("is_logged_in"))
-    if inside:
-        st.warning(refused_account())
-    with st.container(horizontal=True):
-        if inside:
-            st.button("Log out", on_click=log_out)
-        st.button("Log in", icon=":material/login:", on_click=st.login, type="primary")
 
 
 def draw_sign_out() -> None:

@@ -52,12 +52,8 @@ class Origin:
 def of_scores(
     state: PageState, files: Signature, scope: Narrowed, told: str = "", *, beside: Iterable[Narrowed] = ()
 ) -> Origin:
-    """Where figures of stored scores come from.
-
-    Args:
-        told: what the filters keep, in words; empty where they keep everything.
-        beside: whose scores went into the figures too, e.g. those of other captions.
-    """
+    """Where figures of stored scores come from. ``told``: what the filters keep, in words; empty where they keep
+    everything. ``beside``: whose scores went into the figures too, e.g. those of other captions."""
     further = tuple(each for each in dict.fromkeys(beside) if each != scope)
     of = [scores_of(scope, told), *(f"and s{scores_of(each)[1:]}" for each in further)]
     return Origin(state, "; ".join(of), files, (scope, *further))
@@ -105,10 +101,8 @@ def origin() -> Origin | None:
 
 
 def told_of() -> Callable[[], str]:
-    """What says of what the figures of this page are, with their signature; nothing where the page does not say.
-
-    A file is made after its page was drawn, without a session: so this is asked for while it is drawn.
-    """
+    """What says of what the figures of this page are, with their signature; nothing where the page does not say. A file
+    is made after its page was drawn, without a session: so this is asked for while it is drawn."""
     own = origin()
     return lambda: "" if own is None else f"{own.of}. {own.signature()}".strip()
 
@@ -151,7 +145,6 @@ def figure_slide(figure: Figure, title: str, origin: Origin) -> Slide:
 
 
 def _cut(note: str) -> list[str]:
-    """A note in lines that a slide takes."""
     return [f"{note[: MOST_TEXT - 10]} …"] if len(note) > MOST_TEXT else [note] if note else []
 
 
@@ -180,7 +173,6 @@ def _close() -> None:
 
 @st.dialog("Collect", on_dismiss=_close)
 def _box(make: Callable[[], Slide]) -> None:
-    """Which story, and what to say."""
     if _DONE in st.session_state:  # only the whole page closes a box
         st.rerun()
     known = {each.id: each.outline().title for each in stories()}
@@ -211,11 +203,8 @@ def _save(make: Callable[[], Slide]) -> None:
 
 
 def data_buttons(table: pd.DataFrame | Callable[[], pd.DataFrame], stem: str, *, key: str) -> None:
-    """Draw buttons for a table as CSV and Parquet, made when asked for.
-
-    Args:
-        table: what the reader sees, or a function that makes it.
-    """
+    """Draw buttons for a table as CSV and Parquet, made when asked for. ``table``: what the reader sees, or a function
+    that makes it."""
 
     def made() -> pd.DataFrame:
         return table() if callable(table) else table

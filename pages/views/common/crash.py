@@ -55,16 +55,10 @@ _LIBRARIES = tuple(Path(sysconfig.get_path(name)).resolve() for name in ("pureli
 
 
 def report(error: BaseException, page: str) -> dict[str, Any]:
-    """Return what is told of an exception, ready for JSON.
-
-    Args:
-        error: what was raised; what caused it is told too, at most ``MOST_CAUSES`` in all.
-
-    Returns:
-        ``id`` (the same for the same type and way through the code), ``at`` (UTC, to the minute), ``page``, ``action``
-        (the innermost function of Invariscope), ``errors`` (the exception first, then its causes; each with type and
-        frames, the outermost frame first), ``versions`` and ``platform``.
-    """
+    """Return what is told of an exception, ready for JSON. ``error``: what was raised; what caused it is told too, at
+    most ``MOST_CAUSES`` in all. Returns ``id`` (the same for the same type and way through the code), ``at`` (UTC, to
+    the minute), ``page``, ``action`` (the innermost function of Invariscope), ``errors`` (the exception first, then its
+    causes; each with type and frames, the outermost frame first), ``versions`` and ``platform``."""
     errors: list[dict[str, Any]] = [
         {"type": _type(each), "frames": _frames(each.__traceback__)} for each in _causes(error)
     ]
@@ -135,11 +129,9 @@ class Fault(Exception):
 
 def catch_crashes() -> None:
     """Say in one sentence, for this whole process, what Streamlit would show of an exception that nobody caught.
-
     Streamlit's own handler for a script (``on_script_error``) is an argument of a server that is started in another
     way, and a session's; all ways to the page, those of scripts, fragments and callbacks, go through the function that
-    is replaced here. Reruns and stops of Streamlit never reach it. The log of the server keeps the whole traceback.
-    """
+    is replaced here. Reruns and stops of Streamlit never reach it. The log of the server keeps the whole traceback."""
     error_util.show_uncaught_app_exception = show
 
 
@@ -149,7 +141,12 @@ def show(ex: BaseException) -> None:
         if isinstance(ex, InvariscopeError):
             st.error(safe(str(ex), limit=600))
             return
-        told = report(ex, _page())
+        context = get_script_run_ctx()
+        found = context.pages_manager.get_pages().get(context.page_script_hash) if context else None
+        name = str(found.get("url_pathname", "")) if found else ""
+        told = report(
+            ex, (name if (ROOT / "pages" / f"{name}.py").is_file() else "start" if name == "" else "(no page)")
+        )
         st.exception(
             Fault(
                 f"this page stopped at a fault of Invariscope itself, number {told['id']}. Load the page again; if it "
@@ -170,25 +167,13 @@ def show(ex: BaseException) -> None:
         get_logger(__name__).exception("a crash report could not be shown")
 
 
-def _page() -> str:
-    """Name of the page of this session, as the program names it."""
-    context = get_script_run_ctx()
-    found = context.pages_manager.get_pages().get(context.page_script_hash) if context else None
-    name = str(found.get("url_pathname", "")) if found else ""
-    return name if (ROOT / "pages" / f"{name}.py").is_file() else "start" if name == "" else "(no page)"
-
-
 HELD_S = 60.0  # seconds for which a file is kept after it was made
 HELD_MB = 64.0  # most that the kept files take together, in MB of 2**20 bytes; the newest one is kept whatever it takes
 _NOBODY = "made for a press"  # stands among Streamlit's sessions for who holds these files
 
 
 class MadeFiles:
-    """The latest files that were made, of one server.
-
-    Args:
-        clock: seconds that never go back.
-    """
+    """The latest files that were made, of one server. ``clock``: seconds that never go back."""
 
     def __init__(
         self, *, seconds: float = HELD_S, most_mb: float = HELD_MB, clock: Callable[[], float] = time.monotonic
@@ -230,11 +215,9 @@ _FAULT = "The file could not be made: this is a fault of Invariscope itself, and
 
 
 def tell_refused_files() -> None:
-    """Say beside a button, for this whole process, why its file is not made; Streamlit says only that it failed.
-
-    A refusal is no fault, and leaves no traceback in the server's log either. A file that is
-    made stays until it can have been fetched (:class:`MadeFiles`).
-    """
+    """Say beside a button, for this whole process, why its file is not made; Streamlit says only that it failed. A
+    refusal is no fault, and leaves no traceback in the server's log either. A file that is made stays until it can have
+    been fetched (:class:`MadeFiles`)."""
     if DeferredFileHandler.handle.__module__ != __name__:
         DeferredFileHandler.handle = _handler(MadeFiles())  # type: ignore[assignment, method-assign]
 

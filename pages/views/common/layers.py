@@ -48,24 +48,16 @@ def is_open(place: ExpanderContainer | PopoverContainer) -> bool:
 
 def folded_part(label: str, state: PageState, field: str, *, icon: str) -> ExpanderContainer | None:
     """Draw a label that opens a part of a page, which a link can ask for; the place to fill, None while it is closed.
-
-    Args:
-        label: in our own words.
-        field: its yes or no that says whether the part is open.
-    """
+    ``field``: its yes or no that says whether the part is open."""
     place = st.expander(label, icon=icon, key=state.key(field), on_change="rerun")
     return place if is_open(place) else None
 
 
 @st.fragment
 def draw_folded(label: str, draw: Callable[[], None], *, key: str, icon: str = ":material/table:") -> None:
-    """Draw a label that opens what is drawn beneath it; opening it runs this part of the page alone.
-
-    Args:
-        label: in our own words.
-        draw: draws what is folded away, from what it was given: the page around it does not run again.
-        key: of the part; in the session it says whether the part is open.
-    """
+    """Draw a label that opens what is drawn beneath it; opening it runs this part of the page alone. ``draw``: draws
+    what is folded away, from what it was given: the page around it does not run again. ``key``: of the part; in the
+    session it says whether the part is open."""
     place = st.expander(label, icon=icon, key=key, on_change="rerun")
     if not is_open(place):
         return
@@ -82,11 +74,7 @@ def place_of(state: PageState, field: str, names: Sequence[str]) -> int:
 
 
 def draw_head(state: PageState, field: str, names: Sequence[str], *, title: str, key: str) -> None:
-    """Draw the title and the way to both sides, by button and by arrow key.
-
-    Args:
-        state: of the page; the field holds what is shown.
-    """
+    """Draw the title and the way to both sides, by button and by arrow key."""
     at = place_of(state, field, names)
     with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute"):
         st.markdown(f"# {safe(title)}")

@@ -1,7 +1,7 @@
 """Ways from one page into another: links that carry what is looked at, doors, no run yet, and *Find* by Ctrl+K."""
 
 import json
-from collections.abc import Callable, Container, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext, suppress
 from dataclasses import dataclass, field
 from functools import cache, partial
@@ -20,11 +20,19 @@ from core.file_contents import Stamps, stamps
 from core.probes.titles import family_title, title
 from core.stories.story import LOG, Story, stories
 from pages.views.common.access import AUDIT, START, may_operate, visible
-from pages.views.common.hints import glossary
 from pages.views.common.layers import find, finding
-from pages.views.common.open_runs import KEYED, Signature, findings, narrowed, present, scores, store
-from pages.views.common.run_corpora import corpus_name_of, corpus_names
-from pages.views.common.text import counted, safe
+from pages.views.common.open_runs import (
+    KEYED,
+    Signature,
+    corpus_name_of,
+    corpus_names,
+    findings,
+    narrowed,
+    present,
+    scores,
+    store,
+)
+from pages.views.common.text import counted, glossary, safe
 from pages.views.common.url_state import LOOK, carried, joined
 
 LAB = "probe_lab"
@@ -46,12 +54,9 @@ Row = Mapping[str, Any] | pd.Series
 
 
 def lab_link(row: Row, *, evaluators: Sequence[str] = (), files: Signature | None = None) -> dict[str, str]:
-    """Link parameters that open one shift in the Probe lab: its corpus, item, caption, probe and evaluators.
-
-    Args:
-        row: has run, corpus, item, probe, subject and evaluator; and axis: the lab always scores the null probes.
-        files: see :func:`pages.views.common.run_corpora.corpus_origins`.
-    """
+    """Link parameters that open one shift in the Probe lab: its corpus, item, caption, probe and evaluators. ``row``:
+    has run, corpus, item, probe, subject and evaluator; and axis: the lab always scores the null probes. ``files``: see
+    :func:`pages.views.common.open_runs.corpus_origins`."""
     probes = "" if row["axis"] == "null" else row["probe"]
     link = {"item": row["item"], "probes": probes, "evaluators": ",".join(evaluators) or row["evaluator"]}
     corpus = corpus_name_of(row["run"], row["corpus"], files) or row["corpus"]
@@ -61,10 +66,8 @@ def lab_link(row: Row, *, evaluators: Sequence[str] = (), files: Signature | Non
 
 
 def is_open(view: str) -> bool:
-    """Whether this session has a view, by its name: viewers have none that starts audits, stories name former ones.
-
-    A way to one that it has not is a fault to Streamlit.
-    """
+    """Whether this session has a view, by its name: viewers have none that starts audits, stories name former ones. A
+    way to one that it has not is a fault to Streamlit."""
     return any(each.name == view for each in visible(views()))
 
 
@@ -79,13 +82,8 @@ def called(view: str) -> str:
 def link_to(
     view: str, label: str, *, icon: str, query_params: Mapping[str, str] | None = None, primary: bool = False
 ) -> None:
-    """Draw a link to a view, by its name.
-
-    Args:
-        view: one that :func:`is_open`.
-        query_params: of the view; none: as it opens.
-        primary: it is filled, as what a page is for; one a page at most.
-    """
+    """Draw a link to a view, by its name. ``view``: one that :func:`is_open`. ``query_params``: of the view; none: as
+    it opens. ``primary``: it is filled, as what a page is for; one a page at most."""
     file, first = address(view)
     with st.container(width="content", key="primary_link") if primary else nullcontext():
         st.page_link(file, label=label, icon=icon, query_params=first | dict(query_params or {}))
@@ -122,12 +120,8 @@ def former_addresses() -> list[StreamlitPage]:
 
 def failures_link(row: Row) -> dict[str, str]:
     """Link parameters that open a finding in Failures: its family under its evaluator, and its pair if it names one.
-
-    The rest of the scope comes along.
-
-    Args:
-        row: has family and evaluator; where it also has run, corpus, item, subject and probe, their record is opened.
-    """
+    The rest of the scope comes along. ``row``: has family and evaluator; where it also has run, corpus, item, subject
+    and probe, their record is opened."""
     link = carried() | {LOOK: "yes", "families": str(row["family"]), "evaluators": str(row["evaluator"])}
     return link | ({"record": record_text(row)} if all(name in row for name in PAIR) else {})
 
@@ -139,12 +133,9 @@ def scope_link(scope: Narrowed) -> dict[str, str]:
 
 def pairs_behind(opens: str, *, chosen: Mapping[str, str], scope: Mapping[str, str]) -> None:
     """Draw the ways to what a mark that was clicked stands for: pairs of harmless edits, the comparisons of a test.
-
-    Args:
-        opens: of the mark; see ``core.analysis.questions.columns.opening``.
-        chosen: link parameters of what the reader chose beside it; where both name one, the mark's holds.
-        scope: likewise of whose scores the mark is, where Failures would usually show others.
-    """
+    ``opens``: of the mark; see ``core.analysis.questions.columns.opening``. ``chosen``: link parameters of what the
+    reader chose beside it; where both name one, the mark's holds. ``scope``: likewise of whose scores the mark is,
+    where Failures would usually show others."""
     asked = json.loads(opens)
     if test := asked.pop("test", ""):
         of = asked["evaluators"]
@@ -171,9 +162,8 @@ def pairs_behind(opens: str, *, chosen: Mapping[str, str], scope: Mapping[str, s
 def _named(field: str, text: str) -> str:
     """What a link asks of a field, in words; many values are counted."""
     called, values = {"families": family_title, "probes": title}.get(field, str), text.split(",")
-    if len(values) > _MANY:
-        return f"{len(values)} {field.replace('_', ' ')}"
-    return ", ".join(map(called, values))
+    many = f"{len(values)} {field.replace('_', ' ')}"
+    return many if len(values) > _MANY else ", ".join(map(called, values))
 
 
 def record_text(pair: Row) -> str:
@@ -218,19 +208,11 @@ def draw_doors(doors: Sequence[Door]) -> None:
 
 
 def draw_no_run(
-    *,
-    none: str = "No runs yet",
-    evaluators: tuple[str, ...] = ("conse-lite0",),
-    command: str = "",
-    here: str = "",
+    *, none: str = "No runs yet", evaluators: tuple[str, ...] = ("conse-lite0",), command: str = "", here: str = ""
 ) -> None:
-    """Say how a first run is made, in the browser or in a shell.
-
-    Args:
-        none: what is missing, a sentence without its full stop.
-        evaluators: that the command audits; names of evaluators that need no download.
-        here: the page that says this, where it is that to which a door would lead.
-    """
+    """Say how a first run is made, in the browser or in a shell. ``none``: what is missing, a sentence without its full
+    stop. ``evaluators``: that the command audits; names of evaluators that need no download. ``here``: the page that
+    says this, where it is that to which a door would lead."""
     broken = len(store(present()).problems)
     if broken:
         none += f" that can be shown: {counted(broken, 'run or file', 'runs or files')} cannot be read whole"
@@ -282,15 +264,13 @@ class Place(NamedTuple):
     link: dict[str, str]  # parameters of that view's link
 
 
+_troubles = cache(partial(troubles, followed=True))
+
+
 def tell_troubles() -> None:
     """Say in the rail which features are not there as a whole; nothing where all are."""
     for sentence in _troubles():
         st.sidebar.warning(safe(sentence, limit=300), icon=":material/extension_off:")
-
-
-@cache
-def _troubles() -> tuple[str, ...]:
-    return troubles(followed=True)
 
 
 def draw_find() -> None:
@@ -331,7 +311,16 @@ def _collected(logs: Stamps) -> int:
 def _box() -> None:
     shown = visible(views())
     pages = (Place(f"Page · {called(each.name)}", each.name, carried()) for each in shown)
-    places = [*pages, *_stored({each.name for each in shown})]
+    there = {each.name for each in shown}
+    found = list[Place]()
+    files = present()
+    if files:
+        try:
+            found = [place for kind in _KINDS for place in kind(files) if place.view in there]
+        except InvariscopeError as error:
+            st.warning(safe(str(error), limit=300))
+    words = (Place(f"Word · {term}", WORDS, {"find": term}) for term in glossary())
+    places = [*pages, *[*found, *(place for place in words if place.view in there)]]
     chosen = st.selectbox(
         "Find",
         places,
@@ -347,19 +336,6 @@ def _box() -> None:
         file, first = address(chosen.view)
         st.switch_page(file, query_params=first | chosen.link)
     st.caption("Type a part of its name, then Enter. Items are those of the largest run of each corpus.")
-
-
-def _stored(shown: Container[str]) -> list[Place]:
-    """What the runs hold, then the words; without a run that can be read, the words alone."""
-    found = list[Place]()
-    files = present()
-    if files:
-        try:
-            found = [place for kind in _KINDS for place in kind(files) if place.view in shown]
-        except InvariscopeError as error:
-            st.warning(safe(str(error), limit=300))
-    words = (Place(f"Word · {term}", WORDS, {"find": term}) for term in glossary())
-    return [*found, *(place for place in words if place.view in shown)]
 
 
 def _findings(files: Signature) -> list[Place]:
@@ -383,10 +359,8 @@ def _evaluators(files: Signature) -> list[Place]:
 @st.cache_data(hash_funcs=KEYED, max_entries=4, show_spinner="Listing the items …")
 def _items(files: Signature) -> list[Place]:
     scope = narrowed(files, Scope())
-    rows, called = (
-        scores(files, scope).items,
-        {corpus: corpus_name_of(run, corpus, files) for corpus, run in scope.runs},
-    )
+    rows = scores(files, scope).items
+    called = {corpus: corpus_name_of(run, corpus, files) for corpus, run in scope.runs}
     return [
         Place(
             f"Item · {label or 'no label'} · {item} · {corpus}",

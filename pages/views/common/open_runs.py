@@ -1,8 +1,9 @@
-"""What all sessions share: one store of the runs, opened again when a file behind it changes, and the latest values."""
+"""What all sessions share: one store of the runs, opened again when a file behind it changes, their corpora as each run
+read its own, and the latest values."""
 
 import hashlib
 from collections import OrderedDict
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Mapping
 from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
@@ -25,16 +26,21 @@ from core.analysis.selectivity import lack
 from core.analysis.slices import CHOICES, Slice, judged
 from core.analysis.table import ScoreTable, View
 from core.analysis.verdicts import MARGIN
-from core.errors import InvariscopeError
+from core.corpora import registry as corpora
+from core.corpora.schema import Corpus, Origin
+from core.errors import InvariscopeError, NotAvailable
 from core.features.human.studies import list_studies, studies_dir
 from core.features.human.study_outcomes import accepted_by_people
 from core.features.human.votes import verdicts
 from core.probes.base import Axis
+from core.probes.words.natural_captions import read_again
 from core.report.fairness_card import asked_besides
+from core.settings import data_dir
 from core.statistics.bootstrap import LEAST_N
 from core.statistics.changes import SURE, NullBand
-from core.store.run_files import Run, seal_told
+from core.store.run_files import Run, list_runs, seal_told
 from core.store.run_files import Signature as Files
+from core.store.run_sources import origin_of_run
 from core.store.store import Store, default_store, run_paths, signature
 from pages.views.common.text import moment
 
@@ -42,11 +48,8 @@ V = TypeVar("V")
 
 
 class Shelf(Generic[V]):
-    """At most ``size`` values by key, the least recently used dropped first; safe between threads.
-
-    Args:
-        leave: told of each value that is dropped, for what somebody may still hold.
-    """
+    """At most ``size`` values by key, the least recently used dropped first; safe between threads. ``leave``: told of
+    each value that is dropped, for what somebody may still hold."""
 
     def __init__(self, size: int, leave: Callable[[V], object] | None = None) -> None:
         self._size, self._leave = size, leave
@@ -236,10 +239,8 @@ def accepted_words(files: Signature, scope: Narrowed) -> dict[str, str]:
 
 @st.cache_data(hash_funcs=KEYED, max_entries=64, show_spinner=False)
 def noise_band(files: Signature, key: str) -> NullBand | None:
-    """Noise band of single pairs of the evaluator whose fingerprint has a key; None where no run tells it.
-
-    Of the usual scope of those runs alone that made invisible edits under it; fewer than SURE of them tell nothing.
-    """
+    """Noise band of single pairs of the evaluator whose fingerprint has a key; None where no run tells it. Of the usual
+    scope of those runs alone that made invisible edits under it; fewer than SURE of them tell nothing."""
     if not files:
         return None
     opened = store(files)
@@ -265,10 +266,8 @@ def facet_counts(files: Signature, scope: Narrowed, chosen: Slice) -> dict[str, 
 
 @st.cache_data(hash_funcs=KEYED, max_entries=8, show_spinner=False)
 def known_values(files: Signature, scope: Narrowed) -> dict[str, tuple[str, ...]]:
-    """Values that each choice of a slice can take in a scope.
-
-    ``judged`` is not empty where people judged pairs, ``tied`` where some item's label has two categories.
-    """
+    """Values that each choice of a slice can take in a scope. ``judged`` is not empty where people judged pairs,
+    ``tied`` where some item's label has two categories."""
     counts = facet_counts(files, scope, Slice(controls=True))
     return {name: tuple(counts[name]) for name in CHOICES} | {
         "judged": ("yes",) if any_judged(files) else (),
@@ -305,7 +304,27 @@ def own_values(files: Signature) -> dict[str, tuple[str, ...]]:
 
 def run_table(runs: tuple[Run, ...]) -> pd.DataFrame:
     """One row a run, as its manifest tells."""
-    return pd.DataFrame([_row(run) for run in runs])
+    rows = []
+    for run in runs:
+        counts, corpus = run.manifest["counts"], run.manifest["corpus"]
+        probes = run.manifest.get("probes")
+        rows.append(
+            {
+                "run": run.id,
+                "tests": purpose(run.manifest) or "—",
+                "status": run.status,
+                "seal": seal_told(run),
+                "corpus": str(corpus.get("name", "—")),
+                "items": counts.get("items_kept"),
+                "left_out": counts.get("items_rejected"),
+                "evaluators": ", ".join(_evaluators(run)) or "—",
+                "probes": len(probes) if isinstance(probes, list) else None,
+                "pairs": counts.get("pairs"),
+                "unscored": counts.get("scores_null"),
+                "created": moment(str(run.manifest.get("created", "—"))),
+            }
+        )
+    return pd.DataFrame(rows)
 
 
 def evaluator_names(runs: tuple[Run, ...]) -> tuple[str, ...]:
@@ -319,25 +338,6 @@ def _evaluators(run: Run) -> list[str]:
     return [str(each["name"]) for each in entries if isinstance(each, dict) and "name" in each]
 
 
-def _row(run: Run) -> dict[str, Any]:
-    counts, corpus = run.manifest["counts"], run.manifest["corpus"]
-    probes = run.manifest.get("probes")
-    return {
-        "run": run.id,
-        "tests": purpose(run.manifest) or "—",
-        "status": run.status,
-        "seal": seal_told(run),
-        "corpus": str(corpus.get("name", "—")),
-        "items": counts.get("items_kept"),
-        "left_out": counts.get("items_rejected"),
-        "evaluators": ", ".join(_evaluators(run)) or "—",
-        "probes": len(probes) if isinstance(probes, list) else None,
-        "pairs": counts.get("pairs"),
-        "unscored": counts.get("scores_null"),
-        "created": moment(str(run.manifest.get("created", "—"))),
-    }
-
-
 def opens_on(files: Signature) -> Scope:
     """The scope on which Start opens by itself: one that holds both halves of the question, if any does."""
     both = Scope(directional=True)
@@ -345,3 +345,92 @@ def opens_on(files: Signature) -> Scope:
         return Scope() if lack(view(files, narrowed(files, both).only())) else both
     except InvariscopeError:
         return Scope()
+
+
+def corpus_origins(files: Signature | None = None) -> Mapping[str, Origin]:
+    """Corpora that can be read here by their names, and how, the demo first. A corpus that needs a folder is looked for
+    in ``data/corpora/<name>``, then where a run read it, the newest first. One that a run read otherwise, from another
+    folder or with other options, has its own name: ``coco of RUN``. ``files``: what
+    :func:`pages.views.common.open_runs.present` told the page; None: the runs are looked at again, every shard of
+    them."""
+    return _here(present() if files is None else files)[0]
+
+
+def corpus_name_of(run: str, corpus: str, files: Signature | None = None) -> str | None:
+    """The name under which the corpus of a run can be read here; None where it cannot. ``corpus``: what the run calls
+    its corpus; for a run that is not open. ``files``: see :func:`corpus_origins`."""
+    origins, of_run = _here(present() if files is None else files)
+    return of_run.get(run, corpus if corpus in origins and run not in of_run else None)
+
+
+def corpus_holding(corpus: str, item: str) -> str:
+    """The name of a corpus that holds an item, of those that are the named one, as any run read it; else that name."""
+    alike = [name for name in corpus_origins() if name == corpus or name.startswith(f"{corpus} of ")]
+    return next((name for name in alike if item in item_ids(name)), corpus)
+
+
+@st.cache_data(show_spinner=False, max_entries=2, ttl=30)
+def _here(files: Signature) -> tuple[dict[str, Origin], dict[str, str]]:
+    """Name -> what reads the corpus here, the demo first; run -> the name under which its corpus stands there."""
+    known = {loader.name: loader for loader in sorted(corpora.catalogue(), key=lambda each: each.name != "demo")}
+    found = {name: Origin(name) for name, loader in known.items() if not loader.needs_root}
+    for name in sorted(known.keys() - found.keys()):
+        if (folder := data_dir() / "corpora" / name).is_dir():
+            found[name] = Origin(name, folder)
+    of_run = dict[str, str]()
+    for run in sorted(_runs(files), key=lambda each: str(each.manifest.get("created")), reverse=True):
+        try:
+            origin = origin_of_run(run)
+        except NotAvailable:
+            continue
+        name = str(run.manifest["corpus"].get("name"))
+        alike = (each for each, other in found.items() if other == origin)
+        of_run[run.id] = next(alike, name if name not in found else f"{name} of {run.id}")
+        found.setdefault(of_run[run.id], origin)
+    return found, of_run
+
+
+def _runs(files: Signature) -> tuple[Run, ...]:
+    try:
+        return store(files).runs() if files else ()
+    except InvariscopeError:
+        return list_runs()
+
+
+def corpus_names(files: Signature | None = None) -> tuple[str, ...]:
+    """Corpora that can be read here, the demo first; ``files`` as of :func:`corpus_origins`."""
+    return tuple(corpus_origins(files))
+
+
+def load_corpus(name: str) -> Corpus:
+    """Read a corpus once for all sessions. Raises InvariscopeError if it cannot be read."""
+    return _load(Origin(name) if ships(name) else corpus_origins().get(name) or Origin(name))
+
+
+def ships(name: str) -> bool:
+    """Whether a corpus of that name needs no folder: then no run can have read another one by the name."""
+    known = corpora.catalogue()
+    return name in known and not known.get(name).needs_root
+
+
+def load_corpus_of(run: Run) -> Corpus:
+    """Read the corpus of a run as the run read it, once for all sessions. Raises InvariscopeError if it cannot be read
+    here."""
+    return _load(origin_of_run(run))
+
+
+def _load(origin: Origin) -> Corpus:
+    return _load_corpus(origin.loader, origin.root, tuple(sorted(origin.options.items())))
+
+
+@st.cache_resource(show_spinner="Reading the corpus …", max_entries=4)
+def _load_corpus(loader: str, root: Path | None, options: tuple[tuple[str, str], ...]) -> Corpus:
+    return read_again(Origin(loader, root, dict(options)))
+
+
+def item_ids(corpus: str) -> tuple[str, ...]:
+    """Ids of a corpus, empty where it cannot be read."""
+    try:
+        return tuple(item.id for item in load_corpus(corpus).items)
+    except InvariscopeError:
+        return ()

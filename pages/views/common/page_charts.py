@@ -29,16 +29,9 @@ def draw(
     clicked: Callable[[str], None] | None = None,
     picked: Callable[[str], None] | None = None,
 ) -> None:
-    """Draw a figure as wide as its place.
-
-    Args:
-        figure: of ``core.charts``.
-        alt: what the figure says, for those who cannot see it.
-        clicked: draws below the figure, above a map, of what the mark that somebody clicked opens (the frame's column
-            ``opens``); None: it draws nothing.
-        picked: is told of it once, before the page is drawn again: for what a click sets on the page itself. Without
-            both, marks cannot be clicked.
-    """
+    """Draw a figure as wide as its place. ``clicked``: draws below the figure, above a map, of what the mark that
+    somebody clicked opens (the frame's column ``opens``); None: it draws nothing. ``picked``: is told of it once,
+    before the page is drawn again: for what a click sets on the page itself. Without both, marks cannot be clicked."""
     figure = on_dark(with_titles(figure)) if _dark() else with_titles(figure)
     answers = (clicked or picked) is not None and "opens" in figure.frame
     marks = frozenset(map(str, figure.frame["opens"])) if answers else frozenset()
@@ -63,7 +56,6 @@ def draw(
 
 
 def _dark() -> bool:
-    """Is the page dark, as far as the browser said?"""
     return st.context.theme.type == "dark"
 
 
@@ -82,17 +74,12 @@ def with_titles(figure: Figure) -> Figure:
 
 
 def titled(figure: Figure, families: Iterable[object]) -> Figure:
-    """A figure that calls families by their titles: the hover has their names.
-
-    Args:
-        families: names of families among its labels and series.
-    """
+    """A figure that calls families by their titles: the hover has their names."""
     called = {str(name): family_title(str(name)) for name in families}
     return replace(figure, names=called | dict(figure.names)) if called else figure
 
 
 def _opened_families(figure: Figure) -> set[str]:
-    """Families that the marks of a figure open."""
     if "opens" not in figure.frame:
         return set()
     asked = [json.loads(opens) if opens.startswith("{") else {} for opens in figure.frame["opens"].unique()]
@@ -106,9 +93,7 @@ def _pick(key: str, marks: frozenset[str], picked: Callable[[str], None]) -> Non
 
 def _opened(chosen: Any, marks: frozenset[str]) -> str:
     """What the mark that was clicked opens; nothing where none was, where it opens nothing or is none of the figure's.
-
-    What was clicked is what a browser says, and a browser may say anything.
-    """
+    What was clicked is what a browser says, and a browser may say anything."""
     selection = chosen.get("selection") if isinstance(chosen, Mapping) else None
     points = selection.get("points") if isinstance(selection, Mapping) else None
     point = points[0] if isinstance(points, list) and points else None

@@ -1,25 +1,31 @@
-"""What every page begins with: its title, the row of its chips, and its address to hand on, as a link or a QR code."""
+"""What every page begins with: the way in, its title, the row of its chips, its address as a link or a QR code."""
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import fields
 from pathlib import Path
 from typing import NamedTuple
 from urllib.parse import urlsplit, urlunsplit
 
+import pandas as pd
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
+from streamlit.runtime.pages_manager import PagesManager
+from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from core.analysis.slices import Slice
 from core.corpora.schema import OWN
-from core.errors import InvariscopeError
-from core.features.feature import VIEW, address, entries, views
-from core.settings import public_url
+from core.errors import InvariscopeError, NotAvailable
+from core.evaluators.memory import leave_out_of_collections
+from core.features.feature import VIEW, address, entries, follow, views
+from core.registry import only_described
+from core.settings import ROOT, public_url
+from core.store.run_sources import only_allowed_folders
 from pages.views.common.access import HUMAN, LOCAL, visible
 from pages.views.common.collect import begin
-from pages.views.common.hints import meaning
-from pages.views.common.text import safe
-from pages.views.common.url_state import PageState, turn_to, view_now
+from pages.views.common.text import meaning, safe
+from pages.views.common.url_state import PageState, note_view, turn_to, view_now
 
 _FILTERS = frozenset(field.name for field in fields(Slice))  # filters that mean the same in every view that has them
 
@@ -27,13 +33,10 @@ _SCOPE_STAYS = " The scope stays, on this page and on the others; *Reset scope* 
 
 
 def header(caption: str, state: PageState, *, lost: str = "", words: Sequence[str] = ()) -> None:
-    """Draw the title beside *Copy link* and *Start over*, and say what of a link could not be restored.
-
-    Args:
-        caption: one sentence that says what the view answers, in our own words.
-        lost: what the page's link cannot carry, as a sentence in our own words; empty where it carries everything.
-        words: coined words that the page turns on; a ? beside the title says what they mean.
-    """
+    """Draw the title beside *Copy link* and *Start over*, and say what of a link could not be restored. ``caption``:
+    one sentence that says what the view answers, in our own words. ``lost``: what the page's link cannot carry, as a
+    sentence in our own words; empty where it carries everything. ``words``: coined words that the page turns on; a ?
+    beside the title says what they mean."""
     begin()
     scoped = any(field.shared for field in state.fields)
     with st.container(key="page_header"):
@@ -71,11 +74,8 @@ def drawn(state: PageState) -> Iterator[None]:
 
 
 def draw_title(words: Sequence[str] = ()) -> None:
-    """Draw the title of the entry, beside it the switch between its views where it has several.
-
-    Args:
-        words: coined words that the view turns on; a ? beside the title says what they mean.
-    """
+    """Draw the title of the entry, beside it the switch between its views where it has several. ``words``: coined words
+    that the view turns on; a ? beside the title says what they mean."""
     now = view_now()
     entry = next(each for each in entries() if each.name == now.entry)
     titles = {each.name: each.title for each in visible(views()) if each.entry == entry.name}
@@ -123,12 +123,8 @@ def chips(state: PageState) -> Chips:
 
 @contextmanager
 def filter_panel(state: PageState, row: Chips, *, told: int, about: str) -> Iterator[None]:
-    """Open the panel of a page's filters, which lies over the page and moves nothing of it.
-
-    Args:
-        told: how many filters are set; the chip says it.
-        about: what the counts beside a filter's values are of, in our own words.
-    """
+    """Open the panel of a page's filters, which lies over the page and moves nothing of it. ``told``: how many filters
+    are set; the chip says it. ``about``: what the counts beside a filter's values are of, in our own words."""
     label = f"Filters: **{told}**" if told else "Filters"
     with (
         row.filters,
@@ -232,3 +228,76 @@ def annotators_address() -> str:
     parts = urlsplit(st.context.url or "http://localhost:8501")
     server = public_url() or urlunsplit((parts.scheme, parts.netloc, "", "", ""))
     return f"{server}/{Path(address(HUMAN)[0]).stem}"
+
+
+_ADMITTED: ContextVar[bool] = ContextVar("admitted", default=False)
+
+
+@contextmanager
+def by_the_door() -> Iterator[None]:
+    """Mark what runs within as run by ``app.py``, which admits a session before it draws a page."""
+    token = _ADMITTED.set(True)
+    try:
+        yield
+    finally:
+        _ADMITTED.reset(token)
+
+
+def draw_entry(name: str) -> None:
+    """Draw the view of an entry that the link asks for, or the one that opens; no other one's code runs."""
+    _prepare()
+    shown = [each for each in visible(views()) if each.entry == name]
+    asked = st.query_params.get(VIEW)
+    view = next((each for each in shown if each.name == asked), shown[0])
+    context = get_script_run_ctx()
+    note_view(view, back=context is not None and context.is_history_navigation)
+    try:
+        draw = follow(view.code)
+    except NotAvailable as error:
+        draw_title()
+        st.error(safe(str(error), limit=600))
+        return
+    assert callable(draw)
+    draw()
+
+
+def _prepare() -> None:
+    """Start the page over under ``app.py``, where Streamlit ran it alone: nobody asked there who may see it. Until
+    ``app.py`` has run once in a server, Streamlit takes a folder named ``pages`` for its older kind of multipage app
+    and runs the file that the address names without ``app.py``: without door, theme and navigation. How far other
+    sessions are says nothing of this one, so the page asks for the mark of this very run."""
+    _one_thread_each()
+    _collect_what_is_new()
+    _plain_texts()
+    only_described()
+    only_allowed_folders()
+    if not _ADMITTED.get():
+        context = get_script_run_ctx()
+        if context is None or Path(context.main_script_path).resolve() != ROOT / "app.py":
+            st.error("A page is opened through the dashboard: start it with `python -m core app`.")
+            st.stop()
+        PagesManager.uses_pages_directory = False
+        st.rerun()
+
+
+@st.cache_resource(show_spinner=False)
+def _one_thread_each() -> bool:
+    """Keep NumPy's matrix library to one thread: waking the others costs more than a page's products take."""
+    from threadpoolctl import ThreadpoolController  # type: ignore[import-untyped]
+
+    ThreadpoolController().select(internal_api="openblas").limit(limits=1)
+    return True
+
+
+@st.cache_resource(show_spinner=False)
+def _collect_what_is_new() -> bool:
+    """Leave what pages are made of out of every collection: looking through it stops a page for as long as it takes."""
+    leave_out_of_collections()
+    return True
+
+
+@st.cache_resource(show_spinner=False)
+def _plain_texts() -> bool:
+    """Keep columns of text as Python's strings: a page's tables are small, and each look into Arrow's costs more."""
+    pd.set_option("mode.string_storage", "python")
+    return True

@@ -15,7 +15,7 @@ import streamlit as st
 from pandas.io.formats.style import Styler
 
 from core.probes.titles import family_title
-from pages.views.common.hints import glossary, meaning
+from pages.views.common.text import glossary, meaning
 
 MOST_CELLS = 50_000  # cells up to which a table has words over its values: writing them takes a second for so many
 TALL, SCROLLED = 24, 620  # rows from which a table scrolls by itself, and its height in px where it does
@@ -28,6 +28,8 @@ _THOUSAND = 1000
 _LETTER, _ROOM, _WIDEST = 7.2, 24, 260  # px: a letter, what stands around a cell's words, a column of families
 
 Write = Callable[[Any], str]
+
+NUMBER, TEXT = st.column_config.NumberColumn, st.column_config.TextColumn  # looks of columns
 
 
 def draw_table(
@@ -70,13 +72,15 @@ def draw_table(
 
 def _worded(frame: pd.DataFrame, words: Mapping[Any, Write], looks: Sequence[str] = ()) -> Styler:
     """Words over values, and looks of rows; pandas' own way lays out every cell of a table as HTML before it is sent.
-
-    Args:
-        words: column -> what writes its values.
-        looks: see :func:`draw_table`.
-    """
+    ``words``: column -> what writes its values; ``looks``: see :func:`draw_table`."""
     told = _Told(frame)
-    told.words = _written_frame(frame, words)
+    columns = {
+        place: pd.array(_said(values, words.get(name, _usual)), dtype="str")
+        for place, (name, values) in enumerate(frame.items())
+    }
+    cells = pd.DataFrame(columns, index=frame.index, copy=False)
+    cells.columns = frame.columns
+    told.words = cells
     styled = Styler(told)
     looked = {"cellstyle": _cell_looks(looks, frame.shape[1])}
     # Streamlit takes no subclass, and asks these two for the words and looks of the cells
@@ -96,7 +100,6 @@ class _Told(pd.DataFrame):
 
 
 def _cell_looks(looks: Sequence[str], columns: int) -> list[dict[str, Any]]:
-    """The cells of each look, by its CSS."""
     rows: dict[str, list[int]] = {}
     for row, look in enumerate(looks):
         rows.setdefault(look, []).append(row)
@@ -110,19 +113,7 @@ def _cell_looks(looks: Sequence[str], columns: int) -> list[dict[str, Any]]:
     ]
 
 
-def _written_frame(frame: pd.DataFrame, words: Mapping[Any, Write]) -> pd.DataFrame:
-    """The words of every cell, in the arrangement of the values."""
-    columns = {
-        place: pd.array(_said(values, words.get(name, _usual)), dtype="str")
-        for place, (name, values) in enumerate(frame.items())
-    }
-    told = pd.DataFrame(columns, index=frame.index, copy=False)
-    told.columns = frame.columns
-    return told
-
-
 def _said(values: pd.Series, write: Write) -> list[str]:
-    """The words of a column's values."""
     listed = values.tolist()
     return [NOTHING if none else str(write(value)) for value, none in zip(listed, pd.isna(values), strict=True)]
 
@@ -194,7 +185,6 @@ def _word(look: Any) -> str:
 
 
 def _hinted(look: Any) -> dict[str, Any]:
-    """The look of a column that a coined word heads, with what the word means."""
     own = dict(look) if isinstance(look, Mapping) else {"label": look}
     return {**own, "help": meaning(_word(look))}
 

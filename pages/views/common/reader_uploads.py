@@ -1,6 +1,9 @@
 """What readers brought: in memory, each session with its own quota; on the disk for a day, if a server starts again.
 
-Nobody's upload makes another's vanish, and after a day nobody has it.
+Nobody's upload makes another's vanish, and after a day nobody has it. When readers left, the server lets go of what was
+theirs and gives what it freed back to the system: Python finds what a session held in circles when it looks for them,
+DuckDB keeps what its queries took until a database is closed, and the C library keeps what lies in pieces; without
+readers none of them does by itself.
 """
 
 import re
@@ -9,13 +12,18 @@ from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from threading import Lock, RLock
+from threading import Lock, RLock, Timer
 from typing import Generic, TypeVar
 from uuid import uuid4
 
 import streamlit as st
+from streamlit import runtime
+from streamlit.runtime import RuntimeState
 
+from core.corpora.decoding_apart import end_processes
 from core.errors import NotAvailable, StoreError
+from core.evaluators.memory import give_back
+from core.store.store import give_back_buffers
 from core.writing import sweep, write_bytes
 
 V = TypeVar("V")
@@ -75,16 +83,9 @@ class Uploads(Generic[V]):
         self._lock = RLock()
 
     def put(self, key: str, value: V, *, name: str, size: int, owner: str) -> tuple[str, ...]:
-        """Keep an upload; returns the names of the owner's own that it replaced, the oldest first.
-
-        Args:
-            key: what links call it; the same picture has the same key whoever brings it.
-            size: in bytes.
-            owner: the session; see :func:`session`.
-
-        Raises:
-            NotAvailable: where it does not fit beside what others use; nothing is changed then.
-        """
+        """Keep an upload; returns the names of the owner's own that it replaced, the oldest first. ``key``: what links
+        call it; the same picture has the same key whoever brings it. ``size``: in bytes. ``owner``: the session; see
+        :func:`session`. Raises NotAvailable where it does not fit beside what others use; nothing is changed then."""
         with self._lock:
             self.forget_who_left()
             if key in self._held:
@@ -241,3 +242,71 @@ class DayFolder:
                 break
             path.unlink(missing_ok=True)
             size, many = size - told.st_size, many - 1
+
+
+EVERY_S = 60.0
+"""Seconds from one time to the next, while readers leave and until the sessions of those who left have expired."""
+
+Later = Callable[[float, Callable[[], None]], object]  # has something done in so many seconds
+
+
+def _in_a_thread(seconds: float, what: Callable[[], None]) -> None:
+    timer = Timer(seconds, what)
+    timer.daemon = True
+    timer.start()
+
+
+def _nobody() -> bool:
+    return runtime.exists() and runtime.get_instance().state is RuntimeState.NO_SESSIONS_CONNECTED
+
+
+class Leaving:
+    """Tidies up while readers leave, and after; safe between threads. ``clock``: seconds that never go back."""
+
+    def __init__(
+        self,
+        clock: Callable[[], float] = time.monotonic,
+        later: Later = _in_a_thread,
+        nobody: Callable[[], bool] = _nobody,
+    ) -> None:
+        self._clock, self._later, self._nobody = clock, later, nobody
+        self._left_last, self._waits = 0.0, False
+        self._lock = RLock()  # a session may end wherever Python collects garbage, here too
+        self._forget: list[Callable[[bool], object]] = []
+
+    def also(self, forget: Callable[[bool], object]) -> None:
+        """Have that let go of what it may, each time; it is told whether nobody is there."""
+        self._forget.append(forget)
+
+    def left(self) -> None:
+        """Note that somebody left."""
+        with self._lock:
+            self._left_last = self._clock()
+            waits, self._waits = self._waits, True
+        if not waits:
+            self._later(EVERY_S, self.tidy)
+
+    def tidy(self) -> None:
+        """Let go, give back, and do so again while readers leave."""
+        nobody = self._nobody()
+        try:
+            for forget in self._forget:
+                forget(nobody)
+            if nobody:
+                end_processes()
+            give_back_buffers()
+            give_back()
+        finally:
+            with self._lock:
+                self._waits = self._clock() - self._left_last < AWAY_S + EVERY_S
+            if self._waits:
+                self._later(EVERY_S, self.tidy)
+
+
+LEAVING = Leaving()  # of this server
+
+
+@st.cache_resource(scope="session", show_spinner=False, on_release=lambda _: LEAVING.left())
+def expect_to_leave() -> bool:
+    """Have it noted when this session ends, in each run of ``app.py``."""
+    return True

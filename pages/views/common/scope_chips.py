@@ -89,10 +89,7 @@ def choose_scope(
     if left_out := (*items_said(store(files).runs(), own.run_ids), *own.left_out, *others.values()):
         what = next(iter(others)) if len(others) == 1 else counted(len(others), "metric")
         label = f"Left out: {safe(what, limit=40)}" if others else "Left out"
-        with (
-            row.notes,
-            st.popover(label, icon=":material/info:", type="tertiary", key=f"{state.page}.scope.left"),
-        ):
+        with row.notes, st.popover(label, icon=":material/info:", type="tertiary", key=f"{state.page}.scope.left"):
             st.markdown(safe(" ".join(left_out), limit=900))
     if labels := labels_said(store(files).runs(), own.run_ids):
         with (
@@ -235,11 +232,8 @@ def _keep(state: PageState, scope: Scope) -> None:
 
 
 def _possible(files: Signature, wanted: Scope, first: Scope) -> tuple[Scope, list[str]]:
-    """The choices that are possible together, the first before the last; and a sentence for each that is not.
-
-    Raises:
-        InvalidInput: if the runs have no score.
-    """
+    """The choices that are possible together, the first before the last; and a sentence for each that is not. Raises
+    InvalidInput if the runs have no score."""
     narrowed(files, first)
     scope, undone = first, list[str]()
     for field in _FIELDS.values():
@@ -258,11 +252,7 @@ def _possible(files: Signature, wanted: Scope, first: Scope) -> tuple[Scope, lis
 
 
 def _of_the_run(files: Signature, scope: Scope) -> Scope:
-    """The evaluators of a scope that scored the run in view.
-
-    Raises:
-        InvalidInput: if none of them did.
-    """
+    """The evaluators of a scope that scored the run in view. Raises InvalidInput if none of them did."""
     found = narrowed(files, replace(scope, evaluators=()))
     rows = holdings(store(files))
     rows = rows[(rows["run"] == found.run) & (rows["subject"] == found.subject) & (rows["language"] == found.language)]

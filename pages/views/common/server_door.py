@@ -53,21 +53,15 @@ class UploadLimits:
             self._most[session] = most_mb
 
     def __call__(self, session_id: str, file: UploadedFileRec) -> None:
-        """Keep a file.
-
-        Raises:
-            HTTPException: 403 for a session that may bring none, 413 where there would be too much.
-        """
+        """Keep a file. Raises HTTPException 403 for a session that may bring none, 413 where there would be too
+        much."""
         with self._lock:
             self._check(session_id, file.file_id, len(file.data))
             self._add(session_id=session_id, file=file)
 
     def check(self, session: str, file_id: str, size_bytes: int) -> None:
-        """Ask whether a file may come, before it is read.
-
-        Raises:
-            HTTPException: 403 for a session that may bring none, 413 where there would be too much.
-        """
+        """Ask whether a file may come, before it is read. Raises HTTPException 403 for a session that may bring none,
+        413 where there would be too much."""
         with self._lock:
             self._check(session, file_id, size_bytes)
 
@@ -122,10 +116,7 @@ connection while it sends does not read the answer."""
 
 class UploadDoor:
     """Refuses an upload by its session and the size it states, and stops reading one that sends more than may come.
-
-    Args:
-        limits: gives those of the server's uploaded files, once it runs.
-    """
+    ``limits``: gives those of the server's uploaded files, once it runs."""
 
     def __init__(self, app: ASGIApp, limits: Callable[[], UploadLimits]) -> None:
         self._app, self._limits = app, limits
@@ -177,6 +168,11 @@ async def _refuse(refusal: HTTPException, receive: Receive, send: Send) -> None:
     await send({"type": "http.response.body"})
 
 
+class _Around:
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+
 HEADERS = {
     "Content-Security-Policy": "frame-ancestors 'self'",
     "X-Frame-Options": "SAMEORIGIN",
@@ -186,11 +182,8 @@ HEADERS = {
 """No other site shows a page of ours in a frame or hears its address, and a file is what its type says."""
 
 
-class SafeHeaders:
+class SafeHeaders(_Around):
     """Puts HEADERS on every answer over HTTP."""
-
-    def __init__(self, app: ASGIApp) -> None:
-        self._app = app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one request."""
@@ -207,15 +200,10 @@ _METRICS = "/_stcore/metrics"
 """Streamlit's numbers of a server, its sessions and what its pages hold, which it gives to whoever asks."""
 
 
-class OwnOrigin:
-    """Refuses a WebSocket that a page of another origin opens, and the server's numbers.
-
-    Streamlit takes every port of a host that it knows for its own: on a machine of several accounts, a page of another
-    account's server would act with this browser's cookie.
-    """
-
-    def __init__(self, app: ASGIApp) -> None:
-        self._app = app
+class OwnOrigin(_Around):
+    """Refuses a WebSocket that a page of another origin opens, and the server's numbers. Streamlit takes every port of
+    a host that it knows for its own: on a machine of several accounts, a page of another account's server would act
+    with this browser's cookie."""
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one request."""
@@ -229,13 +217,9 @@ class OwnOrigin:
 
 
 def is_own_origin(origin: str | None, host: str) -> bool:
-    """Whether a page of this origin is one of this server's.
-
-    Args:
-        origin: that the browser says: scheme, host and port; None for a program, which says none and has no cookies
-            but its own.
-        host: that was asked for, with its port where that is not the scheme's usual one.
-    """
+    """Whether a page of this origin is one of this server's. ``origin``: that the browser says: scheme, host and port;
+    None for a program, which says none and has no cookies but its own. ``host``: that was asked for, with its port
+    where that is not the scheme's usual one."""
     if origin is None:
         return True
     told = urlsplit(origin)
@@ -273,14 +257,9 @@ _SCRIPT = """<script>
 </script>"""
 
 
-class KeyLink:
-    """Lets the browser keep the right token of a link, and takes it from there for every session of it.
-
-    Every other request passes, and every one where the server asks for no token.
-    """
-
-    def __init__(self, app: ASGIApp) -> None:
-        self._app = app
+class KeyLink(_Around):
+    """Lets the browser keep the right token of a link, and takes it from there for every session of it. Every other
+    request passes, and every one where the server asks for no token."""
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one request."""

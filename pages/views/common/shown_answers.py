@@ -23,7 +23,7 @@ from pages.views.common.collect import figure_buttons
 from pages.views.common.links import link_to, pairs_behind
 from pages.views.common.open_runs import KEYED, Signature, of_runs, scores, view
 from pages.views.common.page_charts import draw
-from pages.views.common.page_tables import FAMILIES, draw_table
+from pages.views.common.page_tables import FAMILIES, NUMBER, TEXT, draw_table
 from pages.views.common.text import counted, listed, number, safe, thousands
 
 _KEPT = 256  # answers, tables of a few hundred rows, that are kept
@@ -123,13 +123,8 @@ def _without_bar(figure: Figure) -> str:
 
 
 def answer_rows(question: Question, frame: pd.DataFrame, *, measure: str, several: bool) -> None:
-    """Draw the table of an answer, shifts in the measure chosen.
-
-    Args:
-        question: whose columns are shown.
-        measure: of ``core.analysis.effects.MEASURES``.
-        several: whether the scores are of several corpora; otherwise theirs is not named in every row.
-    """
+    """Draw the table of an answer, shifts in the measure chosen. ``measure``: of ``core.analysis.effects.MEASURES``.
+    ``several``: whether the scores are of several corpora; otherwise theirs is not named in every row."""
     opens = {(kind, column) for drawing in question.figures for kind, column in drawing.opens.items()}
     named = opens & {("families", "label"), ("test", "family")}
     rows_are_families = bool(named) or question.part == "families" or question.section == "flips"
@@ -146,7 +141,8 @@ def answer_rows(question: Question, frame: pd.DataFrame, *, measure: str, severa
     shown = pd.DataFrame(values, index=frame.index)
     for frozen in list(values)[:_FROZEN]:
         config[frozen]["pinned"] = True
-    looks = [faint or band for faint, band in zip(_greyed(frame), bands, strict=True)]
+    few = frame["grey"] if "grey" in frame else [False] * len(frame)  # an answer may say which rows are of few
+    looks = [f"color: {NEUTRAL}" if faint else band for faint, band in zip(few, bands, strict=True)]
     draw_table(
         shown,
         looks=looks,
@@ -157,18 +153,9 @@ def answer_rows(question: Question, frame: pd.DataFrame, *, measure: str, severa
     )
 
 
-def _greyed(frame: pd.DataFrame) -> list[str]:
-    """Rows of few comparisons in grey, where an answer says which those are."""
-    few = frame["grey"].tolist() if "grey" in frame else [False] * len(frame)
-    return [f"color: {NEUTRAL}" if each else "" for each in few]
-
-
 def _by_family(frame: pd.DataFrame, columns: tuple[Column, ...]) -> tuple[pd.DataFrame, list[str], tuple[Column, ...]]:
-    """The rows a family after the other, so that its evaluators can be compared, every second one on a band.
-
-    Returns:
-        Rows, a look for each, and columns, the family first; all as they come where there is one evaluator.
-    """
+    """The rows a family after the other, so that its evaluators can be compared, every second one on a band. Returns
+    rows, a look for each, and columns, the family first; all as they come where there is one evaluator."""
     lead = next((each for each in columns if each.name in ("label", "family")), None)
     if lead is None or "evaluator" not in frame or len(frame["evaluator"].unique()) < 2:
         return frame, [""] * len(frame), columns
@@ -181,9 +168,9 @@ def _by_family(frame: pd.DataFrame, columns: tuple[Column, ...]) -> tuple[pd.Dat
 def _drawn(column: Column, frame: pd.DataFrame, measure: str) -> Iterator[tuple[str, pd.Series, Any]]:
     """Name, values and look of each column that a column of a question comes to on a page."""
     if column.kind == "text":
-        yield column.name, frame[column.name], st.column_config.TextColumn(column.header, help=column.help or None)
+        yield column.name, frame[column.name], TEXT(column.header, help=column.help or None)
     elif column.kind == "p":
-        look = st.column_config.TextColumn(column.header, alignment="right", help=column.help or None)
+        look = TEXT(column.header, alignment="right", help=column.help or None)
         yield column.name, frame[column.name].map(p_value), look
     elif column is PERCENT:
         (value, low, high), (_, digits) = COLUMNS[measure], UNITS[measure]
@@ -206,24 +193,19 @@ def _drawn(column: Column, frame: pd.DataFrame, measure: str) -> Iterator[tuple[
 
 def _number(values: pd.Series, head: str, digits: int, signed: bool, said: str = "") -> tuple[pd.Series, Any]:
     """Rounded, so that nothing reads as minus zero; the files keep every digit."""
-    look = st.column_config.NumberColumn(head, format=f"%{'+' if signed else ''}.{digits}f", help=said or None)
+    look = NUMBER(head, format=f"%{'+' if signed else ''}.{digits}f", help=said or None)
     return values.astype(float).round(digits) + 0.0 if digits else values, look
 
 
 def interval(frame: pd.DataFrame, low: str, high: str, digits: int, signed: bool) -> tuple[pd.Series, Any]:
-    """Both ends of an interval in one column of words, and its look; nothing where there is no interval.
-
-    Args:
-        low, high: columns of the ends.
-        digits: decimals.
-    """
+    """Both ends of an interval in one column of words, and its look; nothing where there is no interval."""
     write = partial(changed, unit="") if signed else number
     ends = frame[[low, high]].astype(float).round(digits) + 0.0  # so that nothing reads as minus zero
     said = [
         "" if pd.isna(first) or pd.isna(last) else f"{write(first, digits=digits)} to {write(last, digits=digits)}"
         for first, last in ends.itertuples(index=False, name=None)
     ]
-    look = st.column_config.TextColumn("95 % interval", alignment="right", help=_ENDS)
+    look = TEXT("95 % interval", alignment="right", help=_ENDS)
     return pd.Series(said, index=frame.index).replace("", None), look
 
 
@@ -253,11 +235,8 @@ def nothing(titles: Sequence[str]) -> None:
 
 
 def way_to(view: str, lack: Lack, **link: str) -> None:
-    """Draw the way to the run and caption that hold what the scope leaves out; nothing where no run does.
-
-    Args:
-        link: parameters of the view's link beside the choice.
-    """
+    """Draw the way to the run and caption that hold what the scope leaves out; nothing where no run does. ``link``:
+    parameters of the view's link beside the choice."""
     if lack.choose:
         named = safe(", ".join(f"{name} {each}" for name, each in lack.choose.items()))
         query = {**link, **lack.choose}

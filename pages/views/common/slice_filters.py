@@ -61,14 +61,8 @@ def percentage_of(what: str) -> Read:
 def choose_slice(
     state: PageState, files: Signature, scope: Narrowed, row: Chips, *, fields: Sequence[str] = ALL, more: bool = True
 ) -> Slice:
-    """Draw the filters in their panel and return the slice that they make.
-
-    Args:
-        state: a page's state that holds :func:`slice_fields`.
-        row: where the chip stands that opens the panel.
-        fields: the choices that this page offers, of :data:`ALL`.
-        more: offer sign, share inside the crop, controls and people's verdict too.
-    """
+    """Draw the filters in their panel and return the slice that they make. ``fields``: the choices that this page
+    offers, of :data:`ALL`; ``more``: offer sign, share inside the crop, controls and people's verdict too."""
     chosen = _slice(state)
     counts = facet_counts(files, scope, chosen)
     with filter_panel(state, row, told=_told(chosen, fields, more=more), about=_COUNTS):
@@ -85,7 +79,6 @@ def choose_slice(
 
 
 def _told(chosen: Slice, fields: Sequence[str], *, more: bool) -> int:
-    """How many filters are set, of those that the page offers."""
     single = (chosen.sign, chosen.inside, chosen.controls, chosen.accepted, chosen.whole, chosen.untied)
     others = sum(each not in (None, False) for each in single) if more else 0
     return sum(bool(getattr(chosen, name)) for name in fields) + others + len({key for key, _ in chosen.told})
@@ -108,12 +101,9 @@ def offer_relaxing(
     side: str = "",
 ) -> None:
     """Offer to take back the filters that leave nothing, one by one with the shifts left then, and all together.
-
-    Args:
-        fills: whether a slice leaves something of what is empty now.
-        also: further fields that keep something out, with the words of their button.
-        side: begins the names of the fields, where a page has several slices, e.g. ``a_``.
-    """
+    ``fills``: whether a slice leaves something of what is empty now; ``also``: further fields that keep something out,
+    with the words of their button; ``side``: begins the names of the fields, where a page has several slices, e.g.
+    ``a_``."""
     counts = relaxations(store(files), scope, chosen)
     also = also or {}
     row = st.container(horizontal=True, gap="small")
@@ -176,22 +166,22 @@ def _choose(state: PageState, name: str, counts: dict[str, int]) -> None:
         return
     counts = dict.fromkeys(state.get(name), 0) | counts  # chosen in another scope
     label, help_text = LABELS[name]
+
+    def named(value: str) -> str:
+        said = _called(name, value)
+        return value if said == value else f"{said} ({value})"
+
     st.multiselect(
         label,
         sorted(counts, key=lambda value: (counts[value] == 0, _order(name, value))),
         key=state.key(name),
         help=help_text,
         placeholder=f"All {len(counts)}",
-        format_func=lambda value: f"{_named(name, value)} · {thousands(counts.get(value, 0))}",
+        format_func=lambda value: f"{named(value)} · {thousands(counts.get(value, 0))}",
     )
 
 
 _CALLED = {"families": family_title, "probes": title}  # field -> what its values are called
-
-
-def _named(field: str, value: str) -> str:
-    said = _called(field, value)
-    return value if said == value else f"{said} ({value})"
 
 
 def _choose_more(state: PageState, signs: dict[str, int], *, judged: bool, tied: bool) -> None:
@@ -257,12 +247,8 @@ def _slice(state: PageState) -> Slice:
 
 
 def _order(name: str, value: str) -> tuple[int, str]:
-    lead = (
-        "".join(each for each in value if each.isdigit() or each == "-").split("-")[0]
-        if name == "coverage_bins"
-        else ""
-    )
-    return (int(lead) if lead else 0, value)
+    lead = "".join(each for each in value if each.isdigit() or each == "-").split("-")[0]
+    return (int(lead) if lead and name == "coverage_bins" else 0, value)
 
 
 def _read_range(raw: str) -> tuple[tuple[int, int], str]:
@@ -279,11 +265,8 @@ Told = tuple[tuple[str, str], ...]  # (key, value) as :class:`core.analysis.slic
 
 
 def own_fields(files: Signature, *, side: str = "") -> tuple[Field, ...]:
-    """A field for each column that items of some run tell; none where there is no run.
-
-    Args:
-        side: begins the names, where a page has several slices, e.g. ``a_``.
-    """
+    """A field for each column that items of some run tell; none where there is no run. ``side``: begins the names,
+    where a page has several slices, e.g. ``a_``."""
     known = own_values(files)
     return tuple(
         Field(side + key, [], some_of(lambda key=key: known[key], what=column_name(key)), joined)  # type: ignore[misc]
@@ -299,17 +282,14 @@ def told_by(state: PageState, *, side: str = "") -> Told:
 
 def own_link(told: Told, *, side: str = "") -> dict[str, str]:
     """The same as parameters of a link."""
-    return {side + key: joined(values) for key, values in _by_column(told).items()}
+    return {side + key: joined(values) for key, values in by_column(told).items()}
 
 
 def choose_own(state: PageState, known: Mapping[str, Mapping[str, str] | Sequence[str]], *, side: str = "") -> None:
-    """Draw a choice for each column that tells items apart, or of which something is chosen.
-
-    Args:
-        known: key of a column -> its values in the scope, each with what is said of it where there is something.
-        side: as in :func:`own_fields`.
-    """
-    chosen = own_lists(state, side)
+    """Draw a choice for each column that tells items apart, or of which something is chosen. ``known``: key of a column
+    -> its values in the scope, each with what is said of it where there is something; ``side``: as in
+    :func:`own_fields`."""
+    chosen = by_column(told_by(state, side=side))
     for key in {**known, **chosen}:
         there = known.get(key, ())
         said = there if isinstance(there, Mapping) else {}
@@ -333,12 +313,8 @@ def _shown(said: Mapping[str, str], value: str) -> str:
     return value[:_MOST_SHOWN] + said.get(value, "")
 
 
-def own_lists(state: PageState, side: str = "") -> dict[str, list[str]]:
+def by_column(told: Told) -> dict[str, list[str]]:
     """The values chosen of each column of which some are."""
-    return _by_column(told_by(state, side=side))
-
-
-def _by_column(told: Told) -> dict[str, list[str]]:
     return {key: [value for name, value in told if name == key] for key, _ in told}
 
 

@@ -46,11 +46,8 @@ def carried() -> dict[str, str]:
 
 
 def note_view(view: View, *, back: bool) -> None:
-    """Note which view runs now, and whether the reader went back or forward in its history.
-
-    A link within an entry changes no address in the browser, only what Streamlit tells of it; :meth:`PageState.publish`
-    does the rest.
-    """
+    """Note which view runs now, and whether the reader went back or forward in its history. A link within an entry
+    changes no address in the browser, only what Streamlit tells of it; :meth:`PageState.publish` does the rest."""
     session, present = st.session_state, st.query_params.to_dict()
     before = session.get(_VIEW)
     asked = present != session.get(_PUBLISHED, present)
@@ -71,11 +68,8 @@ def entered() -> bool:
 
 
 def turn_to(view: str, kept: Callable[[str], bool]) -> None:
-    """Let another view of the entry run next; a callback.
-
-    Args:
-        kept: whether a field of this name goes along where the other view has it too; the scope always does.
-    """
+    """Let another view of the entry run next; a callback. ``kept``: whether a field of this name goes along where the
+    other view has it too; the scope always does."""
     scope, present = carried(), st.query_params.to_dict()
     narrowed = st.session_state.get(_LOOKED) or {} if LOOK in present else {}
     along = {name: text for name, text in present.items() if kept(name) or name in (LOOK, *scope, *narrowed)}
@@ -109,12 +103,10 @@ class PageState:
                 self.put(field.name, field.default)
 
     def restore(self) -> None:
-        """Bring the session in line with the link: on the first run, and when the reader follows another link.
-
-        A link that names no shared field has them as they were left, on this page or on another; one that asks for
-        nothing, as the menu's, opens the page as this session left it. But going back on a page shows it as it was.
-        A link for one look (:data:`LOOK`) narrows what it names here, and nowhere else.
-        """
+        """Bring the session in line with the link: on the first run, and when the reader follows another link. A link
+        that names no shared field has them as they were left, on this page or on another; one that asks for nothing, as
+        the menu's, opens the page as this session left it. But going back on a page shows it as it was. A link for one
+        look (:data:`LOOK`) narrows what it names here, and nowhere else."""
         present, session = self._link(), st.session_state
         if session.get(_ENTERED, True) or present != session.get(self.key("seen")):
             named = any(field.name in present for field in self.fields if field.shared)
@@ -165,7 +157,6 @@ class PageState:
         st.session_state[_SHARED] = now
 
     def _scope(self, link: Mapping[str, str]) -> dict[str, str]:
-        """The shared fields of a link."""
         shared = {field.name for field in self.fields if field.shared}
         return {name: text for name, text in link.items() if name in shared}
 
@@ -267,11 +258,8 @@ def some_of(options: Callable[[], Sequence[str]], *, what: str) -> Read:
 
 
 def checked(make: Callable[[str], Any], default: Any, must: str, *, then: str = "") -> Read:
-    """Read what is made of a text; where that raises a ValueError or KeyError, the default.
-
-    Args:
-        must: what the field must be, begins the sentence of what could not be restored; ``then`` ends it.
-    """
+    """Read what is made of a text; where that raises a ValueError or KeyError, the default. ``must``: what the field
+    must be, begins the sentence of what could not be restored; ``then`` ends it."""
 
     def read(raw: str) -> tuple[Any, str]:
         try:
@@ -350,10 +338,7 @@ def typed(written: str) -> None:
 
 def paths_of_link(*, limit: int, after: str = "") -> Read:
     """Read what is separated by commas of a link; absolute paths must lie in :func:`core.settings.allowed_folders`.
-
-    Args:
-        after: what stands before each path, e.g. ``=`` of ``key=value``; empty: each is a path.
-    """
+    ``after``: what stands before each path, e.g. ``=`` of ``key=value``; empty: each is a path."""
 
     def read(raw: str) -> tuple[str, str]:
         if raw in (st.session_state.get(_TYPED) or frozenset()):

@@ -1,6 +1,6 @@
 """What the page Does it notice? remembers in its link, the controls that set it, and what it says without a test."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from functools import partial
 
 import numpy as np
@@ -23,7 +23,7 @@ from pages.views.common.open_runs import KEYED, Signature, own_values, scores, s
 from pages.views.common.page_head import Chips, filter_panel
 from pages.views.common.scope_chips import scope_fields
 from pages.views.common.shown_answers import nothing, way_to
-from pages.views.common.slice_filters import LABELS, choose_own, own_fields, own_lists, percentage_of, told_by
+from pages.views.common.slice_filters import LABELS, by_column, choose_own, own_fields, percentage_of, told_by
 from pages.views.common.text import counted, safe
 from pages.views.common.url_state import Field, PageState, checked, joined, one_of, some_of, switch_field, text, within
 
@@ -77,11 +77,24 @@ def choose_items(state: PageState, files: Signature, scope: Narrowed, row: Chips
     """Draw the filters in their panel; return the slice that they make."""
     table = scores(files, scope)
     counts = _counts(files, scope)
-    told = sum(bool(state.get(name)) for name in (*_ITEMS, *_FACTS, "verified", "upheld")) + len(own_lists(state))
+    told = sum(bool(state.get(name)) for name in (*_ITEMS, *_FACTS, "verified", "upheld")) + len(
+        by_column(told_by(state))
+    )
     about = "Every number on this page is of what the filters leave; a value's count is that of its items."
     with filter_panel(state, row, told=told, about=about):
         for name, (label, help_text) in (_ITEMS | _FACTS).items():
-            _choose_some(state, name, label, help_text, counts[name])
+            items = counts[name]
+            known = dict.fromkeys(state.get(name), 0) | dict(items)
+            if len(known) > 1 or state.get(name):
+                said = {value: f"{value} · {counted(n, 'item')}" for value, n in known.items()}
+                st.multiselect(
+                    label,
+                    list(known),
+                    key=state.key(name),
+                    help=help_text,
+                    placeholder=f"All {len(known)}",
+                    format_func=said.__getitem__,
+                )
         choose_own(
             state, {key: {value: f" · {counted(n, 'item')}" for value, n in counts[key].items()} for key in table.own}
         )
@@ -91,7 +104,21 @@ def choose_items(state: PageState, files: Signature, scope: Narrowed, row: Chips
             help="Leaves out comparisons whose wrong side is not known to "
             "be wrong: those that are only presumed to be, and edits that tell nothing of it.",
         )
-        _choose_upheld(state, table)
+        judged = int((~np.isnan(table.upheld)).sum())
+        if judged or state.get("upheld"):
+            st.slider(
+                "Upheld by people, at least",
+                0,
+                100,
+                key=state.key("upheld"),
+                step=5,
+                format="%d %%",
+                help="Share of people in a study who accept the right one and refuse the wrong one, or, where they "
+                "were asked for a preference instead, prefer the right one. Where they rated single sides only, 100 % "
+                "if the right one’s mean rating is higher, else 0 %. Above 0, comparisons that nobody judged are left "
+                "out; harmless edits are not "
+                f"filtered. Judged here: {counted(judged, 'comparison')}.",
+            )
     return Slice(
         categories=tuple(state.get("categories")),
         coverage_bins=tuple(state.get("coverage_bins")),
@@ -113,40 +140,6 @@ def _counts(files: Signature, scope: Narrowed) -> dict[str, dict[str, int]]:
         name: {str(value): int(n) for value, n in own.astype(str).value_counts().sort_index().items()}
         for name, own in values.items()
     }
-
-
-def _choose_some(state: PageState, name: str, label: str, help_text: str, counts: Mapping[str, int]) -> None:
-    """Draw the choice of some values with how many items each has, where there are several."""
-    known = dict.fromkeys(state.get(name), 0) | dict(counts)
-    if len(known) > 1 or state.get(name):
-        said = {value: f"{value} · {counted(n, 'item')}" for value, n in known.items()}
-        st.multiselect(
-            label,
-            list(known),
-            key=state.key(name),
-            help=help_text,
-            placeholder=f"All {len(known)}",
-            format_func=said.__getitem__,
-        )
-
-
-def _choose_upheld(state: PageState, table: ScoreTable) -> None:
-    """Draw the filter of what people say of the comparisons, where a study asked about some of the scope."""
-    judged = int((~np.isnan(table.upheld)).sum())
-    if not judged and not state.get("upheld"):
-        return
-    st.slider(
-        "Upheld by people, at least",
-        0,
-        100,
-        key=state.key("upheld"),
-        step=5,
-        format="%d %%",
-        help="Share of people in a study who accept the right one and refuse the wrong one, or, where they were asked "
-        "for a preference instead, prefer the right one. Where they rated single sides only, 100 % if the right one’s "
-        "mean rating is higher, else 0 %. Above 0, comparisons that nobody judged are left out; harmless edits are not "
-        f"filtered. Judged here: {counted(judged, 'comparison')}.",
-    )
 
 
 def draw_nothing(files: Signature, scope: Narrowed, what: str) -> None:
@@ -226,17 +219,11 @@ def choose_bar(state: PageState) -> float:
 
 
 def choose_evaluator(state: PageState, table: ScoreTable) -> str:
-    """Draw the choice of the evaluator that maps, histograms and failures are shown of; return it.
-
-    Those that never see the image come last: they are there to be held against.
-    """
+    """Draw the choice of the evaluator that maps, histograms and failures are shown of; return it. Those that never see
+    the image come last: they are there to be held against."""
     names = sorted(table.evaluators, key=lambda name: name in table.blind)
     return state.choose(
-        st.container(width=280),
-        "of",
-        "Metric",
-        names,
-        help="Whose scores, orders, maps and worst failures are shown.",
+        st.container(width=280), "of", "Metric", names, help="Whose scores, orders, maps and worst failures are shown."
     )
 
 

@@ -60,10 +60,8 @@ NUMBERS = "contrast.numbers"
 
 
 def cells(files: Signature, scope: Narrowed, chosen: Slice, options: Options) -> pd.DataFrame:
-    """What the cells of the matrix say of the answer to :data:`core.analysis.questions.directional.RATES`.
-
-    Where the table is open its rows are asked for in any case, and say the same.
-    """
+    """What the cells of the matrix say of the answer to :data:`core.analysis.questions.directional.RATES`. Where the
+    table is open its rows are asked for in any case, and say the same."""
     return (shown if st.session_state.get(NUMBERS) else _cells)(files, scope, chosen, options)
 
 
@@ -135,12 +133,9 @@ def draw_figure(
     said: str = "",
     rule: str = "",
 ) -> None:
-    """Draw a figure under its title with the menu of its files, and how to read it beneath.
-
-    Args:
-        frame: the data behind it, or a function that makes them.
-        said, rule: the answer and from when on it says so; see :func:`figure_block`.
-    """
+    """Draw a figure under its title with the menu of its files, and how to read it beneath. ``frame``: the data behind
+    it, or a function that makes them. ``said``, ``rule``: the answer and from when on it says so; see
+    :func:`figure_block`."""
     chosen, scope = _behind()
     alt, told = f"{title}: {spoken(figure)}", {"said": said, "rule": rule}
     figure_block(figure, frame, stem, title=title, alt=alt, chosen=chosen, scope=scope, **told)
@@ -159,12 +154,8 @@ def _behind() -> tuple[dict[str, str], dict[str, str]]:
 
 
 def draw_rows(question: Question, frame: pd.DataFrame, *, files: Callable[[], pd.DataFrame] | None = None) -> None:
-    """Draw the table of an answer with its files and how to read it.
-
-    Args:
-        question: whose columns are shown.
-        files: makes the rows that its files hold; None: those that are shown.
-    """
+    """Draw the table of an answer with its files and how to read it. ``files``: makes the rows that its files hold;
+    None: those that are shown."""
     if not question.columns:
         return
     if not question.figures:
@@ -217,15 +208,11 @@ def _draw(
     if missing:
         with st.expander("What these runs cannot give", icon=":material/library_add:"):
             for question in missing:
-                _draw_missing(question, lacking[question.id])
-
-
-def _draw_missing(question: Question, reason: str) -> None:
-    lack = Lack.of(reason)
-    st.markdown(f"**{safe(question.title)}**: {safe(lack.said, limit=600)}")
-    if lack.command:
-        st.code(lack.command, language="shell", wrap_lines=True)
-    way_to(CONTRAST, lack)
+                lack = Lack.of(lacking[question.id])
+                st.markdown(f"**{safe(question.title)}**: {safe(lack.said, limit=600)}")
+                if lack.command:
+                    st.code(lack.command, language="shell", wrap_lines=True)
+                way_to(CONTRAST, lack)
 
 
 BAR = "against_bar"
@@ -234,29 +221,21 @@ BAR = "against_bar"
 def draw_matrix(
     state: PageState, files: Signature, scope: Narrowed, chosen: Slice, options: Options
 ) -> tuple[str, ...]:
-    """Draw the answer and the figure; folded away, what each test does, and the table, each row held to a bar.
-
-    Returns:
-        The tests of the figure, the most missed first.
-    """
+    """Draw the answer and the figure; folded away, what each test does, and the table, each row held to a bar. Returns
+    the tests of the figure, the most missed first."""
     question = questions(files, scope)[RATES]
     frame, every = cells(files, scope, chosen, options), whole(files, scope, chosen, options)
     if frame.empty:
         draw_nothing(files, scope, question.title)
         return ()
-    drawing, left_out = question.figures[0], _left_out(frame)
+    small = too_few(frame)
+    whole_tests = small[(small["label"] == small["family"]) & (len(small) < len(frame))]
+    counts = whole_tests.groupby("label", sort=False)["n"].max()
+    drawing, left_out = question.figures[0], [f"{family_title(str(name))} (n {n})" for name, n in counts.items()]
     figure = drawing.figure(frame)
     many = f"{len(left_out)} more tests are" if len(left_out) > 1 else "1 more test is"
     few = f"{many} not shown: too few pictures." if left_out else ""
-    draw_figure(
-        figure,
-        every,
-        drawing.id,
-        title=drawing.title,
-        said=against_coin(frame),
-        rule=drawing.note,
-        note=few,
-    )
+    draw_figure(figure, every, drawing.id, title=drawing.title, said=against_coin(frame), rule=drawing.note, note=few)
     draw_folded(
         "What each test does, with an example",
         lambda: _draw_examples(files, scope),
@@ -278,14 +257,6 @@ def draw_matrix(
     return figure.order
 
 
-def _left_out(frame: pd.DataFrame) -> list[str]:
-    """Whole tests that the figure has no row of, each with its n; none where it has no other."""
-    few = too_few(frame)
-    whole_tests = few[(few["label"] == few["family"]) & (len(few) < len(frame))]
-    counts = whole_tests.groupby("label", sort=False)["n"].max()
-    return [f"{family_title(str(name))} (n {n})" for name, n in counts.items()]
-
-
 def _draw_examples(files: Signature, scope: Narrowed) -> None:
     """Draw the shortest caption of every test, with what the edit took away and brought."""
     lines = ["| Test | Example |", "| :-- | :-- |"]
@@ -299,11 +270,8 @@ def _draw_examples(files: Signature, scope: Narrowed) -> None:
 
 
 def held(question: Question, frame: pd.DataFrame, most: float) -> tuple[Question, pd.DataFrame]:
-    """The question and its rows with a column more: the side of a bar that the failures lie on.
-
-    Args:
-        most: failures in percent that the reader accepts.
-    """
+    """The question and its rows with a column more: the side of a bar that the failures lie on. ``most``: failures in
+    percent that the reader accepts."""
     told = Column(
         BAR,
         f"Against {most:g} %",
@@ -325,14 +293,8 @@ def held(question: Question, frame: pd.DataFrame, most: float) -> tuple[Question
 def draw_test(
     state: PageState, files: Signature, scope: Narrowed, chosen: Slice, options: Options, *, first: Sequence[str]
 ) -> tuple[str, str, Narrowed]:
-    """Draw the choice of a test and of an evaluator with all that is known of it.
-
-    Args:
-        first: tests that stand first, in this order.
-
-    Returns:
-        Both, and the scope of the caption that the test is of.
-    """
+    """Draw the choice of a test and of an evaluator with all that is known of it. ``first``: tests that stand first, in
+    this order. Returns both, and the scope of the caption that the test is of."""
     st.header("One test in depth", anchor=False)
     family, evaluator, scope = choose_test(state, files, scope, first)
     own = of_test(files, scope, chosen, options, family)
@@ -340,47 +302,7 @@ def draw_test(
     if mine.empty:
         draw_nothing(files, scope, f"{family_title(family)} under {evaluator}")
         return family, evaluator, scope
-    _numbers(mine.iloc[0])
-    with figures_aside(of_scores(state, files, scope, describe(chosen))):
-        _in_figures(files, scope, chosen, options, own, family, evaluator)
-    return family, evaluator, scope
-
-
-def _in_figures(
-    files: Signature,
-    scope: Narrowed,
-    chosen: Slice,
-    options: Options,
-    own: pd.DataFrame,
-    family: str,
-    evaluator: str,
-) -> None:
-    """Draw the means of both sides, their scores and what the edits did; ``own``: of :func:`of_test`."""
-    left, right = st.columns(2, gap="medium")
-    with left:
-        id_, _ = papers.MEANS
-        beside = partial(beside_people, files, scope, chosen, options, of="means")
-        both, every = beside(own), whole(files, scope, chosen, options)
-        people = " People's ratings stand on the same line, from 0 to 1." if len(both) > len(own) else ""
-        draw_figure(
-            dumbbell(both, family),
-            lambda: beside(_of_test(every(), family)),
-            f"{id_}-{family}",
-            title=f"{family_title(family)}: mean scores of both sides",
-            note=f"Scaled so that the lowest score of either side is 0 and the highest 1.{people}",
-        )
-    with right:
-        _scores(files, scope, chosen, options, family, evaluator)
-    _tables(files, scope, chosen, options, family, evaluator)
-
-
-def _of_test(rates: pd.DataFrame, family: str) -> pd.DataFrame:
-    """Rows of the whole family, without those of its kinds."""
-    return rates[(rates["family"] == family) & (rates["label"] == family)]
-
-
-def _numbers(row: pd.Series) -> None:
-    """Draw what matters first of one test under one evaluator."""
+    row = mine.iloc[0]
     ends = (
         "no interval"
         if pd.isna(row["failure_low"])
@@ -394,23 +316,41 @@ def _numbers(row: pd.Series) -> None:
     many = f"n = {counted(int(row['n']), 'comparison')} of {counted(int(row['n_items']), 'item')}"
     refused = f" Refused: {counted(int(row['n_refused']), 'comparison')} ({row['refused']})." if row["refused"] else ""
     st.caption(safe(f"Missed: {row['failure']:.0f} % ({ends}){ties}, {many}.{refused}", limit=500))
+    with figures_aside(of_scores(state, files, scope, describe(chosen))):
+        left, right = st.columns(2, gap="medium")
+        with left:
+            id_, _ = papers.MEANS
+            beside = partial(beside_people, files, scope, chosen, options, of="means")
+            both, every = beside(own), whole(files, scope, chosen, options)
+            people = " People's ratings stand on the same line, from 0 to 1." if len(both) > len(own) else ""
+            draw_figure(
+                dumbbell(both, family),
+                lambda: beside(_of_test(every(), family)),
+                f"{id_}-{family}",
+                title=f"{family_title(family)}: mean scores of both sides",
+                note=f"Scaled so that the lowest score of either side is 0 and the highest 1.{people}",
+            )
+        with right:
+            axis = scores(files, scope).axis_of(family)
+            question = questions(files, scope)[f"{numbers_of(axis).scores}-bins"]
+            alone = replace(chosen, evaluators=(evaluator,))
+            numbers = answered(files, scope, alone, Options(known=options.known, family=family), question)
+            if not numbers.empty:
+                drawing = question.figures[0]
+                draw_figure(
+                    drawing.figure(numbers),
+                    numbers,
+                    f"{drawing.id}-{family}",
+                    title=f"{family_title(family)}: scores of both sides",
+                    note=drawing.note,
+                )
+        _tables(files, scope, chosen, options, family, evaluator)
+    return family, evaluator, scope
 
 
-def _scores(files: Signature, scope: Narrowed, chosen: Slice, options: Options, family: str, evaluator: str) -> None:
-    axis = scores(files, scope).axis_of(family)
-    question = questions(files, scope)[f"{numbers_of(axis).scores}-bins"]
-    alone = replace(chosen, evaluators=(evaluator,))
-    own = answered(files, scope, alone, Options(known=options.known, family=family), question)
-    if own.empty:
-        return
-    drawing = question.figures[0]
-    draw_figure(
-        drawing.figure(own),
-        own,
-        f"{drawing.id}-{family}",
-        title=f"{family_title(family)}: scores of both sides",
-        note=drawing.note,
-    )
+def _of_test(rates: pd.DataFrame, family: str) -> pd.DataFrame:
+    """Rows of the whole family, without those of its kinds."""
+    return rates[(rates["family"] == family) & (rates["label"] == family)]
 
 
 def _tables(files: Signature, scope: Narrowed, chosen: Slice, options: Options, family: str, evaluator: str) -> None:

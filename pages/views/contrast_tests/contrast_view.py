@@ -106,17 +106,12 @@ def draw_worst(
             limit=400,
         )
     )
-    _cards(files, scope, shown, evaluator)
-    data_buttons(found, f"failures-{family}", key="contrast.worst")
-
-
-def _cards(files: Signature, scope: Narrowed, found: pd.DataFrame, evaluator: str) -> None:
-    pairs = found[[*PAIR, "corpus"]]
+    pairs = shown[[*PAIR, "corpus"]]
     rows = by_pair(pairs, shifts_of(files, scope, pairs))
     link = carried() | {"run": scope.run, "subject": scope.subject, "language": scope.language}
     cells, rooms = st.grid(2, min_column_width=340, gap="medium"), []
     with pictures(store(files), pairs, marks="none") as begun:
-        for place, (own, (_, pair)) in enumerate(zip(rows, found.iterrows(), strict=True)):
+        for place, (own, (_, pair)) in enumerate(zip(rows, shown.iterrows(), strict=True)):
             with cells.container(border=True, height="stretch", gap="xsmall", key=f"contrast_card_{place}"):
                 st.markdown(f"**{_ahead(pair)}** · {safe(title(str(pair['probe'])))}")
                 rooms.append((place_for_pictures(f"contrast_{place}"), st.empty()))
@@ -134,6 +129,7 @@ def _cards(files: Signature, scope: Narrowed, found: pd.DataFrame, evaluator: st
             draw_pictures(room, drawn, own.iloc[0], key=f"contrast_{place}")
             if said := below_pictures(drawn):
                 below.caption(said)
+    data_buttons(found, f"failures-{family}", key="contrast.worst")
 
 
 def upheld(pair: pd.Series) -> str:

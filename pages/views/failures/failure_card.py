@@ -20,14 +20,12 @@ from core.stories.story import Held, Picture, Slide
 from pages.views.common.collect import collect_button, file_button
 from pages.views.common.layers import finding
 from pages.views.common.links import LAB, lab_link, link_to, read_record, record_text
-from pages.views.common.open_runs import Signature, scores, store
-from pages.views.common.page_tables import draw_table
-from pages.views.common.run_corpora import corpus_name_of
+from pages.views.common.open_runs import Signature, corpus_name_of, scores, store
+from pages.views.common.page_tables import TEXT, draw_table
 from pages.views.common.text import as_percent, counted, number, safe
 from pages.views.common.url_state import PageState
 from pages.views.failures.failure_pictures import LARGE, Made, finished, offer, pictures
-from pages.views.failures.failures_state import record_of
-from pages.views.failures.named_pairs import draw_tags, pair_of, tag_button
+from pages.views.failures.failures_state import draw_tags, pair_of, record_of, tag_button
 
 TINY = "†"
 
@@ -167,18 +165,15 @@ def marked(changes: Sequence[Change]) -> str:
 
 def draw_scores(rows: pd.DataFrame, *, bold: Sequence[str], floor: float, key: str, short: bool = False) -> None:
     """Draw the same pair under every evaluator: score before and after, % change, standardised Δ, times the noise band.
-
-    Args:
-        bold: evaluators whose shifts decide the pair's place.
-        floor: share of the typical unedited score below which a baseline is marked.
-    """
+    ``bold``: evaluators whose shifts decide the pair's place; ``floor``: share of the typical unedited score below
+    which a baseline is marked."""
     wide = 3 if short else 5
     lines = [_row(["Metric", "Score", "% change", "SD", "× noise"][:wide]), _row([":--", *["--:"] * (wide - 1)])]
     told = [dict(zip(rows.columns, values, strict=True)) for values in rows.to_numpy(dtype=object)]
     for row in told:
         name = safe(str(row["evaluator"]), limit=40)
         name = f"**{name}**" if row["evaluator"] in bold else name
-        tiny = TINY if _tiny(row, floor) else ""
+        tiny = TINY if pd.notna(row["typical"]) and abs(row["baseline_score"]) < floor * row["typical"] else ""
         moved = f"{_score(row['baseline_score'])} → {_score(row['score'])}{tiny}"
         percent = _unbroken(signed(row["percent"]))
         lines.append(_row([name, moved, percent, _deviations(row), _unbroken(times_null(row))][:wide]))
@@ -248,21 +243,13 @@ def to_lab(pair: pd.Series, rows: pd.DataFrame, files: Signature) -> None:
 
 
 def verdict(judged: pd.DataFrame, pair: pd.Series) -> None:
-    """Say what people found of the pair, where a study asked them.
-
-    Args:
-        judged: rows of the store's ``verdicts``.
-    """
+    """Say what people found of the pair, where a study asked them. ``judged``: rows of the store's ``verdicts``."""
     for _, row in judged.iterrows():
         if all(row[name] == pair[name] for name in ("corpus", "item", "subject", "probe")):
             st.caption(
                 f":material/how_to_reg: {as_percent(row['accepted'])} of {counted(int(row['votes']), 'vote')} "
                 "found both versions acceptable"
             )
-
-
-def _tiny(row: Mapping[str, Any], floor: float) -> bool:
-    return bool(pd.notna(row["typical"]) and abs(row["baseline_score"]) < floor * row["typical"])
 
 
 def _unbroken(text: str) -> str:
@@ -346,7 +333,7 @@ def _draw(state: PageState, files: Signature, pair: pd.Series, records: list[dic
         key="failures.record.table",
         alt="Every column of this pair under every evaluator",
         height=360,
-        column_config={"column": st.column_config.TextColumn("Column", pinned=True)},
+        column_config={"column": TEXT("Column", pinned=True)},
     )
     text = as_json(records)
     with st.container(horizontal=True, vertical_alignment="center"):
@@ -372,12 +359,8 @@ def _cell(value: object) -> str:
 def card_slide(
     files: Signature, scope: Narrowed, pair: pd.Series, rows: pd.DataFrame, *, marks: str, link: Mapping[str, str]
 ) -> Slide:
-    """What a card shows of a pair, its pictures large.
-
-    Args:
-        pair: has ``core.analysis.failures.PAIR``.
-        marks: a key of ``failure_state.MARKS``.
-    """
+    """What a card shows of a pair, its pictures large. ``pair``: has ``core.analysis.failures.PAIR``; ``marks``: a key
+    of ``failure_state.MARKS``."""
     with pictures(store(files), pd.DataFrame([pair]), marks=marks, side=LARGE) as begun:
         made = finished(begun[0])
     first = rows.iloc[0]

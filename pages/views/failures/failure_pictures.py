@@ -23,8 +23,7 @@ from core.scoring.workbench import Replay, Workbench, open_bench, replay
 from core.seeds import RUN_SEED
 from core.store.run_files import Run
 from core.store.store import Store
-from pages.views.common.open_runs import Shelf
-from pages.views.common.run_corpora import load_corpus_of
+from pages.views.common.open_runs import Shelf, load_corpus_of
 
 SIDE = 320  # longest side, in px, of a picture on a card
 LARGE = 720  # longest side, in px, of a picture in the full record
@@ -101,7 +100,10 @@ def pictures(
     Yields:
         One entry a pair: its pictures, a sentence, or a future of either.
     """
-    jobs = _jobs(store, pairs, marks=marks, side=side)
+    hashes = picture_hashes(store, pairs)
+    runs = {run.id: run for run in store.runs()}
+    items = {str(name): _items(runs[str(name)], set(rows["item"])) for name, rows in pairs.groupby("run")}
+    jobs = [_job(row, items[row["run"]], runs[row["run"]], hashes, marks, side) for _, row in pairs.iterrows()]
     studio = _studio()
     begun: list[Future[Made] | Made] = []
     for job in jobs:
@@ -121,13 +123,6 @@ def pictures(
 def finished(each: "Future[Made] | Made") -> Made:
     """Wait for an entry of :func:`pictures`."""
     return each.result() if isinstance(each, Future) else each
-
-
-def _jobs(store: Store, pairs: pd.DataFrame, *, marks: str, side: int) -> list["_Job | str"]:
-    hashes = picture_hashes(store, pairs)
-    runs = {run.id: run for run in store.runs()}
-    items = {str(name): _items(runs[str(name)], set(rows["item"])) for name, rows in pairs.groupby("run")}
-    return [_job(row, items[row["run"]], runs[row["run"]], hashes, marks, side) for _, row in pairs.iterrows()]
 
 
 def _items(run: Run, wanted: set[str]) -> dict[str, Item] | str:
@@ -168,7 +163,22 @@ def _make(studio: _Studio, job: _Job) -> Made:
         bench = _bench(studio, job)
         unedited = Replay(bench.picture, None, bench.item.box, None)
         found = replay(bench, job.probe) if job.probe.edits is Edits.IMAGE else unedited
-        return studio.made.put(job.key, _shown(found, job))
+        before, after = thumbnail(found.before, side=job.side), None
+        changed, moved = None, False
+        if found.after is not None:
+            sized = [thumbnail(each, side=_COMPARED) for each in (found.before, found.after)]
+            changed = changed_share(*sized) if sized[0].shape == sized[1].shape else None
+            was, now = found.box_before, found.box_after
+            moved = was is not None and now is not None and was.iou(now) < _SAME_PLACE
+            after = thumbnail(found.after, side=job.side)
+            if job.marks == "changes" and before.shape == after.shape:
+                after = with_changes(before, after)
+            elif job.marks == "object" and moved:
+                before = with_boxes(found.before, box=found.box_before, side=job.side)
+                after = with_boxes(found.after, box=found.box_after, old=found.box_before, side=job.side)
+        return studio.made.put(
+            job.key, Shown(jpeg(before), None if after is None else jpeg(after), changed, moved, found.notes)
+        )
     except InvariscopeError as error:
         return str(error)
 
@@ -180,27 +190,6 @@ def _bench(studio: _Studio, job: _Job) -> Workbench:
         return kept
     bench = open_bench(job.item, pixels_sha256=job.pixels_sha256, seed=job.seed)
     return studio.benches.put(key, bench) if bench.pixels.size <= 3 * _HELD else bench
-
-
-def _shown(found: Replay, job: _Job) -> Shown:
-    before, after = thumbnail(found.before, side=job.side), None
-    changed, moved = None, False
-    if found.after is not None:
-        sized = [thumbnail(each, side=_COMPARED) for each in (found.before, found.after)]
-        changed = changed_share(*sized) if sized[0].shape == sized[1].shape else None
-        moved = _moved(found)
-        after = thumbnail(found.after, side=job.side)
-        if job.marks == "changes" and before.shape == after.shape:
-            after = with_changes(before, after)
-        elif job.marks == "object" and moved:
-            before = with_boxes(found.before, box=found.box_before, side=job.side)
-            after = with_boxes(found.after, box=found.box_after, old=found.box_before, side=job.side)
-    return Shown(jpeg(before), None if after is None else jpeg(after), changed, moved, found.notes)
-
-
-def _moved(found: Replay) -> bool:
-    before, after = found.box_before, found.box_after
-    return before is not None and after is not None and before.iou(after) < _SAME_PLACE
 
 
 def as_pixels(data: bytes) -> np.ndarray:
@@ -277,11 +266,8 @@ class Split(NamedTuple):
 
 
 def best_split(before: np.ndarray | None, after: np.ndarray | None) -> Split:
-    """The split that shows most of the object both as it was and as it is.
-
-    Args:
-        before, after: boolean [H, W] of one width, where the object is in each; None: half of each is shown.
-    """
+    """The split that shows most of the object both as it was and as it is. ``before``, ``after``: boolean [H, W] of one
+    width, where the object is in each; None: half of each is shown."""
     if before is None or after is None or not before.any() or not after.any():
         return Split()
     was, now = (np.cumsum(each.sum(axis=0)) / each.sum() for each in (before, after))
@@ -297,13 +283,9 @@ def best_split(before: np.ndarray | None, after: np.ndarray | None) -> Split:
 def offer(
     pictures: Callable[[], tuple[bytes, bytes]], *, alt: str, key: str, on: bool = False, split: Split | None = None
 ) -> None:
-    """Draw a switch that lays the variant under the picture, and both where it is on.
-
-    Args:
-        pictures: makes both files, once somebody wants them; see :func:`before_after`.
-        on: how the switch stands before somebody turns it.
-        split: how they open; None: half of each.
-    """
+    """Draw a switch that lays the variant under the picture, and both where it is on. ``pictures``: makes both files,
+    once somebody wants them; see :func:`before_after`. ``on``: how the switch stands before somebody turns it.
+    ``split``: how they open; None: half of each."""
     if not st.toggle(
         "One over the other", on, key=f"{key}.over", help="A slider uncovers the variant, *Blink* shows both by turns"
     ):
@@ -314,13 +296,7 @@ def offer(
 
 def before_after(before: bytes, after: bytes, *, alt: str, key: str, split: Split | None = None) -> bool:
     """Draw both; nothing where they are of two sizes, for then no place of one lies over the same place of the other.
-
-    Args:
-        split: how they open; None: half of each.
-
-    Returns:
-        Whether they are drawn.
-    """
+    ``split``: how they open; None: half of each. Returns whether they are drawn."""
     sizes = {Image.open(BytesIO(each)).size for each in (before, after)}
     if len(sizes) > 1:
         return False

@@ -28,6 +28,7 @@ from pages.views.common.scope_chips import choose_scope, say_withheld
 from pages.views.common.slice_filters import choose_slice, offer_relaxing
 from pages.views.common.text import counted, number, safe, thousands
 from pages.views.common.url_state import PageState
+from pages.views.failures import failures_state
 from pages.views.failures.failure_card import (
     actions,
     below_pictures,
@@ -45,34 +46,7 @@ from pages.views.failures.failure_card import (
     verdict,
 )
 from pages.views.failures.failure_pictures import Made, as_pixels, finished, pictures
-from pages.views.failures.failures_state import (
-    A_PAGE,
-    FLOORS,
-    LAYOUTS,
-    MARKS,
-    Named,
-    begin_at_first_page,
-    by_pair,
-    failure_state,
-    once,
-    page_in_view,
-    shifts_of,
-    usual_scales,
-)
-from pages.views.failures.named_pairs import (
-    begin_tags,
-    draw_like,
-    draw_tag_filter,
-    draw_tags,
-    like_it,
-    named,
-    offer_every_item,
-    pair_of,
-    pairs_of,
-    show_tagging,
-    tag_button,
-    with_tags,
-)
+from pages.views.failures.failures_state import named
 
 
 def draw_downloads(
@@ -84,7 +58,7 @@ def draw_downloads(
     rows: pd.DataFrame,
     held: Held,
     *,
-    named: Named,
+    named: failures_state.Named,
 ) -> None:
     """Draw one menu with the shifts as CSV and Parquet and the pictures of the page as PNG."""
     order, floor, marks = state.get("sort"), state.get("floor") / 100, state.get("marks")
@@ -97,9 +71,9 @@ def draw_downloads(
         )
 
         def shifts() -> pd.DataFrame:
-            usual = usual_scales(files, scope)
+            usual = failures_state.usual_scales(files, scope)
             found = export(store(files), scope, chosen, usual, order=order, floor=floor, named=named)
-            return with_tags(found, held, scope)
+            return failures_state.with_tags(found, held, scope)
 
         data_buttons(shifts, f"failures-{order}", key="failures.data")
         st.caption("The pictures of this page")
@@ -114,7 +88,7 @@ def draw_downloads(
 def _sheet(files: Signature, pairs: pd.DataFrame, rows: pd.DataFrame, marks: str) -> np.ndarray:
     with pictures(store(files), pairs, marks=marks) as begun:
         made = [finished(each) for each in begun]
-    cells = [_cell(own, picture) for own, picture in zip(by_pair(pairs, rows), made, strict=True)]
+    cells = [_cell(own, picture) for own, picture in zip(failures_state.by_pair(pairs, rows), made, strict=True)]
     return contact_sheet(
         cells,
         title="Failures, the furthest first",
@@ -139,12 +113,9 @@ def _cell(rows: pd.DataFrame, made: Made) -> Cell:
 def draw_tiles(
     state: PageState, opened: Store, scope: Narrowed, pairs: pd.DataFrame, rows: pd.DataFrame, held: Held
 ) -> None:
-    """Draw a tile a pair with room for its picture, then fill the rooms as the pictures come.
-
-    Args:
-        pairs: has ``core.analysis.failures.PAIR``.
-    """
-    parts = by_pair(pairs, rows)
+    """Draw a tile a pair with room for its picture, then fill the rooms as the pictures come. ``pairs``: has
+    ``core.analysis.failures.PAIR``."""
+    parts = failures_state.by_pair(pairs, rows)
     rooms = []
     with pictures(opened, pairs, marks=state.get("marks")) as begun:
         cells = st.grid(6, min_column_width=150, gap="small")
@@ -160,15 +131,14 @@ def draw_tiles(
                     help="Opens the full record",
                     width="stretch",
                 )
-                st.caption(_said(pair, own.iloc[0]))
-                draw_tags(held.of(pair_of(pair, language=scope.language, rank=scope.rank)))
+                row = own.iloc[0]
+                what = row["label"] if pd.notna(row["label"]) else pair["item"]
+                st.caption(f"{safe(title(str(pair['probe'])), limit=50)} · {safe(str(what), limit=40)}")
+                failures_state.draw_tags(
+                    held.of(failures_state.pair_of(pair, language=scope.language, rank=scope.rank))
+                )
         for place, (room, own, made) in enumerate(zip(rooms, parts, begun, strict=True)):
             draw_variant(room, finished(made), own.iloc[0], key=f"tile_{place}")
-
-
-def _said(pair: pd.Series, row: pd.Series) -> str:
-    what = row["label"] if pd.notna(row["label"]) else pair["item"]
-    return f"{safe(title(str(pair['probe'])), limit=50)} · {safe(str(what), limit=40)}"
 
 
 _ORDERS = {
@@ -198,7 +168,7 @@ Words that the edit took away are :orange-background[~~struck out~~], words that
 def draw_controls(state: PageState, held: Held) -> None:
     """Draw the layout, the order, the smallest baseline, the tags; behind a label the marks and whether every edit."""
     with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
-        state.switch("layout", "Layout", LAYOUTS)
+        state.switch("layout", "Layout", failures_state.LAYOUTS)
         st.selectbox(
             "Furthest by",
             tuple(_ORDERS),
@@ -210,7 +180,7 @@ def draw_controls(state: PageState, held: Held) -> None:
         if state.get("sort") == "percent":
             st.selectbox(
                 "Smallest baseline",
-                FLOORS,
+                failures_state.FLOORS,
                 key=state.key("floor"),
                 width=170,
                 format_func=lambda floor: f"{floor} % of typical" if floor else "Any",
@@ -218,13 +188,13 @@ def draw_controls(state: PageState, held: Held) -> None:
                 "score do not count in this order: from 0.001 to 0.1 is +9,900 %. Pairs without another shift come "
                 "last.",
             )
-        draw_tag_filter(state, held)
+        failures_state.draw_tag_filter(state, held)
         with st.popover("What is shown", icon=":material/tune:"):
             st.selectbox(
                 "Marks on pictures",
-                tuple(MARKS),
+                tuple(failures_state.MARKS),
                 key=state.key("marks"),
-                format_func=MARKS.__getitem__,
+                format_func=failures_state.MARKS.__getitem__,
                 help="Frames around a moved object, or the changed pixels in colour on grey",
             )
             if not state.get("item"):
@@ -234,46 +204,64 @@ def draw_controls(state: PageState, held: Held) -> None:
 
 
 def draw_gallery(
-    state: PageState, files: Signature, scope: Narrowed, chosen: Slice, found: Ranking, held: Held, *, named: Named
+    state: PageState,
+    files: Signature,
+    scope: Narrowed,
+    chosen: Slice,
+    found: Ranking,
+    held: Held,
+    *,
+    named: failures_state.Named,
 ) -> None:
     """Draw one page of pairs, and the way to the others."""
-    a_page = A_PAGE[state.get("layout")]
-    pages = -(-(found.n_items if once(state) else found.n_pairs) // a_page)
+    a_page = failures_state.A_PAGE[state.get("layout")]
+    pages = -(-(found.n_items if failures_state.once(state) else found.n_pairs) // a_page)
     draw_one_item(state)
     if state.get("page") > pages:
         st.caption(f"There is no page {state.get('page')}; this is the last one.")
         state.put("page", pages)
-        found = page_in_view(state, files, scope, chosen, pages, named=named)
+        found = failures_state.page_in_view(state, files, scope, chosen, pages, named=named)
     page = state.get("page")
-    pairs, rows = found.pairs, shifts_of(files, scope, found.pairs)
+    pairs, rows = found.pairs, failures_state.shifts_of(files, scope, found.pairs)
     with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute"):
-        st.markdown(_counts(found, page, pages, of_items=once(state)))
+        st.markdown(_counts(found, page, pages, of_items=failures_state.once(state)))
         with st.container(horizontal=True, width="content", gap="small"):
             _turn(state, "Previous", "P", page - 1, disabled=page <= 1)
             _turn(state, "Next", "N", page + 1, disabled=page >= pages)
             draw_downloads(state, files, scope, chosen, found, rows, held, named=named)
             with st.popover("How to read a card", icon=":material/help:", type="tertiary"):
                 st.markdown(_CARD_HELP)
-                st.caption(_null_bands(rows))
+                banded = rows.drop_duplicates("evaluator").dropna(subset=["null_percent"]).sort_values("evaluator")
+                bands = [
+                    f"{safe(str(row['evaluator']))} ±{row['null_percent']:.1f} % (n = "
+                    f"{counted(int(row['n_null']), 'edit')}{', too few to be sure of' if row['n_null'] < SURE else ''})"
+                    for _, row in banded.iterrows()
+                ]
+                st.caption(f"Noise band, which holds 95 of 100 invisible edits: {', '.join(bands)}." if bands else "")
     if state.get("layout") == "grid":
         draw_tiles(state, store(files), scope, pairs, rows, held)
     else:
-        _cards(state, files, scope, pairs, rows, held, first=(page - 1) * a_page + 1)
+        first = (page - 1) * a_page + 1
+        known = any_judged(files)
+        judged = verdicts(store(files), pairs, language=scope.language, rank=scope.rank) if known else pairs.head(0)
+        parts = failures_state.by_pair(pairs, rows)
+        rooms = []
+        with pictures(store(files), pairs, marks=state.get("marks")) as begun:
+            cells = st.grid(2, min_column_width=340, gap="medium")
+            for place, ((_, pair), own) in enumerate(zip(pairs.iterrows(), parts, strict=True)):
+                with cells.container(border=True, height="stretch", gap="xsmall", key=f"failure_card_{place}"):
+                    heading(first + place, pair, own, state.get("sort"))
+                    rooms.append((place_for_pictures(str(place)), st.empty()))
+                    _below(state, files, scope, pair, own, judged, held, key=str(place))
+            for place, ((room, below), own, made) in enumerate(zip(rooms, parts, begun, strict=True)):
+                shown = finished(made)
+                draw_pictures(room, shown, own.iloc[0], key=str(place))
+                if said := below_pictures(shown):
+                    below.caption(said)
     if pages > 1:
         with st.container(horizontal=True, horizontal_alignment="center"):
             key = f"failures.page.from.{page}"
             st.pagination(pages, default=page, key=key, on_change=state.take, args=("page", key))
-
-
-def _null_bands(rows: pd.DataFrame) -> str:
-    """Say how far invisible edits move each evaluator of the page."""
-    known = rows.drop_duplicates("evaluator").dropna(subset=["null_percent"]).sort_values("evaluator")
-    said = [
-        f"{safe(str(row['evaluator']))} ±{row['null_percent']:.1f} % (n = {counted(int(row['n_null']), 'edit')}"
-        f"{', too few to be sure of' if row['n_null'] < SURE else ''})"
-        for _, row in known.iterrows()
-    ]
-    return f"Noise band, which holds 95 of 100 invisible edits: {', '.join(said)}." if said else ""
 
 
 def draw_one_item(state: PageState) -> None:
@@ -281,7 +269,7 @@ def draw_one_item(state: PageState) -> None:
     if state.get("item"):
         with st.container(horizontal=True, vertical_alignment="center", gap="small"):
             st.markdown(f"Item **{safe(state.get('item'))}** alone")
-            offer_every_item(state, "item")
+            failures_state.offer_every_item(state, "item")
 
 
 def _counts(found: Ranking, page: int, pages: int, *, of_items: bool) -> str:
@@ -310,35 +298,6 @@ def _turn(state: PageState, label: str, shortcut: str, page: int, *, disabled: b
     )
 
 
-def _cards(
-    state: PageState,
-    files: Signature,
-    scope: Narrowed,
-    pairs: pd.DataFrame,
-    rows: pd.DataFrame,
-    held: Held,
-    *,
-    first: int,
-) -> None:
-    """Draw every card with room for its pictures, then fill the rooms as the pictures come."""
-    known = any_judged(files)
-    judged = verdicts(store(files), pairs, language=scope.language, rank=scope.rank) if known else pairs.head(0)
-    parts = by_pair(pairs, rows)
-    rooms = []
-    with pictures(store(files), pairs, marks=state.get("marks")) as begun:
-        cells = st.grid(2, min_column_width=340, gap="medium")
-        for place, ((_, pair), own) in enumerate(zip(pairs.iterrows(), parts, strict=True)):
-            with cells.container(border=True, height="stretch", gap="xsmall", key=f"failure_card_{place}"):
-                heading(first + place, pair, own, state.get("sort"))
-                rooms.append((place_for_pictures(str(place)), st.empty()))
-                _below(state, files, scope, pair, own, judged, held, key=str(place))
-        for place, ((room, below), own, made) in enumerate(zip(rooms, parts, begun, strict=True)):
-            shown = finished(made)
-            draw_pictures(room, shown, own.iloc[0], key=str(place))
-            if said := below_pictures(shown):
-                below.caption(said)
-
-
 def _below(
     state: PageState,
     files: Signature,
@@ -361,8 +320,8 @@ def _below(
         key=key,
     )
     verdict(judged, pair)
-    named = pair_of(pair, language=scope.language, rank=scope.rank)
-    draw_tags(held.of(named))
+    named = failures_state.pair_of(pair, language=scope.language, rank=scope.rank)
+    failures_state.draw_tags(held.of(named))
     actions(
         files,
         pair,
@@ -372,7 +331,7 @@ def _below(
         show_item=lambda: state.put("item", pair["item"]),
         like=partial(_like, state, str(pair["item"])),
         slide=partial(card_slide, files, scope, pair, rows, marks=state.get("marks"), link=state.wanted()),
-        tag=partial(tag_button, named, held, key=key),
+        tag=partial(failures_state.tag_button, named, held, key=key),
     )
 
 
@@ -380,19 +339,15 @@ def draw() -> None:
     """Draw the view."""
     files = present()
     try:
-        held = begin_tags()
+        held = failures_state.begin_tags()
     except InvariscopeError as error:
         held = Held({})
         st.error(safe(str(error), limit=600))
-    state = failure_state(files, held.names)
+    state = failures_state.failure_state(files, held.names)
     seen = st.session_state.get(state.key("seen"))
     state.restore()
     followed = st.session_state.get(state.key("seen")) != seen
-    header(
-        "The pairs that harmless edits change most, side by side.",
-        state,
-        words=("noise band", "shift"),
-    )
+    header("The pairs that harmless edits change most, side by side.", state, words=("noise band", "shift"))
     with drawn(state):
         if not store(files).runs():
             draw_no_run()
@@ -401,14 +356,14 @@ def draw() -> None:
         scope = choose_scope(state, files, row=row).only()
         say_withheld(files, scope)
         chosen = choose_slice(state, files, scope, row)
-        begin_at_first_page(state, scope, chosen, followed)
+        failures_state.begin_at_first_page(state, scope, chosen, followed)
         draw_controls(state, held)
         tagged = named(held, scope, state.get("tagged"))
-        near = like_it(state, files, scope)
-        draw_like(state, files, scope, near)
+        near = failures_state.like_it(state, files, scope)
+        failures_state.draw_like(state, files, scope, near)
         if near is not None:
-            tagged = pairs_of(near, files, scope, tagged)
-        found = page_in_view(state, files, scope, chosen, state.get("page"), named=tagged)
+            tagged = failures_state.pairs_of(near, files, scope, tagged)
+        found = failures_state.page_in_view(state, files, scope, chosen, state.get("page"), named=tagged)
         if found.n_pairs == 0:
             draw_one_item(state)
             st.info("The filters leave no pair. Relax one of them:", icon=":material/filter_alt_off:")
@@ -418,4 +373,4 @@ def draw() -> None:
             draw_gallery(state, files, scope, chosen, found, held, named=tagged)
         state.publish()
         show_record(state, files, scope, held)
-        show_tagging(held)
+        failures_state.show_tagging(held)

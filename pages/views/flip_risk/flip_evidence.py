@@ -6,15 +6,7 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
-from core.analysis.flip_cells import (
-    EVERY,
-    EVIDENCE,
-    REVERSED,
-    TWO_PICTURES,
-    Cell,
-    evident_gaps,
-    widest_gaps,
-)
+from core.analysis.flip_cells import EVERY, EVIDENCE, REVERSED, TWO_PICTURES, Cell, evident_gaps, widest_gaps
 from core.analysis.flip_shifts import SAME
 from core.analysis.overview import furthest
 from core.analysis.scope import Narrowed
@@ -28,7 +20,7 @@ from pages.views.common.collect import data_buttons, figure_buttons
 from pages.views.common.layers import draw_folded
 from pages.views.common.open_runs import KEYED, Signature, of_runs, unsure_words, view
 from pages.views.common.page_charts import draw
-from pages.views.common.page_tables import draw_table
+from pages.views.common.page_tables import NUMBER, draw_table
 from pages.views.common.shown_answers import interval
 from pages.views.common.text import counted, listed, safe
 
@@ -63,7 +55,31 @@ def draw_evidence(files: Signature, scope: Narrowed, chosen: Slice, *, same: boo
     if leads.empty:  # invisible edits alone ask for no gap
         return
     st.header("The smallest gap to trust", anchor=False)
-    _largest(leads)
+    known = leads["n_items"].dropna()
+    n = between(known) if len(known) else ""
+    st.caption(
+        f"Between two single captions, not averages. A smaller gap is {REVERSED} by some kind of harmless edit"
+        + (f" (n\u00a0=\u00a0{n} pictures)." if n else ".")
+    )
+    ends, look = interval(leads, "low", "high", 3, signed=False)
+    draw_table(
+        leads.assign(ends=ends),
+        alt="The smallest gap to trust, by metric",
+        column_order=("evaluator", "d", "ends", "of_iqr", "because"),
+        column_config={
+            "evaluator": "Metric",
+            "d": NUMBER("Gap", format="%.3g", help="In units of the score"),
+            "ends": look,
+            "of_iqr": NUMBER("% of the spread", format="%.0f", help="The gap in the unit of the slider's default"),
+            "because": "Because of",
+        },
+    )
+    told = leads[["evaluator", "said", "unknown", "d", "reach"]]
+    for name, said, unknown, gap, reach in told.itertuples(index=False, name=None):
+        if said and gap > reach:
+            st.caption(f"**{safe(name)}**: {safe(said, limit=200)}.")
+        if unknown:
+            st.caption(f"**{safe(name)}**: of {counted(unknown, 'family', 'families')} the gap is not known.")
     draw_folded("The gap of every family", lambda: _gaps(evident(files, scope, chosen)), key="flip.gaps")
     if same:
         draw_folded(
@@ -80,7 +96,6 @@ def _gaps(found: pd.DataFrame) -> None:
         "where there is no other. Of equal gaps the one whose interval reaches further stands there. It was picked "
         "after seeing them all: the interval above allows for that, those below do not."
     )
-    number = st.column_config.NumberColumn
     ends, look = interval(found, "low", "high", 4, signed=False)
     behind, _ = interval(found, "apart_low", "apart_high", 4, signed=False)
     draw_table(
@@ -95,15 +110,15 @@ def _gaps(found: pd.DataFrame) -> None:
         column_config={
             "evaluator": "Metric",
             "family": "Family",
-            "d": number("Gap", format="%.4g", help="In units of the score"),
+            "d": NUMBER("Gap", format="%.4g", help="In units of the score"),
             "ends": look,
-            "of_iqr": number("% of the IQR", format="%.1f", help="Of the metric's unedited scores"),
-            "of_sd": number("% of the SD", format="%.1f", help="Of the metric's unedited scores"),
-            "null_d": number("Invisible edits' gap", format="%.4g", help="The same of invisible edits"),
+            "of_iqr": NUMBER("% of the IQR", format="%.1f", help="Of the metric's unedited scores"),
+            "of_sd": NUMBER("% of the SD", format="%.1f", help="Of the metric's unedited scores"),
+            "null_d": NUMBER("Invisible edits' gap", format="%.4g", help="The same of invisible edits"),
             "pairs": "Captions of",
-            "apart_d": number("If of different pictures", format="%.4g", help=f"The gap {TWO_PICTURES}"),
+            "apart_d": NUMBER("If of different pictures", format="%.4g", help=f"The gap {TWO_PICTURES}"),
             "apart_ends": look,
-            "n_items": number("n items"),
+            "n_items": NUMBER("n items"),
             "note": "To note",
         },
     )
@@ -115,46 +130,12 @@ def _gaps(found: pd.DataFrame) -> None:
     data_buttons(found, "trustworthy-gaps", key="flip.evidence")
 
 
-def _largest(found: pd.DataFrame) -> None:
-    """Draw the largest gap of every metric, and what edits ask for it."""
-    known = found["n_items"].dropna()
-    n = between(known) if len(known) else ""
-    st.caption(
-        f"Between two single captions, not averages. A smaller gap is {REVERSED} by some kind of harmless edit"
-        + (f" (n\u00a0=\u00a0{n} pictures)." if n else ".")
-    )
-    number = st.column_config.NumberColumn
-    ends, look = interval(found, "low", "high", 3, signed=False)
-    draw_table(
-        found.assign(ends=ends),
-        alt="The smallest gap to trust, by metric",
-        column_order=("evaluator", "d", "ends", "of_iqr", "because"),
-        column_config={
-            "evaluator": "Metric",
-            "d": number("Gap", format="%.3g", help="In units of the score"),
-            "ends": look,
-            "of_iqr": number("% of the spread", format="%.0f", help="The gap in the unit of the slider's default"),
-            "because": "Because of",
-        },
-    )
-    told = found[["evaluator", "said", "unknown", "d", "reach"]]
-    for name, said, unknown, gap, reach in told.itertuples(index=False, name=None):
-        if said and gap > reach:
-            st.caption(f"**{safe(name)}**: {safe(said, limit=200)}.")
-        if unknown:
-            st.caption(f"**{safe(name)}**: of {counted(unknown, 'family', 'families')} the gap is not known.")
-
-
 @st.cache_data(hash_funcs=KEYED, max_entries=16, show_spinner="Looking for the trustworthy gaps …")
 def _lead(files: Signature, scope: Narrowed, chosen: Slice) -> pd.DataFrame:
-    """For every evaluator its largest gap with the whole family that asks for it, or all; NaN where none is known.
-
-    As in a report, of families whose words no picture decides: only these are harmless whatever the picture shows.
-
-    Returns:
-        Columns of :func:`core.analysis.flip_cells.evident_gaps`, because (titles of the families) and unknown (how many
-        families have no gap).
-    """
+    """For every evaluator its largest gap with the whole family that asks for it, or all; NaN where none is known. As
+    in a report, of families whose words no picture decides: only these are harmless whatever the picture shows. Returns
+    columns of :func:`core.analysis.flip_cells.evident_gaps`, because (titles of the families) and unknown (how many
+    families have no gap)."""
     seen, told = view(files, scope, chosen), list[dict[Any, Any]]()
     every = [cell for cell in cells_of(files, scope, chosen) if not cell.is_null]
     decided, whole = whole_labels(seen, without=unsure_words(files, scope)), whole_labels(seen)

@@ -28,7 +28,7 @@ from pages.views.common.open_runs import KEYED, Signature, present, scores, stor
 from pages.views.common.page_charts import draw as draw_figure
 from pages.views.common.page_charts import titled
 from pages.views.common.page_head import chips, drawn, header
-from pages.views.common.page_tables import draw_table
+from pages.views.common.page_tables import NUMBER, draw_table
 from pages.views.common.scope_chips import choose_scope, scope_fields
 from pages.views.common.shown_answers import interval
 from pages.views.common.slice_filters import choose_slice, describe, offer_relaxing, slice_fields, slice_link
@@ -133,7 +133,6 @@ def draw_gap(state: PageState, files: Signature, scope: Narrowed, chosen: Slice)
 
 
 def _counted(cells: pd.DataFrame, whose: str) -> None:
-    """Draw what the risk is, and whose captions it is of."""
     of_two = (
         "Of two pictures the **risk of ranking flip** (RRF) is the share of all pairs of shifts that differ by more."
     )
@@ -146,10 +145,8 @@ def _counted(cells: pd.DataFrame, whose: str) -> None:
 
 
 def _often(cells: pd.DataFrame, gap: float, unit: str) -> str:
-    """In how many pairs the family that flips most does so under each evaluator; empty without an interval.
-
-    Evaluators whose intervals have a value in common share a range: no order of theirs is shown.
-    """
+    """In how many pairs the family that flips most does so under each evaluator; empty without an interval. Evaluators
+    whose intervals have a value in common share a range: no order of theirs is shown."""
     ahead_at_all = (cells["d"] > 0) | (gap == 0)  # of scores without a spread no caption is ahead by a share of it
     known = cells[cells["low"].notna() & ~cells["family"].isin(CONTRASTS) & ahead_at_all]
     if known.empty:
@@ -257,7 +254,6 @@ def _curves(table: pd.DataFrame, gap: float, exact: Callable[[], pd.DataFrame], 
 
 
 def _whose(cells: pd.DataFrame) -> str:
-    """Whose captions some cells are of."""
     return " or ".join(f"captions of {'the ' * (each == SAME)}{each}" for each in dict.fromkeys(cells["pairs"]))
 
 
@@ -268,7 +264,6 @@ _SHARES = (
 
 
 def _numbers(cells: pd.DataFrame) -> None:
-    percent = st.column_config.NumberColumn
     shown = cells.assign(**{name: 100 * cells[name] for name in _SHARES})
     shown["ends"], look = interval(shown, "low", "high", 1, signed=False)
     shown["over_ends"], over_look = interval(shown, "over_low", "over_high", 1, signed=True)
@@ -300,19 +295,19 @@ def _numbers(cells: pd.DataFrame) -> None:
             "corpus": "Corpus",
             "axis": "Axis",
             "family": "Contrast or family",
-            "gap": percent("Gap, %", format="%g"),
-            "d": percent("d", format="%.4g", help="The gap in score units"),
-            "risk": percent("RRF, %", format="%.1f", help=_whose(cells).capitalize()),
+            "gap": NUMBER("Gap, %", format="%g"),
+            "d": NUMBER("d", format="%.4g", help="The gap in score units"),
+            "risk": NUMBER("RRF, %", format="%.1f", help=_whose(cells).capitalize()),
             "ends": look,
             "pairs": "Captions of",
-            "apart_risk": percent("If of different pictures", format="%.1f", help=f"The risk {TWO_PICTURES}"),
+            "apart_risk": NUMBER("If of different pictures", format="%.1f", help=f"The risk {TWO_PICTURES}"),
             "apart_ends": look,
-            "null_risk": percent("Invisible edits", format="%.1f"),
-            "over": percent("Less the floor", format="%+.1f", help="Risk less that under invisible edits"),
+            "null_risk": NUMBER("Invisible edits", format="%.1f"),
+            "over": NUMBER("Less the floor", format="%+.1f", help="Risk less that under invisible edits"),
             "over_ends": over_look,
-            "n_items": percent("n items"),
-            "n_shifts": percent("n shifts"),
-            "n_missing": percent("Unscored"),
+            "n_items": NUMBER("n items"),
+            "n_shifts": NUMBER("n shifts"),
+            "n_missing": NUMBER("Unscored"),
             "note": "To note",
         },
     )

@@ -7,25 +7,13 @@ from functools import partial
 import streamlit as st
 
 from core.errors import InvariscopeError, NotAvailable
+from core.features.human import prolific
 from core.features.human.consent import agree, instructions
 from core.features.human.definition import ORIGINAL, VARIANT, StudyItem
 from core.features.human.entrance import PREFERRED, Exercise
 from core.features.human.kinds import PREFERENCE, RATING, SIDES, TIE, Answer, Kind, Question, Value
 from core.features.human.ledger import Annotator, Ledger
 from core.features.human.practice import Lesson, lesson, practise, said_in_practice
-from core.features.human.prolific import (
-    PID,
-    SESSION_ID,
-    STUDY_ID,
-    Visit,
-    answered,
-    check_room,
-    completion_code,
-    join,
-    read_visit,
-    return_url,
-    through,
-)
 from core.features.human.studies import Refused, Study, Superseded
 from pages.views.common.access import takes_annotators
 from pages.views.common.text import counted, safe
@@ -37,17 +25,17 @@ class Link:
     """What a session was opened with."""
 
     token: str  # of an annotator, or of a study's link for Prolific
-    visit: Visit | None = None  # what Prolific put into the link, or None
+    visit: prolific.Visit | None = None  # what Prolific put into the link, or None
 
 
 def opened(token: str) -> Link:
-    """The link of this session.
-
-    Raises:
-        Refused: if Prolific's id in it cannot be one.
-    """
-    given = {name: value for name in (PID, STUDY_ID, SESSION_ID) if (value := st.query_params.get(name)) is not None}
-    return Link(token, read_visit(given))
+    """The link of this session. Raises Refused if Prolific's id in it cannot be one."""
+    given = {
+        name: value
+        for name in (prolific.PID, prolific.STUDY_ID, prolific.SESSION_ID)
+        if (value := st.query_params.get(name)) is not None
+    }
+    return Link(token, prolific.read_visit(given))
 
 
 def go(item: str | None) -> None:
@@ -83,14 +71,8 @@ def do_as_anyone(write: Callable[[Study, str | None], None], link: Link) -> None
 
 
 def draw_item(study: Study, item: StudyItem, left: str, draw_question: Callable[[Question], None]) -> None:
-    """Draw an item.
-
-    Args:
-        draw_question: draws what stands below a version, or below both.
-
-    Raises:
-        NotAvailable: if its pictures cannot be made any more.
-    """
+    """Draw an item. ``draw_question``: draws what stands below a version, or below both. Raises NotAvailable if its
+    pictures cannot be made any more."""
     kind = study.definition.asked
     pictures = desk().pictures(study, item)  # as PNG: by itself Streamlit would make lossy copies, in every run
     shared_picture = kind.sides == 2 and item.edits == "caption"
@@ -123,13 +105,10 @@ STOP = "On Prolific, please return your submission (“Stop without completing�
 
 
 def draw_newcomer(study: Study, link: Link) -> None:
-    """Draw what a participant of Prolific meets of whom nothing is kept yet.
-
-    Raises:
-        Refused: if nothing is left to do for them.
-    """
+    """Draw what a participant of Prolific meets of whom nothing is kept yet. Raises Refused if nothing is left to do
+    for them."""
     state = study.state()
-    check_room(study)
+    prolific.check_room(study)
     if state.consent is not None:
         draw_consent(study, None, link)
     else:
@@ -141,7 +120,17 @@ def draw_consent(study: Study, annotator: Annotator | None, link: Link) -> None:
     consent = study.state().consent
     assert consent is not None
     if st.session_state.get("study.declined") == consent.digest:
-        _draw_declined(annotator, link)
+        st.title("You do not take part", anchor=False)
+        if annotator is not None and annotator.voted:
+            st.markdown(
+                "Thank you for reading. This visit stored nothing. What you answered before is kept; if it shall "
+                "not count, tell the person who sent you the link."
+            )
+        else:
+            st.markdown("Thank you for reading. Nothing about you was stored. You may close this page.")
+        if link.visit is not None:
+            st.markdown(STOP)
+        st.button("Read it again", key="study.reread", on_click=_decline, args=(None,), type="tertiary")
         return
     st.title("Do you agree to take part?", anchor=False)
     if annotator is not None and annotator.accepted is not None:
@@ -152,20 +141,6 @@ def draw_consent(study: Study, annotator: Annotator | None, link: Link) -> None:
     with st.container(horizontal=True, gap="small"):
         st.button("I agree", type="primary", key="study.agree", on_click=_agree, args=(link, consent.digest))
         st.button("I do not agree", key="study.decline", on_click=_decline, args=(consent.digest,))
-
-
-def _draw_declined(annotator: Annotator | None, link: Link) -> None:
-    st.title("You do not take part", anchor=False)
-    if annotator is not None and annotator.voted:
-        st.markdown(
-            "Thank you for reading. This visit stored nothing. What you answered before is kept; if it shall "
-            "not count, tell the person who sent you the link."
-        )
-    else:
-        st.markdown("Thank you for reading. Nothing about you was stored. You may close this page.")
-    if link.visit is not None:
-        st.markdown(STOP)
-    st.button("Read it again", key="study.reread", on_click=_decline, args=(None,), type="tertiary")
 
 
 def draw_instructions(study: Study, link: Link) -> None:
@@ -268,7 +243,7 @@ def draw_screened(study: Study, annotator: Annotator) -> None:
 def draw_done(study: Study, annotator: Annotator) -> None:
     """Draw the end for who is through with everything; participants of Prolific get their code here, and only here."""
     state = study.state()
-    code = completion_code(state, annotator)
+    code = prolific.completion_code(state, annotator)
     if annotator.pid is None:
         st.title("Done, thank you", anchor=False)
         st.markdown("There is nothing left to judge for you. You may close this page.")
@@ -277,7 +252,12 @@ def draw_done(study: Study, annotator: Annotator) -> None:
         st.markdown("All your answers are saved. Take this code back to Prolific, so that your submission counts.")
         _draw_code(code)
     else:
-        _draw_too_many_skips(state, annotator)
+        done, needed = prolific.answered(state, annotator)
+        st.title("Almost done", anchor=False)
+        st.markdown(
+            f"You answered {counted(done, 'item')} and skipped the others. The completion code needs at least {needed} "
+            f"answered; go back to those that you skipped, or, if you prefer not to, stop here. {STOP}"
+        )
 
 
 def draw_too_late() -> None:
@@ -289,19 +269,10 @@ def draw_too_late() -> None:
     )
 
 
-def _draw_too_many_skips(state: Ledger, annotator: Annotator) -> None:
-    done, needed = answered(state, annotator)
-    st.title("Almost done", anchor=False)
-    st.markdown(
-        f"You answered {counted(done, 'item')} and skipped the others. The completion code needs at least {needed} "
-        f"answered; go back to those that you skipped, or, if you prefer not to, stop here. {STOP}"
-    )
-
-
 def draw_not_open(study: Study, annotator: Annotator | None, link: Link) -> None:
     """Draw what stands in the place of a paused or closed study; a code that was earned is still given."""
     state = study.state()
-    if annotator is not None and through(state, annotator):
+    if annotator is not None and prolific.through(state, annotator):
         draw_done(study, annotator)
         return
     paused = state.status == "paused"
@@ -314,7 +285,7 @@ def draw_not_open(study: Study, annotator: Annotator | None, link: Link) -> None
 
 def _draw_code(code: str) -> None:
     st.code(code, language=None)
-    st.link_button("Return to Prolific", return_url(code), type="primary", icon=":material/open_in_new:")
+    st.link_button("Return to Prolific", prolific.return_url(code), type="primary", icon=":material/open_in_new:")
 
 
 def _agree(link: Link, digest: str) -> None:
@@ -322,7 +293,7 @@ def _agree(link: Link, digest: str) -> None:
         if annotator is not None:
             agree(study, annotator, digest)
         elif link.visit is not None:
-            join(study, link.visit, agreed=digest)
+            prolific.join(study, link.visit, agreed=digest)
 
     do_as_anyone(write, link)
 
@@ -334,7 +305,7 @@ def _decline(digest: str | None) -> None:
 def _begin(link: Link) -> None:
     def write(study: Study, annotator: str | None) -> None:
         if annotator is None and link.visit is not None:
-            join(study, link.visit, agreed=None, begun=True)
+            prolific.join(study, link.visit, agreed=None, begun=True)
 
     do_as_anyone(write, link)
     do(_note_begin, link)
@@ -357,39 +328,32 @@ def feedback_shown(ledger: Ledger, annotator: Annotator) -> bool:
 
 
 def draw_practice(study: Study, annotator: Annotator, link: Link) -> None:
-    """Draw the feedback on the last practice item, or the next one.
-
-    Raises:
-        NotAvailable: if its pictures cannot be made any more.
-    """
+    """Draw the feedback on the last practice item, or the next one. Raises NotAvailable if its pictures cannot be made
+    any more."""
     if feedback_shown(study.state(), annotator):
         _draw_feedback(study, annotator)
         return
     now = lesson(study, annotator.id)
     assert now.exercise is not None
-    _draw_head(study, annotator, now)
-    item = study.definition.item(now.exercise.item)
-    left = study.definition.left_version(annotator.id, item.id)
-    draw_item(study, item, left, lambda question: _draw_question(question, item, now, link))
-
-
-def _draw_head(study: Study, annotator: Annotator, now: Lesson) -> None:
     practice = study.state().practice
     assert practice is not None
     st.progress((now.number - 1) / now.total, text=f"Practice {now.number} of {now.total} · nothing here counts")
-    if now.number > 1 or now.answers:
-        return
-    if now.attempt:
-        hits = study.state().hits(annotator, now.attempt - 1)
-        left = practice.tries - now.attempt
-        more = "this is your last try" if left == 1 else f"you have {left} tries left"
-        st.info(
-            f"You had {hits} of {now.total} right; at least {practice.needed} are needed. Once more, please: {more}.",
-            icon=":material/replay:",
-        )
-    elif practice.needed:
-        tries = counted(practice.tries, "try", "tries")
-        st.caption(f"{practice.needed} of {now.total} must be right to go on; you have {tries}.")
+    if now.number == 1 and not now.answers:
+        if now.attempt:
+            hits = study.state().hits(annotator, now.attempt - 1)
+            more_tries = practice.tries - now.attempt
+            more = "this is your last try" if more_tries == 1 else f"you have {more_tries} tries left"
+            st.info(
+                f"You had {hits} of {now.total} right; at least {practice.needed} are needed. Once more, please: "
+                f"{more}.",
+                icon=":material/replay:",
+            )
+        elif practice.needed:
+            tries = counted(practice.tries, "try", "tries")
+            st.caption(f"{practice.needed} of {now.total} must be right to go on; you have {tries}.")
+    item = study.definition.item(now.exercise.item)
+    left = study.definition.left_version(annotator.id, item.id)
+    draw_item(study, item, left, lambda question: _draw_question(question, item, now, link))
 
 
 def _draw_question(question: Question, item: StudyItem, now: Lesson, link: Link) -> None:
@@ -401,12 +365,8 @@ def _draw_question(question: Question, item: StudyItem, now: Lesson, link: Link)
 def draw_answers(
     question: Question, key: str, given: Mapping[str, Value], act: Callable[[Answer], None], *, closed: bool = False
 ) -> None:
-    """Draw a question with its answers to press; which version is preferred waits for both versions' own.
-
-    Args:
-        given: what was answered so far, by name of the question.
-        closed: it is not asked any more.
-    """
+    """Draw a question with its answers to press; which version is preferred waits for both versions' own. ``given``:
+    what was answered so far, by name of the question; ``closed``: it is not asked any more."""
     ready = question.name != PREFERENCE or all(side in given for side in SIDES)
     st.caption(question.text)
     with st.container(horizontal=True, gap="small", key=f"study_answers_{question.name}"):

@@ -10,25 +10,13 @@ import streamlit as st
 
 from core.analysis.scope import Scope
 from core.errors import InvalidInput, InvariscopeError
+from core.features.human import sampling
 from core.features.human.creation import labels_in_pictures, open_study, planned_precision
 from core.features.human.definition import check_study_id
 from core.features.human.exchange import FORMATS, MOST_BYTES, READ, export_votes, import_votes
 from core.features.human.kinds import KINDS, kind_of
 from core.features.human.ledger import CLOSED, OPEN, PAUSED
 from core.features.human.quality import coverage_table
-from core.features.human.sampling import (
-    DIRECTIONAL,
-    INVARIANT,
-    PAPER_STRATA,
-    TOTAL,
-    Sample,
-    Stratum,
-    candidates,
-    draw_sample,
-    families_of,
-    family_strata,
-    largest_total,
-)
 from core.features.human.studies import Study, studies_dir
 from core.probes.titles import family_title
 from core.seeds import RUN_SEED
@@ -91,9 +79,9 @@ def draw_create(state: PageState, *, first: bool = False) -> None:
             "Pairs",
             1,
             20_000,
-            min(max(most, 1), TOTAL),
+            min(max(most, 1), sampling.TOTAL),
             key="study.new.total",
-            help=f"The paper has {TOTAL}; {most} fill every stratum here",
+            help=f"The paper has {sampling.TOTAL}; {most} fill every stratum here",
         )
         per_item = narrow.number_input("Annotators an item", 1, 20, 3, key="study.new.per_item")
         rate = wide.slider(
@@ -135,14 +123,14 @@ def draw_create(state: PageState, *, first: bool = False) -> None:
         tell_refused("study.new.problem", limit=400)
 
 
-def _choose_strata(files: Signature, run: str) -> tuple[Stratum, ...]:
+def _choose_strata(files: Signature, run: str) -> tuple[sampling.Stratum, ...]:
     which = st.radio("Drawn from", (PAPER, FAMILIES), key="study.new.strata", horizontal=True, help=PARTS_HELP)
     if which == PAPER:
-        return PAPER_STRATA
+        return sampling.PAPER_STRATA
     held = _families(files, run)
     chosen = st.multiselect(
         "Families",
-        held[INVARIANT],
+        held[sampling.INVARIANT],
         key="study.new.families",
         format_func=family_title,
         help="Edits that should not matter",
@@ -150,18 +138,18 @@ def _choose_strata(files: Signature, run: str) -> tuple[Stratum, ...]:
     broken = (
         st.multiselect(
             "Directional families",
-            held[DIRECTIONAL],
+            held[sampling.DIRECTIONAL],
             key="study.new.directional",
             format_func=family_title,
             help=DIRECTIONAL_HELP,
         )
-        if held[DIRECTIONAL]
+        if held[sampling.DIRECTIONAL]
         else []
     )
-    return family_strata(chosen, broken) if chosen or broken else ()
+    return sampling.family_strata(chosen, broken) if chosen or broken else ()
 
 
-def _draw_sample(sample: Sample) -> None:
+def _draw_sample(sample: sampling.Sample) -> None:
     checks = sum(item.attention for item in sample.items)
     if sample.shortfall:
         st.warning(
@@ -189,9 +177,9 @@ def _draw_sample(sample: Sample) -> None:
 
 @st.cache_data(show_spinner="Drawing the sample …", max_entries=32)
 def _sample(
-    files: Signature, run: str, kind: str, total: int, seed: int, strata: tuple[Stratum, ...], rate: float
-) -> Sample:
-    return draw_sample(
+    files: Signature, run: str, kind: str, total: int, seed: int, strata: tuple[sampling.Stratum, ...], rate: float
+) -> sampling.Sample:
+    return sampling.draw_sample(
         store(files),
         run,
         kind=kind_of(kind),
@@ -204,14 +192,14 @@ def _sample(
 
 
 @st.cache_data(show_spinner="Counting what the run has …", max_entries=16)
-def _largest(files: Signature, run: str, strata: tuple[Stratum, ...]) -> int:
-    return largest_total(store(files), run, strata=strata)
+def _largest(files: Signature, run: str, strata: tuple[sampling.Stratum, ...]) -> int:
+    return sampling.largest_total(store(files), run, strata=strata)
 
 
 @st.cache_data(show_spinner=False, max_entries=16)
 def _families(files: Signature, run: str) -> dict[str, list[str]]:
-    pairs = candidates(store(files), run)
-    return {kind: families_of(pairs, kind) for kind in (INVARIANT, DIRECTIONAL)}
+    pairs = sampling.candidates(store(files), run)
+    return {kind: sampling.families_of(pairs, kind) for kind in (sampling.INVARIANT, sampling.DIRECTIONAL)}
 
 
 def _present(files: Signature, run: str) -> Mapping[str, Collection[str]]:
@@ -232,7 +220,7 @@ def _create(
     per_item: int,
     rate: float,
     seed: int,
-    sample: Sample,
+    sample: sampling.Sample,
 ) -> None:
     try:
         study = open_study(
@@ -361,13 +349,6 @@ def draw_coordinator() -> None:
         draw_create(state, first=True)
         state.publish()
         return
-    study = _choose_study(state)
-    with drawn(state):
-        _draw_study(study, state)
-
-
-def _choose_study(state: PageState) -> Study:
-    """Draw the choice of a study, its status beside its name, and the way to a new one; the choice."""
     row = st.container(horizontal=True, vertical_alignment="bottom", key="study_choice")
     row.selectbox("Study", tuple(desk().studies()), key=state.key("study"), format_func=_titled, width=320)
     study = desk().studies()[state.get("study")]
@@ -386,7 +367,8 @@ def _choose_study(state: PageState) -> Study:
         draw_create(state)
     if status != OPEN:
         st.caption(f"{_WORDS[status]}: it takes no answers; nothing is lost.")
-    return study
+    with drawn(state):
+        _draw_study(study, state)
 
 
 def _titled(name: str) -> str:
@@ -404,16 +386,7 @@ def _draw_study(study: Study, state: PageState) -> None:
         help=f"{counted(definition.per_item, 'annotator')} an item, seed {definition.seed}, created "
         f"{safe(moment(definition.created))}",
     )
-    _choose_part(state, voted=bool(coverage_table(study)["votes"].sum()))
-    figures_of(_origin(study, state))
-    PARTS[state.get("part")][1](study, state)
-
-
-def _choose_part(state: PageState, *, voted: bool) -> None:
-    """Draw the choice of a group of parts and, where it has several, of one of them.
-
-    Before the first vote there is nothing to read: what is of votes stands here only where a link asks for it.
-    """
+    voted = bool(coverage_table(study)["votes"].sum())
     key = f"{state.key('part')}.group"
     now = next(name for name, parts in GROUPS.items() if state.get("part") in parts)
     groups = [name for name in GROUPS if voted or name in (now, *_BEFORE_VOTES)]
@@ -426,6 +399,8 @@ def _choose_part(state: PageState, *, voted: bool) -> None:
     parts = GROUPS[st.session_state[key]]
     if len(parts) > 1:
         state.switch("part", "Part", {name: PARTS[name][0] for name in parts}, label_visibility="collapsed")
+    figures_of(_origin(study, state))
+    PARTS[state.get("part")][1](study, state)
 
 
 def _origin(study: Study, state: PageState) -> Origin:
@@ -448,7 +423,6 @@ def _origin(study: Study, state: PageState) -> Origin:
 
 @st.fragment(run_every=10)
 def _draw_head(study: Study) -> None:
-    """Live progress; drawn anew every ten seconds."""
     ledger, cover = study.state(), coverage_table(study)
     enough = int((cover["votes"] >= cover["wanted"]).sum())
     given, wanted = int(cover["votes"].clip(upper=cover["wanted"]).sum()), int(cover["wanted"].sum())

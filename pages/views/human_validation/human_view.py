@@ -11,30 +11,14 @@ import streamlit as st
 
 from core.errors import InvariscopeError, NotAvailable
 from core.features.human.entrance import Stage
-from core.features.human.kinds import Answer, Question, Value
+from core.features.human.kinds import Answer, Question
 from core.features.human.ledger import OPEN, SKIP_REASONS
 from core.features.human.studies import COMMENT_LIMIT, Place, Refused, Study
 from pages.views.common.access import draw_sign_in, may_operate, takes_annotators
 from pages.views.common.page_head import draw_title
 from pages.views.common.text import safe
-from pages.views.human_validation.annotator_steps import (
-    Link,
-    do,
-    draw_answers,
-    draw_consent,
-    draw_done,
-    draw_instructions,
-    draw_item,
-    draw_newcomer,
-    draw_not_open,
-    draw_practice,
-    draw_rules,
-    draw_screened,
-    draw_too_late,
-    feedback_shown,
-    go,
-    opened,
-)
+from pages.views.human_validation import annotator_steps as steps
+from pages.views.human_validation.annotator_steps import go
 from pages.views.human_validation.coordinator import draw_coordinator
 from pages.views.human_validation.study_desk import desk
 
@@ -43,7 +27,11 @@ def draw() -> None:
     """Draw the view."""
     token = st.query_params.get("token")
     if token is not None:
-        draw_annotator(token)
+        if not takes_annotators():
+            st.title("Annotation", anchor=False)
+            st.error("This server is not set up for annotation; tell the person who sent you the link.")
+            return
+        _screen(token)
     elif may_operate():
         draw_coordinator()
     else:
@@ -62,11 +50,6 @@ export default function ({ data, parentElement, setStateValue }) {
 }
 """
 _KEY, _OFFSET = "study.clock", "study.clock_offset"
-
-
-def draw_clock(item: str) -> None:
-    """Ask the browser for its time once a session, and scroll up when another item shows; nothing is to be seen."""
-    _component()(key=_KEY, data={"item": item}, on_clock_change=_note, height="content")
 
 
 def client_time() -> float | None:
@@ -91,93 +74,74 @@ TOO_SOON = 0.3  # seconds after an item appeared in which an answer is a held ke
 AHEAD = 2
 
 
-def draw_annotator(token: str) -> None:
-    """Draw an annotator's screen, and nothing else."""
-    if not takes_annotators():
-        st.title("Annotation", anchor=False)
-        st.error("This server is not set up for annotation; tell the person who sent you the link.")
-        return
-    _screen(token)
-
-
 @st.fragment
 def _screen(token: str) -> None:
     with st.container(key="study_screen"):
-        _draw_checked(token)
+        try:
+            link = steps.opened(token)
+            study, annotator = desk().whose(token, link.visit)  # in every run: a link can be revoked meanwhile
+            _draw(study, annotator, link)
+        except Refused as error:
+            st.title("Annotation", anchor=False)
+            st.error(safe(str(error), limit=400), icon=":material/link_off:")
+        except NotAvailable:
+            st.error(
+                "The pictures cannot be shown now. Nothing that you answered is lost; tell the person who sent you "
+                "the link."
+            )
+        except InvariscopeError:
+            st.title("Annotation", anchor=False)
+            st.error(
+                "The study cannot be shown now. Nothing that you answered is lost; tell the person who sent you the "
+                "link, and try again later."
+            )
 
 
-def _draw_checked(token: str) -> None:
-    try:
-        link = opened(token)
-        study, annotator = desk().whose(token, link.visit)  # in every run: a link can be revoked meanwhile
-        _draw(study, annotator, link)
-    except Refused as error:
-        st.title("Annotation", anchor=False)
-        st.error(safe(str(error), limit=400), icon=":material/link_off:")
-    except NotAvailable:
-        st.error(
-            "The pictures cannot be shown now. Nothing that you answered is lost; tell the person who sent you "
-            "the link."
-        )
-    except InvariscopeError:
-        st.title("Annotation", anchor=False)
-        st.error(
-            "The study cannot be shown now. Nothing that you answered is lost; tell the person who sent you the "
-            "link, and try again later."
-        )
-
-
-def _draw(study: Study, annotator: str | None, link: Link) -> None:
+def _draw(study: Study, annotator: str | None, link: steps.Link) -> None:
     state = study.state()
     found = state.annotators[annotator] if annotator is not None else None
     if state.status != OPEN:
         _draw_message()
-        draw_not_open(study, found, link)
+        steps.draw_not_open(study, found, link)
     elif found is not None and study.has_nothing_for(found.id):
-        draw_too_late()
+        steps.draw_too_late()
     elif found is None:
         _draw_message()
-        draw_newcomer(study, link)
-    elif feedback_shown(state, found):
-        draw_practice(study, found, link)
+        steps.draw_newcomer(study, link)
+    elif steps.feedback_shown(state, found):
+        steps.draw_practice(study, found, link)
     elif (stage := state.stage(found)) is Stage.VOTES:
-        _draw_votes(study, found.id, link)
+        place = study.place(found.id, at=st.session_state.get("study.at"))
+        own = study.state().annotators[found.id]
+        told = f"Item {min(place.number, place.total)} of {place.total} · {place.done} done"
+        told += " · from here every answer counts" if own.rounds and not own.voted else ""
+        st.progress(place.done / place.total if place.total else 1.0, text=told)
+        _draw_message()
+        if place.item is None:
+            steps.draw_done(study, own)
+            _draw_moves(study, place, link)
+            return
+        # remember when the item appeared, by a clock that does not jump
+        shown = st.session_state.get("study.shown")
+        if shown is None or shown[0] != place.item.id:
+            st.session_state["study.shown"] = (place.item.id, time.monotonic())
+        item, left = place.item, place.left
+        steps.draw_item(study, item, left, lambda question: _draw_question(question, place, link))
+        kind, given = study.definition.asked, place.entry.answers if place.entry else {}
+        for question in kind.questions:
+            if question.after is not None and question.name in kind.due(given):
+                _draw_question(question, place, link)
+        _draw_moves(study, place, link)
+        _component()(key=_KEY, data={"item": item.id}, on_clock_change=_note, height="content")
+        desk().make_ahead(study, study.next_items(found.id, 1 + AHEAD)[1:])
     else:
         _draw_message()
         {
-            Stage.CONSENT: lambda: draw_consent(study, found, link),
-            Stage.INSTRUCTIONS: lambda: draw_instructions(study, link),
-            Stage.PRACTICE: lambda: draw_practice(study, found, link),
-            Stage.SCREENED: lambda: draw_screened(study, found),
+            Stage.CONSENT: lambda: steps.draw_consent(study, found, link),
+            Stage.INSTRUCTIONS: lambda: steps.draw_instructions(study, link),
+            Stage.PRACTICE: lambda: steps.draw_practice(study, found, link),
+            Stage.SCREENED: lambda: steps.draw_screened(study, found),
         }[stage]()
-
-
-def _draw_votes(study: Study, annotator: str, link: Link) -> None:
-    place = study.place(annotator, at=st.session_state.get("study.at"))
-    own = study.state().annotators[annotator]
-    _draw_progress(place, counts=bool(own.rounds) and not own.voted)
-    _draw_message()
-    if place.item is None:
-        draw_done(study, own)
-        _draw_moves(study, place, link)
-        return
-    _note_shown(place)
-    item, left = place.item, place.left
-    draw_item(study, item, left, lambda question: _draw_question(question, place, link))
-    kind, given = study.definition.asked, place.entry.answers if place.entry else {}
-    for question in kind.questions:
-        if question.after is not None and question.name in kind.due(given):
-            _draw_question(question, place, link)
-    _draw_moves(study, place, link)
-    draw_clock(item.id)
-    desk().make_ahead(study, study.next_items(annotator, 1 + AHEAD)[1:])
-
-
-def _draw_progress(place: Place, *, counts: bool) -> None:
-    """Say how far they are, without a clock, which would press; ``counts``: that practice is over, too."""
-    told = f"Item {min(place.number, place.total)} of {place.total} · {place.done} done"
-    told += " · from here every answer counts" if counts else ""
-    st.progress(place.done / place.total if place.total else 1.0, text=told)
 
 
 def _draw_message() -> None:
@@ -186,19 +150,11 @@ def _draw_message() -> None:
         st.info(safe(message, limit=300), icon=":material/info:")
 
 
-def _note_shown(place: Place) -> None:
-    """Remember when the item appeared, by a clock that does not jump."""
-    assert place.item is not None
-    shown = st.session_state.get("study.shown")
-    if shown is None or shown[0] != place.item.id:
-        st.session_state["study.shown"] = (place.item.id, time.monotonic())
-
-
-def _draw_question(question: Question, place: Place, link: Link) -> None:
+def _draw_question(question: Question, place: Place, link: steps.Link) -> None:
     assert place.item is not None
     answers = place.entry.answers if place.entry else {}
     act = partial(_answer, link, place.item.id, question.name, _rows(place))
-    draw_answers(question, place.item.id, answers, act)
+    steps.draw_answers(question, place.item.id, answers, act)
 
 
 _TOGGLES = (
@@ -209,7 +165,7 @@ _TOGGLES = (
 """Label, icon, key of the keyboard, key of the button, and what of the session it turns on and off."""
 
 
-def _draw_moves(study: Study, place: Place, link: Link) -> None:
+def _draw_moves(study: Study, place: Place, link: steps.Link) -> None:
     with st.container(horizontal=True, key="study_moves", vertical_alignment="center", gap="small"):
         st.button(
             "Back",
@@ -264,7 +220,7 @@ def _draw_moves(study: Study, place: Place, link: Link) -> None:
 def _draw_help(study: Study) -> None:
     if st.session_state.get("study.reading"):
         with st.container(border=True):
-            draw_rules(study)
+            steps.draw_rules(study)
 
 
 def _rows(place: Place) -> int:
@@ -275,38 +231,33 @@ def _toggle(name: str) -> None:
     st.session_state[name] = not st.session_state.get(name)
 
 
-def _answer(link: Link, item: str, question: str, seen: int, answer: Answer) -> None:
+def _answer(link: steps.Link, item: str, question: str, seen: int, answer: Answer) -> None:
     seconds = _seconds(item)
     if seen == 0 and seconds < TOO_SOON:
         st.session_state["study.message"] = "That was faster than anyone can look; please answer again."
         return
 
     def write(study: Study, annotator: str) -> None:
-        if not _stands(study, annotator, item, question, answer.value):
+        entry = study.state().entries.get((annotator, item))
+        if not (entry is not None and entry.skipped is None and entry.answers.get(question) == answer.value):
             study.answer(annotator, item, question, answer.value, seen=seen, seconds=seconds, client_time=client_time())
         if study.state().finished(annotator, item) and st.session_state.get("study.at") != item:
             go(None)
 
-    do(write, link)
+    steps.do(write, link)
 
 
-def _skip(link: Link, item: str, reason: str, seen: int) -> None:
+def _skip(link: steps.Link, item: str, reason: str, seen: int) -> None:
     def write(study: Study, annotator: str) -> None:
         study.skip(annotator, item, reason, seen=seen, seconds=_seconds(item), client_time=client_time())
         go(None)
 
-    do(write, link)
+    steps.do(write, link)
 
 
-def _comment(link: Link, item: str) -> None:
+def _comment(link: steps.Link, item: str) -> None:
     text = str(st.session_state.get(f"study.comment.{item}", ""))
-    do(lambda study, annotator: study.comment(annotator, item, text), link)
-
-
-def _stands(study: Study, annotator: str, item: str, question: str, value: Value) -> bool:
-    """Whether this very answer is there already: a key that was pressed twice says nothing new."""
-    entry = study.state().entries.get((annotator, item))
-    return entry is not None and entry.skipped is None and entry.answers.get(question) == value
+    steps.do(lambda study, annotator: study.comment(annotator, item, text), link)
 
 
 def _seconds(item: str) -> float:

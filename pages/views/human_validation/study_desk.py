@@ -6,26 +6,16 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import streamlit as st
 
 from core.corpora.schema import Corpus, Origin
 from core.errors import InvariscopeError, NotAvailable
+from core.features.human import entrance
 from core.features.human.consent import set_consent
 from core.features.human.creation import Pictures, load_corpus, make_example, make_pictures
 from core.features.human.definition import DEFINITION, ORIGINAL, VARIANT, Example, StudyItem
-from core.features.human.entrance import (
-    CONSENT_LIMIT,
-    MOST_EXERCISES,
-    MOST_TRIES,
-    PREFERRED,
-    WHY_LIMIT,
-    Exercise,
-    Prolific,
-    answers_to,
-    asked_of,
-    by_construction,
-)
 from core.features.human.kinds import TIE, Value
 from core.features.human.practice import practice_table, set_practice
 from core.features.human.prolific import (
@@ -43,9 +33,9 @@ from core.features.human.studies import Refused, Study, studies_dir
 from pages.views.common.access import operators_only
 from pages.views.common.collect import data_buttons
 from pages.views.common.layers import tell_refused, tried
-from pages.views.common.leaving import LEAVING
 from pages.views.common.open_runs import Shelf
 from pages.views.common.page_head import annotators_address, say_whom_links_reach
+from pages.views.common.reader_uploads import LEAVING
 from pages.views.common.text import counted, safe
 from pages.views.common.url_state import PageState
 
@@ -60,7 +50,7 @@ def act(action: Callable[[], None], done: str) -> None:
 
 
 _ANY = "any"
-_ABOUT = {ORIGINAL: "The original is", VARIANT: "The variant is", PREFERRED: "Better is"}
+_ABOUT = {ORIGINAL: "The original is", VARIANT: "The variant is", entrance.PREFERRED: "Better is"}
 
 
 def draw_practice_setting(study: Study) -> None:
@@ -79,18 +69,11 @@ def draw_practice_setting(study: Study) -> None:
         _draw_exercises(study)
         data_buttons(practice_table(study), f"{study.id}-practice", key="study.practice.table")
         return
-    _draw_known(study)
-    _draw_exercises(study)
-    _draw_own(study)
-
-
-def _draw_known(study: Study) -> None:
-    """Draw the form that takes items whose answer is known, and sets how many must be right."""
-    known = by_construction(study.definition)
+    known = entrance.by_construction(study.definition)
     practice = study.state().practice
     chosen = practice.exercises if practice else ()
     own = tuple(each for each in chosen if each.item not in {one.item for one in known})
-    most = min(len(known), MOST_EXERCISES - len(own))
+    most = min(len(known), entrance.MOST_EXERCISES - len(own))
     st.caption(
         f"{counted(len(known), 'item')} of this study {'has' if len(known) == 1 else 'have'} an answer that follows by "
         "construction: a caption names what the picture does not show. Those for practice are no attention items any "
@@ -104,7 +87,7 @@ def _draw_known(study: Study) -> None:
         needed.number_input(
             "Right answers needed",
             0,
-            MOST_EXERCISES,
+            entrance.MOST_EXERCISES,
             practice.needed if practice else 0,
             key=f"study.practice.needed.{study.id}",
             help="0: practice turns nobody away. An item is right when all its answers are",
@@ -112,16 +95,18 @@ def _draw_known(study: Study) -> None:
         tries.number_input(
             "Tries",
             1,
-            MOST_TRIES,
+            entrance.MOST_TRIES,
             practice.tries if practice else 2,
             key=f"study.practice.tries.{study.id}",
             help="Prolific asks for two or more where somebody is turned away",
         )
         st.form_submit_button("Save practice", icon=":material/check:", on_click=_save_known, args=(study, known, own))
+    _draw_exercises(study)
+    _draw_own(study)
 
 
 @operators_only
-def _save_known(study: Study, known: tuple[Exercise, ...], own: tuple[Exercise, ...]) -> None:
+def _save_known(study: Study, known: tuple[entrance.Exercise, ...], own: tuple[entrance.Exercise, ...]) -> None:
     number, needed, tries = (
         int(st.session_state[f"study.practice.{name}.{study.id}"]) for name in ("count", "needed", "tries")
     )
@@ -183,17 +168,17 @@ def _draw_own(study: Study) -> None:
         )
         item = state.by_id[name]
         _draw_pictures(study, item)
-        asked = asked_of(item, kind)
+        asked = entrance.asked_of(item, kind)
         cells = st.columns(len(asked))
         for cell, what in zip(cells, asked, strict=True):
-            options = [_ANY, *map(str, answers_to(what, kind))]
+            options = [_ANY, *map(str, entrance.answers_to(what, kind))]
             cell.selectbox(
                 _ABOUT[what],
                 options,
                 key=f"study.practice.right.{name}.{what}",
                 format_func=partial(_named, study, what),
             )
-        st.text_input("Why, told after the answer", key=f"study.practice.why.{name}", max_chars=WHY_LIMIT)
+        st.text_input("Why, told after the answer", key=f"study.practice.why.{name}", max_chars=entrance.WHY_LIMIT)
         st.button(
             "Add it to practice",
             key="study.practice.add",
@@ -223,16 +208,16 @@ def _draw_pictures(study: Study, item: StudyItem) -> None:
 @operators_only
 def _add(study: Study, name: str, asked: tuple[str, ...]) -> None:
     said = {what: st.session_state.get(f"study.practice.right.{name}.{what}", _ANY) for what in asked}
-    values = {what: {str(each): each for each in answers_to(what, study.definition.asked)} for what in asked}
+    values = {what: {str(each): each for each in entrance.answers_to(what, study.definition.asked)} for what in asked}
     right = {what: (values[what][str(value)],) for what, value in said.items() if value != _ANY}
     why = str(st.session_state.get(f"study.practice.why.{name}", ""))
     now = study.state().practice
     before, needed, tries = (now.exercises, now.needed, now.tries) if now else ((), 0, 2)
-    _save_practice(study, (*before, Exercise(name, right, why)), needed, tries)
+    _save_practice(study, (*before, entrance.Exercise(name, right, why)), needed, tries)
 
 
 @operators_only
-def _save_practice(study: Study, exercises: tuple[Exercise, ...], needed: int, tries: int) -> None:
+def _save_practice(study: Study, exercises: tuple[entrance.Exercise, ...], needed: int, tries: int) -> None:
     act(lambda: set_practice(study, exercises, needed=needed, tries=tries), "Practice is saved.")
 
 
@@ -241,14 +226,14 @@ def _titled(item: StudyItem) -> str:
 
 
 def _word(study: Study, what: str, value: Value) -> str:
-    if what == PREFERRED:
+    if what == entrance.PREFERRED:
         return "equally good" if value == TIE else f"the {value}"
     kind = study.definition.asked
     return kind.scale[int(value) - kind.lowest]
 
 
 def _named(study: Study, what: str, value: str) -> str:
-    known = {str(each): each for each in answers_to(what, study.definition.asked)}
+    known = {str(each): each for each in entrance.answers_to(what, study.definition.asked)}
     return "any answer" if value == _ANY else _word(study, what, known[value])
 
 
@@ -266,19 +251,6 @@ def draw_prolific_setting(study: Study) -> None:
     )
     if opened:
         _draw_link(study)
-    _draw_codes(study, told, opened)
-    if opened:
-        st.button(
-            "Close the link",
-            key="study.prolific.close",
-            icon=":material/link_off:",
-            on_click=act,
-            args=(lambda: close_link(study), "The link for Prolific is closed."),
-            help="For those who joined too, who then see no code any more. Votes stay and count",
-        )
-
-
-def _draw_codes(study: Study, told: Prolific | None, opened: bool) -> None:
     plain = sum(not each.attention for each in study.definition.items)
     with st.form(f"study.prolific.{study.id}.{opened}", border=False):
         first, second, third = st.columns(3)
@@ -310,6 +282,15 @@ def _draw_codes(study: Study, told: Prolific | None, opened: bool) -> None:
         )
         label = "Save" if opened else "Open the link"
         st.form_submit_button(label, icon=":material/check:", on_click=_save, args=(study,))
+    if opened:
+        st.button(
+            "Close the link",
+            key="study.prolific.close",
+            icon=":material/link_off:",
+            on_click=act,
+            args=(lambda: close_link(study), "The link for Prolific is closed."),
+            help="For those who joined too, who then see no code any more. Votes stay and count",
+        )
 
 
 @operators_only
@@ -340,12 +321,6 @@ def draw_entrance(study: Study, _state: PageState) -> None:
     tell_refused(_PROBLEM, limit=400)
     if told := st.session_state.pop(_DONE, ""):
         st.success(safe(told, limit=400))
-    _draw_consent(study)
-    draw_practice_setting(study)
-    draw_prolific_setting(study)
-
-
-def _draw_consent(study: Study) -> None:
     st.header("Consent", anchor=False)
     state = study.state()
     agreed = sum(
@@ -361,7 +336,7 @@ def _draw_consent(study: Study) -> None:
         state.consent.text if state.consent else "",
         key=key,
         height=220,
-        max_chars=CONSENT_LIMIT,
+        max_chars=entrance.CONSENT_LIMIT,
         help="Plain text; empty: no consent is asked",
         placeholder="Who runs the study and why, what is asked, how long it takes and what is paid, what is "
         "stored and for how long, that one may stop at any time, whom to ask.",
@@ -378,6 +353,8 @@ def _draw_consent(study: Study) -> None:
             st.caption(f"{counted(agreed, 'annotator')} agreed to this wording (sha256 {state.consent.digest[:12]}…).")
         else:
             st.caption("No consent is asked now.")
+    draw_practice_setting(study)
+    draw_prolific_setting(study)
 
 
 @operators_only
@@ -417,14 +394,9 @@ class Desk:
         return self._problems
 
     def whose(self, token: object, visit: Visit | None = None) -> tuple[Study, str | None]:
-        """Study and annotator of a link; no annotator yet for who comes from Prolific for the first time.
-
-        Args:
-            token: of an annotator, or of a study's link for Prolific.
-
-        Raises:
-            Refused: if it is nobody's, or a personal link was given to Prolific.
-        """
+        """Study and annotator of a link; no annotator yet for who comes from Prolific for the first time. ``token``: of
+        an annotator, or of a study's link for Prolific. Raises Refused if it is nobody's, or a personal link was given
+        to Prolific."""
         for study in self.studies().values():
             if recruits(study, token):
                 return study, participant(study, visit)
@@ -441,44 +413,32 @@ class Desk:
         return study, annotator
 
     def pictures(self, study: Study, item: StudyItem) -> Pictures:
-        """Pictures of an item, made once.
-
-        Raises:
-            NotAvailable: if they cannot be made any more.
-        """
+        """Pictures of an item, made once. Raises NotAvailable if they cannot be made any more."""
         key = (study.id, item.corpus, item.item, item.probe)
         return self._pictures.get_or(key, lambda: make_pictures(study.definition, item, load=self._load))
 
-    def forget_pictures(self) -> None:
-        """Let go of them all; they are made again when an annotator comes."""
-        self._pictures.drop(lambda _: True)
+    def forget_pictures(self, nobody: bool) -> None:
+        """Let go of them all where nobody is there; they are made again when an annotator comes."""
+        if nobody:
+            self._pictures.drop(lambda _: True)
 
     def example(self, study: Study, example: Example) -> bytes:
-        """Picture of a worked example.
-
-        Raises:
-            NotAvailable: if it is not here any more.
-        """
+        """Picture of a worked example. Raises NotAvailable if it is not here any more."""
         return make_example(study.definition, example.corpus, example.item, load=self._load)
 
     def make_ahead(self, study: Study, items: tuple[StudyItem, ...]) -> None:
         """Make pictures while the annotator looks at others."""
+
+        def quietly(item: StudyItem) -> None:
+            with suppress(InvariscopeError):  # told when the item is shown
+                self.pictures(study, item)
+
         for item in items:
-            self._ahead.submit(self._quietly, study, item)
+            self._ahead.submit(quietly, item)
 
     def corpus(self, origin: Origin) -> Corpus:
-        """Read a corpus once.
-
-        Raises:
-            InvariscopeError: if it cannot be read.
-        """
+        """Read a corpus once. Raises InvariscopeError if it cannot be read."""
         return self._load(origin)
-
-    def _quietly(self, study: Study, item: StudyItem) -> None:
-        try:
-            self.pictures(study, item)
-        except InvariscopeError:  # told when the item is shown
-            return
 
     def _load(self, origin: Origin) -> Corpus:
         key = (origin.loader, origin.root, tuple(sorted(origin.options.items())))
@@ -491,14 +451,15 @@ def desk() -> Desk:
     return _desk(studies_dir())
 
 
+STUDIED: dict[str | type[Any], Callable[[Any], Any]] = {
+    Study: lambda study: (study.id, study.log_path.stat().st_size)  # the log only grows: its size tells what was read
+}
+"""For ``hash_funcs`` of what is worked out of a study's votes."""
+
+
 @st.cache_resource(show_spinner=False, max_entries=2)
 def _desk(folder: Path) -> Desk:
     return Desk(folder)
 
 
-def _forget_pictures(nobody: bool) -> None:
-    if nobody:
-        desk().forget_pictures()
-
-
-LEAVING.also(_forget_pictures)
+LEAVING.also(lambda nobody: desk().forget_pictures(nobody))

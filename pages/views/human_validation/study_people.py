@@ -25,30 +25,30 @@ from pages.views.common.layers import draw_folded, tell_refused, tried
 from pages.views.common.open_runs import Signature, present, store
 from pages.views.common.page_charts import draw, titled
 from pages.views.common.page_head import annotators_address, code_svg, say_whom_links_reach
-from pages.views.common.page_tables import draw_table
+from pages.views.common.page_tables import NUMBER, TEXT, draw_table
 from pages.views.common.text import counted, listed, safe
 from pages.views.common.url_state import PageState
 from pages.views.human_validation.annotator_steps import draw_preview
-from pages.views.human_validation.study_desk import desk
+from pages.views.human_validation.study_desk import STUDIED
 
 _COLUMNS = {
-    "annotator": st.column_config.TextColumn("Id"),
-    "name": st.column_config.TextColumn("Name", help="Only you see it"),
-    "pid": st.column_config.TextColumn("Prolific ID", help="Only you see it; no export of votes holds it"),
-    "state": st.column_config.TextColumn("State"),
-    "votes": st.column_config.NumberColumn("Votes", help="Complete votes, attention items aside"),
-    "planned": st.column_config.NumberColumn("Planned", help="Votes given and still to give"),
-    "skipped": st.column_config.NumberColumn("Skipped"),
-    "corrections": st.column_config.NumberColumn("Corrections", help="Answers that replaced an earlier one"),
-    "attention": st.column_config.TextColumn("Attention", help="Attention items answered rightly, of those seen"),
-    "median_seconds": st.column_config.NumberColumn("Median s", format="%.1f", help="Seconds an item, median"),
-    "longest_run": st.column_config.NumberColumn(
+    "annotator": TEXT("Id"),
+    "name": TEXT("Name", help="Only you see it"),
+    "pid": TEXT("Prolific ID", help="Only you see it; no export of votes holds it"),
+    "state": TEXT("State"),
+    "votes": NUMBER("Votes", help="Complete votes, attention items aside"),
+    "planned": NUMBER("Planned", help="Votes given and still to give"),
+    "skipped": NUMBER("Skipped"),
+    "corrections": NUMBER("Corrections", help="Answers that replaced an earlier one"),
+    "attention": TEXT("Attention", help="Attention items answered rightly, of those seen"),
+    "median_seconds": NUMBER("Median s", format="%.1f", help="Seconds an item, median"),
+    "longest_run": NUMBER(
         "Longest run", help="Most equal answers in a row. Where most pairs are equally good, long runs are honest"
     ),
-    "same_share": st.column_config.NumberColumn(
+    "same_share": NUMBER(
         "Same answer", format="%.0f %%", help="Share of the commonest answer; near 100 % may be straight-lining"
     ),
-    "left_share": st.column_config.NumberColumn(
+    "left_share": NUMBER(
         "Left share",
         format="%.0f %%",
         help="Preferences for the left version among those that are no tie; sides are "
@@ -64,9 +64,9 @@ _COVERAGE = {
     "item": "Item",
     "probe": "Edit",
     "shows": "Shows",
-    "votes": st.column_config.NumberColumn("Votes", help="Complete votes of annotators who were not withdrawn"),
+    "votes": NUMBER("Votes", help="Complete votes of annotators who were not withdrawn"),
     "wanted": "Votes wanted",
-    "planned": st.column_config.NumberColumn("Planned", help="Votes still to give, by the queues that it waits in"),
+    "planned": NUMBER("Planned", help="Votes still to give, by the queues that it waits in"),
     "skipped": "Skipped",
     "enough": "Items with enough votes",
 }
@@ -74,26 +74,6 @@ _COVERAGE = {
 
 def draw_people(study: Study, _state: PageState) -> None:
     """Draw the annotators, their links and their quality, and the coverage of the items."""
-    _draw_invite(study)
-    quality = quality_table(study)
-    table = _shown(quality)
-    st.session_state.setdefault("study.preview", table.empty)
-    draw_folded("What people see", partial(draw_preview, study), key="study.preview", icon=":material/preview:")
-    if table.empty:
-        return
-    _draw_links(study)
-    _draw_idle(study)
-    links = {each.id: link for each in study.state().annotators.values() if (link := _link(study, each.id))}
-    draw_reminders(study, quality, links)
-    st.header("Quality", anchor=False)
-    st.caption("Signs to look at, no verdicts: nobody is left out without you.")
-    draw_table(table, column_config=_COLUMNS, width="stretch")
-    data_buttons(table, f"{study.id}-annotators", key="study.quality")
-    _draw_actions(study)
-    _draw_coverage(study)
-
-
-def _draw_invite(study: Study) -> None:
     with st.form("study.invite", clear_on_submit=True, border=False):
         names, button = st.columns([3, 1], vertical_alignment="bottom")
         names.text_input(
@@ -112,6 +92,36 @@ def _draw_invite(study: Study) -> None:
             width="stretch",
         )
     tell_refused("study.people.problem", limit=400)
+    quality = quality_table(study)
+    seen = zip(quality["attention_hits"], quality["attention_seen"], strict=True)
+    hits = [f"{hit} of {shown}" if shown else None for hit, shown in seen]
+    last = pd.to_datetime(pd.to_numeric(quality["last"]), unit="s")
+    shares = {name: 100 * quality[name] for name in ("same_share", "left_share")}
+    shown = quality.assign(attention=pd.Series(hits, index=quality.index, dtype=object), last=last, **shares)[
+        list(_COLUMNS)
+    ]
+    table = shown if quality["pid"].notna().any() else shown.drop(columns="pid")
+    st.session_state.setdefault("study.preview", table.empty)
+    draw_folded("What people see", partial(draw_preview, study), key="study.preview", icon=":material/preview:")
+    if table.empty:
+        return
+    _draw_links(study)
+    idle = [each.name or each.id for each in study.state().annotators.values() if study.has_nothing_for(each.id)]
+    if idle and study.state().status == OPEN:
+        st.warning(
+            f"Nothing is left for {safe(listed(idle), limit=300)}: every item has its {study.definition.per_item} "
+            "votes, or they are promised to others. Their link says so. To give them items, hand over what somebody "
+            "else has left (*Change an annotator*), or create a study of the same run with more annotators an item.",
+            icon=":material/person_off:",
+        )
+    links = {each.id: link for each in study.state().annotators.values() if (link := _link(study, each.id))}
+    draw_reminders(study, quality, links)
+    st.header("Quality", anchor=False)
+    st.caption("Signs to look at, no verdicts: nobody is left out without you.")
+    draw_table(table, column_config=_COLUMNS, width="stretch")
+    data_buttons(table, f"{study.id}-annotators", key="study.quality")
+    _draw_actions(study)
+    _draw_coverage(study)
 
 
 def _draw_links(study: Study) -> None:
@@ -133,28 +143,12 @@ def _draw_links(study: Study) -> None:
             data_buttons(
                 pd.DataFrame(rows, columns=["annotator", "name", "link"]), f"{study.id}-links", key="study.links"
             )
-            _draw_code({f"{name} {told}".strip(): link for name, told, link in rows})
-
-
-def _draw_idle(study: Study) -> None:
-    """Say who is invited and has nothing to judge, and how they get something."""
-    idle = [each.name or each.id for each in study.state().annotators.values() if study.has_nothing_for(each.id)]
-    if idle and study.state().status == OPEN:
-        st.warning(
-            f"Nothing is left for {safe(listed(idle), limit=300)}: every item has its {study.definition.per_item} "
-            "votes, or they are promised to others. Their link says so. To give them items, hand over what somebody "
-            "else has left (*Change an annotator*), or create a study of the same run with more annotators an item.",
-            icon=":material/person_off:",
-        )
-
-
-def _draw_code(links: Mapping[str, str]) -> None:
-    """Draw the link of one annotator for a phone that is held before the screen."""
-    whose = st.selectbox(
-        "As a QR code", tuple(links), index=None, key="study.links.code", placeholder="Nobody's", width=280
-    )
-    if whose is not None:
-        st.image(code_svg(links[whose]), width=280, alt=f"QR code of the link of {whose}")
+            links = {f"{name} {told}".strip(): link for name, told, link in rows}
+            whose = st.selectbox(
+                "As a QR code", tuple(links), index=None, key="study.links.code", placeholder="Nobody's", width=280
+            )
+            if whose is not None:
+                st.image(code_svg(links[whose]), width=280, alt=f"QR code of the link of {whose}")
 
 
 def _link(study: Study, annotator: str) -> str | None:
@@ -232,17 +226,6 @@ def _draw_coverage(study: Study) -> None:
         data_buttons(cover, f"{study.id}-coverage", key="study.coverage")
 
 
-def _shown(table: pd.DataFrame) -> pd.DataFrame:
-    seen = zip(table["attention_hits"], table["attention_seen"], strict=True)
-    hits = [f"{hit} of {shown}" if shown else None for hit, shown in seen]
-    last = pd.to_datetime(pd.to_numeric(table["last"]), unit="s")
-    shares = {name: 100 * table[name] for name in ("same_share", "left_share")}
-    shown = table.assign(attention=pd.Series(hits, index=table.index, dtype=object), last=last, **shares)[
-        list(_COLUMNS)
-    ]
-    return shown if table["pid"].notna().any() else shown.drop(columns="pid")
-
-
 @operators_only
 def _invite(study: Study) -> None:
     told = str(st.session_state.get("study.invite.names", "")).strip()
@@ -298,7 +281,7 @@ def draw_comparisons(study: Study, _state: PageState) -> None:
             icon=":material/rule:",
         )
         return
-    people, evaluators, short = _compared_rows(present(), study.id, study.log_path.stat().st_size)
+    people, evaluators, short = _compared_rows(present(), study)
     if people.empty:
         st.info(
             "Both sides of no comparison have two votes yet; what people prefer shows here as soon as some have.",
@@ -320,21 +303,14 @@ def draw_comparisons(study: Study, _state: PageState) -> None:
     figure_buttons(
         figure, people, f"{study.id}-comparisons", title="People beside evaluators", key="study.comparisons.files"
     )
-    _draw_people(people, live=study.live)
-    _draw_evaluators(study, evaluators)
-
-
-def _draw_people(people: pd.DataFrame, *, live: bool) -> None:
     st.header("People", anchor=False)
     shown = people.dropna(axis=1, how="all")
     draw_table(shown, width="stretch", column_config=_compared_columns(shown))
     st.caption(
         "Every share counts comparisons, each once. A majority is two thirds of the votes. Ratings lie between 0, the "
-        f"worst answer of the scale, and 1, the best. {whom_it_is_about(int(people['annotators'].max()), live=live)}"
+        f"worst answer of the scale, and 1, the best. "
+        f"{whom_it_is_about(int(people['annotators'].max()), live=study.live)}"
     )
-
-
-def _draw_evaluators(study: Study, evaluators: pd.DataFrame) -> None:
     st.header("Evaluators on the same comparisons", anchor=False)
     if evaluators.empty:
         st.info(safe(f"The scores of run {study.definition.run} are missing, so no evaluator stands beside people."))
@@ -344,7 +320,7 @@ def _draw_evaluators(study: Study, evaluators: pd.DataFrame) -> None:
 
 
 def _compared_columns(table: pd.DataFrame) -> dict[str, Any]:
-    found: dict[str, Any] = {name: st.column_config.TextColumn(title) for name, title in _WORDS.items()}
+    found: dict[str, Any] = {name: TEXT(title) for name, title in _WORDS.items()}
     for place, (name, (title, told)) in enumerate(_SHARES.items()):
         blanks = " " * place  # no two columns of a table may have one title
         for column, head, of in (
@@ -352,19 +328,18 @@ def _compared_columns(table: pd.DataFrame) -> dict[str, Any]:
             (f"{name}_low", f"from{blanks}", f"{title}: lower end of the 95 % interval"),
             (f"{name}_high", f"to{blanks}", f"{title}: upper end of the 95 % interval"),
         ):
-            found[column] = st.column_config.NumberColumn(head, format="%.1f %%", help=of)
+            found[column] = NUMBER(head, format="%.1f %%", help=of)
     for name, title in _RATED.items():
-        found[name] = st.column_config.NumberColumn(title, format="%.2f", help="On [0, 1]")
+        found[name] = NUMBER(title, format="%.2f", help="On [0, 1]")
     for name, (title, told) in _COUNTED.items():
-        found[name] = st.column_config.NumberColumn(title, help=told)
+        found[name] = NUMBER(title, help=told)
     return {name: column for name, column in found.items() if name in table.columns}
 
 
-@st.cache_data(show_spinner="Comparing people and evaluators …", max_entries=8)
-def _compared_rows(files: Signature, study: str, size: int) -> tuple[pd.DataFrame, pd.DataFrame, int]:  # noqa: ARG001  # the cache's key
-    found = desk().studies()[study]
-    judged, short = judged_comparisons(vote_table(found), found.definition.asked, live=found.live)
-    tables = score_tables(store(files), found.definition.run, judged)
+@st.cache_data(hash_funcs=STUDIED, show_spinner="Comparing people and evaluators …", max_entries=8)
+def _compared_rows(files: Signature, study: Study) -> tuple[pd.DataFrame, pd.DataFrame, int]:
+    judged, short = judged_comparisons(vote_table(study), study.definition.asked, live=study.live)
+    tables = score_tables(store(files), study.definition.run, judged)
     return people_rows(judged), evaluator_rows(judged, tables), short
 
 
@@ -394,7 +369,7 @@ def draw_powered(study: Study, _state: PageState) -> None:
         "drawn: from the votes alone, and joined with an evaluator's scores (prediction-powered inference)."
     )
     try:
-        rows = _powered_rows(present(), study.id, study.log_path.stat().st_size)
+        rows = _powered_rows(present(), study)
     except InvalidInput as error:
         st.info(safe(f"{str(error)[:1].upper()}{str(error)[1:]}.", limit=400), icon=":material/hourglass_empty:")
         return
@@ -411,7 +386,14 @@ def draw_powered(study: Study, _state: PageState) -> None:
     alt = "Rates of people over all pairs, from votes alone and joined with scores, each with its 95 % interval"
     draw(figure, key="study.powered", alt=alt)
     figure_buttons(figure, rows, f"{study.id}-rates", title=figure.title, key="study.powered.files")
-    draw_table(rows[list(_POWERED_COLUMNS)], width="stretch", column_config=_powered_columns())
+    draw_table(
+        rows[list(_POWERED_COLUMNS)],
+        width="stretch",
+        column_config={
+            name: NUMBER(title, format=form, help=told) if form else TEXT(title)
+            for name, (title, form, told) in _POWERED_COLUMNS.items()
+        },
+    )
     st.caption(
         "It rests on this alone: the items with votes were drawn at random within the strata, as the study drew them, "
         "and none was skipped for what it shows. The scores need not be right: those of a bad evaluator get a λ near 0 "
@@ -436,34 +418,20 @@ def _said(question: str, best: Mapping[Hashable, Any]) -> str:
     return told + safe(what_more_votes_buy(best), limit=400)
 
 
-def _powered_columns() -> dict[str, Any]:
-    return {
-        name: st.column_config.NumberColumn(title, format=form, help=told)
-        if form
-        else st.column_config.TextColumn(title)
-        for name, (title, form, told) in _POWERED_COLUMNS.items()
-    }
-
-
-@st.cache_data(show_spinner="Joining votes and scores …", max_entries=8)
-def _powered_rows(files: Signature, study: str, size: int) -> pd.DataFrame:  # noqa: ARG001  # the cache's key
-    found = desk().studies()[study]
-    first = found.definition.items[0]
-    asked = next((item for item in found.definition.items if not item.attention), first)
-    scope = Scope(runs=(found.definition.run,), subject=asked.subject, language=asked.language)
-    return powered_rows(found, read_table(store(files), scope))
+@st.cache_data(hash_funcs=STUDIED, show_spinner="Joining votes and scores …", max_entries=8)
+def _powered_rows(files: Signature, study: Study) -> pd.DataFrame:
+    first = study.definition.items[0]
+    asked = next((item for item in study.definition.items if not item.attention), first)
+    scope = Scope(runs=(study.definition.run,), subject=asked.subject, language=asked.language)
+    return powered_rows(study, read_table(store(files), scope))
 
 
 _WORKS = ("working", "not begun", "practising", "away")  # states of annotators who still have something to do
 
 
 def draw_reminders(study: Study, quality: pd.DataFrame, links: dict[str, str]) -> None:
-    """Draw a reminder for everybody whose items are not all answered, while the study takes answers.
-
-    Args:
-        quality: ``core.features.human.quality.quality_table``.
-        links: of those who have one, by id.
-    """
+    """Draw a reminder for everybody whose items are not all answered, while the study takes answers. ``quality``:
+    ``core.features.human.quality.quality_table``; ``links``: of those who have one, by id."""
     rows = [
         row
         for row in quality.to_dict("records")
@@ -484,11 +452,7 @@ def draw_reminders(study: Study, quality: pd.DataFrame, links: dict[str, str]) -
 
 
 def reminder(name: str, given: int, left: int, link: str) -> str:
-    """The text for one annotator.
-
-    Args:
-        name: as the coordinator calls them; empty for none.
-    """
+    """The text for one annotator. ``name``: as the coordinator calls them; empty for none."""
     so_far = f" Your {counted(given, 'answer')} so far {'is' if given == 1 else 'are'} kept." if given else ""
     return (
         f"Hello{' ' + name if name else ''},\n\nthank you for judging images and captions for us. "

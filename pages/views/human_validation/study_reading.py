@@ -13,30 +13,12 @@ from core.analysis.reading import read_table
 from core.analysis.scope import Narrowed, Scope
 from core.charts.spec import Figure
 from core.errors import InvalidInput, NotAvailable
+from core.features.human import people_figures, study_outcomes
 from core.features.human.crossed_votes import whom_it_is_about
 from core.features.human.definition import ORIGINAL, VARIANT, StudyItem
 from core.features.human.kinds import ACCEPTABILITY, PREFERENCE
-from core.features.human.people_figures import (
-    ALL_PAIRS,
-    COMPETENCE_NOTE,
-    COMPETENCE_TITLE,
-    competence_dots,
-    kappa_map,
-    outcome_bars,
-    reanalysis_dots,
-)
 from core.features.human.reanalysis import BOTH_FULLY_CORRECT, SCOPES, WITHOUT_ONE_SIDED, Reanalysis, reanalyse
 from core.features.human.studies import Study
-from core.features.human.study_outcomes import (
-    Aggregates,
-    Competences,
-    aggregates,
-    disagreements,
-    item_outcomes,
-    study_agreement,
-    study_competence,
-    study_kappas,
-)
 from core.features.human.vote_rates import vote_rates
 from core.features.human.votes import vote_table
 from core.probes.titles import title
@@ -45,18 +27,18 @@ from pages.views.common.collect import data_buttons, figure_buttons
 from pages.views.common.links import pairs_behind
 from pages.views.common.open_runs import Signature, narrowed, present, store
 from pages.views.common.page_charts import draw, titled
-from pages.views.common.page_tables import draw_table
+from pages.views.common.page_tables import NUMBER, TEXT, draw_table
 from pages.views.common.shown_answers import interval
 from pages.views.common.text import THE_PAPER, as_percent, counted, number, safe
 from pages.views.common.url_state import PageState
-from pages.views.human_validation.study_desk import desk
+from pages.views.human_validation.study_desk import STUDIED, desk
 
 SHOWN = 12
 
 
 def draw_gallery(study: Study, _state: PageState) -> None:
     """Draw the items that people disagree on most."""
-    table = disagreements(vote_table(study), count=200)
+    table = study_outcomes.disagreements(vote_table(study), count=200)
     if table.empty:
         st.info("Nobody disagrees with anybody yet, or no item has two votes.", icon=":material/handshake:")
         return
@@ -76,7 +58,7 @@ def draw_gallery(study: Study, _state: PageState) -> None:
 
 
 def _draw_card(study: Study, item: StudyItem, row: object) -> None:
-    told = pd.Series(row._asdict())  # type: ignore[attr-defined]
+    told, kind = pd.Series(row._asdict()), study.definition.asked  # type: ignore[attr-defined]
     st.markdown(f"**{safe(item.item)}** · {safe(title(item.probe if item.shows != ORIGINAL else item.baseline))}")
     st.caption(f"Disagreement {as_percent(float(told['disagreement']))}, {counted(int(told['votes']), 'vote')}")
     versions = [ORIGINAL, VARIANT] if item.shows == "pair" else [item.shows]
@@ -89,52 +71,45 @@ def _draw_card(study: Study, item: StudyItem, row: object) -> None:
     except NotAvailable as error:
         st.caption(safe(str(error), limit=300))
     for version in versions:
-        st.text(f"{version}: {item.caption(version)}\n{_answers_in_words(study, told[version])}")
+        answers = ", ".join(kind.scale[int(answer) - kind.lowest] for answer in str(told[version]).split())
+        st.text(f"{version}: {item.caption(version)}\n{answers}")
     if told["preferred"]:
         st.text(f"preferred: {', '.join(str(told['preferred']).split())}")
     for comment in told["comments"]:
         st.caption(f"“{safe(comment, limit=300)}”")
 
 
-def _answers_in_words(study: Study, answers: str) -> str:
-    kind = study.definition.asked
-    return ", ".join(kind.scale[int(answer) - kind.lowest] for answer in str(answers).split())
-
-
-_WORDS = {"question": "Question", "annotator": "Annotator", "note": "Remark"}
-_NUMBERS = {
-    "n": ("n", "%d", "Judged by this annotator and by others; versions of an item one by one"),
-    "competence": ("By knowing", "%.0f %%", "Estimated share of items answered by knowing rather than guessing"),
-    "with_others": ("As the others", "%.0f %%", "Gave the one commonest answer of the others"),
-    "n_others": ("n of these", "%d", "On which the others have one commonest answer"),
+_COMPETENCE = {
+    "question": TEXT("Question"),
+    "annotator": TEXT("Annotator"),
+    "n": NUMBER("n", format="%d", help="Judged by this annotator and by others; versions of an item one by one"),
+    "competence": NUMBER(
+        "By knowing", format="%.0f %%", help="Estimated share of items answered by knowing rather than guessing"
+    ),
+    "ends": TEXT("95 % interval", alignment="right", help="95 % profile-likelihood interval, in percent"),
+    "with_others": NUMBER("As the others", format="%.0f %%", help="Gave the one commonest answer of the others"),
+    "n_others": NUMBER("n of these", format="%d", help="On which the others have one commonest answer"),
+    "note": TEXT("Remark"),
 }
-_ENDS = "95 % profile-likelihood interval, in percent"
-_ORDER = ("question", "annotator", "n", "competence", "ends", "with_others", "n_others", "note")
 
 
 def draw_competence(study: Study) -> None:
     """Draw the competence of every annotator and whether it changes what the votes say."""
-    st.header(COMPETENCE_TITLE, anchor=False)
-    found = _competence(study.id, study.log_path.stat().st_size)
+    st.header(people_figures.COMPETENCE_TITLE, anchor=False)
+    found = _competence(study)
     if found.people.empty:
         st.info("No item has two votes yet.", icon=":material/hourglass_empty:")
         return
-    st.caption(COMPETENCE_NOTE)
+    st.caption(people_figures.COMPETENCE_NOTE)
     for row in found.answers.to_dict("records"):
         st.markdown(_said(row))
     people = found.people
     if people["competence"].notna().any():
-        figure = competence_dots(people)
+        figure = people_figures.competence_dots(people)
         draw(figure, key="study.competence", alt="Estimated competence of every annotator with its interval")
         figure_buttons(figure, people, f"{study.id}-competence", title=figure.title, key="study.competence.files")
     shown = people.assign(ends=interval(people, "low", "high", 0, signed=False)[0])
-    config: dict[str, Any] = {name: st.column_config.TextColumn(title) for name, title in _WORDS.items()}
-    config |= {
-        name: st.column_config.NumberColumn(title, format=form, help=told)
-        for name, (title, form, told) in _NUMBERS.items()
-    }
-    config["ends"] = st.column_config.TextColumn("95 % interval", alignment="right", help=_ENDS)
-    draw_table(shown, width="stretch", column_config=config, column_order=_ORDER)
+    draw_table(shown, width="stretch", column_config=_COMPETENCE, column_order=tuple(_COMPETENCE))
     data_buttons(people, f"{study.id}-competences", key="study.competences")
 
 
@@ -150,10 +125,9 @@ def _said(row: Mapping[Hashable, Any]) -> str:
     )
 
 
-@st.cache_data(show_spinner="Estimating competence …", max_entries=8)
-def _competence(study: str, size: int) -> Competences:  # noqa: ARG001  # the cache's key
-    found = desk().studies()[study]
-    return study_competence(vote_table(found), found.definition.asked)
+@st.cache_data(hash_funcs=STUDIED, show_spinner="Estimating competence …", max_entries=8)
+def _competence(study: Study) -> study_outcomes.Competences:
+    return study_outcomes.study_competence(vote_table(study), study.definition.asked)
 
 
 _SCOPES = {"studied": "Only pairs that people judged", "run": "All of the run, less what fell out"}
@@ -168,38 +142,38 @@ _MEASURES = {
 _LIMITS = "Poor below 0, " + ", ".join(f"{word} up to {most:.2f}" for most, word in LANDIS_KOCH)
 
 _PAIRS = {
-    "one": st.column_config.TextColumn("Annotator"),
-    "other": st.column_config.TextColumn("and"),
-    "n_items": st.column_config.NumberColumn("n", help="Items that both judged"),
-    "n": st.column_config.NumberColumn("Versions", help="Of these items, one by one: what κ is computed over"),
-    "kappa": st.column_config.NumberColumn("Weighted κ", format="%.2f"),
-    "ends": st.column_config.TextColumn("95 % interval", alignment="right", help="The files have both ends"),
-    "words": st.column_config.TextColumn(
+    "one": TEXT("Annotator"),
+    "other": TEXT("and"),
+    "n_items": NUMBER("n", help="Items that both judged"),
+    "n": NUMBER("Versions", help="Of these items, one by one: what κ is computed over"),
+    "kappa": NUMBER("Weighted κ", format="%.2f"),
+    "ends": TEXT("95 % interval", alignment="right", help="The files have both ends"),
+    "words": TEXT(
         "In words", help="After Landis and Koch, with the words of both ends of the interval where they differ"
     ),
-    "note": st.column_config.TextColumn("Remark"),
+    "note": TEXT("Remark"),
 }
 
 _REANALYSED = {
-    "evaluator": st.column_config.TextColumn("Evaluator", pinned=True),
-    "axis": st.column_config.TextColumn("Axis"),
-    "family": st.column_config.TextColumn("Family", pinned=True),
-    "analysis": st.column_config.TextColumn("Pairs left out"),
-    "n_all": st.column_config.NumberColumn("n, all"),
-    "median_all": st.column_config.NumberColumn("Median % change, all", format="%+.2f"),
-    "low_all": st.column_config.NumberColumn("95 % from", format="%+.2f"),
-    "high_all": st.column_config.NumberColumn("to", format="%+.2f"),
-    "n_kept": st.column_config.NumberColumn("n, kept"),
-    "median_kept": st.column_config.NumberColumn("Median % change, kept", format="%+.2f"),
-    "low_kept": st.column_config.NumberColumn("95 % from", format="%+.2f"),
-    "high_kept": st.column_config.NumberColumn("to", format="%+.2f"),
-    "change": st.column_config.NumberColumn("Change, points", format="%+.2f"),
+    "evaluator": TEXT("Evaluator", pinned=True),
+    "axis": TEXT("Axis"),
+    "family": TEXT("Family", pinned=True),
+    "analysis": TEXT("Pairs left out"),
+    "n_all": NUMBER("n, all"),
+    "median_all": NUMBER("Median % change, all", format="%+.2f"),
+    "low_all": NUMBER("95 % from", format="%+.2f"),
+    "high_all": NUMBER("to", format="%+.2f"),
+    "n_kept": NUMBER("n, kept"),
+    "median_kept": NUMBER("Median % change, kept", format="%+.2f"),
+    "low_kept": NUMBER("95 % from", format="%+.2f"),
+    "high_kept": NUMBER("to", format="%+.2f"),
+    "change": NUMBER("Change, points", format="%+.2f"),
     "flips": st.column_config.CheckboxColumn("Sign changes"),
-    "direction": st.column_config.TextColumn(
+    "direction": TEXT(
         "Direction", help="Same or turned where the interval of those kept lies on a side of 0, else it is unclear"
     ),
-    "power": st.column_config.TextColumn("Why it is unclear"),
-    "note": st.column_config.TextColumn("Remark"),
+    "power": TEXT("Why it is unclear"),
+    "note": TEXT("Remark"),
 }
 
 
@@ -210,7 +184,7 @@ def draw_outcomes(study: Study, _state: PageState) -> None:
     if study.definition.asked is not ACCEPTABILITY:
         st.info("Majorities of acceptability are for studies that ask for it; see Agreement and Export.")
         return
-    found = _aggregates(study.id, study.log_path.stat().st_size)
+    found = _aggregates(study)
     if not found.n_items:
         st.info(
             "No item has two votes yet; majorities show here as soon as some do.", icon=":material/hourglass_empty:"
@@ -222,7 +196,7 @@ def draw_outcomes(study: Study, _state: PageState) -> None:
         + (f"; {counted(found.n_short, 'item')} with fewer left out." if found.n_short else ".")
     )
     table = found.table()
-    figure = outcome_bars(table)
+    figure = people_figures.outcome_bars(table)
     draw(figure, key="study.outcomes", alt="Shares of items by outcome, each with its 95 % interval")
     figure_buttons(figure, table, f"{study.id}-outcomes", title="Outcomes by majority", key="study.outcomes.files")
     shown = table.assign(**{name: 100 * table[name] for name in ("share", "low", "high")})
@@ -234,7 +208,7 @@ def draw_outcomes(study: Study, _state: PageState) -> None:
         column_order=("what", "share", "ends", "n", "note"),
         column_config={
             "what": "Outcome",
-            "share": st.column_config.NumberColumn("Share of items, %", format="%.1f"),
+            "share": NUMBER("Share of items, %", format="%.1f"),
             "ends": look,
             "n": "n items",
             "note": "To note",
@@ -242,7 +216,8 @@ def draw_outcomes(study: Study, _state: PageState) -> None:
     )
     balance = found.variant_preferred
     if balance.n:
-        tested = f" (sign test over sources against one half: {_p(found.balance_p)})" if found.balance_p >= 0 else ""
+        p = "p < 0.001" if found.balance_p < 0.001 else f"p = {found.balance_p:.3f}"
+        tested = f" (sign test over sources against one half: {p})" if found.balance_p >= 0 else ""
         st.markdown(
             f"Of {counted(balance.n, 'item')} that lean to one version, **{as_percent(balance.estimate)}** "
             f"lean to the variant{tested}."
@@ -255,7 +230,7 @@ def draw_outcomes(study: Study, _state: PageState) -> None:
 
 def draw_agreement(study: Study, _state: PageState) -> None:
     """Draw what more annotators or items would do, and every measure of agreement beside its n and interval."""
-    rows, pairs, rates = _agreements(study.id, study.log_path.stat().st_size)
+    rows, pairs, rates = _agreements(study)
     for row in rows[rows["measure"] == "percent agreement"].to_dict("records"):
         if not pd.isna(row["estimate"]):
             answers = 3 if row["question"] == PREFERENCE else len(study.definition.asked.scale)
@@ -294,7 +269,7 @@ def draw_agreement(study: Study, _state: PageState) -> None:
         return
     st.caption("n counts the items that both judged; under 5 a cell is hollow.")
     if pairs["kappa"].notna().any():
-        figure = kappa_map(pairs)
+        figure = people_figures.kappa_map(pairs)
         draw(figure, key="study.kappa_map", alt="Weighted kappa of every pair of annotators, a cell each")
         figure_buttons(figure, pairs, f"{study.id}-kappa-map", title=figure.title, key="study.kappa_map.files")
     shown = pairs.assign(
@@ -306,7 +281,6 @@ def draw_agreement(study: Study, _state: PageState) -> None:
 
 
 def _draw_rates(study: Study, rates: pd.DataFrame) -> None:
-    """Draw rates over votes with what would halve their intervals."""
     for row in rates.to_dict("records"):
         ends = "" if pd.isna(row["low"]) else f" ({row['low']:.0f} to {row['high']:.0f})"
         st.markdown(
@@ -336,7 +310,7 @@ def draw_scores(study: Study, state: PageState) -> None:
         help=f"The paper recomputes its main analyses without the items that fell out. {THE_PAPER}",
     )
     try:
-        found = _reanalysis(present(), study.id, study.log_path.stat().st_size, state.get("scope"))
+        found = _reanalysis(present(), study, state.get("scope"))
     except InvalidInput as error:
         st.info(safe(str(error), limit=300), icon=":material/hourglass_empty:")
         return
@@ -350,7 +324,7 @@ def draw_scores(study: Study, state: PageState) -> None:
         )
     if found.n_pairs < LEAST_CHANCE:
         st.caption(f"{counted(found.n_pairs, 'judged pair')} in all: of so few, a median moves by leaving any out.")
-    figure = reanalysis_dots(found.table)
+    figure = people_figures.reanalysis_dots(found.table)
     if state.get("scope") == "run":
         figure = with_all_opened(figure, narrowed(present(), Scope(runs=(study.definition.run,))).only())
     draw(
@@ -373,13 +347,12 @@ def draw_scores(study: Study, state: PageState) -> None:
 
 def with_all_opened(figure: Figure, scope: Narrowed) -> Figure:
     """The re-analyses over a whole run, where a mark of all pairs opens them; the others leave pairs out by votes.
-
-    Args:
-        figure: of :func:`core.features.human.people_figures.reanalysis_dots`.
-    """
+    ``figure``: of :func:`core.features.human.people_figures.reanalysis_dots`."""
     held = {"run": scope.run, "corpus": scope.corpus, "subject": scope.subject, "language": scope.language}
     opens = [
-        json.dumps({"evaluators": row.panel, "families": row.label, **held}) if row.series == ALL_PAIRS else ""
+        json.dumps({"evaluators": row.panel, "families": row.label, **held})
+        if row.series == people_figures.ALL_PAIRS
+        else ""
         for row in figure.frame.itertuples()
     ]
     return replace(figure, frame=figure.frame.assign(opens=opens))
@@ -415,26 +388,19 @@ def _words(row: Mapping[Hashable, Any]) -> str:
     return f"{said} ({low} to {high})" if said and low and high and low != high else said
 
 
-def _p(value: float) -> str:
-    return "p < 0.001" if value < 0.001 else f"p = {value:.3f}"
+@st.cache_data(hash_funcs=STUDIED, show_spinner="Counting majorities …", max_entries=8)
+def _aggregates(study: Study) -> study_outcomes.Aggregates:
+    return study_outcomes.aggregates(vote_table(study), live=study.live)
 
 
-@st.cache_data(show_spinner="Counting majorities …", max_entries=8)
-def _aggregates(study: str, size: int) -> Aggregates:  # noqa: ARG001  # the cache's key
-    found = desk().studies()[study]
-    return aggregates(vote_table(found), live=found.live)
+@st.cache_data(hash_funcs=STUDIED, show_spinner="Computing agreement …", max_entries=8)
+def _agreements(study: Study) -> tuple[pd.DataFrame, pd.DataFrame, pd.DataFrame]:
+    votes, kind = vote_table(study), study.definition.asked
+    rows = [row for each in study_outcomes.study_agreement(votes, kind) for row in each.rows()]
+    return pd.DataFrame(rows), study_outcomes.study_kappas(votes, kind), vote_rates(votes, kind, live=study.live)
 
 
-@st.cache_data(show_spinner="Computing agreement …", max_entries=8)
-def _agreements(study: str, size: int) -> tuple[pd.DataFrame, pd.DataFrame, pd.DataFrame]:  # noqa: ARG001  # the cache's key
-    found = desk().studies()[study]
-    votes, kind = vote_table(found), found.definition.asked
-    rows = [row for each in study_agreement(votes, kind) for row in each.rows()]
-    return pd.DataFrame(rows), study_kappas(votes, kind), vote_rates(votes, kind, live=found.live)
-
-
-@st.cache_data(show_spinner="Computing the contrasts again …", max_entries=8)
-def _reanalysis(files: Signature, study: str, size: int, scope: str) -> Reanalysis:  # noqa: ARG001  # the cache's key
-    found = desk().studies()[study]
-    table = read_table(store(files), Scope(runs=(found.definition.run,)))
-    return reanalyse(table, item_outcomes(vote_table(found)), scope=scope)
+@st.cache_data(hash_funcs=STUDIED, show_spinner="Computing the contrasts again …", max_entries=8)
+def _reanalysis(files: Signature, study: Study, scope: str) -> Reanalysis:
+    table = read_table(store(files), Scope(runs=(study.definition.run,)))
+    return reanalyse(table, study_outcomes.item_outcomes(vote_table(study)), scope=scope)

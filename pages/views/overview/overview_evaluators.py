@@ -24,11 +24,10 @@ from core.probes.titles import family_title
 from core.statistics.crossed_sources import FIRST_ALONE
 from pages.views.common.access import AUDIT, may_operate
 from pages.views.common.collect import data_buttons, figure_buttons
-from pages.views.common.hints import meaning
 from pages.views.common.links import CONTRAST, link_to, pairs_behind
 from pages.views.common.page_charts import draw
-from pages.views.common.page_tables import draw_table, written
-from pages.views.common.text import listed, number, safe
+from pages.views.common.page_tables import NUMBER, draw_table, written
+from pages.views.common.text import listed, meaning, number, safe
 from pages.views.common.url_state import carried
 
 _RISK = (
@@ -59,24 +58,6 @@ def draw_card(
         told: ``core.report.fairness_card.asked_besides``.
         behind: link parameters of the scope whose pairs are behind a mark.
     """
-    _draw_worst_families(card, risks)
-    st.caption(
-        "Of each axis the family that changes a metric most: median \\|% change\\| over items, with its 95 % BCa "
-        "bootstrap interval. It is picked after seeing the data, and intervals and claims allow for that. *Drifts* "
-        "says that scores lean one way, *unstable* that items change by more than the margin, either way. "
-        f"“{MAY_BE_TRUE.capitalize()}”: {WHY}. *Trustworthy gap* is that of the family of the row: another one may "
-        "ask for more."
-    )
-    for sentence in not_on_card(contrasts):
-        st.markdown(safe(sentence))
-    with st.expander("Every family, and what the controls say", icon=":material/unfold_more:"):
-        _draw_families(card, contrasts, risks, told, behind, broken=broken)
-    with st.expander("Every number of the card", icon=":material/table:"):
-        _numbers(card, risks)
-
-
-def _draw_worst_families(card: pd.DataFrame, risks: pd.DataFrame) -> None:
-    """The card on one screen: a row an evaluator and axis."""
     rows = card.sort_values(["evaluator", "axis"], kind="stable")
     usual = risks[risks["unit"] == IQR].to_dict("records")
     known = {(each["evaluator"], each["axis"], each["family"]): each for each in usual}
@@ -101,6 +82,19 @@ def _draw_worst_families(card: pd.DataFrame, risks: pd.DataFrame) -> None:
         "Claims": [f"{row['drift']}; {row['scatter']}" for row in records],
     }
     draw_table(pd.DataFrame(shown), alt="The fairness card: the worst family of each axis under every evaluator")
+    st.caption(
+        "Of each axis the family that changes a metric most: median \\|% change\\| over items, with its 95 % BCa "
+        "bootstrap interval. It is picked after seeing the data, and intervals and claims allow for that. *Drifts* "
+        "says that scores lean one way, *unstable* that items change by more than the margin, either way. "
+        f"“{MAY_BE_TRUE.capitalize()}”: {WHY}. *Trustworthy gap* is that of the family of the row: another one may "
+        "ask for more."
+    )
+    for sentence in not_on_card(contrasts):
+        st.markdown(safe(sentence))
+    with st.expander("Every family, and what the controls say", icon=":material/unfold_more:"):
+        _draw_families(card, contrasts, risks, told, behind, broken=broken)
+    with st.expander("Every number of the card", icon=":material/table:"):
+        _numbers(card, risks)
 
 
 def _family_said(row: Mapping[Any, Any]) -> str:
@@ -128,10 +122,15 @@ def _draw_families(
             figure = family_shifts(contrasts[contrasts["evaluator"] == name], rows, colour=colour[name], top=top)
             opens = [json.dumps({"evaluators": name, "families": family}) for family in figure.frame["label"]]
             figure = replace(figure, frame=figure.frame.assign(opens=opens))
+            spoken = [
+                f"{row['axis']}: {family_title(row['family'])}{more_alike(row['alike'])} "
+                f"{row['median_abs_percent']:.1f} %"
+                for _, row in rows.iterrows()
+            ]
             draw(
                 figure,
                 key=f"overview.card.{name}",
-                alt=_card_spoken(name, rows),
+                alt=f"Worst family of each axis under {name}, median absolute percent change. {'; '.join(spoken)}",
                 clicked=partial(pairs_behind, chosen={}, scope=behind),
             )
             figure_buttons(
@@ -173,7 +172,6 @@ def _draw_worst(row: pd.Series, risks: pd.DataFrame) -> None:
 
 
 def _sentences(clauses: str) -> str:
-    """Clauses between semicolons as a sentence each."""
     return ". ".join(each[:1].upper() + each[1:] for each in clauses.split("; "))
 
 
@@ -227,7 +225,6 @@ def between(low: float, high: float, n: int, *, scale: float = 100, digits: int 
 
 
 def _numbers(card: pd.DataFrame, risks: pd.DataFrame) -> None:
-    percent = st.column_config.NumberColumn
     draw_table(
         card,
         alt="The fairness card in numbers",
@@ -235,39 +232,39 @@ def _numbers(card: pd.DataFrame, risks: pd.DataFrame) -> None:
             "evaluator": "Metric",
             "axis": "Axis",
             "family": "Worst family",
-            "median_percent": percent("Median % change", format="%+.2f"),
-            "low": percent("CI low", format="%+.2f"),
-            "high": percent("CI high", format="%+.2f"),
-            "median_abs_percent": percent("Median |% change|", format="%.2f"),
-            "abs_low": percent("CI low", format="%.2f"),
-            "abs_high": percent("CI high", format="%.2f"),
-            "beyond": percent("Edits beyond the margin, %", format="%.0f"),
+            "median_percent": NUMBER("Median % change", format="%+.2f"),
+            "low": NUMBER("CI low", format="%+.2f"),
+            "high": NUMBER("CI high", format="%+.2f"),
+            "median_abs_percent": NUMBER("Median |% change|", format="%.2f"),
+            "abs_low": NUMBER("CI low", format="%.2f"),
+            "abs_high": NUMBER("CI high", format="%.2f"),
+            "beyond": NUMBER("Edits beyond the margin, %", format="%.0f"),
             "direction": "Shown by",
             "conflict": "Where interval and test differ",
-            "n_items": percent("n items"),
-            "n_shifts": percent("n shifts"),
-            "n_zero_baseline": percent("Zero baseline", help="Shifts without % change: the baseline scores 0 or less"),
-            "n_missing": percent("Unscored"),
+            "n_items": NUMBER("n items"),
+            "n_shifts": NUMBER("n shifts"),
+            "n_zero_baseline": NUMBER("Zero baseline", help="Shifts without % change: the baseline scores 0 or less"),
+            "n_missing": NUMBER("Unscored"),
             "drift": "Drift",
             "scatter": "Stability",
-            "n_families": percent("Of families"),
-            "alike": percent(
+            "n_families": NUMBER("Of families"),
+            "alike": NUMBER(
                 "Alike",
                 help="Families of the axis that nothing tells from the worst, it included: "
                 "median, its interval, edits beyond the margin and flip risk are the same",
             ),
-            "worst_in": percent(
+            "worst_in": NUMBER(
                 "Worst in draws, %",
                 format="%.0f",
                 help="Bootstrap draws of the same items, or their "
                 f"sources ({FIRST_ALONE} where items name two), in which this family is the worst of its axis",
             ),
-            "null_median": percent("Invisible edits' median |% change|", format="%.2f"),
-            "further": percent("More than invisible edits, %", format="%.0f"),
-            "further_low": percent("CI low", format="%.0f"),
-            "further_high": percent("CI high", format="%.0f"),
+            "null_median": NUMBER("Invisible edits' median |% change|", format="%.2f"),
+            "further": NUMBER("More than invisible edits, %", format="%.0f"),
+            "further_low": NUMBER("CI low", format="%.0f"),
+            "further_high": NUMBER("CI high", format="%.0f"),
             "than_null": "Beside invisible edits",
-            "null_detectable": percent("Further it would have shown, pp", format="%.1f"),
+            "null_detectable": NUMBER("Further it would have shown, pp", format="%.1f"),
         },
     )
     data_buttons(card, "fairness-card", key="overview.card.data")
@@ -277,36 +274,28 @@ def _numbers(card: pd.DataFrame, risks: pd.DataFrame) -> None:
         "axis": "Axis",
         "family": "Family",
         "unit": "Gap as a share of the",
-        "gap": percent("Gap", format="%.4f"),
-        "d": percent("On the score's scale", format="%.5f"),
-        "risk": percent("Flip risk", format="percent"),
-        "low": percent("CI low", format="percent"),
-        "high": percent("CI high", format="percent"),
+        "gap": NUMBER("Gap", format="%.4f"),
+        "d": NUMBER("On the score's scale", format="%.5f"),
+        "risk": NUMBER("Flip risk", format="percent"),
+        "low": NUMBER("CI low", format="percent"),
+        "high": NUMBER("CI high", format="percent"),
         "pairs": "Captions of",
-        "apart_risk": percent("If of different pictures", format="percent", help=f"The flip risk {TWO_PICTURES}"),
-        "null_risk": percent("Invisible edits", format="percent"),
-        "over": percent("Less the floor", format="percent"),
-        "over_low": percent("CI low", format="percent"),
-        "over_high": percent("CI high", format="percent"),
-        "evidence": percent("Trustworthy gap", format="%.4g", help=EVIDENCE),
-        "evidence_low": percent("CI low", format="%.4g"),
-        "evidence_high": percent("CI high", format="%.4g"),
-        "of_iqr": percent("in % of the IQR", format="%.1f"),
-        "null_evidence": percent("Invisible edits'", format="%.4g"),
-        "apart_evidence": percent("If of different pictures", format="%.4g", help=f"The gap {TWO_PICTURES}"),
-        "n_items": percent("n items"),
-        "n_shifts": percent("n shifts"),
+        "apart_risk": NUMBER("If of different pictures", format="percent", help=f"The flip risk {TWO_PICTURES}"),
+        "null_risk": NUMBER("Invisible edits", format="percent"),
+        "over": NUMBER("Less the floor", format="percent"),
+        "over_low": NUMBER("CI low", format="percent"),
+        "over_high": NUMBER("CI high", format="percent"),
+        "evidence": NUMBER("Trustworthy gap", format="%.4g", help=EVIDENCE),
+        "evidence_low": NUMBER("CI low", format="%.4g"),
+        "evidence_high": NUMBER("CI high", format="%.4g"),
+        "of_iqr": NUMBER("in % of the IQR", format="%.1f"),
+        "null_evidence": NUMBER("Invisible edits'", format="%.4g"),
+        "apart_evidence": NUMBER("If of different pictures", format="%.4g", help=f"The gap {TWO_PICTURES}"),
+        "n_items": NUMBER("n items"),
+        "n_shifts": NUMBER("n shifts"),
     }
     draw_table(risks, column_order=list(shown), column_config=shown, alt="Flip risk of the families on the card")
     data_buttons(risks, "flip-risk-of-the-card", key="overview.card.risk")
-
-
-def _card_spoken(name: str, rows: pd.DataFrame) -> str:
-    told = [
-        f"{row['axis']}: {family_title(row['family'])}{more_alike(row['alike'])} {row['median_abs_percent']:.1f} %"
-        for _, row in rows.iterrows()
-    ]
-    return f"Worst family of each axis under {name}, median absolute percent change. {'; '.join(told)}"
 
 
 _GAP, _BREAKS = "Gap to trust under these edits", "Broken meaning"
@@ -335,22 +324,19 @@ def draw_glance(
     falls: Mapping[str, str],
     behind: Mapping[str, str],
 ) -> None:
-    """Draw every evaluator in one row, by name: its worst families on one scale, then every claim in words.
-
-    Args:
-        rows: ``core.analysis.overview.at_a_glance``.
-        selective_of: what selectivity was measured on, in words; empty: it was not.
-        falls: evaluator -> whether it falls where the meaning breaks; see :mod:`core.analysis.both_demands`.
-        behind: link parameters of the scope whose pairs are behind a mark.
-    """
+    """Draw every evaluator in one row, by name: its worst families on one scale, then every claim in words. ``rows``:
+    ``core.analysis.overview.at_a_glance``. ``selective_of``: what selectivity was measured on, in words; empty: it was
+    not. ``falls``: evaluator -> whether it falls where the meaning breaks; see :mod:`core.analysis.both_demands`.
+    ``behind``: link parameters of the scope whose pairs are behind a mark."""
     axes = [name.removesuffix("_abs") for name in rows.columns if name.endswith("_abs")]
     records = [{str(name): value for name, value in row.items()} for row in rows.to_dict("records")]
     named = {family: family_title(family) for axis in axes for family in rows[axis].dropna()}
     figure = worst_of_axes(rows, names=named)
+    told = [f"{row['evaluator']}: " + ", ".join(f"{axis} {_worst_said(row, axis)}" for axis in axes) for row in records]
     draw(
         figure,
         key="overview.glance.axes",
-        alt=_rows_spoken(records, axes),
+        alt=f"Worst family of each axis of every evaluator, median absolute percent change. {'; '.join(told)}",
         clicked=partial(pairs_behind, chosen={}, scope=behind),
     )
     shown = pd.DataFrame({"Metric": rows["evaluator"], "Kind": [kind_of(row["evaluator"], origins) for row in records]})
@@ -385,11 +371,6 @@ def draw_glance(
         + (f"Selectivity is of {safe(selective_of, limit=200)}." if selective_of else "")
     )
     figure_buttons(figure, rows, "evaluators-at-a-glance", title="Metrics at a glance", key="overview.glance")
-
-
-def _rows_spoken(records: list[dict[str, Any]], axes: list[str]) -> str:
-    told = [f"{row['evaluator']}: " + ", ".join(f"{axis} {_worst_said(row, axis)}" for axis in axes) for row in records]
-    return f"Worst family of each axis of every evaluator, median absolute percent change. {'; '.join(told)}"
 
 
 def _claim(row: Mapping[str, Any], axis: str, which: str) -> str:

@@ -36,8 +36,7 @@ from core.report.report_files import fill_report
 from core.statistics.bootstrap import LEAST_N
 from pages.views.common.collect import file_button
 from pages.views.common.links import FAILURES, LAB, failures_link, lab_link, link_to, link_to_audit, scope_link
-from pages.views.common.open_runs import Signature, of_runs, scores, store, stored_values
-from pages.views.common.run_corpora import corpus_name_of
+from pages.views.common.open_runs import Signature, corpus_name_of, of_runs, scores, store, stored_values
 from pages.views.common.scope_chips import CAPTIONS
 from pages.views.common.shown_answers import answer, answer_rows, figure_block, questions, spoken
 from pages.views.common.text import THE_PAPER, counted, listed, number, safe
@@ -197,15 +196,11 @@ def draw_findings(found: pd.DataFrame, held: Thresholds, behind: Mapping[str, st
     cells = st.grid(len(found), min_column_width=290, gap="medium")
     for _, row in found.iterrows():
         with cells.container(border=True, height="stretch"):
-            _finding(row, behind)
-
-
-def _finding(row: pd.Series, behind: Mapping[str, str]) -> None:
-    st.markdown(_sentence(row))
-    if row["may_be_true"]:
-        st.markdown(f":gray-badge[{MAY_BE_TRUE}]", help="No finding, as long as that is so.")
-    st.caption(_interval(row))
-    _draw_example(row, behind)
+            st.markdown(_sentence(row))
+            if row["may_be_true"]:
+                st.markdown(f":gray-badge[{MAY_BE_TRUE}]", help="No finding, as long as that is so.")
+            st.caption(_interval(row))
+            _draw_example(row, behind)
 
 
 def _draw_example(row: pd.Series, behind: Mapping[str, str]) -> None:
@@ -311,43 +306,40 @@ def draw_report(files: Signature, scope: Narrowed) -> None:
     with whole.container(border=True, height="stretch"):
         st.markdown("**Report**")
         st.caption("A page in words, one figure, the papers' tables, their data, a signature to cite.", help=THE_PAPER)
-        _whole(files, scope)
-
-
-def _whole(files: Signature, scope: Narrowed) -> None:
-    ids = scope.run_ids
-    st.caption(
-        safe(
-            f"Of {'run' if len(ids) == 1 else 'one run a corpus:'} {listed(ids)}; captions {CAPTIONS[scope.subject]}.",
-            limit=300,
+        ids = scope.run_ids
+        st.caption(
+            safe(
+                f"Of {'run' if len(ids) == 1 else 'one run a corpus:'} {listed(ids)}; captions "
+                f"{CAPTIONS[scope.subject]}.",
+                limit=300,
+            )
         )
-    )
-    wanted = (files, scope)
-    st.button(
-        "Make the report",
-        icon=":material/description:",
-        key="overview.report.make",
-        on_click=lambda: st.session_state.update({_MADE: wanted}),
-    )
-    if st.session_state.get(_MADE) != wanted:
-        return
-    try:
-        made, problems = _report(*wanted, changed(), leaderboards.changed())
-    except InvariscopeError as error:
-        st.error(safe(str(error), limit=600))
-        return
-    st.caption(
-        f"{counted(len(made.short), 'table')} of the papers, and why these runs do not allow others. Every table: "
-        "`python -m core report RUN --tables all`."
-    )
-    for problem in problems:
-        st.warning(safe(problem, limit=600))
-    st.code(made.signature, language=None, wrap_lines=True)
-    stem = "-".join(("report", *ids))[:80]
-    with st.container(horizontal=True, gap="small"):
-        file_button("HTML", lambda: html(made).encode(), f"{stem}.html", key="overview.report.html")
-        for name, label in (("md", "Markdown"), ("latex", "LaTeX")):
-            file_button(label, partial(_zipped, made, name), f"{stem}-{name}.zip", key=f"overview.report.{name}")
+        wanted = (files, scope)
+        st.button(
+            "Make the report",
+            icon=":material/description:",
+            key="overview.report.make",
+            on_click=lambda: st.session_state.update({_MADE: wanted}),
+        )
+        if st.session_state.get(_MADE) != wanted:
+            return
+        try:
+            made, problems = _report(*wanted, changed(), leaderboards.changed())
+        except InvariscopeError as error:
+            st.error(safe(str(error), limit=600))
+            return
+        st.caption(
+            f"{counted(len(made.short), 'table')} of the papers, and why these runs do not allow others. Every table: "
+            "`python -m core report RUN --tables all`."
+        )
+        for problem in problems:
+            st.warning(safe(problem, limit=600))
+        st.code(made.signature, language=None, wrap_lines=True)
+        stem = "-".join(("report", *ids))[:80]
+        with st.container(horizontal=True, gap="small"):
+            file_button("HTML", lambda: html(made).encode(), f"{stem}.html", key="overview.report.html")
+            for name, label in (("md", "Markdown"), ("latex", "LaTeX")):
+                file_button(label, partial(_zipped, made, name), f"{stem}-{name}.zip", key=f"overview.report.{name}")
 
 
 @of_runs

@@ -86,12 +86,9 @@ def draw_answer(files: Signature, both: Narrowed | None) -> None:
 
 
 def _tile(answer: Answer, style: Style | None, coin: str) -> str:
-    """One metric: its mark in the figure, its name, how many times, how sure, and what that is.
-
-    Args:
-        style: of its mark; None where it has none.
-        coin: on how many tests it is better than guessing, as *Does it notice?* counts them; empty if none tells.
-    """
+    """One metric: its mark in the figure, its name, how many times, how sure, and what that is. ``style``: of its mark;
+    None where it has none. ``coin``: on how many tests it is better than guessing, as *Does it notice?* counts them;
+    empty if none tells."""
     mark, ends = sign(style) if style else "", f" (95 % interval {answer.ends})" if answer.ends else ""
     sentences = (f"{answer.said}{ends}", f"{coin[:1].upper()}{coin[1:]}")
     said = "".join(f"<small>{escape(each)}.</small>" for each in sentences if each)
@@ -133,11 +130,9 @@ def selectivity(files: Signature, scope: Narrowed) -> pd.DataFrame | None:
 
 
 def with_both(files: Signature, scope: Narrowed) -> Narrowed | None:
-    """The scope where it holds both halves; else what may stand in for it; None where nothing does.
-
-    Another run or caption stands in where it is of the same corpus and language, with those evaluators alone that the
-    scope has too, with the same weights and code.
-    """
+    """The scope where it holds both halves; else what may stand in for it; None where nothing does. Another run or
+    caption stands in where it is of the same corpus and language, with those evaluators alone that the scope has too,
+    with the same weights and code."""
     if not lack(view(files, scope)):
         return scope
     wanted = Scope(corpus=scope.corpus, language=scope.language, directional=True, told=scope.told)
@@ -152,7 +147,6 @@ def with_both(files: Signature, scope: Narrowed) -> Narrowed | None:
 
 
 def _keys(files: Signature, scope: Narrowed) -> dict[str, str]:
-    """Key of the fingerprint of each evaluator of a scope."""
     about = scores(files, scope).about["evaluators"]
     return dict(zip(about["evaluator"].astype(str), about["key"].astype(str), strict=True))
 
@@ -178,7 +172,30 @@ def draw() -> None:
     )
     if opened.runs():
         try:
-            _numbers(state, files, choose_scope(state, files, usual=opens_on(files)))
+            scope = choose_scope(state, files, usual=opens_on(files))
+            seen, held = scope.only(), thresholds(state)
+            figures_of(of_scores(state, files, seen))
+            say_withheld(files, seen)
+            worst, both = findings(files, seen, held.margin, held.least), with_both(files, seen)
+            draw_answer(files, both)
+            first, second = st.columns([5, 4], gap="medium")
+            with first:
+                draw_plane(state, files, seen, both)
+            with second:
+                told = shows_anything(families(files, seen, held.margin))
+                falls, unsure = falls_of(files, both or seen), bool(unsure_words(files, seen))
+                draw_worst(worst, held, falls, scope_link(seen), told=told, aside=unsure)
+            say_thresholds(held)
+            if place := _folded(state, "more"):
+                with place:
+                    choose_thresholds(state)
+                    draw_findings(worst.iloc[1:], held, scope_link(seen))
+                    draw_slices(state, files, seen, held)
+            if place := _folded(state, "card"):
+                with place:
+                    _glance(state, files, seen, held.margin, falls_of(files, seen))
+                    _card(files, seen, held.margin)
+                    draw_report(files, scope)
         except InvariscopeError as error:
             st.error(safe(str(error), limit=600))
         warn_incomplete(opened.runs())
@@ -188,33 +205,6 @@ def draw() -> None:
         left_out = f"{counted(broken, 'run or file is', 'runs or files are')} left out: see why"
         link_to(RUNS, left_out, icon=":material/warning:")
     state.publish()
-
-
-def _numbers(state: PageState, files: Signature, scope: Narrowed) -> None:
-    """Draw what the scope's scores say."""
-    seen, held = scope.only(), thresholds(state)
-    figures_of(of_scores(state, files, seen))
-    say_withheld(files, seen)
-    worst, both = findings(files, seen, held.margin, held.least), with_both(files, seen)
-    draw_answer(files, both)
-    first, second = st.columns([5, 4], gap="medium")
-    with first:
-        draw_plane(state, files, seen, both)
-    with second:
-        told = shows_anything(families(files, seen, held.margin))
-        falls, unsure = falls_of(files, both or seen), bool(unsure_words(files, seen))
-        draw_worst(worst, held, falls, scope_link(seen), told=told, aside=unsure)
-    say_thresholds(held)
-    if place := _folded(state, "more"):
-        with place:
-            choose_thresholds(state)
-            draw_findings(worst.iloc[1:], held, scope_link(seen))
-            draw_slices(state, files, seen, held)
-    if place := _folded(state, "card"):
-        with place:
-            _glance(state, files, seen, held.margin, falls_of(files, seen))
-            _card(files, seen, held.margin)
-            draw_report(files, scope)
 
 
 def _folded(state: PageState, field: str) -> ExpanderContainer | None:
@@ -240,7 +230,6 @@ def _glance(state: PageState, files: Signature, scope: Narrowed, margin: float, 
 
 
 def _card(files: Signature, scope: Narrowed, margin: float) -> None:
-    """Draw the fairness card, or why there is none."""
     table = card(files, scope, margin)
     if table.empty:
         st.info(_no_card(files, scope, margin))

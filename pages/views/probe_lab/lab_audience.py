@@ -63,11 +63,8 @@ def variant_slide(
 def view_slide(
     bench: Workbench, result: LabResult, probes: Sequence[Probe], chosen: str, link: Mapping[str, str]
 ) -> Slide:
-    """What the lab shows: the edit that is chosen, and every edit with its scores under every evaluator.
-
-    Args:
-        chosen: probe whose picture was opened; empty: none was.
-    """
+    """What the lab shows: the edit that is chosen, and every edit with its scores under every evaluator. ``chosen``:
+    probe whose picture was opened; empty: none was."""
     made = bench.variants(probes, result.caption)
     what = bench.item.label or "the picture"
     sides = []
@@ -92,7 +89,6 @@ def view_slide(
 
 
 def _moved(result: LabResult, probe: str) -> list[str]:
-    """How far an edit moves each evaluator's score, in percent."""
     rows = {row.evaluator: row for row in result.rows if row.probe == probe}
     percents = (rows[each].percent if each in rows else None for each in result.evaluators)
     return ["—" if each is None else signed(each) for each in percents]
@@ -118,11 +114,9 @@ _ABOUT = "Each is one edit of one picture, with the scores before and after it; 
 
 
 def draw_hand_out(state: PageState, bench: Workbench, result: LabResult, probes: Sequence[Probe], *, key: str) -> None:
-    """Draw the button; the file is made when it is asked for. Viewers take it home too: it is what they see.
-
-    A file is made outside of the session that asked for it, so what it needs of the session is read before. A session
-    keeps what makes its files as long as it is open, so that is the bench and not its variants.
-    """
+    """Draw the button; the file is made when it is asked for. Viewers take it home too: it is what they see. A file is
+    made outside of the session that asked for it, so what it needs of the session is read before. A session keeps what
+    makes its files as long as it is open, so that is the bench and not its variants."""
     link, caption = state.wanted(), result.caption
     file_button(
         "Hand-out as HTML",
@@ -136,11 +130,8 @@ def draw_hand_out(state: PageState, bench: Workbench, result: LabResult, probes:
 
 
 def hand_out(link: Mapping[str, str], bench: Workbench, result: LabResult, variants: Mapping[str, Variant]) -> str:
-    """The document: a slide an edit, in the order of the probes.
-
-    Args:
-        link: parameters of the lab's link; every slide has them with its own variant.
-    """
+    """The document: a slide an edit, in the order of the probes. ``link``: parameters of the lab's link; every slide
+    has them with its own variant."""
     slides = tuple(variant_slide(bench, result, variants, name, {**link, "variant": name}) for name in variants)
     what = bench.item.label or "a picture"
     return story_html(Telling(f"Try a picture: {what}, “{result.caption[:200]}”", slides, (), ()), about=_ABOUT)
@@ -154,20 +145,6 @@ def draw_audience(state: PageState) -> None:
     if not (takes_audience() and may_operate()):
         return
     _code()
-    _tray(state)
-
-
-def _code() -> None:
-    with st.popover("QR code", icon=":material/qr_code_2:", key="lab.audience.code"):
-        if lacking := audience_lacks():
-            st.caption(f"No phone could give a picture yet. Set {safe(', '.join(lacking))} and start the server again.")
-            return
-        address = f"{public_url()}/{_LINK}"
-        st.image(code_svg(address), width=340, alt=f"QR code of {address}")
-        st.caption(safe(address, limit=300))
-
-
-def _tray(state: PageState) -> None:
     given = shared().uploads.given()
     with st.popover(f"From the audience: **{len(given)}**", icon=":material/inbox:", key="lab.audience.tray"):
         if not given:
@@ -183,6 +160,16 @@ def _tray(state: PageState) -> None:
                 st.button("Remove", key=f"lab.audience.remove.{key}", type="tertiary", on_click=_remove, args=(key,))
             if opened:
                 st.rerun()  # the whole page, for another picture
+
+
+def _code() -> None:
+    with st.popover("QR code", icon=":material/qr_code_2:", key="lab.audience.code"):
+        if lacking := audience_lacks():
+            st.caption(f"No phone could give a picture yet. Set {safe(', '.join(lacking))} and start the server again.")
+            return
+        address = f"{public_url()}/{_LINK}"
+        st.image(code_svg(address), width=340, alt=f"QR code of {address}")
+        st.caption(safe(address, limit=300))
 
 
 @operators_only
@@ -204,10 +191,7 @@ _CLEAN = "lab.present.unedited"
 
 def draw_present(state: PageState, bench: Workbench, result: LabResult, probes: Sequence[Probe]) -> None:
     """Open the stage where the link or the button asks for it; it shows what the lab has scored, and scores nothing.
-
-    Args:
-        probes: the chosen ones; those that cannot be applied have no page.
-    """
+    ``probes``: the chosen ones; those that cannot be applied have no page."""
     variants = bench.variants(probes, result.caption)
     if not variants or not result.evaluators:
         return
@@ -235,49 +219,38 @@ def _stage(state: PageState, bench: Workbench, result: LabResult, probes: Sequen
     row = next(each for each in result.of(evaluator) if each.probe == name)
     with st.container(key="present"):
         draw_head(state, "variant", names, title=title(name), key="lab.present")
-        _caption(row)
+        before, after = row.baseline_caption, row.caption or ""
+        said = safe(after, limit=400) if before in (None, after) else marked(word_changes(str(before), after))
+        st.markdown(f"### “{said}”")
         left, right = st.columns([3, 2], gap="large", vertical_alignment="center")
         with left.container(key="present_pictures", horizontal_alignment="center"):
-            _picture(bench, variants[name], name)
+            variant = variants[name]
+            what = bench.item.label or "the picture"
+            if variant.pixels is None or st.session_state.get(_CLEAN):
+                st.image(thumbnail(as_picture(bench.pixels), side=_SIDE), alt=f"{what}, as it is", width="stretch")
+            else:
+                st.image(
+                    thumbnail(as_picture(variant.pixels), side=_SIDE),
+                    alt=f"{what}: {title(name).lower()}",
+                    width="stretch",
+                )
         with right.container(gap="small"):
             _evaluator(state, evaluators, evaluator)
             _pair(result, row)
         with st.container(horizontal=True, gap="small", key="present_foot"):
-            _turned(variants[name])
+            clean = bool(st.session_state.get(_CLEAN))
+            st.button(
+                "Show the edit" if clean else "Show it unedited",
+                icon=":material/compare:",
+                shortcut="O",
+                key="lab.present.clean",
+                disabled=variants[name].pixels is None,
+                on_click=st.session_state.__setitem__,
+                args=(_CLEAN, not clean),
+            )
             draw_hand_out(state, bench, result, probes, key="lab.present.hand_out")
             draw_audience(state)
     state.publish()  # what a key turned to is drawn without the rest of the page
-
-
-def _picture(bench: Workbench, variant: Variant, name: str) -> None:
-    """One picture: the edited one, or the one that it was made of while that is asked for."""
-    what = bench.item.label or "the picture"
-    if variant.pixels is None or st.session_state.get(_CLEAN):
-        st.image(thumbnail(as_picture(bench.pixels), side=_SIDE), alt=f"{what}, as it is", width="stretch")
-    else:
-        st.image(
-            thumbnail(as_picture(variant.pixels), side=_SIDE), alt=f"{what}: {title(name).lower()}", width="stretch"
-        )
-
-
-def _turned(variant: Variant) -> None:
-    """Draw what shows the picture without its edit, and with it again."""
-    clean = bool(st.session_state.get(_CLEAN))
-    st.button(
-        "Show the edit" if clean else "Show it unedited",
-        icon=":material/compare:",
-        shortcut="O",
-        key="lab.present.clean",
-        disabled=variant.pixels is None,
-        on_click=st.session_state.__setitem__,
-        args=(_CLEAN, not clean),
-    )
-
-
-def _caption(row: LabRow) -> None:
-    before, after = row.baseline_caption, row.caption or ""
-    said = safe(after, limit=400) if before in (None, after) else marked(word_changes(str(before), after))
-    st.markdown(f"### “{said}”")
 
 
 def _evaluator(state: PageState, names: Sequence[str], name: str) -> None:

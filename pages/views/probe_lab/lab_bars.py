@@ -29,8 +29,8 @@ from pages.views.common.access import AUDIT, may_operate
 from pages.views.common.links import link_to
 from pages.views.common.text import counted, number, safe
 from pages.views.common.url_state import PageState
+from pages.views.probe_lab.lab_closer_looks import asked_last
 from pages.views.probe_lab.lab_picture import data_address, said_for, said_of
-from pages.views.probe_lab.lab_searches import asked_last
 from pages.views.probe_lab.lab_state import own_metrics, ready_evaluators
 
 _APART: dict[str, str] = {Construction.TEMPLATE: "template", Construction.CORPUS: "corpus caption"}
@@ -55,17 +55,12 @@ def sheet_of(bench: Workbench, result: LabResult, probes: Sequence[Probe]) -> np
     made = bench.variants(probes, result.caption)
     cells = [_cell(bench, result, None), *(_cell(bench, result, each) for each in probes if each.name in made)]
     without = ", ".join(said_for(each.name, bench.item) for each in probes if each.name not in made)
-    foot = how_read(result) + (f" Left out, since it cannot be made here: {without}." if without else "")
-    return contact_sheet(cells, title=f"{bench.item.label or result.item}: “{result.caption}”", foot=foot)
-
-
-def how_read(result: LabResult) -> str:
-    """The legend of a sheet of one picture: what is compared, the marks, every evaluator's noise band."""
     marks = f"{STRONG} more than noise, {WEAK} as small as changes under edits that nobody can see. "
-    return (
+    foot = (
         f"Score and its percent change against the edit's baseline. {marks if result.bands else ''}"
         f"{bands_said(result)} One picture: {result.corpus} / {result.item}."
-    )
+    ) + (f" Left out, since it cannot be made here: {without}." if without else "")
+    return contact_sheet(cells, title=f"{bench.item.label or result.item}: “{result.caption}”", foot=foot)
 
 
 def bands_said(result: LabResult) -> str:
@@ -161,11 +156,8 @@ _SIDE = 160  # longest side, in px, of a row's picture: twice what it takes on t
 
 
 def edits_of(bench: Workbench, probes: Sequence[Probe], caption: str) -> Edited:
-    """Make every chosen edit; its row, or why it is left out.
-
-    Raises:
-        InvariscopeError: if an edit may not be made now.
-    """
+    """Make every chosen edit; its row, or why it is left out. Raises InvariscopeError if an edit may not be made
+    now."""
     subject = subject_of(bench.item, caption)
     made, left_out = list[tuple[Probe, Variant]](), dict[str, list[str]]()
     for probe in probes:
@@ -267,7 +259,6 @@ def _offer_noise(result: LabResult | None) -> None:
 
 
 def _shifts(result: LabResult, name: str, names: Sequence[str]) -> pd.DataFrame:
-    """Rows of one evaluator, one for each of these edits."""
     rows = result.shifts(name)
     return rows.set_index("probe", drop=False).loc[list(names)] if len(names) else rows
 
@@ -289,7 +280,6 @@ def _bars(bench: Workbench, result: LabResult, name: str, rows: pd.DataFrame) ->
 
 
 def _scale(name: str) -> tuple[float | None, float | None]:
-    """Both ends of an evaluator's scale, None for one that it has not."""
     known = name in evaluators.catalogue() or name in own_metrics()
     return evaluators.find(name).spec.score_range if known else (None, None)
 

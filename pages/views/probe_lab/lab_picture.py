@@ -22,24 +22,11 @@ from core.probes.words.categories import usual_category
 from core.scoring.workbench import Workbench, at_size, format_box, parse_box, read_painted, with_object
 from core.settings import assets_dir
 from pages.views.common.access import brings, takes_audience
+from pages.views.common.open_runs import corpus_names, item_ids, load_corpus
 from pages.views.common.reader_uploads import let_go
-from pages.views.common.run_corpora import corpus_names, item_ids, load_corpus
 from pages.views.common.text import as_percent, counted, safe
 from pages.views.common.url_state import PageState
-from pages.views.probe_lab.lab_state import (
-    SESSION_MASKS,
-    SESSION_MB,
-    SESSION_PICTURES,
-    SOURCES,
-    WORKING_SIDE,
-    Upload,
-    held_mask,
-    held_upload,
-    keep_mask,
-    keep_upload,
-    proposed,
-    shared,
-)
+from pages.views.probe_lab import lab_state
 
 _HTML = """
 <figure><div class="stage"><canvas role="img"></canvas><div class="box" role="group" tabindex="0" hidden></div>
@@ -96,19 +83,6 @@ def draw_object(state: PageState, bench: Workbench) -> None:
         st.warning(safe(refused, limit=400), icon=":material/select:")
 
 
-def draw_numbers(state: PageState, item: Item) -> None:
-    """Draw the way to type the box."""
-    with st.popover("Box in numbers", type="tertiary"):
-        st.text_input(
-            "Box: x, y, width, height in px",
-            key=state.key("box"),
-            on_change=state.put,
-            args=("mask", ""),
-            placeholder=format_box(item.box) if item.box else f"of {item.width} × {item.height} px",
-            help="GrabCut finds the object in the box; repositioning moves it. Drawing on the picture does the same.",
-        )
-
-
 def typed_box(state: PageState, item: Item) -> Box | None:
     """The box that the link, the reader's mouse or keyboard gave; None without one, and where it cannot be used."""
     if not state.get("box").strip():
@@ -122,7 +96,7 @@ def typed_box(state: PageState, item: Item) -> Box | None:
 
 def painted_mask(state: PageState, item: Item) -> Mask | None:
     """The mask that was painted on this picture; None without one."""
-    held = held_mask(state.get("mask")) if state.get("mask") else None
+    held = lab_state.held_mask(state.get("mask")) if state.get("mask") else None
     if held is None or (held.height, held.width) == (item.height, item.width):
         return held
     st.warning("The painted mask of this link is of another picture; paint one here.", icon=":material/select:")
@@ -154,16 +128,18 @@ def _take_drawn(state: PageState, bench: Workbench, shown: tuple[int, int]) -> N
         return
     now = tuple(state.get(each) for each in _FIELDS)
     if wanted != now:
-        st.session_state[_PAST] = [*past, now][-SESSION_MASKS:]
+        st.session_state[_PAST] = [*past, now][-lab_state.SESSION_MASKS :]
         _put(state, wanted)
 
 
 def _wanted(told: Mapping[str, Any], bench: Workbench, shown: tuple[int, int]) -> tuple[str, ...]:
-    """Box and mask as the link has them."""
     if told.get("clear"):
         return "", ""
     if "mask" in told:
-        return "", _keep(str(told["mask"]), bench, shown)
+        item = bench.item
+        before = item.mask.to_array() if item.mask else np.zeros((item.height, item.width), bool)
+        mask = Mask.from_array(read_painted(str(told["mask"]), before=before, shown=shown))
+        return "", lab_state.keep_mask(mask, day=True)
     try:
         left, top, width, height = (float(each) for each in told.get("box", ()))
         inside = Box(left, top, width, height).inside(bench.item.width, bench.item.height)
@@ -172,14 +148,6 @@ def _wanted(told: Mapping[str, Any], bench: Workbench, shown: tuple[int, int]) -
     if inside is None:
         raise InvalidInput("the box lies outside the picture; draw it inside")
     return format_box(inside), ""
-
-
-def _keep(address: str, bench: Workbench, shown: tuple[int, int]) -> str:
-    """Keep a painted mask; returns its name in the link."""
-    item = bench.item
-    before = item.mask.to_array() if item.mask else np.zeros((item.height, item.width), bool)
-    mask = Mask.from_array(read_painted(address, before=before, shown=shown))
-    return keep_mask(mask, day=True)
 
 
 def _put(state: PageState, values: tuple[str, ...]) -> None:
@@ -212,7 +180,7 @@ def choose_picture(state: PageState) -> Workbench | None:
     state.switch(
         "source",
         "Picture from",
-        SOURCES,
+        lab_state.SOURCES,
         format_func=str.capitalize,
         label_visibility="collapsed",
         width="stretch",
@@ -229,17 +197,51 @@ def choose_picture(state: PageState) -> Workbench | None:
     st.session_state[PROPOSED] = names = _proposed(state) if not item.label else ()
     if names:
         item = replace(item, label=names[0].noun, category=usual_category(names[0].noun))
-    bench = _on_bench(state, _named(state, item), read)
-    _show(state, bench, notes)
+    label = " ".join(state.get("label").split())
+    category = (usual_category(label) if label else None) or item.category
+    bench = _on_bench(state, replace(item, label=label or item.label, category=state.get("category") or category), read)
+    looked_at = bench.item
+    if looked_at.frames:
+        st.image(
+            thumbnail(bench.picture, side=SHOWN_SIDE),
+            alt=looked_at.label or "video, its frames side by side",
+            width="stretch",
+        )
+    else:
+        draw_object(state, bench)
+    with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute", gap="small"):
+        by_whom = f" (of the caption, by {safe(looked_at.label_by)})" if looked_at.label_by else ""
+        facts = [f"{safe(looked_at.label)}{by_whom}"] if looked_at.label else []
+        facts += [looked_at.category] if looked_at.category else []
+        facts.append(f"{looked_at.width} × {looked_at.height} px")
+        facts += [counted(len(looked_at.frames), "frame")] if looked_at.frames else []
+        facts += [f"object covers {as_percent(looked_at.coverage)}"] if looked_at.coverage else []
+        facts += [safe(looked_at.licence)] if looked_at.licence != "unknown" else []
+        st.caption(" · ".join(facts))
+        if not looked_at.frames:
+            with st.popover("Box in numbers", type="tertiary"):
+                st.text_input(
+                    "Box: x, y, width, height in px",
+                    key=state.key("box"),
+                    on_change=state.put,
+                    args=("mask", ""),
+                    placeholder=format_box(looked_at.box)
+                    if looked_at.box
+                    else f"of {looked_at.width} × {looked_at.height} px",
+                    help="GrabCut finds the object in the box; repositioning moves it. Drawing on the picture does the "
+                    "same.",
+                )
+    for note in notes:
+        st.caption(safe(note, limit=400))
     return bench
 
 
 def _proposed(state: PageState) -> tuple[Proposed, ...]:
-    upload = held_upload(state.get("upload"))
+    upload = lab_state.held_upload(state.get("upload"))
     if upload is None:
         return ()
     with st.spinner("Looking at what the picture shows …"):
-        return proposed(upload)
+        return lab_state.proposed(upload)
 
 
 def said_of(item: Item, sentence: str) -> str:
@@ -251,13 +253,6 @@ def said_for(name: str, item: Item) -> str:
     """Title of a probe, the object's name in the place of the dots beside a word that is put before it."""
     said = title(name)
     return said.removeprefix("… ").replace("…", item.label) if item.label and said.endswith(" …") else said
-
-
-def _named(state: PageState, item: Item) -> Item:
-    """The item under the name that the reader gave its object, in the category that he chose or that the name has."""
-    label = " ".join(state.get("label").split())
-    category = (usual_category(label) if label else None) or item.category
-    return replace(item, label=label or item.label, category=state.get("category") or category)
 
 
 def _from_corpus(state: PageState) -> _Found | None:
@@ -308,7 +303,7 @@ def _from_reader(state: PageState) -> _Found | None:
         _take_upload(state, given, gives=gives)
     if given is not None and st.session_state.get(_REFUSED, ("", ""))[0] == given.file_id:
         raise BadImage(st.session_state[_REFUSED][1])
-    upload_held = held_upload(state.get("upload"))
+    upload_held = lab_state.held_upload(state.get("upload"))
     if upload_held is None:
         st.caption("JPEG, PNG, WebP, GIF or TIFF, up to 64 MB. This server keeps it for a day, then deletes it.")
         return None
@@ -327,8 +322,10 @@ def _take_upload(state: PageState, given: UploadedFile, *, gives: bool) -> None:
     """Decode a file once, whatever comes of it: a rerun must not wait for a bad one again."""
     st.session_state["lab.given"] = given.file_id
     try:
-        upload = _decode(given.getvalue(), given.name)
-        gone = keep_upload(upload, day=not gives)
+        decoded = decode_stranger(given.getvalue(), name=given.name, max_side=lab_state.WORKING_SIDE)
+        require_auditable(decoded.width, decoded.height, name=given.name)
+        upload = lab_state.Upload.of(given.name, decoded.pixels, decoded.notes)
+        gone = lab_state.keep_upload(upload, day=not gives)
     except BadImage as error:
         st.session_state[_REFUSED] = (given.file_id, str(error))
         return
@@ -336,16 +333,10 @@ def _take_upload(state: PageState, given: UploadedFile, *, gives: bool) -> None:
         st.session_state["lab.given"] = None  # there may be room on the next run
         raise
     if gives:
-        shared().uploads.give(upload.key)
-    st.session_state[_LET_GO] = let_go(gone, most=SESSION_PICTURES, most_mb=SESSION_MB)
+        lab_state.shared().uploads.give(upload.key)
+    st.session_state[_LET_GO] = let_go(gone, most=lab_state.SESSION_PICTURES, most_mb=lab_state.SESSION_MB)
     forget_object(state)
     state.put("upload", upload.key)
-
-
-def _decode(data: bytes, name: str) -> Upload:
-    decoded = decode_stranger(data, name=name, max_side=WORKING_SIDE)
-    require_auditable(decoded.width, decoded.height, name=name)
-    return Upload.of(name, decoded.pixels, decoded.notes)
 
 
 @st.cache_resource(max_entries=32, show_spinner=False)
@@ -358,53 +349,24 @@ def _on_bench(state: PageState, item: Item, read: Callable[[], np.ndarray]) -> W
     box, painted = typed_box(state, item), painted_mask(state, item)
     corpus = state.get("corpus") if state.get("source") == "corpus" else item.corpus
     key = (corpus, item.id, item.label, item.category, box, painted)
-    kept = shared().benches.get(key)
+    kept = lab_state.shared().benches.get(key)
     if kept is not None:
         return kept
     if painted is not None and painted.box is not None:
         item = with_object(item, painted.box, painted.to_array())
     elif box is not None:
         try:
-            mask = shared().masks.get_or((corpus, item.id, box), lambda: _mask(read(), box))
+            mask = lab_state.shared().masks.get_or((corpus, item.id, box), lambda: _mask(read(), box))
         except ProbeRejected as rejection:
             st.warning(safe(said_of(item, rejection.detail), limit=400), icon=":material/select:")
         else:
             item = with_object(item, box, mask)
-    return shared().bench(key, item, read)
+    return lab_state.shared().bench(key, item, read)
 
 
 def _mask(pixels: np.ndarray, box: Box) -> np.ndarray:
     with st.spinner("Finding the object in the box …"):
         return mask_from_box(pixels, box)
-
-
-def _show(state: PageState, bench: Workbench, notes: tuple[str, ...]) -> None:
-    item = bench.item
-    if item.frames:
-        st.image(
-            thumbnail(bench.picture, side=SHOWN_SIDE),
-            alt=item.label or "video, its frames side by side",
-            width="stretch",
-        )
-    else:
-        draw_object(state, bench)
-    with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute", gap="small"):
-        st.caption(" · ".join(_facts(item)))
-        if not item.frames:
-            draw_numbers(state, item)
-    for note in notes:
-        st.caption(safe(note, limit=400))
-
-
-def _facts(item: Item) -> list[str]:
-    read = f" (of the caption, by {safe(item.label_by)})" if item.label_by else ""
-    facts = [f"{safe(item.label)}{read}"] if item.label else []
-    facts += [item.category] if item.category else []
-    facts.append(f"{item.width} × {item.height} px")
-    facts += [counted(len(item.frames), "frame")] if item.frames else []
-    facts += [f"object covers {as_percent(item.coverage)}"] if item.coverage else []
-    facts += [safe(item.licence)] if item.licence != "unknown" else []
-    return facts
 
 
 def _title(item: Item) -> str:

@@ -1,7 +1,7 @@
 """What is asked about the picture: the caption, the probes and the evaluators."""
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence, Set
+from collections.abc import Callable, Mapping
 from functools import cache, partial
 
 import streamlit as st
@@ -10,12 +10,9 @@ from streamlit.delta_generator import DeltaGenerator
 from core.corpora.schema import CATEGORIES, EXTRA_CATEGORIES, Item
 from core.errors import InvariscopeError
 from core.evaluators import registry as evaluators
-from core.evaluators.base import Availability
-from core.features.lab.proposal import Proposed
 from core.probes.base import LENGTH_MATCHED, Axis, Probe
 from core.probes.titles import title
 from core.probes.words.templates import attribute_caption, base_caption
-from core.registry import BrokenPlugin
 from pages.views.common.access import AUDIT, may_operate
 from pages.views.common.layers import is_open
 from pages.views.common.links import link_to
@@ -73,7 +70,26 @@ def choose_caption(state: PageState, item: Item) -> str:
         caption = _human(state, item) if subject == "human" else _template(state, item)
     if caption and subject == "template":
         st.text(caption)
-    _draw_proposed(state, st.session_state.get(PROPOSED, ()))
+    names = st.session_state.get(PROPOSED, ())
+    if names and not state.get("label").strip():
+        first, *others = names
+        with st.container(horizontal=True, vertical_alignment="center", gap="small", key="lab_proposed"):
+            st.badge(
+                f"proposed: {safe(first.noun)}",
+                icon=":material/auto_awesome:",
+                color="blue",
+                help=f"What {first.evaluator} sees in the picture: {safe(', '.join(first.classes))}, {first.share:.0%} "
+                "of "
+                "what it sees. It may be wrong: type another name.",
+            )
+            for each in others:
+                st.button(
+                    f"{safe(each.noun)}?",
+                    key=f"lab.proposed.{each.noun}",
+                    type="tertiary",
+                    on_click=state.put,
+                    args=("label", each.noun),
+                )
     _label(state, item)
     st.session_state[_SAID] = caption
     return caption
@@ -91,29 +107,6 @@ def _prefill(state: PageState) -> None:
     """A text to begin with: the caption that was scored so far; a callback."""
     if state.get("subject") == "free" and not state.get("caption").strip():
         state.put("caption", st.session_state.get(_SAID, ""))
-
-
-def _draw_proposed(state: PageState, names: Sequence[Proposed]) -> None:
-    """Say that the name is proposed, from what, and offer the next ones."""
-    if not names or state.get("label").strip():
-        return
-    first, *others = names
-    with st.container(horizontal=True, vertical_alignment="center", gap="small", key="lab_proposed"):
-        st.badge(
-            f"proposed: {safe(first.noun)}",
-            icon=":material/auto_awesome:",
-            color="blue",
-            help=f"What {first.evaluator} sees in the picture: {safe(', '.join(first.classes))}, {first.share:.0%} of "
-            "what it sees. It may be wrong: type another name.",
-        )
-        for each in others:
-            st.button(
-                f"{safe(each.noun)}?",
-                key=f"lab.proposed.{each.noun}",
-                type="tertiary",
-                on_click=state.put,
-                args=("label", each.noun),
-            )
 
 
 def _label(state: PageState, item: Item) -> None:
@@ -193,14 +186,10 @@ def _human(state: PageState, item: Item) -> str:
 def choose_evaluators(
     state: PageState, *, folded: bool = False, own: bool = False, get: Callable[[str], None] | None = None
 ) -> list[str]:
-    """Draw the choice of evaluators, the missing ones listed with the command that gets them.
-
-    Args:
-        state: of a page that has the field ``evaluators``.
-        folded: behind a chip that says how many are chosen.
-        own: offer those too that runs and checks were given by path, and the way to bring one, to an operator.
-        get: draws the way to one that is not here, beneath its command.
-    """
+    """Draw the choice of evaluators, the missing ones listed with the command that gets them. ``state``: of a page that
+    has the field ``evaluators``; ``folded``: behind a chip that says how many are chosen; ``own``: offer those too that
+    runs and checks were given by path, and the way to bring one, to an operator; ``get``: draws the way to one that is
+    not here, beneath its command."""
     ready = (*ready_evaluators(), *(own_ready() if own else ()))
     gone = problems() if own else {}
     state.put(
@@ -230,26 +219,16 @@ def choose_evaluators(
         )
         if is_open(place):
             with place:
-                _draw_missing(missing, gone, known.broken, get)
+                for which, state_of in missing.items():
+                    st.markdown(f"**{safe(which)}** · {safe(state_of.reason, limit=400)}")
+                    st.code(state_of.command or "python -m core evaluators", language="shell", wrap_lines=True)
+                    if get is not None:
+                        get(which)
+                for which, problem in gone.items():
+                    st.markdown(f"**{safe(which)}** · {safe(problem, limit=600)}")
+                for each in known.broken:
+                    st.markdown(f"**{safe(each.where)}** is broken: {safe(each.error, limit=400)}")
     return list(chosen)
-
-
-def _draw_missing(
-    missing: Mapping[str, Availability],
-    gone: Mapping[str, str],
-    broken: Sequence[BrokenPlugin],
-    get: Callable[[str], None] | None,
-) -> None:
-    """What cannot score here, why, and the command that gets it."""
-    for name, found in missing.items():
-        st.markdown(f"**{safe(name)}** · {safe(found.reason, limit=400)}")
-        st.code(found.command or "python -m core evaluators", language="shell", wrap_lines=True)
-        if get is not None:
-            get(name)
-    for name, problem in gone.items():
-        st.markdown(f"**{safe(name)}** · {safe(problem, limit=600)}")
-    for each in broken:
-        st.markdown(f"**{safe(each.where)}** is broken: {safe(each.error, limit=400)}")
 
 
 def choose_probes(state: PageState) -> list[Probe]:
@@ -260,38 +239,33 @@ def choose_probes(state: PageState) -> list[Probe]:
     kept = chosen
     if is_open(panel):  # two hundred buttons cost a sixth of a turn
         with panel.container(key="lab_probe_panel", gap="xsmall"):
-            kept = _draw_probes(state, offered, chosen)
+            with st.container(horizontal=True, gap="small"):
+                st.button(
+                    "Usual dozen", key="lab.usual", type="tertiary", on_click=_choose, args=(state, DEFAULT_PROBES)
+                )
+                st.button("None", key="lab.none", type="tertiary", on_click=_choose, args=(state, ()))
+            kept = set[str]()
+            for heading, groups in _groups(offered).items():
+                inside = sum(name in chosen for names in groups.values() for name in names)
+                with st.expander(f"{heading} · {inside} chosen", expanded=heading == _title(Axis.SPATIAL, usual=True)):
+                    for group, names in groups.items():
+                        first = offered[names[0]]
+                        key = f"lab.probes.{group}.{first.default}.{first.expectation.value}"
+                        st.session_state[key] = [name for name in names if name in state.get("probes")]
+                        kept.update(
+                            st.pills(
+                                group.capitalize(),
+                                names,
+                                selection_mode="multi",
+                                key=key,
+                                on_change=_toggle,
+                                args=(state, key, names),
+                                format_func=partial(_short, group),
+                                help=first.source or None,
+                            )
+                        )
     state.put("probes", [name for name in offered if name in kept])
     return [offered[name] for name in state.get("probes")]
-
-
-def _draw_probes(state: PageState, offered: Mapping[str, Probe], chosen: Set[str]) -> set[str]:
-    with st.container(horizontal=True, gap="small"):
-        st.button("Usual dozen", key="lab.usual", type="tertiary", on_click=_choose, args=(state, DEFAULT_PROBES))
-        st.button("None", key="lab.none", type="tertiary", on_click=_choose, args=(state, ()))
-    kept = set[str]()
-    for heading, groups in _groups(offered).items():
-        inside = sum(name in chosen for names in groups.values() for name in names)
-        with st.expander(f"{heading} · {inside} chosen", expanded=heading == _title(Axis.SPATIAL, usual=True)):
-            for group, names in groups.items():
-                kept.update(_pills(state, group, names, offered))
-    return kept
-
-
-def _pills(state: PageState, group: str, names: list[str], offered: Mapping[str, Probe]) -> list[str]:
-    first = offered[names[0]]
-    key = f"lab.probes.{group}.{first.default}.{first.expectation.value}"
-    st.session_state[key] = [name for name in names if name in state.get("probes")]
-    return st.pills(
-        group.capitalize(),
-        names,
-        selection_mode="multi",
-        key=key,
-        on_change=_toggle,
-        args=(state, key, names),
-        format_func=partial(_short, group),
-        help=first.source or None,
-    )
 
 
 @cache
@@ -310,27 +284,22 @@ def _choose(state: PageState, names: tuple[str, ...]) -> None:
 
 
 def _groups(offered: Mapping[str, Probe]) -> dict[str, dict[str, list[str]]]:
-    """Title -> group -> names: the usual probes of each axis, then the further ones.
-
-    A family of three or more is a group; the small ones of an axis share one, which comes first.
-    """
+    """Title -> group -> names: the usual probes of each axis, then the further ones. A family of three or more is a
+    group; the small ones of an axis share one, which comes first."""
     sizes = Counter((probe.family, probe.default, probe.expectation) for probe in offered.values())
     titles: dict[str, dict[str, list[str]]] = {}
     for usual in (True, False):
         for probe in offered.values():
             if probe.default is usual:
                 small = sizes[probe.family, usual, probe.expectation] < 3
-                groups = titles.setdefault(_title_of(probe), {})
+                groups = titles.setdefault(
+                    _CLAIMS.get(probe.expectation.value) or _title(probe.axis, usual=probe.default), {}
+                )
                 groups.setdefault(f"single {probe.axis.value} edits" if small else probe.family, []).append(probe.name)
     return {
         title: dict(sorted(groups.items(), key=lambda group: not group[0].startswith("single ")))
         for title, groups in titles.items()
     }
-
-
-def _title_of(probe: Probe) -> str:
-    """What breaks the meaning, and what is true either way, stand apart from what should not matter."""
-    return _CLAIMS.get(probe.expectation.value) or _title(probe.axis, usual=probe.default)
 
 
 def _title(axis: Axis, *, usual: bool) -> str:

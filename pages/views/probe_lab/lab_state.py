@@ -12,7 +12,7 @@ from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
-from threading import BoundedSemaphore, Semaphore, Thread
+from threading import BoundedSemaphore, Thread
 
 import cv2
 import numpy as np
@@ -40,10 +40,19 @@ from core.settings import cache_dir, checks_dir, lab_cache_mb
 from core.store import run_sources as stored
 from core.store.run_sources import OwnMetric
 from pages.views.common.access import may_operate
-from pages.views.common.leaving import LEAVING
-from pages.views.common.open_runs import KEYED, Shelf, Signature, noise_band, present, store
-from pages.views.common.reader_uploads import DayFolder, Uploads, session
-from pages.views.common.run_corpora import corpus_names, item_ids, load_corpus, ships
+from pages.views.common.open_runs import (
+    KEYED,
+    Shelf,
+    Signature,
+    corpus_names,
+    item_ids,
+    load_corpus,
+    noise_band,
+    present,
+    ships,
+    store,
+)
+from pages.views.common.reader_uploads import LEAVING, DayFolder, Uploads, session
 from pages.views.common.url_state import Field, PageState, Read, joined, one_of, some_of, switch_field, text
 from pages.views.probe_lab.lab_work import Works
 
@@ -122,43 +131,45 @@ DEFAULT_PROBES = (
 )
 
 
-@dataclass(frozen=True, slots=True)
 class Shared:
     """What every session of this server shares."""
 
-    uploads: Uploads[Upload]
-    benches: Shelf[Workbench]
-    grown: Shelf[Workbench]
-    results: Shelf[LabResult]
-    masks: Shelf[np.ndarray]
-    painted: Uploads[Mask]
-    maps: Shelf[PositionMap]
-    occluded: Shelf[tuple[OcclusionMap, tuple[WordLoss, ...]]]
-    worst: Shelf[tuple[tuple[Worst, ...], pd.DataFrame]]
-    embeddings: EmbeddingCache
-    brought: EmbeddingCache
-    own: Shelf[EmbeddingCache]
-    room: Semaphore
-    proposed: Shelf[tuple[Proposed, ...]]
-    day: DayFolder
-    works: Works
-    warmed: set[str]
+    def __init__(self) -> None:
+        self.uploads = Uploads[Upload](each=SESSION_PICTURES, each_mb=SESSION_MB, total_mb=ALL_MB, forget=self._forget)
+        self.benches = Shelf[Workbench](BENCHES)
+        self.grown = Shelf[Workbench](WITH_VARIANTS, Workbench.forget)
+        self.results = Shelf[LabResult](64)
+        self.masks = Shelf[np.ndarray](16)
+        self.painted = Uploads[Mask](each=SESSION_MASKS, each_mb=SESSION_MASKS_MB, total_mb=ALL_MASKS_MB)
+        self.maps = Shelf[PositionMap](32)
+        self.occluded = Shelf[tuple[OcclusionMap, tuple[WordLoss, ...]]](32)
+        self.worst = Shelf[tuple[tuple[Worst, ...], pd.DataFrame]](32)
+        most = lab_cache_mb()
+        lasting = cache_dir() / "lab.sqlite" if most else None  # of corpora's pictures and captions
+        self.embeddings = EmbeddingCache(lasting, max_mb=most or 1, memory_mb=64)
+        self.brought = EmbeddingCache(None, memory_mb=64)
+        self.own = Shelf[EmbeddingCache](4)
+        self.room = BoundedSemaphore(AT_ONCE)
+        self.proposed = Shelf[tuple[Proposed, ...]](64)
+        self.day = DayFolder(cache_dir() / "lab_uploads", most_mb=ALL_MB)
+        self.works = Works(AT_ONCE)
+        self.warmed = set[str]()
+
+    def _forget(self, upload: Upload) -> None:
+        for shelf in (self.benches, self.grown):
+            shelf.drop(lambda bench: bench.item.id == upload.item.id)
 
     def bench(self, key: Hashable, item: Item, read: Callable[[], np.ndarray]) -> Workbench:
-        """The bench of a picture, one for all who look at it; of all benches the latest few keep their variants.
-
-        A picture that only waits for its turn has none, so nobody's are let go of for it.
-        """
+        """The bench of a picture, one for all who look at it; of all benches the latest few keep their variants. A
+        picture that only waits for its turn has none, so nobody's are let go of for it."""
         return self.benches.get_or(key, lambda: Workbench(item, read(), grown=self._keep))
 
     def _keep(self, bench: Workbench) -> None:
         self.grown.put(id(bench), bench)
 
     def embeddings_of(self, bench: Workbench, name: str) -> EmbeddingCache:
-        """What an evaluator encoded before: on the disk too, unless somebody brought the picture or the evaluator.
-
-        The code of one's own evaluator may change without its fingerprint, so nothing of it outlives the server.
-        """
+        """What an evaluator encoded before: on the disk too, unless somebody brought the picture or the evaluator. The
+        code of one's own evaluator may change without its fingerprint, so nothing of it outlives the server."""
         kind = registry.find(name)
         if issubclass(kind, Remote):  # a changed file is another class
             return self.own.get_or(kind, lambda: EmbeddingCache(None, memory_mb=32))
@@ -169,31 +180,7 @@ class Shared:
 @st.cache_resource(show_spinner=False)
 def shared() -> Shared:
     """Return the shelves of this server, made once."""
-    benches, grown = Shelf[Workbench](BENCHES), Shelf(WITH_VARIANTS, Workbench.forget)
-
-    def forget(upload: Upload) -> None:
-        for shelf in (benches, grown):
-            shelf.drop(lambda bench: bench.item.id == upload.item.id)
-
-    return Shared(
-        Uploads(each=SESSION_PICTURES, each_mb=SESSION_MB, total_mb=ALL_MB, forget=forget),
-        benches,
-        grown,
-        Shelf(64),
-        Shelf(16),
-        Uploads(each=SESSION_MASKS, each_mb=SESSION_MASKS_MB, total_mb=ALL_MASKS_MB),
-        Shelf(32),
-        Shelf(32),
-        Shelf(32),
-        _kept_embeddings(),
-        EmbeddingCache(None, memory_mb=64),
-        Shelf(4),
-        BoundedSemaphore(AT_ONCE),
-        Shelf(64),
-        DayFolder(cache_dir() / "lab_uploads", most_mb=ALL_MB),
-        Works(AT_ONCE),
-        set(),
-    )
+    return Shared()
 
 
 def _owner() -> str:
@@ -220,11 +207,8 @@ def _until_it_leaves(owner: str) -> str:
 
 
 def keep_upload(upload: Upload, *, day: bool) -> tuple[str, ...]:
-    """Hold a picture for this session, on the disk too for a day; returns the names of those that made room.
-
-    Raises:
-        NotAvailable: where it does not fit beside what others use.
-    """
+    """Hold a picture for this session, on the disk too for a day; returns the names of those that made room. Raises
+    NotAvailable where it does not fit beside what others use."""
     gone = shared().uploads.put(upload.key, upload, name=upload.name, size=upload.size, owner=_owner())
     if day:
         shared().day.put(upload.key, upload.packed)
@@ -267,11 +251,8 @@ def held_mask(key: str) -> Mask | None:
 
 
 def keep_mask(mask: Mask, *, day: bool) -> str:
-    """Hold a painted mask, on the disk too for a day; returns its name in the link.
-
-    Raises:
-        NotAvailable: where it does not fit beside what others use.
-    """
+    """Hold a painted mask, on the disk too for a day; returns its name in the link. Raises NotAvailable where it does
+    not fit beside what others use."""
     key = sha256(mask.counts).hexdigest()[:32]
     shared().painted.put(key, mask, name="a painted mask", size=len(mask.counts), owner=_owner())
     if day:
@@ -302,18 +283,9 @@ def _load(names: Sequence[str]) -> None:
         noise_band(present(), key)  # reads the run that its band is of
 
 
-def _kept_embeddings() -> EmbeddingCache:
-    """Embeddings of corpora's pictures and captions, as this machine's sessions left them."""
-    most = lab_cache_mb()
-    return EmbeddingCache(cache_dir() / "lab.sqlite" if most else None, max_mb=most or 1, memory_mb=64)
-
-
 def offered_probes() -> dict[str, Probe]:
-    """Probes that a reader chooses from, axis by axis.
-
-    The null probes are always scored and stay out. A word stands once: the caption that is chosen says whether it is
-    put into the template or into that caption.
-    """
+    """Probes that a reader chooses from, axis by axis. The null probes are always scored and stay out. A word stands
+    once: the caption that is chosen says whether it is put into the template or into that caption."""
     order = list(Axis)
     chosen = sorted(probes.catalogue(), key=lambda probe: order.index(probe.axis))
     return {
@@ -341,8 +313,7 @@ def linked_evaluators() -> tuple[str, ...]:
 
 def default_evaluators() -> list[str]:
     """The evaluators of English that come with the installation; the multilingual one, and one that joins others, are
-    chosen where they are needed.
-    """
+    chosen where they are needed."""
     known = [registry.catalogue().get(name) for name in ready_evaluators()]
     alone = [kind.spec for kind in known if not issubclass(kind, Joined)]
     return [spec.name for spec in alone if spec.offline and spec.family != BLIND and spec.languages == (ENGLISH,)]
@@ -407,10 +378,7 @@ def _held(find: Callable[[str], object], what: str, again: str) -> Read:
 
 def item_and_edit(corpus: str, item_id: str, probe: Probe | None) -> tuple[np.ndarray, np.ndarray | None]:
     """Pixels of an item's picture, and what a probe makes of it; None without one, or where it leaves the picture.
-
-    Raises:
-        InvariscopeError: if the picture is not here or cannot be read.
-    """
+    Raises InvariscopeError if the picture is not here or cannot be read."""
     item = load_corpus(corpus).get(item_id)
     bench = shared().bench((corpus, item.id, item.label, item.category, None), item, lambda: read_item(item).pixels)
     made = bench.make(probe) if probe else None
@@ -421,10 +389,8 @@ Stamps = tuple[tuple[str, str], ...]  # evaluators by path: name and digest of t
 
 
 def own_metrics() -> dict[str, OwnMetric]:
-    """Those of this data folder's runs and checks by name, for an operator; each says whether it can still be asked.
-
-    A name that a run stored scores under is the run's.
-    """
+    """Those of this data folder's runs and checks by name, for an operator; each says whether it can still be asked. A
+    name that a run stored scores under is the run's."""
     if not may_operate():
         return {}
     files, checks = present(), checks_dir()

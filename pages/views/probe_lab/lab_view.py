@@ -27,14 +27,13 @@ from pages.views.common.collect import file_button
 from pages.views.common.open_runs import noise_band, present
 from pages.views.common.page_charts import draw as draw_figure
 from pages.views.common.page_head import header
-from pages.views.common.page_tables import draw_table
+from pages.views.common.page_tables import NUMBER, TEXT, draw_table
 from pages.views.common.text import safe, thousands
 from pages.views.common.url_state import PageState
 from pages.views.probe_lab.lab_audience import draw_hand_out, draw_present
 from pages.views.probe_lab.lab_bars import Edited, charts, chosen_turn, edits_of, follow_rows, sheet_of
-from pages.views.probe_lab.lab_closer_looks import draw_sight
+from pages.views.probe_lab.lab_closer_looks import asked_last, draw_places, draw_sight, draw_worst, follow
 from pages.views.probe_lab.lab_picture import choose_picture, take_picked
-from pages.views.probe_lab.lab_searches import asked_last, draw_places, draw_worst, follow
 from pages.views.probe_lab.lab_setup import choose_caption, choose_evaluators, choose_probes
 from pages.views.probe_lab.lab_state import lab_state, shared, stamps, warm
 from pages.views.probe_lab.lab_work import let_in
@@ -96,7 +95,6 @@ def turn(bench: Workbench, caption: str, probes: Sequence[Probe], names: Sequenc
 
 
 def _view(bench: Workbench, caption: str, probes: Sequence[Probe], names: Sequence[str]) -> Hashable:
-    """What a result is kept under."""
     item = bench.item
     return (
         bench.image(None)[0],
@@ -119,11 +117,8 @@ def compute(
     names: Sequence[str],
     show: Callable[[LabResult], None] | None = None,
 ) -> LabResult:
-    """Score now, or return what an earlier run of the same view found; says what takes long meanwhile.
-
-    Args:
-        show: draws what is known after each evaluator but the last.
-    """
+    """Score now, or return what an earlier run of the same view found; says what takes long meanwhile. ``show``: draws
+    what is known after each evaluator but the last."""
     key = _view(bench, caption, probes, names)
     place = st.empty()
     kept = shared().results.get(key)
@@ -144,17 +139,6 @@ def compute(
     shared().embeddings.flush()
     place.empty()
     return result if result.failures else shared().results.put(key, result)
-
-
-def _reused(result: LabResult) -> None:
-    """Say how much of what the evaluators needed had been encoded before, where anything had."""
-    known, asked = (sum(each[place] for each in result.known.values()) for place in (0, 1))
-    if known:
-        st.caption(
-            f"{thousands(known)} of {thousands(asked)} encodings were kept from before ({100 * known / asked:.0f} %).",
-            help="What a metric makes of a picture or a caption, or of a pair where it reads pairs. Of a corpus it "
-            "is kept on the server's disk, of a picture or metric that somebody brought in memory alone.",
-        )
 
 
 def curves(result: LabResult) -> None:
@@ -219,26 +203,30 @@ def table(result: LabResult) -> None:
         key="lab.table",
         alt="Scores and shifts of every probe",
         column_config={
-            "probe": st.column_config.TextColumn("Edit", pinned=True),
+            "probe": TEXT("Edit", pinned=True),
             "axis": "Axis",
             "evaluator": "Metric",
-            "score": st.column_config.NumberColumn("Score", format="%.4f"),
-            "baseline": st.column_config.NumberColumn("Baseline score", format="%.4f"),
-            "delta": st.column_config.NumberColumn("Δ", format="%+.4f", help="On the metric's own scale"),
-            "percent": st.column_config.NumberColumn(
-                "% change", format="%+.2f", help="— where the baseline is 0 or less"
-            ),
-            "mind": st.column_config.TextColumn("To note", width="medium"),
-            "against": st.column_config.TextColumn("Baseline", help="The probe whose score is the baseline"),
-            "inside": st.column_config.NumberColumn(
+            "score": NUMBER("Score", format="%.4f"),
+            "baseline": NUMBER("Baseline score", format="%.4f"),
+            "delta": NUMBER("Δ", format="%+.4f", help="On the metric's own scale"),
+            "percent": NUMBER("% change", format="%+.2f", help="— where the baseline is 0 or less"),
+            "mind": TEXT("To note", width="medium"),
+            "against": TEXT("Baseline", help="The probe whose score is the baseline"),
+            "inside": NUMBER(
                 "Object inside", format="percent", help="Share of the object that the metric's crop keeps"
             ),
-            "of": st.column_config.TextColumn("Made of", help=_MADE_OF),
-            "caption": st.column_config.TextColumn("Caption", width="large"),
-            "neutral": st.column_config.TextColumn("Baseline caption", width="large"),
+            "of": TEXT("Made of", help=_MADE_OF),
+            "caption": TEXT("Caption", width="large"),
+            "neutral": TEXT("Baseline caption", width="large"),
         },
     )
-    _reused(result)
+    known, asked = (sum(each[place] for each in result.known.values()) for place in (0, 1))
+    if known:
+        st.caption(
+            f"{thousands(known)} of {thousands(asked)} encodings were kept from before ({100 * known / asked:.0f} %).",
+            help="What a metric makes of a picture or a caption, or of a pair where it reads pairs. Of a corpus it "
+            "is kept on the server's disk, of a picture or metric that somebody brought in memory alone.",
+        )
 
 
 def _mind(row: pd.Series) -> str:
@@ -259,11 +247,7 @@ def draw() -> None:
     state = lab_state()
     state.restore()
     take_picked(state)
-    header(
-        "Edit a picture or its caption: which scores change?",
-        state,
-        lost=_lost(state),
-    )
+    header("Edit a picture or its caption: which scores change?", state, lost=_lost(state))
     left, right = st.columns([4, 7], gap="medium")
     stage = right.container(key="lab_stage")
     with left.container(key="lab_bench", gap="small"):
@@ -326,7 +310,6 @@ def draw() -> None:
 
 
 def _lost(state: PageState) -> str:
-    """What the link cannot carry."""
     brought = state.get("mask") or state.get("source") != "corpus"
     return "What you uploaded or painted is in this link for a day." if brought else ""
 

@@ -15,11 +15,8 @@ LOOK_S = 1.0  # seconds after which one who waits looks whether the wait is stil
 
 @contextmanager
 def let_in(room: Semaphore, wait: Callable[[], object]) -> Iterator[None]:
-    """Hold one of so many places while the context is open.
-
-    Args:
-        wait: called every second while none is free; what it raises ends the wait.
-    """
+    """Hold one of so many places while the context is open. ``wait``: called every second while none is free; what it
+    raises ends the wait."""
     while not room.acquire(timeout=LOOK_S):
         wait()
     try:
@@ -120,11 +117,8 @@ class Works:
         self._held = OrderedDict[Hashable, Work]()
 
     def of(self, key: Hashable, make: Callable[[Tell], Any], who: str) -> Work:
-        """The work under a key, begun where it is not; one that was stopped is begun again.
-
-        Args:
-            make: as of :class:`Work`.
-        """
+        """The work under a key, begun where it is not; one that was stopped is begun again. ``make``: as of
+        :class:`Work`."""
         with self._lock:
             held = self._held.get(key)
             if held is None or held.stopped:

@@ -37,12 +37,8 @@ def tell_answer(answer: Answer | None) -> None:
 
 
 def put_in_line(make: Callable[[], OneCommand], said: str, *, quiet: bool = False) -> None:
-    """Put a job in line.
-
-    Args:
-        said: session key of the answer; see :func:`tell_answer`.
-        quiet: answer only where it could not be put in line.
-    """
+    """Put a job in line. ``said``: session key of the answer; see :func:`tell_answer`. ``quiet``: answer only where it
+    could not be put in line."""
     try:
         job = job_queue.start(make())
     except InvariscopeError as error:
@@ -81,32 +77,27 @@ def bring_pictures(state: PageState) -> None:
             st.session_state[_DONE] = marks
             st.session_state[_SAID] = _keep(state, given)
         tell_answer(st.session_state.get(_SAID) if given else None)
-        _draw_sets(state)
-
-
-def _draw_sets(state: PageState) -> None:
-    """Draw the choice of a set that is here already, and the way to remove it."""
-    if told := st.session_state.pop(_REMOVED, ""):
-        st.caption(safe(told, limit=400))
-    home = pictures_dir()
-    known = {each.folder.name: each for each in _sets(str(home), home.stat().st_mtime_ns if home.is_dir() else 0)}
-    if not known:
-        return
-    name = st.selectbox("Sets that are here", known, key="run.sets", format_func=lambda each: _named(known[each]))
-    with st.container(horizontal=True, gap="small"):
-        st.button(
-            "Use it",
-            icon=":material/photo_library:",
-            key="run.sets.use",
-            on_click=_use,
-            args=(state, known[name].folder),
-        )
-        with st.popover("Remove", icon=":material/delete:", type="tertiary"):
-            st.caption(
-                f"Removes {counted(known[name].pictures, 'picture')} for good. Runs of them keep their scores "
-                "and can show their pictures no more."
+        if told := st.session_state.pop(_REMOVED, ""):
+            st.caption(safe(told, limit=400))
+        home = pictures_dir()
+        known = {each.folder.name: each for each in _sets(str(home), home.stat().st_mtime_ns if home.is_dir() else 0)}
+        if not known:
+            return
+        name = st.selectbox("Sets that are here", known, key="run.sets", format_func=lambda each: _named(known[each]))
+        with st.container(horizontal=True, gap="small"):
+            st.button(
+                "Use it",
+                icon=":material/photo_library:",
+                key="run.sets.use",
+                on_click=_use,
+                args=(state, known[name].folder),
             )
-            st.button("Remove now", key="run.sets.remove", on_click=_remove, args=(state, known[name].folder))
+            with st.popover("Remove", icon=":material/delete:", type="tertiary"):
+                st.caption(
+                    f"Removes {counted(known[name].pictures, 'picture')} for good. Runs of them keep their scores "
+                    "and can show their pictures no more."
+                )
+                st.button("Remove now", key="run.sets.remove", on_click=_remove, args=(state, known[name].folder))
 
 
 @st.cache_data(max_entries=4, show_spinner=False)
@@ -134,7 +125,6 @@ def _use(state: PageState, folder: Path) -> None:
 
 @operators_only
 def _remove(state: PageState, folder: Path) -> None:
-    """Remove a set that no job reads; a callback."""
     try:
         reading = [
             job.id
@@ -260,6 +250,5 @@ def _being_fetched(name: str) -> Job | None:
 
 @operators_only
 def _get(name: str) -> None:
-    """Put the download in line; a callback."""
     if _being_fetched(name) is None:
         put_in_line(lambda: GetRequest.of(name=name), GET_SAID)

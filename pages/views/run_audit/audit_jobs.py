@@ -1,10 +1,10 @@
 """The jobs: what runs, waits and ended."""
 
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from datetime import datetime
-from typing import Any, Literal
+from typing import Literal
 
 import streamlit as st
 
@@ -21,7 +21,7 @@ from pages.views.common.layers import tell_refused, tried
 from pages.views.common.links import FAILURES, OVERVIEW, RESULTS, link_to
 from pages.views.common.text import counted, safe, thousands
 from pages.views.run_audit.audit_brought import draw_got
-from pages.views.run_audit.check_report import draw_checked
+from pages.views.run_audit.own_metric import draw_checked
 
 EVERY_S = 2.0
 IDLE_EVERY_S = 20.0
@@ -107,16 +107,13 @@ def _draw(polled: bool) -> None:
     for job in found:
         if job.status in job_queue.ACTIVE:
             draw_card(job)
-    _history([job for job in found if job.status not in job_queue.ACTIVE])
-
-
-def _history(ended: list[Job]) -> None:
+    ended = [job for job in found if job.status not in job_queue.ACTIVE]
     if not ended:
         return
     pages = -(-len(ended) // SHOWN)
     page = min(st.session_state.get("run.jobs.page") or 1, pages)
-    for job in ended[(page - 1) * SHOWN : page * SHOWN]:
-        draw_card(job)
+    for one in ended[(page - 1) * SHOWN : page * SHOWN]:
+        draw_card(one)
     with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute"):
         if pages > 1:
             st.pagination(pages, key="run.jobs.page")
@@ -126,7 +123,7 @@ def _history(ended: list[Job]) -> None:
             type="tertiary",
             icon=":material/clear_all:",
             on_click=_do,
-            args=(lambda: job_queue.forget([job.id for job in ended]),),
+            args=(lambda: job_queue.forget([one.id for one in ended]),),
             help="Takes the jobs that have ended off this list. Their runs stay.",
         )
 
@@ -138,14 +135,10 @@ def draw_card(job: Job) -> None:
             st.markdown(f"**{safe(job.id)}**", width="content")
             label, colour, icon = _BADGES["stopping" if job.stopping else job.status]
             st.badge(label, color=colour, icon=icon)
-        st.caption(_what(job))
+        words = [safe(each, limit=120) for each in job.request.told]
+        words += [f"attempt {job.state.attempt}"] if job.state.attempt > 1 else []
+        st.caption(" · ".join(words))
         {"waiting": _waiting, "running": _running}.get(job.status, _ended)(job)
-
-
-def _what(job: Job) -> str:
-    words = [safe(each, limit=120) for each in job.request.told]
-    words += [f"attempt {job.state.attempt}"] if job.state.attempt > 1 else []
-    return " · ".join(words)
 
 
 def _waiting(job: Job) -> None:
@@ -210,7 +203,6 @@ def _done(job: Job, done: int, total: int) -> str:
 
 
 def _complete(job: Job) -> None:
-    """Say what a job that is complete made, and where to look at it."""
     if isinstance(job.request, MeasureRequest):
         st.caption(f"Took {_took(job)}. Calibration shows it beside what holds by construction.")
         link_to(
@@ -236,7 +228,8 @@ def _complete(job: Job) -> None:
                 *([f"{thousands(null)} of them without a value"] if null else []),
             ]
             st.caption(f"{', '.join(words)} · {counted(counts['items_kept'], 'item')} · took {_took(job)}")
-            if reasons := _why_null(counts):
+            coded = {code: number for code, number in counts.get("scores_null_by_code", {}).items() if code != UNCODED}
+            if reasons := "; ".join(f"{meaning(code)} ({thousands(number)})" for code, number in coded.items()):
                 st.caption(f"Why some have no value: {reasons}.")
         with st.container(horizontal=True):
             for page, label, icon in LINKS:
@@ -282,7 +275,6 @@ def _buttons(job: Job, *, cancel: bool = False, resume: bool = False, ended: boo
 
 
 def _goes_on(job: Job) -> str:
-    """What becomes of a job that is resumed."""
     if isinstance(job.request, GetRequest):
         return "Goes on where it was."
     return "Goes on where it was, to the very same scores." if job.request.keeps else AGAIN
@@ -296,12 +288,6 @@ def _do(action: Callable[[], object]) -> None:
 
 def _any_active(found: Sequence[Job]) -> bool:
     return any(job.status in job_queue.ACTIVE for job in found)
-
-
-def _why_null(counts: Mapping[str, Any]) -> str:
-    """Coded reasons of null scores, each with its count; empty where none has a code, as in runs before the codes."""
-    coded = {code: number for code, number in counts.get("scores_null_by_code", {}).items() if code != UNCODED}
-    return "; ".join(f"{meaning(code)} ({thousands(number)})" for code, number in coded.items())
 
 
 def _took(job: Job) -> str:

@@ -25,8 +25,8 @@ from core.probes.words.natural_captions import labelled
 from core.seeds import RUN_SEED
 from core.settings import data_dir
 from core.store.run_files import check_run_id
+from pages.views.common.open_runs import corpus_origins
 from pages.views.common.page_tables import draw_table
-from pages.views.common.run_corpora import corpus_origins
 from pages.views.common.text import counted, safe
 from pages.views.common.url_state import (
     Field,
@@ -99,10 +99,8 @@ _OF_SUBJECT = "run.probes.subject"  # session key of the subject whose usual pro
 
 
 def usual_probes(subject: str = "template") -> list[str]:
-    """Names of the usual probes of a subject caption, in catalogue order.
-
-    Of human captions words are put into these, and what breaks the meaning stands beside what should not matter.
-    """
+    """Names of the usual probes of a subject caption, in catalogue order. Of human captions words are put into these,
+    and what breaks the meaning stands beside what should not matter."""
     usual = probes.select(["default"])
     own = in_own_caption(usual) if subject != "template" else ()
     breaks = probes.select(BREAKS) if subject != "template" else ()
@@ -110,20 +108,9 @@ def usual_probes(subject: str = "template") -> list[str]:
     return [probe.name for probe in probes.catalogue() if probe in kept]
 
 
-def _follow_subject(state: PageState) -> None:
-    """Give the usual probes of another subject caption to whoever chose none of his own."""
-    subject = str(state.get("subject"))
-    before, st.session_state[_OF_SUBJECT] = st.session_state.get(_OF_SUBJECT, subject), subject
-    if subject != before and state.get("probes") == usual_probes(before):
-        _put(state, usual_probes(subject))
-
-
 def read_corpus(request: AuditJob) -> Corpus:
-    """Read a request's corpus, once for all sessions while its folder does not change.
-
-    Raises:
-        InvariscopeError: if the folder or an option cannot be used.
-    """
+    """Read a request's corpus, once for all sessions while its folder does not change. Raises InvariscopeError if the
+    folder or an option cannot be used."""
     folder = None if request.root is None else check_folder(request.root)
     return _read_corpus(request.corpus, folder, tuple(request.options.items()), _changed(folder))
 
@@ -190,10 +177,29 @@ def choose_probes(state: PageState) -> list[str]:
         )
     with st.expander("Choose kinds of edits", icon=":material/category:"):
         for axis in Axis:
-            families = _families(axis)
+            families: dict[str, list[str]] = {}
+            of_axis = [probe for probe in probes.catalogue() if probe.axis is axis and not probe.selector]
+            for probe in sorted(of_axis, key=lambda probe: not probe.default):
+                families.setdefault(probe.family, []).append(probe.name)
             if families:
                 _draw_axis(state, axis, families, chosen)
-    _single(state)
+    known = probes.catalogue()
+    with st.expander(
+        "Edit by edit, and your own", icon=":material/list:", expanded=bool(st.session_state.get(PROBE_FILES))
+    ):
+        st.multiselect(
+            "Edits",
+            known.names(),
+            key=state.key("probes"),
+            label_visibility="collapsed",
+            placeholder="Search an edit",
+            format_func=lambda name: f"{name} · {known.get(name).axis.value}",
+        )
+        st.caption("Edits that a chosen one is compared with are added by themselves.")
+        written = "path/to/file.py:Name, further ones after a comma"
+        st.text_input("Your own edits", key=PROBE_FILES, max_chars=1000, placeholder=written)
+    for broken in known.broken:
+        st.caption(f"{safe(broken.where)} is broken: {safe(broken.error, limit=300)}")
     return list(state.get("probes"))
 
 
@@ -203,15 +209,6 @@ _OFFERED = "run.probes.offered"  # session key of the edits that were chosen tog
 def _offer(state: PageState, offered: Mapping[str, list[str]]) -> None:
     if (label := st.session_state[_OFFERED]) is not None:
         _put(state, offered[label])
-
-
-def _families(axis: Axis) -> dict[str, list[str]]:
-    """Families of an axis with their probes, the usual ones first; points of a sweep are chosen one by one."""
-    found: dict[str, list[str]] = {}
-    of_axis = [probe for probe in probes.catalogue() if probe.axis is axis and not probe.selector]
-    for probe in sorted(of_axis, key=lambda probe: not probe.default):
-        found.setdefault(probe.family, []).append(probe.name)
-    return found
 
 
 def _draw_axis(state: PageState, axis: Axis, families: Mapping[str, list[str]], chosen: set[str]) -> None:
@@ -246,26 +243,6 @@ def _toggle(state: PageState, key: str, families: dict[str, list[str]]) -> None:
 
 def _put(state: PageState, names: list[str]) -> None:
     state.put("probes", [name for name in probes.catalogue().names() if name in names])
-
-
-def _single(state: PageState) -> None:
-    known = probes.catalogue()
-    with st.expander(
-        "Edit by edit, and your own", icon=":material/list:", expanded=bool(st.session_state.get(PROBE_FILES))
-    ):
-        st.multiselect(
-            "Edits",
-            known.names(),
-            key=state.key("probes"),
-            label_visibility="collapsed",
-            placeholder="Search an edit",
-            format_func=lambda name: f"{name} · {known.get(name).axis.value}",
-        )
-        st.caption("Edits that a chosen one is compared with are added by themselves.")
-        written = "path/to/file.py:Name, further ones after a comma"
-        st.text_input("Your own edits", key=PROBE_FILES, max_chars=1000, placeholder=written)
-    for broken in known.broken:
-        st.caption(f"{safe(broken.where)} is broken: {safe(broken.error, limit=300)}")
 
 
 _SUBJECTS = {each: SUBJECTS.get(each, "Both") for each in SUBJECT_CHOICES}
@@ -306,14 +283,34 @@ def choose_audit(state: PageState) -> Asked:
         "turn. The usual edits follow: words are put into the caption that is held.",
     )
     st.header("4. Edits", anchor=False)
-    _follow_subject(state)
+    subject = str(state.get("subject"))
+    before, st.session_state[_OF_SUBJECT] = st.session_state.get(_OF_SUBJECT, subject), subject
+    if subject != before and state.get("probes") == usual_probes(before):
+        _put(state, usual_probes(subject))
     chosen = choose_probes(state)
     own_probes = split(st.session_state.get(PROBE_FILES))
     asked = _asked(state, folder, evaluators, [*short_patterns(chosen), *own_probes])
     if own.wrong:
         asked = Asked(missing="Your own metric cannot be used yet. Why stands at its file.", wrong=True)
     with place:
-        _tell_corpus(asked, folder)
+        if asked.corpus is not None:
+            left_out = len(asked.corpus.rejected)
+            words = [f"**{counted(len(asked.corpus.items), 'item')}** in the corpus"]
+            words += [f"{counted(left_out, 'item')} left out by the loader"] if left_out else []
+            words += [f"read from {safe(folder, limit=300)}"] if folder else []
+            st.caption(" · ".join(words))
+            if left_out:
+                with st.popover("What was left out and why", type="tertiary"):
+                    examples = {each.code: each.detail for each in reversed(asked.corpus.rejected)}
+                    for code, count in asked.corpus.rejection_counts().items():
+                        st.markdown(f"**{safe(code)}** · {counted(count, 'time')}")
+                        st.caption(f"For example: {safe(examples[code], limit=300)}")
+            if asked.corpus.remarks:
+                with st.popover("Remarks of the loader", type="tertiary"):
+                    st.caption("Entries that were corrected or passed over. No item is lost to these.")
+                    for remark in asked.corpus.remarks:
+                        st.markdown(f"**{safe(remark.code)}** · {counted(remark.count, 'time')}")
+                        st.caption(f"For example, {safe(remark.subject, limit=100)}: {safe(remark.detail, limit=300)}")
         if asked.corpus is not None and folder:
             draw_preview(asked.corpus)
     with more:
@@ -327,8 +324,8 @@ def _corpus(state: PageState) -> str | None:
         "Corpus",
         corpus_loaders(),
         key=state.key("corpus"),
-        on_change=_other_corpus,
-        args=(state,),
+        on_change=state.take_back,
+        args=("root", "options"),  # those of one corpus do not fit the next
         help="A named, ordered set of images with captions, labels and boxes.",
     )
     loader = corpora.catalogue().get(state.get("corpus"))
@@ -386,22 +383,13 @@ def _options(state: PageState) -> DeltaGenerator:
             help="Name of the run and of its folder: letters, digits, dots, dashes, underscores.",
         )
         st.text_input(
-            "Options of this corpus",
-            key=state.key("options"),
-            max_chars=300,
-            placeholder="key=value, key=value",
+            "Options of this corpus", key=state.key("options"), max_chars=300, placeholder="key=value, key=value"
         )
         st.caption("  \n".join(f"**{safe(key)}** · {safe(meaning)}" for key, meaning in loader.takes.items()))
         written = "path/to/file.py:Name, in place of the one chosen above"
         st.text_input("Your own corpus", key=CORPUS_FILE, max_chars=1000, placeholder=written)
     typed(state.get("options"))
     return place
-
-
-def _other_corpus(state: PageState) -> None:
-    """A folder and options of one corpus do not fit the next."""
-    state.put("root", "")
-    state.put("options", "")
 
 
 def _hold_captions(state: PageState, folder: str | None) -> None:
@@ -452,28 +440,6 @@ def _spoken(request: AuditJob, corpus: Corpus) -> tuple[str, ...]:
     """Languages of the captions that are held: English, or all that people wrote in where none is English."""
     known = languages(corpus.items)
     return request.languages if request.subject == "template" or "en" in known or not known else known
-
-
-def _tell_corpus(asked: Asked, folder: str | None) -> None:
-    if asked.corpus is None:
-        return
-    left_out = len(asked.corpus.rejected)
-    words = [f"**{counted(len(asked.corpus.items), 'item')}** in the corpus"]
-    words += [f"{counted(left_out, 'item')} left out by the loader"] if left_out else []
-    words += [f"read from {safe(folder, limit=300)}"] if folder else []
-    st.caption(" · ".join(words))
-    if left_out:
-        with st.popover("What was left out and why", type="tertiary"):
-            examples = {each.code: each.detail for each in reversed(asked.corpus.rejected)}
-            for code, count in asked.corpus.rejection_counts().items():
-                st.markdown(f"**{safe(code)}** · {counted(count, 'time')}")
-                st.caption(f"For example: {safe(examples[code], limit=300)}")
-    if asked.corpus.remarks:
-        with st.popover("Remarks of the loader", type="tertiary"):
-            st.caption("Entries that were corrected or passed over. No item is lost to these.")
-            for remark in asked.corpus.remarks:
-                st.markdown(f"**{safe(remark.code)}** · {counted(remark.count, 'time')}")
-                st.caption(f"For example, {safe(remark.subject, limit=100)}: {safe(remark.detail, limit=300)}")
 
 
 def _tell_balance(asked: Asked) -> None:

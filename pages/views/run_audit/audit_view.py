@@ -18,7 +18,7 @@ from core.settings import runs_dir
 from pages.views.common.access import operates, operators_only
 from pages.views.common.open_runs import present, store
 from pages.views.common.page_head import header
-from pages.views.common.page_tables import draw_table
+from pages.views.common.page_tables import NUMBER, draw_table
 from pages.views.common.text import counted, listed, safe, thousands
 from pages.views.common.url_state import PageState
 from pages.views.run_audit.audit_brought import tell_answer
@@ -68,7 +68,21 @@ def draw_cost(state: PageState, asked: Asked) -> None:
         _workers(state)
         if told is not None:
             _machines(told)
-            _each(told)
+            draw_table(
+                pd.DataFrame(
+                    [
+                        {
+                            "Metric": each.name,
+                            "Model calls": each.inputs,
+                            "Reads": "unique images and captions" if each.dual else "pairs",
+                            "Time": "unknown" if each.seconds is None else f"about {duration(each.seconds)}",
+                        }
+                        for each in told.work
+                    ]
+                ),
+                width="stretch",
+                alt="Model calls and time of each metric",
+            )
     if request is not None:
         with st.expander("The same in a shell", icon=":material/terminal:"):
             st.caption("In the folder of the checkout:")
@@ -144,26 +158,7 @@ def _time(told: Estimate) -> str:
     return f"{'–'.join(dict.fromkeys(ends))} {called}"
 
 
-def _each(told: Estimate) -> None:
-    draw_table(
-        pd.DataFrame(
-            [
-                {
-                    "Metric": each.name,
-                    "Model calls": each.inputs,
-                    "Reads": "unique images and captions" if each.dual else "pairs",
-                    "Time": "unknown" if each.seconds is None else f"about {duration(each.seconds)}",
-                }
-                for each in told.work
-            ]
-        ),
-        width="stretch",
-        alt="Model calls and time of each metric",
-    )
-
-
 def _machines(told: Estimate) -> None:
-    """Draw what the same would take on several machines like this one, and what they would cost."""
     left, right = st.columns(2)
     machines = left.number_input("Machines like this one", 1, 10_000, 1, key="run.machines")
     price = right.number_input(
@@ -191,7 +186,6 @@ def _machines(told: Estimate) -> None:
 
 
 def _power(plan: Plan, items: int) -> None:
-    """Draw what so many items could show, before they are scored."""
     names, families = tuple(spec.name for spec in plan.specs), drifting(plan.probes)
     found = planned(
         _prior(present(), names, families, plan.corpus.name, plan.subjects[0]),
@@ -208,7 +202,6 @@ def _power(plan: Plan, items: int) -> None:
     )
     if not rest and found.table.empty:
         return
-    number = st.column_config.NumberColumn
     with st.expander("What it could show, edit by edit", icon=":material/table:"):
         for sentence in rest:
             st.caption(safe(sentence, limit=900))
@@ -222,14 +215,14 @@ def _power(plan: Plan, items: int) -> None:
             column_config={
                 "family": "Edits",
                 "evaluator": "Metric",
-                "n_items": number("n items", help="Expected: not every item can be edited so"),
-                "detectable": number("Smallest drift", format="%.2f %%"),
-                "needed": number(
+                "n_items": NUMBER("n items", help="Expected: not every item can be edited so"),
+                "detectable": NUMBER("Smallest drift", format="%.2f %%"),
+                "needed": NUMBER(
                     f"n for ±{MARGIN:g} %",
                     help="Items that would place a drift of none within that margin, in four audits of five",
                 ),
                 "run": "Scatter as in run",
-                "n_prior": number("n there", help="Items of that run behind the scatter"),
+                "n_prior": NUMBER("n there", help="Items of that run behind the scatter"),
             },
         )
 
@@ -253,7 +246,6 @@ def _obstacle(told: Estimate) -> str:
 
 @operators_only
 def _start(state: PageState, request: AuditJob | None) -> None:
-    """Put the audit in line; a callback."""
     if request is None:
         return
     try:

@@ -1,19 +1,23 @@
-"""A metric of one's own: a template, its file, what is wrong with it, its check in place, and the way into the lab."""
+"""A metric of one's own: a template, its file, its check with the verdict in plain words, the way into the lab."""
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from io import BytesIO
 from pathlib import Path
+from typing import Literal
 
+import pandas as pd
 import streamlit as st
 from streamlit.runtime.uploaded_file_manager import UploadedFile
 
+from core.analysis.selectivity import beside_chance
 from core.errors import InvariscopeError
 from core.evaluators.metric_source import MOST_BYTES, keep_metric, kept_metrics
-from core.features.metric_check.judged_families import MOST_FAILURES
-from core.features.metric_check.metric_check import ITEMS, PROBES, THRESHOLD
+from core.features.metric_check.judged_families import BEYOND, MOST_FAILURES
+from core.features.metric_check.metric_check import IGNORES, ITEMS, PROBES, THRESHOLD
 from core.jobs import job_queue
-from core.jobs.command_jobs import CheckRequest, check_request
+from core.jobs.command_jobs import Breaks, CheckReport, CheckRequest, Sized, check_request, read_report
 from core.jobs.job_queue import Job
 from core.jobs.request import absolute, check_available
 from core.probes import registry as probes
@@ -22,11 +26,11 @@ from core.settings import assets_dir
 from pages.views.common.access import METRIC_UPLOADS, may_bring_code, operators_only
 from pages.views.common.collect import file_button
 from pages.views.common.links import LAB, link_to
+from pages.views.common.page_tables import NUMBER, draw_table
 from pages.views.common.text import counted, safe
 from pages.views.common.url_state import PageState
 from pages.views.probe_lab.lab_state import default_evaluators, own_metrics
 from pages.views.run_audit.audit_brought import put_in_line, tell_answer
-from pages.views.run_audit.check_report import draw_checked
 
 FILES = "run.files"  # session key of the evaluators by path: not in the link, for naming a file runs it
 METRIC = "run.check.metric"  # session key of the metric that would be checked
@@ -56,51 +60,38 @@ def split(text: str | None) -> list[str]:
 
 
 def draw_own_metric(state: PageState, named: Sequence[str]) -> Own:
-    """Draw all of it.
-
-    Args:
-        state: of the page; its field ``own`` opens this part.
-        named: evaluators that were chosen by name: they can be checked too.
-    """
+    """Draw all of it. ``state``: of the page; its field ``own`` opens this part. ``named``: evaluators that were chosen
+    by name: they can be checked too."""
     opened = state.get("own") or bool(st.session_state.get(FILES))
     with st.expander("Your own metric", expanded=opened, icon=":material/code:"):
-        _draw_templates()
-        own = _choose()
+        st.markdown("**1.** Copy a template, put your metric in, and save it on this machine.")
+        for tab, name in zip(st.tabs(list(_TEMPLATES)), _TEMPLATES.values(), strict=True):
+            text = (assets_dir() / "templates" / name).read_text(encoding="utf-8")
+            with tab:
+                st.code(text, language="python", height=240)
+                file_button(f"Download {name}", text, name, key=f"run.template.{name}", icon=":material/download:")
+        paths = st.text_input(
+            "**2.** Name its file",
+            key=FILES,
+            max_chars=1000,
+            placeholder="/path/to/my_metric.py",
+            on_change=st.session_state.pop,  # what was just named is what would be checked
+            args=(METRIC, None),
+            help="A path on the machine that this server runs on. Several are separated by commas. Where a file "
+            "defines several metrics, write file.py:Name. Models of open_clip go here too, as "
+            "open_clip:ViT-B-32/openai. Paths are left out of the link, for they run code.",
+        )
+        wrong, usable = False, []
+        for reference in split(paths):
+            if problem := _problem(reference):
+                st.error(safe(problem, limit=600), icon=":material/error:")
+                wrong = True
+            else:
+                usable.append(absolute(reference))
+        brought = _bring()
+        own = Own((*usable, *(each for each in brought if each not in usable)), wrong)
         _draw_check([*own.references, *named], own)
     return own
-
-
-def _draw_templates() -> None:
-    st.markdown("**1.** Copy a template, put your metric in, and save it on this machine.")
-    for tab, name in zip(st.tabs(list(_TEMPLATES)), _TEMPLATES.values(), strict=True):
-        text = (assets_dir() / "templates" / name).read_text(encoding="utf-8")
-        with tab:
-            st.code(text, language="python", height=240)
-            file_button(f"Download {name}", text, name, key=f"run.template.{name}", icon=":material/download:")
-
-
-def _choose() -> Own:
-    """Draw the fields of the file, what is wrong beneath each, and the way in for one of the browser's machine."""
-    text = st.text_input(
-        "**2.** Name its file",
-        key=FILES,
-        max_chars=1000,
-        placeholder="/path/to/my_metric.py",
-        on_change=st.session_state.pop,  # what was just named is what would be checked
-        args=(METRIC, None),
-        help="A path on the machine that this server runs on. Several are separated by commas. Where a file defines "
-        "several metrics, write file.py:Name. Models of open_clip go here too, as open_clip:ViT-B-32/openai. Paths are "
-        "left out of the link, for they run code.",
-    )
-    wrong, usable = False, []
-    for reference in split(text):
-        if problem := _problem(reference):
-            st.error(safe(problem, limit=600), icon=":material/error:")
-            wrong = True
-        else:
-            usable.append(absolute(reference))
-    brought = _bring()
-    return Own((*usable, *(each for each in brought if each not in usable)), wrong)
 
 
 def _problem(reference: str) -> str:
@@ -151,7 +142,6 @@ def _short(reference: str) -> str:
 
 
 def _draw_check(evaluators: Sequence[str], own: Own) -> None:
-    """Draw what would be checked, the options, the button, and how the last check of it stands."""
     st.markdown(
         "**3.** Check it: its contract, then edits of the demo pictures and captions that change no meaning. The check "
         "goes on when this page is closed."
@@ -258,7 +248,6 @@ def _check(request: CheckRequest) -> None:
 
 
 def _last(chosen: str) -> Job | None:
-    """The check of a metric that was asked for last."""
     found = job_queue.list_jobs()[0]
     of_it = (job for job in found if isinstance(job.request, CheckRequest) and job.request.evaluator == chosen)
     return max(of_it, key=lambda job: job.state.turn, default=None)
@@ -306,3 +295,204 @@ def _lead_to_lab(request: CheckRequest, name: str) -> None:
 
 def _without_folder(reference: str) -> str:
     return reference.rpartition("/")[2] if ".py:" in reference else reference
+
+
+_VERDICTS = {"within": "ok", "beyond": "fails", "undecided": "undecided"}
+
+_PROMISES = {
+    "shape": "one number a pair",
+    "order": "the order of the pairs does not matter",
+    "determinism": "the same call gives the same scores",
+    "batches": "a pair alone has the score that it has among others",
+    "range": "scores lie in the range that it names",
+    "nan": "a pair without a score is NaN and harms no other",
+    "inputs": "pictures are left as they are",
+    "odd-images": "pictures of any size are taken",
+    "fingerprint": "it has one fingerprint",
+    "embeddings": "embeddings have unit length",
+}
+"""What a metric promises, in words."""
+
+Kind = Literal["error", "warning", "success"]
+
+
+def draw_checked(request: CheckRequest, *, key: str) -> CheckReport | None:
+    """Draw the verdict of a check that is complete, and its report folded away; return it, None if it is unreadable."""
+    try:
+        report = read_report(request.report)
+    except InvariscopeError as error:
+        st.warning(safe(str(error), limit=600))
+        return None
+    kind, lines = verdict(report, strict=request.strict)
+    {"error": st.error, "warning": st.warning, "success": st.success}[kind]("\n".join(lines))
+    with st.expander("The report", icon=":material/rule:"):
+        st.markdown("**Promises**")
+        rows = [
+            {
+                "Promise": _PROMISES.get(each.check, each.check),
+                "": "ok" if each.passed else "fails",
+                "Found": each.detail,
+            }
+            for each in report.contract
+        ]
+        draw_table(pd.DataFrame(rows), width="stretch", alt="Promises of a metric, kept or broken")
+        st.markdown(
+            f"**Edits that change no meaning**, {counted(report.items, 'item')}, threshold {report.threshold:g} %"
+        )
+        kinds = [
+            {
+                "Family": each.family,
+                "": _VERDICTS.get(each.verdict, each.verdict),
+                "Median |% change|": each.size.estimate,
+                "95 % interval": _interval(each.size),
+                "Median % change": each.shift.estimate,
+                "Drift shown by": each.direction,
+                "n items": each.size.n,
+                "Without": each.missing,
+            }
+            for each in report.families
+        ]
+        draw_table(
+            pd.DataFrame(kinds),
+            width="stretch",
+            alt="How much each family changes it",
+            families=("Family",),
+            column_config={
+                "Median |% change|": NUMBER(format="%.2f"),
+                "Median % change": NUMBER(format="%+.2f"),
+                "Without": NUMBER(help="Pairs without a % change"),
+            },
+        )
+        if report.broken is not None:
+            _broken(report.broken, report.items)
+        file_button("Report as JSON", request.report.read_bytes(), request.report.name, key=f"{key}.json")
+    return report
+
+
+def verdict(report: CheckReport, *, strict: bool) -> tuple[Kind, list[str]]:
+    """What a check came to, as lines of markdown: the answer, then why and what to do. ``strict``: whether what its
+    items do not settle fails too."""
+    name = f"**{safe(report.evaluator)}**"
+    if report.failure:
+        return "error", [f"{name} could not be run: {safe(report.failure, limit=600)}"]
+    kept = all(each.passed for each in report.contract)
+    scores = next((each for each in report.contract if each.check == "shape"), None)
+    if scores is not None and not scores.passed:  # no other promise can be told then
+        because = report.unscored.why if "NaN" in scores.detail else ""
+        first = f" The first: {safe(because, limit=300)}." if because else ""
+        return "error", [f"{name} fails: {safe(scores.detail, limit=400)}.{first}"]
+    why = [*_broken_promises(report), *_moved(report), *_missed(report)]
+    left = [f"- It {IGNORES[each]}." for each in report.ignores if each in IGNORES]
+    if report.undecided:
+        named = ", ".join(map(family_title, report.undecided))
+        left.append(
+            f"- {counted(report.items, 'picture')} do not settle: {safe(named, limit=500)}. Check more items, or leave "
+            "these out."
+        )
+    without = report.unscored
+    if without.count:
+        left.append(
+            f"- No score for {without.count} of {counted(without.pairs, 'edited pair')}. The first: "
+            f"{safe(without.why, limit=300)}"
+        )
+    promises = f"It keeps all {len(report.contract)} promises."
+    if not report.passed or (strict and report.undecided):
+        return "error", [f"{name} fails.{f' {promises}' if kept else ''}", "", *why, *left]
+    if left:
+        return "warning", [f"{name} is not shown to fail. {promises} But:", "", *left]
+    kinds = counted(len(report.families), "kind")
+    return "success", [
+        f"{name} passes. {promises} Under each of {kinds} of harmless edit the middle picture's score changes by "
+        f"{report.threshold:g} % at most ({counted(report.items, 'picture')}, 95 % intervals)."
+    ]
+
+
+def _broken_promises(report: CheckReport) -> list[str]:
+    """A line for each thing that is wrong: several promises may break over the same."""
+    broken: dict[str, list[str]] = {}
+    for each in report.contract:
+        if not each.passed:
+            broken.setdefault(each.detail, []).append(_PROMISES.get(each.check, each.check))
+    return [
+        f"- {safe(detail, limit=400)} (broken: {safe('; '.join(names), limit=400)})" for detail, names in broken.items()
+    ]
+
+
+def _moved(report: CheckReport) -> list[str]:
+    beyond = [each for each in report.families if each.verdict == BEYOND]
+    said = (f"{safe(family_title(each.family))} (median {each.size.estimate:.1f} %, "
+            f"95 % CI {_interval(each.size, digits=1)}, n = {each.size.n})" for each in beyond)  # fmt: skip
+    told = f"- Its score changes by more than {report.threshold:g} % although the meaning stays: {', '.join(said)}."
+    return [told] if beyond else []
+
+
+def _missed(report: CheckReport) -> list[str]:
+    """A line for broken meanings that escape it too often, and one for a selectivity that falls short."""
+    found = report.broken
+    if found is None:
+        return []
+    beyond = [each for each in found.families if each.verdict == BEYOND]
+    said = (f"{safe(family_title(each.family))} ({100 * (each.found.failure.estimate or 0):.0f} % of "
+            f"{counted(each.found.n, 'comparison')})" for each in beyond)  # fmt: skip
+    told = f"- A broken meaning scores at least as high too often, at most {found.most:g} % is allowed: "
+    lines = [f"{told}{', '.join(said)}."] if beyond else []
+    if found.least_above is not None and _short_of(found):
+        lines.append(f"- Its selectivity does not lie {found.least_above:g} above its own chance.")
+    return lines
+
+
+def _short_of(found: Breaks) -> bool:
+    """Whether the selectivity is shown to lie less far above chance than was asked for, or there is none."""
+    high = None if found.selectivity is None else found.selectivity.above.high
+    return found.selectivity is None or (high is not None and high < (found.least_above or 0))
+
+
+def _broken(found: Breaks, items: int) -> None:
+    st.markdown(f"**Edits that break the meaning**, {counted(items, 'item')}, at most {found.most:g} % failures")
+    rows = [
+        {
+            "Family": each.family,
+            "": _VERDICTS.get(each.verdict, each.verdict),
+            "Failures, %": _percent(each.found.failure.estimate),
+            "95 % interval": _interval(each.found.failure, 100, 0),
+            "Ties, %": _percent(each.found.ties.estimate),
+            "95 % interval of ties": _interval(each.found.ties, 100, 0),
+            "n": each.found.n,
+            "Without": each.missing,
+        }
+        for each in found.families
+    ]
+    draw_table(
+        pd.DataFrame(rows),
+        width="stretch",
+        alt="Failures by family",
+        families=("Family",),
+        column_config={
+            "Failures, %": NUMBER(format="%.0f"),
+            "Ties, %": NUMBER(format="%.0f"),
+            "n": NUMBER(help="Comparisons"),
+            "Without": NUMBER(help="Comparisons without two scores"),
+        },
+    )
+    if found.selectivity is None or found.selectivity.value.estimate is None:
+        st.caption(
+            "No selectivity: no item has scores under a harmless edit and one that is known to break the meaning."
+        )
+        return
+    value, above = found.selectivity.value, found.selectivity.above
+    beside = (found.selectivity.chance, above.estimate, above.low, above.high)
+    asked = "" if found.least_above is None else f"; at least {found.least_above:g} above it is asked for"
+    st.caption(
+        f"Selectivity {value.estimate:.3f} ({_interval(value, 1, 3)}), n = {counted(value.n, 'item')}; "
+        f"{beside_chance(*(math.nan if each is None else each for each in beside))}{asked}."
+    )
+
+
+def _percent(share: float | None) -> float | None:
+    return None if share is None else 100 * share
+
+
+def _interval(found: Sized, times: float = 1.0, digits: int = 2) -> str:
+    if found.low is None or found.high is None:
+        return found.note
+    return f"{times * found.low:.{digits}f} to {times * found.high:.{digits}f}"

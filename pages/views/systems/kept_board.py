@@ -1,7 +1,7 @@
 """The top of a leaderboard: who is first and who could swap, and the pictures behind a mark."""
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from functools import partial
 from typing import Any
 
@@ -22,8 +22,9 @@ from core.probes.titles import deed, family_title, title
 from core.report.document import p_value
 from core.statistics.standings import ALPHA
 from pages.views.common.collect import figure_buttons
+from pages.views.common.open_runs import corpus_holding
 from pages.views.common.page_charts import draw
-from pages.views.common.run_corpora import corpus_holding
+from pages.views.common.page_tables import NUMBER, TEXT
 from pages.views.common.text import counted, listed, number, safe
 from pages.views.probe_lab.lab_state import item_and_edit
 
@@ -32,40 +33,32 @@ _MOST = 60
 
 
 def draw_behind(made: Leaderboard, figure: str, opens: str) -> None:
-    """Draw the pictures behind a mark.
-
-    Args:
-        figure: that the mark is of, by its short name; each may have one open.
-        opens: of the mark; see ``core.features.systems.system_figures``.
-    """
+    """Draw the pictures behind a mark. ``figure``: that the mark is of, by its short name; each may have one open.
+    ``opens``: of the mark; see ``core.features.systems.system_figures``."""
     asked = {str(name): str(value) for name, value in json.loads(opens).items()}
     with st.container(border=True, key=f"systems_behind_{figure}"):
         if "family" in asked:
             _swapped(made, figure, asked)
         else:
-            _lowest(made, figure, asked)
-
-
-def _lowest(made: Leaderboard, figure: str, asked: dict[str, str]) -> None:
-    found = lowest(made.rows, asked["evaluator"], asked["system"])
-    st.markdown(
-        f"**{safe(asked['system'])}** by **{safe(asked['evaluator'])}**: "
-        f"{counted(len(found), 'picture')}, the lowest scores first."
-    )
-    for row in _page(found, figure):
-        left, right = st.columns([3, 4], gap="medium")
-        with left:
-            pictures(corpus_holding(made.corpus, str(row["item"])), str(row["item"]))
-        right.markdown(f"**{safe(str(row['item']))}**: {number(float(row['score']), digits=4)}")
-        right.text(str(row["caption"]))
+            found = lowest(made.rows, asked["evaluator"], asked["system"])
+            st.markdown(
+                f"**{safe(asked['system'])}** by **{safe(asked['evaluator'])}**: "
+                f"{counted(len(found), 'picture')}, the lowest scores first."
+            )
+            for row in _page(found, figure):
+                left, right = st.columns([3, 4], gap="medium")
+                with left:
+                    pictures(corpus_holding(made.corpus, str(row["item"])), str(row["item"]))
+                right.markdown(f"**{safe(str(row['item']))}**: {number(float(row['score']), digits=4)}")
+                right.text(str(row["caption"]))
 
 
 def _swapped(made: Leaderboard, figure: str, asked: dict[str, str]) -> None:
     higher, lower, family = asked["higher"], asked["lower"], asked["family"]
     found = swapped(made.rows, asked["evaluator"], higher, lower, family)
-    title = family_title(family)
     st.markdown(
-        f"**A: {safe(higher)}** above **B: {safe(lower)}** by **{safe(asked['evaluator'])}**, under **{safe(title)}**"
+        f"**A: {safe(higher)}** above **B: {safe(lower)}** by **{safe(asked['evaluator'])}**, under "
+        f"**{safe(family_title(family))}**"
     )
     if found.empty:
         st.caption("On no picture do their two captions change order, whatever becomes of the means.")
@@ -75,11 +68,26 @@ def _swapped(made: Leaderboard, figure: str, asked: dict[str, str]) -> None:
         f"({counted(len(found), 'edited picture')}); largest change first."
     )
     for row in _page(found, figure):
-        pair_card({**row, "corpus": corpus_holding(made.corpus, str(row["item"]))})
+        pair = {**row, "corpus": corpus_holding(made.corpus, str(row["item"]))}
+        seen, words = st.columns([3, 4], gap="medium")
+        with seen:
+            pictures(str(pair["corpus"]), str(pair["item"]), str(pair["probe"]))
+        with words:
+            st.markdown(
+                f"**{safe(pair['item'])}** · **{safe(title(pair['probe']))}**: {_order(pair['gap_before'])} → "
+                f"{_order(pair['gap_after'])}"
+            )
+            for name in ("a", "b"):
+                before, after = pair[f"{name}_before"], pair[f"{name}_after"]
+                st.markdown(f"**{name.upper()}** {before:.4f} → {after:.4f}")
+                st.text(pair[f"{name}_caption"])
+            st.caption(
+                f"Gap A − B: {signed(pair['gap_before'], digits=4, unit='')} → "
+                f"{signed(pair['gap_after'], digits=4, unit='')}"
+            )
 
 
 def _page(found: pd.DataFrame, figure: str) -> list[dict[str, Any]]:
-    """A page of rows, with its pager where there are several."""
     pages = -(-min(len(found), _MOST) // _SHOWN)
     page = st.pagination(pages, key=f"systems.behind.{figure}") if pages > 1 else 1
     first = _SHOWN * (min(int(page), pages) - 1)
@@ -89,8 +97,7 @@ def _page(found: pd.DataFrame, figure: str) -> list[dict[str, Any]]:
     ]
 
 
-NUMBER = st.column_config.NumberColumn
-INTERVAL = st.column_config.TextColumn("95 % interval", alignment="right")
+INTERVAL = TEXT("95 % interval", alignment="right")
 HEADS = {
     "system": "System",
     "evaluator": "Metric",
@@ -99,9 +106,7 @@ HEADS = {
     "family": "Family",
     "rank": "Rank",
     "ranks": "Rank interval",
-    "sure": st.column_config.TextColumn(
-        "Sure ranks", help="Only differences count that are sure after Holm's correction"
-    ),
+    "sure": TEXT("Sure ranks", help="Only differences count that are sure after Holm's correction"),
     "interval": INTERVAL,
     "n_items": NUMBER("n pictures"),
     "n_images": NUMBER("n pictures"),
@@ -112,12 +117,9 @@ HEADS = {
 
 
 def draw_top(made: Leaderboard, tables: Callable[[str], pd.DataFrame], evaluator: str) -> None:
-    """Draw who leads and what swaps whom: in words, as a figure, and under each kind of edit.
-
-    Args:
-        tables: by name, of ``core.features.systems.system_tables.tables``.
-        evaluator: whose scores; a mark opens the pictures of its system.
-    """
+    """Draw who leads and what swaps whom: in words, as a figure, and under each kind of edit. ``tables``: by name, of
+    ``core.features.systems.system_tables.tables``. ``evaluator``: whose scores; a mark opens the pictures of its
+    system."""
     rows, differences, swaps = (_of(tables(name), evaluator) for name in ("standings", "differences", "swaps"))
     st.markdown(_said(rows) + _swaps_said(swaps, evaluator))
     figure = system_means(rows)
@@ -138,7 +140,28 @@ def draw_top(made: Leaderboard, tables: Callable[[str], pd.DataFrame], evaluator
     if why := _why_unsure(rows, differences):
         st.caption(why)
     if swaps["probability"].notna().any():
-        _draw_swaps(made, swaps, evaluator)
+        known = swaps[swaps["probability"].notna()]
+        pairs = known[["higher", "lower"]].drop_duplicates()
+        one = pairs.iloc[0]
+        who = f"{safe(one['higher'])} and {safe(one['lower'])}" if len(pairs) == 1 else "two neighbours"
+        st.header(f"How often does an edit swap {who}?", anchor=False)
+        bars = swap_bars(known)
+        draw(
+            bars,
+            key="systems.swaps",
+            alt=f"How probably an edit swaps two neighbours, by {evaluator}",
+            clicked=partial(draw_behind, made, "swaps"),
+        )
+        with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute"):
+            st.caption(
+                "Swapped: in a redrawn set, the edit changes which mean is higher. Redrawing alone: no edit, yet "
+                "another order. A click shows the pictures.",
+                help="A set is as many pictures, drawn from these with repeats; its order is held against that of all.",
+                width="content",
+            )
+            figure_buttons(bars, known, "systems-swaps", title=f"Swaps, {evaluator}", key="systems.swaps.files")
+        if rest := _pairs_said(swaps, len(pairs)):
+            st.caption(rest)
     elif len(swaps):
         st.caption(_pairs_said(swaps, 0))
     if told := _flips_said(swaps):
@@ -233,31 +256,6 @@ def _flips_said(swaps: pd.DataFrame) -> str:
     return f"{leads} of edited pictures ({ends}, n = {n} scored with both captions before and after).{none} {ties}"
 
 
-def _draw_swaps(made: Leaderboard, every: pd.DataFrame, evaluator: str) -> None:
-    rows = every[every["probability"].notna()]
-    pairs = rows[["higher", "lower"]].drop_duplicates()
-    one = pairs.iloc[0]
-    who = f"{safe(one['higher'])} and {safe(one['lower'])}" if len(pairs) == 1 else "two neighbours"
-    st.header(f"How often does an edit swap {who}?", anchor=False)
-    figure = swap_bars(rows)
-    draw(
-        figure,
-        key="systems.swaps",
-        alt=f"How probably an edit swaps two neighbours, by {evaluator}",
-        clicked=partial(draw_behind, made, "swaps"),
-    )
-    with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute"):
-        st.caption(
-            "Swapped: in a redrawn set, the edit changes which mean is higher. Redrawing alone: no edit, yet another "
-            "order. A click shows the pictures.",
-            help="A set is as many pictures, drawn from these with repeats; its order is held against that of all.",
-            width="content",
-        )
-        figure_buttons(figure, rows, "systems-swaps", title=f"Swaps, {evaluator}", key="systems.swaps.files")
-    if told := _pairs_said(every, len(pairs)):
-        st.caption(told)
-
-
 def _pairs_said(every: pd.DataFrame, drawn: int) -> str:
     """Which neighbours are not drawn, and why; empty where all are."""
     told = f"The {MOST_PAIRS} of {drawn} pairs of neighbours that swap most often. " if drawn > MOST_PAIRS else ""
@@ -280,29 +278,6 @@ def image_probes() -> dict[str, Probe]:
         for probe in sorted(probes.catalogue(), key=lambda each: each.axis is Axis.NULL)
         if probe.edits is Edits.IMAGE and probe.expectation is Expectation.INVARIANT and probe.axis in wanted
     }
-
-
-def pair_card(row: Mapping[Any, Any]) -> None:
-    """Draw a picture before and after an edit beside both captions and all four scores.
-
-    Args:
-        row: of ``core.features.systems.system_captions.swapped``; its corpus by the name under which the pages read it.
-    """
-    seen, words = st.columns([3, 4], gap="medium")
-    with seen:
-        pictures(str(row["corpus"]), str(row["item"]), str(row["probe"]))
-    with words:
-        st.markdown(
-            f"**{safe(row['item'])}** · **{safe(title(row['probe']))}**: {_order(row['gap_before'])} → "
-            f"{_order(row['gap_after'])}"
-        )
-        for name in ("a", "b"):
-            before, after = row[f"{name}_before"], row[f"{name}_after"]
-            st.markdown(f"**{name.upper()}** {before:.4f} → {after:.4f}")
-            st.text(row[f"{name}_caption"])
-        st.caption(
-            f"Gap A − B: {signed(row['gap_before'], digits=4, unit='')} → {signed(row['gap_after'], digits=4, unit='')}"
-        )
 
 
 def _order(gap: float) -> str:

@@ -33,8 +33,7 @@ from core.store.run_files import Run, signature
 from core.store.text_files import csv_text
 from pages.views.common.access import operates, operators_only
 from pages.views.common.collect import file_button
-from pages.views.common.open_runs import present, run_of, store
-from pages.views.common.run_corpora import corpus_names, load_corpus
+from pages.views.common.open_runs import corpus_names, load_corpus, present, run_of, store
 from pages.views.common.text import counted, safe
 from pages.views.common.url_state import Field, PageState, count_field, joined, one_of, some_of, switch_field, text
 from pages.views.probe_lab.lab_state import default_evaluators, linked_evaluators, own_ready, ready_evaluators
@@ -129,7 +128,12 @@ def draw_new(state: PageState) -> None:
             icon=":material/image:",
         )
         return
-    entered = _entered(state)
+    row = st.container(horizontal=True, vertical_alignment="bottom", key="systems_source")
+    state.switch("source", "Whose captions", SOURCES, place=row, label_visibility="collapsed")
+    row.selectbox("Pictures of corpus", corpus_names(), key=state.key("images"), width=260)
+    corpus = load_corpus(state.get("images"))
+    systems = own_systems(corpus) if state.get("source") == "captions" else _uploaded(corpus)
+    entered = enter(corpus, systems, people=state.get("human")) if systems else None
     if entered is None:
         return
     draw_sentences(entered.remarks)
@@ -183,15 +187,6 @@ def own_systems(corpus: Corpus) -> list[System]:
 @operators_only
 def _ask() -> None:
     st.session_state["systems.asked"] = True
-
-
-def _entered(state: PageState) -> Entered | None:
-    row = st.container(horizontal=True, vertical_alignment="bottom", key="systems_source")
-    state.switch("source", "Whose captions", SOURCES, place=row, label_visibility="collapsed")
-    row.selectbox("Pictures of corpus", corpus_names(), key=state.key("images"), width=260)
-    corpus = load_corpus(state.get("images"))
-    systems = own_systems(corpus) if state.get("source") == "captions" else _uploaded(corpus)
-    return enter(corpus, systems, people=state.get("human")) if systems else None
 
 
 def example_table(corpus: Corpus) -> pd.DataFrame:

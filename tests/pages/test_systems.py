@@ -29,7 +29,8 @@ from core.settings import ROOT, results_dir
 from core.store.store import Store
 from core.store.text_files import csv_text
 from pages.views.common.open_runs import present
-from pages.views.systems.systems_view import CHECK, SOURCE, boards, example_table, own_systems, stamp
+from pages.views.systems.new_board import boards, example_table, own_systems, stamp
+from pages.views.systems.systems_view import CHECK, SOURCE
 from tests.pages.opening import SYSTEMS, Open, click, collected, link_of, marks_that_open, said, unfolded
 
 

@@ -18,7 +18,7 @@ from pages.views.common.access import draw_sign_in, may_operate, takes_annotator
 from pages.views.common.page_head import draw_title
 from pages.views.common.text import safe
 from pages.views.human_validation import annotator_steps as steps
-from pages.views.human_validation.annotator_steps import go
+from pages.views.human_validation.annotator_steps import do, draw_answers, go
 from pages.views.human_validation.coordinator import draw_coordinator
 from pages.views.human_validation.study_desk import desk
 
@@ -154,7 +154,7 @@ def _draw_question(question: Question, place: Place, link: steps.Link) -> None:
     assert place.item is not None
     answers = place.entry.answers if place.entry else {}
     act = partial(_answer, link, place.item.id, question.name, _rows(place))
-    steps.draw_answers(question, place.item.id, answers, act)
+    draw_answers(question, place.item.id, answers, act)
 
 
 _TOGGLES = (
@@ -244,7 +244,7 @@ def _answer(link: steps.Link, item: str, question: str, seen: int, answer: Answe
         if study.state().finished(annotator, item) and st.session_state.get("study.at") != item:
             go(None)
 
-    steps.do(write, link)
+    do(write, link)
 
 
 def _skip(link: steps.Link, item: str, reason: str, seen: int) -> None:
@@ -252,12 +252,12 @@ def _skip(link: steps.Link, item: str, reason: str, seen: int) -> None:
         study.skip(annotator, item, reason, seen=seen, seconds=_seconds(item), client_time=client_time())
         go(None)
 
-    steps.do(write, link)
+    do(write, link)
 
 
 def _comment(link: steps.Link, item: str) -> None:
     text = str(st.session_state.get(f"study.comment.{item}", ""))
-    steps.do(lambda study, annotator: study.comment(annotator, item, text), link)
+    do(lambda study, annotator: study.comment(annotator, item, text), link)
 
 
 def _seconds(item: str) -> float:

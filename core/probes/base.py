@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from types import MappingProxyType
+from typing import Any
 
 import numpy as np
 
@@ -13,20 +14,12 @@ from core.probes.scene import Scene
 TEMPLATE, HUMAN = SUBJECTS = ("template", "human")
 """Which caption is held while the image is edited: the template of the label, or one that a person wrote."""
 
-ENGLISH = "en"
-"""Language of the template, and of a caption whose language nobody named."""
+ENGLISH = "en"  # language of the template, and of a caption whose language nobody named
+FRAMES = "frames"  # field of an item that an edit of a video's frames needs
 
-FRAMES = "frames"
-"""Field of an item that an edit of a video's frames needs."""
-
-IDENTITY = "identity"
-"""Name of the unedited image with the subject caption: the baseline of every image edit."""
-
-BASE_CAPTION = "base"
-"""Name of the template ``There is a [object].``: the bare caption beside every modified one."""
-
-LENGTH_MATCHED = "length-matched"
-"""Baseline of a modified caption: the family's neutral control closest in length (section 1, Societal)."""
+IDENTITY = "identity"  # name of the unedited image with the subject caption: the baseline of every image edit
+BASE_CAPTION = "base"  # name of the template ``There is a [object].``: the bare caption beside every modified one
+LENGTH_MATCHED = "length-matched"  # baseline of a modified caption: its family's neutral control closest in length
 
 
 class Axis(StrEnum):
@@ -100,8 +93,7 @@ class Subject:
 FALSITY = "falsity"
 """Fact of a variant that breaks the meaning: how sure it is that its wrong side is wrong; not told by every probe."""
 
-VERIFIED, PRESUMED = "verified", "presumed"
-"""Values of FALSITY that more than one probe gives."""
+VERIFIED, PRESUMED = "verified", "presumed"  # values of FALSITY that more than one probe gives
 
 KNOWN_WRONG = (VERIFIED, "checked")
 """Values of FALSITY by which annotations say that the wrong side is wrong: in words, or by the object's pixels."""
@@ -204,46 +196,26 @@ def probe(
     edits: Edits,
     summary: str,
     expectation: Expectation = Expectation.INVARIANT,
-    baseline: str = IDENTITY,
-    modifier: str | None = None,
-    control: bool = False,
-    source: str = "",
-    default: bool = True,
-    subjects: tuple[str, ...] = (TEMPLATE,),
-    draws: str = "",
-    selector: str = "",
-    held: tuple[str, ...] = SUBJECTS,
-    moves: tuple[str, ...] = (),
-    needs: str = "",
-    redrawn: bool = False,
-    framewise: bool = False,
-    reorders: bool = False,
+    **more: Any,
 ) -> Callable[[Maker], Probe]:
-    """Mark ``def make(scene, subject, rng) -> Variant`` as a probe; the module attribute becomes the Probe."""
+    """Mark ``def make(scene, subject, rng) -> Variant`` as a probe; the module attribute becomes the Probe.
+    ``more``: further fields of :class:`Probe`, e.g. ``source``."""
+    return lambda function: Probe(name, axis, family, expectation, edits, summary, function, **more)
 
-    def mark(function: Maker) -> Probe:
-        return Probe(
-            name,
-            axis,
-            family,
-            expectation,
-            edits,
-            summary,
-            function,
-            baseline,
-            modifier,
-            control,
-            source,
-            default,
-            subjects,
-            draws,
-            selector,
-            held,
-            moves,
-            needs,
-            redrawn=redrawn,
-            framewise=framewise,
-            reorders=reorders,
-        )
 
-    return mark
+def caption_probe(
+    name: str,
+    family: str,
+    summary: str,
+    make: Maker,
+    *,
+    axis: Axis = Axis.SEMANTIC,
+    expectation: Expectation = Expectation.DIRECTIONAL,
+    subjects: tuple[str, ...] = (HUMAN,),
+    **more: Any,
+) -> Probe:
+    """Make a probe of a caption that is no part of the paper's grid; it asks for a drop where nothing else is said.
+    ``more``: further fields of :class:`Probe`."""
+    return Probe(
+        name, axis, family, expectation, Edits.CAPTION, summary, make, default=False, subjects=subjects, **more
+    )

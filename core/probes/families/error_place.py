@@ -10,14 +10,13 @@ before: a token is a word at most, so such a tower reads none of the error, and 
 Source: ours, after Long-CLIP (Zhang et al., ECCV 2024), whose tokens beyond 20 hardly count.
 """
 
-from collections.abc import Iterator
 from types import MappingProxyType
 
 import numpy as np
 
 from core.corpora.schema import Item
 from core.errors import ProbeRejected
-from core.probes.base import HUMAN, IDENTITY, Axis, Construction, Edits, Expectation, Maker, Probe, Subject, Variant
+from core.probes.base import IDENTITY, Construction, Expectation, Probe, Subject, Variant, caption_probe
 from core.probes.families.relation import WAYS, related, sentence
 from core.probes.scene import Scene
 from core.probes.words.caption_language import check_english
@@ -29,17 +28,10 @@ FAMILY = "error-place"
 
 START, MIDDLE, END, BEYOND = PLACES = ("start", "middle", "end", "behind")
 
-SHORT = 45
-"""Most words of a text that is read whole: its tokens, signs among them, are fewer than 77."""
-
-ADDED = 6
-"""Words for which a text that is read whole leaves room: of the longest sentence that is added."""
-
-BEHIND = 77
-"""Least words before an error that no tower of 77 tokens reads."""
-
-_MOST_DENIED = 24
-"""Absent categories that are drawn to be denied, at most."""
+SHORT = 45  # most words of a text that is read whole: its tokens, signs among them, are fewer than 77
+ADDED = 6  # words for which a text that is read whole leaves room: of the longest sentence that is added
+BEHIND = 77  # least words before an error that no tower of 77 tokens reads
+_MOST_DENIED = 24  # absent categories that are drawn to be denied
 
 
 def relations_of(item: Item) -> tuple[str, ...]:
@@ -64,7 +56,9 @@ def true_text(item: Item, caption: str, rng: np.random.Generator, *, least: int,
     Raises ProbeRejected ``not-composed``; ``too-short`` where not enough is known to be true."""
     relations = relations_of(item)
     order = [relations[place] for place in rng.permutation(len(relations))]
-    found, denials = [caption.strip().rstrip(".") + "."], _denials(item, rng, undenied) if least else ()
+    drawn = dict.fromkeys(another_kind(item, rng) for _ in range(_MOST_DENIED if least else 0))
+    denials = (negated_template(label).text for label in drawn if label != undenied)
+    found = [caption.strip().rstrip(".") + "."]
     for text in (*order, *denials):
         if least and _words(found) >= least:
             break
@@ -79,12 +73,11 @@ def _words(texts: list[str]) -> int:
     return sum(len(text.split()) for text in texts)
 
 
-def _denials(item: Item, rng: np.random.Generator, undenied: str) -> Iterator[str]:
-    drawn = dict.fromkeys(another_kind(item, rng) for _ in range(_MOST_DENIED))
-    yield from (negated_template(label).text for label in drawn if label != undenied)
+def _probe(place: str, where: str, *, true: bool) -> Probe:
+    name = f"{FAMILY}:{place}"
+    own, baseline = (f"{name}-true", IDENTITY) if true else (name, f"{name}-true")
+    says = "names the object: it is true" if true else "names a category of another kind: it is false"
 
-
-def _maker(name: str, place: str, *, true: bool) -> Maker:
     def make(scene: Scene, subject: Subject, rng: np.random.Generator) -> Variant:
         if subject.rank:
             raise ProbeRejected("repeated-template", "the text is written once, for the first caption")
@@ -96,28 +89,17 @@ def _maker(name: str, place: str, *, true: bool) -> Maker:
         said = base_caption(label if true else chosen)
         facts: dict[str, str | float] = {"kind": place, "words_before": float(_words(text[:at])), "present": label}
         told = facts if true else {**facts, "absent": chosen, **absence(item, chosen)}
-        return Variant(name, caption=" ".join([*text[:at], said, *text[at:]]), facts=MappingProxyType(told))
+        return Variant(own, caption=" ".join([*text[:at], said, *text[at:]]), facts=MappingProxyType(told))
 
-    return make
-
-
-def _probe(place: str, where: str, *, true: bool) -> Probe:
-    name = f"{FAMILY}:{place}"
-    own, baseline = (f"{name}-true", IDENTITY) if true else (name, f"{name}-true")
-    says = "names the object: it is true" if true else "names a category of another kind: it is false"
-    return Probe(
+    return caption_probe(
         own,
-        Axis.SEMANTIC,
         FAMILY,
-        Expectation.RESPONSE if true else Expectation.DIRECTIONAL,
-        Edits.CAPTION,
         f"A sentence {where} of a long caption of a composed scene {says}.",
-        _maker(own, place, true=true),
+        make,
+        expectation=Expectation.RESPONSE if true else Expectation.DIRECTIONAL,
         baseline=baseline,
         control=true,
         source="ours, after Long-CLIP (ECCV 2024)",
-        default=False,
-        subjects=(HUMAN,),
         draws=FAMILY,
         declares=Construction.TEMPLATE,
     )

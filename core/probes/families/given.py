@@ -11,32 +11,28 @@ import numpy as np
 
 from core.corpora.schema import WRONG_PICTURE
 from core.errors import ProbeRejected
-from core.probes.base import HUMAN, Axis, Edits, Expectation, Subject, Variant, probe
+from core.probes.base import HUMAN, Axis, Edits, Expectation, Subject, Variant, caption_probe, probe
 from core.probes.scene import Scene, rival_pixels
 
 FAMILY = "given"
 
 
-@probe(
-    name="wrong-caption",
-    axis=Axis.SEMANTIC,
-    family=FAMILY,
-    edits=Edits.CAPTION,
-    summary="The caption that the corpus says is wrong of the picture; the score must drop.",
-    expectation=Expectation.DIRECTIONAL,
-    source="paper D, 4.1",
-    default=False,
-    subjects=(HUMAN,),
-    needs="wrong",
-)
-def wrong_caption(scene: Scene, subject: Subject, rng: np.random.Generator) -> Variant:
-    """Say the wrong caption in the place of the right one."""
+def _wrong_caption(scene: Scene, subject: Subject, rng: np.random.Generator) -> Variant:
     text = scene.item.wrong.get(subject.language)
     if text is None or subject.rank:
-        raise ProbeRejected(
-            "no-wrong-side", f"item {scene.item.id!r} gives no wrong caption beside {subject.caption!r}"
-        )
+        told = f"item {scene.item.id!r} gives no wrong caption beside {subject.caption!r}"
+        raise ProbeRejected("no-wrong-side", told)
     return Variant("wrong-caption", caption=text, facts=MappingProxyType(dict(scene.item.facts)))
+
+
+WRONG_CAPTION = caption_probe(
+    "wrong-caption",
+    FAMILY,
+    "The caption that the corpus says is wrong of the picture; the score must drop.",
+    _wrong_caption,
+    source="paper D, 4.1",
+    needs="wrong",
+)
 
 
 @probe(

@@ -20,7 +20,7 @@ from types import MappingProxyType
 import numpy as np
 
 from core.errors import ProbeRejected
-from core.probes.base import ENGLISH, FALSITY, HUMAN, Axis, Edits, Expectation, Maker, Probe, Subject, Variant
+from core.probes.base import ENGLISH, FALSITY, Probe, Subject, Variant, caption_probe
 from core.probes.scene import Scene
 from core.probes.words.caption_language import check_english
 from core.probes.words.categories import absence, vocabulary
@@ -44,10 +44,6 @@ SELECTOR = "foil-siblings"
 Candidates = Callable[[Scene, Mention, str], tuple[str, ...]]
 
 
-def _plausible(scene: Scene, mention: Mention, caption: str) -> tuple[str, ...]:
-    return siblings(scene.item, mention)
-
-
 def _object(scene: Scene, mention: Mention, caption: str) -> tuple[str, ...]:
     found = neighbours(scene.item, mention, caption)
     if place_named(caption, ENGLISH, (SIDE, SPOT)):
@@ -56,22 +52,24 @@ def _object(scene: Scene, mention: Mention, caption: str) -> tuple[str, ...]:
     return () if named_beside(caption, mention) else tuple(each for each in found if vocabulary().get(each) != kind)
 
 
-def _random(scene: Scene, mention: Mention, caption: str) -> tuple[str, ...]:
-    return strangers(scene.item, mention)
-
-
 _KINDS: dict[str, tuple[Candidates, str]] = {
-    "plausible": (_plausible, "a category of the same kind that is annotated absent"),
+    "plausible": (
+        lambda scene, mention, _: siblings(scene.item, mention),
+        "a category of the same kind that is annotated absent",
+    ),
     "object": (_object, "another object of the picture, of which the caption is hardly true"),
-    "random": (_random, "a category of another kind that is annotated absent"),
+    "random": (
+        lambda scene, mention, _: strangers(scene.item, mention),
+        "a category of another kind that is annotated absent",
+    ),
 }
 
 
-def _target(scene: Scene, subject: Subject, rng: np.random.Generator, first: tuple[Candidates, ...]) -> Mention:
+def _target(scene: Scene, subject: Subject, rng: np.random.Generator, *kinds: str) -> Mention:
     """Draw the mention that is replaced: one for which every kind has a candidate, where there is one."""
     caption = check_english(subject)
     found = target_mentions(scene.item, caption)
-    full = [each for each in found if all(kind(scene, each, caption) for kind in first)] or found
+    full = [each for each in found if all(_KINDS[kind][0](scene, each, caption) for kind in kinds)] or found
     return full[int(rng.integers(len(full)))]
 
 
@@ -86,21 +84,22 @@ def _grounding(kind: str) -> Probe:
     name = f"grounding:{kind}"
 
     def make(scene: Scene, subject: Subject, rng: np.random.Generator) -> Variant:
-        mention = _target(scene, subject, rng, tuple(each for each, _ in _KINDS.values()))
+        mention = _target(scene, subject, rng, *_KINDS)
         found = candidates(scene, mention, subject.caption)
         if not found:
             raise ProbeRejected("no-replacement", f"nothing can stand for {mention.label!r}: {what} is needed")
         label = found[int(rng.integers(len(found)))]
         return _swapped(name, scene, subject.caption, mention, label, kind, len(found))
 
-    return _probe(name, "grounding", f"In a human caption an object gives way to {what}.", make, draws="grounding")
+    summary = f"In a human caption an object gives way to {what}."
+    return caption_probe(name, "grounding", summary, make, source="paper D, 4.2", draws="grounding")
 
 
 def _foil(place: int) -> Probe:
     name = "foil" if place == 1 else f"foil:{place}"
 
     def make(scene: Scene, subject: Subject, rng: np.random.Generator) -> Variant:
-        mention = _target(scene, subject, rng, (_plausible,))
+        mention = _target(scene, subject, rng, "plausible")
         found = siblings(scene.item, mention)
         if len(found) < place:
             raise ProbeRejected(
@@ -110,25 +109,8 @@ def _foil(place: int) -> Probe:
         return _swapped(name, scene, subject.caption, mention, label, "sibling", len(found))
 
     summary = f"In a human caption an object gives way to a sibling of its kind, the {place}. that was drawn."
-    return _probe(name, "foil", summary, make, draws="foil", selector=SELECTOR if place > 1 else "")
-
-
-def _probe(name: str, family: str, summary: str, make: Maker, *, draws: str, selector: str = "") -> Probe:
-    source = "paper D, 4.2" if family == "grounding" else "FOIL-COCO (Shekhar et al., ACL 2017); papers C and D"
-    return Probe(
-        name,
-        Axis.SEMANTIC,
-        family,
-        Expectation.DIRECTIONAL,
-        Edits.CAPTION,
-        summary,
-        make,
-        source=source,
-        default=False,
-        subjects=(HUMAN,),
-        draws=draws,
-        selector=selector,
-    )
+    source, selector = "FOIL-COCO (Shekhar et al., ACL 2017); papers C and D", SELECTOR if place > 1 else ""
+    return caption_probe(name, "foil", summary, make, source=source, draws="foil", selector=selector)
 
 
 GROUNDING = tuple(_grounding(kind) for kind in _KINDS)

@@ -14,17 +14,15 @@ import numpy as np
 
 from core.errors import ProbeRejected
 from core.probes.base import (
-    HUMAN,
     IDENTITY,
     LENGTH_MATCHED,
     Axis,
     Construction,
-    Edits,
     Expectation,
-    Maker,
     Probe,
     Subject,
     Variant,
+    caption_probe,
 )
 from core.probes.scene import Scene
 from core.probes.words.caption_language import check_english
@@ -39,31 +37,6 @@ def make_probe(owner: Family, word: Modifier) -> Probe:
     >>> make_probe(family("gender"), family("gender").get("male")).name
     'inserted-gender:male'
     """
-    return Probe(
-        name=f"{PREFIX}{word.probe}",
-        axis=Axis.SOCIETAL,
-        family=f"{PREFIX}{owner.name}",
-        expectation=Expectation.INVARIANT,
-        edits=Edits.CAPTION,
-        summary=_summary(owner, word),
-        make_function=_maker(word),
-        baseline=IDENTITY if word.control else LENGTH_MATCHED,
-        modifier=word.word,
-        control=word.control,
-        source="paper A, A.3 and A.12, extended",
-        default=False,
-        subjects=(HUMAN,),
-        declares=Construction.INSERTED,
-    )
-
-
-def _summary(owner: Family, word: Modifier) -> str:
-    if word.control:
-        return f"The neutral word {word.word!r} stands before the noun of a human caption: it holds the length."
-    return f"{word.word!r} is put before the object's noun in a human caption. {owner.summary}"
-
-
-def _maker(word: Modifier) -> Maker:
     name = f"{PREFIX}{word.probe}"
 
     def make(scene: Scene, subject: Subject, rng: np.random.Generator) -> Variant:
@@ -81,7 +54,22 @@ def _maker(word: Modifier) -> Maker:
         }
         return Variant(probe=name, caption=made.text, facts=MappingProxyType(facts))
 
-    return make
+    says = f"{word.word!r} is put before the object's noun in a human caption. {owner.summary}"
+    if word.control:
+        says = f"The neutral word {word.word!r} stands before the noun of a human caption: it holds the length."
+    return caption_probe(
+        name,
+        f"{PREFIX}{owner.name}",
+        says,
+        make,
+        axis=Axis.SOCIETAL,
+        expectation=Expectation.INVARIANT,
+        baseline=IDENTITY if word.control else LENGTH_MATCHED,
+        modifier=word.word,
+        control=word.control,
+        source="paper A, A.3 and A.12, extended",
+        declares=Construction.INSERTED,
+    )
 
 
 INSERTED = tuple(make_probe(owner, word) for owner in families().values() for word in owner.words)

@@ -15,22 +15,20 @@ Source: paper B, section 5.2 and Algorithm 1; the checklist of nouns: :mod:`core
 
 from collections.abc import Callable, Sequence
 from types import MappingProxyType
+from typing import Any
 
 import numpy as np
 
 from core.errors import ProbeRejected
-from core.probes.base import HUMAN, Axis, Edits, Expectation, Probe, Subject, Variant, probe
+from core.probes.base import Axis, Probe, Subject, Variant, caption_probe
 from core.probes.scene import Scene
 from core.probes.words.caption_language import changed_words, check_language
 from core.probes.words.caption_words import Word, join, words
 from core.probes.words.lexical_edits import EDITS, NOUN_EDITS, ON_WORDS, SHARE, substituted
 
-SHARES = (0.1, 0.2, 0.3, 0.5, 0.6, 0.7, 0.8)
-"""Points of the sweep; the headline probe is the one at 0.4."""
+SHARES = (0.1, 0.2, 0.3, 0.5, 0.6, 0.7, 0.8)  # points of the sweep; the headline probe is the one at 0.4
 
-SWEEP, PRINTED, CHECKLIST = "lexical-sweep", "lexical-printed", "lexical-checklist"
-"""What selects the further probes."""
-
+SWEEP, PRINTED, CHECKLIST = "lexical-sweep", "lexical-printed", "lexical-checklist"  # what selects the further probes
 AGAIN, DRAW, DRAWS = "draws", "draw", 5
 """What selects further draws, the fact that numbers them, and how many there are with the first; paper B draws once."""
 
@@ -56,31 +54,8 @@ Edit = Callable[[Sequence[Word], str, np.random.Generator, tuple[str, ...]], lis
 
 
 def _lexical(
-    name: str,
-    family: str,
-    summary: str,
-    source: str,
-    edit: Edit,
-    facts: dict[str, str | float],
-    *,
-    draws: str = "",
-    selector: str = "",
-    redrawn: bool = False,
+    name: str, family: str, summary: str, source: str, edit: Edit, facts: dict[str, str | float], **more: Any
 ) -> Probe:
-    @probe(
-        name=name,
-        axis=Axis.LEXICAL,
-        family=family,
-        edits=Edits.CAPTION,
-        summary=summary,
-        source=source,
-        expectation=Expectation.DIRECTIONAL,
-        default=False,
-        subjects=(HUMAN,),
-        draws=draws,
-        selector=selector,
-        redrawn=redrawn,
-    )
     def make(scene: Scene, subject: Subject, rng: np.random.Generator) -> Variant:
         language = check_language(subject)
         before = words(subject.caption, language)
@@ -95,7 +70,7 @@ def _lexical(
         }
         return Variant(name, caption=edited, facts=MappingProxyType(told))
 
-    return make
+    return caption_probe(name, family, summary, make, axis=Axis.LEXICAL, source=source, **more)
 
 
 def _critical(scene: Scene, subject: Subject) -> tuple[str, ...]:
@@ -117,16 +92,8 @@ def _headline(name: str, draw: int = 1) -> Probe:
     edit, says = _at(name, SHARE), f"In a human caption {_SAYS[name]}{how}"
     if draw == 1:
         return _lexical(name, name, f"{says}.", SOURCE, edit, facts)
-    return _lexical(
-        f"{name}:draw{draw}",
-        name,
-        f"{says}; draw {draw} of {DRAWS}.",
-        SOURCE,
-        edit,
-        {**facts, DRAW: float(draw)},
-        selector=AGAIN,
-        redrawn=True,
-    )
+    says, facts = f"{says}; draw {draw} of {DRAWS}.", {**facts, DRAW: float(draw)}
+    return _lexical(f"{name}:draw{draw}", name, says, SOURCE, edit, facts, selector=AGAIN, redrawn=True)
 
 
 def _printed(name: str) -> Probe:
@@ -144,24 +111,14 @@ def _printed(name: str) -> Probe:
 
 
 def _point(name: str, share: float) -> Probe:
-    return _lexical(
-        f"{name}:p{share}",
-        name,
-        f"In a human caption {_SAYS[name]}, each word with probability {share}.",
-        SOURCE,
-        _at(name, share),
-        {"share": share},
-        draws=name,
-        selector=SWEEP,
-    )
+    says, facts = f"In a human caption {_SAYS[name]}, each word with probability {share}.", {"share": share}
+    return _lexical(f"{name}:p{share}", name, says, SOURCE, _at(name, share), {**facts}, draws=name, selector=SWEEP)
 
 
 def _check(name: str) -> Probe:
-    def edit(found: Sequence[Word], language: str, rng: np.random.Generator, names: tuple[str, ...]) -> list[str]:
-        return NOUN_EDITS[name](found, language)
-
     source = "Sai et al., Perturbation CheckLists, EMNLP 2021, which paper B takes its edits from"
-    return _lexical(name, name, f"In a human caption {_CHECKS[name]}.", source, edit, {}, selector=CHECKLIST)
+    says, edit = f"In a human caption {_CHECKS[name]}.", NOUN_EDITS[name]
+    return _lexical(name, name, says, source, lambda found, language, *_: edit(found, language), {}, selector=CHECKLIST)
 
 
 _DRAWN = ("repetition", "removal", "masking")

@@ -15,12 +15,12 @@ from types import MappingProxyType
 import numpy as np
 
 from core.errors import NotAvailable, ProbeRejected
-from core.probes.base import BASE_CAPTION, Axis, Construction, Edits, Expectation, Maker, Probe, Subject, Variant
+from core.probes.base import BASE_CAPTION, Axis, Construction, Edits, Expectation, Probe, Subject, Variant
 from core.probes.scene import Scene
 from core.probes.words.insertion import GENDER_FAMILIES, GENDERED
 from core.probes.words.natural_captions import NEUTRALISED, SWAPPED, NaturalCaption, family_of, find, why_none
 from core.probes.words.screening import Family, Modifier, families, screen
-from core.probes.words.taggers import RULES, TAGGERS, Tagger, tagger
+from core.probes.words.taggers import RULES, TAGGERS, tagger
 
 
 def make_probes(owner: Family, reader: str = RULES) -> tuple[Probe, ...]:
@@ -42,46 +42,39 @@ def make_probes(owner: Family, reader: str = RULES) -> tuple[Probe, ...]:
 
 
 def _probe(owner: Family, word: Modifier | None, rewrite: str, summary: str, reader: str) -> Probe:
-    family_name = family_of(owner.name, reader)
-    neutral = f"{family_name}:{NEUTRALISED}"
-    name = f"{family_name}:{'-'.join(part for part in (rewrite, word.word if word else '') if part)}"
-    return Probe(
-        name=name,
-        axis=Axis.SOCIETAL,
-        family=family_name,
-        expectation=Expectation.INVARIANT,
-        edits=Edits.CAPTION,
-        summary=f"{summary}." if reader == RULES else f"{summary}; read by {reader}.",
-        make_function=_maker(owner, word, rewrite, name, reader),
-        baseline=BASE_CAPTION if word is None else neutral,
-        modifier=word.word if word else None,
-        control=word is None,
-        source="paper A, A.12",
-        default=False,
-        selector="" if reader == RULES else family_name,
-        tagger="" if reader == RULES else reader,
-        declares=Construction.CORPUS,
-    )
+    family = family_of(owner.name, reader)
+    name = f"{family}:{'-'.join(part for part in (rewrite, word.word if word else '') if part)}"
 
-
-def _maker(owner: Family, word: Modifier | None, rewrite: str, name: str, reader: str) -> Maker:
     def make(scene: Scene, subject: Subject, rng: np.random.Generator) -> Variant:
-        found = find(scene.item, owner, _reading(reader))
+        try:
+            reading = tagger(reader)
+        except NotAvailable as error:
+            raise ProbeRejected("no-tagger", str(error)) from error
+        found = find(scene.item, owner, reading)
         if found is None:
-            why = why_none(scene.item, owner, _reading(reader))
+            why = why_none(scene.item, owner, reading)
             raise ProbeRejected(why.code, why.detail)
         said = word.word if word else found.neutral.word
         facts = {"written": found.modifier.word, "said": said, "noun": found.noun, "neutral": found.neutral.word}
         return Variant(probe=name, caption=_rewritten(found, owner, word, rewrite), facts=MappingProxyType(facts))
 
-    return make
-
-
-def _reading(name: str) -> Tagger:
-    try:
-        return tagger(name)
-    except NotAvailable as error:
-        raise ProbeRejected("no-tagger", str(error)) from error
+    return Probe(
+        name=name,
+        axis=Axis.SOCIETAL,
+        family=family,
+        expectation=Expectation.INVARIANT,
+        edits=Edits.CAPTION,
+        summary=f"{summary}." if reader == RULES else f"{summary}; read by {reader}.",
+        make_function=make,
+        baseline=BASE_CAPTION if word is None else f"{family}:{NEUTRALISED}",
+        modifier=word.word if word else None,
+        control=word is None,
+        source="paper A, A.12",
+        default=False,
+        selector="" if reader == RULES else family,
+        tagger="" if reader == RULES else reader,
+        declares=Construction.CORPUS,
+    )
 
 
 def _rewritten(found: NaturalCaption, owner: Family, word: Modifier | None, rewrite: str) -> str:

@@ -16,55 +16,46 @@ import numpy as np
 
 from core.errors import ProbeRejected
 from core.probes.base import (
+    FALSITY,
     HUMAN,
     IDENTITY,
     TEMPLATE,
     VERIFIED,
-    Axis,
     Construction,
-    Edits,
     Expectation,
-    Maker,
     Probe,
     Subject,
     Variant,
-    probe,
+    caption_probe,
 )
 from core.probes.scene import Scene
 from core.probes.words.caption_language import check_english, check_language
 from core.probes.words.categories import absence, another_kind
-from core.probes.words.negating import Negation, negate, negated_template
-from core.probes.words.templates import TemplateWords, base_caption, item_label, template_words
+from core.probes.words.negating import negate, negated_template
+from core.probes.words.templates import base_caption, item_label, template_words
 
 SOURCE = "paper D, 4.4.1"
 ABSENT = "absent-category"
 """Name that both probes of an absent category draw it under, and their family."""
 
 
-@probe(
-    name="negation",
-    axis=Axis.SEMANTIC,
-    family="negation",
-    edits=Edits.CAPTION,
-    summary="The caption is negated: 'There is no [object].', or a human caption by rules, so that it is false.",
-    expectation=Expectation.DIRECTIONAL,
+def _negation(scene: Scene, subject: Subject, rng: np.random.Generator) -> Variant:
+    plain = subject.name == TEMPLATE
+    made = negated_template(item_label(scene.item)) if plain else negate(check_english(subject))
+    return Variant("negation", caption=made.text, facts=MappingProxyType({"rule": made.rule, FALSITY: made.falsity}))
+
+
+NEGATION = caption_probe(
+    "negation",
+    "negation",
+    "The caption is negated: 'There is no [object].', or a human caption by rules, so that it is false.",
+    _negation,
     source=SOURCE,
-    default=False,
     subjects=(TEMPLATE, HUMAN),
 )
-def negation(scene: Scene, subject: Subject, rng: np.random.Generator) -> Variant:
-    """Negate the caption."""
-    if subject.name == TEMPLATE:
-        return _negated("negation", negated_template(item_label(scene.item)))
-    return _negated("negation", negate(check_english(subject)))
 
 
-def _negated(name: str, made: Negation) -> Variant:
-    facts = MappingProxyType({"rule": made.rule, "falsity": made.falsity})
-    return Variant(name, caption=made.text, facts=facts)
-
-
-def _of_absent(name: str, summary: str, expectation: Expectation, baseline: str, *, negated: bool) -> Probe:
+def _of_absent(name: str, summary: str, *, negated: bool) -> Probe:
     def make(scene: Scene, subject: Subject, rng: np.random.Generator) -> Variant:
         label = item_label(scene.item)
         chosen = another_kind(scene.item, rng)
@@ -73,57 +64,36 @@ def _of_absent(name: str, summary: str, expectation: Expectation, baseline: str,
         told = {"basis": known["basis"]} if negated else known
         return Variant(name, caption=text, facts=MappingProxyType({"present": label, "absent": chosen, **told}))
 
-    return _probe(name, ABSENT, summary, expectation, baseline, make, draws=ABSENT)
-
-
-def _probe(
-    name: str,
-    family: str,
-    summary: str,
-    expectation: Expectation,
-    baseline: str,
-    make: Maker,
-    *,
-    draws: str = "",
-    subjects: tuple[str, ...] = (TEMPLATE,),
-    control: bool = False,
-    declares: Construction | None = None,
-) -> Probe:
-    return Probe(
+    return caption_probe(
         name,
-        Axis.SEMANTIC,
-        family,
-        expectation,
-        Edits.CAPTION,
+        ABSENT,
         summary,
         make,
-        baseline=baseline,
-        control=control,
+        expectation=Expectation.RESPONSE if negated else Expectation.DIRECTIONAL,
+        baseline=IDENTITY if negated else "negation:absent",
         source=SOURCE,
-        default=False,
-        subjects=subjects,
-        draws=draws,
-        declares=declares,
+        subjects=(TEMPLATE,),
+        draws=ABSENT,
     )
 
 
-def _template(name: str, summary: str, expectation: Expectation, baseline: str, *, negated: bool) -> Probe:
+def _template(name: str, summary: str, *, negated: bool) -> Probe:
     def make(scene: Scene, subject: Subject, rng: np.random.Generator) -> Variant:
         if subject.rank:
             raise ProbeRejected("repeated-template", "the template is written once a language, for its first caption")
-        found: TemplateWords = template_words(item_label(scene.item), scene.item.category, check_language(subject))
+        found = template_words(item_label(scene.item), scene.item.category, check_language(subject))
         text = found.negated if negated else found.affirmed
-        facts = {"label": found.label, **({"falsity": VERIFIED} if negated else {})}
+        facts = {"label": found.label, **({FALSITY: VERIFIED} if negated else {})}
         return Variant(name, caption=text, facts=MappingProxyType(facts))
 
-    return _probe(
+    return caption_probe(
         name,
         "template",
         summary,
-        expectation,
-        baseline,
         make,
-        subjects=(HUMAN,),
+        expectation=Expectation.DIRECTIONAL if negated else Expectation.RESPONSE,
+        baseline="affirmation:template" if negated else IDENTITY,
+        source=SOURCE,
         control=not negated,
         declares=Construction.TEMPLATE,
     )
@@ -133,15 +103,11 @@ ABSENTS = (
     _of_absent(
         "negation:absent",
         "The template denies a category that the image does not show: it is true.",
-        Expectation.RESPONSE,
-        IDENTITY,
         negated=True,
     ),
     _of_absent(
         "affirmation:absent",
         "The template affirms a category that the image does not show, beside its true denial.",
-        Expectation.DIRECTIONAL,
-        "negation:absent",
         negated=False,
     ),
 )
@@ -151,15 +117,11 @@ TEMPLATES = (
     _template(
         "affirmation:template",
         "The template of the label in the caption's own language, e.g. 'Da ist ein Hund.'.",
-        Expectation.RESPONSE,
-        IDENTITY,
         negated=False,
     ),
     _template(
         "negation:template",
         "The template of the label, negated in the caption's own language: it is false.",
-        Expectation.DIRECTIONAL,
-        "affirmation:template",
         negated=True,
     ),
 )

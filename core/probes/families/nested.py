@@ -10,7 +10,6 @@ out with its reason. The captions are English: the template has no other languag
 Source: paper C, sections 4 to 5.8 and Figure 4 (scores by length), of one picture instead of several captioners.
 """
 
-from collections.abc import Callable
 from functools import cache
 from types import MappingProxyType
 
@@ -20,14 +19,13 @@ from core import settings
 from core.corpora.demo_plan import Grammar, read_plan, share
 from core.corpora.schema import Item
 from core.errors import ProbeRejected
-from core.probes.base import ENGLISH, IDENTITY, TEMPLATE, Axis, Edits, Expectation, Probe, Subject, Variant
+from core.probes.base import ENGLISH, IDENTITY, TEMPLATE, Axis, Expectation, Probe, Subject, Variant, caption_probe
 from core.probes.scene import Scene
 from core.probes.words.templates import base_caption, item_label
 
 FAMILY = "nested"
 
-SHARE, PLACE = f"{FAMILY}:share", f"{FAMILY}:place"
-"""The steps, each on top of the one before."""
+SHARE, PLACE = f"{FAMILY}:share", f"{FAMILY}:place"  # the steps, each on top of the one before
 
 
 def nested_captions(item: Item) -> tuple[str, str]:
@@ -50,27 +48,21 @@ def _grammar() -> Grammar:
     return read_plan(settings.assets_dir() / "demo").grammar
 
 
-def _maker(name: str, step: int) -> Callable[[Scene, Subject, np.random.Generator], Variant]:
+def _step(name: str, step: int, baseline: str, summary: str) -> Probe:
     def make(scene: Scene, subject: Subject, rng: np.random.Generator) -> Variant:
         caption = nested_captions(scene.item)[step]
         facts: dict[str, str | float] = {"words": float(len(caption.split())), "added": name.partition(":")[2]}
         return Variant(name, caption=caption, facts=MappingProxyType(facts))
 
-    return make
-
-
-def _step(name: str, step: int, baseline: str, summary: str) -> Probe:
-    return Probe(
-        name=name,
+    return caption_probe(
+        name,
+        FAMILY,
+        summary,
+        make,
         axis=Axis.OBJECT,
-        family=FAMILY,
         expectation=Expectation.RESPONSE,
-        edits=Edits.CAPTION,
-        summary=summary,
-        make_function=_maker(name, step),
         baseline=baseline,
         source="paper C, sections 4 to 5.8, Figure 4",
-        default=False,
         subjects=(TEMPLATE,),
     )
 

@@ -17,12 +17,24 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
+from typing import Any
 
 import numpy as np
 
 from core.corpora.schema import Box, Item, Mask
 from core.errors import ProbeRejected
-from core.probes.base import IDENTITY, TEMPLATE, Axis, Edits, Expectation, Probe, Subject, Variant
+from core.probes.base import (
+    FALSITY,
+    IDENTITY,
+    TEMPLATE,
+    VERIFIED,
+    Axis,
+    Expectation,
+    Probe,
+    Subject,
+    Variant,
+    caption_probe,
+)
 from core.probes.scene import Scene
 from core.probes.words.categories import absence, annotated, another_kind
 from core.probes.words.templates import denied_objects, draw_keys, item_label, named_objects, shuffled_objects
@@ -142,33 +154,14 @@ def _objects(
     family: str,
     summary: str,
     make: Make,
-    *,
-    expectation: Expectation,
-    baseline: str,
-    draws: str,
-    source: str,
     axis: Axis = Axis.OBJECT,
-    selector: str = "",
+    **more: Any,
 ) -> Probe:
     def made(scene: Scene, subject: Subject, rng: np.random.Generator) -> Variant:
         text, facts = make(scene.item, rng)
         return Variant(name, caption=text, facts=MappingProxyType(dict(facts)))
 
-    return Probe(
-        name,
-        axis,
-        family,
-        expectation,
-        Edits.CAPTION,
-        summary,
-        made,
-        baseline=baseline,
-        source=source,
-        default=False,
-        subjects=(TEMPLATE,),
-        draws=draws,
-        selector=selector,
-    )
+    return caption_probe(name, family, summary, made, axis=axis, subjects=(TEMPLATE,), **more)
 
 
 def _named(labels: Sequence[str]) -> Facts:
@@ -208,7 +201,6 @@ def _mention_shuffled(count: int) -> Probe:
         "mention-shuffled",
         f"The words of mention:{count} stand in another order.",
         make,
-        expectation=Expectation.DIRECTIONAL,
         baseline=f"mention:{count}",
         draws="mention",
         source="paper D, 4.5",
@@ -218,14 +210,13 @@ def _mention_shuffled(count: int) -> Probe:
 def _mention_negated(count: int) -> Probe:
     def make(item: Item, rng: np.random.Generator) -> tuple[str, Facts]:
         labels = drawn_labels(item, rng)[:count]
-        return denied_objects(labels), {**_named(labels), "falsity": "verified"}
+        return denied_objects(labels), {**_named(labels), FALSITY: VERIFIED}
 
     return _objects(
         f"mention:{count}-negated",
         "mention-negated",
         f"Every object of mention:{count} is denied: it is false.",
         make,
-        expectation=Expectation.DIRECTIONAL,
         baseline=f"mention:{count}",
         draws="mention",
         source="paper D, 4.4.1, 4.5",
@@ -258,7 +249,6 @@ def _size(which: str, share: bool, shuffled: bool) -> Probe:
             f"size{tail}-shuffled",
             f"The words of {plain} stand in another order.",
             make,
-            expectation=Expectation.DIRECTIONAL,
             baseline=plain,
             draws=draws,
             source="paper D, 4.5",
@@ -297,7 +287,6 @@ MENTION_ABSENT = _objects(
     "mention-absent",
     "In mention:3 a category that is annotated absent stands for the third object: it is false.",
     _mention_absent,
-    expectation=Expectation.DIRECTIONAL,
     baseline="mention:3",
     draws="mention",
     source="paper D, 4.3.1, extended",

@@ -9,52 +9,58 @@ order tells the two apart. The words of the caption itself, in lower case with a
 a caption whose shuffle differs from it by case alone is rejected.
 """
 
+from collections.abc import Callable, Mapping
 from types import MappingProxyType
 
 import numpy as np
 
 from core.errors import ProbeRejected
-from core.probes.base import HUMAN, Axis, Edits, Expectation, Probe, Subject, Variant, probe
+from core.probes.base import Probe, Subject, Variant, caption_probe
 from core.probes.families.lexical import AGAIN, DRAW, DRAWS
 from core.probes.scene import Scene
 from core.probes.words.caption_language import changed_words, check_english, check_language
 from core.probes.words.lexical_edits import PARTS, shuffle, shuffle_part
 
 
-def _order(draw: int = 1) -> Probe:
-    name, says = (
-        "order",
-        "The words of a human caption stand in a random order; the final stop stays, a capital opens it",
-    )
-    if draw > 1:
-        name, says = f"order:draw{draw}", f"{says}; draw {draw} of {DRAWS}"
+def _shuffling(
+    name: str,
+    summary: str,
+    source: str,
+    shuffled: Callable[[Subject, np.random.Generator], tuple[str, str]],
+    *,
+    which: str,
+    facts: Mapping[str, float] = MappingProxyType({}),
+    selector: str = "",
+    redrawn: bool = False,
+) -> Probe:
+    """A probe of another order. ``shuffled`` gives the caption as it would be written without it, and with it."""
 
-    @probe(
-        name=name,
-        axis=Axis.SEMANTIC,
-        family="order",
-        edits=Edits.CAPTION,
-        summary=f"{says}.",
-        expectation=Expectation.DIRECTIONAL,
-        source="paper D, 4.4.2",
-        default=False,
-        subjects=(HUMAN,),
+    def make(scene: Scene, subject: Subject, rng: np.random.Generator) -> Variant:
+        plain, edited = shuffled(subject, rng)
+        if not plain or plain == edited:
+            raise ProbeRejected("unchanged", f"no other order of {which} of {subject.caption!r} reads differently")
+        before, after = plain.split(), edited.split()
+        told = {"words": float(len(before)), "changed": float(changed_words(before, after))}
+        return Variant(name, caption=edited, facts=MappingProxyType((told if subject.language != "ja" else {}) | facts))
+
+    return caption_probe(name, "order", summary, make, source=source, selector=selector, redrawn=redrawn)
+
+
+def _order(draw: int = 1) -> Probe:
+    says = "The words of a human caption stand in a random order; the final stop stays, a capital opens it"
+    return _shuffling(
+        f"order:draw{draw}" if draw > 1 else "order",
+        f"{says}; draw {draw} of {DRAWS}." if draw > 1 else f"{says}.",
+        "paper D, 4.4.2",
+        lambda subject, rng: shuffle(subject.caption, rng, language=check_language(subject)),
+        which="the words",
+        facts={DRAW: float(draw)} if draw > 1 else {},
         selector=AGAIN if draw > 1 else "",
         redrawn=draw > 1,
     )
-    def make(scene: Scene, subject: Subject, rng: np.random.Generator) -> Variant:
-        language = check_language(subject)
-        plain, shuffled = shuffle(subject.caption, rng, language=language)
-        if not plain or plain == shuffled:
-            raise ProbeRejected("unchanged", f"no other order of the words of {subject.caption!r} reads differently")
-        before, after = plain.split(), shuffled.split()
-        told = {"words": float(len(before)), "changed": float(changed_words(before, after))} if language != "ja" else {}
-        return Variant(name, caption=shuffled, facts=MappingProxyType(told | ({DRAW: float(draw)} if draw > 1 else {})))
-
-    return make
 
 
-order = _order()
+ORDER = _order()
 REDRAWN = tuple(_order(draw) for draw in range(2, DRAWS + 1))
 
 
@@ -69,29 +75,14 @@ _SAYS = {
 
 
 def _of_part(part: str) -> Probe:
-    name = f"order:{part}"
-
-    @probe(
-        name=name,
-        axis=Axis.SEMANTIC,
-        family="order",
-        edits=Edits.CAPTION,
-        summary=_SAYS[part],
-        expectation=Expectation.DIRECTIONAL,
-        source="ARO: Yuksekgonul et al., ICLR 2023, COCO and Flickr30k order",
-        default=False,
-        subjects=(HUMAN,),
+    return _shuffling(
+        f"order:{part}",
+        _SAYS[part],
+        "ARO: Yuksekgonul et al., ICLR 2023, COCO and Flickr30k order",
+        lambda subject, rng: shuffle_part(check_english(subject), rng, part),
+        which="these words",
         selector=SELECTOR,
     )
-    def make(scene: Scene, subject: Subject, rng: np.random.Generator) -> Variant:
-        plain, shuffled = shuffle_part(check_english(subject), rng, part)
-        if not plain or plain == shuffled:
-            raise ProbeRejected("unchanged", f"no other order of these words of {subject.caption!r} reads differently")
-        before, after = plain.split(), shuffled.split()
-        facts = {"words": float(len(before)), "changed": float(changed_words(before, after))}
-        return Variant(name, caption=shuffled, facts=MappingProxyType(facts))
-
-    return make
 
 
 OF_PARTS = tuple(_of_part(part) for part in PARTS)

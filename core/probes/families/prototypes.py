@@ -9,24 +9,17 @@ from types import MappingProxyType
 
 import numpy as np
 
-from core.corpora.schema import NONPROTO_WRONG, PROTO_RIGHT, PROTO_WRONG, Item
-from core.probes.base import HUMAN, Axis, Edits, Expectation, Probe, Subject, Variant, probe
+from core.corpora.schema import NONPROTO_WRONG, PROTO_RIGHT, PROTO_WRONG
+from core.probes.base import FALSITY, HUMAN, PRESUMED, Axis, Edits, Expectation, Probe, Subject, Variant, probe
 from core.probes.scene import Scene, rival_pixels
 
 FAMILY = "prototype"
 FACTS = ("knob", "domain", "subcategory", "socio_attr", "gender")
 """Facts of an item that every variant carries, where the item has them."""
 
-FALSITY = "falsity"
-"""The fact that says whether a wrong picture is ``verified`` to be wrong; where the item does not say, ``presumed``."""
 
-
-def rival_probe(*, name: str, role: str, expectation: Expectation, summary: str, source: str) -> Probe:
-    """Make a probe that shows the item's rival of a role.
-
-    Where the item has no such rival, or its picture cannot be used, the probe is rejected with ``no-rival`` or
-    ``bad-rival``.
-    """
+def _rival(name: str, role: str, summary: str, *, invariant: bool = False, source: str) -> Probe:
+    """A probe that shows the item's rival of a role; rejected with ``no-rival`` or ``bad-rival`` where it cannot."""
 
     @probe(
         name=name,
@@ -34,47 +27,42 @@ def rival_probe(*, name: str, role: str, expectation: Expectation, summary: str,
         family=FAMILY,
         edits=Edits.IMAGE,
         summary=summary,
-        expectation=expectation,
+        expectation=Expectation.INVARIANT if invariant else Expectation.DIRECTIONAL,
         source=source,
         default=False,
         held=(HUMAN,),
         needs="rivals",
     )
     def make(scene: Scene, subject: Subject, rng: np.random.Generator) -> Variant:
-        return Variant(
-            probe=name, pixels=rival_pixels(scene.item, role), facts=MappingProxyType(_facts(scene.item, role))
-        )
+        item = scene.item
+        pixels, rival = rival_pixels(item, role), item.rival(role)
+        assert rival is not None
+        own = {each: item.facts[each] for each in FACTS if each in item.facts}
+        # a wrong picture is verified to be wrong where the item says so
+        facts = {**own, **rival.facts, "role": role, FALSITY: item.facts.get(FALSITY, PRESUMED)}
+        return Variant(probe=name, pixels=pixels, facts=MappingProxyType(facts))
 
     return make
 
 
-def _facts(item: Item, role: str) -> dict[str, str | float]:
-    rival = item.rival(role)
-    assert rival is not None
-    own = {name: item.facts[name] for name in FACTS if name in item.facts}
-    return {**own, **rival.facts, "role": role, FALSITY: item.facts.get(FALSITY, "presumed")}
-
-
 PROTOTYPES = (
-    rival_probe(
-        name="prototype:knob-wrong",
-        role=NONPROTO_WRONG,
-        expectation=Expectation.DIRECTIONAL,
-        summary="The same non-prototype, but the thing beside it is not as the text says; the score must drop.",
+    _rival(
+        "prototype:knob-wrong",
+        NONPROTO_WRONG,
+        "The same non-prototype, but the thing beside it is not as the text says; the score must drop.",
         source="after paper E, section 3",
     ),
-    rival_probe(
-        name="prototype:prototype",
-        role=PROTO_RIGHT,
-        expectation=Expectation.INVARIANT,
-        summary="A prototype in the place of the non-prototype; the text names neither and fits both.",
+    _rival(
+        "prototype:prototype",
+        PROTO_RIGHT,
+        "A prototype in the place of the non-prototype; the text names neither and fits both.",
+        invariant=True,
         source="after paper E, section 3",
     ),
-    rival_probe(
-        name="prototype:adversary",
-        role=PROTO_WRONG,
-        expectation=Expectation.DIRECTIONAL,
-        summary="A prototype, and the thing beside it is not as the text says; the score must drop.",
+    _rival(
+        "prototype:adversary",
+        PROTO_WRONG,
+        "A prototype, and the thing beside it is not as the text says; the score must drop.",
         source="paper E, section 3",
     ),
 )

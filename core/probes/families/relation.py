@@ -26,17 +26,15 @@ from core.corpora.schema import Box, Item
 from core.errors import ProbeRejected
 from core.probes.base import (
     FALSITY,
-    HUMAN,
     IDENTITY,
     VERIFIED,
     Axis,
     Construction,
-    Edits,
     Expectation,
-    Maker,
     Probe,
     Subject,
     Variant,
+    caption_probe,
 )
 from core.probes.scene import Scene
 from core.probes.tables import Row, read_table, words_path
@@ -116,7 +114,10 @@ def sentence(relation: str, pair: Pair, language: str) -> str:
     return capital(patterns()[relation].required(language).format(first=first, second=second))
 
 
-def _maker(name: str, kind: str, *, true: bool) -> Maker:
+def _probe(kind: str, summary: str, *, true: bool) -> Probe:
+    name = f"{FAMILY}:{kind}"
+    own, baseline = (f"{name}-true", IDENTITY) if true else (name, f"{name}-true")
+
     def make(scene: Scene, subject: Subject, rng: np.random.Generator) -> Variant:
         if subject.rank:
             raise ProbeRejected("repeated-template", "the sentence is written once a language, for its first caption")
@@ -128,27 +129,18 @@ def _maker(name: str, kind: str, *, true: bool) -> Maker:
         said = holds if true else patterns()[holds].required("opposite")
         facts = {"relation": said, "kind": kind, "first": pair[0], "second": pair[1]}
         told = facts if true else {**facts, FALSITY: VERIFIED}
-        return Variant(name, caption=sentence(said, pair, language), facts=MappingProxyType(told))
+        return Variant(own, caption=sentence(said, pair, language), facts=MappingProxyType(told))
 
-    return make
-
-
-def _probe(kind: str, summary: str, *, true: bool) -> Probe:
-    name = f"{FAMILY}:{kind}"
-    own, baseline = (f"{name}-true", IDENTITY) if true else (name, f"{name}-true")
-    return Probe(
+    return caption_probe(
         own,
-        Axis.OBJECT,
         FAMILY,
-        Expectation.RESPONSE if true else Expectation.DIRECTIONAL,
-        Edits.CAPTION,
         summary,
-        _maker(own, kind, true=true),
+        make,
+        axis=Axis.OBJECT,
+        expectation=Expectation.RESPONSE if true else Expectation.DIRECTIONAL,
         baseline=baseline,
         control=true,
         source="ours, after VSR (TACL 2023) and What'sUp (EMNLP 2023)",
-        default=False,
-        subjects=(HUMAN,),
         draws=name,
         declares=Construction.TEMPLATE,
     )

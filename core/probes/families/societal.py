@@ -12,7 +12,7 @@ from types import MappingProxyType
 import numpy as np
 
 from core.errors import ProbeRejected
-from core.probes.base import BASE_CAPTION, LENGTH_MATCHED, Axis, Edits, Expectation, Maker, Probe, Subject, Variant
+from core.probes.base import BASE_CAPTION, LENGTH_MATCHED, Axis, Edits, Expectation, Probe, Subject, Variant
 from core.probes.scene import Scene
 from core.probes.tables import lexicon_path
 from core.probes.words.grammar import clean_label
@@ -27,29 +27,7 @@ def make_probe(owner: Family, word: Modifier) -> Probe:
     >>> make_probe(family("gender"), family("gender").get("male")).name
     'gender:male'
     """
-    return Probe(
-        name=word.probe,
-        axis=Axis.SOCIETAL,
-        family=owner.name,
-        expectation=Expectation.INVARIANT,
-        edits=Edits.CAPTION,
-        summary=_summary(owner, word),
-        make_function=_maker(word),
-        baseline=BASE_CAPTION if word.control else LENGTH_MATCHED,
-        modifier=word.word,
-        control=word.control,
-        source=owner.source,
-        default=owner.default,
-    )
 
-
-def _summary(owner: Family, word: Modifier) -> str:
-    if word.control:
-        return f"The neutral word {word.word!r} is added: the control that holds the length of {owner.name} captions."
-    return f"{word.word!r} is put before the noun. {owner.summary}"
-
-
-def _maker(word: Modifier) -> Maker:
     def make(scene: Scene, subject: Subject, rng: np.random.Generator) -> Variant:
         label = item_label(scene.item)
         rejection = screen(label, scene.item.category, word.family, word.word)
@@ -58,13 +36,26 @@ def _maker(word: Modifier) -> Maker:
         facts = {"control" if word.control else "modifier": word.word, "noun": clean_label(label)}
         return Variant(probe=word.probe, caption=attribute_caption(label, word.word), facts=MappingProxyType(facts))
 
-    return make
+    says = f"{word.word!r} is put before the noun. {owner.summary}"
+    if word.control:
+        says = f"The neutral word {word.word!r} is added: the control that holds the length of {owner.name} captions."
+    return Probe(
+        name=word.probe,
+        axis=Axis.SOCIETAL,
+        family=owner.name,
+        expectation=Expectation.INVARIANT,
+        edits=Edits.CAPTION,
+        summary=says,
+        make_function=make,
+        baseline=BASE_CAPTION if word.control else LENGTH_MATCHED,
+        modifier=word.word,
+        control=word.control,
+        source=owner.source,
+        default=owner.default,
+    )
 
 
-def _every_probe() -> tuple[Probe, ...]:
-    rules(lexicon_path("compatibility.csv"))  # a slip in the table is told when probes are listed, not item by item
-    return tuple(make_probe(owner, word) for owner in families().values() for word in owner.words)
+rules(lexicon_path("compatibility.csv"))  # a slip in the table is told when probes are listed, not item by item
 
-
-SOCIETAL = _every_probe()
+SOCIETAL = tuple(make_probe(owner, word) for owner in families().values() for word in owner.words)
 """Every societal probe, in the order of the lexicon."""

@@ -9,6 +9,7 @@ failure, so a score that does not notice the tail at all fails too; the share th
 ``distractor`` names a category that is annotated absent beside the true object. The tails are data: ``assets/words``.
 """
 
+from collections.abc import Callable
 from functools import cache
 from itertools import cycle, islice
 from types import MappingProxyType
@@ -16,7 +17,7 @@ from types import MappingProxyType
 import numpy as np
 
 from core.errors import ProbeRejected
-from core.probes.base import HUMAN, TEMPLATE, Axis, Edits, Expectation, Maker, Probe, Subject, Variant
+from core.probes.base import TEMPLATE, Probe, Subject, Variant, caption_probe
 from core.probes.scene import Scene
 from core.probes.tables import read_table, words_path
 from core.probes.words.caption_language import check_english
@@ -24,8 +25,7 @@ from core.probes.words.caption_words import join, noun_phrases, words
 from core.probes.words.categories import absence, another_kind
 from core.probes.words.templates import item_label, named_objects
 
-LONGEST = 8
-"""Words of the longest tail of the sweep."""
+LONGEST = 8  # words of the longest tail of the sweep
 SWEEP = "tail-sweep"
 _DETERMINERS = ("a", "an", "the", "his", "her", "its", "their", "some", "two", "three", "four", "five")
 
@@ -71,29 +71,19 @@ def last_noun_phrase(caption: str) -> str:
     return join([word.core for word in found[start : last + 1]])
 
 
-def _probe(name: str, summary: str, make: Maker, *, selector: str = "") -> Probe:
-    return Probe(
-        name,
-        Axis.SEMANTIC,
-        "hollow-tail",
-        Expectation.DIRECTIONAL,
-        Edits.CAPTION,
-        summary,
-        make,
-        source="paper C, 4 to 5 (what captioners learn under CLIP-S rewards)",
-        default=False,
-        subjects=(HUMAN,),
-        draws="hollow-tail",
-        selector=selector,
-    )
+def _probe(name: str, summary: str, tail_of: Callable[[str, np.random.Generator], str], *, selector: str = "") -> Probe:
+    """A probe that appends a tail; ``tail_of`` draws it for a caption."""
 
+    def make(scene: Scene, subject: Subject, rng: np.random.Generator) -> Variant:
+        caption = check_english(subject)
+        tail = tail_of(caption, rng)
+        if not caption.strip(" ."):
+            raise ProbeRejected("unchanged", "there is no caption to append a tail to")
+        facts: dict[str, str | float] = {"tail": tail, "length": float(len(tail.split()))}
+        return Variant(name, caption=with_tail(caption, tail), facts=MappingProxyType(facts))
 
-def _tailed(name: str, subject: Subject, tail: str) -> Variant:
-    caption = check_english(subject)
-    if not caption.strip(" ."):
-        raise ProbeRejected("unchanged", "there is no caption to append a tail to")
-    facts: dict[str, str | float] = {"tail": tail, "length": float(len(tail.split()))}
-    return Variant(name, caption=with_tail(caption, tail), facts=MappingProxyType(facts))
+    source = "paper C, 4 to 5 (what captioners learn under CLIP-S rewards)"
+    return caption_probe(name, "hollow-tail", summary, make, source=source, draws="hollow-tail", selector=selector)
 
 
 def _drawn(kind: str, rng: np.random.Generator) -> tuple[str, str]:
@@ -101,25 +91,13 @@ def _drawn(kind: str, rng: np.random.Generator) -> tuple[str, str]:
     return found[int(rng.integers(len(found)))]
 
 
-def _hollow(scene: Scene, subject: Subject, rng: np.random.Generator) -> Variant:
-    return _tailed("hollow-tail", subject, _drawn("hollow", rng)[0])
-
-
-def _dangling(scene: Scene, subject: Subject, rng: np.random.Generator) -> Variant:
-    return _tailed("hollow-tail:dangling", subject, _drawn("dangling", rng)[0])
-
-
-def _repeat(scene: Scene, subject: Subject, rng: np.random.Generator) -> Variant:
-    return _tailed("hollow-tail:repeat", subject, last_noun_phrase(check_english(subject)))
-
-
 def _length(length: int) -> Probe:
-    name = f"hollow-tail:len{length}"
-
-    def make(scene: Scene, subject: Subject, rng: np.random.Generator) -> Variant:
-        return _tailed(name, subject, tail_of_length(*_drawn("hollow", rng), length))
-
-    return _probe(name, f"The first {length} words of a hollow tail end a human caption.", make, selector=SWEEP)
+    return _probe(
+        f"hollow-tail:len{length}",
+        f"The first {length} words of a hollow tail end a human caption.",
+        lambda _, rng: tail_of_length(*_drawn("hollow", rng), length),
+        selector=SWEEP,
+    )
 
 
 def _distractor(scene: Scene, subject: Subject, rng: np.random.Generator) -> Variant:
@@ -130,21 +108,25 @@ def _distractor(scene: Scene, subject: Subject, rng: np.random.Generator) -> Var
 
 
 TAILS = (
-    _probe("hollow-tail", "A human caption ends with words about nothing.", _hollow),
-    _probe("hollow-tail:dangling", "A human caption goes on and breaks off: 'on a.'.", _dangling),
-    _probe("hollow-tail:repeat", "A human caption says its last noun phrase again.", _repeat),
+    _probe("hollow-tail", "A human caption ends with words about nothing.", lambda _, rng: _drawn("hollow", rng)[0]),
+    _probe(
+        "hollow-tail:dangling",
+        "A human caption goes on and breaks off: 'on a.'.",
+        lambda _, rng: _drawn("dangling", rng)[0],
+    ),
+    _probe(
+        "hollow-tail:repeat",
+        "A human caption says its last noun phrase again.",
+        lambda caption, _: last_noun_phrase(caption),
+    ),
     *(_length(length) for length in range(1, LONGEST + 1)),
 )
-DISTRACTOR = Probe(
+DISTRACTOR = caption_probe(
     "distractor",
-    Axis.SEMANTIC,
     "distractor",
-    Expectation.DIRECTIONAL,
-    Edits.CAPTION,
     "The template names an object that is not there beside the one that is.",
     _distractor,
     source="paper D, 4.3.1, extended",
-    default=False,
     subjects=(TEMPLATE,),
     draws="absent-category",
 )

@@ -18,19 +18,7 @@ import cv2
 import numpy as np
 
 from core.errors import ProbeRejected
-from core.probes.base import (
-    FALSITY,
-    HUMAN,
-    PRESUMED,
-    VERIFIED,
-    Axis,
-    Edits,
-    Expectation,
-    Maker,
-    Probe,
-    Subject,
-    Variant,
-)
+from core.probes.base import FALSITY, PRESUMED, VERIFIED, Maker, Probe, Subject, Variant, caption_probe
 from core.probes.scene import Scene
 from core.probes.words.articles import sounded
 from core.probes.words.caption_language import check_english
@@ -52,14 +40,10 @@ _HUES = (
 )
 """Names with their hues, half open, in OpenCV's halves of a degree."""
 
-_BLACK_BELOW = 50
-"""Value, 0 to 255, below which a pixel is black."""
-_GREY_BELOW = 40
-"""Saturation, 0 to 255, below which a pixel is white or gray."""
-_WHITE_FROM = 190
-"""Value from which a pixel without saturation is white."""
-_BROWN_BELOW = 170
-"""Value below which an orange, a yellow or a red of middling saturation is brown."""
+_BLACK_BELOW = 50  # value, 0 to 255, below which a pixel is black
+_GREY_BELOW = 40  # saturation, 0 to 255, below which a pixel is white or gray
+_WHITE_FROM = 190  # value from which a pixel without saturation is white
+_BROWN_BELOW = 170  # value below which an orange, a yellow or a red of middling saturation is brown
 
 
 def colour_shares(pixels: np.ndarray, mask: np.ndarray) -> dict[str, float]:
@@ -89,7 +73,6 @@ NUMBERS = ("two", "three", "four", "five", "six", "seven", "eight", "nine", "ten
 """Number words, from 2 on: *one* would ask for the singular."""
 CHECKED_BELOW = 0.02
 """Share of an object's pixels of the new colour below which its absence counts as checked."""
-_ALIKE = ({"gray", "grey"},)
 
 
 def with_word(found: tuple[Word, ...], place: int, word: str) -> str:
@@ -104,19 +87,20 @@ def with_word(found: tuple[Word, ...], place: int, word: str) -> str:
 
 def _colour(scene: Scene, subject: Subject, rng: np.random.Generator) -> Variant:
     found, place = _colour_place(subject, rng)
-    said = _colours_said(scene, subject.caption)
+    texts = (subject.caption, *scene.item.captions.get("en", ()))
+    said = {word.core.casefold() for text in texts for word in words(text)}
+    said |= {"gray"} if "grey" in said else set()
     left = [word for word in colours() if word not in said and word != "grey"]
     if not left:
         raise ProbeRejected("no-replacement", "the captions of the item name every colour")
     chosen = left[int(rng.integers(len(left)))]
     facts: dict[str, str | float] = {"kind": "colour", "replaced": found[place].core.casefold(), "by": chosen}
-    mask, falsity = _mask_of(scene, subject.caption, place + 1), "presumed"
+    mask, falsity = _mask_of(scene, subject.caption, place + 1), PRESUMED
     if mask is not None:
         share = colour_shares(scene.pixels, mask).get(chosen, 0.0)
-        facts, falsity = facts | {"share_of_new": share}, "checked" if share < CHECKED_BELOW else "presumed"
-    return Variant(
-        "colour-word", caption=with_word(found, place, chosen), facts=MappingProxyType(facts | {"falsity": falsity})
-    )
+        facts, falsity = facts | {"share_of_new": share}, "checked" if share < CHECKED_BELOW else PRESUMED
+    facts[FALSITY] = falsity
+    return Variant("colour-word", caption=with_word(found, place, chosen), facts=MappingProxyType(facts))
 
 
 def _object(scene: Scene, subject: Subject, rng: np.random.Generator) -> Variant:
@@ -168,12 +152,6 @@ def _mask_of(scene: Scene, caption: str, place: int) -> np.ndarray | None:
     return array if array.any() and array.shape == scene.pixels.shape[:2] else None
 
 
-def _colours_said(scene: Scene, caption: str) -> set[str]:
-    texts = (caption, *scene.item.captions.get("en", ()))
-    said = {word.core.casefold() for text in texts for word in words(text)} & set(colours())
-    return said.union(*(alike for alike in _ALIKE if alike & said))
-
-
 def _number(scene: Scene, subject: Subject, rng: np.random.Generator) -> Variant:
     caption = check_english(subject)
     found = words(caption)
@@ -208,19 +186,7 @@ def _word_of(count: int) -> str | None:
 
 def _probe(name: str, summary: str, make: Maker) -> Probe:
     family = name.partition(":")[0]
-    return Probe(
-        name,
-        Axis.SEMANTIC,
-        family,
-        Expectation.DIRECTIONAL,
-        Edits.CAPTION,
-        summary,
-        make,
-        source="paper D, 4.2",
-        default=False,
-        subjects=(HUMAN,),
-        draws=family,
-    )
+    return caption_probe(name, family, summary, make, source="paper D, 4.2", draws=family)
 
 
 SWAPS = (

@@ -13,8 +13,7 @@ from core.corpora.curation import FLAWS, Instance
 from core.corpora.schema import Box, Mask, Rejection
 from core.errors import InvalidInput
 
-SLACK = 1.0
-"""How far, in px, a box may leave its image before the clipping is worth a remark."""
+SLACK = 1.0  # how far, in px, a box may leave its image before the clipping is worth a remark
 
 
 def read_box(values: Any, *, what: str, width: int, height: int, shares: bool = False) -> tuple[Box, float]:
@@ -77,8 +76,7 @@ def clipped_sentence(what: str, overhang: float) -> str:
 
 
 CROWD = "crowd"
-MARKS = (CROWD, *FLAWS)
-"""What a source may mark a box as; each is a bit of a box's marks."""
+MARKS = (CROWD, *FLAWS)  # what a source may mark a box as; each is a bit of a box's marks
 
 
 def bits(names: Sequence[str]) -> int:

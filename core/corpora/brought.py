@@ -24,22 +24,16 @@ from core.corpora.image_header import MAX_BYTES, SUFFIXES, sniff
 from core.errors import BadCorpus, InvalidInput, InvariscopeError, NotAvailable
 from core.settings import brought_mb, uploads_dir
 
-MOST_FILES = 20_000
-"""Of one set, whatever they are."""
-
-MOST_TABLE_BYTES = 64 << 20
-"""Of a file of captions or boxes."""
-
-MOST_NAME = 200
-"""Characters of a path in an archive, and of a file's name."""
+MOST_FILES = 20_000  # of one set, whatever they are
+MOST_TABLE_BYTES = 64 << 20  # of a file of captions or boxes
+MOST_NAME = 200  # characters of a path in an archive, and of a file's name
 
 _BLOCK = 1 << 20
 _TABLES = frozenset((*CAPTION_FILES, *BOX_FILES, "references.json", "references.jsonl"))
 _METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
 _ENCRYPTED = 0x1
 _DAMAGE = (zipfile.BadZipFile, zlib.error, EOFError, RuntimeError, NotImplementedError, ValueError)
-_STALE_S = 3600.0
-"""Seconds after which a set that nobody finished is no longer being unpacked."""
+_STALE_S = 3600.0  # seconds after which a set that nobody finished is no longer being unpacked
 
 
 @dataclass(frozen=True, slots=True)

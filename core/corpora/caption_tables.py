@@ -50,19 +50,15 @@ from core.yes_no import says_nothing, seen
 LISTS = ("annotations", "images", "data", "samples", "predictions", "results", "sentences")
 """What an object may call its list of records."""
 
-ENDINGS = (".json", *LINES, ".csv", ".tsv", ".txt", ".token")
-"""Endings of the files that are read; ``.gz`` may follow."""
+ENDINGS = (".json", *LINES, ".csv", ".tsv", ".txt", ".token")  # endings of the files that are read; ``.gz`` may follow
 
 _KNOWN = (*IMAGE, *KEY)
-_SHORT = 7
-"""Characters of the longest word for a caption that is not there, with some blanks."""
+_SHORT = 7  # characters of the longest word for a caption that is not there, with some blanks
 _TOKEN = re.compile(r"([^\t\n]+?)#(\d+)\t(.*)")
 _RAW = ("raw", "caption", "text", "label")
 """What an object that stands for a caption calls its text: Karpathy's sentences, FiftyOne's classifications."""
 
-
-_Record = tuple[int, Mapping[str, Any]]
-"""A place in a file, and what stands there by its name."""
+_Record = tuple[int, Mapping[str, Any]]  # a place in a file, and what stands there by its name
 
 
 class CaptionRow(NamedTuple):
@@ -326,8 +322,7 @@ def _ending(name: str) -> str:
     return ending
 
 
-MOST_SYSTEMS = 100
-"""Systems of one leaderboard, at most: 4 950 pairs of them."""
+MOST_SYSTEMS = 100  # systems of one leaderboard, at most: 4 950 pairs of them
 
 TELLERS = ("system", "captioner", "model", "method")
 """Columns that say whose caption a row holds, where a table has a row for each picture and system."""
@@ -341,8 +336,7 @@ _METADATA = """
 METADATA = frozenset((*_METADATA.split(), *TELLERS))
 """Plain names of columns that stand beside captions and are no captioner's."""
 
-LEAST, HANDFUL = 4, 12
-"""Pictures from which a column is known by its values, and the most that are a handful."""
+LEAST, HANDFUL = 4, 12  # pictures from which a column is known by its values, and the most that are a handful
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,8 +17,7 @@ from core.corpora.registry import corpus_loader
 from core.corpora.schema import Box, Corpus, Item, Mask, Rejection, SceneObject
 from core.errors import InvalidInput
 
-_ACROSS, _DOWN = (6, 7), (7, 8)
-"""Orientations that mirror the exchanged picture left for right, and top for bottom."""
+_ACROSS, _DOWN = (6, 7), (7, 8)  # orientations that mirror the exchanged picture left for right, and top for bottom
 
 
 def upright_box(box: Box, width: int, height: int, orientation: int) -> Box:

@@ -38,8 +38,7 @@ from core.corpora.labels import by_language, caption_languages, plain
 from core.corpora.schema import Box, Mask, Rejection
 from core.errors import BadCorpus, InvalidInput
 
-_Told = tuple[int, str, str]
-"""Where a caption stands among those of its picture, the picture's key, and the text."""
+_Told = tuple[int, str, str]  # where a caption stands among those of its picture, the picture's key, and the text
 
 
 def read_captions(
@@ -182,9 +181,7 @@ class CocoSplit:
 
     def looked_for(self, image: CocoImage, labels: Collection[str]) -> frozenset[str]:
         """Names of the categories of which every instance in an image is marked, given the labels that have some.
-
-        All of the file's; in one that says of each image what was refused (LVIS), these and the marked ones.
-        """
+        All of the file's; in one that says of each image what was refused (LVIS), these and the marked ones."""
         if image.refused is None:
             return self.every_name
         marked = {each for each, names in self.names.items() if names[0] in labels} - {*image.unfinished}
@@ -251,8 +248,7 @@ def _numbers(part: Any) -> Any:
     return part
 
 
-_CORNERS = 6
-"""Numbers of the smallest polygon: three points."""
+_CORNERS = 6  # numbers of the smallest polygon: three points
 
 _LAYOUT = "a file in COCO's layout"
 

@@ -29,8 +29,7 @@ from core.yes_no import yes_or_no
 MOST_BYTES = 1_000_000_000
 """Largest text file, in bytes, that is read at once; taken apart, JSON takes about eight times its size in memory."""
 
-WIDE = (b"\xff\xfe", b"\xfe\xff")
-"""Begins UTF-16, as spreadsheets save "Unicode text"."""
+WIDE = (b"\xff\xfe", b"\xfe\xff")  # begins UTF-16, as spreadsheets save "Unicode text"
 
 
 class LeftOut(Exception):
@@ -171,8 +170,7 @@ def whole_number(value: Any, *, name: str, least: int = 1) -> int:
     return number
 
 
-Record = tuple[str, Mapping[str, Any]]
-"""Where a record stands, for messages, and its cells by column, still unchecked."""
+Record = tuple[str, Mapping[str, Any]]  # where a record stands, for messages, and its cells by column, still unchecked
 
 
 def jsonl_records(path: Path) -> Iterator[Record]:
@@ -401,8 +399,7 @@ def count(value: Any) -> int | None:
     return number if number is not None and number > 0 else None
 
 
-_POINTED = re.compile(r"\d+\.0", re.ASCII)
-"""A whole number as pandas writes it in a column with gaps."""
+_POINTED = re.compile(r"\d+\.0", re.ASCII)  # a whole number as pandas writes it in a column with gaps
 
 
 def key(value: Any) -> str | None:

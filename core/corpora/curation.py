@@ -85,7 +85,6 @@ CURATION_OPTIONS = {
 }
 """The settings of :class:`Curation` as options of a loader, with their defaults."""
 
-
 FLAWS: Mapping[str, str] = {
     "truncated": "is marked as cut off by the border of the image",
     "occluded": "is marked as partly hidden by another object",
@@ -168,14 +167,9 @@ def _require_alone(dominant: Instance, others: Sequence[Instance], curation: Cur
 SINGLE, MULTI, ALL = "single-object", "multi-object", "all"
 SLICES = (SINGLE, MULTI, ALL)
 
-PROMINENT_SHARE = 0.05
-"""Least share of the image that a prominent object's box covers."""
-
-PROMINENT_SIDES = 1
-"""Most sides of the image that a prominent object's box touches."""
-
-PROMINENT_IOU = 0.5
-"""IoU that the boxes of two prominent objects stay below."""
+PROMINENT_SHARE = 0.05  # least share of the image that a prominent object's box covers
+PROMINENT_SIDES = 1  # most sides of the image that a prominent object's box touches
+PROMINENT_IOU = 0.5  # IoU that the boxes of two prominent objects stay below
 
 FEWEST, MOST = 2, 4
 """Prominent objects of a multi-object image. Paper A (A.10) gives no rule; these numbers are this project's."""
@@ -257,8 +251,7 @@ def _most_prominent(instances: Sequence[Instance], width: int, height: int, bord
 
 NO_CATEGORY, NO_BOX = "none", "no box"
 
-Cell = tuple[str, str]
-"""Category and coverage bin; NO_CATEGORY and NO_BOX where an item has none."""
+Cell = tuple[str, str]  # category and coverage bin; NO_CATEGORY and NO_BOX where an item has none
 
 
 def cell_of(item: Item) -> Cell:

@@ -24,11 +24,8 @@ from core import settings
 from core.corpora.image_header import MAX_PIXELS, DecodedImage, ImageHeader, no_memory
 from core.errors import BadImage, NotAvailable
 
-MOST_LINE = 1 << 24
-"""Most bytes of the line of an answer."""
-
-MOST_BYTES = 1 << 31
-"""Most bytes that may follow it."""
+MOST_LINE = 1 << 24  # most bytes of the line of an answer
+MOST_BYTES = 1 << 31  # most bytes that may follow it
 
 
 class AskedProcess:
@@ -102,8 +99,7 @@ _MOST_PROCESSES = 2
 _TRIES = 1 + _MOST_PROCESSES
 """How often a picture is given to a process that may have ended before, or have ended over it."""
 
-_PATIENCE_S = 60.0
-"""How long a picture waits for a process that decodes others, before its reader is told so."""
+_PATIENCE_S = 60.0  # how long a picture waits for a process that decodes others, before its reader is told so
 
 
 @dataclass(frozen=True, slots=True)

@@ -26,8 +26,7 @@ LISTINGS: Mapping[str, str] = {CORPUS: ITEMS_FILE, SCENES: "scenes.jsonl", PROTO
 
 CHECKSUMS_FILE = "SHA256SUMS"
 IMAGES_FOLDER = "images"
-PACK = "images.tar"
-"""What ships in place of the folder of images: its files, under their names in it."""
+PACK = "images.tar"  # what ships in place of the folder of images: its files, under their names in it
 
 _DESCRIPTION = (
     "Photographic cut-outs of Tux Paint, and a few of its drawings for what it has no photograph of, on photographic "
@@ -108,7 +107,6 @@ _QUADRUPLES = (
     "Animals and objects, composed of Tux Paint's cut-outs; English texts. Items of one non-prototype's cut-out share "
     "a group. ATTRIBUTION.md names the licence and the source of every image."
 )
-
 
 _SCENES = (
     "Two or three kinds of the demo corpus's cut-outs side by side, one to four copies of each, none hidden: every "

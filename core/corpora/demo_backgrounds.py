@@ -121,10 +121,8 @@ PLACES: Mapping[str, Place] = MappingProxyType(
     }
 )
 
-
 JPEG_QUALITY = 90
-_LONG_SIDE = 512
-"""Magnifications and blurs are given for a frame of this long side."""
+_LONG_SIDE = 512  # magnifications and blurs are given for a frame of this long side
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -283,8 +281,7 @@ def shipped_pixels(package: str, name: str) -> np.ndarray:
         return np.asarray(image.convert("RGB"))
 
 
-NEAR = 0.05
-"""Share of the longer side around the object that the check leaves out: the object's soft edge lies there."""
+NEAR = 0.05  # share of the longer side around the object that the check leaves out: the object's soft edge lies there
 
 TOLERANCE = 1.0
 """Largest mean difference from the item's picture away from its object, in grey levels of 255. Both are JPEGs of one

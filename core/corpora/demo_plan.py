@@ -15,17 +15,13 @@ from string import Formatter
 from core.corpora.schema import CATEGORIES, COVERAGE_BINS, EXTRA_CATEGORIES, Box, Mask, SceneObject
 from core.errors import BadCorpus
 
-Texts = Mapping[str, Mapping[str, str]]
-"""Name of a phrase -> language -> text."""
-
-WHERE = ("left", "right", "top", "bottom", "middle")
-"""Where the centre of the object's box lies: see :func:`where`."""
+Texts = Mapping[str, Mapping[str, str]]  # name of a phrase -> language -> text
+WHERE = ("left", "right", "top", "bottom", "middle")  # where the centre of the object's box lies: see :func:`where`
 
 SHARES = ((0.14, "small"), (0.27, "fifth"), (0.42, "third"), (0.58, "half"), (0.85, "most"), (1.0, "all"))
 """Upper end, inclusive, of the share of the picture's pixels that an object has, and what the share is called."""
 
-FILLING = ("most", "all")
-"""Shares of which no place in the picture is said: the object is everywhere."""
+FILLING = ("most", "all")  # shares of which no place in the picture is said: the object is everywhere
 
 _PATTERNS = {"placed": {"where", "noun", "place", "share"}, "filling": {"noun", "place", "share"}}
 
@@ -79,10 +75,8 @@ class Grammar:
 
 def where(mask: Mask) -> str:
     """Say where an object is: the third of the frame that holds the centre of its box.
-
     Left and right are said first, so ``top``, ``bottom`` and ``middle`` are of the third between them.
-    Raises BadCorpus if the mask is empty.
-    """
+    Raises BadCorpus if the mask is empty."""
     box = mask.box
     if box is None:
         raise BadCorpus("an object without a pixel is nowhere in the picture; leave its item out")
@@ -115,8 +109,7 @@ def capital(text: str) -> str:
 
 
 LANGUAGES = ("en", "de", "fr", "es", "ja")
-POSES = ("stand", "lie", "float")
-"""How a stamp is put down: on the ground, seen from above, or free of any ground."""
+POSES = ("stand", "lie", "float")  # how a stamp is put down: on the ground, seen from above, or free of any ground
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,9 +139,7 @@ class ItemEntry:
 @dataclass(frozen=True, slots=True)
 class PhotographEntry:
     """One photograph of a library; its hand-checked mask is ``assets/demo/masks/<id>.png``.
-
-    ``others`` names the other objects and their boxes in pixels: ``label x y width height; ...`` or ``none``.
-    """
+    ``others`` names the other objects and their boxes in pixels: ``label x y width height; ...`` or ``none``."""
 
     id: str
     package: str

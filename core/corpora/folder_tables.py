@@ -22,36 +22,19 @@ from core.corpora.schema import OWN, Rejection
 from core.corpora.table_cells import SAID
 from core.errors import BadCorpus, InvalidInput
 
-NOT_STATED = "not stated"
-"""What an item tells of a column that says nothing of it."""
-
-SEVERAL = "several"
-"""What an item tells of a column whose rows about it differ."""
-
-MOST_COLUMNS = 20
-"""Columns that are kept of a corpus."""
-
-MOST_VALUES = 100
-"""Values of a column up to which it is a slice: more are names or measurements, not kinds."""
-
-MOST_CHARACTERS = 80
-"""Of a value, and of a column's name."""
-
-_MOST_LOOKED_AT = 100
-"""Columns of a table that are looked at."""
-
-_MOST_NAMED = 8
-"""Columns that a remark names."""
-
-OwnCells = tuple[tuple[str, str], ...]
-"""What one row states: (column, value)."""
+NOT_STATED = "not stated"  # what an item tells of a column that says nothing of it
+SEVERAL = "several"  # what an item tells of a column whose rows about it differ
+MOST_COLUMNS = 20  # columns that are kept of a corpus
+MOST_VALUES = 100  # values of a column up to which it is a slice: more are names or measurements, not kinds
+MOST_CHARACTERS = 80  # of a value, and of a column's name
+_MOST_LOOKED_AT = 100  # columns of a table that are looked at
+_MOST_NAMED = 8  # columns that a remark names
+OwnCells = tuple[tuple[str, str], ...]  # what one row states: (column, value)
 
 
 class OwnColumns:
     """Takes the cells of a table row by row, and tells at the end which columns are slices.
-
-    A column with too many values is let go of as soon as that is known, so that no table of ids is held.
-    """
+    A column with too many values is let go of as soon as that is known, so that no table of ids is held."""
 
     def __init__(self) -> None:
         self._values: dict[str, dict[str, str]] = {}
@@ -67,11 +50,9 @@ class OwnColumns:
 
     def of_pictures(self, rows: Mapping[str, Sequence[OwnCells]], findings: Findings) -> dict[str, dict[str, str]]:
         """What each picture tells by the columns that are slices; remarks those that are, and those that are none.
-
         A slice has at most MOST_VALUES values, and one that two pictures share.
         Returns picture -> OWN and the column -> value: NOT_STATED where no row of the picture has one, SEVERAL where
-        its rows differ. Empty where no column is a slice.
-        """
+        its rows differ. Empty where no column is a slice."""
         told = {picture: _of_one(own) for picture, own in rows.items()}
         counts = {column: Counter(own[column] for own in told.values() if column in own) for column in self._values}
         for column, values in counts.items():
@@ -176,14 +157,12 @@ MORE_FILES = (
 BOX_FILES = ("boxes.csv", "boxes.json")
 
 _BOX_COLUMNS = ("x", "y", "width", "height")
-_TURN = ("rotation", "attributes", "angle", "theta")
-"""What may say that a box is turned."""
+_TURN = ("rotation", "attributes", "angle", "theta")  # what may say that a box is turned
 _FINE = ("critical_objects", "backgrounds", "relationships")
 """What M-FineCap lists beside a caption; the critical objects are what a substitution lets change places."""
 _FINECAPEVAL = "object"
 """FineCapEval's name of the first. Source: j-min/CLIP-Caption-Reward, tools/eval_finecapeval.py; Cho et al. 2022."""
-_BETWEEN = re.compile(r"\\?;")
-"""Between two phrases of a cell: ``;``, or FineCapEval's backslash before it."""
+_BETWEEN = re.compile(r"\\?;")  # between two phrases of a cell: ``;``, or FineCapEval's backslash before it
 SOURCES = ("item_group", "second_group")
 """Columns that name what pictures share, as stored items do; see :class:`core.corpora.schema.Item`."""
 _READ = (
@@ -225,12 +204,10 @@ class Note:
 
 def read_caption_notes(path: Path, own: OwnColumns, *, below: str = "") -> Iterator[Note]:
     """Read a file of captions in any layout of :mod:`core.corpora.caption_tables`.
-
     A row may also state a language, a label, a category, its sources (item_group, second_group), critical_objects (a
     list, ``;`` between them in a table; a column ``object`` in FineCapEval's) and a box, x, y, width, height.
     ``below``: the folder that the file names pictures from, where it is not the folder of the pictures, with ``/``.
-    Raises BadCorpus if the file is malformed, or holds no caption.
-    """
+    Raises BadCorpus if the file is malformed, or holds no caption."""
     table = read_caption_table(path)
     captions = 0
     for row in table.rows():
@@ -253,11 +230,9 @@ def read_caption_beside(image: str, path: Path) -> Iterator[Note]:
 
 def read_box_notes(path: Path, own: OwnColumns) -> Iterator[Note]:
     """Read boxes: a table with columns image, x, y, width, height [, label, category, rotation], or JSON.
-
     The JSON form is ``{image: {"box": [x, y, width, height], "label": …, "category": …}}``, or a list of such
     objects for an image with several.
-    Raises BadCorpus if the file is malformed as a whole.
-    """
+    Raises BadCorpus if the file is malformed as a whole."""
     if path.suffix.lower() != ".json":
         table = read_caption_table(path)
         for row in table.rows():
@@ -457,7 +432,6 @@ def _is_image(path: Path) -> bool:
 
 def assign(notes: Iterable[Note], paths: Mapping[str, Path], findings: Findings) -> dict[str, list[Note]]:
     """Sort the notes by the image that they name.
-
     An image that is not there is left out, once however many notes name it; a note that may mean several is remarked.
     """
     names = ImageNames(paths)
@@ -475,10 +449,8 @@ def assign(notes: Iterable[Note], paths: Mapping[str, Path], findings: Findings)
 
 class NamedImages:
     """Images of a folder by the names that another file gives them: the path, the file name, or its stem.
-
     The folder is walked once, when the first name is no path of it.
-    ``root``: the folder; links out of it are not followed.
-    """
+    ``root``: the folder; links out of it are not followed."""
 
     def __init__(self, root: Path) -> None:
         self.root = root

@@ -27,11 +27,8 @@ from core.errors import BadImage, InvalidInput
 MAX_PIXELS = 50_000_000
 """Largest image that is decoded, in pixels: 150 MB as RGB. Pillow's own limits come later (89 and 179 Mpx)."""
 
-MAX_BYTES = 100_000_000
-"""Largest file that is read, in bytes."""
-
-MIN_SIDE = 8
-"""Shortest side in pixels that can be audited: below it a probe has nothing to move."""
+MAX_BYTES = 100_000_000  # largest file that is read, in bytes
+MIN_SIDE = 8  # shortest side in pixels that can be audited: below it a probe has nothing to move
 
 Opener = Callable[[IO[bytes]], ImageFile.ImageFile]
 
@@ -195,9 +192,7 @@ _UPRIGHT = {
 }
 """What undoes each EXIF orientation. Source: EXIF 2.32, tag 0x0112."""
 
-
-_STRIP = 1 << 20
-"""Pixels that are converted at a time where a conversion needs several copies of them."""
+_STRIP = 1 << 20  # pixels that are converted at a time where a conversion needs several copies of them
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -230,8 +225,7 @@ def decode_image(data: bytes, *, name: str, max_side: int | None = None, max_pix
     is applied; alpha is shown on white; 16-bit values are scaled, not clipped; of an animation the first
     frame is used.
     ``max_side``: longest side in pixels of the result; a larger image is scaled down (and noted).
-    Raises BadImage, in one sentence, which file, what is wrong and what to do.
-    """
+    Raises BadImage, in one sentence, which file, what is wrong and what to do."""
     return decode_opened(*open_bytes(data, name=name, max_pixels=max_pixels), data, name=name, max_side=max_side)
 
 

@@ -24,10 +24,8 @@ _NUMBERED = re.compile(r"(?:COCO_[a-z]+\d{4}_)?0*(\d+)")
 @dataclass(slots=True)
 class ImageNames:
     """Keys of pictures by what another file may call them.
-
     Names are compared with ``/`` for ``\\``, accents composed, and at last without capitals.
-    ``paths``: key of each picture, which is its path below a folder, with ``/`` between its parts.
-    """
+    ``paths``: key of each picture, which is its path below a folder, with ``/`` between its parts."""
 
     paths: Iterable[str]
     _whole: dict[str, str] = field(init=False)
@@ -233,8 +231,7 @@ BOXES = ("instances_{}.json", "lvis_v1_{}.json")
 CAPTIONS = ("captions_{}.json", "nocaps_{}_captions.json")
 """Names of the file of its captions: COCO's and NoCaps'; alone, they are a corpus without boxes."""
 
-ANY = ("{}.json",)
-"""What VizWiz calls that file; read where none of the other names is there."""
+ANY = ("{}.json",)  # what VizWiz calls that file; read where none of the other names is there
 
 BESIDE = {"_annotations.coco.json": "", "labels.json": "data"}
 """Name of the file of boxes in the folder of a split -> where its pictures lie in it: Roboflow's and FiftyOne's."""

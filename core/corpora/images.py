@@ -30,8 +30,7 @@ from core.corpora.image_header import (
 )
 from core.errors import BadImage, InvalidInput
 
-MOST_BYTES = 4_000_000
-"""Largest file, in bytes, that is read here."""
+MOST_BYTES = 4_000_000  # largest file, in bytes, that is read here
 
 MOST_PIXELS = 16_000_000
 """Largest picture, in pixels, that is decoded here: about 300 MB in the most costly of its formats, WebP."""
@@ -102,8 +101,7 @@ __all__ = [
     "require_auditable",
 ]
 
-STRANGER = Limits(memory_mb=500, seconds=10)
-"""What the decoding of a picture that came over the network may take."""
+STRANGER = Limits(memory_mb=500, seconds=10)  # what the decoding of a picture that came over the network may take
 
 OPERATOR = Limits(memory_mb=1500, seconds=60)
 """What the decoding of a file of the operator may take: the largest picture that is read, in its most costly format."""
@@ -132,10 +130,8 @@ def decode_stranger(
 
 def read_image(path: Path, *, max_side: int | None = None, max_pixels: int = MAX_PIXELS) -> DecodedImage:
     """Read and decode an image file; see :func:`decode_image`.
-
     What its size and header do not bound is decoded within the limits of OPERATOR.
-    Raises BadImage also if the file is missing or cannot be read.
-    """
+    Raises BadImage also if the file is missing or cannot be read."""
     path = Path(path)
     data, name = _bytes(path), str(path)
     opened = open_bounded(BytesIO(data), len(data), name=name, max_pixels=max_pixels)

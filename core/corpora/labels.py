@@ -22,8 +22,7 @@ from core.corpora.schema import CATEGORIES, EXTRA_CATEGORIES, Corpus, Rejection
 from core.errors import InvalidInput
 from core.settings import assets_dir
 
-RULES = "rules"
-"""The reader that needs no further package, and the default."""
+RULES = "rules"  # the reader that needs no further package, and the default
 
 NONE = "none"
 
@@ -58,9 +57,7 @@ class TaxonomyEntry:
 @dataclass(frozen=True, slots=True)
 class Taxonomy:
     """The map of one source, e.g. ``coco``.
-
-    Source: paper A, section 3.1 and A.2 (ambiguous labels by majority use, ties flagged).
-    """
+    Source: paper A, section 3.1 and A.2 (ambiguous labels by majority use, ties flagged)."""
 
     name: str
     entries: Mapping[str, TaxonomyEntry]
@@ -215,9 +212,7 @@ class Labels:
 
     def category_of_word(self, word: str) -> str | None:
         """The category of a word that is a label or the noun of one.
-
-        Names of an older edition do not count: they were changed because they mean several things (*bat*, *nail*).
-        """
+        Names of an older edition do not count: they were changed because they mean several things (*bat*, *nail*)."""
         found = self.taxonomy.category(word)
         return found or self.taxonomy.category(self._as_given().get(word.strip().casefold(), ""))
 
@@ -237,17 +232,14 @@ def load_labels(source: str) -> Labels:
     return Labels(load_taxonomy(source), nouns, older)
 
 
-_FILES = {"nouns": NOUNS, "older": OLDER}
-"""Folders of files beside the maps, and their columns."""
+_FILES = {"nouns": NOUNS, "older": OLDER}  # folders of files beside the maps, and their columns
 
 
 def tied(corpus: Corpus) -> dict[str, tuple[str, str, int]]:
     """Labels of a corpus that could as well belong to another category.
-
     The map is the one that the corpus was read with, COCO's where none has its name; an item that has neither of the
     two categories got its own elsewhere and does not count.
-    Returns label -> (category, the other one, items), the most frequent first.
-    """
+    Returns label -> (category, the other one, items), the most frequent first."""
     asked = corpus.origin.options.get("taxonomy") if corpus.origin else None
     source = next((name for name in (asked, corpus.name) if name in taxonomy_names()), "coco")
     ties = load_labels(str(source)).ties()
@@ -305,8 +297,7 @@ _LANGUAGES = {
 }  # fmt: skip
 """First word of a letter's Unicode name -> the language that most captions in its script are in."""
 
-LEAST = 20
-"""Captions below which nothing is said of their language."""
+LEAST = 20  # captions below which nothing is said of their language
 
 _FREQUENT = frozenset(("a", "an", "the", "of", "in", "on", "with", "and", "is", "are", "to", "at"))
 
@@ -356,9 +347,7 @@ def language_by_script(text: str) -> str | None:
 
 def languages_by_script(texts: Iterable[str], otherwise: str) -> list[str]:
     """The languages of the captions of one file, ``otherwise`` of those that their script does not tell.
-
-    Chinese characters alone are Japanese where a tenth as many captions of the file hold kana.
-    """
+    Chinese characters alone are Japanese where a tenth as many captions of the file hold kana."""
     found = [language_by_script(text) for text in texts]
     kana = 10 * found.count("ja") > found.count("zh")
     return [("ja" if kana and each == "zh" else each) or otherwise for each in found]
@@ -366,8 +355,6 @@ def languages_by_script(texts: Iterable[str], otherwise: str) -> list[str]:
 
 def hardly_english(texts: Sequence[str]) -> bool:
     """Whether under half of some captions, twenty at least, hold one of English's most frequent words.
-
-    Of human captions of COCO photographs 99 % do.
-    """
+    Of human captions of COCO photographs 99 % do."""
     english = sum(bool(_FREQUENT & set(text.casefold().split())) for text in texts)
     return len(texts) >= LEAST and 2 * english < len(texts)

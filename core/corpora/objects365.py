@@ -51,12 +51,10 @@ def load_objects365(
     root: Path, *, split: str | None = None, slice: str = SINGLE, limit: int | str | None = None, **curation: Any
 ) -> Corpus:
     """Read a split; its JSON is streamed, so memory is that of the boxes alone.
-
     Pictures lie under the name that the file gives (``images/v1/patch8/….jpg``), or under its last parts in a folder
     of the split.
     Returns the items in the order of the file, every image left out with its reason, and remarks on annotations.
-    Raises BadCorpus if the JSON is missing or malformed as a whole; InvalidInput if an option is wrong.
-    """
+    Raises BadCorpus if the JSON is missing or malformed as a whole; InvalidInput if an option is wrong."""
     rules = Slice.from_options(slice, curation)
     most = None if limit is None else whole_number(limit, name="limit")
     path, split = find_annotations(root, split)

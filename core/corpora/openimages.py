@@ -28,17 +28,13 @@ from core.corpora.registry import corpus_loader
 from core.corpora.schema import Box, Corpus, Item, Mask, SceneObject
 from core.errors import BadCorpus, BadImage
 
-PART_INSIDE = 0.5
-"""Least share of a part's box that lies in the box of its whole, for it to be that thing's part."""
-
-SAME_OBJECT_IOU = 0.5
-"""Least IoU of two boxes, one label more general than the other, for them to be of one object."""
+PART_INSIDE = 0.5  # least share of a part's box that lies in the box of its whole, for it to be that thing's part
+SAME_OBJECT_IOU = 0.5  # least IoU of two boxes, one label more general than the other, for them to be of one object
 
 SAME_CORNER = 0.01
 """Farthest that the corners of an outline's box lie from those of its object's, in shares of the image."""
 
-SAME_SHAPE = 0.02
-"""Farthest that the proportions of a mask lie from those of its image, as a share of them."""
+SAME_SHAPE = 0.02  # farthest that the proportions of a mask lie from those of its image, as a share of them
 
 
 @corpus_loader(
@@ -50,14 +46,12 @@ def load_openimages(
     root: Path, *, split: str | None = None, slice: str = SINGLE, limit: int | str | None = None, **curation: Any
 ) -> Corpus:
     """Read a split: its boxes and the names of classes; the hierarchy, outlines and licences where their files are.
-
     A picture that does not stand upright by the list of images is left out.
     The photographs lie in a folder of the split's name, in ``images/``, or beside the tables. Only the object of an
     item gets its outline, resized to the photograph; other objects keep their boxes.
     Returns the items in the order of the boxes, every image left out with its reason, and remarks on annotations.
     Raises BadCorpus if a table is missing or malformed as a whole, or the hierarchy has a cycle; InvalidInput if an
-    option is wrong.
-    """
+    option is wrong."""
     rules = Slice.from_options(slice, curation)
     most = None if limit is None else whole_number(limit, name="limit")
     split = _split(root, split)
@@ -144,9 +138,7 @@ class _Reader:
 
     def known(self, draft: _Draft, asked: Mapping[str, bool]) -> dict[str, Any]:
         """What the item says of things beyond its boxes: those that people looked for, and found without a box.
-
-        Every instance of a class that has a box was boxed; a class that is refused is so with all of its kinds.
-        """
+        Every instance of a class that has a box was boxed; a class that is refused is so with all of its kinds."""
         boxed = {each.label for each in draft.instances}
         found = {label for label, there in asked.items() if there and label in self.nouns} - boxed
         refused = {label for label, there in asked.items() if not there}

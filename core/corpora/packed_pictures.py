@@ -38,35 +38,22 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 
-PACKED = (".parquet", ".tar")
-"""Endings of the files that are unpacked."""
+PACKED = (".parquet", ".tar")  # endings of the files that are unpacked
 
 CAPTIONS = "captions.jsonl"
 """File of an unpacked folder with a line for each sample: its picture, and what the file says of it."""
 
-MOST_BYTES = 64 << 30
-"""Most bytes that one file may unpack to."""
-
-MOST_GROUP = 4 << 30
-"""Most bytes of a Parquet file's group of rows, unpacked: one is in memory at a time."""
-
-_MOST_TEXT = 10 << 20
-"""Most bytes of a text of a sample."""
-
-_TOGETHER = 16
-"""Rows that are in memory at a time."""
-
-_LONGEST = 200
-"""Most bytes of a name that is kept; a file system takes 255."""
-
-_FORM = 2
-"""Of what is written of a file's content; another number where the same file is unpacked otherwise."""
+MOST_BYTES = 64 << 30  # most bytes that one file may unpack to
+MOST_GROUP = 4 << 30  # most bytes of a Parquet file's group of rows, unpacked: one is in memory at a time
+_MOST_TEXT = 10 << 20  # most bytes of a text of a sample
+_TOGETHER = 16  # rows that are in memory at a time
+_LONGEST = 200  # most bytes of a name that is kept; a file system takes 255
+_FORM = 2  # of what is written of a file's content; another number where the same file is unpacked otherwise
 
 _NUMBERED = re.compile(r"captions?_?\d+")
 """A column for each caption of a picture: Flickr8k's ``caption_0`` to ``caption_4`` on Hugging Face's hub."""
 
-_CAPTIONS_OF = ("txt", "text", "caption")
-"""Endings of a sample's captions."""
+_CAPTIONS_OF = ("txt", "text", "caption")  # endings of a sample's captions
 
 _Sample = tuple[dict[str, Any], str, bytes | None]
 """Cells by column, what the file calls the picture, and its bytes; None where there are none, or too many."""
@@ -161,9 +148,7 @@ def _write(samples: Iterator[_Sample], folder: Path) -> None:
 
 def _name(called: str, number: int, data: bytes, digest: str, held: Mapping[str, str]) -> str:
     """Name of a picture's file: what it is called where that is safe and free, or taken by the same bytes.
-
-    Folders of a name do not end as pictures do, so that none is ever a file, too.
-    """
+    Folders of a name do not end as pictures do, so that none is ever a file, too."""
     ending = next((each for each, kind in SUFFIXES.items() if kind == sniff(data[:32])), ".bin")
     path = PurePosixPath(called.replace("\\", "/"))
     parts = path.parts[-1:] if path.is_absolute() or ":" in called else path.parts

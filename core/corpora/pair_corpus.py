@@ -68,12 +68,10 @@ def load_pairs(
     name: str | None = None,
 ) -> Corpus:
     """Read comparisons; :mod:`core.corpora.pair_layouts` says from which layouts.
-
     Comparisons of one ``set`` (Winoground's examples), else of one picture, are one source: they are resampled and
     judged together.
     Raises BadCorpus if no file holds pairs, files of several layouts lie side by side, or one is malformed as a whole;
-    InvalidInput if an option is wrong.
-    """
+    InvalidInput if an option is wrong."""
     code = stated_language(language)
     if falsity not in FALSITIES:
         raise InvalidInput(f"falsity must be one of {', '.join(FALSITIES)}, got {falsity!r}")

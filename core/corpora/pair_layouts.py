@@ -48,8 +48,7 @@ GENERIC = "pairs"
 NEEDED = ("image", "right", "wrong")
 ENDINGS = (".csv", ".tsv", ".jsonl", ".json")
 
-LEAST_VOTES = 2
-"""Annotators of three who chose VALSE's caption and not its foil. Source: VALSE, README."""
+LEAST_VOTES = 2  # annotators of three who chose VALSE's caption and not its foil. Source: VALSE, README.
 
 _ORDERS = ("nouns and adjectives", "all but nouns and adjectives", "within trigrams", "trigrams")
 """What ARO shuffles in the four wrong captions of COCO-Order and Flickr30k-Order, in their order."""
@@ -304,7 +303,6 @@ LAYOUTS = (
 )
 """Layouts that a record tells by its keys, in the order in which they are tried; FOIL is told by the whole file."""
 
-
 VQA = "vqa"
 OPPOSITE = {"yes": "no", "no": "yes"}
 
@@ -313,8 +311,7 @@ LEAST_AGREED = 0.9
 
 Known = Callable[[str], bool]
 
-Answers = tuple[str, Sequence[str]]
-"""A right answer, and those that may be wrong."""
+Answers = tuple[str, Sequence[str]]  # a right answer, and those that may be wrong
 
 _SUBJECT = r"(?:(?:the|this|that|these|those|his|her|their|its) [\w' -]+?|it|they)"
 _THING = r"(?:an? |the )?[\w-]+"
@@ -338,8 +335,7 @@ _UNFINISHED = (
 """Words that a thing which is asked about does not end with: *what colour is the man wearing*."""
 
 _NUMBERS = ("two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve")
-_LEAST, _MOST = 2, 100
-"""Fewest and most that a count of a caption says: below, its noun would change."""
+_LEAST, _MOST = 2, 100  # fewest and most that a count of a caption says: below, its noun would change
 
 _KINDS = "what colour, how many, what animal, … or …"
 

@@ -114,7 +114,6 @@ _DESCRIPTION = (
 )
 def load_protobias(root: Path | None, *, domain: str | None = None, limit: Any = None) -> Corpus:
     """Read triplets or quadruples. Pictures inside Parquet are checked and kept as files in the cache.
-
     Columns: ``id``, ``text``, ``correct_image`` (or ``nonproto_right``), ``adversarial_image`` (or ``proto_wrong``),
     and where there are any ``nonproto_wrong``, ``proto_right``, ``domain``, ``subcategory``, ``knob``, ``socio_attr``,
     ``gender``, and ``correct``: the longer description, which becomes a second caption. Lines of one id and one text

@@ -73,13 +73,11 @@ def load_rated(
     labels: str = RULES,
 ) -> Corpus:
     """Read a suite's pictures and captions; items are named after the picture, and its captions numbered.
-
     Of Pascal-50S and FOIL the preferred, or right, caption counts: the other one is no caption of the picture. Ratings
     of one caption by several people are averaged; of captions rated alike the first in the file is the best.
     Captions of one picture are one source: they are resampled and judged together.
     Raises BadCorpus if no file, or several, have a usual name, or the file is none of the layouts; InvalidInput if an
-    option is wrong.
-    """
+    option is wrong."""
     if take not in TAKEN:
         raise InvalidInput(f"take must be one of {', '.join(TAKEN)}, got {take!r}")
     most = None if limit is None else whole_number(limit, name="limit")

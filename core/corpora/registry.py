@@ -19,8 +19,7 @@ from core.registry import Catalogue, absolute_code, discover, load_object, names
 
 NONE, READ = "none", "read"
 
-TEXT = "text"
-"""Name of the option."""
+TEXT = "text"  # name of the option
 
 OPTION = {TEXT: "whether edits that write a word first read what the photograph says already: none (default) or read"}
 """Option of a loader -> what it means."""
@@ -122,9 +121,7 @@ def load_again(origin: Origin) -> Corpus:
 
 def origin_of(told: Mapping[str, Any]) -> Origin | None:
     """What read the corpus of a run, as its manifest tells of the corpus; None where it does not say, as older ones.
-
-    A run of before options were kept has its corpus' name for the loader, and its folder alone.
-    """
+    A run of before options were kept has its corpus' name for the loader, and its folder alone."""
     loader, folder, options = told.get("loader"), told.get("folder"), told.get("options")
     if not isinstance(loader, str) or not isinstance(options, dict):
         loader, folder, options = told.get("name"), told.get("root"), {}

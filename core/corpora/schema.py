@@ -41,10 +41,8 @@ def check_segmentation(segmentation: Any, height: int, width: int) -> None:
 
 def decompress_counts(text: str | bytes) -> list[int]:
     """Return the run lengths of COCO's compressed text, e.g. ``decompress_counts("52203") == [5, 2, 2, 2, 5]``.
-
     Source: cocodataset/cocoapi, common/maskApi.c, rleFrString.
-    Raises ValueError if the text ends inside a number or holds another alphabet.
-    """
+    Raises ValueError if the text ends inside a number or holds another alphabet."""
     data = text.encode("ascii") if isinstance(text, str) else bytes(text)
     if not data:
         return []
@@ -87,11 +85,8 @@ def _check_polygon(polygon: Any, height: int, width: int) -> None:
 NONPROTO_WRONG = "nonproto-wrong"
 """The non-prototype again, with the knob wrong: only the knob differs from the item's own picture."""
 
-PROTO_RIGHT = "proto-right"
-"""The prototype, with the knob right: only the kind differs, and the text fits both."""
-
-PROTO_WRONG = "proto-wrong"
-"""The prototype with the knob wrong: paper E's adversary."""
+PROTO_RIGHT = "proto-right"  # the prototype, with the knob right: only the kind differs, and the text fits both
+PROTO_WRONG = "proto-wrong"  # the prototype with the knob wrong: paper E's adversary
 
 PROTOTYPE_ROLES = (NONPROTO_WRONG, PROTO_RIGHT, PROTO_WRONG)
 """The item's own picture shows the non-prototype with the knob right. Source: paper E, section 3, taken apart."""
@@ -99,15 +94,12 @@ PROTOTYPE_ROLES = (NONPROTO_WRONG, PROTO_RIGHT, PROTO_WRONG)
 WRONG_PICTURE = "wrong-picture"
 """The picture that an item's wrong caption is right of; it may have another size. Source: Winoground."""
 
-OTHER_VIDEO = "other-video"
-"""Another video of the folder, of which no caption of the item is known to be true."""
-
+OTHER_VIDEO = "other-video"  # another video of the folder, of which no caption of the item is known to be true
 
 CATEGORIES = ("person", "animal", "vehicle", "furniture", "kitchen", "sports", "electronics", "indoor", "outdoor")
 """The harmonised taxonomy. Source: paper A, section 3.1."""
 
-EXTRA_CATEGORIES = ("appliance", "accessory", "food")
-"""Kept apart, as paper A's Table 6 does for two of them."""
+EXTRA_CATEGORIES = ("appliance", "accessory", "food")  # kept apart, as paper A's Table 6 does for two of them
 
 ANIMATE_CATEGORIES = ("person", "animal")
 
@@ -122,10 +114,8 @@ COVERAGE_BINS = ("0-10", "10-20", "20-35", "35-50", "50-70", "70-90", "90-100")
 
 def coverage_bin(coverage: float) -> str:
     """Return the bin of a coverage, e.g. ``coverage_bin(0.12) == "10-20"``.
-
     Bins are half open, ``[low, high)``; the last one includes 1.
-    Raises InvalidInput if coverage is not in (0, 1].
-    """
+    Raises InvalidInput if coverage is not in (0, 1]."""
     if not 0 < coverage <= 1:
         raise InvalidInput(f"coverage must lie in (0, 1], got {coverage!r}: box area / image area")
     index = int(np.searchsorted(COVERAGE_EDGES, coverage, side="right")) - 1
@@ -285,9 +275,7 @@ class SceneObject:
 @dataclass(frozen=True, slots=True)
 class Rival:
     """Another picture of an item, for tests that ask which of two pictures a caption fits better.
-
-    It is read with :func:`core.corpora.item_pictures.read_rival`.
-    """
+    It is read with :func:`core.corpora.item_pictures.read_rival`."""
 
     role: str  # what it is beside the item's own picture, one word, e.g. ``proto-wrong``; unique in its item.
     path: Path
@@ -302,10 +290,8 @@ class Rival:
 @dataclass(frozen=True, slots=True)
 class Item:
     """One image, or one video, with its captions, label, category, box, mask and coverage.
-
     ``image_path`` is None for an image that lives in memory only (an upload). Pixels are read with
-    :func:`core.corpora.item_pictures.read_item`; nothing here touches the disk.
-    """
+    :func:`core.corpora.item_pictures.read_item`; nothing here touches the disk."""
 
     id: str
     corpus: str
@@ -365,9 +351,7 @@ class Item:
 
     def drawn_with(self, pixels: str) -> str:
         """The source that the item is resampled and split with: its group, else the hash of its picture.
-
-        Equal pixels are one source, whatever the files that hold them are called.
-        """
+        Equal pixels are one source, whatever the files that hold them are called."""
         named = self.group[:1] if isinstance(self.group, tuple) else (self.group,)
         return next(filter(None, named), pixels)
 
@@ -394,9 +378,7 @@ class Item:
 
 def two_sources(items: Sequence[Item]) -> tuple[list[str], list[str]]:
     """First and second source of each item: one without a group is its own, and a second one that lacks is the first.
-
-    Pictures are not read: equal ones under two names are two sources here.
-    """
+    Pictures are not read: equal ones under two names are two sources here."""
     first = [item.drawn_with(item.id) for item in items]
     return first, [item.second_source or own for item, own in zip(items, first, strict=True)]
 

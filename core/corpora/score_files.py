@@ -219,8 +219,7 @@ def _hashed(path: Path, most: int) -> str:
 PAIRS, CANDIDATES, REFERENCES = "pairs.jsonl", "candidates.json", "references.json"
 """CaptionEvalKit's lines, clipscore's captions, clipscore's references."""
 
-DIGITS = 31
-"""Hexadecimal digits of an id: 124 bits, so that two pairs of any corpus differ in them."""
+DIGITS = 31  # hexadecimal digits of an id: 124 bits, so that two pairs of any corpus differ in them
 
 
 @dataclass(frozen=True, slots=True)

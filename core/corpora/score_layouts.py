@@ -30,24 +30,16 @@ from core.corpora.table_cells import LINES, Cells
 from core.errors import InvalidInput
 from core.yes_no import says_nothing
 
-MOST_BYTES = 2 << 30
-"""Largest file that is read line by line, and most bytes of a Parquet file's columns."""
-
-MOST_JSON_BYTES = 512 << 20
-"""Largest file that is in memory as a whole: one JSON object, or what an archive holds."""
-
-MOST_LINE = 1 << 20
-"""Most characters of a line."""
+MOST_BYTES = 2 << 30  # largest file that is read line by line, and most bytes of a Parquet file's columns
+MOST_JSON_BYTES = 512 << 20  # largest file that is in memory as a whole: one JSON object, or what an archive holds
+MOST_LINE = 1 << 20  # most characters of a line
 
 ID, SCORE = "id", "score"
 
 _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?|[+-]?inf(inity)?", re.ASCII | re.IGNORECASE)
 _MOST_DIGITS = 400
-_LOOKED_AT = 1000
-"""Rows by which a column of a text table is told to hold numbers."""
-
-Row = tuple[str, list[object]]
-"""Where a row stands, and the values of the columns that were asked for."""
+_LOOKED_AT = 1000  # rows by which a column of a text table is told to hold numbers
+Row = tuple[str, list[object]]  # where a row stands, and the values of the columns that were asked for
 
 
 @dataclass(frozen=True, slots=True)
@@ -289,8 +281,7 @@ _READERS: dict[str, Callable[[Path], Table]] = {
     ".json": _json,
     ".eval": _archive,
 }
-_PACKABLE = (".csv", ".tsv", *LINES, ".json")
-"""Endings before a ``.gz``."""
+_PACKABLE = (".csv", ".tsv", *LINES, ".json")  # endings before a ``.gz``
 
 
 def is_number(value: object) -> bool:

@@ -17,12 +17,8 @@ from core.errors import BadCorpus
 MOST_COLUMNS = 1000
 """Columns of the widest table that is read; the widest that is published, Composite's, has some dozens."""
 
-LONGEST = 100_000
-"""Characters of the longest line of columns."""
-
-
-MOST_CAPTION = 100_000
-"""Characters of the longest caption that is read; what is longer is a document."""
+LONGEST = 100_000  # characters of the longest line of columns
+MOST_CAPTION = 100_000  # characters of the longest caption that is read; what is longer is a document
 
 
 def too_long(what: str, text: str) -> str:
@@ -96,11 +92,8 @@ SAID = (
 
 CAPTIONERS = SAID[:3]
 
-PEOPLE = ("references", "reference", "refs", "reference_strs")
-"""Likewise of captions by people beside a captioner's."""
-
-NUMBER = ("comment_number",)
-"""Likewise of the number of a caption among those of its picture."""
+PEOPLE = ("references", "reference", "refs", "reference_strs")  # likewise of captions by people beside a captioner's
+NUMBER = ("comment_number",)  # likewise of the number of a caption among those of its picture
 
 
 class Roles(NamedTuple):
@@ -117,9 +110,7 @@ class Roles(NamedTuple):
 @lru_cache(maxsize=1000)
 def roles_of(names: tuple[str, ...]) -> Roles:
     """Which cell of a record with such names is what; the name of one, None where there is none.
-
-    Beside a captioner's caption, one by people is a reference.
-    """
+    Beside a captioner's caption, one by people is a reference."""
     own = {plain_name(name): name for name in names}
     image, number, said, people = (
         next((name for name in known if name in own), None) for known in (IMAGE, NUMBER, SAID, PEOPLE)
@@ -170,19 +161,10 @@ def listed_texts(cell: object) -> list[str]:
     return [each for each in cell if isinstance(each, str)] if isinstance(cell, list) else []
 
 
-LINES = (".jsonl", ".ndjson")
-"""Endings of files that hold one JSON object a line."""
-
-MOST_BYTES = 64 << 20
-"""Largest file of captions that is taken from an upload: about half a million captions."""
-
-
-SEPARATORS = ",;\t|"
-"""What may stand between the cells of a table."""
-
-
-_EXCEL = re.compile('"?sep=.?"?')
-"""A first line that tells Excel what stands between cells."""
+LINES = (".jsonl", ".ndjson")  # endings of files that hold one JSON object a line
+MOST_BYTES = 64 << 20  # largest file of captions that is taken from an upload: about half a million captions
+SEPARATORS = ",;\t|"  # what may stand between the cells of a table
+_EXCEL = re.compile('"?sep=.?"?')  # a first line that tells Excel what stands between cells
 
 
 class Cells:

@@ -32,11 +32,8 @@ SUFFIXES = {
 }  # fmt: skip
 """File name endings of the containers that are read, in lower case."""
 
-KINDS = tuple(dict.fromkeys(SUFFIXES.values()))
-"""The containers that are read."""
-
-START = 1024
-"""Bytes of a file's beginning that tell its container."""
+KINDS = tuple(dict.fromkeys(SUFFIXES.values()))  # the containers that are read
+START = 1024  # bytes of a file's beginning that tell its container
 
 _ATOMS = (b"ftyp", b"moov", b"mdat", b"wide", b"free", b"skip")
 _BEGINNINGS = {
@@ -52,8 +49,7 @@ _BEGINNINGS = {
 _PACKETS = ((188, 0), (192, 4))
 """Bytes of a packet of MPEG-TS, and where its mark stands in it: broadcast, and Blu-ray and AVCHD."""
 
-_HDR = {16: "PQ", 18: "HLG"}
-"""Transfer characteristics of Rec. ITU-T H.273 that need more than a screen's range."""
+_HDR = {16: "PQ", 18: "HLG"}  # transfer characteristics of Rec. ITU-T H.273 that need more than a screen's range.
 
 _UPRIGHT = (1.0, 0.0, 0.0, 1.0)
 _BRANCHES = (b"mdia", b"minf", b"stbl")
@@ -61,8 +57,7 @@ _MOST_HEADER, _MOST_ENTRY, _MOST_PARTS = 64 << 20, 1 << 20, 100_000
 
 _SEGMENT, _TRACKS, _ENTRY = 0x18538067, 0x1654AE6B, 0xAE
 _TRACK_TYPE, _TRANSFER, _YAW, _PITCH, _ROLL = 0x83, 0x55BA, 0x7673, 0x7674, 0x7675
-_HOLDERS = (0xE0, 0x55B0, 0x7670)
-"""Elements of Matroska: pictures of a track, their colours, their projection."""
+_HOLDERS = (0xE0, 0x55B0, 0x7670)  # elements of Matroska: pictures of a track, their colours, their projection
 
 
 @dataclass(frozen=True, slots=True)
@@ -295,8 +290,7 @@ def _size(file: BinaryIO) -> int:
     return end
 
 
-MAX_PIXELS = 9_000_000
-"""Largest frame, in pixels: 4096 × 2160 fits."""
+MAX_PIXELS = 9_000_000  # largest frame, in pixels: 4096 × 2160 fits
 
 _LISTENING = threading.Lock()
 """Standard error is one for all threads: two that listened at once would each give the other's file back for it."""
@@ -402,10 +396,8 @@ def retrieved(capture: "cv2.VideoCapture", path: Path, place: int) -> np.ndarray
 @contextmanager
 def _heard() -> Iterator[list[bytes]]:
     """What the decoder complains of meanwhile, afterwards the only entry; other words go on to standard error.
-
     OpenCV 5 answers an interlaced frame with an array that holds no picture and calls it read; FFmpeg's complaint on
-    standard error is the only sign.
-    """
+    standard error is the only sign."""
     said = [b""]
     with _LISTENING, tempfile.TemporaryFile() as aside:
         kept = os.dup(2)

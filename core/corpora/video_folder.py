@@ -52,12 +52,10 @@ class VideoFolder:
 
 def read_video_folder(root: Path) -> VideoFolder:
     """Read a folder of videos: files, or folders of frames.
-
     ``captions.json`` (or ``candidates.json``) and ``captions.csv`` have a layout of :mod:`core.corpora.caption_tables`.
     A video is named by its file with or without its ending.
     Raises BadCorpus if there is no file of captions, it is malformed, or no video has a caption; InvalidInput if the
-    folder is missing.
-    """
+    folder is missing."""
     videos = find_videos(root)
     held = [root / name for name in CAPTIONS if (root / name).is_file()]
     if len(held) != 1:
@@ -133,8 +131,7 @@ def other_than(captions: Sequence[Sequence[str]], place: int) -> int | None:
     return None
 
 
-USUAL_FRAMES = 8
-"""Frames of a video that are looked at unless somebody says otherwise."""
+USUAL_FRAMES = 8  # frames of a video that are looked at unless somebody says otherwise
 
 _FRAMES = f"of each video: all, or so many, evenly spaced ({USUAL_FRAMES})"
 
@@ -158,13 +155,11 @@ def load_videos(
     name: str = "videos",
 ) -> Corpus:
     """Read a folder of videos.
-
     An item is a video with its captions: its pixels are a stack of frames. Its group is the hash of the video, so that
     one that lies there twice counts as one source; its rival is the next video that shares no caption.
     ``frames``: which frames are looked at; part of the corpus's fingerprint.
     Raises BadCorpus if there is no file of captions, it is malformed, or no video has a caption; InvalidInput if an
-    option is wrong.
-    """
+    option is wrong."""
     code = stated_language(language)
     most = None if limit is None else whole_number(limit, name="limit")
     return _read(root, name, _Reading(name, code, Sampling.from_option(frames)), f"folder {root.name}", most)

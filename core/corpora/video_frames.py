@@ -35,23 +35,15 @@ from core.corpora.video_container import (
 )
 from core.errors import BadImage, InvalidInput
 
-MAX_BYTES = 512 << 20
-"""Largest file, in bytes."""
-
-MAX_SECONDS = 900.0
-"""Longest video, in seconds."""
-
-MAX_FRAMES = 30_000
-"""Most frames of a video, decoded or in a folder."""
+MAX_BYTES = 512 << 20  # largest file, in bytes
+MAX_SECONDS = 900.0  # longest video, in seconds
+MAX_FRAMES = 30_000  # most frames of a video, decoded or in a folder
 
 MAX_DECODED = 12_000_000_000
 """Most pixels of all frames of a file together: ten minutes of 25 frames a second at 1024 × 768."""
 
-STRANGER = Limits(memory_mb=1500, seconds=60)
-"""What the decoding of a video that came over the network may take."""
-
-WHOLE = (0.0, 1.0)
-"""A whole video, as a part of it."""
+STRANGER = Limits(memory_mb=1500, seconds=60)  # what the decoding of a video that came over the network may take
+WHOLE = (0.0, 1.0)  # a whole video, as a part of it
 
 _SAME_TIME = 1e-6
 _DIGITS = re.compile(r"(\d+)")
@@ -111,9 +103,7 @@ class Footage:
 
     def part(self, start: float, end: float) -> tuple[int, int]:
         """First frame and the one after the last of a part, given as shares of the length; one frame at least.
-
-        Of a video of uneven rate these are the frames that are shown in the part, by their times.
-        """
+        Of a video of uneven rate these are the frames that are shown in the part, by their times."""
         if self.times and self.seconds:
             first = _shown_at(start * self.seconds, self.times)
             last = int(np.searchsorted(self.times, end * self.seconds - _SAME_TIME))
@@ -248,10 +238,8 @@ def _next_time(stamp: float, before: Sequence[float], step: float) -> float:
 
 def _length(times: Sequence[float], step: float, told: Marks) -> tuple[tuple[float, ...], float | None]:
     """Times from the first frame on, empty where they are even, and the seconds that all frames are shown for.
-
     Stamps that lie less than half a frame beside an even grid are even: containers round them. The last frame is shown
-    as long as its container says, else as long as the one before.
-    """
+    as long as its container says, else as long as the one before."""
     run = times[-1] - times[0]
     gap = run / (len(times) - 1) if len(times) > 1 else told.last or step
     if gap <= 0:

@@ -24,10 +24,8 @@ LENGTH_MATCHED = "length-matched"  # baseline of a modified caption: its family'
 
 class Axis(StrEnum):
     """The axes of the audit.
-
     ``surface`` holds what surrounds the content: how a picture was saved and shrunk, letters written into it, how a
-    sentence is dressed. ``null`` holds invisible edits: the noise floor.
-    """
+    sentence is dressed. ``null`` holds invisible edits: the noise floor."""
 
     SPATIAL = "spatial"
     OBJECT = "object"
@@ -40,11 +38,9 @@ class Axis(StrEnum):
 
 class Expectation(StrEnum):
     """What a probe claims of the score.
-
     ``invariant``: it must not move; ``directional``: it must drop, so a variant that scores at least as high as its
     baseline is a failure; ``response``: variant and baseline are both true, so how the score answers is reported and
-    nothing is a failure (paper D, 4.3: number and size of the mentioned objects).
-    """
+    nothing is a failure (paper D, 4.3: number and size of the mentioned objects)."""
 
     INVARIANT = "invariant"
     DIRECTIONAL = "directional"
@@ -60,11 +56,9 @@ class Edits(StrEnum):
 
 class Construction(StrEnum):
     """What an edited caption is made of.
-
     ``caption``: the subject caption, rewritten; ``template``: ``There is a [object].``, or another sentence that is
     made of labels alone; ``inserted``: the subject caption with one word before the object's noun; ``corpus``: a
-    caption of the corpus that was searched for the words of the probe.
-    """
+    caption of the corpus that was searched for the words of the probe."""
 
     CAPTION = "caption"
     TEMPLATE = "template"
@@ -167,20 +161,16 @@ class Probe:
     @property
     def construction(self) -> Construction | None:
         """What the edited caption is made of; None for an edit of the image.
-
-        A probe that edits the template alone is made of it; any other rewrites its subject, unless it declares more.
-        """
+        A probe that edits the template alone is made of it; any other rewrites its subject, unless it declares more."""
         if self.edits is Edits.IMAGE:
             return None
         return self.declares or (Construction.TEMPLATE if self.subjects == (TEMPLATE,) else Construction.CAPTION)
 
     def make(self, scene: Scene, subject: Subject, rng: np.random.Generator) -> Variant:
         """Apply the probe. The scene is never changed; the same stream gives the same variant.
-
         A caption that shouts goes on shouting: an edit that also changed the case would show two changes as one.
         ``rng``: of this item, probe and caption (see :meth:`core.probes.pairs.Pairs.make`).
-        Raises ProbeRejected with the reason, where the probe cannot be applied to this item.
-        """
+        Raises ProbeRejected with the reason, where the probe cannot be applied to this item."""
         made = self.make_function(scene, subject, rng)
         rewritten = self.construction in (Construction.CAPTION, Construction.INSERTED)
         if made.caption and rewritten and subject.caption.isupper():

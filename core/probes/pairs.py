@@ -124,12 +124,10 @@ class Pairs:
 
     def make(self, probe: Probe, subject: Subject | None = None) -> Variant | ProbeRejected:
         """Return the variant of a probe, or why the probe cannot be applied; nothing is raised.
-
         The random stream is that of (seed, item, probe), or of the name that the probe shares its draws under. A
         caption other than the first English one has its own stream; an edited image has not, so that every
         subject is held beside the same pixels.
-        ``subject``: None: an edit of the image, which reads no caption.
-        """
+        ``subject``: None: an edit of the image, which reads no caption."""
         held = NO_CAPTION if subject is None else subject
         own = () if probe.edits is Edits.IMAGE or held.is_first else (held.language, str(held.rank))
         draw = partial(stream, self.seed, self.item.id, probe.draws or probe.name, *own)

@@ -11,12 +11,10 @@ from core.probes.base import BASE_CAPTION, IDENTITY, LENGTH_MATCHED, Edits, Expe
 from core.probes.words.taggers import unavailable
 from core.registry import Catalogue, absolute_code, discover, load_object, names_code
 
-DEFAULT = "default"
-"""Selects the paper's grid."""
+DEFAULT = "default"  # selects the paper's grid
 
 DIRECTIONAL = "directional"
 """Selects every probe that asks for a drop or for a response; its further readings and sweeps aside."""
-
 
 _BROUGHT: dict[str, tuple[Probe, str]] = {}
 """Probes of files that this process was told to use, by name, each with its reference."""
@@ -75,9 +73,7 @@ def select(patterns: Iterable[str]) -> tuple[Probe, ...]:
 @cache
 def further_readings() -> frozenset[str]:
     """Probes of a family that are another reading of its edit, or a point of a sweep: they are no headline.
-
-    A further draw of the headline edit is one: what it says counts with the first.
-    """
+    A further draw of the headline edit is one: what it says counts with the first."""
     return frozenset(probe.name for probe in catalogue() if probe.selector and not probe.redrawn)
 
 

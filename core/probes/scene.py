@@ -9,15 +9,14 @@ import numpy as np
 from core.corpora.demo_backgrounds import true_plate
 from core.corpora.images import check_rgb, check_stack
 from core.corpora.item_pictures import read_rival
-from core.corpora.schema import Box, Item, Mask, SceneObject
+from core.corpora.schema import Box, Item, SceneObject
 from core.errors import BadImage, InvalidInput, InvariscopeError, ProbeRejected
 from core.probes.pixels.cutout import Cutout, cut_out, mask_from_box, seam_energy
 from core.probes.pixels.inpainting import Fill, Plate, kept_plates
 
 T = TypeVar("T")
 
-TRUE = "true"
-"""What a hole was filled with where the picture behind the object is known."""
+TRUE = "true"  # what a hole was filled with where the picture behind the object is known
 
 MASK_SOURCE, GRABCUT = "mask_source", "grabcut"
 """The fact that names where a mask comes from, and its value where GrabCut found it; untold for the item's own."""
@@ -27,12 +26,10 @@ GRABCUT_NOTE = "The item has a box and no mask: the object's mask was found by G
 
 class Scene:
     """One item with its decoded image; probes read it and never change it. Safe to share between threads.
-
     What several probes need (the mask, the clean plate behind the object, the object cut out) is computed when it
     is first asked for, once, and arrays handed out are read-only.
     ``pixels``: uint8 RGB [H, W, 3], of a video [T, H, W, 3]; a read-only view is kept.
-    Raises InvalidInput if ``pixels`` is not such an array, or the item, or its mask, has another size.
-    """
+    Raises InvalidInput if ``pixels`` is not such an array, or the item, or its mask, has another size."""
 
     def __init__(self, item: Item, pixels: np.ndarray) -> None:
         _check(item, pixels)
@@ -58,11 +55,6 @@ class Scene:
     def mask_facts(self) -> dict[str, str]:
         """``mask_source`` where the mask was found by GrabCut, for the table of variants; empty for the item's own."""
         return {} if self.item.mask is not None else {MASK_SOURCE: GRABCUT}
-
-    @property
-    def object_mask(self) -> Mask | None:
-        """The item's mask, run-length encoded."""
-        return self.item.mask
 
     @property
     def background(self) -> np.ndarray:
@@ -97,9 +89,7 @@ class Scene:
     @property
     def obstacles(self) -> np.ndarray:
         """Boolean [H, W] of the other annotated instances, without the object itself: the salient regions.
-
-        An instance without a mask counts with its whole box.
-        """
+        An instance without a mask counts with its whole box."""
         return self._once("obstacles", self._find_obstacles)
 
     def _once(self, name: str, compute: Callable[[], T]) -> T:

@@ -12,12 +12,8 @@ from core.settings import assets_dir
 
 WILDCARD = "*"
 SEPARATOR = "|"
-LISTS = ("caption_words.toml", "kept_words.toml")
-"""Lists of words of captions in ``assets/lexicons``."""
-
-BACKDROPS = "backdrops"
-"""Folder of ``assets`` about the backgrounds of composed pictures."""
-
+LISTS = ("caption_words.toml", "kept_words.toml")  # lists of words of captions in ``assets/lexicons``
+BACKDROPS = "backdrops"  # folder of ``assets`` about the backgrounds of composed pictures
 
 _TABLES = (".csv", ".toml")
 
@@ -79,11 +75,9 @@ def backdrops_path(name: str) -> Path:
 
 def words_fingerprint(folders: Sequence[str] = ("words",)) -> str:
     """Return a short digest of what edits depend on beside the lexicons: tables and the lists of nouns.
-
     Apart from :func:`lexicons_fingerprint`, so that a run of other probes keeps its own.
     ``folders``: of ``assets``: ``words`` of the directional probes, ``surface`` of the surface ones, ``video`` of
-    videos, ``backdrops`` of moves along the ground.
-    """
+    videos, ``backdrops`` of moves along the ground."""
     tables = [path for folder in folders for path in sorted((assets_dir() / folder).glob("*.csv"))]
     digest = hashlib.sha256()
     for path in (*tables, *map(lexicon_path, LISTS)):

@@ -6,8 +6,7 @@ Points of a sweep by their names: ``rotation:degrees5`` is the edit ``rotation``
 import re
 from collections.abc import Callable, Iterable, Mapping
 
-LEAST = 3
-"""Points that make a curve."""
+LEAST = 3  # points that make a curve
 
 _POINT = re.compile(r"^(?P<family>[a-z-]+):(?P<fact>[a-z]+)(?P<strength>\d+(?:\.\d+)?)$")
 
@@ -27,8 +26,7 @@ def measured_in(fact: str) -> tuple[str, str]:
     return UNITS.get(fact, (fact, ""))
 
 
-FALLING = ("quality",)
-"""Strengths that do more the smaller they are."""
+FALLING = ("quality",)  # strengths that do more the smaller they are
 
 
 def sweeps_among(names: Iterable[str]) -> dict[tuple[str, str], dict[float, str]]:
@@ -190,7 +188,6 @@ _MENTIONS = {"": "", "-absent": ", the last absent", "-negated": ", denied", "-s
 _SIZES = {"small": "smaller", "large": "larger"}
 _NESTED = {"share": "Says how much of it, too", "place": "Says where, too"}
 _SOCIETAL = "cultural|economic|gender-colloquial|gender|emotion|occupational"
-
 
 _PATTERNS: tuple[tuple[str, Callable[[re.Match[str]], str]], ...] = (
     (r"rotate([+-]\d+)", lambda m: f"Turned by {m[1].replace('-', '−')}°"),

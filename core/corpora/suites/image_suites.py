@@ -62,8 +62,7 @@ def number(value: object) -> float | None:
     return found if math.isfinite(found) else None
 
 
-HUMAN = "human"
-"""CapArena's name of the people who wrote captions."""
+HUMAN = "human"  # CapArena's name of the people who wrote captions
 
 EVEN = ("equal", "tie")
 """CapArena's winner where people prefer neither; the second is a word for it, not the publisher's."""
@@ -110,9 +109,7 @@ def pairs(path: Path, held: dict[str, list[Any]]) -> Suite:
 
 def foil(path: Path, held: dict[str, Any]) -> Suite:
     """FOIL as its publisher has it, or an example that is laid out so and says what it is.
-
-    An image's other right captions are its references.
-    """
+    An image's other right captions are its references."""
     listed = held.get("images")
     entries = listed if isinstance(listed, list) else []
     images = {str(each.get("id")): each.get("file_name") for each in entries if isinstance(each, dict)}
@@ -386,9 +383,7 @@ _THOROUGH = "through", "thorough"
 
 def composite_csv(path: Path) -> Suite:
     """Composite as its publisher has it, a file with the correctness or one with the thoroughness, as its name says.
-
-    It names no references.
-    """
+    It names no references."""
     thorough = any(each in path.stem.casefold() for each in _THOROUGH)
     dimension = THOROUGHNESS if thorough else CORRECTNESS
     corpus = path.stem.partition("_")[0]

@@ -10,8 +10,7 @@ from core.yes_no import seen
 
 TAU_B, TAU_C, ACCURACY = "tau_b", "tau_c", "accuracy"
 
-TAU_B_RATERS = "tau_b_raters"
-"""τ_b of each annotator's ratings alone, the mean over annotators."""
+TAU_B_RATERS = "tau_b_raters"  # τ_b of each annotator's ratings alone, the mean over annotators
 
 ENGLISH = "en"
 
@@ -36,8 +35,7 @@ PUBLISHED = (
 )
 """Names of the suites whose publishers' files are read."""
 
-MOST_NAME = 60
-"""Characters of the longest name of a suite, a rater or a dimension."""
+MOST_NAME = 60  # characters of the longest name of a suite, a rater or a dimension
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,8 +133,7 @@ def with_references(suite: Suite, count: int, *, draw: int = 0) -> Suite:
 
     Both captions of a comparison, and all captions of an image whose references are the same, are held against the
     same ones; they keep the order of the file.
-    ``draw``: number of the draw; another one gives other references.
-    """
+    ``draw``: number of the draw; another one gives other references."""
 
     def chosen(image: str, references: tuple[str, ...]) -> tuple[str, ...]:
         if len(references) <= count:

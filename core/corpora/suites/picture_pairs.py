@@ -65,16 +65,12 @@ _WINNERS = {"left": False, "right": True, **dict.fromkeys(("tie", "equal", "both
 _TIES = ("tie", "equal", "both", "neither")
 _VOTES = {"leftvote": False, "rightvote": True, **dict.fromkeys(_VOTED_TIES, False)}
 
-MOST_RANKED = 50
-"""Most pictures of one text that are compared two by two."""
-
-_KEPT = "suite-pictures"
-"""Folder of the cache that holds pictures that came inside a file."""
+MOST_RANKED = 50  # most pictures of one text that are compared two by two
+_KEPT = "suite-pictures"  # folder of the cache that holds pictures that came inside a file
 
 _SKILLS = "genai_skills.json"
 _LISTS = ("advanced", "basic")
-_RATED = {"Prompt", "HumanRatings"}
-"""Columns that tell GenAI-Bench's Parquet."""
+_RATED = {"Prompt", "HumanRatings"}  # columns that tell GenAI-Bench's Parquet
 
 
 def layout_of(columns: Iterable[str]) -> str | None:

@@ -103,10 +103,8 @@ def vatex(path: Path, held: Mapping[str, Any]) -> Suite:
 
 def activitynet(path: Path) -> Suite:
     """ActivityNet-FOIL as its publishers lay it out: four files of one folder, the last of them for references.
-
     A paragraph's score is the mean over its sentences, each against the part of the video that its time stamps name.
-    Raises BadCorpus if a file is missing or has another layout.
-    """
+    Raises BadCorpus if a file is missing or has another layout."""
     right, foiled = (_results(path.with_name(name)) for name in (RIGHT, FOILED))
     times = _entities(path.with_name(TIMES))
     others = _entities(path.with_name(OTHERS)) if path.with_name(OTHERS).is_file() else {}

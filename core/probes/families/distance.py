@@ -19,11 +19,8 @@ from core.probes.families.reposition import Place, compose, is_free, is_inside
 from core.probes.scene import Scene
 from core.probes.words.mentions import PLACES
 
-RADII = (0.0, 0.2, 0.4, 0.6, 0.8)
-"""Normalised radii of the grid."""
-
-ANGLES = tuple(range(0, 360, 45))
-"""Directions of the grid in degrees: 0 is right, 90 is up."""
+RADII = (0.0, 0.2, 0.4, 0.6, 0.8)  # normalised radii of the grid
+ANGLES = tuple(range(0, 360, 45))  # directions of the grid in degrees: 0 is right, 90 is up
 
 
 def normalised_radius(x: float, y: float, width: int, height: int) -> float:

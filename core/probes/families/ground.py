@@ -21,8 +21,7 @@ from core.probes.scene import Scene
 from core.probes.tables import backdrops_path, read_table
 from core.probes.words.mentions import SIDE, SPOT
 
-ALONG_GROUND = "reposition-ground"
-"""The family."""
+ALONG_GROUND = "reposition-ground"  # the family
 
 SIDES = {"left": 0.25, "right": 0.75}
 """Side -> where the object's centroid goes, as a share of the width: the columns of the paper's anchors."""

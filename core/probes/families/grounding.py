@@ -37,8 +37,7 @@ from core.probes.words.mentions import (
     target_mentions,
 )
 
-SIBLINGS = 9
-"""Most siblings of a category that can be absent: COCO's largest supercategory holds ten."""
+SIBLINGS = 9  # most siblings of a category that can be absent: COCO's largest supercategory holds ten
 SELECTOR = "foil-siblings"
 
 Candidates = Callable[[Scene, Mention, str], tuple[str, ...]]

@@ -25,8 +25,7 @@ from core.probes.words.grammar import plural
 from core.probes.words.mentions import Mention, name_begins, replaced
 from core.probes.words.whole_names import noun_places
 
-Form = tuple[str, ...]
-"""The words of an entity, one or several."""
+Form = tuple[str, ...]  # the words of an entity, one or several
 
 
 @dataclass(frozen=True, slots=True)

@@ -25,12 +25,10 @@ from core.probes.words.taggers import RULES, TAGGERS, tagger
 
 def make_probes(owner: Family, reader: str = RULES) -> tuple[Probe, ...]:
     """Return a family's natural probes.
-
     ``natural-<family>:neutralised`` is the control and the baseline of the others; ``…:<word>`` is the
     caption as it was written, where it says that word; ``…:swapped-<word>`` the caption into which that
     word was put for its contrast.
-    ``reader``: of TAGGERS; another than the rules stands behind the family's name, which then alone selects it.
-    """
+    ``reader``: of TAGGERS; another than the rules stands behind the family's name, which then alone selects it."""
     made = [_probe(owner, None, NEUTRALISED, "The social word of a human caption is replaced by a neutral one", reader)]
     for word in owner.modifiers:
         summary = f"A human caption that says {word.word!r}, against its neutral rewrite"

@@ -35,8 +35,7 @@ from core.probes.words.negating import negate, negated_template
 from core.probes.words.templates import base_caption, item_label, template_words
 
 SOURCE = "paper D, 4.4.1"
-ABSENT = "absent-category"
-"""Name that both probes of an absent category draw it under, and their family."""
+ABSENT = "absent-category"  # name that both probes of an absent category draw it under, and their family
 
 
 def _negation(scene: Scene, subject: Subject, rng: np.random.Generator) -> Variant:

@@ -39,12 +39,9 @@ from core.probes.scene import Scene
 from core.probes.words.categories import absence, annotated, another_kind
 from core.probes.words.templates import denied_objects, draw_keys, item_label, named_objects, shuffled_objects
 
-MOST = 3
-"""Objects that are named at most; an item needs as many categories."""
-PIXELS = 15_000
-"""Least difference of two areas in square pixels, not reached by itself. Source: paper D's code."""
-SHARE = 0.05
-"""Least difference of two areas as a share of the image."""
+MOST = 3  # objects that are named at most; an item needs as many categories
+PIXELS = 15_000  # least difference of two areas in square pixels, not reached by itself. Source: paper D's code.
+SHARE = 0.05  # least difference of two areas as a share of the image
 
 Facts = Mapping[str, str | float]
 Make = Callable[[Item, np.random.Generator], tuple[str, Facts]]
@@ -116,10 +113,8 @@ def areas(item: Item) -> dict[str, float]:
 
 def distances(item: Item) -> dict[str, float]:
     """How far each annotated category with an area lies from the picture's centre: 0 there, 1 in a corner.
-
     The mean over its instances of the distance of an instance's centre (of its mask, else of its box), each weighing by
-    its area, in units of half the diagonal.
-    """
+    its area, in units of half the diagonal."""
     sums: dict[str, tuple[float, float]] = {}
     for label, mask, box in _instances(item):
         area, centre = _area(mask, box), _centre(mask, box)

@@ -63,7 +63,6 @@ def _order(draw: int = 1) -> Probe:
 ORDER = _order()
 REDRAWN = tuple(_order(draw) for draw in range(2, DRAWS + 1))
 
-
 SELECTOR = "order-parts"
 
 _SAYS = {

@@ -27,8 +27,7 @@ from core.probes.pixels import edits as image_edits
 from core.probes.pixels.edits import Move, follow
 from core.probes.scene import Scene
 
-Resampler = Callable[[np.ndarray, int, int], np.ndarray]
-"""(pixels, width, height) -> the pixels at that size."""
+Resampler = Callable[[np.ndarray, int, int], np.ndarray]  # (pixels, width, height) -> the pixels at that size
 
 
 def _pillow(filter_: Image.Resampling) -> Resampler:
@@ -102,8 +101,7 @@ class Target:
         return cv2.resize(mask.astype(np.uint8), self.size(width, height), interpolation=cv2.INTER_NEAREST).astype(bool)
 
 
-NETWORK_SIDE = 224
-"""Shorter side in pixels that a ViT-B/32 reads."""
+NETWORK_SIDE = 224  # shorter side in pixels that a ViT-B/32 reads
 
 STORED_SIDES = (800, 400)
 """Longer sides in pixels of copies that were made smaller before they were kept: a web page's, a preview's."""

@@ -17,11 +17,8 @@ from core.probes.pixels.inpainting import Fill, Plate
 from core.probes.scene import Scene
 from core.probes.words.mentions import PLACES
 
-ANCHORS = ("TL", "TR", "BL", "BR")
-"""Top left, top right, bottom left, bottom right."""
-
-TRIES = 50
-"""K of Algorithm 1: how many jittered places are tried after the anchor itself."""
+ANCHORS = ("TL", "TR", "BL", "BR")  # top left, top right, bottom left, bottom right
+TRIES = 50  # k of Algorithm 1: how many jittered places are tried after the anchor itself
 
 LEAST_ROOM = 0.1
 """The object's box must leave this share of the image's width, and of its height, to move in; otherwise opposite

@@ -23,11 +23,8 @@ from core.probes.words.mentions import HEIGHT, SIDE
 
 Edit = Callable[[np.ndarray], np.ndarray]
 
-ROTATIONS = (-10, -5, 5, 10)
-"""Degrees, counter-clockwise. Source: paper A, section A.4."""
-
-BLURS = (1, 2)
-"""Standard deviations in pixels. Source: paper A, section 3.2."""
+ROTATIONS = (-10, -5, 5, 10)  # degrees, counter-clockwise. Source: paper A, section A.4.
+BLURS = (1, 2)  # standard deviations in pixels. Source: paper A, section 3.2.
 
 
 def image_probe(
@@ -132,9 +129,7 @@ FLIPS = (
 TURNS = tuple(_rotation(degrees) for degrees in ROTATIONS)
 SOFTENED = tuple(_blur(sigma) for sigma in BLURS)
 
-
-SWEEP = "strength-sweep"
-"""What selects the points."""
+SWEEP = "strength-sweep"  # what selects the points
 
 Made = tuple[np.ndarray, Move | None]
 

@@ -22,8 +22,7 @@ from core.probes.scene import Scene, boxed
 from core.probes.words.categories import another_kind
 from core.probes.words.templates import item_label
 
-_HEIGHT = 0.08
-"""Height of a capital letter, as a share of the picture's shorter side."""
+_HEIGHT = 0.08  # height of a capital letter, as a share of the picture's shorter side
 
 _LEAST_HEIGHT, _MOST_WIDTH = 8, 0.6
 """Smallest height of a capital in pixels that can be read, and the largest share of the picture's width of a word."""
@@ -50,7 +49,6 @@ class Plate:
 
 def write_word(pixels: np.ndarray, word: str, covered: np.ndarray | None = None) -> tuple[np.ndarray, Plate]:
     """Write a word into the emptiest corner: the one of which the object covers least, bottom right before the others.
-
     The corners that are compared are a quarter of the sides long, whatever the word, so that all words of a picture
     stand in one corner.
     ``pixels``: uint8 RGB [H, W, 3].
@@ -58,8 +56,7 @@ def write_word(pixels: np.ndarray, word: str, covered: np.ndarray | None = None)
     ``covered``: boolean [H, W] of the object; None: the first corner is taken.
     Returns the picture, and where the word stands; outside the plate no pixel changes.
     Raises ProbeRejected ``not-writable`` where a letter is none of the font's, or the word is too long or the picture
-    too small for letters that can be read.
-    """
+    too small for letters that can be read."""
     check_rgb(pixels)
     places = _places(pixels.shape[1], pixels.shape[0], word)
     plate = places[0 if covered is None else int(np.argmin(_taken(covered)))]
@@ -110,8 +107,7 @@ def _inside(plate: Plate) -> tuple[slice, slice]:
     return slice(plate.y, plate.y + plate.height), slice(plate.x, plate.x + plate.width)
 
 
-NEUTRAL = "sample"
-"""A word that names nothing a picture could show; stock pictures bear it."""
+NEUTRAL = "sample"  # a word that names nothing a picture could show; stock pictures bear it
 
 _SAYS = {
     "right": "the name of its object",

@@ -88,10 +88,8 @@ _PLACED = frozenset({"in", "on", "at", "under", "near", "beside", "behind", "aga
 
 def is_phrase(caption: str) -> bool:
     """Whether a caption is a noun phrase, as *A dog on a bench.*, or a list of some: it reads on after *we can see*.
-
     A list's further parts begin with a determiner, a number or a word of place (*A dog on the left, two hens on the
-    right, in a pasture*). One that speaks of the picture already (*A photo of a dog*) does not read on.
-    """
+    right, in a pasture*). One that speaks of the picture already (*A photo of a dog*) does not read on."""
     inner = caption.strip().removesuffix(".")
     return (
         not _opening(inner).startswith(("there", "this", "these"))
@@ -103,9 +101,7 @@ def is_phrase(caption: str) -> bool:
 
 def is_sentence(caption: str) -> bool:
     """Whether a caption is one sentence, as *A dog runs.* or *There is a dog.*: it reads on after *we can see that*.
-
-    *Can* alone makes none (*A garbage can in a field*), nor does a verb that a relative clause may hold.
-    """
+    *Can* alone makes none (*A garbage can in a field*), nor does a verb that a relative clause may hold."""
     inner = caption.strip().removesuffix(".")
     if not inner or _SIGNS.search(inner) or "," in inner:
         return False

@@ -71,8 +71,7 @@ def colour_shares(pixels: np.ndarray, mask: np.ndarray) -> dict[str, float]:
 
 NUMBERS = ("two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
 """Number words, from 2 on: *one* would ask for the singular."""
-CHECKED_BELOW = 0.02
-"""Share of an object's pixels of the new colour below which its absence counts as checked."""
+CHECKED_BELOW = 0.02  # share of an object's pixels of the new colour below which its absence counts as checked
 
 
 def with_word(found: tuple[Word, ...], place: int, word: str) -> str:
@@ -119,9 +118,7 @@ def _object(scene: Scene, subject: Subject, rng: np.random.Generator) -> Variant
 
 def may_be_compound(label: str, noun: str) -> bool:
     """Whether an object before a noun may tell of the noun: *orange tree*, *dog poodle*, *kitchen wall*.
-
-    So do a colour and a thing of the noun's kind, and whatever stands before a part, a sign or a container.
-    """
+    So do a colour and a thing of the noun's kind, and whatever stands before a part, a sign or a container."""
     head = in_number(noun, many=False).casefold().split(" ")[-1]
     kind = usual_category(noun)
     return label in colours() or head in listed("belong") or (kind is not None and kind == usual_category(label))

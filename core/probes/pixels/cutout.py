@@ -16,40 +16,23 @@ from core.corpora.schema import Box
 from core.errors import ProbeRejected
 from core.probes.pixels.inpainting import gradient, local_variance
 
-WORKING_SIDE = 224
-"""The crop around the box is cut at this length of its longer side."""
-
-ROUNDS = 1
-"""Iterations of GrabCut; on COCO's boxes one gives better masks than two or five."""
-
-CONTEXT = 0.15
-"""How much of the surroundings is seen, as a share of the box's sides, on each side."""
-
-CORE = 0.35
-"""Where nothing stands out, the middle of the box, this share of its sides, is taken for the object."""
-
-FEWEST = 8
-"""Pixels that GrabCut needs on either side of the box's edge to model its colours."""
-
-SPECK = 0.05
-"""A part smaller than this share of the largest part is noise."""
-
-LEAST = 0.02
-"""A mask that fills less of its box than this is no object."""
-
-LEAST_GROWTH = 1.1
-"""A mask that does not outgrow the core by this factor is no object either."""
+WORKING_SIDE = 224  # the crop around the box is cut at this length of its longer side
+ROUNDS = 1  # iterations of GrabCut; on COCO's boxes one gives better masks than two or five
+CONTEXT = 0.15  # how much of the surroundings is seen, as a share of the box's sides, on each side
+CORE = 0.35  # where nothing stands out, the middle of the box, this share of its sides, is taken for the object
+FEWEST = 8  # pixels that GrabCut needs on either side of the box's edge to model its colours
+SPECK = 0.05  # a part smaller than this share of the largest part is noise
+LEAST = 0.02  # a mask that fills less of its box than this is no object
+LEAST_GROWTH = 1.1  # a mask that does not outgrow the core by this factor is no object either
 
 
 def mask_from_box(pixels: np.ndarray, box: Box) -> np.ndarray:
     """Find the object inside a box. The same image and box always give the same mask.
-
     OpenCV's random generator of the calling thread is seeded: GrabCut starts from k-means.
     ``pixels``: uint8 RGB [H, W, 3]. ``box``: around the object, in pixels; what lies outside the image is cut off.
     Returns boolean [H, W], True only inside the box.
     Raises ProbeRejected ``box-outside`` where the box misses the image; ``box-too-small`` or ``box-too-large`` where it
-    leaves too little to tell the object from the rest; ``grabcut-empty`` where nothing is found.
-    """
+    leaves too little to tell the object from the rest; ``grabcut-empty`` where nothing is found."""
     height, width = pixels.shape[:2]
     rows, columns = _inner(box, width, height)
     view = _surroundings(rows, columns, width, height)
@@ -134,11 +117,8 @@ def _without_specks(found: np.ndarray) -> np.ndarray:
     return np.isin(parts, np.flatnonzero(areas >= SPECK * areas.max()))
 
 
-FEATHER = 3
-"""Length of the linear alpha ramp at the object's edge, in pixels. Source: paper A, section A.8."""
-
-SIGHT = 9
-"""How far around the object distances to it are known, in pixels."""
+FEATHER = 3  # length of the linear alpha ramp at the object's edge, in pixels. Source: paper A, section A.8.
+SIGHT = 9  # how far around the object distances to it are known, in pixels
 
 
 @dataclass(frozen=True, slots=True)
@@ -203,9 +183,7 @@ def cut_out(pixels: np.ndarray, mask: np.ndarray, *, feather: int = FEATHER) -> 
 
 def alpha_ramp(mask: np.ndarray, feather: int) -> np.ndarray:
     """Return min(d / feather, 1), d the distance in pixels to the nearest pixel outside the mask (float32 [h, w]).
-
-    What lies beyond the array counts as outside, so an object that its image's border cuts is feathered there too.
-    """
+    What lies beyond the array counts as outside, so an object that its image's border cuts is feathered there too."""
     padded = cv2.copyMakeBorder(mask.view(np.uint8), 1, 1, 1, 1, cv2.BORDER_CONSTANT, value=0)
     depth = cv2.distanceTransform(padded, cv2.DIST_L2, cv2.DIST_MASK_PRECISE)[1:-1, 1:-1]
     return np.minimum(depth / max(feather, 1), 1.0, dtype=np.float32)
@@ -226,11 +204,8 @@ def put_down(background: np.ndarray, cutout: Cutout, right: int, down: int, *, f
     return result
 
 
-BACKGROUND_REACH = 8
-"""r_bg: pixels around the object, old and new place, that BGΔ leaves out."""
-
-SEAM_RING = (2, 5)
-"""r_1, r_2: the ring around the object in which the edge energy is measured, in pixels."""
+BACKGROUND_REACH = 8  # r_bg: pixels around the object, old and new place, that BGΔ leaves out
+SEAM_RING = (2, 5)  # r_1, r_2: the ring around the object in which the edge energy is measured, in pixels
 
 
 def bg_delta(before: np.ndarray, after: np.ndarray, cutout: Cutout, right: int, down: int) -> float:
@@ -248,12 +223,10 @@ def bg_delta(before: np.ndarray, after: np.ndarray, cutout: Cutout, right: int, 
 
 def seam_energy(pixels: np.ndarray, cutout: Cutout, right: int = 0, down: int = 0) -> float:
     """Return SeamE: the mean Sobel magnitude in dilate(M, 5) ∖ dilate(M, 2).
-
     The magnitude √(gx² + gy²) of OpenCV's 3 × 3 Sobel filter (weights 1, 2, 1; not normalised) is taken per RGB
     channel in [0, 1] and averaged over the three.
     ``pixels``: uint8 RGB [H, W, 3].
-    Returns a number ≥ 0; NaN where the ring is empty.
-    """
+    Returns a number ≥ 0; NaN where the ring is empty."""
     view, away = cutout.surroundings(pixels.shape, right, down)
     ring = (away > SEAM_RING[0]) & (away <= SEAM_RING[1])
     if not ring.any():
@@ -261,27 +234,22 @@ def seam_energy(pixels: np.ndarray, cutout: Cutout, right: int = 0, down: int = 
     return gradient(np.ascontiguousarray(pixels[view]), ring)
 
 
-FILL_RIM = 8
-"""Pixels around the hole whose texture that of the fill is held against."""
+FILL_RIM = 8  # pixels around the hole whose texture that of the fill is held against
 
 
 def fill_ratio(after: np.ndarray, cutout: Cutout, right: int, down: int) -> float:
     """Return how sharp the filled hole is beside its rim: mean Sobel magnitude inside over that around.
-
     BGΔ leaves out what the fill reaches, so it cannot see a smear; this looks at nothing else.
     Returns a number ≥ 0; 1: as sharp as around, below 1: smoother. NaN where the object covers its old place, or the
-    rim is empty or without any gradient.
-    """
+    rim is empty or without any gradient."""
     return _hole_over_rim(gradient, after, cutout, right, down)
 
 
 def texture_ratio(after: np.ndarray, cutout: Cutout, right: int, down: int) -> float:
     """Return how textured the filled hole is beside its rim: mean local variance inside over that around.
-
     The windows see the hole alone and the rim alone (:func:`~core.probes.pixels.inpainting.local_variance`), so an
     edge between the two, which :func:`fill_ratio` counts as sharpness of the fill, adds nothing here.
-    Returns a number ≥ 0; 1: as textured as around, below 1: flatter. NaN as of :func:`fill_ratio`.
-    """
+    Returns a number ≥ 0; 1: as textured as around, below 1: flatter. NaN as of :func:`fill_ratio`."""
     return _hole_over_rim(local_variance, after, cutout, right, down)
 
 

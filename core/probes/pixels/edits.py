@@ -19,29 +19,20 @@ from core.corpora.schema import Box, Mask
 from core.errors import InvalidInput
 from core.probes.scene import Scene
 
-JPEG_QUALITY = 95
-"""Quality of the re-encoding that nobody can see."""
-
-RESIZE_SCALE = 1.25
-"""How far an image is enlarged before it returns to its size; both steps are bicubic."""
-
-BLUR_REACH = 4.0
-"""Half width of the Gaussian kernel, in standard deviations."""
+JPEG_QUALITY = 95  # quality of the re-encoding that nobody can see
+RESIZE_SCALE = 1.25  # how far an image is enlarged before it returns to its size; both steps are bicubic
+BLUR_REACH = 4.0  # half width of the Gaussian kernel, in standard deviations
 
 
 def flip_vertical(pixels: np.ndarray) -> np.ndarray:
     """Turn an image upside down: the first row becomes the last.
-
-    Source: paper A, section 3.2.
-    """
+    Source: paper A, section 3.2."""
     return pixels[::-1].copy()
 
 
 def flip_horizontal(pixels: np.ndarray) -> np.ndarray:
     """Mirror an image: the first column becomes the last.
-
-    Source: paper A, section 3.2.
-    """
+    Source: paper A, section 3.2."""
     return cv2.flip(pixels.view(np.uint8), 1).view(pixels.dtype)  # four times as fast as copying the reversed view
 
 
@@ -49,9 +40,7 @@ def rotate(pixels: np.ndarray, degrees: float) -> np.ndarray:
     """Rotate an image about its centre, at the same size; reflection fills the corners, sampling is bicubic.
     ``pixels``: uint8 RGB [H, W, 3].
     ``degrees``: counter-clockwise as seen on the screen.
-
-    Source: paper A, section A.4.
-    """
+    Source: paper A, section A.4."""
     check_rgb(pixels)
     height, width = pixels.shape[:2]
     if 1 in (height, width):
@@ -69,11 +58,9 @@ def _rotate_line(pixels: np.ndarray, degrees: float) -> np.ndarray:
 
 def rotation_matrix(degrees: float, width: int, height: int) -> np.ndarray:
     """Return the float64 [2, 3] matrix that takes a pixel (x, y) of the image to its place after :func:`rotate`.
-
     That of a quarter turn holds whole numbers, so that each pixel comes to lie on one: where the sides differ by an odd
     number, half a pixel would have a mask lose columns.
-    Raises InvalidInput if the angle is not finite.
-    """
+    Raises InvalidInput if the angle is not finite."""
     if not math.isfinite(degrees):
         raise InvalidInput(f"degrees must be a finite angle, got {degrees!r}")
     matrix = cv2.getRotationMatrix2D(((width - 1) / 2, (height - 1) / 2), degrees, 1.0)
@@ -83,9 +70,7 @@ def rotation_matrix(degrees: float, width: int, height: int) -> np.ndarray:
 def blur(pixels: np.ndarray, sigma: float) -> np.ndarray:
     """Blur an image with a Gaussian of standard deviation ``sigma``, in pixels; reflection at the edges.
     Raises InvalidInput if sigma is not positive.
-
-    Source: paper A, section 3.2 (σ ∈ {1.0, 2.0}).
-    """
+    Source: paper A, section 3.2 (σ ∈ {1.0, 2.0})."""
     check_rgb(pixels)
     if not (math.isfinite(sigma) and sigma > 0):
         raise InvalidInput(f"sigma must be a positive number of pixels, got {sigma!r}")
@@ -207,9 +192,7 @@ class Move:
 
 def follow(move: Move | None, scene: Scene) -> tuple[Box | None, Mask | None]:
     """Return where the item's box and mask are after an edit; None where it has none, or where it left the image.
-
-    Where there is a mask, the box is the tight box around the moved mask. A move of None leaves all in its place.
-    """
+    Where there is a mask, the box is the tight box around the moved mask. A move of None leaves all in its place."""
     item = scene.item
     if move is None:
         return item.box, item.mask

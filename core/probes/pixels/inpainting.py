@@ -22,8 +22,7 @@ import numpy as np
 from core.errors import ProbeRejected
 from core.seeds import RUN_SEED
 
-TEXTURE_WINDOW = 5
-"""Width and height of the window in which a local variance is taken, in pixels."""
+TEXTURE_WINDOW = 5  # width and height of the window in which a local variance is taken, in pixels
 
 
 def gradient(crop: np.ndarray, where: np.ndarray) -> float:
@@ -38,11 +37,9 @@ def gradient(crop: np.ndarray, where: np.ndarray) -> float:
 
 def local_variance(crop: np.ndarray, where: np.ndarray) -> float:
     """Return the mean over marked pixels and RGB channels of the variance around them, channels in [0, 1].
-
     The variance of a pixel is that of the marked pixels in the window of TEXTURE_WINDOW centred on it; what is not
     marked counts for nothing, so an edge to the rest is no texture.
-    ``crop``: uint8 RGB [H, W, 3]. ``where``: boolean [H, W], with at least one pixel.
-    """
+    ``crop``: uint8 RGB [H, W, 3]. ``where``: boolean [H, W], with at least one pixel."""
     marked = where.astype(np.float64)
     own = crop * marked[..., None]
     # sums of whole numbers are exact in float64, whatever the order they are added in
@@ -56,20 +53,11 @@ def local_variance(crop: np.ndarray, where: np.ndarray) -> float:
     return float(np.maximum(squares / count[:, None] - mean**2, 0).mean() / 255**2)
 
 
-SIDE = 128
-"""Longer side of the crop when PatchMatch fills it, in pixels; a smaller crop keeps its size."""
-
-MARGIN = 0.6
-"""How much of its surroundings a hole is filled from, in its own longer sides, on every side."""
-
-LEAST_MARGIN = 24
-"""In pixels, for the smallest holes."""
-
-PATCH = 3
-"""Radius of PatchMatch's patches, in pixels of the small size."""
-
-DETAIL = 2
-"""Radius of the pieces by which the fine texture is found, in pixels of the small size."""
+SIDE = 128  # longer side of the crop when PatchMatch fills it, in pixels; a smaller crop keeps its size
+MARGIN = 0.6  # how much of its surroundings a hole is filled from, in its own longer sides, on every side
+LEAST_MARGIN = 24  # in pixels, for the smallest holes
+PATCH = 3  # radius of PatchMatch's patches, in pixels of the small size
+DETAIL = 2  # radius of the pieces by which the fine texture is found, in pixels of the small size
 
 LAYERED = 0.4
 """Share of the colours' variance that lies between rows from which on a crop counts as one of level layers."""
@@ -85,8 +73,7 @@ _AT_ONCE, _EXAMPLES_AT_ONCE = 32, 104
 """Pieces, and known pieces, of one product of matrices: too little for OpenBLAS to wake its other threads (it does from
 2¹⁸ multiplications on), which would wait by spinning beside the network that scores meanwhile."""
 
-_TURN = Lock()
-"""PatchMatch keeps its seed for the whole process."""
+_TURN = Lock()  # PatchMatch keeps its seed for the whole process
 
 
 def crop_around(hole: np.ndarray) -> tuple[slice, slice]:
@@ -193,11 +180,9 @@ def _detail(pixels: np.ndarray, filled: np.ndarray, unknown: np.ndarray, known: 
 
 def _likest(filled: np.ndarray, unknown: np.ndarray, known: np.ndarray) -> np.ndarray:
     """Way from each unknown pixel to the centre of the known piece most like its own, int [h, w, 2], rows first.
-
     Of the squared distance |w|² − 2 w·e + |e|² the first term is the same for every example e, so one product of
     matrices tells the others: |e|² is a further column, and −2 stands in the examples. Pieces are of whole numbers, and
-    these sums stay below 2²⁴, so float32 is exact and their order no matter.
-    """
+    these sums stay below 2²⁴, so float32 is exact and their order no matter."""
     side = 2 * DETAIL + 1
     padded = cv2.copyMakeBorder(filled, DETAIL, DETAIL, DETAIL, DETAIL, cv2.BORDER_REFLECT_101).astype(np.float32)
     pieces = np.lib.stride_tricks.sliding_window_view(padded, (side, side), axis=(0, 1))
@@ -225,27 +210,17 @@ HOLE_REACH = 7
 """How far the hole reaches beyond the mask, in pixels: annotated outlines are loose, and a rim of the object that
 stays behind bleeds into the fill. Less than the 8 px around the object that BGΔ leaves out."""
 
-RADIUS = 3
-"""Neighbourhood of the inpainting, in pixels."""
-
-WORKING_SIDE = 112
-"""A hole whose crop is longer than this is filled at this size."""
-
-OTHERS_AS_GROUND = 0.5
-"""Share of the hole's rim from which on other instances count as the ground behind the object."""
-
-SMOOTHING = (15, 7, 3)
-"""Sides of the box filters that take the creases out of a large fill, at the working size."""
+RADIUS = 3  # neighbourhood of the inpainting, in pixels
+WORKING_SIDE = 112  # a hole whose crop is longer than this is filled at this size
+OTHERS_AS_GROUND = 0.5  # share of the hole's rim from which on other instances count as the ground behind the object
+SMOOTHING = (15, 7, 3)  # sides of the box filters that take the creases out of a large fill, at the working size
 
 SOFT = 0.03
 """Texture around a hole below which the smooth fill stays. On the demo corpus, where what was behind the object is
 known, the seam of the fill by example is the farther one from the truth below this, and the nearer one above."""
 
-TEXTURE_RIM = 8
-"""How far around a hole its surroundings' texture is measured, in pixels."""
-
-RIM = 3
-"""Width of the rim inside the hole that is filled at full size, in pixels."""
+TEXTURE_RIM = 8  # how far around a hole its surroundings' texture is measured, in pixels
+RIM = 3  # width of the rim inside the hole that is filled at full size, in pixels
 
 
 class Fill(StrEnum):
@@ -255,8 +230,7 @@ class Fill(StrEnum):
     TELEA = "telea"
 
 
-EXAMPLE, SMOOTH = "example", "smooth"
-"""What a hole was filled with."""
+EXAMPLE, SMOOTH = "example", "smooth"  # what a hole was filled with
 
 
 @dataclass(frozen=True, slots=True)
@@ -311,8 +285,7 @@ def hole_of(mask: np.ndarray, others: np.ndarray) -> np.ndarray:
     return hole
 
 
-Part = tuple[tuple[slice, slice], np.ndarray]
-"""Rows and columns of an image, and uint8 RGB pixels for them."""
+Part = tuple[tuple[slice, slice], np.ndarray]  # rows and columns of an image, and uint8 RGB pixels for them
 
 
 def _by_example(pixels: np.ndarray, hole: np.ndarray, others: np.ndarray) -> Part | None:
@@ -396,8 +369,7 @@ def _smooth(pixels: np.ndarray, unknown: np.ndarray) -> np.ndarray:
     return pixels
 
 
-MOST_BYTES = 64 * 2**20
-"""How much of them is kept; the one that was not asked for the longest goes first."""
+MOST_BYTES = 64 * 2**20  # how much of them is kept; the one that was not asked for the longest goes first
 
 
 class Plates:

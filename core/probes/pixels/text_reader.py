@@ -50,14 +50,9 @@ SAID = "text_read"
 
 MOST_SAID = 60
 
-CONFIDENCE = 0.8
-"""Least confidence of the recogniser, in [0, 1], in a line that counts as text."""
-
-LEAST_SIGNS = 2
-"""Letters and digits that such a line has at least: a single one is as often the edge of something."""
-
-LONGEST = 2000
-"""Longest side in pixels at which a picture is read; a larger one is shrunk."""
+CONFIDENCE = 0.8  # least confidence of the recogniser, in [0, 1], in a line that counts as text
+LEAST_SIGNS = 2  # letters and digits that such a line has at least: a single one is as often the edge of something
+LONGEST = 2000  # longest side in pixels at which a picture is read; a larger one is shrunk
 
 NARROWEST = 4
 """A picture longer than so many times its width is padded to that: the detector enlarges by the shorter side."""

@@ -20,11 +20,8 @@ _GENDERS = ("masculine", "feminine", "neuter", "masculine_plural", "feminine_plu
 _CASES = {"dative": ("dative",), "accusative": ("accusative",), "either_case": ("accusative", "dative")}
 """Lists of German prepositions, and the cases that stand after them."""
 _GENDERED = ("de", "fr", "es")
-_BETWEEN = 2
-"""Adjectives between an article and its noun, at most."""
-
-Cell = tuple[str, str, str]
-"""Kind, case and gender of a form."""
+_BETWEEN = 2  # adjectives between an article and its noun, at most
+Cell = tuple[str, str, str]  # kind, case and gender of a form
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,8 +22,7 @@ MARKUP = re.compile(
 """What is no part of a sentence: tags, addresses, ``[MASK]``, names of people and files."""
 
 _WORD = re.compile(r"[^\W\d_]+(?:['’-][^\W\d_]+)*")
-_ELIDED = re.compile(r"\b(?:[cdjlmnst]|qu)['’](?=\w)", re.I)
-"""A small word of French before a vowel: l'homme, d'un."""
+_ELIDED = re.compile(r"\b(?:[cdjlmnst]|qu)['’](?=\w)", re.I)  # a small word of French before a vowel: l'homme, d'un
 
 _JAPANESE = re.compile(r"[\u3040-\u30ff\u3400-\u9fff]")
 _SMALL: Mapping[str, tuple[str, ...]] = MappingProxyType(
@@ -98,10 +97,8 @@ _ENGLISH = ("of_one", "determiners", "prepositions", "conjunctions", "being", "a
 
 def changed_words(before: Sequence[str], after: Sequence[str]) -> int:
     """How many words an edit changed.
-
     Of texts of one length, the places at which they differ; else the words in the stretches that differ, the longer
-    side of each: 2 for two words that are said twice, or left out.
-    """
+    side of each: 2 for two words that are said twice, or left out."""
     if len(before) == len(after):
         return sum(old != new for old, new in zip(before, after, strict=True))
     stretches = SequenceMatcher(None, before, after, autojunk=False).get_opcodes()

@@ -12,8 +12,7 @@ from core.errors import InvalidInput
 from core.probes.words.english import NOUN, colours, dictionary, kinds, listed
 
 _SENTENCE_END = re.compile(r"[.!?:…]\W*$")
-_ADJECTIVES_TOO = ("end", "ende", "ender", "endes", "enden")
-"""Endings of German participles."""
+_ADJECTIVES_TOO = ("end", "ende", "ender", "endes", "enden")  # endings of German participles
 _ADVERBS = ("mente", "ment")
 _TO_DO = ("ar", "er", "ir", "arse", "erse", "irse", "re")
 """Endings of infinitives: after a preposition they are no nouns."""
@@ -47,9 +46,7 @@ class Said(Protocol):
 
 def german(found: Sequence[Said]) -> Iterator[bool]:
     """Words with a capital; at the beginning of a sentence those that are of no closed class and no adjective.
-
-    Where capitals do not tell nouns, as in a caption of capitals alone, there are none.
-    """
+    Where capitals do not tell nouns, as in a caption of capitals alone, there are none."""
     closed = listed("closed", "de")
     begins, told = True, capitals_tell(found)
     for index, word in enumerate(found):
@@ -89,10 +86,8 @@ def spanish(found: Sequence[Said]) -> Iterator[bool]:
 
 def _romance(found: Sequence[Said], language: str) -> Iterator[bool]:
     """The word after a determiner, a preposition or a verb of ``bare``; the first word; and in lists of such.
-
     The usual adjectives that stand before a noun are passed over, and so is a second determiner. Closed words,
-    adverbs and, after a preposition, infinitives and gerunds are no nouns.
-    """
+    adverbs and, after a preposition, infinitives and gerunds are no nouns."""
     waiting, listing, bare, before = "beginning", False, False, ""
     for word in found:
         text = word.core.casefold()
@@ -174,15 +169,12 @@ RULES: Mapping[str, Callable[[Sequence[Said]], Iterator[bool]]] = MappingProxyTy
 )
 """Language -> which words of a caption are nouns."""
 
-
-LANGUAGES = ("en", "de", "fr", "es", "ja")
-"""ISO 639-1 codes of the languages of paper B."""
+LANGUAGES = ("en", "de", "fr", "es", "ja")  # ISO 639-1 codes of the languages of paper B
 
 _SIGNS = re.compile(r"^(?P<lead>\W*)(?P<core>.*?)(?P<trail>\W*)$", re.DOTALL)
 _ELIDED = re.compile(r"^(?P<lead>\W*[ld]['’])(?P<rest>\w.*)$", re.DOTALL | re.IGNORECASE)
 
-Phrase = tuple[int, int]
-"""Index of a phrase's first and last word."""
+Phrase = tuple[int, int]  # index of a phrase's first and last word
 
 
 @dataclass(frozen=True, slots=True)
@@ -257,9 +249,7 @@ def whole_phrases(found: Sequence[Word], language: str) -> tuple[Phrase, ...]:
 
 def named_phrases(found: Sequence[Word], names: Sequence[str], language: str) -> tuple[Phrase, ...]:
     """Find where a caption says some names, each once, at its last place; longer names first, none inside another.
-
-    Source: paper B, 5.2: the last occurrence of each critical object.
-    """
+    Source: paper B, 5.2: the last occurrence of each critical object."""
     taken: dict[int, Phrase] = {}
     for name in sorted(dict.fromkeys(names), key=lambda each: (-len(each), each)):
         spans = (
@@ -351,12 +341,10 @@ def is_adjective(text: str) -> bool:
 
 def holds_clause(caption: str, *, sure: bool = False) -> bool:
     """Whether an English caption is its own clause, as *A dog plays.*, and no noun phrase, as *A dog at play.*
-
     A clause holds a finite verb: a word of the dictionary's verbs that is no noun where it stands, no adjective or
     adverb, no infinitive, and has not the ending of a participle. A rule, not a parser: a phrase with a relative clause
     counts as one.
-    ``sure``: whether a form that may be a participle is none: *a very well made bed*, *a man hit a ball*.
-    """
+    ``sure``: whether a form that may be a participle is none: *a very well made bed*, *a man hit a ball*."""
     found = words(caption)
     texts = [word.core.casefold() for word in found]
     passed = listed("frames") | (listed("pasts") if sure else frozenset())
@@ -385,6 +373,5 @@ _FINITE = frozenset(
     )
 )  # fmt: skip
 """Verbs that the dictionary knows as nouns, or as closed words, too."""
-
 
 _RULES: Mapping[str, Callable[[Sequence[Word]], Iterator[bool]]] = MappingProxyType({"en": _english, **RULES})

@@ -29,8 +29,7 @@ WORD = re.compile(r"[^\W\d_]+(?:['’-][^\W\d_]+)*")
 
 SIGN_OR_WORD = re.compile(rf"{WORD.pattern}|\d+|[^\w\s]")
 
-LONGEST_NOUN = 3
-"""Words of a noun, at most, e.g. ``police officer`` has two."""
+LONGEST_NOUN = 3  # words of a noun, at most, e.g. ``police officer`` has two.
 
 
 def noun_at(text: str, position: int) -> tuple[int, str, str] | None:
@@ -51,9 +50,7 @@ def noun_at(text: str, position: int) -> tuple[int, str, str] | None:
 
 def group_ends(text: str, position: int) -> bool:
     """Whether a noun group ends here: by a sign, a word of ``after_the_noun.csv``, -ing, -ed, a verb.
-
-    Whether a word is a verb: :mod:`core.probes.words.english` (*a man drives a car*, but *a dog house*).
-    """
+    Whether a word is a verb: :mod:`core.probes.words.english` (*a man drives a car*, but *a dog house*)."""
     rest = text[position:]
     if not rest.strip() or rest.lstrip()[0] in '.,;:!?()"':
         return True
@@ -91,11 +88,8 @@ def after_the_noun(path: Path) -> frozenset[str]:
     return frozenset(row.required("word").casefold() for row in read_table(path, ("word",)))
 
 
-MOST_WORDS = 3
-"""Of a category's name, or of a word for it."""
-
-Name = tuple[str, ...]
-"""A name as its words, in lower case."""
+MOST_WORDS = 3  # of a category's name, or of a word for it
+Name = tuple[str, ...]  # a name as its words, in lower case
 
 
 @cache
@@ -176,11 +170,9 @@ def annotated(item: Item) -> Counter[str]:
 
 def also_called(item: Item) -> Mapping[Name, tuple[str, str]]:
     """Further names, singular and plural, that the source gives annotated labels.
-
     A name that is a category's own stands for that one (*TV* of a monitor), any other for its label where that is a
     category (*satchel* of a handbag); the rest is left out.
-    Returns the name as its words -> the category that it stands for, and the name in the singular.
-    """
+    Returns the name as its words -> the category that it stands for, and the name in the singular."""
     found: dict[Name, tuple[str, str]] = {}
     for label, names in item.synonyms.items():
         for name in names:

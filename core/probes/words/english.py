@@ -23,22 +23,14 @@ from types import MappingProxyType
 
 from core.probes.tables import LISTS, lexicon_path, read_table, words_path
 
-NOUN, ADJECTIVE, OTHER = "noun", "adjective", ""
-"""What a word of a caption is."""
+NOUN, ADJECTIVE, OTHER = "noun", "adjective", ""  # what a word of a caption is
 
 _NO_NOUN_ENDINGS = ("ly", "ing", "ed", "ian", "an", "ese", "ish", "ful", "less", "ous")
 """Of words that the dictionary does not know (*African*, *snowboarding*)…"""
-_NOUN_ENDINGS = ("fish", "man", "woman")
-"""…unless they end in one of these (*lionfish*)."""
-
-_SHARES = ("half", "third", "quarter", "fifth")
-"""Before *of* they say how much, as amounts do."""
-
-_AGENTS = ("person", "animal", "vehicle")
-"""Categories of things that do something."""
-
-_OPEN, _DETERMINER, _PREPOSITION, _JOINS, _BEING, _AUXILIARY, _CLOSED, _SIGN = range(8)
-"""Kinds of words."""
+_NOUN_ENDINGS = ("fish", "man", "woman")  # …unless they end in one of these (*lionfish*)
+_SHARES = ("half", "third", "quarter", "fifth")  # before *of* they say how much, as amounts do
+_AGENTS = ("person", "animal", "vehicle")  # categories of things that do something
+_OPEN, _DETERMINER, _PREPOSITION, _JOINS, _BEING, _AUXILIARY, _CLOSED, _SIGN = range(8)  # kinds of words
 
 _BEGINNING, _EXPECTED, _AFTER_NOUN, _AFTER_VERB, _AFTER_BEING, _AFTER_AUXILIARY, _PARTICLE = range(7)
 """Where a word stands: at its beginning, where a noun must come, or after a noun, a verb, *is*, *can*, *on*."""

@@ -164,10 +164,8 @@ def article_like(said: str, following: str) -> str:
 
 def capital_like(word: str, was: str) -> str:
     """A word that an edit writes, with a capital where what stood there has one.
-
     A caption in capitals alone needs no more: what is made of it is written so as a whole
-    (:meth:`core.probes.base.Probe.make`).
-    """
+    (:meth:`core.probes.base.Probe.make`)."""
     return word[:1].upper() + word[1:] if was[:1].isupper() else word
 
 
@@ -204,8 +202,7 @@ def _named_letter(word: str) -> str:
     return acronym[1][0] if spelt else ""
 
 
-_SPELT_OUT = 3
-"""Letters of a word in capitals up to which it is an abbreviation, though it may be a word (*UPS*)."""
+_SPELT_OUT = 3  # letters of a word in capitals up to which it is an abbreviation, though it may be a word (*UPS*)
 
 
 def noun_group(label: str, *, adjective: str | None = None) -> str:

@@ -16,8 +16,7 @@ from core.probes.words.caption_words import words
 from core.probes.words.categories import MOST_WORDS, annotated, every_name, looked_for, named_in, vocabulary
 from core.settings import assets_dir
 
-MOST_REPEATED = 4
-"""Longest n of Rep-n. Source: [1]."""
+MOST_REPEATED = 4  # longest n of Rep-n. Source: [1].
 
 _KINDS = ("determiner", "conjunction", "preposition")
 
@@ -88,9 +87,7 @@ def endings() -> frozenset[str]:
 
 def objects_named(caption: str) -> tuple[frozenset[str], ...]:
     """COCO categories that an English caption names, a set a mention: the categories that its word may stand for.
-
-    The longest name counts at each place, so that a *baseball bat* is no bat.
-    """
+    The longest name counts at each place, so that a *baseball bat* is no bat."""
     said = tuple("".join(sign if sign.isalnum() else " " for sign in caption.casefold()).split())
     found: list[frozenset[str]] = []
     place = 0
@@ -109,9 +106,7 @@ def objects_there(item: Item, references: Collection[str]) -> frozenset[str]:
 
 def known_instances(items: Iterable[Item]) -> frozenset[str]:
     """Ids of the items whose things are annotated, all with COCO's categories, each of which the source looked for.
-
-    Empty where no item has several things: a corpus of one object an item says nothing of the others in the picture.
-    """
+    Empty where no item has several things: a corpus of one object an item says nothing of the others in the picture."""
     given = list(items)
     if not any(item.others for item in given):
         return frozenset()

@@ -146,11 +146,8 @@ def _with_article(before: str, word: str) -> str:
     return before[: match.start()] + article_like(match[1], word) + match[2]
 
 
-PREFIX = "inserted-"
-"""Before the name of a family of the lexicon: the family of its words in one's own caption."""
-
-BEFORE_ADJECTIVES = frozenset(("economic", "emotion"))
-"""Families whose words stand before the adjectives of the noun."""
+PREFIX = "inserted-"  # before the name of a family of the lexicon: the family of its words in one's own caption
+BEFORE_ADJECTIVES = frozenset(("economic", "emotion"))  # families whose words stand before the adjectives of the noun
 
 GENDER_FAMILIES = ("gender", "gender-colloquial")
 GENDERED = re.compile(r"\b(?:he|him|his|himself|she|her|hers|herself)\b", re.IGNORECASE)

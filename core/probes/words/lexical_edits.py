@@ -151,15 +151,12 @@ def _by_article(found: Sequence[Word], phrases: Sequence[Phrase], language: str)
 _WEAK = ("e", "ant", "ist", "aut", "bär", "Bär")
 """Endings of German masculines that change with the case: *ein Löwe*, but *im Löwen*."""
 
-
 _ARTICLES = frozenset(("un", "une", "des", "le", "la", "les", "una", "unos", "unas", "el", "los", "las"))
 
 
 def _described(found: Sequence[Word], last: int, genders: Sequence[str], language: str) -> bool:
     """Whether the word after a French or Spanish noun may be an adjective with the ending of its gender.
-
-    What an article follows is a verb: *la fille porte un chapeau*.
-    """
+    What an article follows is a verb: *la fille porte un chapeau*."""
     if language == "de" or found[last].trail or last + 1 == len(found):
         return False
     text, after = found[last + 1].core.casefold(), found[last + 2 : last + 3]
@@ -259,12 +256,10 @@ def _refuse(found: Sequence[Word], phrases: Sequence[Phrase], language: str) -> 
     raise ProbeRejected("few-nouns", f"{told}; {join(found, language)!r} has {named}")
 
 
-SHARE = 0.4
-"""Probability that a word is hit. Source: paper B, section 5.2 (its Algorithm 1 leaves the threshold open)."""
+SHARE = 0.4  # probability that a word is hit. Source: paper B, section 5.2 (its Algorithm 1 leaves the threshold open).
 MASK = "[MASK]"
 
 _TRIES = 20
-
 
 Edit = Callable[[Sequence[Word], np.random.Generator, str, float], list[str]]
 """(words of a caption, generator, language, share) -> the words of the edited one, as they are written."""
@@ -282,19 +277,15 @@ def repeated(found: Sequence[Word], rng: np.random.Generator, language: str, sha
 
 def removed(found: Sequence[Word], rng: np.random.Generator, language: str, share: float) -> list[str]:  # noqa: ARG001
     """Leave each word out with probability ``share``: at least one word goes, and at least one stays.
-
-    A caption of one word stays as it is.
-    """
+    A caption of one word stays as it is."""
     hit = _hits(len(found), rng, share, most=max(len(found) - 1, 0))
     return [word.text for word, gone in zip(found, hit, strict=True) if not gone]
 
 
 def kept(found: Sequence[Word], rng: np.random.Generator, language: str, share: float) -> list[str]:  # noqa: ARG001
     """Keep each word with probability ``share`` and leave the others out: removal as paper B's Algorithm 1 prints it.
-
     The draws are those of :func:`repeated` and :func:`masked` under the same generator: the words that those double or
-    hide are the ones that stay. A caption of one word stays as it is.
-    """
+    hide are the ones that stay. A caption of one word stays as it is."""
     hit = _hits(len(found), rng, share, most=max(len(found) - 1, 1))
     return [word.text for word, stays in zip(found, hit, strict=True) if stays]
 
@@ -319,12 +310,10 @@ def substituted(
     names: Sequence[str] = (),
 ) -> list[str]:
     """Let the nouns change places: a random order that says something else; all other words but their articles stay.
-
     What a noun is in each language: :func:`core.probes.words.caption_words.whole_phrases`; which of them may change
     places: :mod:`core.probes.words.lexical_edits`. A noun of several words is one word.
     ``names``: what changes places, as the caption says it; empty: the nouns that are found.
-    Raises ProbeRejected code ``few-nouns``, where fewer than two may.
-    """
+    Raises ProbeRejected code ``few-nouns``, where fewer than two may."""
     phrases = named_phrases(found, names, language) if names else whole_phrases(found, language)
     exchange = Exchange(found, phrases, language)
     for _ in range(_TRIES):
@@ -362,10 +351,8 @@ EDITS: Mapping[str, Callable[..., str]] = MappingProxyType(
 
 def _hits(count: int, rng: np.random.Generator, share: float, *, most: int | None = None) -> np.ndarray:
     """Which of ``count`` words are hit, bool [count]; at least one: an edit that changes nothing tests nothing.
-
     A word is hit where its draw, uniform in [0, 1), is below ``share``. Where none is, the smallest draw is hit; above
-    ``most`` hits, the largest draws are spared. So a larger share of the same draws hits the same words and more.
-    """
+    ``most`` hits, the largest draws are spared. So a larger share of the same draws hits the same words and more."""
     draws = rng.random(count)
     allowed = count if most is None else most
     wanted = min(max(int((draws < share).sum()), min(1, count)), allowed)

@@ -133,12 +133,10 @@ _BESIDE = frozenset(
 
 def unnamed(item: Item, caption: str) -> tuple[str, ...]:
     """Annotated objects that a caption does not name.
-
     COCO's categories come first, in their order; they may be named by any word. A label of the source's own comes
     after them, and counts as named where any word of it stands in the caption. Of a caption that names nothing of the
     picture by a name that is known no such label is told: it may be what the caption is of, under another name
-    (*a field glass* for *pair of binoculars*).
-    """
+    (*a field glass* for *pair of binoculars*)."""
     there, named = annotated(item), named_in(caption)
     said = {word.core.casefold() for word in words(caption)}
     own = [label for label in there if label not in vocabulary()]
@@ -199,11 +197,8 @@ def _another(found: Sequence[Word], first: int, place: int, name: Name, label: s
 PLACES = SIDE, HEIGHT, SPOT = ("side", "height", "spot")
 """What a mirror changes; what standing on its head changes; what moving the object changes besides."""
 
-VIDEO = "video"
-"""Folder of the tables that are read beside videos alone."""
-
-_WHOLE = "ja"
-"""Written without blanks: its words are looked for anywhere."""
+VIDEO = "video"  # folder of the tables that are read beside videos alone
+_WHOLE = "ja"  # written without blanks: its words are looked for anywhere
 
 
 def place_named(caption: str, language: str, places: Iterable[str], *, moving: bool = False) -> str:

@@ -107,10 +107,8 @@ def find(item: Item, owner: Family, reader: Tagger | None = None) -> NaturalCapt
 
 def find_in(text: str, owner: Family, reader: Tagger | None = None) -> NaturalCaption | None:
     """Return a caption with the one modifier of a family that can be replaced in it; see :func:`find`.
-
     A caption that names two words of the family is passed over, and so is a pair that the compatibility
-    screen keeps out (*African elephant* names a species).
-    """
+    screen keeps out (*African elephant* names a species)."""
     found = _said_once(text, owner, reader)
     if found is None or screen(found.noun, found.category, owner.name, found.modifier.word) is not None:
         return None
@@ -150,8 +148,7 @@ def _attributive(text: str, match: re.Match[str], modifier: Modifier, reader: Ta
 SOURCES = ("coco", "openimages", "objects365")
 """Maps of labels to the harmonised categories, in the order in which a noun is looked up."""
 
-REMARK = "label-from-caption"
-"""Code of the remark that counts these labels."""
+REMARK = "label-from-caption"  # code of the remark that counts these labels
 
 
 def labelled(corpus: Corpus) -> Corpus:

@@ -252,9 +252,7 @@ def _known_words(row: Row, column: str, words: Iterable[str], known: Iterable[st
 
 def _leave_a_control(row: Row, rule: Rule, every: tuple[Rule, ...]) -> None:
     """Check that a modified caption always finds a length-matched baseline.
-
-    Labels are matched by nested endings, so it is enough to look at the labels that the table names.
-    """
+    Labels are matched by nested endings, so it is enough to look at the labels that the table names."""
     if rule.categories or not rule.labels:
         row.fail("it is about a control, so the category must be * and the labels must be named")
     for label in rule.labels:

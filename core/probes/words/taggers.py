@@ -32,11 +32,8 @@ from core.probes.words.categories import LONGEST_NOUN, WORD, group_ends, noun_at
 from core.probes.words.insertion import noun_place
 from core.probes.words.whole_names import describing
 
-SPACY = "spacy"
-"""Names of the taggers."""
-
-TAGGERS = (RULES, SPACY)
-"""The first is the default."""
+SPACY = "spacy"  # names of the taggers
+TAGGERS = (RULES, SPACY)  # the first is the default
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,8 +79,7 @@ MEASURES = frozenset(("bunch", "couple", "group", "lot", "number", "pair", "set"
 """Words that say how many before *of*: what a caption is about stands after it."""
 
 _THERE = ("is", "are", "was", "were")
-_SEVERAL = "named-twice"
-"""A noun that stands twice is still what the caption is about."""
+_SEVERAL = "named-twice"  # a noun that stands twice is still what the caption is about
 
 
 def stands_alone(caption: str, noun: str) -> bool:
@@ -126,9 +122,7 @@ def _determined(rest: Sequence[str]) -> bool:
 
 class Rules:
     """A modifier stands directly before a noun of the table, and the noun group ends there.
-
-    It fits a caption with several objects too: that is what runs were made with before there was another tagger.
-    """
+    It fits a caption with several objects too: that is what runs were made with before there was another tagger."""
 
     name = RULES
     single = False

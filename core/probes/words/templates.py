@@ -142,7 +142,6 @@ def template_words(label: str, category: str | None, language: str) -> TemplateW
 @cache
 def nouns() -> dict[str, Row]:
     """Read ``nouns.csv``: label in lower case -> its line; each cell is an article, ``-`` for none, and the noun.
-
     A line of ``label (category)`` goes before that of the label: in Japanese the animal and the thing have other names.
     """
     found: dict[str, Row] = {}

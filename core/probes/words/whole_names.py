@@ -14,11 +14,8 @@ from core.probes.words.categories import after_the_noun, every_noun, forms
 from core.probes.words.english import colours, dictionary, listed, object_words
 from core.probes.words.grammar import Number, number_of, plural
 
-Span = tuple[int, int]
-"""Index of a noun's first and last word."""
-
-_LONGEST_NAME = 4
-"""Words of a known noun, e.g. *hot dog*, that the label may be a part of."""
+Span = tuple[int, int]  # index of a noun's first and last word
+_LONGEST_NAME = 4  # words of a known noun, e.g. *hot dog*, that the label may be a part of.
 
 _ONE_THING = frozenset(("a", "an", "one", "this", "that", "each", "every", "another"))
 """Determiners after which the head of the phrase is singular: a plural that follows the noun is then a verb."""
@@ -49,11 +46,8 @@ _PURPOSES = frozenset(
 )  # fmt: skip
 """Words in -ing that say before a noun what the thing is for, where others say what it does: *a fishing boat*."""
 
-_TRUE_ADJECTIVES = frozenset(("adult", "remote"))
-"""Nouns of the tables that describe another noun as adjectives."""
-
-_NOUNS = frozenset(("pickup",))
-"""Nouns before another noun that the dictionary has as adjectives, too."""
+_TRUE_ADJECTIVES = frozenset(("adult", "remote"))  # nouns of the tables that describe another noun as adjectives
+_NOUNS = frozenset(("pickup",))  # nouns before another noun that the dictionary has as adjectives, too
 
 _PARTS = frozenset(("bottom", "bunch", "couple", "front", "group", "number", "pair", "piece", "set", "side", "top"))
 """Nouns among the closed words: *dog group* is a group."""
@@ -193,9 +187,7 @@ def _goes_on(found: Sequence[Word], first: int, last: int, label: str) -> bool:
 
 def _agrees(found: Sequence[Word], first: int, last: int, label: str, *, plural: bool) -> bool:
     """Whether a word that may be noun or verb must be the verb: *a car drives*, *two dogs play*.
-
-    After *a*, no plural noun can be the head; and a plural noun is hardly ever the first half of a compound.
-    """
+    After *a*, no plural noun can be the head; and a plural noun is hardly ever the first half of a compound."""
     many = " ".join(word.core for word in found[first : last + 1]).casefold() != label.casefold()
     return (many and not plural) or (_one(found, first) and plural)
 
@@ -208,9 +200,7 @@ def _one(found: Sequence[Word], first: int) -> bool:
 
 def of_several(found: Sequence[Word], first: int, last: int) -> bool | None:
     """Whether a noun is said of several things, by what determines it or by its form; None where nothing tells.
-
-    *The sheep* may be one or many, *a large trains* is neither, and of *cake* after *to have* there may be a piece.
-    """
+    *The sheep* may be one or many, *a large trains* is neither, and of *cake* after *to have* there may be a piece."""
     noun = " ".join(word.core for word in found[first : last + 1]).casefold()
     start = describing(found, first)
     before = found[start - 1].core.casefold() if start and not found[start - 1].trail else ""
@@ -259,10 +249,8 @@ def _quality(found: Sequence[Word], index: int) -> bool:
 
 def first_adjective(found: Sequence[Word], first: int) -> int:
     """The first of the adjectives in a row before the noun, where a determiner or a preposition stands before them.
-
     Otherwise ``first``: before *very big*, *black and white* or *big, brown* no word can be put without a change of
-    meaning or of signs, and a participle may be a verb (*a man riding brown horses*).
-    """
+    meaning or of signs, and a participle may be a verb (*a man riding brown horses*)."""
     start = first
     while start and _plain_adjective(found, start - 1):
         start -= 1

@@ -141,7 +141,7 @@ def test_a_flipped_box_is_the_box_of_the_flipped_pixels(name: str, box: Box) -> 
 
 @given(box=WHOLE_BOXES)
 def test_a_translated_box_is_the_moved_box_cut_to_the_image(box: Box) -> None:
-    moved = edits.translate_box(box, 3, -2, 30, 24)
+    moved = edits.translation(3, -2).box(box, 30, 24)
     left, right = min(box.x + 3, 30), min(box.right + 3, 30)
     top, bottom = max(box.y - 2, 0), max(box.bottom - 2, 0)
     assert moved == (Box.from_corners(left, top, right, bottom) if right > left and bottom > top else None)
@@ -162,8 +162,8 @@ def test_the_moved_mask_lies_on_the_moved_object(name: str) -> None:
 @pytest.mark.parametrize("degrees", [-10, -5, 5, 10])
 def test_a_rotated_box_holds_the_rotated_object(degrees: int) -> None:
     mask = ellipse(120, 160, centre=(60, 50), radii=(20, 9))
-    box = edits.rotate_box(corners(mask), degrees, 160, 120)
-    turned = corners(edits.rotate_mask(mask, degrees))
+    box = edits.rotation(degrees).box(corners(mask), 160, 120)
+    turned = corners(edits.rotation(degrees).mask(mask))
     assert box is not None
     assert box.x <= turned.x + 1
     assert box.y <= turned.y + 1
@@ -172,7 +172,7 @@ def test_a_rotated_box_holds_the_rotated_object(degrees: int) -> None:
 
 
 def test_a_box_rotated_by_half_a_turn_is_flipped_both_ways() -> None:
-    turned = edits.rotate_box(Box(3, 4, 10, 6), 180, 40, 30)
+    turned = edits.rotation(180).box(Box(3, 4, 10, 6), 40, 30)
     assert turned is not None
     np.testing.assert_allclose((turned.x, turned.y, turned.width, turned.height), (27, 20, 10, 6), atol=1e-9)
 
@@ -187,7 +187,7 @@ def test_without_a_mask_the_box_follows_and_without_a_box_nothing_does() -> None
     boxed, bare = paint(masked=False), paint(masked=False, boxed=False)
     box, mask = follow(edits.HORIZONTAL_FLIP, boxed)
     assert boxed.item.box is not None
-    assert (box, mask) == (edits.flip_box_horizontal(boxed.item.box, 160, 120), None)
+    assert (box, mask) == (edits.HORIZONTAL_FLIP.box(boxed.item.box, 160, 120), None)
     assert follow(edits.HORIZONTAL_FLIP, bare) == (None, None)
     assert follow(None, boxed) == (boxed.item.box, None)
 
@@ -199,7 +199,7 @@ def test_a_quarter_turn_moves_every_pixel_of_picture_mask_and_box_onto_one_pixel
 ) -> None:
     height, width = size
     mask = np.random.default_rng(0).random(size) > 0.5
-    moved = edits.rotate_mask(mask, degrees)
+    moved = edits.rotation(degrees).mask(mask)
     turned = np.rot90(mask, degrees // 90)  # NumPy's own turn, of which the canvas shows the middle
     side = min(size) - 2
     middle = moved[(height - side) // 2 :, (width - side) // 2 :][:side, :side]
@@ -213,5 +213,5 @@ def test_a_quarter_turn_moves_every_pixel_of_picture_mask_and_box_onto_one_pixel
     assert (image_edits.rotate(picture, degrees)[..., 0][moved] == 255).all()
     dot = np.zeros(size, bool)
     dot[height // 2 + 1, width // 2 - 2] = True
-    box = edits.rotate_box(Box(width // 2 - 2, height // 2 + 1, 1, 1), degrees, width, height)
-    assert box == corners(edits.rotate_mask(dot, degrees))
+    box = edits.rotation(degrees).box(Box(width // 2 - 2, height // 2 + 1, 1, 1), width, height)
+    assert box == corners(edits.rotation(degrees).mask(dot))

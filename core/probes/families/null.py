@@ -1,38 +1,34 @@
 """The null family: invisible edits. What an evaluator does under them is its noise floor."""
 
-from core.probes.base import Axis
-from core.probes.families.spatial import image_probe
+from core.probes.base import Axis, Probe
+from core.probes.families.spatial import Edit, image_probe
 from core.probes.pixels import edits as image_edits
+from core.probes.pixels.edits import Move
+
+
+def _null(name: str, summary: str, edit: Edit, move: Move | None = None) -> Probe:
+    source = "the noise floor beside paper A, section 3.2"
+    told = f"{summary}; nobody can tell."
+    return image_probe(
+        name=name, axis=Axis.NULL, family="null", summary=told, edit=edit, move=move, control=True, source=source
+    )
+
 
 NULLS = (
-    image_probe(
-        name="null:jpeg95",
-        axis=Axis.NULL,
-        family="null",
-        summary=f"The image is saved once more as JPEG, quality {image_edits.JPEG_QUALITY}; nobody can tell.",
-        edit=image_edits.jpeg,
-        move=None,
-        control=True,
-        source="the noise floor beside paper A, section 3.2",
+    _null(
+        "null:jpeg95",
+        f"The image is saved once more as JPEG, quality {image_edits.JPEG_QUALITY}",
+        image_edits.jpeg,
     ),
-    image_probe(
-        name="null:shift1",
-        axis=Axis.NULL,
-        family="null",
-        summary="The image moves one pixel to the right; nobody can tell.",
-        edit=lambda pixels: image_edits.translate(pixels, right=1),
-        move=image_edits.translation(1, 0),
-        control=True,
-        source="the noise floor beside paper A, section 3.2",
+    _null(
+        "null:shift1",
+        "The image moves one pixel to the right",
+        lambda pixels: image_edits.translate(pixels, right=1),
+        image_edits.translation(1, 0),
     ),
-    image_probe(
-        name="null:resize",
-        axis=Axis.NULL,
-        family="null",
-        summary=f"The image is enlarged by {image_edits.RESIZE_SCALE} and brought back to its size; nobody can tell.",
-        edit=image_edits.resize_and_back,
-        move=None,
-        control=True,
-        source="the noise floor beside paper A, section 3.2",
+    _null(
+        "null:resize",
+        f"The image is enlarged by {image_edits.RESIZE_SCALE} and brought back to its size",
+        image_edits.resize_and_back,
     ),
 )

@@ -89,16 +89,17 @@ class Target:
     @property
     def move(self) -> Move:
         """How boxes and masks follow: they shrink alike."""
-        return Move(self._box, self._mask)
 
-    def _box(self, box: Box, width: int, height: int) -> Box | None:
-        wide, tall = self.size(width, height)
-        across, down = wide / width, tall / height
-        return Box(box.x * across, box.y * down, box.width * across, box.height * down).inside(wide, tall)
+        def boxed(box: Box, width: int, height: int) -> Box | None:
+            wide, tall = self.size(width, height)
+            across, down = wide / width, tall / height
+            return Box(box.x * across, box.y * down, box.width * across, box.height * down).inside(wide, tall)
 
-    def _mask(self, mask: np.ndarray) -> np.ndarray:
-        height, width = mask.shape
-        return cv2.resize(mask.astype(np.uint8), self.size(width, height), interpolation=cv2.INTER_NEAREST).astype(bool)
+        def masked(mask: np.ndarray) -> np.ndarray:
+            size = self.size(*mask.shape[::-1])
+            return cv2.resize(mask.astype(np.uint8), size, interpolation=cv2.INTER_NEAREST).astype(bool)
+
+        return Move(boxed, masked)
 
 
 NETWORK_SIDE = 224  # shorter side in pixels that a ViT-B/32 reads
@@ -146,21 +147,12 @@ def _shrinking(name: str, summary: str, target: Target, resampler: str) -> Probe
     return make
 
 
-def _to_network(resampler: str) -> Probe:
-    how = (
-        f"The picture is shrunk to {NETWORK_SIDE} px on its shorter side, the longer one cut off at a whole pixel, by "
-        f"{_HOW[resampler]}; it shows the same."
-    )
-    return _shrinking(resampler, how, Target(NETWORK_SIDE), resampler)
-
-
-def compressed(name: str, summary: str, *, quality: int, chroma: str) -> Probe:
-    """Make a probe that saves the picture as JPEG."""
+def _compressed(name: str, kept: str, *, quality: int, chroma: str = "4:2:0") -> Probe:
     return image_probe(
         name=name,
         axis=Axis.SURFACE,
         family="compression",
-        summary=summary,
+        summary=f"The picture is saved as JPEG of quality {quality}{kept}; it shows the same.",
         edit=lambda pixels: image_edits.jpeg(pixels, quality=quality, chroma=chroma),
         move=None,
         source="what storage does before a metric",
@@ -249,7 +241,16 @@ def _form(name: str) -> Probe:
 
 
 RESAMPLED = (
-    *(_to_network(name) for name in RESAMPLERS),
+    *(
+        _shrinking(
+            name,
+            f"The picture is shrunk to {NETWORK_SIDE} px on its shorter side, the longer one cut off at a whole pixel, "
+            f"by {_HOW[name]}; it shows the same.",
+            Target(NETWORK_SIDE),
+            name,
+        )
+        for name in RESAMPLERS
+    ),
     *(
         _shrinking(
             f"first-{side}",
@@ -261,17 +262,8 @@ RESAMPLED = (
     ),
 )
 COMPRESSED = (
-    compressed(
-        HALF_COLOUR, "The picture is saved as JPEG of quality 75; it shows the same.", quality=75, chroma="4:2:0"
-    ),
-    compressed(
-        WHOLE_COLOUR,
-        "The picture is saved as JPEG of quality 75 that keeps every colour (4:4:4); it shows the same.",
-        quality=75,
-        chroma="4:4:4",
-    ),
-    compressed(
-        "compression:q60", "The picture is saved as JPEG of quality 60; it shows the same.", quality=60, chroma="4:2:0"
-    ),
+    _compressed(HALF_COLOUR, "", quality=75),
+    _compressed(WHOLE_COLOUR, " that keeps every colour (4:4:4)", quality=75, chroma="4:4:4"),
+    _compressed("compression:q60", "", quality=60),
 )
 DRESSED = tuple(_form(name) for name in FORMS)

@@ -10,10 +10,10 @@ Source: paper A, sections 3.2 and A.4.
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
+from typing import Any
 
 import numpy as np
 
-from core.corpora.schema import Mask
 from core.probes.base import Axis, Edits, Probe, Subject, Variant, probe
 from core.probes.pixels import edits as image_edits
 from core.probes.pixels.edits import Move, follow
@@ -35,47 +35,47 @@ def image_probe(
     summary: str,
     edit: Edit,
     move: Move | None,
-    control: bool = False,
-    source: str = "",
-    moves: tuple[str, ...] = (),
-    default: bool = True,
+    **more: Any,
 ) -> Probe:
     """Make a probe of an edit of the whole image.
     ``edit``: maps uint8 RGB [H, W, 3] to the same shape.
     ``move``: how the object's box and mask follow the edit; None where nothing moves.
-    ``moves``, ``default``: see :class:`core.probes.base.Probe`."""
+    ``more``: further fields of :class:`core.probes.base.Probe`."""
 
-    @probe(
-        name=name,
-        axis=axis,
-        family=family,
-        edits=Edits.IMAGE,
-        summary=summary,
-        control=control,
-        source=source,
-        moves=moves,
-        default=default,
-        framewise=True,
-    )
+    @probe(name=name, axis=axis, family=family, edits=Edits.IMAGE, summary=summary, framewise=True, **more)
     def make(scene: Scene, subject: Subject, rng: np.random.Generator) -> Variant:
         box, mask = follow(move, scene)
-        return Variant(
-            probe=name,
-            pixels=edit(scene.pixels),
-            object_box=box,
-            object_mask=mask,
-            diagnostics=MappingProxyType(_kept(move, scene, mask)),
-        )
+        whole, told = scene.item.mask, dict[str, float]()
+        if move is not None and whole is not None and whole.area:
+            told = {"object_kept": min(1.0, 0.0 if mask is None else mask.area / whole.area)}
+        diagnostics = MappingProxyType(told)
+        return Variant(name, edit(scene.pixels), object_box=box, object_mask=mask, diagnostics=diagnostics)
 
     return make
 
 
-def _kept(move: Move | None, scene: Scene, mask: Mask | None) -> dict[str, float]:
-    """Share of the object's mask that a move left in the image; nothing where there is no mask or no move."""
-    whole = scene.item.mask
-    if move is None or whole is None or not whole.area:
-        return {}
-    return {"object_kept": min(1.0, 0.0 if mask is None else mask.area / whole.area)}
+FLIPS = (
+    image_probe(
+        name="vflip",
+        axis=Axis.SPATIAL,
+        family="vertical-flip",
+        summary="The image stands on its head; everything that it shows is still there.",
+        edit=image_edits.flip_vertical,
+        move=image_edits.VERTICAL_FLIP,
+        source="paper A, sections 3.2 and A.4",
+        moves=(HEIGHT,),
+    ),
+    image_probe(
+        name="hflip",
+        axis=Axis.SPATIAL,
+        family="horizontal-flip",
+        summary="The image is mirrored, left for right; everything that it shows is still there.",
+        edit=image_edits.flip_horizontal,
+        move=image_edits.HORIZONTAL_FLIP,
+        source="paper A, sections 3.2 and A.4",
+        moves=(SIDE,),
+    ),
+)
 
 
 def _rotation(degrees: int) -> Probe:
@@ -104,28 +104,6 @@ def _blur(sigma: int) -> Probe:
     )
 
 
-FLIPS = (
-    image_probe(
-        name="vflip",
-        axis=Axis.SPATIAL,
-        family="vertical-flip",
-        summary="The image stands on its head; everything that it shows is still there.",
-        edit=image_edits.flip_vertical,
-        move=image_edits.VERTICAL_FLIP,
-        source="paper A, sections 3.2 and A.4",
-        moves=(HEIGHT,),
-    ),
-    image_probe(
-        name="hflip",
-        axis=Axis.SPATIAL,
-        family="horizontal-flip",
-        summary="The image is mirrored, left for right; everything that it shows is still there.",
-        edit=image_edits.flip_horizontal,
-        move=image_edits.HORIZONTAL_FLIP,
-        source="paper A, sections 3.2 and A.4",
-        moves=(SIDE,),
-    ),
-)
 TURNS = tuple(_rotation(degrees) for degrees in ROTATIONS)
 SOFTENED = tuple(_blur(sigma) for sigma in BLURS)
 
@@ -147,41 +125,20 @@ class Sweep:
     moves: tuple[str, ...] = ()  # see :class:`core.probes.base.Probe`
 
 
-def _turned(pixels: np.ndarray, degrees: float, way: int) -> Made:
-    return image_edits.rotate(pixels, way * degrees), image_edits.rotation(way * degrees)
-
-
-def _softened(pixels: np.ndarray, sigma: float, way: int) -> Made:
-    return image_edits.blur(pixels, sigma), None
-
-
 def _shifted(pixels: np.ndarray, percent: float, way: int) -> Made:
     right = way * max(1, round(pixels.shape[1] * percent / 100))
     return image_edits.translate(pixels, right=right), image_edits.translation(right, 0)
 
 
-def _enlarged(pixels: np.ndarray, percent: float, way: int) -> Made:
-    factor = 1 + percent / 100
-    return image_edits.zoom(pixels, factor), image_edits.zooming(factor)
-
-
-def _lit(pixels: np.ndarray, percent: float, way: int) -> Made:
-    return image_edits.brighten(pixels, 1 + way * percent / 100), None
-
-
-def _compressed(pixels: np.ndarray, quality: float, way: int) -> Made:
-    return image_edits.jpeg(pixels, quality=round(quality)), None
-
-
 SWEEPS: Mapping[str, Sweep] = MappingProxyType(
     {
         "rotation": Sweep(
-            Axis.SPATIAL, "degrees", "The image turns by {}, reflected at the edges",
-            (1, 2, 3, 5, 10, 15, 20), _turned,
+            Axis.SPATIAL, "degrees", "The image turns by {}, reflected at the edges", (1, 2, 3, 5, 10, 15, 20),
+            lambda pixels, angle, way: (image_edits.rotate(pixels, way * angle), image_edits.rotation(way * angle)),
         ),
         "blur": Sweep(
-            Axis.SPATIAL, "sigma", "The image loses its finest detail (Gaussian, σ = {})",
-            (0.5, 1, 1.5, 2, 3, 4), _softened,
+            Axis.SPATIAL, "sigma", "The image loses its finest detail (Gaussian, σ = {})", (0.5, 1, 1.5, 2, 3, 4),
+            lambda pixels, sigma, _: (image_edits.blur(pixels, sigma), None),
         ),
         "translation": Sweep(
             Axis.SPATIAL, "offset", "The image moves to a side by {} of its width, its edge repeated",
@@ -189,15 +146,16 @@ SWEEPS: Mapping[str, Sweep] = MappingProxyType(
         ),
         "zoom": Sweep(
             Axis.SPATIAL, "zoom", "The middle of the image is enlarged by {}; its edges are cut off",
-            (1, 2, 5, 10, 15, 25), _enlarged,
+            (1, 2, 5, 10, 15, 25),
+            lambda pixels, more, _: (image_edits.zoom(pixels, 1 + more / 100), image_edits.zooming(1 + more / 100)),
         ),
         "brightness": Sweep(
-            Axis.SURFACE, "brightness", "The image becomes lighter or darker by {}",
-            (2, 5, 10, 20, 30, 40), _lit,
+            Axis.SURFACE, "brightness", "The image becomes lighter or darker by {}", (2, 5, 10, 20, 30, 40),
+            lambda pixels, percent, way: (image_edits.brighten(pixels, 1 + way * percent / 100), None),
         ),
         "compression": Sweep(
-            Axis.SURFACE, "quality", "The image is saved as JPEG of quality {}",
-            (95, 85, 75, 60, 40, 20), _compressed,
+            Axis.SURFACE, "quality", "The image is saved as JPEG of quality {}", (95, 85, 75, 60, 40, 20),
+            lambda pixels, quality, _: (image_edits.jpeg(pixels, quality=round(quality)), None),
         ),
     }
 )  # fmt: skip

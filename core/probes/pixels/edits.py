@@ -168,20 +168,6 @@ def every_second(count: int) -> list[int]:
     return [*range(0, count, 2)]
 
 
-def backwards(count: int) -> list[int]:
-    """Places of all frames, the last one first.
-
-    >>> backwards(3)
-    [2, 1, 0]
-    """
-    return [*range(count - 1, -1, -1)]
-
-
-def kept(frames: np.ndarray, places: list[int]) -> np.ndarray:
-    """Frames at some places, uint8 [T', H, W, 3], contiguous and no view of the others."""
-    return np.ascontiguousarray(frames[places])
-
-
 @dataclass(frozen=True, slots=True)
 class Move:
     """What an edit does to places: ``box`` maps (box, width, height), ``mask`` maps a boolean [H, W]."""
@@ -202,71 +188,42 @@ def follow(move: Move | None, scene: Scene) -> tuple[Box | None, Mask | None]:
     return (None if item.box is None else move.box(item.box, item.width, item.height)), None
 
 
-def flip_box_vertical(box: Box, width: int, height: int) -> Box:  # noqa: ARG001  # called as every move is
-    """Return the box in the image turned upside down."""
-    return Box(box.x, height - box.bottom, box.width, box.height)
-
-
-def flip_box_horizontal(box: Box, width: int, height: int) -> Box:  # noqa: ARG001  # called as every move is
-    """Return the box in the mirrored image."""
-    return Box(width - box.right, box.y, box.width, box.height)
-
-
-def rotate_box(box: Box, degrees: float, width: int, height: int) -> Box | None:
-    """Return the box around the four rotated corners, cut to the image; None where nothing is left inside."""
-    matrix = rotation_matrix(degrees, width, height)
-    corners = np.array([(x, y, 1.0) for x in (box.x, box.right) for y in (box.y, box.bottom)])
-    corners[:, :2] -= 0.5  # the matrix speaks of pixel centres, a box of pixel edges
-    moved = corners @ matrix.T + 0.5
-    (left, top), (right, bottom) = moved.min(axis=0), moved.max(axis=0)
-    return Box.from_corners(float(left), float(top), float(right), float(bottom)).inside(width, height)
-
-
-def rotate_mask(mask: np.ndarray, degrees: float) -> np.ndarray:
-    """Rotate a boolean mask [H, W] as the image is; what the reflection repeats is not the object."""
-    height, width = mask.shape
-    matrix = rotation_matrix(degrees, width, height)
-    turned = cv2.warpAffine(mask.astype(np.uint8), matrix, (width, height), flags=cv2.INTER_NEAREST)
-    return turned.astype(bool)
-
-
-def zoom_box(box: Box, factor: float, width: int, height: int) -> Box | None:
-    """Return the box in the enlarged image, cut to it; None where nothing is left inside."""
-    left, top = width / 2 + factor * (box.x - width / 2), height / 2 + factor * (box.y - height / 2)
-    return Box(left, top, factor * box.width, factor * box.height).inside(width, height)
-
-
-def zoom_mask(mask: np.ndarray, factor: float) -> np.ndarray:
-    """Enlarge a boolean mask [H, W] as the image is."""
-    height, width = mask.shape
-    matrix = zoom_matrix(factor, width, height)
-    return cv2.warpAffine(mask.astype(np.uint8), matrix, (width, height), flags=cv2.INTER_NEAREST).astype(bool)
-
-
-def translate_box(box: Box, right: int, down: int, width: int, height: int) -> Box | None:
-    """Return the moved box, cut to the image; None where nothing is left inside."""
-    return Box(box.x + right, box.y + down, box.width, box.height).inside(width, height)
-
-
-VERTICAL_FLIP = Move(flip_box_vertical, flip_vertical)
-HORIZONTAL_FLIP = Move(flip_box_horizontal, flip_horizontal)
+VERTICAL_FLIP = Move(lambda box, _, height: Box(box.x, height - box.bottom, box.width, box.height), flip_vertical)
+HORIZONTAL_FLIP = Move(lambda box, width, _: Box(width - box.right, box.y, box.width, box.height), flip_horizontal)
 
 
 def rotation(degrees: float) -> Move:
-    """The move of :func:`core.probes.pixels.edits.rotate`."""
-    return Move(
-        lambda box, width, height: rotate_box(box, degrees, width, height), lambda mask: rotate_mask(mask, degrees)
-    )
+    """The move of :func:`rotate`: the box around the four rotated corners, cut to the image; None where nothing is left
+    inside. What the reflection repeats is not the object."""
+
+    def around(box: Box, width: int, height: int) -> Box | None:
+        corners = np.array([(x, y, 1.0) for x in (box.x, box.right) for y in (box.y, box.bottom)])
+        corners[:, :2] -= 0.5  # the matrix speaks of pixel centres, a box of pixel edges
+        moved = corners @ rotation_matrix(degrees, width, height).T + 0.5
+        (left, top), (right, bottom) = moved.min(axis=0), moved.max(axis=0)
+        return Box.from_corners(float(left), float(top), float(right), float(bottom)).inside(width, height)
+
+    return Move(around, lambda mask: _warped(mask, rotation_matrix(degrees, *mask.shape[::-1])))
 
 
 def translation(right: int, down: int) -> Move:
-    """The move of :func:`core.probes.pixels.edits.translate`."""
+    """The move of :func:`translate`; a box is cut to the image."""
     return Move(
-        lambda box, width, height: translate_box(box, right, down, width, height),
+        lambda box, width, height: Box(box.x + right, box.y + down, box.width, box.height).inside(width, height),
         lambda mask: translate(mask, right=right, down=down),
     )
 
 
 def zooming(factor: float) -> Move:
-    """The move of :func:`core.probes.pixels.edits.zoom`."""
-    return Move(lambda box, width, height: zoom_box(box, factor, width, height), lambda mask: zoom_mask(mask, factor))
+    """The move of :func:`zoom`; a box is cut to the image."""
+
+    def enlarged(box: Box, width: int, height: int) -> Box | None:
+        left, top = width / 2 + factor * (box.x - width / 2), height / 2 + factor * (box.y - height / 2)
+        return Box(left, top, factor * box.width, factor * box.height).inside(width, height)
+
+    return Move(enlarged, lambda mask: _warped(mask, zoom_matrix(factor, *mask.shape[::-1])))
+
+
+def _warped(mask: np.ndarray, matrix: np.ndarray) -> np.ndarray:
+    size = mask.shape[1], mask.shape[0]
+    return cv2.warpAffine(mask.astype(np.uint8), matrix, size, flags=cv2.INTER_NEAREST).astype(bool)

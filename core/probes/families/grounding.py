@@ -33,7 +33,6 @@ from core.probes.words.mentions import (
     place_named,
     replaced,
     siblings,
-    strangers,
     target_mentions,
 )
 
@@ -58,7 +57,7 @@ _KINDS: dict[str, tuple[Candidates, str]] = {
     ),
     "object": (_object, "another object of the picture, of which the caption is hardly true"),
     "random": (
-        lambda scene, mention, _: strangers(scene.item, mention),
+        lambda scene, mention, _: siblings(scene.item, mention, strange=True),
         "a category of another kind that is annotated absent",
     ),
 }

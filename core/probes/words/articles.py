@@ -128,8 +128,10 @@ def _before(found: Sequence[Word], spans: Sequence[Phrase], place: int, language
             return None
         for size in (2, 1):
             said = " ".join(word.core.casefold().replace("’", "'") for word in found[max(0, end - size) : end])
-            cells = tuple(
-                cell for cell in _cells().get((language, said), ()) if _is(cell, said, found[end].core, language)
+            cells = tuple(  # no form of a feminine before a consonant is *son*
+                cell
+                for cell in _cells().get((language, said), ())
+                if _form((language, *cell[:2]), cell[2], found[end].core) == said
             )
             if end >= size and cells and not any(word.trail for word in found[end - size : end]):
                 here = Article(end - size, size, said, cells, found[end].core if end < first else "")
@@ -140,11 +142,6 @@ def _before(found: Sequence[Word], spans: Sequence[Phrase], place: int, language
                 sure = tuple(cell for cell in here.cells if cell[2] in known)
                 return replace(here, cells=sure or here.cells)
     return None
-
-
-def _is(cell: Cell, said: str, following: str, language: str) -> bool:
-    """Whether a form is that of a kind, a case and a gender before a word: *son* of no feminine before a consonant."""
-    return _form((language, *cell[:2]), cell[2], following) == said
 
 
 def _may_describe(word: Word, language: str) -> bool:
@@ -212,17 +209,13 @@ def agreed(own: Article, here: Article, noun: str, language: str) -> str:
 
 
 def _form(row: Cell, gender: str, following: str) -> str:
-    forms = _forms()[row]
-    vowel = row[0] == "fr" and not gender.endswith("plural") and _elides(following)
+    """A form before a word; French has its own before a vowel or a silent h."""
+    forms, text = _forms()[row], following.casefold()
+    silent = text[:1] == "h" and text.rstrip("sx") not in listed("aspirated", "fr")
+    vowel = row[0] == "fr" and not gender.endswith("plural") and (silent or text[:1] in "aeiouàâéèêëîïôûœæ")
     if row[:2] == ("fr", "this") and vowel and gender == "masculine":
         return "cet"
     return (vowel and forms["before_vowel"]) or forms[gender]
-
-
-def _elides(following: str) -> bool:
-    """Whether a French word begins with a vowel or a silent h."""
-    text = following.casefold()
-    return text[:1] in "aeiouàâéèêëîïôûœæ" or (text[:1] == "h" and text.rstrip("sx") not in listed("aspirated", "fr"))
 
 
 @cache

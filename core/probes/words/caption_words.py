@@ -3,10 +3,10 @@
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 from itertools import pairwise
 from types import MappingProxyType
-from typing import Any, Protocol
+from typing import Any
 
 from core.errors import InvalidInput
 from core.probes.words.english import NOUN, colours, dictionary, kinds, listed
@@ -14,37 +14,28 @@ from core.probes.words.english import NOUN, colours, dictionary, kinds, listed
 _SENTENCE_END = re.compile(r"[.!?:…]\W*$")
 _ADJECTIVES_TOO = ("end", "ende", "ender", "endes", "enden")  # endings of German participles
 _ADVERBS = ("mente", "ment")
-_TO_DO = ("ar", "er", "ir", "arse", "erse", "irse", "re")
-"""Endings of infinitives: after a preposition they are no nouns."""
+_TO_DO = ("ar", "er", "ir", "arse", "erse", "irse")  # endings of Spanish infinitives: after a preposition no nouns
 _NO_PART = ("たち", "達", "さん", "ちゃん", "くん", "君", "様", "ら", "側", "中", "的", "化", "用", "風", "さ")
 """Japanese suffixes that are no part of a noun's name, as 犬 of 大型犬 is."""
+_DOES = ("する", "し", "さ", "すれ", "せよ", "しろ")  # forms of する, with which a noun is a verb (着陸する)
 
 
-class Said(Protocol):
-    """A word with the signs that are written to it; see :class:`core.probes.words.caption_words.Word`."""
+@dataclass(frozen=True, slots=True)
+class Word:
+    """One word with the signs that are written to it: ``lead + core + trail`` is its text."""
 
-    @property
-    def lead(self) -> str:
-        """Signs before the word."""
-        ...
-
-    @property
-    def core(self) -> str:
-        """The word itself."""
-        ...
+    lead: str
+    core: str
+    trail: str
+    kind: str = ""  # its part of speech in Japanese; ``elided`` after l' and d' in French
 
     @property
-    def trail(self) -> str:
-        """Signs after the word."""
-        ...
-
-    @property
-    def kind(self) -> str:
-        """Its part of speech in Japanese; ``elided`` after l' and d' in French."""
-        ...
+    def text(self) -> str:
+        """The word as it stands in the caption."""
+        return self.lead + self.core + self.trail
 
 
-def german(found: Sequence[Said]) -> Iterator[bool]:
+def german(found: Sequence[Word]) -> Iterator[bool]:
     """Words with a capital; at the beginning of a sentence those that are of no closed class and no adjective.
     Where capitals do not tell nouns, as in a caption of capitals alone, there are none."""
     closed = listed("closed", "de")
@@ -59,32 +50,20 @@ def german(found: Sequence[Said]) -> Iterator[bool]:
         begins = bool(_SENTENCE_END.search(word.lead + word.core + word.trail))
 
 
-def capitals_tell(found: Sequence[Said]) -> bool:
+def capitals_tell(found: Sequence[Word]) -> bool:
     """Whether a German caption is written with capitals for nouns: not in capitals alone, and not as a title."""
     letters = "".join(word.core for word in found)
+    small = listed("closed", "de")
     titled = any(
-        word.core[:1].isupper() and _is_small(word.core) and not _SENTENCE_END.search(before.core + before.trail)
+        word.core[:1].isupper()
+        and (word.core != "Sie" and word.core.casefold() in small)
+        and not _SENTENCE_END.search(before.core + before.trail)
         for before, word in pairwise(found)
     )
     return not titled and (len(letters) < 2 or not letters.isupper())
 
 
-def _is_small(word: str) -> bool:
-    """Whether a German word is of the closed classes and has no capital within a sentence; not *Sie*."""
-    return word != "Sie" and word.casefold() in listed("closed", "de")
-
-
-def french(found: Sequence[Said]) -> Iterator[bool]:
-    """See :func:`_romance`."""
-    return _romance(found, "fr")
-
-
-def spanish(found: Sequence[Said]) -> Iterator[bool]:
-    """See :func:`_romance`."""
-    return _romance(found, "es")
-
-
-def _romance(found: Sequence[Said], language: str) -> Iterator[bool]:
+def _romance(found: Sequence[Word], language: str) -> Iterator[bool]:
     """The word after a determiner, a preposition or a verb of ``bare``; the first word; and in lists of such.
     The usual adjectives that stand before a noun are passed over, and so is a second determiner. Closed words,
     adverbs and, after a preposition, infinitives and gerunds are no nouns."""
@@ -127,18 +106,14 @@ def _is_verb(text: str, waiting: str, before: str, language: str) -> bool:
         return True
     if waiting != "prepositions" or text in listed("nouns", language):
         return False
-    if language == "fr":
-        return _is_french_verb(text, before)
-    return text.endswith(_TO_DO[:-1])
-
-
-def _is_french_verb(text: str, before: str) -> bool:
+    if language == "es":
+        return text.endswith(_TO_DO)
     if before == "en":
         return text.endswith("ant") or text == "train"  # en train de manger
     return text in listed("verbs", "fr") or (text.endswith(("er", "ir")) and not text.endswith("ier"))
 
 
-def japanese(found: Sequence[Said]) -> Iterator[bool]:
+def japanese(found: Sequence[Word]) -> Iterator[bool]:
     """janome's 名詞, with the suffix that is its head (大型犬); no pronouns, numbers, counters, and verbs with する."""
     before = False
     for index, word in enumerate(found):
@@ -150,24 +125,15 @@ def japanese(found: Sequence[Said]) -> Iterator[bool]:
             named = before and more in ("一般", "地域") and word.core not in _NO_PART
         else:
             named = kind == "名詞" and detail not in ("代名詞", "数", "非自立", "特殊", "形容動詞語幹")
-            named = named and not (detail == "サ変接続" and after is not None and _does(after))
+            does = after is not None and after.kind.startswith("動詞,自立") and after.core in _DOES
+            named = named and not (detail == "サ変接続" and does)
         yield named
         before = named
-
-
-def _does(word: Said) -> bool:
-    """Whether a word is a form of する, with which a noun is a verb (着陸する)."""
-    return word.kind.startswith("動詞,自立") and word.core in ("する", "し", "さ", "すれ", "せよ", "しろ")
 
 
 def _letters(text: str) -> bool:
     return text.replace("-", "").replace("’", "").replace("'", "").isalpha()
 
-
-RULES: Mapping[str, Callable[[Sequence[Said]], Iterator[bool]]] = MappingProxyType(
-    {"de": german, "fr": french, "es": spanish, "ja": japanese}
-)
-"""Language -> which words of a caption are nouns."""
 
 LANGUAGES = ("en", "de", "fr", "es", "ja")  # ISO 639-1 codes of the languages of paper B
 
@@ -175,21 +141,6 @@ _SIGNS = re.compile(r"^(?P<lead>\W*)(?P<core>.*?)(?P<trail>\W*)$", re.DOTALL)
 _ELIDED = re.compile(r"^(?P<lead>\W*[ld]['’])(?P<rest>\w.*)$", re.DOTALL | re.IGNORECASE)
 
 Phrase = tuple[int, int]  # index of a phrase's first and last word
-
-
-@dataclass(frozen=True, slots=True)
-class Word:
-    """One word with the signs that are written to it: ``lead + core + trail`` is its text."""
-
-    lead: str
-    core: str
-    trail: str
-    kind: str = ""
-
-    @property
-    def text(self) -> str:
-        """The word as it stands in the caption."""
-        return self.lead + self.core + self.trail
 
 
 def words(caption: str, language: str = "en") -> tuple[Word, ...]:
@@ -209,12 +160,8 @@ def join(found: Sequence[Word | str], language: str = "en") -> str:
 
 def noun_phrases(found: Sequence[Word], language: str) -> tuple[Phrase, ...]:
     """Find the nouns; nouns in a row are one phrase, unless a sign parts them.
-
-    - English: :mod:`core.probes.words.english`.
-    - The others: :mod:`core.probes.words.caption_words`.
-
-    Parts, sides and amounts (``frames`` of ``assets/lexicons``) name no thing and are left out.
-    """
+    English ones by :mod:`core.probes.words.english`, the others by the rules here. Parts, sides and amounts (``frames``
+    of ``assets/lexicons``) name no thing and are left out."""
     frames = listed("frames", language)
     phrases: list[Phrase] = []
     for index, is_noun in enumerate(_RULES[language](found)):
@@ -265,11 +212,10 @@ def named_phrases(found: Sequence[Word], names: Sequence[str], language: str) ->
 
 def core_text(found: Sequence[Word], first: int, last: int, language: str) -> str:
     """The text of a phrase, without the signs around it."""
-    inner = [found[first].text if first != last else found[first].core]
-    if first != last:
-        inner = [found[first].text.removeprefix(found[first].lead), *(each.text for each in found[first + 1 : last])]
-        inner.append(found[last].text.removesuffix(found[last].trail) if found[last].trail else found[last].text)
-    return join(inner, language)
+    if first == last:
+        return found[first].core
+    begin, end = found[first].core + found[first].trail, found[last].lead + found[last].core
+    return join([begin, *found[first + 1 : last], end], language)
 
 
 def _split(text: str, language: str) -> Word:
@@ -374,4 +320,13 @@ _FINITE = frozenset(
 )  # fmt: skip
 """Verbs that the dictionary knows as nouns, or as closed words, too."""
 
-_RULES: Mapping[str, Callable[[Sequence[Word]], Iterator[bool]]] = MappingProxyType({"en": _english, **RULES})
+_RULES: Mapping[str, Callable[[Sequence[Word]], Iterator[bool]]] = MappingProxyType(
+    {
+        "en": _english,
+        "de": german,
+        "fr": partial(_romance, language="fr"),
+        "es": partial(_romance, language="es"),
+        "ja": japanese,
+    }
+)
+"""Language -> which words of a caption are nouns."""

@@ -10,7 +10,7 @@ Nouns that name an object in a human caption: the table of them, and the rule th
 
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from types import MappingProxyType
@@ -121,17 +121,13 @@ def usual_category(label: str) -> str | None:
 @cache
 def own_names() -> Mapping[Name, str]:
     """A category's own name, singular and plural, and the category."""
-    found: dict[Name, str] = {}
-    for label in vocabulary():
-        for text in forms(label):
-            found[tuple(text.casefold().split())] = label
-    return MappingProxyType(found)
+    said = ((text, label) for label in vocabulary() for text in forms(label))
+    return MappingProxyType({tuple(text.casefold().split()): label for text, label in said})
 
 
 @cache
 def every_name() -> Mapping[Name, frozenset[str]]:
     """Own names and other words, singular and plural, with the categories that they may stand for."""
-    found: dict[Name, set[str]] = {}
     said = [(label, label) for label in vocabulary()]
     synonyms = read_table(words_path("synonyms.csv"), ("label", "word"))
     said += [(row.one_of("label", vocabulary()), row.required("word")) for row in synonyms]
@@ -140,6 +136,12 @@ def every_name() -> Mapping[Name, frozenset[str]]:
         for noun, (_, category) in object_nouns(lexicon_path("object_nouns.csv")).items()
         if category == "person"
     ]
+    return _by_name(said)
+
+
+def _by_name(said: Iterable[tuple[str, str]]) -> Mapping[Name, frozenset[str]]:
+    """Categories with a word for each -> the word's forms, with all categories that they may stand for."""
+    found: dict[Name, set[str]] = {}
     for label, word in said:
         for text in forms(word):
             found.setdefault(tuple(text.casefold().split()), set()).add(label)
@@ -149,12 +151,13 @@ def every_name() -> Mapping[Name, frozenset[str]]:
 @cache
 def _kinds(column: str) -> Mapping[Name, frozenset[str]]:
     """Names of other sources, singular and plural, with the categories that they are or leave open."""
-    found: dict[Name, set[str]] = {}
-    for row in read_table(words_path("kinds.csv"), ("label", "same", "open")):
-        label = row.one_of("label", vocabulary())
-        for text in (text for word in row[column].split(SEPARATOR) if word for text in forms(word.strip())):
-            found.setdefault(tuple(text.casefold().split()), set()).add(label)
-    return MappingProxyType({name: frozenset(labels) for name, labels in found.items()})
+    rows = read_table(words_path("kinds.csv"), ("label", "same", "open"))
+    return _by_name(
+        (row.one_of("label", vocabulary()), word.strip())
+        for row in rows
+        for word in row[column].split(SEPARATOR)
+        if word
+    )
 
 
 def forms(label: str) -> tuple[str, ...]:
@@ -189,7 +192,9 @@ def named(item: Item) -> frozenset[str]:
 
 def named_in(caption: str) -> frozenset[str]:
     """Categories that an English text may name, by any word."""
-    return frozenset(label for span in _spans(caption) for label in every_name().get(span, ()))
+    words = tuple("".join(sign if sign.isalnum() else " " for sign in caption.casefold()).split())
+    spans = (words[start : start + size] for size in range(1, MOST_WORDS + 1) for start in range(len(words)))
+    return frozenset(label for span in spans for label in every_name().get(span, ()))
 
 
 def left_open(label: str) -> frozenset[str]:
@@ -247,8 +252,3 @@ def another_kind(item: Item, rng: np.random.Generator) -> str:
         )
     found = surest(item, found)
     return found[int(rng.integers(len(found)))]
-
-
-def _spans(text: str) -> list[Name]:
-    words = tuple("".join(sign if sign.isalnum() else " " for sign in text.casefold()).split())
-    return [words[start : start + size] for size in range(1, MOST_WORDS + 1) for start in range(len(words))]

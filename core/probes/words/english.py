@@ -229,9 +229,9 @@ class _Reading:
     def _is_verb(self, index: int, entry: _Entry) -> bool:
         place = self._place
         if place == _EXPECTED:
-            return self._is_verb_after_colour(index, entry) or (
-                index > 0 and self._words[index - 1] == "to" and not entry.ending and self._is_to_do(index, entry)
-            )
+            to_do = index > 0 and self._words[index - 1] == "to" and not entry.ending  # an infinitive
+            rather = entry.usually == "verb" or self._determiner_follows(index)
+            return rather and (to_do or (entry.ending and self._is_coloured(index)))
         if place == _AFTER_NOUN:
             return self._is_verb_after_noun(index, entry)
         if place == _PARTICLE:
@@ -242,14 +242,9 @@ class _Reading:
             return self._determiner_follows(index) or (index > 0 and entry.ending and entry.usually == "verb")
         return False
 
-    def _is_verb_after_colour(self, index: int, entry: _Entry) -> bool:
-        """Whether a word is the verb of somebody who is *in black* or of something *in blue and white*."""
-        coloured = index > 0 and self._entries[index - 1].colour and not self._determined(index)
-        return coloured and entry.ending and (entry.usually == "verb" or self._determiner_follows(index))
-
-    def _is_to_do(self, index: int, entry: _Entry) -> bool:
-        """Whether a word after *to* is an infinitive."""
-        return entry.usually == "verb" or self._determiner_follows(index)
+    def _is_coloured(self, index: int) -> bool:
+        """Whether a word may be the verb of somebody who is *in black* or of something *in blue and white*."""
+        return index > 0 and self._entries[index - 1].colour and not self._determined(index)
 
     def _is_verb_after_noun(self, index: int, entry: _Entry) -> bool:
         before = self._entries[index - 1]
@@ -267,9 +262,7 @@ def _entry(word: str) -> _Entry:
     kind = _closed(word)
     if kind is not None:
         return _Entry(kind, one=word in listed("of_one"))
-    if "-" in word:
-        return _hyphenated(word)
-    return _open_entry(word)
+    return _hyphenated(word) if "-" in word else _open_entry(word)
 
 
 def _closed(word: str) -> int | None:
@@ -303,7 +296,8 @@ def _open_entry(word: str) -> _Entry:
     ing = word.endswith("ing") and (not known or "VERB" in known)
     lemmas = known.get("NOUN", ()) + known.get("VERB", ())
     categories = [object_words()[lemma] for lemma in (word, *lemmas) if lemma in object_words()]
-    thing = bool(categories) and not word.endswith("ed") if known else _unknown_noun(word)  # pans, but cooked food
+    unknown = word.endswith(_NOUN_ENDINGS) or not word.endswith(_NO_NOUN_ENDINGS)
+    thing = bool(categories) and not word.endswith("ed") if known else unknown  # pans, but cooked food
     noun = not ing and ("NOUN" in known or thing)
     own = known.get("NOUN", ())
     plural = word == "people" or (noun and bool(own) and (word not in own or (word.endswith("s") and len(own) > 1)))
@@ -324,10 +318,6 @@ def _open_entry(word: str) -> _Entry:
         agent=any(category in _AGENTS for category in categories),
         crowd=word in listed("crowds"),
     )
-
-
-def _unknown_noun(word: str) -> bool:
-    return word.endswith(_NOUN_ENDINGS) or not word.endswith(_NO_NOUN_ENDINGS)
 
 
 def _hyphenated(word: str) -> _Entry:

@@ -11,7 +11,7 @@ from enum import StrEnum
 from functools import cache, lru_cache
 from pathlib import Path
 from threading import Lock
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING
 
 from core.corpora.labels import load_taxonomy
 from core.errors import InvalidInput
@@ -20,8 +20,6 @@ from core.probes.words.english import dictionary, is_closed, is_known, listed, o
 
 if TYPE_CHECKING:
     import inflect
-
-T = TypeVar("T")
 
 _AFTER_THE_HEAD = re.compile(r"\s(?:of|with|in|on|from|for)\s")
 _LEADING_DIGITS = re.compile(r"[0-9]+")
@@ -143,7 +141,7 @@ def article(phrase: str) -> str:
     found = _FIRST_WORD.search(phrase)
     if found is None:
         return "a"
-    word = _unaccented(found.group())
+    word = "".join(sign for sign in unicodedata.normalize("NFKD", found.group()) if not unicodedata.combining(sign))
     exceptions = articles(lexicon_path("articles.csv"))
     if word.casefold() in exceptions:
         return exceptions[word.casefold()]
@@ -275,17 +273,9 @@ def _engine() -> "inflect.engine":
     import typeguard
 
     with _IMPORTING:
-        usual, typeguard.typechecked = typeguard.typechecked, _as_it_is  # type: ignore[assignment]
+        usual, typeguard.typechecked = typeguard.typechecked, lambda checked: checked  # type: ignore[assignment]
         try:
             import inflect
         finally:
             typeguard.typechecked = usual
     return inflect.engine()
-
-
-def _as_it_is(checked: T) -> T:
-    return checked
-
-
-def _unaccented(word: str) -> str:
-    return "".join(sign for sign in unicodedata.normalize("NFKD", word) if not unicodedata.combining(sign))

@@ -12,12 +12,12 @@ extended.
 """
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
 
 from core.errors import ProbeRejected
-from core.probes.words.caption_words import Word, words
+from core.probes.words.caption_words import words
 from core.probes.words.english import dictionary
 from core.probes.words.grammar import article_like, capital_like, clean_label
 from core.probes.words.screening import Family, Modifier, accepted_controls, family, screen
@@ -72,7 +72,8 @@ class NounPlace:
         fitted = capital_like(word, after) if opens or self.titled else word
         if opens and not self.titled and self._lowers(after):
             after = after[0].lower() + after[1:]
-        before = _with_article(before, fitted)
+        if article := _ARTICLE.search(before):
+            before = before[: article.start()] + article_like(article[1], fitted) + article[2]
         return Inserted(f"{before}{fitted} {after}", len(before), len(before) + len(fitted))
 
     def _lowers(self, after: str) -> bool:
@@ -81,12 +82,6 @@ class NounPlace:
         return not (len(first) > 1 and first.isupper()) and (
             self.label[0].islower() or bool(dictionary(first.casefold()))
         )
-
-
-@dataclass(frozen=True, slots=True)
-class _Refused:
-    code: str
-    detail: str
 
 
 def noun_place(caption: str, label: str) -> NounPlace:
@@ -100,50 +95,36 @@ def noun_place(caption: str, label: str) -> NounPlace:
     'dogs'
     """
     found = _noun_place(caption, _LEADING_ARTICLE.sub("", clean_label(label)))
-    if isinstance(found, _Refused):
-        raise ProbeRejected(found.code, found.detail)
+    if isinstance(found, tuple):
+        raise ProbeRejected(*found)
     return found
 
 
 @lru_cache(maxsize=4096)
-def _noun_place(caption: str, label: str) -> NounPlace | _Refused:
+def _noun_place(caption: str, label: str) -> NounPlace | tuple[str, str]:
+    """The place, or the code and the sentence of a refusal: what is raised is not kept."""
     found = words(caption)
     nouns, spans = noun_places(found), named_spans(found, label)
     longer = [whole_name(found, nouns, *span, label) for span in spans]
     alone = [span for span, name in zip(spans, longer, strict=True) if name is None]
     if not spans:
         told = f"the caption does not say {label!r} as a separate word; name the object as the caption does"
-        return _Refused("not-named", told)
+        return "not-named", told
     if longer[0] and not alone:
-        return _Refused("compound", f"in the caption, {longer[0].told}")
+        return "compound", f"in the caption, {longer[0].told}"
     if len(alone) > 1:
-        return _Refused("named-twice", f"the caption says {label!r} more than once, so nobody can say which is meant")
+        return "named-twice", f"the caption says {label!r} more than once, so nobody can say which is meant"
     first, last = alone[0]
     if denied(found, first):
-        return _Refused("already-negated", f"the caption denies that there is {label!r}")
-    return _place(caption, found, first, last, label)
-
-
-def _place(caption: str, found: Sequence[Word], first: int, last: int, label: str) -> NounPlace:
+        return "already-negated", f"the caption denies that there is {label!r}"
     starts = [match.start() + len(word.lead) for match, word in zip(re.finditer(r"\S+", caption), found, strict=True)]
     begin = describing(found, first)
     described = tuple(word.core.casefold() for word in found[begin:first])
     outer = first_adjective(found, first)
     written = " ".join(word.core.casefold() for word in found[first : last + 1])
-    return NounPlace(caption, starts[first], starts[outer], described, label, written, _titled(found))
-
-
-def _titled(found: Sequence[Word]) -> bool:
     long = [word.core for word in found if len(word.core) > 3]
-    return len(long) > 1 and all(word[0].isupper() for word in long)
-
-
-def _with_article(before: str, word: str) -> str:
-    """The text before a word, with the *a* or *an* at its end fitted to it."""
-    match = _ARTICLE.search(before)
-    if match is None:
-        return before
-    return before[: match.start()] + article_like(match[1], word) + match[2]
+    titled = len(long) > 1 and all(word[0].isupper() for word in long)
+    return NounPlace(caption, starts[first], starts[outer], described, label, written, titled)
 
 
 PREFIX = "inserted-"  # before the name of a family of the lexicon: the family of its words in one's own caption

@@ -95,16 +95,12 @@ def replaced(caption: str, mention: Mention, label: str) -> str:
     return join([*texts[: mention.first], first.lead + noun + last.trail, *texts[mention.last + 1 :]])
 
 
-def siblings(item: Item, mention: Mention) -> tuple[str, ...]:
-    """Categories of the same supercategory that are absent, the surest, and fit the mention's number."""
-    kind = vocabulary()[mention.label]
-    return surest(item, [label for label in absent(item) if vocabulary()[label] == kind and fits(mention, label)])
-
-
-def strangers(item: Item, mention: Mention) -> tuple[str, ...]:
-    """Categories of another supercategory that are absent, the surest, and fit the mention's number."""
-    kind = vocabulary()[mention.label]
-    return surest(item, [label for label in absent(item) if vocabulary()[label] != kind and fits(mention, label)])
+def siblings(item: Item, mention: Mention, *, strange: bool = False) -> tuple[str, ...]:
+    """Categories of the same supercategory that are absent, the surest, and fit the mention's number.
+    ``strange``: of another supercategory instead."""
+    kinds, kind = vocabulary(), vocabulary()[mention.label]
+    found = (label for label in absent(item) if (kinds[label] != kind) == strange and fits(mention, label))
+    return surest(item, list(found))
 
 
 def neighbours(item: Item, mention: Mention, caption: str) -> tuple[str, ...]:
@@ -171,7 +167,11 @@ def _at(
     if size == 1 and last not in nouns and not unknown:  # a name of several words is hardly anything else
         return None
     first = name_begins(found, nouns, place, last, singular)
-    if first is None or _another(found, first, place, name, label):
+    if first is None:
+        return None
+    before = [word.core.casefold() for word in found[max(0, min(first, place - 1)) : place]]
+    longer = ((*before[start:], *name) for start in range(len(before)))
+    if any(label not in every_name().get(each, (label,)) for each in longer):  # *a microwave oven* is no oven
         return None
     if [word.core.casefold() for word in found[max(0, first - 2) : first]] in (["pair", "of"], ["pairs", "of"]):
         return None
@@ -185,13 +185,6 @@ def name_begins(found: Sequence[Word], nouns: set[int], first: int, last: int, s
     if longer is None:
         return first
     return longer.first if longer.headed else None
-
-
-def _another(found: Sequence[Word], first: int, place: int, name: Name, label: str) -> bool:
-    """Whether a longer name may be another category's: *a microwave oven* is no oven."""
-    before = [word.core.casefold() for word in found[max(0, min(first, place - 1)) : place]]
-    said = ((*before[start:], *name) for start in range(len(before)))
-    return any(label not in every_name().get(each, (label,)) for each in said)
 
 
 PLACES = SIDE, HEIGHT, SPOT = ("side", "height", "spot")
@@ -208,7 +201,7 @@ def place_named(caption: str, language: str, places: Iterable[str], *, moving: b
     >>> place_named("A dog on the Left of a bench.", "en", ("side",))
     'Left'
     """
-    tables = (_words(), _motions()) if moving else (_words(),)
+    tables = [_table(words_path("places.csv")), *([_table(assets_dir() / VIDEO / "motions.csv")] if moving else [])]
     known = [word for table in tables for place in places for word in table.get((language, place), ())]
     if not known:
         return ""
@@ -218,15 +211,6 @@ def place_named(caption: str, language: str, places: Iterable[str], *, moving: b
 
 
 @cache
-def _words() -> Mapping[tuple[str, str], tuple[str, ...]]:
-    return _read(words_path("places.csv"))
-
-
-@cache
-def _motions() -> Mapping[tuple[str, str], tuple[str, ...]]:
-    return _read(assets_dir() / VIDEO / "motions.csv")
-
-
-def _read(path: Path) -> Mapping[tuple[str, str], tuple[str, ...]]:
+def _table(path: Path) -> Mapping[tuple[str, str], tuple[str, ...]]:
     rows = read_table(path, ("language", "place", "words"))
     return {(row.required("language"), row.one_of("place", PLACES)): row.alternatives("words") for row in rows}

@@ -162,9 +162,11 @@ def _auxiliary(found: tuple[Word, ...]) -> Negation | None:
         if text in _SUBORDINATE or (index and found[index - 1].trail):
             return None
         if index and not word.trail and text in (*_BE, *_MODALS) and not _is_thing(found, index):
-            return _cannot(found, index) if text == "can" else _with_word(found, index + 1, "not", "auxiliary")
+            if text == "can":  # one word: *can not fly* may be read as being able to leave it
+                return _with_word((*found[:index], *found[index + 1 :]), index, word.text + "not")
+            return _with_word(found, index + 1, "not")
         if index and not word.trail and text in ("has", "have") and found[index + 1].core.casefold() == "been":
-            return _with_word(found, index + 1, "not", "auxiliary")
+            return _with_word(found, index + 1, "not")
     return None
 
 
@@ -174,15 +176,10 @@ def _is_thing(found: tuple[Word, ...], index: int) -> bool:
     return found[index].core.casefold() == "can" and (before in _CANS or after in (*_PLACES, "of", "with"))
 
 
-def _cannot(found: tuple[Word, ...], place: int) -> Negation:
-    """One word: *can not fly* may be read as being able to leave it."""
-    return _with_word((*found[:place], *found[place + 1 :]), place, found[place].text + "not", "auxiliary")
-
-
-def _with_word(found: tuple[Word, ...], place: int, word: str, rule: str) -> Negation:
+def _with_word(found: tuple[Word, ...], place: int, word: str) -> Negation:
     definite = found[0].core.casefold() in _DEFINITE
     texts = [each.text for each in found]
-    return Negation(join([*texts[:place], word, *texts[place:]]), rule, VERIFIED if definite else PRESUMED)
+    return Negation(join([*texts[:place], word, *texts[place:]]), "auxiliary", VERIFIED if definite else PRESUMED)
 
 
 def _noun_phrase(found: tuple[Word, ...]) -> Negation | None:
@@ -191,8 +188,7 @@ def _noun_phrase(found: tuple[Word, ...]) -> Negation | None:
         return None
     first = found[0].core.casefold()
     head = phrases[0][1]
-    joined = head + 1 < len(found) and (found[head + 1].core.casefold() in ("and", "or") or found[head].trail == ",")
-    if joined or (head + 1 < len(found) and found[head].trail):
+    if head + 1 < len(found) and (found[head + 1].core.casefold() in ("and", "or") or found[head].trail):
         return None
     texts = [word.text for word in found]
     falsity = PRESUMED if _JOINED.search(join(found[head + 1 :])) else VERIFIED

@@ -289,8 +289,8 @@ def screen(label: str | None, category: str | None, family_name: str, word: str)
         return Rejection(word, "no-label", "the item has no label, so there is no noun to put the modifier before")
     noun = clean_label(label)
     found = _sieve(owner, modifier, category, noun)
-    if found is None and modifier.control:
-        found = _nothing_to_control(owner, category, noun)
+    if found is None and modifier.control and all(_sieve(owner, each, category, noun) for each in owner.modifiers):
+        found = "no-modifier", f"no modifier of the family {owner.name} can be said of it"
     if found is None:
         return None
     code, reason = found
@@ -326,19 +326,11 @@ def _sieve(owner: Family, modifier: Modifier, category: str | None, noun: str) -
     )
 
 
-def _nothing_to_control(owner: Family, category: str | None, noun: str) -> tuple[str, str] | None:
-    if any(_sieve(owner, modifier, category, noun) is None for modifier in owner.modifiers):
-        return None
-    return "no-modifier", f"no modifier of the family {owner.name} can be said of it"
-
-
 def _animacy(modifier: Modifier, category: str | None) -> tuple[str, str] | None:
-    if modifier.scope is Scope.ANYTHING:
+    if modifier.scope is Scope.ANYTHING or (category and modifier.scope.holds(category)):
         return None
     if category is None:
         return "no-category", f"it is said of {_WHOM[modifier.scope]}, and the item has no category; give it one"
-    if modifier.scope.holds(category):
-        return None
     return "animacy", f"it is said of {_WHOM[modifier.scope]}, not of the category {category}"
 
 

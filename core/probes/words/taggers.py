@@ -59,20 +59,16 @@ class Tagger(Protocol):
 
     def objects(self, caption: str) -> tuple[ObjectNoun, ...]:
         """The object noun phrases of a caption, in its order."""
-        ...
 
     def modified(self, caption: str, start: int, end: int, *, noun: bool) -> ObjectNoun | None:
         """The object noun that a word modifies, None where it modifies none.
         ``noun``: whether the word is a noun that is used as a modifier (*a luxury car*), not an adjective."""
-        ...
 
     def head(self, caption: str) -> ObjectNoun | None:
         """The object noun that a caption is about; None where the tagger cannot tell."""
-        ...
 
     def describe(self) -> Mapping[str, str]:
         """What decides its answers, for manifests and fingerprints."""
-        ...
 
 
 MEASURES = frozenset(("bunch", "couple", "group", "lot", "number", "pair", "set"))

@@ -61,12 +61,9 @@ def length_matched(
     >>> length_matched("cultural", "There is a Russian bed.", "bed")
     'cultural:typical'
     """
-
+    controls = accepted_controls(label, family)
     return closest_control(
-        accepted_controls(label, family),
-        caption,
-        lambda word: attribute_caption(label, word),
-        count_tokens=count_tokens,
+        controls, caption, lambda word: attribute_caption(label, word), count_tokens=count_tokens
     ).probe
 
 
@@ -82,18 +79,13 @@ def closest_control(
     ``write``: makes the caption of a control's word.
     ``count_tokens``: as there."""
 
-    def distance(word: str) -> tuple[int, int, str]:
-        control = write(word)
-        return abs(len(control) - len(caption)), _token_distance(caption, control, count_tokens), word
+    def distance(control: Modifier) -> tuple[int, int, str]:
+        text = write(control.word)
+        first, second = (count_tokens(each) if count_tokens else None for each in (caption, text))
+        tokens = 0 if first is None or second is None else abs(first - second)
+        return abs(len(text) - len(caption)), tokens, control.word
 
-    return min(controls, key=lambda each: distance(each.word))
-
-
-def _token_distance(caption: str, control: str, count_tokens: Callable[[str], int | None] | None) -> int:
-    if count_tokens is None:
-        return 0
-    first, second = count_tokens(caption), count_tokens(control)
-    return 0 if first is None or second is None else abs(first - second)
+    return min(controls, key=distance)
 
 
 def item_label(item: Item) -> str:
@@ -136,7 +128,7 @@ def template_words(label: str, category: str | None, language: str) -> TemplateW
     if language == "ja":
         return TemplateWords(name, *_japanese(row["ja"], category or vocabulary().get(name), name))
     article, _, noun = row[language].partition(" ")
-    return TemplateWords(name, *_WRITERS[language](article, noun))
+    return TemplateWords(name, *_european(article, noun, language))
 
 
 @cache
@@ -158,21 +150,17 @@ def nouns() -> dict[str, Row]:
     return found
 
 
-def _german(article: str, noun: str) -> tuple[str, str]:
-    if article == "-":
-        return f"Da sind {noun}.", f"Da sind keine {noun}."
-    return f"Da ist {article} {noun}.", f"Da ist k{article} {noun}."
-
-
-def _french(article: str, noun: str) -> tuple[str, str]:
-    elided = noun.casefold().startswith(_ELIDED) and not noun.casefold().startswith(_ASPIRATED)
-    of = "d'" if elided else "de "
-    return f"Il y a {article} {noun}.", f"Il n'y a pas {of}{noun}."
-
-
-def _spanish(article: str, noun: str) -> tuple[str, str]:
-    said = noun if article == "-" else f"{article} {noun}"
-    return f"Hay {said}.", f"No hay {'ningún ' if article == 'un' else 'ninguna ' if article == 'una' else ''}{noun}."
+def _european(article: str, noun: str, language: str) -> tuple[str, str]:
+    """The template and its negation in German, French or Spanish."""
+    if language == "de":
+        verb, said = ("sind", "eine") if article == "-" else ("ist", article)
+        return f"Da {verb} {noun if article == '-' else f'{article} {noun}'}.", f"Da {verb} k{said} {noun}."
+    if language == "fr":
+        elided = noun.casefold().startswith(_ELIDED) and not noun.casefold().startswith(_ASPIRATED)
+        of = "d'" if elided else "de "
+        return f"Il y a {article} {noun}.", f"Il n'y a pas {of}{noun}."
+    none = {"un": "ningún ", "una": "ninguna "}.get(article, "")
+    return f"Hay {noun if article == '-' else f'{article} {noun}'}.", f"No hay {none}{noun}."
 
 
 def _japanese(noun: str, category: str | None, label: str) -> tuple[str, str]:
@@ -180,9 +168,6 @@ def _japanese(noun: str, category: str | None, label: str) -> tuple[str, str]:
         raise ProbeRejected("no-category", f"{label!r} has no category, so nobody can say whether it is alive")
     alive = category in ANIMATE_CATEGORIES
     return f"{noun}が{'います' if alive else 'あります'}。", f"{noun}は{'いません' if alive else 'ありません'}。"
-
-
-_WRITERS = {"de": _german, "fr": _french, "es": _spanish}
 
 
 def named_objects(labels: Sequence[str]) -> str:
@@ -202,7 +187,7 @@ def denied_objects(labels: Sequence[str]) -> str:
     """
     verb = "are" if number_of(labels[0]) is Number.PLURAL else "is"
     said = [f"no {clean_label(label)}" for label in labels]
-    return f"There {verb} {_listed(said)}."
+    return f"There {verb} {' and '.join(filter(None, (', '.join(said[:-1]), said[-1])))}."
 
 
 def shuffled_objects(labels: Sequence[str], keys: Sequence[float]) -> str:
@@ -231,7 +216,3 @@ def _tokens(labels: Sequence[str]) -> list[str]:
     commas = [f"{text}," for text in said[:-2]]
     last = [said[-2], "and", said[-1]] if len(said) > 1 else said
     return ["There", verb, *commas, *last]
-
-
-def _listed(said: Sequence[str]) -> str:
-    return said[0] if len(said) == 1 else f"{', '.join(said[:-1])} and {said[-1]}"

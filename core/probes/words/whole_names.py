@@ -104,16 +104,11 @@ def whole_name(found: Sequence[Word], nouns: set[int], first: int, last: int, la
         return None
     while start and _modifies(found, nouns, start):
         start, *_ = _known_longer(found, start - 1, start - 1, found[start - 1].core)  # *a hot dog cake*
-    if start and _counts_a_part(found, start, first, last, label):
-        start -= 1
-    return WholeName(start, not _may_be_told(found, start, first), told)
-
-
-def _counts_a_part(found: Sequence[Word], start: int, first: int, last: int, label: str) -> bool:
-    """Whether the number before a name of one thing is of its first word: *a ten speed bicycle*."""
     one = " ".join(word.core for word in found[first : last + 1]).casefold() == label.casefold()
-    text = found[start - 1].core.casefold()
-    return one and not found[start - 1].trail and (text.isdigit() or text in listed("counts"))
+    if start and one and not found[start - 1].trail:  # the number is of the first word: *a ten speed bicycle*
+        text = found[start - 1].core.casefold()
+        start -= text.isdigit() or text in listed("counts")
+    return WholeName(start, not _may_be_told(found, start, first), told)
 
 
 def _may_be_told(found: Sequence[Word], start: int, first: int) -> bool:
@@ -179,23 +174,14 @@ def _goes_on(found: Sequence[Word], first: int, last: int, label: str) -> bool:
     if "VERB" in classes and head not in classes["VERB"] and (head.endswith("ing") or "NOUN" not in classes):
         return head in _THINGS  # a participle or a verb's third person: "a dog sitting", "a dog eats", "a dog tied"
     if "NOUN" in classes:
-        return "VERB" not in classes or not _agrees(found, first, last, label, plural=head not in classes["NOUN"])
+        # after *a* no plural noun can be the head, and a plural noun is hardly ever the first half of a compound
+        start, plural_head = describing(found, first), head not in classes["NOUN"]
+        one = start > 0 and found[start - 1].core.casefold() in _ONE_THING
+        many = " ".join(word.core for word in found[first : last + 1]).casefold() != label.casefold()
+        return "VERB" not in classes or not (one if plural_head else many)  # *a car drives*, *two dogs play*
     if "ADJ" not in classes or last + 2 >= len(found) or found[last + 1].trail:
         return False
     return not closed_words(found[last + 2].core.casefold())  # "a dog asleep on a bed", but "a dog friendly café"
-
-
-def _agrees(found: Sequence[Word], first: int, last: int, label: str, *, plural: bool) -> bool:
-    """Whether a word that may be noun or verb must be the verb: *a car drives*, *two dogs play*.
-    After *a*, no plural noun can be the head; and a plural noun is hardly ever the first half of a compound."""
-    many = " ".join(word.core for word in found[first : last + 1]).casefold() != label.casefold()
-    return (many and not plural) or (_one(found, first) and plural)
-
-
-def _one(found: Sequence[Word], first: int) -> bool:
-    """Whether the phrase is said of one thing by its determiner."""
-    start = describing(found, first)
-    return start > 0 and found[start - 1].core.casefold() in _ONE_THING
 
 
 def of_several(found: Sequence[Word], first: int, last: int) -> bool | None:
@@ -225,16 +211,13 @@ def denied(found: Sequence[Word], first: int) -> bool:
 def describing(found: Sequence[Word], first: int) -> int:
     """The first of the words that describe the noun; ``first`` where none does."""
     start = first
-    while start and _describes(found, start - 1):
+    while start and found[start - 1].trail in ("", ","):
+        text = found[start - 1].core.casefold()
+        joins = text == "and" and start > 1 and _quality(found, start - 2)
+        if not (joins or text in _LIMITERS or _quality(found, start - 1)):
+            break
         start -= 1
     return start
-
-
-def _describes(found: Sequence[Word], index: int) -> bool:
-    word = found[index]
-    text = word.core.casefold()
-    joins = text == "and" and index > 0 and _quality(found, index - 1)
-    return word.trail in ("", ",") and (text in _LIMITERS or _quality(found, index) or joins)
 
 
 def _quality(found: Sequence[Word], index: int) -> bool:

@@ -77,19 +77,21 @@ def keep_pictures(given: Sequence[Given]) -> Brought:
     Raises BadCorpus for an archive that cannot be read, leads out of its folder, holds too much, or holds no picture;
     NotAvailable where the quota or the disk has no room."""
     home = pictures_dir()
-    _clear_unfinished(home)
+    for each in home.glob(".*.part"):  # what nobody finished
+        with suppress(OSError):
+            if time.time() - each.stat().st_mtime > _STALE_S:
+                shutil.rmtree(each)
     room = room_left()
     aside = home / f".{uuid4().hex}.part"
     try:
         aside.mkdir(parents=True)
         kept = _Keeping(aside, room)
-        for each in given:
-            kept.take(each)
+        for one in given:
+            kept.take(one)
         if not kept.pictures:
-            raise BadCorpus(
-                f"{_named(given)} holds no JPEG, PNG, WebP, GIF, TIFF or BMP picture; bring some, with "
-                "captions.csv beside them"
-            )
+            named = given[0].name if len(given) == 1 else f"what {len(given)} files bring"
+            told = "no JPEG, PNG, WebP, GIF, TIFF or BMP picture; bring some, with captions.csv beside them"
+            raise BadCorpus(f"{named} holds {told}")
         _lift(aside)
         target = home / kept.name()
         if not target.exists():
@@ -103,9 +105,13 @@ def keep_pictures(given: Sequence[Given]) -> Brought:
 
 def kept_sets() -> list[KeptSet]:
     """Every set that is here, the newest first."""
-    home = pictures_dir()
-    folders = [each for each in home.iterdir() if _is_set(each)] if home.is_dir() else []
-    return sorted(map(_kept_set, folders), key=lambda each: (-each.since, each.folder.name))
+    home, found = pictures_dir(), list[KeptSet]()
+    for folder in home.iterdir() if home.is_dir() else ():
+        if folder.is_dir() and not folder.is_symlink() and not folder.name.startswith("."):
+            files = _files(folder)
+            pictures, size = sum(each.suffix.lower() in SUFFIXES for each in files), _size(files)
+            found.append(KeptSet(folder, pictures, size, folder.stat().st_mtime))
+    return sorted(found, key=lambda each: (-each.since, each.folder.name))
 
 
 def remove_set(name: str) -> None:
@@ -122,26 +128,17 @@ def remove_set(name: str) -> None:
         raise NotAvailable(f"{folder} cannot be removed ({error.strerror or error}); check its permissions") from error
 
 
-def _is_set(path: Path) -> bool:
-    return path.is_dir() and not path.is_symlink() and not path.name.startswith(".")
+def _files(folder: Path) -> list[Path]:
+    return [each for each in folder.rglob("*") if each.is_file() and not each.is_symlink()]
 
 
-def _kept_set(folder: Path) -> KeptSet:
-    files = [each for each in folder.rglob("*") if each.is_file() and not each.is_symlink()]
-    pictures = sum(each.suffix.lower() in SUFFIXES for each in files)
-    return KeptSet(folder, pictures, sum(each.stat().st_size for each in files), folder.stat().st_mtime)
-
-
-def _clear_unfinished(home: Path) -> None:
-    for each in home.glob(".*.part"):
-        with suppress(OSError):
-            if time.time() - each.stat().st_mtime > _STALE_S:
-                shutil.rmtree(each)
+def _size(files: Sequence[Path]) -> int:
+    return sum(each.stat().st_size for each in files)
 
 
 def room_left() -> int:
     """Bytes that further sets may take. Raises NotAvailable where there are none."""
-    taken = sum(each.stat().st_size for each in pictures_dir().rglob("*") if each.is_file() and not each.is_symlink())
+    taken = _size(_files(pictures_dir()))
     left = int(brought_mb() * 2**20) - taken
     if left <= 0:
         raise NotAvailable(
@@ -269,7 +266,3 @@ def _lift(folder: Path) -> None:
         os.rename(each, folder / each.name)  # noqa: PTH104  # a rename that replaces nothing: the folder is empty
     with suppress(OSError):
         around.rmdir()
-
-
-def _named(given: Sequence[Given]) -> str:
-    return given[0].name if len(given) == 1 else f"what {len(given)} files bring"

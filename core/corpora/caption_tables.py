@@ -99,12 +99,10 @@ class CaptionTable:
             held = [parse_json(text, where=self.name, unique_keys=True)]
             del text
             yield from self._json(held.pop())
-        elif _TOKEN.match(self.text) or self.ending == ".token":
-            self.unit = "line"
-            yield from self._told(self._tokens())
         else:
             self.unit = "line"
-            yield from self._told(self._cells())
+            named = _TOKEN.match(self.text) or self.ending == ".token"
+            yield from self._told(self._tokens() if named else self._cells())
 
     def whole_rows(self) -> Iterator[CaptionRow]:
         """Read the rows, once, where a caption that is too long is not left out.
@@ -217,7 +215,11 @@ class CaptionTable:
         image = self._identity(number, cells[roles.image]) if roles.image else ""
         key = (plain_key(self._identity(number, cells[roles.key])) if roles.key else "") or image
         if not key:
-            raise BadCorpus(self._unnamed(number, cells))
+            column, where = roles.image or roles.key, self.where(number)
+            told = f"id must name the image, and there is none; call it one of {', '.join(KEY)}"
+            if column is not None:
+                told = f"the image is not named, column {column!r} is empty; fill it in or remove the line"
+            raise BadCorpus(f"{where}: {told}")
         if roles.number:
             key = f"{key}#{cells[roles.number]}"
         said: tuple[str, ...] = ()
@@ -231,15 +233,6 @@ class CaptionTable:
             people = self._texts(number, listed_texts(told) if self.columns else told, roles.people)
         rest = {plain: cells[name] for plain, name in roles.rest} if roles.rest else _NO_CELLS
         return CaptionRow(number, key, image, said, tuple(filter(str.strip, people)) if people else people, rest)
-
-    def _unnamed(self, number: int, record: Mapping[str, Any]) -> str:
-        roles = roles_of(tuple(record))
-        column = roles.image or roles.key
-        if column is None:
-            return f"{self.where(number)}: id must name the image, and there is none; call it one of {', '.join(KEY)}"
-        return (
-            f"{self.where(number)}: the image is not named, column {column!r} is empty; fill it in or remove the line"
-        )
 
     def _identity(self, number: int, value: object) -> str:
         if isinstance(value, str):
@@ -392,8 +385,10 @@ def _systems(table: CaptionTable, name: str, called: str) -> tuple[System, ...]:
             f"{name} holds no caption: there is no column of captions beside the image; add one for each "
             f"system, or name it caption or prediction{f'. {remark}' if told else ''}"
         )
-    for column, captions in held.items():
-        _no_numbers(column, captions, name)
+    for column, captions in held.items():  # one of scores is a slip that every later number would hide
+        if captions and all(_is_number(text) for texts in captions.values() for text in texts):
+            first = next(iter(captions.values()))[0]
+            raise BadCorpus(f"{name}: column {column!r} holds numbers such as {first!r} and no captions; leave it out")
     return tuple(System(column, captions, remark if told else "") for column, captions in held.items())
 
 
@@ -440,13 +435,6 @@ def unlike(systems: Sequence[System]) -> tuple[System, ...]:
     if twice is not None:
         raise BadCorpus(f"two systems are called {twice!r}; rename one, as in NAME=path/to/candidates.json")
     return tuple(systems)
-
-
-def _no_numbers(column: str, held: Mapping[str, tuple[str, ...]], where: str) -> None:
-    """A column of scores among those of captions is a slip that every later number would hide."""
-    if held and all(_is_number(text) for texts in held.values() for text in texts):
-        first = next(iter(held.values()))[0]
-        raise BadCorpus(f"{where}: column {column!r} holds numbers such as {first!r} and no captions; leave it out")
 
 
 def _is_number(text: str) -> bool:

@@ -105,7 +105,8 @@ class _Reader:
     def item(self, image: CocoImage, found: Sequence[CocoInstance]) -> Item | None:
         subject = item_id(self.content.name, image.key)
         try:
-            path = self._locate(image)
+            last = plain_name(image.file_name)  # without its folders, where no other image is called so
+            path = self.places.find(image.file_name, *([last] if last and self.called[last] == 1 else []))
             turn = self._turn(path, image, subject)
             seen = [_upright(each, image, turn) for each in self._once(found)]
             width, height = self._size(path, image, turn)
@@ -161,12 +162,6 @@ class _Reader:
                 detail = f"the box of {each.instance.label} stands twice and counts once"
                 self.findings.remark(Rejection(each.annotation, "annotation-twice", detail))
         return list(kept.values())
-
-    def _locate(self, image: CocoImage) -> Path:
-        """The file of an image: under its name, or the last part of it where no other image is called so."""
-        last = plain_name(image.file_name)
-        names = (image.file_name, last) if last and self.called[last] == 1 else (image.file_name,)
-        return self.places.find(*names)
 
     def _turn(self, path: Path, image: CocoImage, subject: str) -> int:
         """The EXIF orientation that annotations of the picture as it is stored must follow; 0: none."""

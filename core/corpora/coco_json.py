@@ -11,7 +11,7 @@ import json
 import math
 import unicodedata
 from array import array
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path, PureWindowsPath
@@ -63,7 +63,18 @@ def read_captions(
         except LeftOut as reason:
             found.remark(reason.rejection(f"{split} captions[{place}]"))
     check_lists(path, counts, ("annotations",), layout="a file in COCO's layout", empty=True)
-    joined = _joined(sorted(told), _Pictures(images, named), split, found)
+    joined, pictures = dict[str, list[str]](), _Pictures(images, named)
+    for place, number, text in sorted(told):
+        where = f"{split} captions[{place}]"
+        try:
+            own = pictures.find(number)
+        except LeftOut as reason:
+            found.remark(reason.rejection(where))
+            continue
+        if own != number:
+            detail = f"image {number} of the captions is image {own} of the instances by its name; joined by the name"
+            found.remark(Rejection(where, "caption-by-name", detail))
+        joined.setdefault(own, []).append(text)
     languages = caption_languages([text for each in joined.values() for text in each], language, path.name, found)
     return {own: by_language(texts, languages) for own, texts in joined.items()}
 
@@ -102,22 +113,6 @@ class _Pictures:
                 "caption-no-image", f"the captions say that image {number} is {name}, and {several} called so"
             )
         return own
-
-
-def _joined(told: Iterable[_Told], pictures: _Pictures, split: str, found: Findings) -> dict[str, list[str]]:
-    joined: dict[str, list[str]] = {}
-    for place, number, text in told:
-        where = f"{split} captions[{place}]"
-        try:
-            own = pictures.find(number)
-        except LeftOut as reason:
-            found.remark(reason.rejection(where))
-            continue
-        if own != number:
-            detail = f"image {number} of the captions is image {own} of the instances by its name; joined by the name"
-            found.remark(Rejection(where, "caption-by-name", detail))
-        joined.setdefault(own, []).append(text)
-    return joined
 
 
 def _caption(entry: Any, place: int) -> _Told:

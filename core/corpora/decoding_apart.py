@@ -199,16 +199,13 @@ class _Processes:
                 process.spent = True
                 raise
             finally:
-                self._back(process)
+                if process.spent:
+                    process.end()
+                else:
+                    with self._lock:
+                        self._free.append(process)
         finally:
             self._places.release()
-
-    def _back(self, process: AskedProcess) -> None:
-        if process.spent:
-            process.end()
-            return
-        with self._lock:
-            self._free.append(process)
 
     def close(self) -> None:
         """End those that are free."""

@@ -26,7 +26,11 @@ except ModuleNotFoundError:  # not on every system; the time is limited everywhe
 def main() -> None:
     """Answer until standard input ends."""
     asking, answering = sys.stdin.buffer, sys.stdout.buffer
-    taken = _address_space()
+    try:
+        with Path("/proc/self/statm").open() as file:
+            taken: int | None = int(file.read().split()[0]) * os.sysconf("SC_PAGE_SIZE")
+    except OSError:
+        taken = None
     while line := asking.readline():
         asked = json.loads(line)
         _limit(None if taken is None else taken + asked["memory_mb"] * 2**20)
@@ -83,14 +87,6 @@ def _out_of_memory(error: BadImage) -> bool:
             return True
         cause = cause.__cause__
     return False
-
-
-def _address_space() -> int | None:
-    try:
-        with Path("/proc/self/statm").open() as file:
-            return int(file.read().split()[0]) * os.sysconf("SC_PAGE_SIZE")
-    except OSError:
-        return None
 
 
 def _limit(most: int | None) -> None:

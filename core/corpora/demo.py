@@ -40,7 +40,7 @@ def read_listing(root: Path | None, name: str, description: str) -> Corpus:
     ``root``: folder of the build; None reads the one that ships.
     Raises BadCorpus if the list of items is missing or damaged."""
     folder = demo_dir() if root is None else Path(root)
-    listed = _verified(folder, LISTINGS[name], CHECKSUMS_FILE)
+    listed = _verified(folder, LISTINGS[name])
     items, rejected = _read(listed, folder, pictures_of(folder), name)
     if rejected and (folder / PACK).is_file():
         items, rejected = _read(listed, folder, pictures_of(folder, anew=True), name)
@@ -74,17 +74,17 @@ def demo_dir() -> Path:
     return own if own.is_dir() else settings.ROOT / "data" / "demo"
 
 
-def _verified(folder: Path, name: str, checksums: str) -> str:
+def _verified(folder: Path, name: str) -> str:
     """Return the text of a listed file, after comparing it with the checksums."""
     remedy = "restore it with git or rebuild it: make demo"
     try:
         data = (folder / name).read_bytes()
-        sums = (folder / checksums).read_text(encoding="utf-8")
+        sums = (folder / CHECKSUMS_FILE).read_text(encoding="utf-8")
     except OSError as error:
         raise BadCorpus(f"{folder} is no demo corpus ({error.strerror}: {error.filename}); {remedy}") from error
     recorded = {path: digest for digest, _, path in (line.partition("  ") for line in sums.splitlines())}
     if recorded.get(name) != hashlib.sha256(data).hexdigest():
-        raise BadCorpus(f"{folder / name} is not the file that {checksums} records; {remedy}")
+        raise BadCorpus(f"{folder / name} is not the file that {CHECKSUMS_FILE} records; {remedy}")
     return data.decode("utf-8")
 
 
@@ -107,13 +107,11 @@ _QUADRUPLES = (
     "Animals and objects, composed of Tux Paint's cut-outs; English texts. Items of one non-prototype's cut-out share "
     "a group. ATTRIBUTION.md names the licence and the source of every image."
 )
-
 _SCENES = (
     "Two or three kinds of the demo corpus's cut-outs side by side, one to four copies of each, none hidden: every "
     "object has its exact mask, every caption says the numbers and the order from left to right, in five languages. "
     "Scenes of the same cut-outs share a group. ATTRIBUTION.md names the licence and the source of every image."
 )
-
 _SCENES_OF_ONE = (
     "The pictures of demo-scenes, each with a caption that names one kind of its things alone, with number and place, "
     "in five languages: what else is there can be named in its place, and the caption is false of that place alone."
@@ -177,6 +175,8 @@ def from_line(line: str, root: Path, where: str, *, corpus: str = CORPUS) -> Ite
             raise ValueError(f"unknown category {record['category']!r}")
         width, height = int(record["width"]), int(record["height"])
         mask = Mask(height, width, str(record["mask"]).encode("ascii"))
+        if mask.box is None:
+            raise ValueError("its mask is empty")
         return Item(
             id=str(record["id"]),
             corpus=corpus,
@@ -186,7 +186,7 @@ def from_line(line: str, root: Path, where: str, *, corpus: str = CORPUS) -> Ite
             captions={str(language): tuple(map(str, texts)) for language, texts in record["captions"].items()},
             label=str(record["label"]),
             category=record["category"],
-            box=_box(mask),
+            box=mask.box,
             mask=mask,
             others=tuple(_other(*other, size=(height, width)) for other in record["others"]),
             licence=str(record["licence"]),
@@ -230,10 +230,3 @@ def _rival(record: Mapping[str, Any], root: Path) -> Rival:
 
 def _facts(record: Mapping[str, Any]) -> dict[str, str | float]:
     return {str(key): value if isinstance(value, str) else float(value) for key, value in record.items()}
-
-
-def _box(mask: Mask) -> Box:
-    box = mask.box
-    if box is None:
-        raise ValueError("its mask is empty")
-    return box

@@ -44,7 +44,14 @@ class Grammar:
             raise BadCorpus(f"grammar.csv must have the lines {', '.join(wanted)}, got {', '.join(self.phrases)}")
         for name, fields in _PATTERNS.items():
             for language, text in self.phrases[f"pattern:{name}"].items():
-                _check_pattern(text, fields, f"grammar.csv, pattern:{name}, column {language}")
+                where_it_is = f"grammar.csv, pattern:{name}, column {language}"
+                try:
+                    found = [each for _, each, _, _ in Formatter().parse(text) if each is not None]
+                except ValueError as error:
+                    raise BadCorpus(f"{where_it_is}: {text!r} is no pattern ({error})") from error
+                if sorted(found) != sorted(fields):
+                    told = f"{text!r} must name each of {', '.join(sorted(fields))} once"
+                    raise BadCorpus(f"{where_it_is}: {told}")
 
     def sentences(self, *, label: str, stamp: str, background: str, mask: Mask) -> dict[str, tuple[str, ...]]:
         """Say in every language what a composed picture shows.
@@ -56,19 +63,10 @@ class Grammar:
             raise BadCorpus(f"places.csv has no phrase for background {background!r}; write it")
         size = share(mask)
         pattern = self.phrases["pattern:filling" if size in FILLING else "pattern:placed"]
-        place, covered, position = (
-            self.places[background],
-            self.phrases[f"share:{size}"],
-            self.phrases[f"where:{where(mask)}"],
-        )
+        said = {"noun": noun, "place": self.places[background], "share": self.phrases[f"share:{size}"]}
+        said["where"] = self.phrases[f"where:{where(mask)}"]
         return {
-            language: (
-                capital(
-                    text.format(
-                        noun=noun[language], place=place[language], share=covered[language], where=position[language]
-                    )
-                ),
-            )
+            language: (capital(text.format(**{name: each[language] for name, each in said.items()})),)
             for language, text in pattern.items()
         }
 
@@ -92,15 +90,6 @@ def share(mask: Mask) -> str:
     """Say how much of the picture an object's own pixels are: one of the names in SHARES."""
     covered = mask.area / (mask.width * mask.height)
     return next(name for most, name in SHARES if covered <= most)
-
-
-def _check_pattern(text: str, fields: set[str], where_it_is: str) -> None:
-    try:
-        found = [name for _, name, _, _ in Formatter().parse(text) if name is not None]
-    except ValueError as error:
-        raise BadCorpus(f"{where_it_is}: {text!r} is no pattern ({error})") from error
-    if sorted(found) != sorted(fields):
-        raise BadCorpus(f"{where_it_is}: {text!r} must name each of {', '.join(sorted(fields))} once")
 
 
 def capital(text: str) -> str:

@@ -145,7 +145,9 @@ class _Reader:
             instances = self._instances(notes, header)
             if instances:
                 remark_exif(self.findings, key, path, header)
-            chosen = self._choose([each for each, _ in instances], header)
+            size, boxed = {"width": header.width, "height": header.height}, [each for each, _ in instances]
+            rules = self.curation
+            chosen = largest(boxed) if rules is None else single_object(boxed, **size, curation=rules)
         except LeftOut as reason:
             self.findings.leave_out(reason.rejection(key))
             return None
@@ -168,22 +170,16 @@ class _Reader:
             others=tuple(SceneObject(each.label, each.box) for each, _ in instances if each is not chosen),
         )
 
-    def _choose(self, instances: Sequence[Instance], header: ImageHeader) -> Instance | None:
-        if self.curation is None:
-            return largest(instances)
-        return single_object(instances, width=header.width, height=header.height, curation=self.curation)
-
     def _instances(self, notes: Sequence[Note], header: ImageHeader) -> list[tuple[Instance, Note]]:
         found: list[tuple[Instance, Note]] = []
         for note in notes:
             if note.box is None:
                 continue
             what = f"the box of {note.label or 'the object'} in {note.image}"
+            size = {"width": header.width, "height": header.height}
             try:
                 stated, degrees = upright_around(note.box, note.turn)
-                box, overhang = read_box(
-                    stated, what=what, width=header.width, height=header.height, shares=self.shares
-                )
+                box, overhang = read_box(stated, what=what, **size, shares=self.shares)
             except LeftOut as reason:
                 self.findings.remark(reason.rejection(note.where))
                 continue
@@ -220,11 +216,8 @@ class _Reader:
         if note.category and known_category(note.category.lower()):
             return note.category.lower()
         if note.category:
-            self._remark(
-                note,
-                "bad-category",
-                f"{note.category!r} of {note.image} is no category; assets/taxonomy/README.md lists them",
-            )
+            told = f"{note.category!r} of {note.image} is no category; assets/taxonomy/README.md lists them"
+            self._remark(note, "bad-category", told)
         return self.taxonomy.category(note.label) if note.label else None
 
     def _remark(self, note: Note, code: str, detail: str) -> None:

@@ -55,9 +55,13 @@ class OwnColumns:
         its rows differ. Empty where no column is a slice."""
         told = {picture: _of_one(own) for picture, own in rows.items()}
         counts = {column: Counter(own[column] for own in told.values() if column in own) for column in self._values}
-        for column, values in counts.items():
-            if reason := _no_slice(values):
-                self._passed[column] = reason
+        for column, values in counts.items():  # by the pictures that each of its values is of
+            if not values:
+                self._passed[column] = "no value of a picture"
+            elif set(values) == {SEVERAL}:
+                self._passed[column] = "the rows of each picture differ"
+            elif max(values.values()) == 1:
+                self._passed[column] = "another value for each picture"
         kept = [column for column in counts if column not in self._passed]
         self._passed |= dict.fromkeys(kept[MOST_COLUMNS:], f"more than {MOST_COLUMNS} columns")
         kept = kept[:MOST_COLUMNS]
@@ -72,9 +76,14 @@ class OwnColumns:
         """The text of a cell; empty where it states nothing, or its column is no slice."""
         if column in self._passed:
             return ""
-        if column not in self._values and (reason := self._unfit(column)):
-            self._passed[column] = reason
-            return ""
+        if column not in self._values:
+            if len(column) > MOST_CHARACTERS or not column.isprintable():
+                told = f"a name of {len(column):,} characters, at most {MOST_CHARACTERS} that can be printed are read"
+                self._passed[column] = told
+                return ""
+            if len(self._values) >= _MOST_LOOKED_AT:
+                self._passed[column] = f"more than {_MOST_LOOKED_AT} columns"
+                return ""
         values, text = self._values.setdefault(column, {}), _text(cell)
         if text is None:
             reason = f"{where} holds a {type(cell).__name__}, no text or number"
@@ -87,11 +96,6 @@ class OwnColumns:
         del self._values[column]
         self._passed[column] = reason
         return ""
-
-    def _unfit(self, column: str) -> str:
-        if len(column) > MOST_CHARACTERS or not column.isprintable():
-            return f"a name of {len(column):,} characters, at most {MOST_CHARACTERS} that can be printed are read"
-        return f"more than {_MOST_LOOKED_AT} columns" if len(self._values) >= _MOST_LOOKED_AT else ""
 
     def _remark(self, kept: Mapping[str, Counter[str]], pictures: int, findings: Findings) -> None:
         said = [
@@ -111,15 +115,6 @@ def _of_one(rows: Sequence[OwnCells]) -> dict[str, str]:
     for column, value in (cell for row in rows for cell in row):
         found[column] = value if found.get(column, value) == value else SEVERAL
     return found
-
-
-def _no_slice(values: Counter[str]) -> str:
-    """Why a column is no slice, by the pictures that each of its values is of; empty where it is one."""
-    if not values:
-        return "no value of a picture"
-    if set(values) == {SEVERAL}:
-        return "the rows of each picture differ"
-    return "" if max(values.values()) > 1 else "another value for each picture"
 
 
 def _text(cell: object) -> str | None:
@@ -245,8 +240,14 @@ def read_box_notes(path: Path, own: OwnColumns) -> Iterator[Note]:
     content = read_json(path)
     if not isinstance(content, dict):
         raise BadCorpus(f"{path} must hold one JSON object {{image: {{box, label}}}}, got {type(content).__name__}")
-    for image, value in content.items():
-        yield from _json_notes(path, image, value)
+    told = ((image, value if isinstance(value, list) else [value]) for image, value in content.items())
+    for image, number, entry in ((image, *each) for image, listed in told for each in enumerate(listed)):
+        if not isinstance(entry, dict) or "box" not in entry:
+            raise BadCorpus(f"{path}: the entry of {image!r} needs a box [x, y, width, height], got {str(entry)[:60]}")
+        words: dict[str, Any] = {
+            name: str(entry[name]).strip() or None for name in ("label", "category") if entry.get(name)
+        }
+        yield Note(f"{path.name} {image}[{number}]", image, **words, box=entry["box"], turn=_turn(entry))
 
 
 def language_code(text: str) -> str | None:
@@ -254,17 +255,6 @@ def language_code(text: str) -> str | None:
     language, dash, region = text.strip().replace("_", "-").partition("-")
     code = language.lower() + dash + region
     return code if _LANGUAGE.fullmatch(code) else None
-
-
-def _json_notes(path: Path, image: str, value: Any) -> Iterator[Note]:
-    for number, entry in enumerate(value if isinstance(value, list) else [value]):
-        where = f"{path.name} {image}[{number}]"
-        if not isinstance(entry, dict) or "box" not in entry:
-            raise BadCorpus(f"{path}: the entry of {image!r} needs a box [x, y, width, height], got {str(entry)[:60]}")
-        label, category = (
-            str(entry[name]).strip() or None if entry.get(name) else None for name in ("label", "category")
-        )
-        yield Note(where, image, label=label, category=category, box=entry["box"], turn=_turn(entry))
 
 
 def _turn(cells: Mapping[str, Any]) -> dict[str, Any]:
@@ -374,10 +364,8 @@ def find_images(root: Path, findings: Findings, packed: Mapping[str, Path]) -> d
     Raises BadCorpus if there is none."""
     found = {**dict(_images(root, findings)), **packed}
     if not found:
-        raise BadCorpus(
-            f"{root} holds no JPEG, PNG, WebP, GIF, TIFF or BMP image, and no Parquet or tar that packs "
-            "some; give a folder that does"
-        )
+        told = "no JPEG, PNG, WebP, GIF, TIFF or BMP image, and no Parquet or tar that packs some"
+        raise BadCorpus(f"{root} holds {told}; give a folder that does")
     return found
 
 
@@ -486,10 +474,8 @@ class NamedImages:
         if path.is_file():
             return path
         if self._names is None:
-            packed = packed_images(self.root).values()
-            self._paths = {
-                **dict(_images(self.root, Findings())),
-                **{key: each[key] for each in packed for key in each},
-            }
+            self._paths = dict(_images(self.root, Findings()))
+            for packed in packed_images(self.root).values():
+                self._paths |= packed
             self._names = ImageNames(self._paths)
         return self._paths[self._names.meant(name)]

@@ -235,7 +235,9 @@ def decode_opened(
     """Decode an image that was opened from ``data`` and whose header was found good; see :func:`decode_image`."""
     if max_side is not None and max_side < 1:
         raise InvalidInput(f"max_side must be at least 1 px, got {max_side}")
-    notes = _name_note(name, kind)
+    suffix = PurePath(name).suffix.lower()
+    other = SUFFIXES.get(suffix, kind) != kind
+    notes = [f"named {suffix} but holds {kind}; read as {kind}"] if other else []
     try:
         pixels = _pixels(image, max_side=max_side, notes=notes, name=name)
     except BadImage:
@@ -308,7 +310,8 @@ def _to_rgb(image: Image.Image, *, notes: list[str], name: str) -> Image.Image:
 
 def _deep_to_rgb(image: Image.Image, *, notes: list[str], name: str) -> Image.Image:
     """Scale one deep grey channel to 8 bits: 16-bit integers, or floats in [0, 1]."""
-    ends = np.array([(values.min(), values.max()) for _, values in _deep_strips(image)], dtype=np.float64)
+    bands = (np.asarray(strip) for _, strip in _strips(image))
+    ends = np.array([(values.min(), values.max()) for values in bands], dtype=np.float64)
     low, high = float(ends.min()), float(ends.max())
     top = 1.0 if image.mode == "F" else 65535
     if not (low >= 0 and high <= top):  # and so a NaN is refused
@@ -318,8 +321,8 @@ def _deep_to_rgb(image: Image.Image, *, notes: list[str], name: str) -> Image.Im
         )
     notes.append("more than 8 bits a channel, scaled to 8")
     page = Image.new("RGB", image.size)
-    for box, values in _deep_strips(image):
-        grey = np.rint(values.astype(np.float32) * np.float32(255 / top)).astype(np.uint8)
+    for box, strip in _strips(image):
+        grey = np.rint(np.asarray(strip).astype(np.float32) * np.float32(255 / top)).astype(np.uint8)
         page.paste(Image.fromarray(grey).convert("RGB"), box)
     return page
 
@@ -330,14 +333,3 @@ def _strips(image: Image.Image) -> Iterator[tuple[tuple[int, int, int, int], Ima
     for top in range(0, image.height, rows):
         box = (0, top, image.width, min(top + rows, image.height))
         yield box, image.crop(box)
-
-
-def _deep_strips(image: Image.Image) -> Iterator[tuple[tuple[int, int, int, int], np.ndarray]]:
-    return ((box, np.asarray(strip)) for box, strip in _strips(image))
-
-
-def _name_note(name: str, kind: str) -> list[str]:
-    suffix = PurePath(name).suffix.lower()
-    if SUFFIXES.get(suffix, kind) == kind:
-        return []
-    return [f"named {suffix} but holds {kind}; read as {kind}"]

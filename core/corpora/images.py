@@ -61,7 +61,7 @@ def open_bounded(
     return None if exif > _MOST_EXIF else (kind, image)
 
 
-def decodes_here(image: ImageFile.ImageFile, data: bytes) -> bool:
+def _decodes_here(image: ImageFile.ImageFile, data: bytes) -> bool:
     """Whether the decoding of an image that :func:`open_bounded` returned is bounded, too."""
     return image.width * image.height <= MOST_PIXELS and (
         image.format != "JPEG" or data.count(_START_OF_SCAN) <= MOST_SCANS
@@ -135,7 +135,7 @@ def read_image(path: Path, *, max_side: int | None = None, max_pixels: int = MAX
     path = Path(path)
     data, name = _bytes(path), str(path)
     opened = open_bounded(BytesIO(data), len(data), name=name, max_pixels=max_pixels)
-    if opened is not None and decodes_here(opened[1], data):
+    if opened is not None and _decodes_here(opened[1], data):
         return decode_opened(*opened, data, name=name, max_side=max_side)
     return decode_apart(data, name=name, max_side=max_side, max_pixels=max_pixels, limits=OPERATOR)
 

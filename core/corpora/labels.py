@@ -78,10 +78,7 @@ class Taxonomy:
 
     def unmapped(self, labels: Iterable[str]) -> tuple[Rejection, ...]:
         """Return one rejection (code ``unmapped-label``) for each label without a category, with its count."""
-        counts: dict[str, int] = {}
-        for label in labels:
-            if self.category(label) is None:
-                counts[label] = counts.get(label, 0) + 1
+        counts = Counter(label for label in labels if self.category(label) is None)
         return tuple(
             Rejection(
                 f"label {label}",
@@ -213,14 +210,11 @@ class Labels:
     def category_of_word(self, word: str) -> str | None:
         """The category of a word that is a label or the noun of one.
         Names of an older edition do not count: they were changed because they mean several things (*bat*, *nail*)."""
-        found = self.taxonomy.category(word)
-        return found or self.taxonomy.category(self._as_given().get(word.strip().casefold(), ""))
+        given = {noun.casefold(): label for label, noun in self.nouns.items()}
+        return self.taxonomy.category(word) or self.taxonomy.category(given.get(word.strip().casefold(), ""))
 
     def _today(self, label: str) -> str:
         return self.older.get(label.strip().casefold(), label)
-
-    def _as_given(self) -> dict[str, str]:
-        return {noun.casefold(): label for label, noun in self.nouns.items()}
 
 
 @cache
@@ -317,7 +311,10 @@ def caption_languages(texts: Sequence[str], stated: str | None, file: str, found
     ``found``: takes a remark where captions are taken for English and hardly read so."""
     languages = [stated] * len(texts) if stated else languages_by_script(texts, ENGLISH)
     known = dict(zip(texts, languages, strict=True))
-    if not stated and hardly_english([text for text in texts if known[text] == ENGLISH]):
+    taken = [text for text in texts if known[text] == ENGLISH]
+    # of human captions of COCO photographs 99 % hold one of English's most frequent words
+    english = sum(bool(_FREQUENT & set(text.casefold().split())) for text in taken)
+    if not stated and len(taken) >= LEAST and 2 * english < len(taken):
         detail = f"the captions of {file} are taken for English and hardly read so; say theirs with language=…"
         found.remark(Rejection(file, "caption-language", detail))
     return known
@@ -351,10 +348,3 @@ def languages_by_script(texts: Iterable[str], otherwise: str) -> list[str]:
     found = [language_by_script(text) for text in texts]
     kana = 10 * found.count("ja") > found.count("zh")
     return [("ja" if kana and each == "zh" else each) or otherwise for each in found]
-
-
-def hardly_english(texts: Sequence[str]) -> bool:
-    """Whether under half of some captions, twenty at least, hold one of English's most frequent words.
-    Of human captions of COCO photographs 99 % do."""
-    english = sum(bool(_FREQUENT & set(text.casefold().split())) for text in texts)
-    return len(texts) >= LEAST and 2 * english < len(texts)

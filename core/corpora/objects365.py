@@ -26,7 +26,7 @@ from core.corpora.corpus_files import (
     up_to,
     whole_number,
 )
-from core.corpora.curation import SINGLE, SLICE_OPTIONS, Instance, Slice
+from core.corpora.curation import SINGLE, SLICE_OPTIONS, Slice
 from core.corpora.image_places import ImagePlaces, stated_size
 from core.corpora.labels import Labels, load_labels
 from core.corpora.registry import corpus_loader
@@ -64,7 +64,8 @@ def load_objects365(
     reader = _Reader(content, places, rules, load_labels("objects365"), found)
     each = zip(content.images.values(), content.boxes.by_image(len(content.images)), strict=True)
     items, examined = up_to(most, (reader.item(image, rows) for image, rows in each))
-    reader.tell_unmapped()
+    labels = reader.labels
+    found.remark(*labels.taxonomy.unmapped(each for each in reader.given if not labels.category(each)))
     words = f"Objects365 {split}, {rules.sentence()}{limited(most, examined, len(content.images))}"
     return Corpus("objects365", tuple(items), found.rejected, words, remarks=found.remarks)
 
@@ -207,7 +208,8 @@ class _Reader:
         subject = f"{self.content.split}-{image.key}"
         try:
             path = self.places.find(image.file_name, *_shorter(image.file_name))
-            instances = self._instances(image, rows, subject)
+            told = [f"the box of {label} in {image.file_name}" for label in rows.labels]
+            instances = instances_of(rows, told, (image.width, image.height), subject, self.found)
             chosen = self.rules.choose(instances, width=image.width, height=image.height)
             stated_size(path, image.width, image.height)
         except LeftOut as reason:
@@ -233,13 +235,6 @@ class _Reader:
             looked_for=self.looked_for,
             synonyms={noun(each.label): also for each in instances if (also := self.labels.others(each.label))},
         )
-
-    def tell_unmapped(self) -> None:
-        self.found.remark(*self.labels.taxonomy.unmapped(each for each in self.given if not self.labels.category(each)))
-
-    def _instances(self, image: _Image, rows: Rows, subject: str) -> list[Instance]:
-        told = [f"the box of {label} in {image.file_name}" for label in rows.labels]
-        return instances_of(rows, told, (image.width, image.height), subject, self.found)
 
 
 def _shorter(name: str) -> tuple[str, ...]:

@@ -121,11 +121,8 @@ class _Reader:
         subject = f"{self.split}-{key}"
         try:
             if key in self.turned:
-                raise LeftOut(
-                    "turned-image",
-                    f"the publisher's list of images says Rotation {self.turned[key]}: the "
-                    "picture does not stand upright",
-                )
+                told = f"Rotation {self.turned[key]}: the picture does not stand upright"
+                raise LeftOut("turned-image", f"the publisher's list of images says {told}")
             path = self.places.find(f"{key}.jpg")
             header = auditable(path)
             remark_exif(self.found, subject, path, header)
@@ -221,16 +218,8 @@ class _Masks:
     """Outlines of objects, read from PNG files of any size and resized to their image."""
 
     def __init__(self, root: Path, split: str, found: Findings) -> None:
-        places = [
-            "masks",
-            f"{split}-masks",
-            f"masks-{split}",
-            f"masks/{split}",
-            f"{split}/masks",
-            f"{split}/labels/masks",
-            "",
-            *(f"{split}-masks-{sign:x}" for sign in range(16)),
-        ]
+        usual = ("masks", "{}-masks", "masks-{}", "masks/{}", "{}/masks", "{}/labels/masks", "")
+        places = [*(each.format(split) for each in usual), *(f"{split}-masks-{sign:x}" for sign in range(16))]
         self.places, self.found = ImagePlaces(root, places), found
 
     def of(self, draft: _Draft, chosen: Instance, outlines: Sequence[tables.Outline]) -> Mask | None:
@@ -259,10 +248,8 @@ def _mask(held: np.ndarray, header: ImageHeader, box: Box) -> Mask:
     """Resize a mask to its image (nearest neighbour) and encode it."""
     height, width = held.shape
     if abs(width / height / (header.width / header.height) - 1) > SAME_SHAPE:
-        raise LeftOut(
-            "annotation-bad-mask",
-            f"its {width} × {height} px have not the proportions of the image's {header.width} × {header.height}",
-        )
+        told = f"its {width} × {height} px have not the proportions of the image's {header.width} × {header.height}"
+        raise LeftOut("annotation-bad-mask", told)
     size = (header.width, header.height)
     whole = cv2.resize(held.astype(np.uint8), size, interpolation=cv2.INTER_NEAREST).astype(bool)
     mask = Mask.from_array(whole)

@@ -283,7 +283,6 @@ def _corners(cells: Sequence[str]) -> list[float]:
 def _marks(row: Row, where: str, findings: Findings) -> int:
     for name in MARKED:
         if mark(row[name]) is None:
-            findings.remark(
-                LeftOut("annotation-unknown-mark", f"{name} is {row[name][:20]!r}, read as no").rejection(where)
-            )
+            told = f"{name} is {row[name][:20]!r}, read as no"
+            findings.remark(LeftOut("annotation-unknown-mark", told).rejection(where))
     return bits([each for name, each in MARKED.items() if mark(row[name])])

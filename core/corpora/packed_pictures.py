@@ -69,7 +69,7 @@ def packed_files(root: Path) -> list[Path]:
         for name in sorted(names)
         if name.lower().endswith(PACKED) and not name.startswith(".")
     ]
-    return [path for path in found if in_kernel(path.resolve()) is None and _is_within(root, path) and _packs(path)]
+    return [path for path in found if in_kernel(path.resolve()) is None and _packs(root, path)]
 
 
 def unpacked(path: Path, *, compared: bool = False, anew: bool = False) -> Path:
@@ -96,17 +96,12 @@ def unpacked(path: Path, *, compared: bool = False, anew: bool = False) -> Path:
     return folder
 
 
-def _is_within(root: Path, path: Path) -> bool:
+def _packs(root: Path, path: Path) -> bool:
+    """Whether a file in a folder holds pictures; not one that cannot be read, which is named as unread."""
     try:
         inside(root, path.relative_to(root).as_posix())
-    except InvalidInput:
-        return False
-    return path.is_file()
-
-
-def _packs(path: Path) -> bool:
-    """Whether a file holds pictures; not one that cannot be read, which is named as unread."""
-    try:
+        if not path.is_file():
+            return False
         with _readable(path):
             if path.suffix.lower() == ".tar":
                 with tarfile.open(path, "r:") as held:
@@ -114,7 +109,7 @@ def _packs(path: Path) -> bool:
             import pyarrow.parquet as pq
 
             return _picture_column(pq.read_schema(path)) is not None
-    except BadCorpus:
+    except (BadCorpus, InvalidInput):
         return False
 
 
@@ -173,10 +168,8 @@ def _of_tar(path: Path) -> Iterator[_Sample]:
             if member.isdir() or not stem:  # a hidden file, as macOS adds them
                 continue
             if not member.isreg() or member.issparse():
-                raise BadCorpus(
-                    f"{path}: {shown(member.name)} is a link, a device or sparse and no plain file; pack "
-                    "the files themselves"
-                )
+                told = f"{shown(member.name)} is a link, a device or sparse and no plain file"
+                raise BadCorpus(f"{path}: {told}; pack the files themselves")
             if (whole := f"{folder}/{stem}".lstrip("/")) != key:
                 yield from _sample(path, key, parts)
                 key, parts = whole, {}
@@ -206,11 +199,8 @@ def _sample(path: Path, key: str, parts: Mapping[str, bytes | None]) -> Iterator
     where = f"{path}, {shown(key)}"
     if told := parts.get("json"):
         held = parse_json(decoded(told, where), where=where)
-        cells = (
-            {name: cell for name, cell in held.items() if plain_name(name) not in IMAGE}
-            if isinstance(held, dict)
-            else {}
-        )
+        named = held.items() if isinstance(held, dict) else ()
+        cells = {name: cell for name, cell in named if plain_name(name) not in IMAGE}
     for ending in _CAPTIONS_OF:
         if text := parts.get(ending):
             cells = {name: cell for name, cell in cells.items() if plain_name(name) not in SAID}

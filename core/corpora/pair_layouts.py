@@ -132,17 +132,9 @@ def joined(right: Path, wrong: Path) -> list[PairLine]:
     for key in shared:
         (where, own), (_, other) = first[key], second[key]
         kind, group = (str(other.get(name) or "") for name in ("generation_mode", "tag_name"))
-        lines.append(
-            PairLine(
-                where,
-                f"{wrong.stem}:{key}",
-                own.get("imgid"),
-                own.get("caption"),
-                other.get("caption"),
-                kind=kind,
-                group=group,
-            )
-        )
+        image, right_one, wrong_one = own.get("imgid"), own.get("caption"), other.get("caption")
+        named = f"{wrong.stem}:{key}"
+        lines.append(PairLine(where, named, image, right_one, wrong_one, kind=kind, group=group))
     return lines
 
 
@@ -160,23 +152,12 @@ def _keyed(path: Path, held: Any) -> list[tuple[str, str, Mapping[str, Any]]]:
 def _generic(stem: str, where: str, key: str, record: Mapping[str, Any]) -> Iterator[PairLine]:
     own = record.get("id")
     given = str(own).strip() if isinstance(own, str | int) and not isinstance(own, bool) else ""
-    kind, group, together, second, language, falsity = (
-        str(record.get(name) or "").strip() for name in ("kind", "group", "set", "second_group", "language", "falsity")
-    )
+    names = ("language", "kind", "group", "set", "second_group", "falsity")
+    words: dict[str, Any] = {name: text for name in names if (text := str(record.get(name) or "").strip())}
+    wrong_image, references = record.get("wrong_image") or None, tuple(listed_texts(record.get("references")))
+    image, right, wrong = (record[name] for name in NEEDED)
     yield PairLine(
-        where,
-        given or f"{stem}:{key}",
-        record["image"],
-        record["right"],
-        record["wrong"],
-        language=language,
-        kind=kind,
-        group=group,
-        set=together,
-        second_group=second,
-        falsity=falsity or STATED,
-        wrong_image=record.get("wrong_image") or None,
-        references=tuple(listed_texts(record.get("references"))),
+        where, given or f"{stem}:{key}", image, right, wrong, wrong_image=wrong_image, references=references, **words
     )
 
 
@@ -187,16 +168,9 @@ def _sugar_crepe(stem: str, where: str, key: str, record: Mapping[str, Any]) -> 
 
 def _sugar_crepe_pp(stem: str, where: str, key: str, record: Mapping[str, Any]) -> Iterator[PairLine]:
     together = f"{stem}:{record.get('id', key)}"
-    for number, right in enumerate(("caption", "caption2"), start=1):
-        yield PairLine(
-            where,
-            f"{together}-{number}",
-            record["filename"],
-            record[right],
-            record["negative_caption"],
-            kind=stem,
-            set=together,
-        )
+    image, *rights, wrong = (record[name] for name in ("filename", "caption", "caption2", "negative_caption"))
+    for number, right in enumerate(rights, start=1):
+        yield PairLine(where, f"{together}-{number}", image, right, wrong, kind=stem, set=together)
 
 
 def _options(image: str, stem: str, where: str, key: str, record: Mapping[str, Any]) -> Iterator[PairLine]:
@@ -214,52 +188,29 @@ def _aro(stem: str, where: str, key: str, record: Mapping[str, Any]) -> Iterator
         told = f"{where}: its box is {', '.join(map(str, sides))}; mend it"
         yield PairLine(where, f"{stem}:{key}", "", "", "", refused=("bad-box", told))
         return
-    yield PairLine(
-        where,
-        f"{stem}:{key}",
-        record["image_path"],
-        record["true_caption"],
-        record["false_caption"],
-        crop=tuple(float(side) for side in sides if side is not None),
-        kind=stem.rpartition("_")[2],
-        group=str(record.get("relation_name") or ""),
-    )
+    crop, group = tuple(float(side) for side in sides if side is not None), str(record.get("relation_name") or "")
+    image, right, wrong = (record[name] for name in ("image_path", "true_caption", "false_caption"))
+    yield PairLine(where, f"{stem}:{key}", image, right, wrong, crop=crop, kind=stem.rpartition("_")[2], group=group)
 
 
 def _winoground(stem: str, where: str, key: str, record: Mapping[str, Any]) -> Iterator[PairLine]:
     together = f"{stem}:{record.get('id', key)}"
     kind, group = (str(record.get(name) or "") for name in ("collapsed_tag", "tag"))
     for own, other in (("0", "1"), ("1", "0")):
-        yield PairLine(
-            where,
-            f"{together}-{own}",
-            record[f"image_{own}"],
-            record[f"caption_{own}"],
-            record[f"caption_{other}"],
-            kind=kind,
-            group=group,
-            set=together,
-            wrong_image=record[f"image_{other}"],
-        )
+        image, right, wrong = (record[name] for name in (f"image_{own}", f"caption_{own}", f"caption_{other}"))
+        beside = {"kind": kind, "group": group, "set": together, "wrong_image": record[f"image_{other}"]}
+        yield PairLine(where, f"{together}-{own}", image, right, wrong, **beside)
 
 
 def _valse(stem: str, where: str, key: str, record: Mapping[str, Any]) -> Iterator[PairLine]:
-    found = record["mturk"].get("caption") if isinstance(record.get("mturk"), dict) else None
-    votes = whole(found)
-    refused = None
-    if votes is not None and votes < LEAST_VOTES:
-        told = f"{where}: {votes} of 3 annotators chose the caption and not the foil, fewer than {LEAST_VOTES}"
-        refused = ("not-validated", told)
+    votes = whole(record["mturk"].get("caption")) if isinstance(record.get("mturk"), dict) else None
+    told = f"{where}: {votes} of 3 annotators chose the caption and not the foil, fewer than {LEAST_VOTES}"
+    refused = ("not-validated", told) if votes is not None and votes < LEAST_VOTES else None
+    image, right, wrong = (record[name] for name in ("image_file", "caption", "foil"))
+    group = str(record.get("linguistic_phenomena") or "")
+    falsity = STATED if votes is None else VERIFIED
     yield PairLine(
-        where,
-        f"{stem}:{key}",
-        record["image_file"],
-        record["caption"],
-        record["foil"],
-        kind=stem,
-        group=str(record.get("linguistic_phenomena") or ""),
-        falsity=STATED if votes is None else VERIFIED,
-        refused=refused,
+        where, f"{stem}:{key}", image, right, wrong, kind=stem, group=group, falsity=falsity, refused=refused
     )
 
 
@@ -267,17 +218,10 @@ def _foil(path: Path, held: Mapping[str, Any]) -> tuple[str, list[PairLine]]:
     if not any(isinstance(each, dict) and "foil" in each for each in held["annotations"]):
         return "", []
     suite = read_suite(path)
-    lines = [
-        PairLine(
-            f"{path.name}, pair {number}",
-            f"{path.stem}:{number}",
-            each.image,
-            each.preferred,
-            each.other,
-            references=each.references,
-        )
-        for number, each in enumerate(suite.compared, start=1)
-    ]
+    lines = []
+    for number, each in enumerate(suite.compared, start=1):
+        own, said = f"{path.stem}:{number}", (each.image, each.preferred, each.other)
+        lines.append(PairLine(f"{path.name}, pair {number}", own, *said, references=each.references))
     if suite.left_out:
         told = f"{path.name}: {suite.left_out} annotations have no caption, no picture or no other side"
         lines.append(PairLine(path.name, path.name, "", "", "", refused=("missing-cell", told)))
@@ -356,52 +300,38 @@ def answered(questions: Path, answers: Path, known: Known, found: Findings) -> l
         else:
             lines.append(line)
     if not lines:
-        raise BadCorpus(
-            f"{answers} holds no question that becomes a pair of captions (yes/no, {_KINDS}); give VQA v2's file of "
-            "annotations"
-        )
+        told = f"no question that becomes a pair of captions (yes/no, {_KINDS})"
+        raise BadCorpus(f"{answers} holds {told}; give VQA v2's file of annotations")
     return lines
 
 
 def _line(entry: Mapping[str, Any], asked: Mapping[Any, Any], answers: Path, known: Known) -> PairLine | Rejection:
     key, right = entry.get("question_id"), str(entry["multiple_choice_answer"]).strip()
-    where, question = f"{answers.name}, question {key}", asked.get(key)
+    own, where, question = f"vqa:{key}", f"{answers.name}, question {key}", asked.get(key)
     if not isinstance(question, str) or not question.strip():
         told = f"{where}: the file of questions has no question of that id; give the two files of one split"
-        return PairLine(where, f"vqa:{key}", "", "", "", refused=("missing-cell", told))
+        return PairLine(where, own, "", "", "", refused=("missing-cell", told))
     given = [str(each.get("answer")).strip() for each in entry.get("answers") or () if isinstance(each, dict)]
     agreed = given.count(right) / len(given) >= LEAST_AGREED if given else False
     question = " ".join(question.split())
     if entry.get("answer_type") == "yes/no":
         if right not in OPPOSITE:
-            return _passed(key, "answer-no-template", f"{where}: {right!r} is neither yes nor no")
+            return Rejection(own, "answer-no-template", f"{where}: {right!r} is neither yes nor no"[:300])
         said, wrong = (f"{question} {each.capitalize()}." for each in (right, OPPOSITE[right]))
         group, falsity = right, VERIFIED if agreed else STATED
     else:
         kind, answer = _told_by_template(question, right)
         if not kind:
-            return _passed(key, "no-template", f"{where}: {question!r} is neither yes/no nor {_KINDS}")
+            return Rejection(own, "no-template", f"{where}: {question!r} is neither yes/no nor {_KINDS}"[:300])
         free = [each for each in answer[1] if each not in given] if answer else []
         if answer is None or not (free or kind == "either"):
-            return _passed(key, "answer-no-template", f"{where}: {right!r} makes no caption of {question!r}")
+            return Rejection(own, "answer-no-template", f"{where}: {right!r} makes no caption of {question!r}"[:300])
         # a wrong answer that nobody gave; of two that the question names, the other one
         other = free[int(stream(RUN_SEED, "vqa", str(key)).integers(len(free)))] if free else answer[1][0]
         said, wrong = (_statement(question, kind, each) for each in (answer[0], other))
         group, falsity = kind, VERIFIED if agreed and free else PRESUMED
-    return PairLine(
-        where,
-        f"vqa:{key}",
-        _picture(entry.get("image_id"), known),
-        said,
-        wrong,
-        kind=str(entry.get("question_type") or ""),
-        group=group,
-        falsity=falsity,
-    )
-
-
-def _passed(key: object, code: str, told: str) -> Rejection:
-    return Rejection(f"vqa:{key}", code, told[:300])
+    picture, kind = _picture(entry.get("image_id"), known), str(entry.get("question_type") or "")
+    return PairLine(where, own, picture, said, wrong, kind=kind, group=group, falsity=falsity)
 
 
 def _told_by_template(question: str, right: str) -> tuple[str, Answers | None]:
@@ -413,7 +343,8 @@ def _told_by_template(question: str, right: str) -> tuple[str, Answers | None]:
         others = [str(each) for each in (count - 1, count + 1) if each >= _LEAST]
         return "count", (right, others) if _LEAST <= count <= _MOST else None
     if _ANIMAL.fullmatch(question):
-        return "animal", _among(right, _animals(), frozenset())
+        known = [each.label for each in load_taxonomy("coco").entries.values() if each.category == "animal"]
+        return "animal", _among(right, known, frozenset())
     if (found := _EITHER.fullmatch(question)) and _whole(found["subject"]):
         named = {_bare(found[side]): side for side in ("one", "other")}
         side = named.pop(_bare(right), None)
@@ -463,11 +394,6 @@ def _among(right: str, known: Sequence[str], same: Collection[str]) -> Answers |
 def _colours() -> tuple[str, ...]:
     lines = (assets_dir() / "words" / "colours.csv").read_text(encoding="utf-8").splitlines()
     return tuple(line.strip().casefold() for line in lines if line.strip() and not line.startswith("#"))[1:]
-
-
-@cache
-def _animals() -> tuple[str, ...]:
-    return tuple(each.label for each in load_taxonomy("coco").entries.values() if each.category == "animal")
 
 
 def _picture(number: Any, known: Known) -> str:

@@ -102,14 +102,12 @@ def _cells(path: Path) -> Cells:
 def _text_lines(path: Path) -> Iterator[str]:
     """Lines of a text file, unpacked, none of them endless."""
     try:
-        with path.open("rb") as plain, _unpacking(path, plain) as file:
-            yield from _bounded(path, file)
+        with path.open("rb") as plain:
+            packed = path.suffix.lower() == ".gz"
+            with cast(BinaryIO, gzip.open(plain)) if packed else plain as file:
+                yield from _bounded(path, file)
     except (EOFError, zlib.error, gzip.BadGzipFile) as error:
         raise InvalidInput(f"{path} cannot be unpacked ({error}); pack it anew with gzip") from error
-
-
-def _unpacking(path: Path, plain: BinaryIO) -> BinaryIO:
-    return cast(BinaryIO, gzip.open(plain)) if path.suffix.lower() == ".gz" else plain
 
 
 def _bounded(path: Path, file: BinaryIO) -> Iterator[str]:
@@ -132,18 +130,17 @@ def _bounded(path: Path, file: BinaryIO) -> Iterator[str]:
 
 
 def _lines(path: Path) -> Table:
-    return _of_records(lambda: _line_records(path))
+    def records() -> Iterator[tuple[str, Mapping[str, object]]]:
+        for number, line in enumerate(_text_lines(path), start=1):
+            where = f"{path.name}, line {number}"
+            if not line.strip():
+                continue
+            record = parse_json(line, where=where, unique_keys=True)
+            if not isinstance(record, dict):
+                raise InvalidInput(f"{where} must be a JSON object with id and score, got {shown(record)}")
+            yield where, _flat(record)
 
-
-def _line_records(path: Path) -> Iterator[tuple[str, Mapping[str, object]]]:
-    for number, line in enumerate(_text_lines(path), start=1):
-        where = f"{path.name}, line {number}"
-        if not line.strip():
-            continue
-        record = parse_json(line, where=where, unique_keys=True)
-        if not isinstance(record, dict):
-            raise InvalidInput(f"{where} must be a JSON object with id and score, got {shown(record)}")
-        yield where, _flat(record)
+    return _of_records(records)
 
 
 def _flat(record: Mapping[str, object]) -> dict[str, object]:
@@ -259,18 +256,16 @@ def _archive(path: Path) -> Table:
             parts = [each for each in held.infolist() if re.fullmatch(r"samples/[^/]+[.]json", each.filename)]
             if sum(each.file_size for each in parts) > MOST_JSON_BYTES:
                 raise InvalidInput(f"{path} unpacks to more than {MOST_JSON_BYTES:,} bytes; import it in parts")
-            texts = [(_text(held, each), each.filename) for each in parts]
-            samples = [_sample(path.name, parse_json(text, where=name, unique_keys=True)) for text, name in texts]
+            samples = []
+            for part in parts:
+                with held.open(part) as file:  # no more than it says of itself, which was looked at
+                    text = file.read(part.file_size).decode("utf-8-sig")
+                samples.append(_sample(path.name, parse_json(text, where=part.filename, unique_keys=True)))
     except (zipfile.BadZipFile, NotImplementedError, RuntimeError) as error:
         raise InvalidInput(
             f"{path} is no log of inspect_ai that can be read ({error}); save it as JSON: inspect log convert --to json"
         ) from error
     return _of_records(lambda: samples)
-
-
-def _text(held: zipfile.ZipFile, part: zipfile.ZipInfo) -> str:
-    with held.open(part) as file:  # no more than it says of itself, which was looked at
-        return file.read(part.file_size).decode("utf-8-sig")
 
 
 _READERS: dict[str, Callable[[Path], Table]] = {

@@ -57,6 +57,7 @@ _MOST_HEADER, _MOST_ENTRY, _MOST_PARTS = 64 << 20, 1 << 20, 100_000
 
 _SEGMENT, _TRACKS, _ENTRY = 0x18538067, 0x1654AE6B, 0xAE
 _TRACK_TYPE, _TRANSFER, _YAW, _PITCH, _ROLL = 0x83, 0x55BA, 0x7673, 0x7674, 0x7675
+_FLOATS = {4: ">f", 8: ">d"}
 _HOLDERS = (0xE0, 0x55B0, 0x7670)  # elements of Matroska: pictures of a track, their colours, their projection
 
 
@@ -212,16 +213,16 @@ def _of_matroska(file: BinaryIO) -> Marks:
         held = io.BytesIO(entry)
         told = dict(_values(held, len(entry)))
         if int.from_bytes(told.get(_TRACK_TYPE, b"")) == 1:
-            yaw, roll, pitch = (_float(told.get(each, b"")) for each in (_YAW, _ROLL, _PITCH))
-            matrix = _UPRIGHT if pitch or yaw not in (0, 180, -180) else _rolled(-roll if yaw else roll, bool(yaw))
+            turns = (told.get(each, b"") for each in (_YAW, _ROLL, _PITCH))
+            yaw, roll, pitch = (
+                struct.unpack(_FLOATS[len(each)], each)[0] if len(each) in _FLOATS else 0.0 for each in turns
+            )
+            matrix = _UPRIGHT
+            if not pitch and yaw in (0, 180, -180):
+                angle, across = math.radians(-roll if yaw else roll), -1 if yaw else 1
+                matrix = across * math.cos(angle), -math.sin(angle), across * math.sin(angle), math.cos(angle)
             return Marks(matrix, _HDR.get(int.from_bytes(told.get(_TRANSFER, b"")), ""))
     return Marks()
-
-
-def _rolled(degrees: float, mirrored: bool) -> tuple[float, float, float, float]:
-    cosine, sine = math.cos(math.radians(degrees)), math.sin(math.radians(degrees))
-    across = -1 if mirrored else 1
-    return across * cosine, -sine, across * sine, cosine
 
 
 def _elements(file: BinaryIO, end: int, through: tuple[int, ...], wanted: int) -> Iterator[bytes]:
@@ -261,10 +262,6 @@ def _number(file: BinaryIO, *, marked: bool) -> int | None:
     value = int.from_bytes(whole)
     bare = value & ((1 << 7 * length) - 1)
     return value if marked else None if bare == (1 << 7 * length) - 1 else bare
-
-
-def _float(held: bytes) -> float:
-    return float(struct.unpack({4: ">f", 8: ">d"}[len(held)], held)[0]) if len(held) in (4, 8) else 0.0
 
 
 def _of_gif(file: BinaryIO) -> Marks:
@@ -340,20 +337,13 @@ def film(path: Path) -> Iterator[tuple["cv2.VideoCapture", Shape]]:
         told = marks(path)
         if not told.quarter:
             raise BadVideo(f"{path}: its track is to be shown aslant, and only quarter turns are; export it upright")
-        wide = _pixel_shape(capture) if path.suffix.lower() != ".gif" else 1.0  # no browser stretches a GIF
+        across, down = (float(capture.get(each)) for each in (cv2.CAP_PROP_SAR_NUM, cv2.CAP_PROP_SAR_DEN))
+        known = across > 0 and down > 0 and path.suffix.lower() != ".gif"  # no browser stretches a GIF
+        wide = across / down if known and abs(across / down - 1) >= _SQUARE else 1.0
         stretched = (round(width * max(wide, 1.0)), round(height / min(wide, 1.0)))
         yield capture, Shape(told, stretched)
     finally:
         capture.release()
-
-
-def _pixel_shape(capture: "cv2.VideoCapture") -> float:
-    """Width of a pixel by its height; 1 where that is not known, or is nearly so."""
-    import cv2
-
-    across, down = (float(capture.get(each)) for each in (cv2.CAP_PROP_SAR_NUM, cv2.CAP_PROP_SAR_DEN))
-    wide = across / down if across > 0 and down > 0 else 1.0
-    return 1.0 if abs(wide - 1) < _SQUARE else wide
 
 
 def _capture(path: Path) -> "cv2.VideoCapture":

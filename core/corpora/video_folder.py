@@ -15,7 +15,7 @@ from core.corpora.registry import corpus_loader
 from core.corpora.schema import OTHER_VIDEO, Corpus, Item, Rejection, Rival
 from core.corpora.suites.model import spaced
 from core.corpora.video_container import KINDS, SUFFIXES, BadVideo
-from core.corpora.video_frames import Footage, Sampling, find_videos, open_video
+from core.corpora.video_frames import Sampling, find_videos, open_video
 from core.errors import BadCorpus, InvalidInput
 
 CAPTIONS = ("captions.json", "candidates.json", "captions.csv")
@@ -193,7 +193,9 @@ class _Reading:
         """The item of a video, given the language of each caption.
         Raises BadVideo if it cannot be decoded within the caps."""
         footage = open_video(video.path)
-        _check(footage)
+        if min(footage.width, footage.height) < MIN_SIDE:
+            told = f"{footage.width} × {footage.height} px, and at least {MIN_SIDE} px a side are needed"
+            raise BadVideo(f"{footage.path}: {told}; give a larger one")
         findings.remark(*(Rejection(video.id, "hdr", each) for each in footage.notes))
         places = footage.places(self.sampling)
         check_stack_size(footage, len(places))
@@ -232,14 +234,6 @@ def _read(root: Path, name: str, reading: _Reading, told: str, most: int | None)
         raise BadCorpus(f"no video of {root} can be read: {found.rejected[-1].detail}")
     described = f"{told}, {reading.sampling.told}" + (f", limited to {most} videos" if most else "")
     return Corpus(name, _with_others(items), found.rejected, described, remarks=found.remarks)
-
-
-def _check(footage: Footage) -> None:
-    if min(footage.width, footage.height) < MIN_SIDE:
-        raise BadVideo(
-            f"{footage.path}: {footage.width} × {footage.height} px, and at least {MIN_SIDE} px a side are "
-            "needed; give a larger one"
-        )
 
 
 def _with_others(items: Sequence[Item]) -> tuple[Item, ...]:

@@ -183,7 +183,8 @@ def find_videos(folder: Path) -> dict[str, Path]:
         raise InvalidInput(f"no folder {folder}; give the folder that holds the videos")
     found: dict[str, Path] = {}
     for path in sorted(folder.iterdir()):
-        if path.name.startswith(".") or not (path.suffix.lower() in SUFFIXES if path.is_file() else _has_frames(path)):
+        framed = path.is_dir() and any(each.suffix.lower() in IMAGES for each in path.iterdir())
+        if path.name.startswith(".") or not (path.suffix.lower() in SUFFIXES if path.is_file() else framed):
             continue
         key = path.stem if path.is_file() else path.name
         if key in found:
@@ -224,7 +225,9 @@ def _open_file(path: Path) -> Footage:
     uneven, seconds = _length(times, step, shape.marks)
     if seconds is not None and seconds > MAX_SECONDS:
         raise BadVideo(f"{path}: {long}")
-    return Footage(path, len(times), width, height, seconds, digest, uneven, _notes(shape.marks))
+    told = f"its colours are HDR ({shape.marks.hdr}) and its codes are scored as they are, paler than people see them; "
+    notes = (f"{told}convert it to SDR",) if shape.marks.hdr else ()
+    return Footage(path, len(times), width, height, seconds, digest, uneven, notes)
 
 
 def _next_time(stamp: float, before: Sequence[float], step: float) -> float:
@@ -247,15 +250,6 @@ def _length(times: Sequence[float], step: float, told: Marks) -> tuple[tuple[flo
     if all(abs(each - times[0] - place * gap) < gap / 2 for place, each in enumerate(times)):
         return (), round(gap * len(times), 6)
     return tuple(each - times[0] for each in times), round(run + (told.last or times[-1] - times[-2]), 6)
-
-
-def _notes(told: Marks) -> tuple[str, ...]:
-    if not told.hdr:
-        return ()
-    return (
-        f"its colours are HDR ({told.hdr}) and its codes are scored as they are, paler than people see them; "
-        "convert it to SDR",
-    )
 
 
 def _checked(path: Path) -> str:
@@ -316,7 +310,3 @@ def _frame_files(folder: Path) -> list[Path]:
     return sorted(
         files, key=lambda path: [(int(part), "") if part.isdigit() else (-1, part) for part in _DIGITS.split(path.name)]
     )
-
-
-def _has_frames(folder: Path) -> bool:
-    return any(path.suffix.lower() in IMAGES for path in folder.iterdir())

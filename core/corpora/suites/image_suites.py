@@ -7,7 +7,7 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from core.corpora.corpus_files import Record, csv_cells, csv_records, decimal, read_text
 from core.corpora.folder_tables import language_code
@@ -26,11 +26,8 @@ from core.corpora.suites.model import (
 from core.corpora.table_cells import listed_texts
 from core.errors import BadCorpus
 
-if TYPE_CHECKING:
-    from pathlib import Path
 
-
-def entry_of(path: "Path", key: object, entry: object) -> dict[str, Any]:
+def entry_of(path: Path, key: object, entry: object) -> dict[str, Any]:
     """An entry that is an object. Raises BadCorpus naming the file and the key otherwise."""
     if not isinstance(entry, dict):
         raise BadCorpus(f"{path}: an entry of {key!r} must be an object, got {str(entry)[:60]!r}")
@@ -94,16 +91,9 @@ def pairs(path: Path, held: dict[str, list[Any]]) -> Suite:
             preferred, other = (second, first) if label else (first, second)
             compared.append(Compared(image, preferred, other, str(group), kept))
     name = "FOIL" if "foil" in path.name.casefold() else "Pascal-50S"
-    decisions = (
-        Decision(
-            "undecided",
-            "people's ties",
-            "pairs with an empty label are left out; how the publisher settled ties of people is not in the file",
-            undecided,
-            "pairs left out",
-        ),
-        never_itself(own, "pairs"),
-    )
+    done = "pairs with an empty label are left out; how the publisher settled ties of people is not in the file"
+    ties = Decision("undecided", "people's ties", done, undecided, "pairs left out")
+    decisions = (ties, never_itself(own, "pairs"))
     return Suite(name, ACCURACY, (), tuple(compared), left_out + undecided, decisions)
 
 
@@ -137,13 +127,9 @@ def foil(path: Path, held: dict[str, Any]) -> Suite:
             compared.append(Compared(file, right[key], caption, references=others))
         else:
             left_out += 1
-    decision = Decision(
-        "other-references",
-        "references",
-        "an image's right captions are references, without the one that is compared",
-        sum(bool(each.references) for each in compared),
-        "pairs",
-    )
+    done = "an image's right captions are references, without the one that is compared"
+    count = sum(bool(each.references) for each in compared)
+    decision = Decision("other-references", "references", done, count, "pairs")
     named = held.get("example")
     name = spaced(named)[:60] if isinstance(named, str) and named.strip() else "FOIL"
     return Suite(name, ACCURACY, (), tuple(compared), left_out, (decision,))
@@ -172,49 +158,27 @@ def battles(path: Path, held: list[Any]) -> Suite:
             continue
         if won:
             first, second, names = second, first, (names[1], names[0])
-        reference = known.get("ref")
-        given = texts(reference if isinstance(reference, list) else [reference])
-        compared.append(
-            Compared(
-                str(image),
-                first,
-                second,
-                str(known.get("cluster") or ""),
-                own_references(given, first, second),
-                names,
-                str(winner).strip().casefold() in EVEN,
-            )
-        )
-    tied = sum(each.tied for each in compared)
+        told = known.get("ref")
+        given = texts(told if isinstance(told, list) else [told])
+        tied, group = str(winner).strip().casefold() in EVEN, str(known.get("cluster") or "")
+        references = own_references(given, first, second)
+        compared.append(Compared(str(image), first, second, group, references, names, tied))
+    reference = "battles against a caption by people are left out, as the publisher does: it is the reference"
+    half = (
+        "battles that people call a tie count in no accuracy, and half a win for each side in the ranks of captioners"
+    )
+    ties = sum(each.tied for each in compared)
     decisions = (
-        Decision(
-            "people-as-system",
-            "people's own captions",
-            "battles against a caption by people are left out, as the publisher does: it is the reference",
-            by_people,
-            "battles left out",
-        ),
-        Decision(
-            "undecided",
-            "people's ties",
-            "battles that people call a tie count in no accuracy, and half a win "
-            "for each side in the ranks of captioners",
-            tied,
-            "battles",
-        ),
+        Decision("people-as-system", "people's own captions", reference, by_people, "battles left out"),
+        Decision("undecided", "people's ties", half, ties, "battles"),
     )
     return Suite("CapArena", ACCURACY, (), tuple(compared), left_out + by_people, decisions)
 
 
 def never_itself(count: int, of: str) -> Decision:
     """The decision that no caption is held against itself."""
-    return Decision(
-        "own-reference",
-        "a caption among its references",
-        "it is taken out of the references that it is held against",
-        count,
-        of,
-    )
+    done = "it is taken out of the references that it is held against"
+    return Decision("own-reference", "a caption among its references", done, count, of)
 
 
 TOKENS = "Flickr8k.token.txt"
@@ -283,14 +247,9 @@ class Judged:
     def dropped(self) -> Decision:
         """The decision about ratings of a reference itself."""
         many = f", of {len(self.own_captions):,} captions" if self.own else ""
-        done = "kept, although the field drops them" if self.keep else "dropped, as the field does"
-        return Decision(
-            "self-references",
-            "self-references",
-            f"ratings of a caption that is one of its image's own references are {done}",
-            self.own,
-            f"ratings{many}",
-        )
+        what = "kept, although the field drops them" if self.keep else "dropped, as the field does"
+        done = f"ratings of a caption that is one of its image's own references are {what}"
+        return Decision("self-references", "self-references", done, self.own, f"ratings{many}")
 
 
 def flickr(path: Path, held: dict[str, Any], *, keep: bool = False) -> Suite:
@@ -349,15 +308,8 @@ def _flickr(path: Path, found: Judged, *, named: bool | None) -> Suite:
         )
     decisions = [found.dropped()]
     if not expert:
-        decisions.append(
-            Decision(
-                "votes",
-                "votes",
-                "a rating is the share of yes among a caption's votes, as the file has it",
-                len(found.rated),
-                "ratings",
-            )
-        )
+        done = "a rating is the share of yes among a caption's votes, as the file has it"
+        decisions.append(Decision("votes", "votes", done, len(found.rated), "ratings"))
     name, convention = ("Flickr8k-Expert", TAU_C) if expert else ("Flickr8k-CF", TAU_B)
     return Suite(name, convention, tuple(found.rated), (), found.left_out, tuple(decisions))
 

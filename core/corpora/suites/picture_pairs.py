@@ -102,24 +102,17 @@ class _Pairs:
 
     def suite(self, name: str, *more: Decision, pictures: str = "") -> Suite:
         texts, tied = {each.preferred for each in self.compared}, sum(each.tied for each in self.compared)
-        undecided = Decision(
-            "undecided", "people's ties", "comparisons that people call a tie count in no accuracy", tied, "comparisons"
-        )
-        decisions = (_by_text(len(texts)), equal_pictures(self.equal), undecided, *more)
-        left_out = self.left_out + self.equal
+        ties = "comparisons that people call a tie count in no accuracy"
+        undecided = Decision("undecided", "people's ties", ties, tied, "comparisons")
+        done = "a text whose two pictures are equal is left out: nobody can prefer one of them for what it shows"
+        equal = Decision("equal-pictures", "equal pictures", done, self.equal, "comparisons left out")
+        decisions, left_out = (_by_text(len(texts)), equal, undecided, *more), self.left_out + self.equal
         return Suite(name, ACCURACY, (), tuple(self.compared), left_out, decisions, by_text=True, pictures=pictures)
 
 
-def equal_pictures(count: int) -> Decision:
-    """The decision about texts whose two pictures are equal, with how many comparisons it left out."""
-    done = "a text whose two pictures are equal is left out: nobody can prefer one of them for what it shows"
-    return Decision("equal-pictures", "equal pictures", done, count, "comparisons left out")
-
-
 def _by_text(texts: int) -> Decision:
-    return Decision(
-        "by-text", "intervals", "intervals are over texts: pictures of one text stand together", texts, "texts"
-    )
+    done = "intervals are over texts: pictures of one text stand together"
+    return Decision("by-text", "intervals", done, texts, "texts")
 
 
 def picture_pairs(path: Path, records: Iterable[Record], layout: str) -> Suite:
@@ -146,8 +139,7 @@ def _kept_of(path: Path) -> str:
 def _own(found: _Pairs, where: str, cells: Mapping[str, Any]) -> None:
     pictures = [_picture(cells.get(name), where) for name in ("left", "right")]
     said = cells.get("preferred")
-    rule = "left, right or tie"
-    won = either(said, where=f"{where}: preferred", rule=rule, known=_WINNERS)
+    won = either(said, where=f"{where}: preferred", rule="left, right or tie", known=_WINNERS)
     tied = str(said).strip().casefold() in _TIES
     found.add(cells.get("text"), pictures, won, _text(cells.get("category")), tied=tied)
 

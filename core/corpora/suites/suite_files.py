@@ -220,15 +220,8 @@ def read_suites(paths: Sequence[Path], *, keep_self_references: bool = False) ->
         return first
     rated = tuple(each for suite in suites for each in suite.rated)
     compared = tuple(each for suite in suites for each in suite.compared)
-    made = [
-        Decision(
-            "pooled",
-            "several files",
-            f"{len(paths)} files are taken together as one suite",
-            len(rated) + len(compared),
-            "judgements",
-        )
-    ]
+    done = f"{len(paths)} files are taken together as one suite"
+    made = [Decision("pooled", "several files", done, len(rated) + len(compared), "judgements")]
     known: dict[str, Decision] = {}
     for each in (each for suite in suites for each in suite.decisions):
         known.setdefault(each.id, each)

@@ -47,11 +47,7 @@ def vatex(path: Path, held: Mapping[str, Any]) -> Suite:
     wrong = next((name for name, each in lists.items() if not isinstance(each, list)), None)
     if wrong:
         raise BadCorpus(f"{path} has no list {wrong!r}; write it again as docs/video.md says")
-    videos, captions, references, people = (lists[name] for name in VATEX_KEYS)
-    assert isinstance(videos, list)
-    assert isinstance(captions, list)
-    assert isinstance(references, list)
-    assert isinstance(people, list)
+    videos, captions, references, people = (list(lists[name] or ()) for name in VATEX_KEYS)
     lengths = {"candidates": len(captions), "references": len(references)}
     lengths |= {
         f"human_scores of annotator {place}": len(each) if isinstance(each, list) else -1
@@ -80,23 +76,12 @@ def vatex(path: Path, held: Mapping[str, Any]) -> Suite:
             for one, rating in enumerate(ratings, 1)
             if rating is not None
         ]
+    first = "the first ones of the file are taken, as the publisher does; none is drawn"
+    exact = "scores are not rounded; the publisher's code rounds them to four decimals before they are ranked, so that"
     decisions = (
         never_itself(own, "captions"),
-        Decision(
-            "first",
-            "fewer references",
-            "the first ones of the file are taken, as the publisher does; none is drawn",
-            len(captions),
-            "captions",
-        ),
-        Decision(
-            "rounding",
-            "rounding",
-            "scores are not rounded; the publisher's code rounds them to four decimals "
-            "before they are ranked, so that some tie",
-            len(captions),
-            "captions",
-        ),
+        Decision("first", "fewer references", first, len(captions), "captions"),
+        Decision("rounding", "rounding", f"{exact} some tie", len(captions), "captions"),
     )
     return Suite(VATEX, TAU_B_RATERS, tuple(rated), (), left_out, decisions, videos=True, first=True)
 
@@ -120,22 +105,13 @@ def activitynet(path: Path) -> Suite:
         raise BadCorpus(f"{path} and the files beside it have no paragraph in common; give the publisher's folder")
     count = sum(len(each.sentences) for each in compared)
     with_some = sum(bool(one.references) for each in compared for one in each.sentences)
+    mean = "a paragraph's score is the mean over its sentences, each against the frames between its time stamps"
+    most = (
+        f"those sentences of whose seconds more than {LEAST_OVERLAP:.0%} lie in the part; all of them where none does"
+    )
     decisions = (
-        Decision(
-            "sentences",
-            "paragraphs",
-            "a paragraph's score is the mean over its sentences, each against the frames between its time stamps",
-            count,
-            "sentences",
-        ),
-        Decision(
-            "overlap",
-            "references",
-            "of the other annotator's paragraph, those sentences of whose seconds more "
-            f"than {LEAST_OVERLAP:.0%} lie in the part; all of them where none does",
-            with_some,
-            "sentences",
-        ),
+        Decision("sentences", "paragraphs", mean, count, "sentences"),
+        Decision("overlap", "references", f"of the other annotator's paragraph, {most}", with_some, "sentences"),
     )
     return Suite(ACTIVITYNET, ACCURACY, (), tuple(compared), left_out, decisions, videos=True)
 

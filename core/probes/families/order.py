@@ -9,7 +9,7 @@ order tells the two apart. The words of the caption itself, in lower case with a
 a caption whose shuffle differs from it by case alone is rejected.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from types import MappingProxyType
 
 import numpy as np
@@ -27,9 +27,9 @@ def _shuffling(
     summary: str,
     source: str,
     shuffled: Callable[[Subject, np.random.Generator], tuple[str, str]],
+    facts: dict[str, float],
     *,
     which: str,
-    facts: Mapping[str, float] = MappingProxyType({}),
     selector: str = "",
     redrawn: bool = False,
 ) -> Probe:
@@ -41,7 +41,8 @@ def _shuffling(
             raise ProbeRejected("unchanged", f"no other order of {which} of {subject.caption!r} reads differently")
         before, after = plain.split(), edited.split()
         told = {"words": float(len(before)), "changed": float(changed_words(before, after))}
-        return Variant(name, caption=edited, facts=MappingProxyType((told if subject.language != "ja" else {}) | facts))
+        told = facts if subject.language == "ja" else told | facts
+        return Variant(name, caption=edited, facts=MappingProxyType(told))
 
     return caption_probe(name, "order", summary, make, source=source, selector=selector, redrawn=redrawn)
 
@@ -53,8 +54,8 @@ def _order(draw: int = 1) -> Probe:
         f"{says}; draw {draw} of {DRAWS}." if draw > 1 else f"{says}.",
         "paper D, 4.4.2",
         lambda subject, rng: shuffle(subject.caption, rng, language=check_language(subject)),
+        {DRAW: float(draw)} if draw > 1 else {},
         which="the words",
-        facts={DRAW: float(draw)} if draw > 1 else {},
         selector=AGAIN if draw > 1 else "",
         redrawn=draw > 1,
     )
@@ -79,6 +80,7 @@ def _of_part(part: str) -> Probe:
         _SAYS[part],
         "ARO: Yuksekgonul et al., ICLR 2023, COCO and Flickr30k order",
         lambda subject, rng: shuffle_part(check_english(subject), rng, part),
+        {},
         which="these words",
         selector=SELECTOR,
     )

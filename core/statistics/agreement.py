@@ -112,7 +112,6 @@ def agreement(
         groups: source of each item, shape [items]: items of one source are resampled together, and count once for the
             fewest that have an interval. None: each item is one of its own. Of two sources, [items, 2], the second
             makes intervals :func:`core.statistics.bootstrap.widened`.
-        level: confidence level.
     """
     votes = np.asarray(counts, dtype=np.float64)
     votes = votes[:, None, :] if votes.ndim == 2 else votes

@@ -248,7 +248,6 @@ def length_controlled(
         scores: finite, float64 [n, s], higher is better.
         lengths: of the captions, likewise; e.g. words.
         groups: source of each item, shape [n]; None: each is one.
-        level: confidence level in (0, 1).
     """
     table, long = (np.asarray(each, dtype=np.float64) for each in (scores, lengths))
     if table.ndim != 2 or table.shape != long.shape or 0 in table.shape:

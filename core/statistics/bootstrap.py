@@ -194,19 +194,15 @@ def median_bca(
     3. a = Σd³ / (6 (Σd²)^1.5), d the jackknife mean minus the jackknife medians.
     4. The bounds are the quantiles Φ(z0 + (z0 + z) / (1 - a (z0 + z))) of the bootstrap medians.
 
+    Returns the interval. No value: all NaN. Fewer than LEAST_N values or sources: bounds NaN. No resample moves the
+    median, since by far most values equal it: both bounds are it, as are those of the exact interval by order
+    statistics. Each of these says so in ``note``. Raises InvalidInput if level or resamples is out of range, or a value
+    is infinite.
+
     Args:
         values: values of any shape; NaN are left out and not counted in ``n``.
-        level: confidence level in (0, 1).
         groups: number of the source of each value; see :func:`median_bca_levels`.
         seed: seed of the draws; the same values give the same interval.
-
-    Returns:
-        The interval. No value: all NaN. Fewer than LEAST_N values or sources: bounds NaN. No resample moves the
-        median, since by far most values equal it: both bounds are it, as are those of the exact interval by order
-        statistics. Each of these says so in ``note``.
-
-    Raises:
-        InvalidInput: if level or resamples is out of range, or a value is infinite.
 
     Source: PROTOCOL section 3 (paper A, A.6).
 
@@ -331,13 +327,8 @@ def expanded(level: float, sources: int, *, fitted: int = 1) -> float:
 
 
 def bca_bounds(drawn: np.ndarray | Draws, *, estimate: float, acceleration: float, level: float) -> tuple[float, float]:
-    """Bounds of a BCa interval from what was drawn: steps 2 and 4 of :func:`median_bca`.
-
-    Args:
-        drawn: bootstrap replicates of the statistic, finite, shape [resamples].
-        acceleration: a in [1]; see :func:`acceleration`.
-        level: confidence level in (0, 1).
-    """
+    """Bounds of a BCa interval from what was drawn: steps 2 and 4 of :func:`median_bca`. ``drawn``: bootstrap
+    replicates of the statistic, finite, shape [resamples]; ``acceleration``: a in [1]; see :func:`acceleration`."""
     own = drawn if isinstance(drawn, Draws) else Draws.each(drawn)
     # a share of 0 or 1 has no finite quantile; half a resample is the finest that the draws resolve
     finest = 0.5 / len(own)

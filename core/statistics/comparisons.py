@@ -365,17 +365,14 @@ TIED = "tied"
 
 def orders(groups: Mapping[str, ArrayLike], *, sources: ArrayLike | None = None) -> pd.DataFrame:
     """How often the scores of each item's groups stand in each order. Raises InvalidInput if there are fewer than two
-    groups, too many, or their lengths differ.
+    groups, too many, or their lengths differ. Returns one row an order of all groups, highest first: order (names
+    joined by `` > ``), n (items whose scores stand in it without a tie), n_items (items with every score), n_sources
+    (of these items), share. Ties have their own row, named ``tied``. The most frequent first, ties last.
 
     Args:
         groups: name of a group -> a score of every item, shape [n]; two to MOST groups. An item that lacks one
             is left out.
         sources: what each item is of, [n]; the intervals take items of one source together. None: each is its own.
-
-    Returns:
-        One row an order of all groups, highest first: order (names joined by `` > ``), n (items whose scores stand in
-        it without a tie), n_items (items with every score), n_sources (of these items), share. Ties have their own
-        row, named ``tied``. The most frequent first, ties last.
 
     Example:
         >>> orders({"a": [3.0, 1.0], "b": [2.0, 2.0]})["order"].tolist()

@@ -88,11 +88,9 @@ def unreckoned(groups: ArrayLike | None) -> str:
 def widening(influence: ArrayLike, groups: ArrayLike | None, *, level: float = 0.95) -> float:
     """How many times as long an interval by the first source becomes with the second, 1 or more. ``influence``: what
     the statistic owes to each value, up to a factor, shape [n]: of a mean the values less it, of a median their signs
-    about it; ``groups``: sources of the values, [n] or [n, 2].
-
-    Returns:
-        1 with one source, with fewer than LEAST_SECOND second ones, and where nothing has any influence. Never below
-        the variance by either source alone, which rounding and few sources may take the sum of the three under.
+    about it; ``groups``: sources of the values, [n] or [n, 2]. Returns 1 with one source, with fewer than LEAST_SECOND
+    second ones, and where nothing has any influence. Never below the variance by either source alone, which rounding
+    and few sources may take the sum of the three under.
 
     Example:
         >>> round(widening([1.0, 1.0, -1.0, -1.0] * 5, np.stack([np.arange(20), np.arange(20) // 2], axis=1)), 2)

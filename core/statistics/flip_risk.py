@@ -100,7 +100,6 @@ def flip_risk_intervals(
         gaps: d in the unit of the shifts, each at least 0.
         items: item of each shift, shape [n]; None: every shift is its own item.
         sources: number of each item's source, by the item's number; see :class:`ShiftPairs`.
-        level: confidence level in (0, 1).
     """
     return intervals_of(ShiftPairs(shifts, items, sources), gaps, level=level)
 

@@ -148,7 +148,6 @@ def mean_by_source(values: np.ndarray, ranks: np.ndarray, *, about: float, level
         values: float64 [n].
         ranks: rank of each value's source, int [n], every rank from 0 to m - 1 there.
         about: the estimate that the interval lies about.
-        level: confidence level.
     """
     n, sizes = len(values), np.bincount(ranks).astype(np.float64)
     sums = np.bincount(ranks, values - values.mean())

@@ -21,12 +21,8 @@ def movers(
 ) -> tuple[float, Interval]:
     """Share of the items that stand still, and of those that move the share that fall. The result lies in [0, 1], NaN
     without an item; and Wilson's interval, items of one source together, which has no bounds below LEAST_N movers or
-    sources of them.
-
-    Args:
-        delta: change of each item's score, float64 [n]; NaN are left out.
-        groups: source of each item, int [n], or two, [n, 2]; None: each is one of its own.
-        level: confidence level.
+    sources of them. ``delta``: change of each item's score, float64 [n]; NaN are left out; ``groups``: source of each
+    item, int [n], or two, [n, 2]; None: each is one of its own.
 
     Example:
         >>> still, falls = movers(np.array([0.0, -1.0, -1.0, 1.0]), np.ones(4))

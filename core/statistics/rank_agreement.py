@@ -302,18 +302,15 @@ def spearman_bands(
     """Percentile bands of ρ(S + λ · change, H) over items, one for each H, the same samples at every λ.
 
     A sample is a vector of counts. Ordered once by score, the mean ranks of the sample are running sums of its counts
-    (ties share the mean of theirs), so nothing is sorted again. Raises InvalidInput if level is out of range.
+    (ties share the mean of theirs), so nothing is sorted again. Raises InvalidInput if level is out of range. Returns
+    by H: lower and upper bound, float64 [l] each; NaN where fewer than LEAST_N items or sources are whole, where a
+    scoring is constant, and where no sample's ρ differs, as of two that order all items alike.
 
     Args:
         clean: S, float64 [n]; an item with a NaN in any of the three is left out.
         change: what λ multiplies, float64 [n].
         others: H by name, float64 [n] each; those rated on the same items share the ranks of Ŝ.
-        level: confidence level in (0, 1).
         sources: number of each item's source, int [n]: items of one source are drawn together; None: each is its own.
-
-    Returns:
-        By H: lower and upper bound, float64 [l] each; NaN where fewer than LEAST_N items or sources are whole, where a
-        scoring is constant, and where no sample's ρ differs, as of two that order all items alike.
     """
     if not 0 < level < 1:
         raise InvalidInput(f"level must lie in (0, 1), got {level!r}")

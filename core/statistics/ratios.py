@@ -36,7 +36,6 @@ def mean_bca(
         values: shape [n]; NaN are left out.
         groups: source of each value, shape [n]: values of one source are drawn together [2]. None: each is one. Of two
             sources, [n, 2], the second makes the interval :func:`core.statistics.bootstrap.widened`.
-        level: confidence level in (0, 1).
         resamples: number of draws; None: RESAMPLES, or FEWER of more than MANY sources.
 
     Example:

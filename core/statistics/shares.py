@@ -38,7 +38,6 @@ def share(values: ArrayLike, *, groups: ArrayLike | None = None, level: float = 
         values: e.g. right 1, tie 0.5, wrong 0; any shape, NaN are left out.
         groups: source of each value (its item, image or cut-out), [n], or two sources, [n, 2]; None: every value is one
             of its own.
-        level: confidence level in (0, 1).
 
     Example:
         >>> found = share([True] * 8 + [False] * 2)
@@ -91,12 +90,8 @@ def share_of_fractions(values: np.ndarray, *, groups: np.ndarray | None = None, 
 
     Unlike :func:`share`, whose values are yes or no, an item's fraction may spread less than a vote does, and counts
     for more then. Its bounds lie in [0, 1], and it has a length where all fractions are alike. ``n`` counts items.
-    Below LEAST_N items or sources: no interval, and a note.
-
-    Args:
-        values: float64 [n]; NaN are left out.
-        groups: source of each, int [n], or two, [n, 2]; None: every item is one of its own.
-        level: confidence level in (0, 1).
+    Below LEAST_N items or sources: no interval, and a note. ``values``: float64 [n]; NaN are left out; ``groups``:
+    source of each, int [n], or two, [n, 2]; None: every item is one of its own.
     """
     there = ~np.isnan(values)
     own = values[there]
@@ -116,13 +111,9 @@ def share_of_fractions(values: np.ndarray, *, groups: np.ndarray | None = None, 
 
 
 def share_of_sums(sums: ArrayLike, sizes: ArrayLike, *, level: float = 0.95, times: float = 1.0) -> Interval:
-    """Share Σ sums / Σ sizes over sources, each a sum of values in [0, 1]; see :func:`share`.
-
-    Args:
-        sums: of the values of each source, shape [sources].
-        level: confidence level in (0, 1).
-        times: of :func:`core.statistics.crossed_sources.widening`, where the values have a second source.
-    """
+    """Share Σ sums / Σ sizes over sources, each a sum of values in [0, 1]; see :func:`share`. ``sums``: of the values
+    of each source, shape [sources]; ``times``: of :func:`core.statistics.crossed_sources.widening`, where the values
+    have a second source."""
     tops, parts = np.asarray(sums, dtype=np.float64), np.asarray(sizes, dtype=np.float64)
     n, sources = int(parts.sum()), len(parts)
     if n == 0:
@@ -170,7 +161,6 @@ def wilson(p: float, n: float, *, level: float = 0.95, reach: float | None = Non
     Args:
         p: in [0, 1].
         n: how many, above 0; fractions are fine.
-        level: confidence level in (0, 1).
         reach: quantile in place of the normal one, e.g. Student's where the variance was estimated.
     """
     z = float(ndtri((1 + level) / 2)) if reach is None else reach

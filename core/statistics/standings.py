@@ -82,7 +82,6 @@ def standings(
     Args:
         scores: float64 [n, s], higher is better; finite.
         groups: source of each item, shape [n]: items of one source are drawn together. None: each is one.
-        level: confidence level in (0, 1).
         resamples: number of samples for the ranks; None: RESAMPLES, or FEWER of more than MANY sources.
     """
     table, ranks_of = _checked(scores, groups)
@@ -304,7 +303,6 @@ def order_agreement(
     Args:
         one, other: finite scores, float64 [n, s], of the same items and systems; higher is better.
         groups: source of each item, shape [n]; None: each is one.
-        level: confidence level in (0, 1).
         resamples: bootstrap samples; both metrics are read on the same ones.
     """
     a, b = (np.asarray(each, dtype=np.float64) for each in (one, other))

@@ -39,11 +39,8 @@ class Augmented:
 def read_positives(path: Path) -> tuple[tuple[Augmented, ...], dict[str, int]]:
     """Read a table of COLUMNS, CSV or JSON Lines, or the one of TABLES that a folder holds. Raises BadCorpus if there
     is no table, it cannot be read, or lacks a column; InvalidInput if a path leaves the folder, or no row is whole.
-
-    Returns:
-        The pairs in their order, and how many rows were left out, by reason: ``blank-caption`` (by people),
-        ``no-positive`` (no generated picture or caption named), ``missing-picture`` (a file that is not there).
-    """
+    Returns the pairs in their order, and how many rows were left out, by reason: ``blank-caption`` (by people),
+    ``no-positive`` (no generated picture or caption named), ``missing-picture`` (a file that is not there)."""
     table = next((path / name for name in TABLES if (path / name).is_file()), None) if path.is_dir() else path
     if table is None:
         raise BadCorpus(f"{path} holds no {' or '.join(TABLES)}; give a table with the columns {', '.join(COLUMNS)}")

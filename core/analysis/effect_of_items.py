@@ -12,9 +12,8 @@ from core.analysis.verdicts import MARGIN, NOT_ASKED, UNDECIDED, drift, scatter,
 from core.statistics.bootstrap import Interval, median_bca, median_bca_levels
 from core.statistics.changes import SHIFT_FLOOR, Changes, exceeds
 from core.statistics.crossed_sources import crossed, first_of, widening
-from core.statistics.movers import mean_changes, movers
 from core.statistics.power import reach
-from core.statistics.shares import share, share_of_sums
+from core.statistics.shares import mean_changes, movers, share, share_of_sums
 from core.statistics.shift_tests import PairedTest, cliffs_delta, paired_test
 from core.statistics.wording import counted
 
@@ -40,12 +39,12 @@ class Effect:
     items_beyond_low: float
     items_beyond_high: float
     # still, falls: items that stand still, and of those that move those that fall, in percent; see
-    # :func:`core.statistics.movers.movers`
+    # :func:`core.statistics.shares.movers`
     still: float
     falls: float
     falls_low: float
     falls_high: float
-    mean_percent: float  # change of the mean score in percent; see :func:`core.statistics.movers.mean_changes`
+    mean_percent: float  # change of the mean score in percent; see :func:`core.statistics.shares.mean_changes`
     mean_low: float
     mean_high: float
     median_delta: float  # the same of Δ, on the score's own scale

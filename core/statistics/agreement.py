@@ -175,8 +175,8 @@ class _Patterns:
     def measures(self) -> dict[str, Callable[[np.ndarray], np.ndarray]]:
         return {
             "percent": self._percent,
-            "fleiss": self._fleiss,
-            "randolph": self._randolph,
+            "fleiss": lambda weights: self._corrected(weights, (self._marginals(weights) ** 2).sum(axis=1)),
+            "randolph": lambda weights: self._corrected(weights, np.full(len(weights), 1 / self._answers)),
             "gwet": self._gwet,
             "alpha": self._alpha,
         }
@@ -224,15 +224,15 @@ class _Patterns:
         shares: np.ndarray = weights @ self._shares / (weights @ self._units)[:, None]
         return shares
 
-    def _fleiss(self, weights: np.ndarray) -> np.ndarray:
-        return _corrected(self._percent(weights), (self._marginals(weights) ** 2).sum(axis=1))
-
-    def _randolph(self, weights: np.ndarray) -> np.ndarray:
-        return _corrected(self._percent(weights), np.full(len(weights), 1 / self._answers))
-
     def _gwet(self, weights: np.ndarray) -> np.ndarray:
         marginals = self._marginals(weights)
-        return _corrected(self._percent(weights), (marginals * (1 - marginals)).sum(axis=1) / (self._answers - 1))
+        return self._corrected(weights, (marginals * (1 - marginals)).sum(axis=1) / (self._answers - 1))
+
+    def _corrected(self, weights: np.ndarray, expected: np.ndarray) -> np.ndarray:
+        """(observed - expected) / (1 - expected), NaN where chance alone explains everything."""
+        room = 1 - expected
+        possible = room > 1e-12
+        return np.where(possible, (self._percent(weights) - expected) / np.where(possible, room, 1.0), np.nan)
 
     def _alpha(self, weights: np.ndarray) -> np.ndarray:
         """1 - observed / expected disagreement of the coincidence matrix [4]."""
@@ -250,13 +250,6 @@ class _Patterns:
         upto = np.cumsum(marginal, axis=1)
         middle = upto - marginal / 2
         return (middle[:, :, None] - middle[:, None, :]) ** 2
-
-
-def _corrected(observed: np.ndarray, expected: np.ndarray) -> np.ndarray:
-    """(observed - expected) / (1 - expected), NaN where chance alone explains everything."""
-    room = 1 - expected
-    possible = room > 1e-12
-    return np.where(possible, (observed - expected) / np.where(possible, room, 1.0), np.nan)
 
 
 def weighted_kappa(

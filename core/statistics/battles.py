@@ -28,7 +28,7 @@ from scipy.special import stdtrit
 from core.errors import InvalidInput
 from core.seeds import RUN_SEED
 from core.statistics.bootstrap import Interval, expanded, too_few
-from core.statistics.drawn_sums import drawn_counts
+from core.statistics.resamples import drawn_counts
 from core.statistics.standings import DRAWS, LEAST_SYSTEMS, placed, rank_bounds, row_rhos, row_taus, source_ranks
 
 LEAST_PICTURES = 20
@@ -92,7 +92,12 @@ def two_orders(battles: Battles, *, resamples: int = DRAWS) -> TwoOrders:
     if known.sum() < len(known) / 2:
         return none("no interval: in half of the samples some captioner has no battle")
     at = expanded(0.95, pictures)
-    low, high = (np.stack(each) for each in zip(*(_ranks(drawn[known, judge], at) for judge in (0, 1)), strict=True))
+    low, high = (
+        np.stack(each)
+        for each in zip(
+            *(rank_bounds(*placed(np.round(drawn[known, judge], 9)), level=at) for judge in (0, 1)), strict=True
+        )
+    )
     rho, tau = (
         _bounded(value, each, at, pictures, 0.95) for value, each in zip(values, _agreements(drawn[known]), strict=True)
     )
@@ -152,11 +157,6 @@ def _agreements(orders: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     # ranks of strengths, which Newton's steps leave apart by rounding where they are the same
     rounded = np.round(orders, 9)
     return row_rhos(rounded[:, 0], rounded[:, 1]), row_taus(rounded[:, 0], rounded[:, 1])
-
-
-def _ranks(orders: np.ndarray, level: float) -> tuple[np.ndarray, np.ndarray]:
-    best, worst = placed(np.round(orders, 9))
-    return rank_bounds(best, worst, level=level)
 
 
 def _bounded(value: float, drawn: np.ndarray, at: float, n: int, level: float) -> Interval:

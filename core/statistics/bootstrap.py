@@ -19,7 +19,7 @@ from scipy.special import ndtr, ndtri, stdtrit
 from core.errors import InvalidInput
 from core.seeds import RUN_SEED
 from core.statistics.crossed_sources import crossed, first_of, unreckoned, widening
-from core.statistics.resamples import sample_counts, sample_medians
+from core.statistics.resamples import FEWER, MANY, sample_counts, sample_medians
 from core.statistics.wording import counted
 
 # Bootstrap replicates as distinct values, each with how often it was drawn, in order: bounds need no second sort.
@@ -133,6 +133,11 @@ def too_few(n: int, sources: int, *, least: int = LEAST_N) -> str:
     return (
         f"no interval ({counted(n, 'item')} of {counted(sources, 'source')}, below {least})" if sources < least else ""
     )
+
+
+def draws_for(sources: int, wanted: int | None) -> int:
+    """Draws of an interval: as many as are wanted, else RESAMPLES, or FEWER of more than MANY sources."""
+    return wanted if wanted is not None else RESAMPLES if sources <= MANY else FEWER
 
 
 TOO_FEW = "too few items"

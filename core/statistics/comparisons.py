@@ -223,7 +223,8 @@ def _by_item(item: np.ndarray, source: np.ndarray) -> tuple[np.ndarray, np.ndarr
 
 
 def _paired(r: np.ndarray, w: np.ndarray, rank: np.ndarray, of_items: np.ndarray | None) -> PairedTest:
-    return paired_test(*(_item_means(each, rank) for each in (r, w)), groups=of_items)
+    means = (np.bincount(rank, each) / np.bincount(rank) if len(each) else each for each in (r, w))
+    return paired_test(*means, groups=of_items)
 
 
 def failures(right: np.ndarray, wrong: np.ndarray, *, groups: np.ndarray | None = None) -> tuple[Interval, Interval]:
@@ -274,23 +275,18 @@ def _ranked(codes: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     if len(codes) and (codes[1:] > codes[:-1]).all():  # all differ and are in order: nothing to sort
         places = np.arange(len(codes))
         return codes, places, places
-    if len(codes) and codes.dtype.kind == "i" and codes.min() >= 0 and codes.max() < _NUMBERS * len(codes):
-        return _numbered(codes)
-    return np.unique(codes, return_index=True, return_inverse=True)
-
-
-_NUMBERS = 64
-"""Numbers up to so many times as large as there are entries are counted off, not sorted."""
-
-
-def _numbered(codes: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """The same of numbers from 0, by where each is: without a sort."""
+    if not (len(codes) and codes.dtype.kind == "i" and codes.min() >= 0 and codes.max() < _NUMBERS * len(codes)):
+        return np.unique(codes, return_index=True, return_inverse=True)
     first = np.full(int(codes.max()) + 1, -1)
     first[codes[::-1]] = np.arange(len(codes) - 1, -1, -1)  # of equal ones the first is written last
     names = np.flatnonzero(first >= 0)
     ranks = np.empty(len(first), dtype=np.intp)
     ranks[names] = np.arange(len(names))
     return names, first[names], ranks[codes]
+
+
+_NUMBERS = 64
+"""Numbers up to so many times as large as there are entries are counted off, not sorted."""
 
 
 def _span(r: np.ndarray, w: np.ndarray, given: tuple[float, float] | None) -> tuple[float, float]:
@@ -340,10 +336,6 @@ def _mean(values: np.ndarray) -> float:
     return float(values.mean()) if len(values) else math.nan
 
 
-def _item_means(values: np.ndarray, rank: np.ndarray) -> np.ndarray:
-    return np.bincount(rank, values) / np.bincount(rank) if len(values) else values
-
-
 def _item_medians(values: np.ndarray, rank: np.ndarray) -> np.ndarray:
     """Median over the comparisons of each item, NaN left out."""
     if (rank[1:] > rank[:-1]).all():  # one comparison an item
@@ -387,7 +379,11 @@ def orders(groups: Mapping[str, ArrayLike], *, sources: ArrayLike | None = None)
         hits = (ranked == np.array(order)[:, None]).all(axis=0) & ~tied
         found.append((" > ".join(names[place] for place in order), hits))
     found.sort(key=lambda each: -int(each[1].sum()))
-    return _shares([*found, (TIED, tied)], "order", of)
+    records = []
+    for said, hits in (*found, (TIED, tied)):
+        own = share(hits, groups=of)
+        records.append((said, int(hits.sum()), own.n, _sources(of, own.n), *own.numbers()))
+    return pd.DataFrame(records, columns=["order", "n", "n_items", "n_sources", "share", "low", "high"])
 
 
 def pairwise_orders(groups: Mapping[str, ArrayLike], *, sources: ArrayLike | None = None) -> pd.DataFrame:
@@ -419,21 +415,6 @@ def _grouped(
     scores = np.stack(columns)
     whole = ~np.isnan(scores).any(axis=0)
     return list(groups), scores[:, whole], None if sources is None else np.asarray(sources)[whole]
-
-
-def _shares(found: list[tuple[str, np.ndarray]], name: str, of: np.ndarray | None) -> pd.DataFrame:
-    rows = [(said, share(hits, groups=of)) for said, hits in found]
-    return pd.DataFrame(
-        {
-            name: [said for said, _ in rows],
-            "n": [int(hits.sum()) for _, hits in found],
-            "n_items": [each.n for _, each in rows],
-            "n_sources": [_sources(of, each.n) for _, each in rows],
-            "share": [each.estimate for _, each in rows],
-            "low": [each.low for _, each in rows],
-            "high": [each.high for _, each in rows],
-        }
-    )
 
 
 def _sources(of: np.ndarray | None, items: int) -> int:

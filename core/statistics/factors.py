@@ -19,8 +19,7 @@ from core.seeds import RUN_SEED
 from core.statistics.arithmetic import one_thread
 from core.statistics.bootstrap import LEAST_N, RESAMPLES, Interval, acceleration, bca_bounds, widened
 from core.statistics.crossed_sources import crossed, first_alone, first_of
-from core.statistics.drawn_sums import drawn_counts
-from core.statistics.resamples import named, ranks_of, sample_medians, source_means
+from core.statistics.resamples import drawn_counts, named, ranks_of, sample_medians, source_means
 from core.statistics.shift_tests import (
     MANN_WHITNEY,
     NO_TEST,

@@ -95,7 +95,8 @@ def _fitted(rows: _Rows, level: float) -> MixedEffect:
     n, of_image, of_category = len(rows.score), _count(rows.image), _count(rows.category)
     reason = _no_fit(rows)
     if reason == _SAME:
-        shift, spread = _certain(rows)
+        before, after = (_means(rows.image, rows, kind, of_image) for kind in (0, 1))
+        shift, spread = float(np.nanmean(after - before)), float(pd.Series(before).std())  # NaN of a single image
         return MixedEffect(shift, math.nan, math.nan, math.nan, spread, math.nan, 0.0, n, of_image, of_category, reason)
     if reason:
         none = math.nan
@@ -193,9 +194,3 @@ def _no_fit(rows: _Rows) -> str:
         return "no image has a row of the baseline and one of the edit"
     left = np.abs(score - perturbed * (score @ perturbed) / (perturbed @ perturbed)).max()
     return _SAME if left <= 1e-12 * max(float(np.abs(rows.score).max()), 1e-300) else ""
-
-
-def _certain(rows: _Rows) -> tuple[float, float]:
-    """The common shift, and the spread of the images' means, where nothing remains."""
-    before, after = (_means(rows.image, rows, kind, _count(rows.image)) for kind in (0, 1))
-    return float(np.nanmean(after - before)), float(pd.Series(before).std())  # NaN, unwarned, of a single one

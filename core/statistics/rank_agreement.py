@@ -46,10 +46,9 @@ def rank_agreement(one: ArrayLike, other: ArrayLike, *, groups: ArrayLike | None
     """
     a, b, of = _whole(one, other, groups)
     ranks = ranks_of(of, len(a))
-    if len(a) < 2:
-        return _undefined(len(a), "fewer than two items")
-    if np.ptp(a) == 0 or np.ptp(b) == 0:
-        return _undefined(len(a), "one of the scorings is constant")
+    if len(a) < 2 or np.ptp(a) == 0 or np.ptp(b) == 0:
+        why = "fewer than two items" if len(a) < 2 else "one of the scorings is constant"
+        return RankAgreement(math.nan, math.nan, math.nan, math.nan, len(a), why)
     rho = stats.spearmanr(a, b)
     tau_b, tau_c = stats.kendalltau(a, b), stats.kendalltau(a, b, variant="c")
     p, note = (float(tau_b.pvalue), "") if ranks is None else _p_by_source(a, b, ranks)
@@ -151,10 +150,6 @@ def _whole(
         raise InvalidInput(f"two scorings of the same items have equal lengths, got {len(a)} and {len(b)}")
     whole = ~(np.isnan(a) | np.isnan(b))
     return a[whole], b[whole], None if groups is None else np.asarray(groups)[whole]
-
-
-def _undefined(n: int, note: str) -> RankAgreement:
-    return RankAgreement(math.nan, math.nan, math.nan, math.nan, n, note)
 
 
 # Rank correlations of bootstrap samples, from how often each has each item: nothing is sorted again for a sample.
@@ -363,7 +358,9 @@ def _group(
             (np.full(len(strengths), low), np.full(len(strengths), high))
             for low, high in _unmoved(*asked, level, resamples, seed)
         ]
-    at = _chosen(strengths, n, resamples)
+    # all strengths, or as many as the work allows, the ends always
+    most = max(2, min(len(strengths), WORK // (n * resamples)))
+    at = np.unique(np.linspace(0, len(strengths) - 1, most).round().astype(int))
     bounds = _drawn_bounds([s + strengths[step] * c for step in at], targets, level, sources, resamples, seed)
     return [
         (np.interp(strengths, strengths[at], low), np.interp(strengths, strengths[at], high))
@@ -420,12 +417,6 @@ def _bounds(drawn: np.ndarray, level: float) -> tuple[float, float]:
     known = drawn[~np.isnan(drawn)]  # a sample may hold one value only
     low, high = np.quantile(known, [(1 - level) / 2, (1 + level) / 2]) if len(known) else (math.nan, math.nan)
     return (float(low), float(high)) if high - low > ROUNDED else (math.nan, math.nan)
-
-
-def _chosen(strengths: np.ndarray, n: int, resamples: int) -> np.ndarray:
-    """Which strengths are computed: all, or as many as the work allows, the ends always."""
-    most = max(2, min(len(strengths), WORK // (n * resamples)))
-    return np.unique(np.linspace(0, len(strengths) - 1, most).round().astype(int))
 
 
 def _ranks(values: np.ndarray, counts: np.ndarray) -> np.ndarray:

@@ -16,10 +16,26 @@ from numpy.typing import ArrayLike
 
 from core.errors import InvalidInput
 from core.seeds import RUN_SEED
-from core.statistics.bootstrap import Interval, acceleration, bca_bounds, expanded, jackknife_medians, too_few, widened
+from core.statistics.bootstrap import (
+    Interval,
+    acceleration,
+    bca_bounds,
+    draws_for,
+    expanded,
+    jackknife_medians,
+    too_few,
+    widened,
+)
 from core.statistics.crossed_sources import crossed, first_of
-from core.statistics.drawn_sums import block_sums, blocks_of, but_one, drawn_counts, drawn_sums, draws_for
-from core.statistics.resamples import unit_medians, unit_totals
+from core.statistics.resamples import (
+    block_sums,
+    blocks_of,
+    but_one,
+    drawn_counts,
+    drawn_sums,
+    unit_medians,
+    unit_totals,
+)
 from core.statistics.shares import share_of_fractions
 
 ALL_EQUAL = "all values are equal: no interval"
@@ -71,18 +87,12 @@ def ratio_bca(
             return _widened_mean(alone, a, of)
         apart = a - alone.estimate * b
         return widened(alone, apart[~np.isnan(apart)], of[~np.isnan(apart)])
-    codes = np.arange(len(a)) if groups is None else np.asarray(groups).ravel()
-    if not len(a) == len(b) == len(codes):
-        raise InvalidInput(
-            f"a ratio is of as many numbers each, with their sources: got {len(a)}, {len(b)}, {len(codes)}"
-        )
-    there = ~(np.isnan(a) | np.isnan(b))
-    a, b = a[there], b[there]
+    a, b, codes = _there(a, b, np.arange(len(a)) if groups is None else np.asarray(groups).ravel())
     if np.isinf(a).any() or np.isinf(b).any():
         raise InvalidInput("values must be finite or NaN, got an infinite one; drop it and count it")
     of_sources: list[np.ndarray] = [a, b]
     if groups is not None:
-        ranks = np.unique(codes[there], return_inverse=True)[1]
+        ranks = np.unique(codes, return_inverse=True)[1]
         of_sources = [np.bincount(ranks, each) for each in (a, b)]
     tops_of, bottoms_of = of_sources
     n, sources, whole = len(a), len(tops_of), float(b.sum())

@@ -204,7 +204,9 @@ class ShiftPairs:
             # a risk that equals the share is not below it: no root
             found = float(brentq(lambda gap: (self._risk(gap) - risk) or risk, low, high, xtol=fine))
             high = found if self._risk(found) < risk else min(found + 2 * fine, high)
-        return self._rounded_up(min(high, self._largest_within(high)), high, risk)
+        least = self._values[np.searchsorted(self._values, self._values - high, side="left")]
+        within = float((self._values - least).max())  # the largest difference between two shifts up to there
+        return self._rounded_up(min(high, within), high, risk)
 
     def _rounded_up(self, gap: float, high: float, risk: float) -> float:
         """A gap that is a difference between two shifts, so that its own pair, as rounded, does not exceed it."""
@@ -255,11 +257,6 @@ class ShiftPairs:
         scale = _BINS / self.largest
         shares = np.bincount(((self._values - self._values[0]) * scale).astype(np.intp), self._weights)
         return shares, np.concatenate([[0.0], np.cumsum(shares)]), 1 / scale
-
-    def _largest_within(self, gap: float) -> float:
-        """The largest difference between two shifts that is no larger than a gap."""
-        least = self._values[np.searchsorted(self._values, self._values - gap, side="left")]
-        return float((self._values - least).max())
 
     def _risk(self, gap: float) -> float:
         return float(self.risks(np.array([gap]))[0])

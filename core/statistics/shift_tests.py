@@ -333,10 +333,12 @@ def median_differences(
     medians = [each.medians(resamples, (seed, side)) for side, each in enumerate(sides)]
     differences = medians[0][0] - medians[1][0]
     if np.ptp(differences) == 0:
-        equal, whole = (" and ".join(map(str, each)) for each in zip(*map(_at_median, (a, b)), strict=True))
-        said = f"{equal} of {whole} values of the sides equal their medians: exact bound"
+        equal = " and ".join(str(int((each == np.median(each)).sum())) for each in (a, b))
+        said = f"{equal} of {len(a)} and {len(b)} values of the sides equal their medians: exact bound"
         return tuple(Interval(estimate, estimate, estimate, n, level, said) for level in levels)
-    bent = acceleration(np.concatenate([_influence(medians[0][1]), -_influence(medians[1][1])]))
+    # jackknife influence of each value or source, weighed by its share of its own sample
+    influence = [(out.mean() - out) * (len(out) - 1) / len(out) for _, out in medians]
+    bent = acceleration(np.concatenate([influence[0], -influence[1]]))
     drawn_at = [level if groups is None else expanded(level, least.count) for level in levels]
     return tuple(
         Interval(estimate, *bca_bounds(differences, estimate=estimate, acceleration=bent, level=at), n, level)
@@ -395,14 +397,3 @@ class _Sample:
             return source_medians(self.values, self.sources, resamples=resamples, seed=seed)
         drawn = bootstrap_medians(self.values, resamples=resamples, seed=seed)
         return drawn, jackknife_medians(self.values)
-
-
-def _at_median(values: np.ndarray) -> tuple[int, int]:
-    """How many values equal the median, and of how many."""
-    return int((values == np.median(values)).sum()), len(values)
-
-
-def _influence(left_out: np.ndarray) -> np.ndarray:
-    """Jackknife influence of each value or source, weighed by its share of its own sample."""
-    influence: np.ndarray = (left_out.mean() - left_out) * (len(left_out) - 1) / len(left_out)
-    return influence

@@ -8,7 +8,6 @@ References:
 """
 
 import math
-from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import combinations, pairwise
 
@@ -18,11 +17,11 @@ from scipy.stats import rankdata
 
 from core.errors import InvalidInput
 from core.seeds import RUN_SEED
-from core.statistics.bootstrap import RESAMPLES, Interval, expanded, too_few
+from core.statistics.bootstrap import Interval, draws_for, expanded, too_few
 from core.statistics.crossed_sources import first_of
-from core.statistics.drawn_sums import FEWER, MANY, drawn_counts
 from core.statistics.rank_agreement import rank_agreement
 from core.statistics.ratios import means_bca
+from core.statistics.resamples import drawn_counts
 from core.statistics.shift_tests import PairedTest, holm_of_tests, paired_test
 from core.statistics.wording import counted
 
@@ -84,7 +83,12 @@ def standings(
         groups: source of each item, shape [n]: items of one source are drawn together. None: each is one.
         resamples: number of samples for the ranks; None: RESAMPLES, or FEWER of more than MANY sources.
     """
-    table, ranks_of = _checked(scores, groups)
+    table = np.asarray(scores, dtype=np.float64)
+    if table.ndim != 2 or 0 in table.shape:
+        raise InvalidInput(f"scores are a table of items and systems, got the shape {table.shape}")
+    if not np.isfinite(table).all():
+        raise InvalidInput("every system has a finite score of every item here; leave the others out and count them")
+    ranks_of = source_ranks(groups, len(table))
     n, s = table.shape
     means = means_bca(table.T, groups=ranks_of, level=level, seed=seed)
     estimates = table.mean(axis=0)
@@ -147,8 +151,8 @@ def drawn_means(
     columns, place = np.unique(values, axis=1, return_inverse=True)
     sums, sizes = _source_sums(columns, groups)
     both = np.column_stack([sums, sizes])
-    parts = [counts.astype(np.float64) @ both for counts in _counts(len(sizes), resamples, seed)]
-    drawn = np.concatenate(parts)
+    counts = drawn_counts(len(sizes), draws_for(len(sizes), resamples), seed=seed)
+    drawn = np.concatenate([each.astype(np.float64) @ both for each in counts])
     means: np.ndarray = (drawn[:, :-1] / drawn[:, -1:])[:, place.ravel()]
     return means
 
@@ -162,15 +166,6 @@ def source_ranks(groups: ArrayLike | None, n: int) -> np.ndarray:
         raise InvalidInput(f"every item has one source, got {len(given)} sources for {n} items")
     ranks: np.ndarray = np.unique(given, return_inverse=True)[1]
     return ranks
-
-
-def _checked(scores: ArrayLike, groups: ArrayLike | None) -> tuple[np.ndarray, np.ndarray]:
-    table = np.asarray(scores, dtype=np.float64)
-    if table.ndim != 2 or 0 in table.shape:
-        raise InvalidInput(f"scores are a table of items and systems, got the shape {table.shape}")
-    if not np.isfinite(table).all():
-        raise InvalidInput("every system has a finite score of every item here; leave the others out and count them")
-    return table, source_ranks(groups, len(table))
 
 
 def _differences(table: np.ndarray, groups: np.ndarray, *, level: float, seed: int) -> tuple[Difference, ...]:
@@ -196,11 +191,6 @@ def _source_sums(values: np.ndarray, groups: np.ndarray) -> tuple[np.ndarray, np
     sums = np.zeros((len(sizes), values.shape[1]))
     np.add.at(sums, groups, values)
     return sums, sizes
-
-
-def _counts(sources: int, resamples: int | None, seed: int) -> Iterator[np.ndarray]:
-    draws = resamples or (FEWER if sources > MANY else RESAMPLES)
-    yield from drawn_counts(sources, draws, seed=seed)
 
 
 # Do neighbours on a leaderboard change places under an edit that should not matter?

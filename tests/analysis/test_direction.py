@@ -22,9 +22,8 @@ from core.analysis.verdicts import (
 from core.statistics.bootstrap import adjusted_level, median_bca
 from core.statistics.changes import Changes, exceeds
 from core.statistics.comparisons import OPEN, RIGHT, WRONG
-from core.statistics.movers import mean_changes, movers
 from core.statistics.selectivity import item_selectivity
-from core.statistics.shares import share_of_fractions
+from core.statistics.shares import mean_changes, movers, share_of_fractions
 from core.store.store import Store
 from tests.analysis.made_runs import SHIPPED
 

@@ -23,7 +23,7 @@ from core.errors import InvalidInput
 from core.report.fairness_card import card_report
 from core.statistics.bootstrap import adjusted_level, median_bca
 from core.statistics.flip_risk import flip_risk
-from core.statistics.movers import mean_changes
+from core.statistics.shares import mean_changes
 from core.store.store import Store
 from tests.analysis.made_runs import raw, scores_of, shifts, write_run
 

@@ -10,10 +10,9 @@ from core.statistics.agreement import agreement, weighted_kappa
 from core.statistics.bootstrap import Interval, median_bca
 from core.statistics.crossed_sources import LEAST_SECOND, numbered, unreckoned, widening
 from core.statistics.flip_risk import CaptionPairs, ShiftPairs, intervals_of
-from core.statistics.movers import mean_changes
 from core.statistics.rank_agreement import rank_agreement
 from core.statistics.ratios import mean_bca, means_bca, median_ratios_bca
-from core.statistics.shares import share, share_of_fractions
+from core.statistics.shares import mean_changes, share, share_of_fractions
 from core.statistics.shift_tests import median_differences, paired_test
 
 CUT_OUTS, BACKGROUNDS = 197, 22

@@ -10,7 +10,7 @@ from statsmodels.stats.power import GofChisquarePower
 
 from core.errors import InvalidInput
 from core.statistics.bootstrap import Interval, median_bca
-from core.statistics.heterogeneity import difference, heterogeneity, least_spread
+from core.statistics.power import difference, heterogeneity, least_spread
 
 Z = stats.norm.ppf(0.975)
 

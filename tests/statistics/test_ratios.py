@@ -10,9 +10,8 @@ from scipy import stats
 
 from core.errors import InvalidInput
 from core.seeds import RUN_SEED
-from core.statistics import drawn_sums
+from core.statistics import resamples
 from core.statistics.bootstrap import expanded
-from core.statistics.drawn_sums import MANY, drawn_counts
 from core.statistics.ratios import (
     mean_bca,
     mean_of_ratios_bca,
@@ -20,6 +19,7 @@ from core.statistics.ratios import (
     median_ratios_bca,
     ratio_bca,
 )
+from core.statistics.resamples import MANY, drawn_counts
 
 
 def test_the_interval_of_a_mean_is_that_of_scipys_bca_bootstrap() -> None:
@@ -249,4 +249,4 @@ def test_sums_over_samples_are_the_same_whichever_way_the_counts_are_held() -> N
         np.random.default_rng(1).integers(-5, 6, size=(MANY + 90, 3)).astype(np.float64)
     )  # no sum of them is rounded
     counts = np.concatenate(list(drawn_counts(len(values), 450)))
-    np.testing.assert_array_equal(drawn_sums.drawn_sums(values, 450, RUN_SEED), counts.astype(np.float64) @ values)
+    np.testing.assert_array_equal(resamples.drawn_sums(values, 450, RUN_SEED), counts.astype(np.float64) @ values)

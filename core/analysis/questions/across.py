@@ -37,7 +37,7 @@ from core.analysis.verdicts import ALPHA, untold
 from core.probes.base import BASE_CAPTION
 from core.probes.words.insertion import PREFIX
 from core.statistics.bootstrap import LEAST_N, Interval
-from core.statistics.heterogeneity import Heterogeneity, difference, heterogeneity
+from core.statistics.power import Heterogeneity, difference, heterogeneity
 from core.statistics.rank_agreement import direction_agreement
 from core.statistics.wording import counted
 

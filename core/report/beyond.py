@@ -24,6 +24,7 @@ from core.features.geometry.geometry import (
 )
 from core.features.human.judged_comparisons import evaluator_rows, in_scope, judged_comparisons, people_rows
 from core.features.human.kinds import ACCEPTABILITY
+from core.features.human.mace import study_competence
 from core.features.human.people_figures import (
     COMPETENCE_NOTE,
     COMPETENCE_TITLE,
@@ -38,14 +39,7 @@ from core.features.human.people_figures import (
 from core.features.human.powered_votes import powered_rows, what_more_votes_buy
 from core.features.human.reanalysis import reanalyse
 from core.features.human.studies import Study
-from core.features.human.study_outcomes import (
-    aggregates,
-    item_outcomes,
-    study_agreement,
-    study_competence,
-    study_kappas,
-)
-from core.features.human.vote_rates import vote_rates
+from core.features.human.study_outcomes import aggregates, item_outcomes, study_agreement, study_kappas, vote_rates
 from core.features.human.votes import vote_table
 from core.report.document import Made, Missing, Table
 

@@ -10,10 +10,9 @@ import pytest
 from playwright.sync_api import Browser, Locator, Page, expect
 from playwright.sync_api import TimeoutError as PlaywrightTimeout
 
-from core.features.human.consent import set_consent
 from core.features.human.creation import create_study
 from core.features.human.entrance import by_construction
-from core.features.human.practice import lesson, set_practice
+from core.features.human.first_steps import lesson, set_consent, set_practice
 from core.features.human.prolific import link_query, open_link
 from core.features.human.studies import Study
 from core.features.human.votes import vote_table

@@ -6,11 +6,10 @@ from pathlib import Path
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from core.features.human.consent import set_consent
 from core.features.human.creation import create_study
 from core.features.human.definition import Definition
 from core.features.human.entrance import by_construction
-from core.features.human.practice import lesson, practice_table, set_practice
+from core.features.human.first_steps import lesson, practice_table, set_consent, set_practice
 from core.features.human.prolific import link_query, open_link
 from core.features.human.studies import Study, studies_dir
 from core.features.human.votes import vote_table

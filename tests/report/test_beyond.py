@@ -15,6 +15,7 @@ from core.analysis.table import ScoreTable
 from core.features.human.creation import create_study
 from core.features.human.judged_comparisons import evaluator_rows, judged_comparisons, people_rows
 from core.features.human.kinds import ACCEPTABILITY
+from core.features.human.mace import study_competence
 from core.features.human.powered_votes import powered_rows, what_more_votes_buy
 from core.features.human.reanalysis import reanalyse
 from core.features.human.sampling import family_strata
@@ -24,10 +25,9 @@ from core.features.human.study_outcomes import (
     aggregates,
     item_outcomes,
     study_agreement,
-    study_competence,
     study_kappas,
+    vote_rates,
 )
-from core.features.human.vote_rates import vote_rates
 from core.features.human.votes import vote_table
 from core.report.beyond import NOT_ASKED, Beyond, beyond
 from core.report.build import build

@@ -52,11 +52,6 @@ class Pictures:
         return self.variant if version == VARIANT else self.original
 
 
-def load_corpus(origin: Origin) -> Corpus:
-    """Read a corpus as a run read it; raises InvariscopeError if it cannot be read here."""
-    return read_again(origin)
-
-
 def read_with(told: Mapping[str, Any]) -> dict[str, Any]:
     """The part of what a manifest tells of its corpus that reads it again, for a study's definition."""
     return {key: told[key] for key in ("loader", "folder", "options") if key in told}
@@ -66,7 +61,7 @@ def _origin(definition: Definition, name: str) -> Origin:
     return corpora.origin_here(name, {"root": definition.root, **definition.read_with})
 
 
-def make_pictures(definition: Definition, item: StudyItem, *, load: Load = load_corpus) -> Pictures:
+def make_pictures(definition: Definition, item: StudyItem, *, load: Load = read_again) -> Pictures:
     """Make the pictures of one item; raises NotAvailable if the corpus, the item or the probe is not here any more, or
     makes something else now."""
     try:
@@ -97,7 +92,7 @@ def _pixels(bench: Workbench, item: StudyItem, name: str) -> np.ndarray:
     return made.pixels
 
 
-def make_example(definition: Definition, corpus: str, item: str, *, load: Load = load_corpus) -> bytes:
+def make_example(definition: Definition, corpus: str, item: str, *, load: Load = read_again) -> bytes:
     """PNG of an unedited item, for the instructions; raises NotAvailable if it is not here any more."""
     try:
         return encode_png(as_picture(read_item(load(_origin(definition, corpus)).get(item)).pixels))
@@ -118,7 +113,7 @@ def create_study(
     seed: int,
     strata: Sequence[Stratum] = PAPER_STRATA,
     parent: Path | None = None,
-    load: Load = load_corpus,
+    load: Load = read_again,
 ) -> Study:
     """Draw a sample and create the study.
 
@@ -162,7 +157,7 @@ def open_study(
     attention_rate: float,
     seed: int,
     parent: Path | None = None,
-    load: Load = load_corpus,
+    load: Load = read_again,
 ) -> Study:
     """Create the study of a sample that was drawn; see :func:`create_study`."""
     root = run.manifest["corpus"].get("root")
@@ -187,7 +182,7 @@ def open_study(
     return Study.create(studies_dir() if parent is None else parent, definition)
 
 
-def labels_in_pictures(run: Run, *, load: Load = load_corpus) -> Mapping[str, Collection[str]]:
+def labels_in_pictures(run: Run, *, load: Load = read_again) -> Mapping[str, Collection[str]]:
     """Labels of everything annotated in each picture of a run's corpus; only what is annotated can be known. Raises
     NotAvailable if the corpus is not here."""
     corpus = load(origin_of_run(run))

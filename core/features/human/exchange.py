@@ -322,6 +322,3 @@ def _number(row: Mapping[str, Any], name: str) -> float | None:
     except (TypeError, ValueError):
         return None
     return value if math.isfinite(value) and value >= 0 else None
-
-
-__all__ = ["FORMATS", "READ", "Taken", "export_votes", "import_votes"]

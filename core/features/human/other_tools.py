@@ -202,16 +202,3 @@ def _value(value: Any) -> Any:
 
 def _who(told: Any) -> Any:
     return (told.get("id") or told.get("email")) if isinstance(told, Mapping) else told
-
-
-__all__ = [
-    "ITEM",
-    "LINE",
-    "NOTED",
-    "UNLABELLED",
-    "VERSION_OF",
-    "WHEN",
-    "rows_of_potato",
-    "rows_of_records",
-    "rows_of_table",
-]

@@ -106,7 +106,11 @@ def powered_mean(
     """
     _check(strata, tuning, more)
     spreads = [_spread(each, more, finite) for each in strata]
-    given = _tuned(spreads) if tuning is None else float(tuning)
+    if tuning is None:  # that of the smallest variance, which is a parabola of it
+        both = sum(each.of_both for each in spreads)
+        alone = sum(each.of_predicted + each.of_other for each in spreads)
+        tuning = min(max(both / alone, 0.0), 1.0) if alone > 0 and math.isfinite(alone) else 0.0
+    given = float(tuning)
     middle = sum(
         each.share * (spread.label + given * (spread.other - spread.predicted))
         for each, spread in zip(strata, spreads, strict=True)
@@ -172,13 +176,6 @@ def _spread(stratum: Stratum, more: float, finite: bool) -> _Spread:
         scale * float(square @ guess**2),
         shrink * float(others**2 @ apart**2) if math.isfinite(shrink) else math.inf,
     )
-
-
-def _tuned(spreads: Sequence[_Spread]) -> float:
-    """λ of the smallest variance, which is a parabola of it, within [0, 1]."""
-    both = sum(each.of_both for each in spreads)
-    alone = sum(each.of_predicted + each.of_other for each in spreads)
-    return float(min(max(both / alone, 0.0), 1.0)) if alone > 0 and math.isfinite(alone) else 0.0
 
 
 def _off(values: np.ndarray, middle: float) -> np.ndarray:

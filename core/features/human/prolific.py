@@ -15,8 +15,8 @@ from typing import Any
 from urllib.parse import quote
 
 from core.errors import InvalidInput
-from core.features.human import tokens
-from core.features.human.consent import accepted, check_wording
+from core.features.human.entrance import digest, make_token, new_nonce, read_secret, well_formed
+from core.features.human.first_steps import accepted, check_wording
 from core.features.human.ledger import OPEN, Annotator, Ledger
 from core.features.human.sharing import asked_items, queue_of_newcomer, waiting_items
 from core.features.human.studies import ANNOTATOR_LIMIT, Refused, Study, free_ids
@@ -84,20 +84,13 @@ def open_link(study: Study, *, items: int, completion: str, screened_out: str = 
     codes = {"completion": check_code(completion), "screened_out": check_code(screened_out) if screened_out else ""}
     if completion == screened_out:
         raise InvalidInput(f"both codes are {completion!r}: who is turned away would be paid as one who answered")
-    secret, nonce = study.secret(), tokens.new_nonce()
+    secret, nonce = study.secret(), new_nonce()
 
     def rows(ledger: Ledger) -> list[dict[str, Any]]:
         kept = ledger.prolific.nonce if ledger.prolific and ledger.prolific.digest else None
         own = kept or nonce
-        return [
-            {
-                "row": "prolific",
-                "nonce": own,
-                "token_sha256": tokens.digest(_token(secret, own)),
-                "items": items,
-                **codes,
-            }
-        ]
+        token = digest(_token(secret, own))
+        return [{"row": "prolific", "nonce": own, "token_sha256": token, "items": items, **codes}]
 
     study.record(rows)
 
@@ -108,28 +101,19 @@ def close_link(study: Study) -> None:
     def rows(ledger: Ledger) -> list[dict[str, Any]]:
         if ledger.prolific is None:
             raise InvalidInput(f"study {study.id!r} has no link for Prolific to close")
-        told = ledger.prolific
-        return [
-            {
-                "row": "prolific",
-                "nonce": None,
-                "token_sha256": None,
-                "items": told.items,
-                "completion": told.completion,
-                "screened_out": told.screened_out,
-            }
-        ]
+        told = {name: getattr(ledger.prolific, name) for name in ("items", "completion", "screened_out")}
+        return [{"row": "prolific", "nonce": None, "token_sha256": None, **told}]
 
     study.record(rows)
 
 
 def link_query(study: Study) -> str | None:
     """The link's part after ``?``, with Prolific's placeholders; None where there is none or it cannot be shown."""
-    told, secret = study.state().prolific, tokens.read_secret(study.folder)
+    told, secret = study.state().prolific, read_secret(study.folder)
     if told is None or told.nonce is None or secret is None:
         return None
     token = _token(secret, told.nonce)
-    if tokens.digest(token) != told.digest:
+    if digest(token) != told.digest:
         return None
     return "&".join((f"token={token}", *(f"{name}={{{{%{name}%}}}}" for name in (PID, STUDY_ID, SESSION_ID))))
 
@@ -137,7 +121,7 @@ def link_query(study: Study) -> str | None:
 def recruits(study: Study, token: object) -> bool:
     """Whether a token is that of the study's link for Prolific."""
     told = study.state().prolific
-    return told is not None and tokens.well_formed(token) and tokens.digest(str(token)) == told.digest
+    return told is not None and well_formed(token) and digest(str(token)) == told.digest
 
 
 def participant(study: Study, visit: Visit | None) -> str | None:
@@ -177,18 +161,9 @@ def join(study: Study, visit: Visit, *, agreed: str | None, begun: bool = False)
         told = [accepted(name or "", agreed)] if agreed else []
         if name is None:
             (name,) = free_ids(ledger, 1)
+            visited = {"pid": visit.pid, "prolific_study": visit.study, "prolific_session": visit.session}
             queue = _room(ledger, name, study.now())
-            told = [
-                {
-                    "row": "join",
-                    "annotator": name,
-                    "pid": visit.pid,
-                    "prolific_study": visit.study,
-                    "prolific_session": visit.session,
-                    "queue": list(queue),
-                },
-                *told,
-            ]
+            told = [{"row": "join", "annotator": name, **visited, "queue": list(queue)}, *told]
         told += [{"row": "begin"}] if begun else []
         return [{**row, "annotator": name} for row in told]
 
@@ -229,4 +204,4 @@ def _room(ledger: Ledger, name: str, now: float) -> tuple[str, ...]:
 
 
 def _token(secret: str, nonce: str) -> str:
-    return tokens.make_token(secret, "prolific", nonce)
+    return make_token(secret, "prolific", nonce)

@@ -1,12 +1,12 @@
 """How carefully each annotator worked: attention items, time, straight lines. Signs to look at, no verdicts."""
 
 import math
-from collections.abc import Hashable, Mapping, Sequence
+from collections import Counter
+from itertools import groupby
 
 import pandas as pd
 
 from core.features.human.definition import ORIGINAL
-from core.features.human.kinds import Kind
 from core.features.human.sharing import waiting_items
 from core.features.human.studies import Study
 from core.features.human.votes import vote_table
@@ -39,13 +39,16 @@ def quality_table(study: Study) -> pd.DataFrame:
     without one), last (server time)."""
     ledger = study.state()
     table = vote_table(study, withdrawn=True, skipped=True)
-    rows = []
+    kind, rows = study.definition.asked, []
     for each in ledger.annotators.values():
         own = table[table["annotator"] == each.id]
         given = own[own["skipped"].isna()]
         votes, checks = given[~given["attention"]], given[given["attention"]]
         waiting = waiting_items(ledger, each)
-        patterns = list(zip(votes["original"], votes["variant"], votes["preferred"], strict=True))
+        patterns = [str(each) for each in zip(votes["original"], votes["variant"], votes["preferred"], strict=True)]
+        chosen = votes[votes["preferred"].isin(["original", "variant"])]
+        # a known answer is right where the wrong caption is in the lower half and not preferred
+        hits = (checks["variant"].map(kind.share) < 0.5) & ((kind.sides == 1) | (checks["preferred"] == ORIGINAL))
         rows.append(
             {
                 "annotator": each.id,
@@ -56,46 +59,16 @@ def quality_table(study: Study) -> pd.DataFrame:
                 "planned": len(votes) + sum(not ledger.by_id[item].attention for item in waiting),
                 "skipped": int(own["skipped"].notna().sum()),
                 "corrections": int(own["corrections"].sum()),
-                "attention_hits": sum(_hit(row, study.definition.asked) for row in checks.to_dict("records")),
+                "attention_hits": int(hits.sum()),
                 "attention_seen": len(checks),
                 "median_seconds": float(votes["seconds"].median()) if votes["seconds"].notna().any() else math.nan,
-                "longest_run": _longest_run(patterns),
-                "same_share": _commonest(patterns),
-                "left_share": _left_share(votes),
+                "longest_run": max((len(list(run)) for _, run in groupby(patterns)), default=0),
+                "same_share": max(Counter(patterns).values()) / len(patterns) if patterns else math.nan,
+                "left_share": float((chosen["preferred"] == chosen["left"]).mean()) if len(chosen) else math.nan,
                 "last": each.last,
             }
         )
     return pd.DataFrame(rows, columns=list(COLUMNS))
-
-
-def _hit(row: Mapping[Hashable, object], kind: Kind) -> bool:
-    """Whether an attention item was answered rightly: its wrong caption in the lower half, never preferred."""
-    wrong = float(str(row["variant"]))
-    if kind.share(wrong) >= 0.5:
-        return False
-    return kind.sides == 1 or row["preferred"] == ORIGINAL
-
-
-def _longest_run(patterns: Sequence[tuple[object, ...]]) -> int:
-    longest = run = 0
-    for index, pattern in enumerate(patterns):
-        run = run + 1 if index and _same(pattern, patterns[index - 1]) else 1
-        longest = max(longest, run)
-    return longest
-
-
-def _commonest(patterns: Sequence[tuple[object, ...]]) -> float:
-    counts = pd.Series([str(pattern) for pattern in patterns], dtype=object).value_counts(normalize=True)
-    return float(counts.iloc[0]) if len(counts) else math.nan
-
-
-def _same(one: tuple[object, ...], other: tuple[object, ...]) -> bool:
-    return str(one) == str(other)  # NaN of a version that was not shown equals itself here
-
-
-def _left_share(votes: pd.DataFrame) -> float:
-    chosen = votes[votes["preferred"].isin(["original", "variant"])]
-    return float((chosen["preferred"] == chosen["left"]).mean()) if len(chosen) else math.nan
 
 
 def _state(study: Study, annotator: str, waiting: bool) -> str:

@@ -13,8 +13,9 @@ of each such class is found by drawing many times.
 """
 
 import re
-from collections.abc import Collection, Hashable, Mapping, Sequence
+from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 import pandas as pd
@@ -193,9 +194,11 @@ def draw_sample(
         table.append((stratum.name, target, int(rows["item"].nunique()), len(taken)))
     if not drawn:
         raise InvalidInput(f"run {run!r} has nothing for the chosen strata; {_held(pairs)}")
-    shown = [each for item in drawn for each in _versions(item, kind)]
-    whole = _labelled(pairs)
-    wrong = _WrongLabels(whole, present or {})
+    shown = drawn
+    if kind.sides == 1:
+        shown = [replace(item, shows=version) for item in drawn for version in (ORIGINAL, VARIANT)]
+    whole = pairs.dropna(subset=["label", "category"]).drop_duplicates(["corpus", "item"]).reset_index(drop=True)
+    wrong = partial(_wrong_label, whole, present or {})
     compared = [item for item in drawn if item.directional]
     wanted = max(round(len(shown) * max(attention_rate, 0.1)), 5) if attention_rate else 0
     checks = _attention(whole, wrong, kind, compared, wanted=wanted, seed=seed)
@@ -251,29 +254,21 @@ def _item(row: Mapping[Hashable, object], stratum: str) -> StudyItem:
     )
 
 
-def _versions(item: StudyItem, kind: Kind) -> list[StudyItem]:
-    if kind.sides == 2:
-        return [item]
-    return [replace(item, shows=ORIGINAL), replace(item, shows=VARIANT)]
+def _wrong_label(
+    whole: pd.DataFrame, present: Mapping[str, Collection[str]], row: pd.Series, rng: np.random.Generator
+) -> str | None:
+    """A label of another category that the picture does not show; None where every label might be there."""
+    there = {str(row["label"]), *present.get(str(row["item"]), ())}
+    others = whole[whole["category"] != row["category"]]["label"].unique()
+    free = sorted(str(label) for label in others if label not in there)
+    return free[int(rng.integers(len(free)))] if free else None
 
 
-class _WrongLabels:
-    """Labels that a picture does not show: of another category, and annotated nowhere in it."""
-
-    def __init__(self, whole: pd.DataFrame, present: Mapping[str, Collection[str]]) -> None:
-        self._whole = whole
-        self._present = present
-
-    def draw(self, row: pd.Series, rng: np.random.Generator) -> str | None:
-        """Return one, or None where every label might be there."""
-        there = {str(row["label"]), *self._present.get(str(row["item"]), ())}
-        others = self._whole[self._whole["category"] != row["category"]]["label"].unique()
-        free = sorted(str(label) for label in others if label not in there)
-        return free[int(rng.integers(len(free)))] if free else None
+_Wrong = Callable[[pd.Series, np.random.Generator], str | None]
 
 
 def _attention(
-    whole: pd.DataFrame, wrong: _WrongLabels, kind: Kind, compared: Sequence[StudyItem], *, wanted: int, seed: int
+    whole: pd.DataFrame, wrong: _Wrong, kind: Kind, compared: Sequence[StudyItem], *, wanted: int, seed: int
 ) -> list[StudyItem]:
     """Items whose variant's caption names an object that the picture does not show.
 
@@ -282,14 +277,15 @@ def _attention(
     """
     rng = stream(seed, ATTENTION)
     mixed = whole.iloc[rng.permutation(len(whole))]
-    asked, taken = _pictured(mixed, compared), _sides(compared)
+    asked = _pictured(mixed, compared)
+    taken = {(each.item, each.caption(version)) for each in compared for version in (ORIGINAL, VARIANT)}
     ordered = mixed.iloc[np.argsort(asked, kind="stable")]
     if kind.sides == 2:
         named = zip(ordered["item"], ordered["label"], strict=True)
         ordered = ordered[[(str(item), base_caption(str(label))) not in taken for item, label in named]]
     found = []
     for _, row in ordered.head(wanted).iterrows():
-        label = wrong.draw(row, rng)
+        label = wrong(row, rng)
         if label is None or (row["item"], base_caption(label)) in taken:
             continue
         digest = row["pixels_sha256"] if isinstance(row["pixels_sha256"], str) else None
@@ -320,13 +316,8 @@ def _pictured(whole: pd.DataFrame, items: Sequence[StudyItem]) -> np.ndarray:
     return np.asarray(whole["item"].isin({each.item for each in items}) | whole["pixels_sha256"].isin(pictures))
 
 
-def _sides(items: Sequence[StudyItem]) -> set[tuple[str, str]]:
-    """(item, caption) of every side."""
-    return {(each.item, each.caption(version)) for each in items for version in (ORIGINAL, VARIANT)}
-
-
 def _examples(
-    whole: pd.DataFrame, wrong: _WrongLabels, used: set[str], kind: Kind, compared: Sequence[StudyItem], seed: int
+    whole: pd.DataFrame, wrong: _Wrong, used: set[str], kind: Kind, compared: Sequence[StudyItem], seed: int
 ) -> tuple[Example, ...]:
     """A right, a half right and a wrong caption, each under its own picture where there are enough; none under a
     picture of a comparison, whose right answer it would tell."""
@@ -339,7 +330,7 @@ def _examples(
     found = []
     for index, value in enumerate(values if len(chosen) else ()):
         row = chosen.iloc[index % len(chosen)]
-        label, other = str(row["label"]), wrong.draw(row, stream(seed, "example", str(index)))
+        label, other = str(row["label"]), wrong(row, stream(seed, "example", str(index)))
         if other is None and index:
             continue
         caption, why = _worked(index, label, other or "")
@@ -360,11 +351,6 @@ def _worked(index: int, label: str, other: str) -> tuple[str, str]:
 def _named(label: str) -> str:
     """A label with its article: ``an inukshuk``, ``scissors``."""
     return noun_group(label).removeprefix("is ").removeprefix("are ")
-
-
-def _labelled(pairs: pd.DataFrame) -> pd.DataFrame:
-    """One row an item that has a label and a category."""
-    return pairs.dropna(subset=["label", "category"]).drop_duplicates(["corpus", "item"]).reset_index(drop=True)
 
 
 MOST_DRAWS, FEWEST_DRAWS, EFFORT = 2000, 200, 2_000_000

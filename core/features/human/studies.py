@@ -14,11 +14,19 @@ from typing import Any
 
 from core import settings
 from core.errors import InvalidInput, StoreError
-from core.features.human import tokens
 from core.features.human.definition import DEFINITION, Definition, StudyItem, check_study_id, read_definition
-from core.features.human.entrance import Stage
+from core.features.human.entrance import (
+    SECRET,
+    Stage,
+    digest,
+    make_token,
+    new_nonce,
+    read_secret,
+    well_formed,
+    write_secret,
+)
 from core.features.human.kinds import Value
-from core.features.human.ledger import CLOSED, OPEN, PAUSED, STATUSES, Annotator, Entry, Ledger
+from core.features.human.ledger import CLOSED, OPEN, STATUSES, Annotator, Entry, Ledger
 from core.features.human.sharing import left_behind, shared_queues, waiting_items
 from core.store.log import Log, Replay, Writer
 from core.store.text_files import write_json
@@ -81,7 +89,7 @@ class Study:
             raise InvalidInput(f"there is a study {definition.id!r} already; choose another name")
 
         def fill(new: Path) -> None:
-            tokens.write_secret(new)
+            write_secret(new)
             write_json(new / DEFINITION, definition.to_json())
             cls(new, clock=clock).set_status(OPEN)
 
@@ -130,10 +138,10 @@ class Study:
 
     def annotator_of(self, token: object) -> str:
         """Return whose token it is; raises Refused if it is nobody's (any more)."""
-        if tokens.well_formed(token):
+        if well_formed(token):
             with self._lock:
                 self._refresh()
-                annotator = self._ledger.tokens.get(tokens.digest(str(token)))
+                annotator = self._ledger.tokens.get(digest(str(token)))
             if annotator is not None:
                 return annotator
         raise Refused("This link is not valid, or not any more; ask the person who sent it to you for a new one.")
@@ -141,11 +149,11 @@ class Study:
     def token(self, annotator: str) -> str | None:
         """The annotator's present token, to show it to the coordinator; None where it cannot be shown."""
         found = self._annotator(annotator)
-        secret = tokens.read_secret(self.folder)
+        secret = read_secret(self.folder)
         if found.nonce is None or secret is None:
             return None
-        token = tokens.make_token(secret, annotator, found.nonce)
-        return token if tokens.digest(token) == found.digest else None
+        token = make_token(secret, annotator, found.nonce)
+        return token if digest(token) == found.digest else None
 
     def place(self, annotator: str, *, at: str | None = None) -> Place:
         """Where an annotator goes on; with ``at``, an item of theirs that they went back to.
@@ -202,8 +210,7 @@ class Study:
         in [0, 0.5]."""
         if not 0 <= rate <= 0.5:
             raise InvalidInput(f"the rate of attention items lies in [0, 0.5], got {rate}")
-        self._write(lambda: [{"row": "settings", "attention_rate": rate}])
-        self._assign()
+        self.record(lambda _: [{"row": "settings", "attention_rate": rate}], share=True)
 
     def invite(self, names: Sequence[str]) -> tuple[str, ...]:
         """Invite annotators by names, for the coordinator only and maybe empty, and share the work among all; return
@@ -211,15 +218,14 @@ class Study:
         secret = self.secret()
         made: list[str] = []
 
-        def rows() -> list[dict[str, Any]]:
-            taken = len(self._ledger.annotators)
+        def rows(ledger: Ledger) -> list[dict[str, Any]]:
+            taken = len(ledger.annotators)
             if taken + len(names) > ANNOTATOR_LIMIT:
                 raise InvalidInput(f"a study takes at most {ANNOTATOR_LIMIT} annotators, got {taken + len(names)}")
-            made[:] = free_ids(self._ledger, len(names))
+            made[:] = free_ids(ledger, len(names))
             return [_invitation(secret, made[index], name[:120]) for index, name in enumerate(names)]
 
-        self._write(rows)
-        self._assign()
+        self.record(rows, share=True)
         return tuple(made)
 
     def renew(self, annotator: str) -> str:
@@ -234,21 +240,15 @@ class Study:
 
     def revoke(self, annotator: str) -> None:
         """Stop a link; the votes stay and count."""
-        self._annotator(annotator)
-        self._write(lambda: [{"row": "revoke", "annotator": annotator}])
-        self._assign()
+        self._of_annotator("revoke", annotator)
 
     def withdraw(self, annotator: str) -> None:
         """Take an annotator's rows out of every count; the log keeps them under a tombstone."""
-        self._annotator(annotator)
-        self._write(lambda: [{"row": "withdraw", "annotator": annotator}])
-        self._assign()
+        self._of_annotator("withdraw", annotator)
 
     def mark_away(self, annotator: str) -> None:
         """Hand what an annotator left to the others; an answer brings the annotator back."""
-        self._annotator(annotator)
-        self._write(lambda: [{"row": "away", "annotator": annotator}])
-        self._assign()
+        self._of_annotator("away", annotator)
 
     # The annotator
 
@@ -276,12 +276,8 @@ class Study:
         """
         checked = self.definition.asked.question(question).check(value)
 
-        def rows() -> list[dict[str, Any]]:
-            self._check_seen(annotator, item, seen)
-            fields = {"row": "answer", "question": question, "answer": checked}
-            return [self._about(annotator, item, seconds, client_time) | fields]
-
-        self._write(rows)
+        fields = {"row": "answer", "question": question, "answer": checked}
+        self._write(lambda: [self._about(annotator, item, seconds, client_time, seen=seen) | fields])
 
     def skip(
         self,
@@ -296,17 +292,16 @@ class Study:
         """Skip an item, saying why; see :meth:`answer`. An answer to it later takes the skip back."""
 
         def rows() -> list[dict[str, Any]]:
-            self._check_seen(annotator, item, seen)
+            about = self._about(annotator, item, seconds, client_time, seen=seen)
             if not reason.strip():
                 raise InvalidInput("a skip needs a reason; choose or write one")
-            return [self._about(annotator, item, seconds, client_time) | {"row": "skip", "reason": reason[:200]}]
+            return [about | {"row": "skip", "reason": reason[:200]}]
 
         self._write(rows)
 
     def comment(self, annotator: str, item: str, text: str) -> None:
         """Store a comment on an item; a later one replaces it."""
-        cut = text[:COMMENT_LIMIT]
-        self._write(lambda: [self._about(annotator, item, math.nan, None) | {"row": "comment", "comment": cut}])
+        self._write(lambda: [self._about(annotator, item) | {"row": "comment", "comment": text[:COMMENT_LIMIT]}])
 
     # Other modules of this room
 
@@ -319,9 +314,9 @@ class Study:
 
     def secret(self) -> str:
         """What tokens are made of; for this room alone. Raises StoreError if it is gone."""
-        secret = tokens.read_secret(self.folder)
+        secret = read_secret(self.folder)
         if secret is None:
-            raise StoreError(f"{self.folder / tokens.SECRET} is gone; restore it from a copy: new links need it")
+            raise StoreError(f"{self.folder / SECRET} is gone; restore it from a copy: new links need it")
         return secret
 
     def now(self) -> float:
@@ -358,47 +353,40 @@ class Study:
             raise InvalidInput(f"study {self.id!r} has no annotator {annotator[:40]!r}")
         return found
 
-    def _active(self, annotator: str) -> Annotator:
+    def _consenting(self, annotator: str) -> Annotator:
+        """An annotator who works now and agreed, where consent is asked."""
         found = self._annotator(annotator)
         if not found.active:
             raise Refused("Your link does not work any more; ask the person who sent it to you.")
         if self._ledger.status != OPEN:
             raise Refused(f"The study is {self._ledger.status} now; what you answered before is kept.")
-        return found
-
-    def _consenting(self, annotator: str) -> Annotator:
-        """An annotator who works now and agreed, where consent is asked."""
-        found = self._active(annotator)
         if self._ledger.stage(found) is Stage.CONSENT:
             raise Refused("The study asks for your consent first; open your link again and read it.")
         return found
 
-    def _voter(self, annotator: str) -> Annotator:
-        """The same, whom practice let pass too."""
-        found = self._consenting(annotator)
-        if self._ledger.passed(found) is not True:
+    def _about(
+        self,
+        annotator: str,
+        item: str,
+        seconds: float = math.nan,
+        client_time: float | None = None,
+        *,
+        seen: int | None = None,
+    ) -> dict[str, Any]:
+        """What a row says of one item, for an annotator who works now, agreed, and whom practice let pass; Superseded
+        where its entry has another number of rows than were seen."""
+        if self._ledger.passed(self._consenting(annotator)) is not True:
             raise Refused("The study asks you to practise first; open your link again.")
-        return found
-
-    def _check_seen(self, annotator: str, item: str, seen: int) -> None:
-        self._voter(annotator)
-        self._check_item(item)
-        entry = self._ledger.entries.get((annotator, item))
-        if (entry.rows if entry else 0) != seen:
-            raise Superseded("This item was answered in another tab or by a second press; here is where you are.")
-
-    def _check_item(self, item: str) -> None:
         if item not in self._ledger.by_id or item in self._ledger.exercises:
             raise InvalidInput(f"study {self.id!r} has no item {item[:40]!r}")
-
-    def _about(self, annotator: str, item: str, seconds: float, client_time: float | None) -> dict[str, Any]:
-        self._voter(annotator)
-        self._check_item(item)
         entry = self._ledger.entries.get((annotator, item))
+        rows = entry.rows if entry else 0
+        if seen not in (None, rows):
+            raise Superseded("This item was answered in another tab or by a second press; here is where you are.")
         return {
             "annotator": annotator,
             "item": item,
-            "version": (entry.rows if entry else 0) + 1,
+            "version": rows + 1,
             "left": self.definition.left_version(annotator, item),
             "seconds": round(seconds, 3) if math.isfinite(seconds) and seconds >= 0 else None,
             "client_time": client_time if client_time is not None and math.isfinite(client_time) else None,
@@ -427,6 +415,10 @@ class Study:
                 self._append(writer, rows)
         if rows:
             self._assign()
+
+    def _of_annotator(self, row: str, annotator: str) -> None:
+        """Write one row of an annotator, and share anew."""
+        self.record(lambda _: [{"row": row, "annotator": self._annotator(annotator).id}], share=True)
 
     def _assign(self) -> None:
         """Share what is still needed anew."""
@@ -458,30 +450,11 @@ def list_studies(parent: Path | None = None) -> tuple[list[Study], list[str]]:
 
 def free_ids(ledger: Ledger, count: int) -> list[str]:
     """Ids for so many new annotators."""
-    free: list[str] = []
-    number = 0
-    while len(free) < count:
-        number += 1
-        if f"a{number:02d}" not in ledger.annotators:
-            free.append(f"a{number:02d}")
-    return free
+    ids = (f"a{number:02d}" for number in range(1, len(ledger.annotators) + count + 1))
+    return [each for each in ids if each not in ledger.annotators][:count]
 
 
 def _invitation(secret: str, annotator: str, name: str) -> dict[str, Any]:
-    nonce = tokens.new_nonce()
-    token = tokens.make_token(secret, annotator, nonce)
-    return {"row": "invite", "annotator": annotator, "name": name, "nonce": nonce, "token_sha256": tokens.digest(token)}
-
-
-__all__ = [
-    "CLOSED",
-    "OPEN",
-    "PAUSED",
-    "Place",
-    "Refused",
-    "Study",
-    "Superseded",
-    "free_ids",
-    "list_studies",
-    "studies_dir",
-]
+    nonce = new_nonce()
+    token = make_token(secret, annotator, nonce)
+    return {"row": "invite", "annotator": annotator, "name": name, "nonce": nonce, "token_sha256": digest(token)}

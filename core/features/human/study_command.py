@@ -107,7 +107,9 @@ def invite(
     ] = None,
 ) -> None:
     """Invite annotators; without names, print the links of those who are invited already."""
-    address = _address(url)
+    from core.settings import public_url
+
+    address = (url or public_url() or "http://localhost:8501").rstrip("/")
     study = _find(name)
     if people:
         study.invite(people)
@@ -175,8 +177,8 @@ def agreement(name: _Name, as_json: _Json = False) -> None:
     from pandas import DataFrame
 
     from core.features.human.crossed_votes import whom_it_is_about
-    from core.features.human.study_outcomes import study_agreement, study_competence, study_kappas
-    from core.features.human.vote_rates import vote_rates
+    from core.features.human.mace import study_competence
+    from core.features.human.study_outcomes import study_agreement, study_kappas, vote_rates
     from core.features.human.votes import vote_table
 
     with _counted(name) as study:
@@ -274,13 +276,6 @@ def _counted(name: str) -> Iterator["Study"]:
     yield study
     if not whole:
         raise typer.Exit(Code.FAILURES)
-
-
-def _address(url: str | None) -> str:
-    """Address of the dashboard for annotators, without a slash at its end."""
-    from core.settings import public_url
-
-    return (url or public_url() or "http://localhost:8501").rstrip("/")
 
 
 def _write(path: Path, data: bytes) -> None:

@@ -19,14 +19,14 @@ import numpy as np
 import pandas as pd
 from scipy import stats
 
-from core.features.human.crossed_votes import FEWEST_PEOPLE, exchange, rate, whom_it_is_about
+from core.analysis.effects import ends
+from core.features.human.crossed_votes import FEWEST_PEOPLE, Rate, exchange, rate, what_halves, whom_it_is_about
 from core.features.human.definition import ORIGINAL, VARIANT
 from core.features.human.kinds import ACCEPTABILITY, CORRECTNESS, PREFERENCE, TIE, Kind
-from core.features.human.mace import competences
 from core.features.human.studies import Study
-from core.features.human.votes import ACCEPTABLE, vote_table
-from core.statistics.agreement import ONE_ANSWER, Agreement, agreement, pairwise_kappas
-from core.statistics.bootstrap import LEAST_N, Interval, too_few
+from core.features.human.votes import ACCEPTABLE, REASONS, upholds, vote_table
+from core.statistics.agreement import Agreement, agreement, pairwise_kappas
+from core.statistics.bootstrap import Interval, too_few
 from core.statistics.crossed_sources import numbered
 from core.statistics.shares import share
 from core.statistics.wording import counted
@@ -45,7 +45,7 @@ _NAMED = {
     NONE: "a majority accepts neither",
     NO_MAJORITY: "no majority on one of them",
 }
-"""What is said of the items of an outcome: it counts items, not votes (:mod:`core.features.human.vote_rates`)."""
+"""What is said of the items of an outcome: it counts items, not votes (see :func:`vote_rates`)."""
 
 FEWEST = 2
 """Items with fewer votes have no majority worth the name and are counted apart."""
@@ -308,122 +308,6 @@ def _in_order(values: pd.Series) -> str:
     return " ".join(str(int(value)) if isinstance(value, float) else str(value) for value in values.dropna())
 
 
-# Who answers by knowing, and whether the answers change when those who do count more: MACE beside majorities.
-
-
-WIDEST = 50.0
-"""Points of a competence's interval beyond which the votes do not tell who knows. The number stands beside its interval
-all the same: chosen by their width, intervals would hold the truth less often than they say."""
-
-SKEWED = 0.8
-"""Share of the commonest answer from which on MACE, to which all answers are alike likely, may take it for habit."""
-
-PEOPLE = ("question", "annotator", "n", "competence", "low", "high", "with_others", "n_others", "note")
-ANSWERS = ("question", "n", "same", "other", "tied", "note")
-
-
-@dataclass(frozen=True, slots=True)
-class Competences:
-    """What MACE makes of a study's votes."""
-
-    # PEOPLE, a row a question and annotator: n units (versions of an item one by one) that others answered too;
-    # competence (estimated share of units that this annotator answers by knowing rather than guessing, under MACE) with
-    # its 95 % profile-likelihood interval; with_others (share of those n_others units on which the others have one
-    # commonest answer, that this annotator answered so too), all in percent; note
-    people: pd.DataFrame
-    # ANSWERS, a row a question: n units with FEWEST votes or more, of which the likeliest answer is the commonest one
-    # (same), is another (other), or the commonest ones were tied
-    answers: pd.DataFrame
-
-
-def study_competence(votes: pd.DataFrame, kind: Kind) -> Competences:
-    """Estimate the competence of every annotator of a study, question by question; attention items are left out."""
-    people, answers = list[pd.DataFrame](), list[dict[str, object]]()
-    for question, rows, levels in _questions(votes[~votes["attention"]], kind):
-        shared = rows[rows.groupby("unit")["unit"].transform("size") >= FEWEST]
-        if shared.empty:
-            continue
-        why, skew = _obstacle(shared), _skew(shared)
-        found = competences(shared, levels=levels)
-        people.append(_people(shared, found.annotators, question, why, skew))
-        answers.append(_answers(shared, found.answers, question, why) | {"note": why or skew})
-    frame = pd.concat(people, ignore_index=True) if people else pd.DataFrame(columns=list(PEOPLE))
-    return Competences(frame[list(PEOPLE)], pd.DataFrame(answers, columns=list(ANSWERS)))
-
-
-def _questions(votes: pd.DataFrame, kind: Kind) -> Iterator[tuple[str, pd.DataFrame, list[object]]]:
-    long = votes.melt(id_vars=["annotator", "id"], value_vars=[ORIGINAL, VARIANT], value_name="answer").dropna()
-    levels: list[object] = [kind.lowest + place for place in range(len(kind.scale))]
-    rated = long.assign(unit=long["id"] + long["variable"], answer=long["answer"].astype(int))
-    yield version_name(kind), rated[["annotator", "unit", "answer"]], levels
-    if any(question.name == PREFERENCE for question in kind.questions):
-        asked = votes.dropna(subset=["preferred"]).rename(columns={"id": "unit", "preferred": "answer"})
-        yield PREFERENCE, asked[["annotator", "unit", "answer"]], [ORIGINAL, TIE, VARIANT]
-
-
-def _obstacle(rows: pd.DataFrame) -> str:
-    """Why competence is unclear; empty where it is not."""
-    if rows["annotator"].nunique() < FEWEST_PEOPLE:
-        return f"{FEWEST_PEOPLE} annotators are needed: of two who differ nobody can say which one guesses"
-    return ONE_ANSWER if len(set(rows["answer"])) == 1 else ""
-
-
-def _skew(rows: pd.DataFrame) -> str:
-    """A warning where nearly all answers are alike; empty where they are not."""
-    top = float(rows["answer"].value_counts(normalize=True).iloc[0])
-    if top < SKEWED:
-        return ""
-    return (
-        f"{100 * top:.0f} % of the answers are one and the same; MACE expects all to be alike frequent and may take "
-        "this for habit, so low numbers are no reproach here"
-    )
-
-
-def _people(rows: pd.DataFrame, found: pd.DataFrame, question: str, why: str, skew: str) -> pd.DataFrame:
-    shares = pd.DataFrame([_with_others(rows, name) for name in found["annotator"]], columns=list(PEOPLE[6:8]))
-    table = found.assign(question=question, with_others=100 * shares["with_others"], n_others=shares["n_others"])
-    table[["competence", "low", "high"]] *= 100
-    few = [
-        too_few(n, n) or _undecided(low, high)
-        for n, low, high in zip(table["n"], table["low"], table["high"], strict=True)
-    ]
-    table["note"] = why or pd.Series(["; ".join(filter(None, (each, skew))) for each in few], dtype=object)
-    table.loc[table["n"] < LEAST_N, ["low", "high"]] = math.nan
-    if why:
-        table[["competence", "low", "high"]] = math.nan
-    return table
-
-
-def _undecided(low: float, high: float) -> str:
-    return f"these votes do not tell: anything from {low:.0f} to {high:.0f} %" if high - low > WIDEST else ""
-
-
-def _with_others(rows: pd.DataFrame, name: str) -> tuple[float, int]:
-    """How often an annotator gives the one commonest answer of the others, and on how many units they have one."""
-    own = rows[rows["annotator"] == name].set_index("unit")["answer"]
-    others = rows[(rows["annotator"] != name) & rows["unit"].isin(own.index)]
-    commonest = _commonest(others)
-    both = own.loc[commonest.index]
-    return (float((both == commonest).mean()) if len(both) else math.nan), len(both)
-
-
-def _commonest(rows: pd.DataFrame) -> pd.Series:
-    """The one commonest answer of each unit that has one."""
-    counts = rows.groupby(["unit", "answer"], sort=True).size()
-    top = counts[counts == counts.groupby("unit").transform("max")].reset_index()
-    single = top[~top["unit"].duplicated(keep=False)]
-    return single.set_index("unit")["answer"]
-
-
-def _answers(rows: pd.DataFrame, found: pd.DataFrame, question: str, why: str) -> dict[str, object]:
-    commonest = _commonest(rows)
-    likeliest = found.set_index("unit")["answer"]
-    same = int((likeliest.loc[commonest.index].to_numpy() == commonest.to_numpy()).sum())
-    n = len(likeliest)
-    counts = (same, len(commonest) - same) if not why else (np.nan, np.nan)
-    return {"question": question, "n": n, "same": counts[0], "other": counts[1], "tied": n - len(commonest)}
-
-
 def accepted_by_people(studies: Sequence[Study], runs: Collection[str]) -> dict[str, str]:
     """Family -> how many items, and of which studies, in words, of families of which people were asked and accept both
     versions.
@@ -446,3 +330,81 @@ def accepted_by_people(studies: Sequence[Study], runs: Collection[str]) -> dict[
                 many = f"{int(kept.sum())} of {counted(len(own), 'item')}"
                 found[str(family)] = f"people accept both captions of {many} (study {named})"
     return found
+
+
+# How often people answer so, for people and items like these, and how many more of either would halve the interval.
+
+
+COLUMNS = (
+    "question",
+    "n",
+    "n_votes",
+    "annotators",
+    "rate",
+    "low",
+    "high",
+    "of_items",
+    "of_people",
+    "of_rest",
+    "more",
+    "note",
+)
+"""Rate and its interval in percent; of_items, of_people and of_rest: parts of its variance, in percent of it."""
+
+
+def vote_rates(votes: pd.DataFrame, kind: Kind, *, live: bool = False) -> pd.DataFrame:
+    """Rates over votes, each item counting alike, with intervals for people and items like these; if ``live``, at every
+    look.
+
+    Attention items are left out, and items with one vote where there are annotators enough for an interval. Returns
+    COLUMNS, a row for pairs, one for comparisons and one for each reason, as far as the study asks about them; more:
+    how many more annotators or items would halve the interval, in a sentence.
+    """
+    plain = votes[~votes["attention"]]
+    if plain["annotator"].nunique() >= FEWEST_PEOPLE:
+        plain = plain[plain.groupby("id")["id"].transform("size") >= FEWEST]
+    return pd.DataFrame([_row(*each, live=live) for each in _asked(plain, kind)], columns=list(COLUMNS))
+
+
+def _asked(votes: pd.DataFrame, kind: Kind) -> Iterator[tuple[str, pd.DataFrame]]:
+    """What is counted, and the votes with ``said`` in [0, 1]."""
+    pairs, compared = votes[~votes["directional"]], votes[votes["directional"]]
+    if kind.sides == 1:
+        rated = votes[[ORIGINAL, VARIANT]].mean(axis=1).map(kind.share)
+        found = [("found correct" if kind is CORRECTNESS else "mean rating", votes.assign(said=rated))]
+        for name in kind.reasons:
+            given = votes["reasons"].map(lambda told, name=name: name in told.split(REASONS))
+            found.append((f"not correct: {name}", votes.assign(said=given.astype(float))))
+    elif kind is ACCEPTABILITY:
+        both = (pairs[ORIGINAL] >= ACCEPTABLE) & (pairs[VARIANT] >= ACCEPTABLE)
+        found = [("votes that accept both versions", pairs.assign(said=both))]
+    else:
+        found = [("both versions equally good", pairs.assign(said=pairs["preferred"] == TIE))]
+    if kind.sides == 2:
+        found.append(("comparison upheld", compared.assign(said=upholds(compared, kind))))
+    yield from ((name, rows) for name, rows in found if len(rows))
+
+
+def _row(question: str, rows: pd.DataFrame, *, live: bool) -> dict[str, object]:
+    _, units = np.unique(rows["id"].to_numpy(dtype=str), return_inverse=True)
+    said = np.column_stack([rows["said"].to_numpy(dtype=np.float64), np.ones(len(rows))])
+    found = exchange(said, units, rows["annotator"].to_numpy(dtype=str), lambda sums: sums[:, :1] / sums[:, 1:])
+    told = rate(found, 0, groups=in_numbers(sources_by_id(rows)), live=live)
+    interval = told.interval()
+    return {
+        "question": question,
+        "n": told.n,
+        "n_votes": len(rows),
+        "annotators": told.annotators,
+        **ends(interval, ("rate", "low", "high"), times=100),
+        **_parts(told),
+        "more": what_halves(told),
+        "note": told.note,
+    }
+
+
+def _parts(told: Rate) -> dict[str, float]:
+    each = told.parts
+    whole = each.error()[0] if each else 0.0
+    names = {"of_items": "items", "of_people": "people", "of_rest": "rest"}
+    return {name: 100 * getattr(each, part) / whole if whole > 0 else math.nan for name, part in names.items()}

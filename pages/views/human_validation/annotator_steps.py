@@ -8,12 +8,11 @@ import streamlit as st
 
 from core.errors import InvariscopeError, NotAvailable
 from core.features.human import prolific
-from core.features.human.consent import agree, instructions
 from core.features.human.definition import ORIGINAL, VARIANT, StudyItem
 from core.features.human.entrance import PREFERRED, Exercise
+from core.features.human.first_steps import Lesson, agree, instructions, lesson, practise, said_in_practice
 from core.features.human.kinds import PREFERENCE, RATING, SIDES, TIE, Answer, Kind, Question, Value
 from core.features.human.ledger import Annotator, Ledger
-from core.features.human.practice import Lesson, lesson, practise, said_in_practice
 from core.features.human.studies import Refused, Study, Superseded
 from pages.views.common.access import takes_annotators
 from pages.views.common.text import counted, safe

@@ -13,11 +13,10 @@ import streamlit as st
 from core.corpora.schema import Corpus, Origin
 from core.errors import InvariscopeError, NotAvailable
 from core.features.human import entrance
-from core.features.human.consent import set_consent
-from core.features.human.creation import Pictures, load_corpus, make_example, make_pictures
+from core.features.human.creation import Pictures, make_example, make_pictures
 from core.features.human.definition import DEFINITION, ORIGINAL, VARIANT, Example, StudyItem
+from core.features.human.first_steps import practice_table, set_consent, set_practice
 from core.features.human.kinds import TIE, Value
-from core.features.human.practice import practice_table, set_practice
 from core.features.human.prolific import (
     FEWEST_ANSWERED,
     MOST_ITEMS,
@@ -30,6 +29,7 @@ from core.features.human.prolific import (
     recruits,
 )
 from core.features.human.studies import Refused, Study, studies_dir
+from core.probes.words.natural_captions import read_again
 from pages.views.common.access import operators_only
 from pages.views.common.collect import data_buttons
 from pages.views.common.layers import tell_refused, tried
@@ -443,7 +443,7 @@ class Desk:
     def _load(self, origin: Origin) -> Corpus:
         key = (origin.loader, origin.root, tuple(sorted(origin.options.items())))
         with self._lock:
-            return self._corpora.get_or(key, lambda: load_corpus(origin))
+            return self._corpora.get_or(key, lambda: read_again(origin))
 
 
 def desk() -> Desk:

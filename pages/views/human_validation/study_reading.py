@@ -13,13 +13,12 @@ from core.analysis.reading import read_table
 from core.analysis.scope import Narrowed, Scope
 from core.charts.spec import Figure
 from core.errors import InvalidInput, NotAvailable
-from core.features.human import people_figures, study_outcomes
+from core.features.human import mace, people_figures, study_outcomes
 from core.features.human.crossed_votes import whom_it_is_about
 from core.features.human.definition import ORIGINAL, VARIANT, StudyItem
 from core.features.human.kinds import ACCEPTABILITY, PREFERENCE
 from core.features.human.reanalysis import BOTH_FULLY_CORRECT, SCOPES, WITHOUT_ONE_SIDED, Reanalysis, reanalyse
 from core.features.human.studies import Study
-from core.features.human.vote_rates import vote_rates
 from core.features.human.votes import vote_table
 from core.probes.titles import title
 from core.statistics.agreement import LANDIS_KOCH, LEAST_CHANCE, in_words
@@ -126,8 +125,8 @@ def _said(row: Mapping[Hashable, Any]) -> str:
 
 
 @st.cache_data(hash_funcs=STUDIED, show_spinner="Estimating competence …", max_entries=8)
-def _competence(study: Study) -> study_outcomes.Competences:
-    return study_outcomes.study_competence(vote_table(study), study.definition.asked)
+def _competence(study: Study) -> mace.Competences:
+    return mace.study_competence(vote_table(study), study.definition.asked)
 
 
 _SCOPES = {"studied": "Only pairs that people judged", "run": "All of the run, less what fell out"}
@@ -397,7 +396,7 @@ def _aggregates(study: Study) -> study_outcomes.Aggregates:
 def _agreements(study: Study) -> tuple[pd.DataFrame, pd.DataFrame, pd.DataFrame]:
     votes, kind = vote_table(study), study.definition.asked
     rows = [row for each in study_outcomes.study_agreement(votes, kind) for row in each.rows()]
-    return pd.DataFrame(rows), study_outcomes.study_kappas(votes, kind), vote_rates(votes, kind, live=study.live)
+    return pd.DataFrame(rows), study_outcomes.study_kappas(votes, kind), study_outcomes.vote_rates(votes, kind, live=study.live)
 
 
 @st.cache_data(hash_funcs=STUDIED, show_spinner="Computing the contrasts again …", max_entries=8)

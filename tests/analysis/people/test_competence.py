@@ -11,9 +11,10 @@ from hypothesis import strategies as st
 from sklearn.metrics import cohen_kappa_score
 
 from core.features.human.kinds import ACCEPTABILITY, CORRECTNESS
+from core.features.human.mace import WIDEST, study_competence
 from core.features.human.people_figures import FEW, competence_dots, kappa_map
 from core.features.human.studies import Study
-from core.features.human.study_outcomes import WIDEST, study_competence, study_kappas
+from core.features.human.study_outcomes import study_kappas
 from core.features.human.votes import vote_table
 from core.statistics.agreement import weighted_kappa
 from core.statistics.bootstrap import LEAST_N

@@ -13,8 +13,14 @@ from core.analysis.table import ScoreTable
 from core.features.human.judged_comparisons import BESIDE, BESIDE_COLUMNS, asked_of_people, with_baseline
 from core.features.human.kinds import ACCEPTABILITY, PAIRED_RATING, SINGLE
 from core.features.human.studies import Study
-from core.features.human.study_outcomes import aggregates, disagreements, item_outcomes, study_agreement, study_kappas
-from core.features.human.vote_rates import vote_rates
+from core.features.human.study_outcomes import (
+    aggregates,
+    disagreements,
+    item_outcomes,
+    study_agreement,
+    study_kappas,
+    vote_rates,
+)
 from core.features.human.votes import vote_table
 from core.report.build import build
 from core.store.store import Store

@@ -15,6 +15,7 @@ from core.analysis.table import ScoreTable
 from core.errors import InvalidInput
 from core.features.human.creation import create_study
 from core.features.human.entrance import Exercise
+from core.features.human.first_steps import practise, set_practice
 from core.features.human.powered_votes import (
     FITS,
     MORE_VOTES,
@@ -24,7 +25,6 @@ from core.features.human.powered_votes import (
     powered_rows,
     what_more_votes_buy,
 )
-from core.features.human.practice import practise, set_practice
 from core.features.human.sampling import family_strata
 from core.features.human.studies import Study
 from core.settings import ROOT

@@ -10,11 +10,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from core.errors import InvalidInput
-from core.features.human.consent import agree, set_consent
 from core.features.human.entrance import Exercise, Practice, Stage, by_construction
 from core.features.human.exchange import export_votes
+from core.features.human.first_steps import agree, lesson, practice_table, practise, set_consent, set_practice
 from core.features.human.ledger import Annotator
-from core.features.human.practice import lesson, practice_table, practise, set_practice
 from core.features.human.prolific import (
     CODE,
     Visit,

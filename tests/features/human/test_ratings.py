@@ -8,8 +8,7 @@ import pytest
 from core.features.human.exchange import export_votes, import_votes
 from core.features.human.kinds import CORRECTNESS, KINDS
 from core.features.human.studies import Study
-from core.features.human.study_outcomes import study_agreement
-from core.features.human.vote_rates import vote_rates
+from core.features.human.study_outcomes import study_agreement, vote_rates
 from core.features.human.votes import ratings, verdicts, vote_table
 from core.store.schema import VERDICTS
 from tests.features.human.small_study import comparisons, items, make, next_place, vote, vote_versions

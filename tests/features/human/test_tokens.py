@@ -8,9 +8,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from core.errors import InvalidInput
+from core.features.human.entrance import SECRET, make_token, new_nonce, well_formed
 from core.features.human.sharing import assign, mix
 from core.features.human.studies import Refused, Study
-from core.features.human.tokens import SECRET, make_token, new_nonce, well_formed
 from tests.features.human.small_study import make
 
 

@@ -258,19 +258,15 @@ def weighted_kappa(
     *,
     answers: int,
     groups: ArrayLike | None = None,
-    level: float = 0.95,
     resamples: int = RESAMPLES,
-    seed: int = RUN_SEED,
 ) -> Interval:
-    """Cohen's κ of two annotators with quadratic weights [5], for an ordered scale. Raises InvalidInput if the shapes
-    differ or an answer is not on the scale.
+    """Cohen's κ of two annotators with quadratic weights [5], for an ordered scale; its 95 % BCa interval is over
+    sources, LEAST_CHANCE or more. Raises InvalidInput if the shapes differ or an answer is not on the scale.
 
     Args:
         one: answers 0 … answers - 1 of the first, shape [n].
         groups: source of each item, shape [n]: those of one are resampled together. None: each is one of its own. Of
             two sources, [n, 2], the second makes the interval :func:`core.statistics.bootstrap.widened`.
-        level: confidence level of the BCa interval over sources, which LEAST_CHANCE of them have; see
-            :func:`agreement`.
 
     Source: PROTOCOL section 6 (paper E, 5.2).
 
@@ -288,7 +284,7 @@ def weighted_kappa(
     of_sources = _tables(cells, np.arange(n) if ranks is None else ranks, answers**2)
     table = of_sources.sum(axis=0)
     if n == 0:
-        return Interval(math.nan, math.nan, math.nan, 0, level, "no item that both answered")
+        return Interval(math.nan, math.nan, math.nan, 0, 0.95, "no item that both answered")
     rank = np.arange(answers)
     weight = ((rank[:, None] - rank[None, :]) ** 2).astype(float).ravel()
 
@@ -300,23 +296,23 @@ def weighted_kappa(
 
     estimate = float(measure(table[None])[0])
     if math.isnan(estimate):
-        return Interval(math.nan, math.nan, math.nan, n, level, "both gave one and the same answer throughout")
+        return Interval(math.nan, math.nan, math.nan, n, 0.95, "both gave one and the same answer throughout")
     sources = len(of_sources)
     if said := too_few(n, sources, least=LEAST_CHANCE):
-        return Interval(estimate, math.nan, math.nan, n, level, said)
+        return Interval(estimate, math.nan, math.nan, n, 0.95, said)
     patterns, times = np.unique(of_sources, axis=0, return_counts=True)
-    picks = np.random.default_rng(seed).multinomial(sources, times / sources, size=resamples)
+    picks = np.random.default_rng(RUN_SEED).multinomial(sources, times / sources, size=resamples)
     drawn = measure(picks @ patterns)
     drawn = drawn[~np.isnan(drawn)]
     if np.ptp(drawn) == 0:
-        return Interval(estimate, math.nan, math.nan, n, level, "no interval: every resample gives the same value")
+        return Interval(estimate, math.nan, math.nan, n, 0.95, "no interval: every resample gives the same value")
     left_out = measure(table[None] - patterns)
     influence = np.repeat(np.nanmean(left_out) - np.nan_to_num(left_out, nan=estimate), times)
-    at = expanded(level, sources)
+    at = expanded(0.95, sources)
     low, high = bca_bounds(drawn, estimate=estimate, acceleration=acceleration(influence), level=at)
     there, place = np.unique(cells, return_inverse=True)
     owed = estimate - np.nan_to_num(measure(table - np.eye(answers**2)[there]), nan=estimate)[place]
-    return widened(Interval(estimate, low, high, n, level), owed - owed.mean(), groups, within=(-1.0, 1.0))
+    return widened(Interval(estimate, low, high, n, 0.95), owed - owed.mean(), groups, within=(-1.0, 1.0))
 
 
 def _tables(cells: np.ndarray, ranks: np.ndarray, size: int) -> np.ndarray:

@@ -43,7 +43,6 @@ def mixed_effect(
     categories: ArrayLike,
     *,
     sources: ArrayLike | None = None,
-    level: float = 0.95,
 ) -> MixedEffect:
     """Fit score ~ 1 + perturbed + (1 | image) + (1 | category) by REML; see :func:`crossed_model`.
 
@@ -60,12 +59,11 @@ def mixed_effect(
         images: image of each row, shape [n].
         categories: category of each row, shape [n].
         sources: source of each row's image, shape [n]; None: every image is one of its own.
-        level: confidence level of the interval.
     """
     rows = _checked(scores, perturbed, images, categories, images if sources is None else sources)
     # by a power of two, which rounds nothing, squares of huge or tiny scores stay numbers
     _, power = np.frexp(np.abs(rows.score).max() if len(rows.score) else 1.0)
-    found = _fitted(rows._replace(score=np.ldexp(rows.score, -int(power))), level)
+    found = _fitted(rows._replace(score=np.ldexp(rows.score, -int(power))))
     return replace(
         found,
         effect=_times(found.effect, power),
@@ -91,7 +89,7 @@ class _Rows(NamedTuple):
     source: np.ndarray
 
 
-def _fitted(rows: _Rows, level: float) -> MixedEffect:
+def _fitted(rows: _Rows) -> MixedEffect:
     n, of_image, of_category = len(rows.score), _count(rows.image), _count(rows.category)
     reason = _no_fit(rows)
     if reason == _SAME:
@@ -103,7 +101,7 @@ def _fitted(rows: _Rows, level: float) -> MixedEffect:
         return MixedEffect(none, none, none, none, none, none, none, n, of_image, of_category, reason)
     found = crossed_model(rows.score, np.column_stack([np.ones(n), rows.perturbed]), rows.image, rows.category)
     shifts, ranks = _shifts(rows)
-    beta = mean_by_source(shifts, ranks, about=float(found.effects[1]), level=level)
+    beta = mean_by_source(shifts, ranks, about=float(found.effects[1]))
     note = found.note
     if _count(rows.source) < of_image:
         note = remarks(note, f"interval and p by source ({int(ranks.max()) + 1})")

@@ -69,7 +69,6 @@ def ratio_bca(
     groups: ArrayLike | None = None,
     level: float = 0.95,
     resamples: int | None = None,
-    seed: int = RUN_SEED,
     bounds: bool = True,
 ) -> Interval:
     """Σ tops / Σ bottoms with its BCa interval; see :func:`mean_bca`. Returns NaN where Σ bottoms is not above 0.
@@ -82,7 +81,7 @@ def ratio_bca(
     a, b = (np.asarray(each, dtype=np.float64).ravel() for each in (tops, bottoms))
     if groups is not None and crossed(groups):
         of = np.asarray(groups)
-        alone = ratio_bca(a, b, groups=first_of(of), level=level, resamples=resamples, seed=seed, bounds=bounds)
+        alone = ratio_bca(a, b, groups=first_of(of), level=level, resamples=resamples, bounds=bounds)
         if (b == 1).all():
             return _widened_mean(alone, a, of)
         apart = a - alone.estimate * b
@@ -105,30 +104,23 @@ def ratio_bca(
         return Interval(estimate, math.nan, math.nan, n, level, ALL_EQUAL)
     if not bounds:
         return Interval(estimate, math.nan, math.nan, n, level)
-    both, draws = block_sums(np.stack([tops_of, bottoms_of], axis=1), seed), draws_for(sources, resamples)
-    sums = drawn_sums(both, draws, seed)
+    both, draws = block_sums(np.stack([tops_of, bottoms_of], axis=1), RUN_SEED), draws_for(sources, resamples)
+    sums = drawn_sums(both, draws, RUN_SEED)
     left_out = _divided(a.sum() - tops_of, whole - bottoms_of)
     drawn = _divided(sums[:, 0], sums[:, 1])
     return _bca(drawn, left_out, estimate, n=n, sources=sources, level=level)
 
 
 def mean_of_ratios_bca(
-    tops: Sequence[ArrayLike],
-    bottoms: Sequence[ArrayLike],
-    groups: Sequence[ArrayLike],
-    *,
-    level: float = 0.95,
-    resamples: int | None = None,
-    seed: int = RUN_SEED,
+    tops: Sequence[ArrayLike], bottoms: Sequence[ArrayLike], groups: Sequence[ArrayLike]
 ) -> Interval:
-    """Mean of several ratios of sums that share their sources, each weighing the same, with its BCa interval. ``n``
-    counts entries. NaN where the bottoms of one ratio do not sum to more than 0. Raises InvalidInput if there is no
-    ratio, or the lengths differ.
+    """Mean of several ratios of sums that share their sources, each weighing the same, with its 95 % BCa interval.
+    ``n`` counts entries. NaN where the bottoms of one ratio do not sum to more than 0. Raises InvalidInput if there is
+    no ratio, or the lengths differ.
 
     Args:
         tops: of each ratio, shape [n_k]; an entry with a NaN in either is left out.
         groups: source of each entry, likewise: one that several ratios hold is drawn in all of them together.
-        level, resamples, seed: see :func:`mean_bca`.
 
     Example:
         >>> mean_of_ratios_bca([[1.0] * 10, [3.0] * 10], [[2.0] * 10] * 2, [range(10)] * 2).estimate
@@ -142,12 +134,7 @@ def mean_of_ratios_bca(
     parts = [_there(*each) for each in zip(tops, bottoms, groups, strict=True)]
     if any(crossed(of) for _, _, of in parts):
         alone = mean_of_ratios_bca(
-            [top for top, _, _ in parts],
-            [bottom for _, bottom, _ in parts],
-            [first_of(of) for _, _, of in parts],
-            level=level,
-            resamples=resamples,
-            seed=seed,
+            [top for top, _, _ in parts], [bottom for _, bottom, _ in parts], [first_of(of) for _, _, of in parts]
         )
         owed = [
             (top - bottom * top.sum() / bottom.sum()) / bottom.sum() for top, bottom, _ in parts if bottom.sum() > 0
@@ -165,18 +152,18 @@ def mean_of_ratios_bca(
     )
     whole = both.sum(axis=1)
     if not (whole[1::2] > 0).all():
-        return Interval(math.nan, math.nan, math.nan, n, level, "no values" if not n else "nothing to divide by")
+        return Interval(math.nan, math.nan, math.nan, n, 0.95, "no values" if not n else "nothing to divide by")
     estimate = float(_divided(whole[::2], whole[1::2]).mean())
     if said := too_few(n, sources):
-        return Interval(estimate, math.nan, math.nan, n, level, said)
+        return Interval(estimate, math.nan, math.nan, n, 0.95, said)
     left = whole[:, None] - both
     left_out = _divided(left[::2], left[1::2]).mean(axis=0)
-    units, draws = block_sums(both.T, seed), draws_for(sources, resamples)
-    sums = drawn_sums(units, draws, seed)
+    units, draws = block_sums(both.T, RUN_SEED), draws_for(sources, None)
+    sums = drawn_sums(units, draws, RUN_SEED)
     drawn = _divided(sums[:, ::2], sums[:, 1::2]).mean(axis=1)
     if np.ptp(drawn) == 0:
-        return Interval(estimate, math.nan, math.nan, n, level, ALL_EQUAL)
-    return _bca(drawn, left_out, estimate, n=n, sources=sources, level=level)
+        return Interval(estimate, math.nan, math.nan, n, 0.95, ALL_EQUAL)
+    return _bca(drawn, left_out, estimate, n=n, sources=sources, level=0.95)
 
 
 def _there(top: ArrayLike, bottom: ArrayLike, group: ArrayLike) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -196,22 +183,20 @@ def median_ratios_bca(
     bottoms: ArrayLike,
     *,
     groups: ArrayLike | None = None,
-    level: float = 0.95,
     resamples: int | None = None,
-    seed: int = RUN_SEED,
 ) -> tuple[Interval, ...]:
-    """Median of every row of tops over that of the same bottoms with its BCa interval; what rows share is drawn once.
-    Returns NaN where the median of the bottoms is 0; an upper bound of ∞ where that of too many draws is.
+    """Median of every row of tops over that of the same bottoms with its 95 % BCa interval; what rows share is drawn
+    once. Returns NaN where the median of the bottoms is 0; an upper bound of ∞ where that of too many draws is.
 
     Args:
         tops: float64 [m, n]; an entry with a NaN in either is left out.
         bottoms: of the same items, shape [n].
-        groups, level, resamples, seed: see :func:`mean_bca`.
+        groups, resamples: see :func:`mean_bca`.
     """
     rows, below = np.asarray(tops, dtype=np.float64), np.asarray(bottoms, dtype=np.float64).ravel()
     if groups is not None and crossed(groups):
         of = first_of(groups)
-        alone = median_ratios_bca(rows, below, groups=of, level=level, resamples=resamples, seed=seed)
+        alone = median_ratios_bca(rows, below, groups=of, resamples=resamples)
         return tuple(_widened_ratio(*each, below, np.asarray(groups)) for each in zip(alone, rows, strict=True))
     codes = np.arange(len(below)) if groups is None else np.asarray(groups).ravel()
     there = ~(np.isnan(rows) | np.isnan(below))
@@ -219,7 +204,7 @@ def median_ratios_bca(
     for place, kept in enumerate(there):
         if place not in found:  # rows of the same entries share the draws, and the median below of each
             alike = [other for other in range(place, len(rows)) if np.array_equal(there[other], kept)]
-            own = _median_ratios(rows[alike][:, kept], below[kept], codes[kept], level, resamples, seed)
+            own = _median_ratios(rows[alike][:, kept], below[kept], codes[kept], resamples)
             found |= dict(zip(alike, own, strict=True))
     return tuple(found[place] for place in range(len(rows)))
 
@@ -235,22 +220,20 @@ def _widened_ratio(found: Interval, top: np.ndarray, bottom: np.ndarray, groups:
     return max(both, key=lambda each: each.high - each.low, default=found)
 
 
-def _median_ratios(
-    rows: np.ndarray, b: np.ndarray, codes: np.ndarray, level: float, resamples: int | None, seed: int
-) -> list[Interval]:
+def _median_ratios(rows: np.ndarray, b: np.ndarray, codes: np.ndarray, resamples: int | None) -> list[Interval]:
     """The same of rows without a NaN."""
     n, ranks = len(b), np.unique(codes, return_inverse=True)[1]
     if n == 0:
-        return [Interval(math.nan, math.nan, math.nan, 0, level, "no values")] * len(rows)
+        return [Interval(math.nan, math.nan, math.nan, 0, 0.95, "no values")] * len(rows)
     sources, below = int(ranks.max()) + 1, float(np.median(b))
     if below == 0:
-        none = Interval(math.nan, math.nan, math.nan, n, level, "nothing to divide by: the median below is 0")
+        none = Interval(math.nan, math.nan, math.nan, n, 0.95, "nothing to divide by: the median below is 0")
         return [none] * len(rows)
     estimates = [float(np.median(row)) / below for row in rows]
     if said := too_few(n, sources):
-        return [Interval(each, math.nan, math.nan, n, level, said) for each in estimates]
+        return [Interval(each, math.nan, math.nan, n, 0.95, said) for each in estimates]
 
-    blocks, units = blocks_of(sources, seed)
+    blocks, units = blocks_of(sources, RUN_SEED)
 
     def ratios(counts: np.ndarray, places: np.ndarray) -> np.ndarray:
         by_unit = np.ascontiguousarray(counts.T)
@@ -260,7 +243,7 @@ def _median_ratios(
             return np.stack([unit_medians(row, by_unit, places, totals=totals) / under for row in rows])
 
     drawn = np.concatenate(
-        [ratios(counts, blocks[ranks]) for counts in drawn_counts(units, draws_for(sources, resamples), seed=seed)],
+        [ratios(counts, blocks[ranks]) for counts in drawn_counts(units, draws_for(sources, resamples))],
         axis=1,
     )
     if sources == n:
@@ -268,18 +251,14 @@ def _median_ratios(
         left_out = np.stack([_divided(_median_without_each(row), under) for row in rows])
     else:
         left_out = np.concatenate([ratios(counts, ranks) for counts in but_one(sources, n)], axis=1)
-    return [
-        _of_medians(*each, n=n, sources=sources, level=level) for each in zip(drawn, left_out, estimates, strict=True)
-    ]
-
-
-def _of_medians(
-    drawn: np.ndarray, left_out: np.ndarray, estimate: float, *, n: int, sources: int, level: float
-) -> Interval:
-    drawn, left_out = drawn[~np.isnan(drawn)], left_out[np.isfinite(left_out)]
-    if drawn.min() == drawn.max():
-        return Interval(estimate, estimate, estimate, n, level, "no draw moves the medians: exact bound")
-    return _bca(drawn, left_out, estimate, n=n, sources=sources, level=level)
+    found = []
+    for own, without, estimate in zip(drawn, left_out, estimates, strict=True):
+        if np.nanmin(own) == np.nanmax(own):
+            said = "no draw moves the medians: exact bound"
+            found.append(Interval(estimate, estimate, estimate, n, 0.95, said))
+        else:
+            found.append(_bca(own, without[np.isfinite(without)], estimate, n=n, sources=sources, level=0.95))
+    return found
 
 
 def means_bca(

@@ -69,7 +69,6 @@ def standings(
     groups: ArrayLike | None = None,
     level: float = 0.95,
     resamples: int | None = None,
-    seed: int = RUN_SEED,
 ) -> Standings:
     """Rank systems by their mean over the same items.
 
@@ -90,10 +89,10 @@ def standings(
         raise InvalidInput("every system has a finite score of every item here; leave the others out and count them")
     ranks_of = source_ranks(groups, len(table))
     n, s = table.shape
-    means = means_bca(table.T, groups=ranks_of, level=level, seed=seed)
+    means = means_bca(table.T, groups=ranks_of, level=level)
     estimates = table.mean(axis=0)
     ranks = placed(estimates[None])[0][0]
-    differences = _differences(table, ranks_of, level=level, seed=seed)
+    differences = _differences(table, ranks_of, level=level)
     sure = np.array(
         [
             [each.one, each.other] if each.interval.estimate > 0 else [each.other, each.one]
@@ -107,7 +106,7 @@ def standings(
     note = too_few(n, sources)
     low = high = first = np.full(s, math.nan)
     if not note:
-        best, worst = placed(drawn_means(table, groups=ranks_of, resamples=resamples, seed=seed))
+        best, worst = placed(drawn_means(table, groups=ranks_of, resamples=resamples))
         low, high = rank_bounds(best, worst, level=expanded(level, sources))
         first = (best == 1).mean(axis=0)
     return Standings(means, ranks, low, high, first, 1 + lost, s - won, differences, n, note)
@@ -168,12 +167,12 @@ def source_ranks(groups: ArrayLike | None, n: int) -> np.ndarray:
     return ranks
 
 
-def _differences(table: np.ndarray, groups: np.ndarray, *, level: float, seed: int) -> tuple[Difference, ...]:
+def _differences(table: np.ndarray, groups: np.ndarray, *, level: float) -> tuple[Difference, ...]:
     pairs = list(combinations(range(table.shape[1]), 2))
     if not pairs:
         return ()
     rows = np.stack([table[:, one] - table[:, other] for one, other in pairs])
-    intervals = means_bca(rows, groups=groups, level=level, seed=seed)
+    intervals = means_bca(rows, groups=groups, level=level)
     sums, sizes = _source_sums(table, groups)
     by_source = sums / sizes[:, None]
     tests = [paired_test(by_source[:, other], by_source[:, one]) for one, other in pairs]

@@ -14,7 +14,7 @@ from typer.testing import CliRunner
 from core.__main__ import app
 from core.commands._shared import Code
 from core.errors import InvalidInput
-from core.features.calibration.readings import Calibrator
+from core.evaluators.calibrated import Calibrator
 from core.features.human.exchange import export_votes
 from core.features.human.studies import Study
 from siege.material import EVALUATOR, RUN, Material, copied, data_folder

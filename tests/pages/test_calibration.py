@@ -11,9 +11,8 @@ from streamlit.testing.v1 import AppTest
 from core.analysis.questions import Options
 from core.analysis.reading import read_table
 from core.analysis.slices import Slice
-from core.features.calibration.fit import fit
+from core.features.calibration.fit import change, fit
 from core.features.calibration.questions import ABLATION, questions
-from core.features.calibration.selective import change
 from core.settings import results_dir
 from core.store.store import Store
 from pages.views.common.text import counted, number

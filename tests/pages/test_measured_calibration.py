@@ -11,9 +11,8 @@ from core.analysis.reading import read_table
 from core.analysis.slices import Slice
 from core.evaluators.pool import Pool
 from core.features.calibration.fit import fit
-from core.features.calibration.measured import find
+from core.features.calibration.measured import Asked, find, measure
 from core.features.calibration.measurement import place, read
-from core.features.calibration.measuring import Asked, measure
 from core.jobs import job_queue
 from core.settings import data_dir
 from core.store.store import Store

@@ -12,8 +12,7 @@ from core.analysis.scope import narrow
 from core.analysis.slices import Slice
 from core.evaluators.pool import Pool
 from core.features.calibration.fit import Fit, fit
-from core.features.calibration.measured import Measured, find
-from core.features.calibration.measuring import Asked, measure
+from core.features.calibration.measured import Asked, Measured, find, measure
 from core.features.calibration.readings import EACH, UNIFORM
 from core.store.store import Store
 from tests.features.calibration.corners import corner_run

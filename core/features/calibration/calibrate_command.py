@@ -18,8 +18,7 @@ if TYPE_CHECKING:
     from core.analysis.table import ScoreTable
     from core.audit.run import Progress
     from core.features.calibration.fit import Fit
-    from core.features.calibration.measured import Measured, Settled
-    from core.features.calibration.measuring import Asked
+    from core.features.calibration.measured import Asked, Measured, Settled
     from core.features.calibration.reference_order import ReferenceOrder
     from core.features.human.studies import Study
     from core.store.run_files import Run
@@ -109,8 +108,7 @@ def learn(
     from core.evaluators.calibrated import refusal
     from core.features.calibration.effect import before_after
     from core.features.calibration.fit import fit, sweep_table
-    from core.features.calibration.measured import find, settled
-    from core.features.calibration.measuring import Asked, refused
+    from core.features.calibration.measured import Asked, find, refused, settled
     from core.features.calibration.readings import MEASURED, calibrator
     from core.features.calibration.reference_order import asked_for, reference_order
     from core.features.calibration.sweep import LAMBDAS
@@ -182,7 +180,7 @@ def apply_(
 ) -> None:
     """Write the shifts of a run's calibrated families, with calibrated scores, as one more evaluator."""
     from core.analysis.slices import Slice
-    from core.features.calibration.readings import read_calibrator
+    from core.evaluators.calibrated import read_calibrator
     from core.features.calibration.sweep import calibrated_shifts
     from core.store.text_files import csv_text
 
@@ -311,7 +309,7 @@ def measuring(
     from core.audit.run import RunStopped
     from core.commands._progress import progress
     from core.evaluators.pool import Pool
-    from core.features.calibration.measuring import measure
+    from core.features.calibration.measured import measure
     from core.jobs.progress import ProgressFile
 
     tell_file = None if progress_file is None else ProgressFile(progress_file)

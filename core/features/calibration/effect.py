@@ -39,8 +39,7 @@ OF_ORDER = ("spearman", "kendall_b", "kendall_c")
 MEASURES = (*OF_FAMILIES, OF_AXES, *OF_ORDER)
 """``sensitivity`` (by family, in SD of that side's unedited scores; the societal families' rows are the societal gap),
 ``percent`` (the same as |% change|), ``flip risk`` (by family and gap), ``axis sensitivity`` (mean over the axis'
-families),
-``spearman``, ``kendall_b``, ``kendall_c`` (by H)."""
+families), ``spearman``, ``kendall_b``, ``kendall_c`` (by H)."""
 
 Record = dict[str, object]
 
@@ -191,19 +190,14 @@ def overall(scores: Orbits, changes: Corrections, strength: float, *, before: Si
 
 
 def _both(before: Interval, after: Interval) -> dict[str, object]:
+    sides = (("before", before), ("after", after))
+    note = "; ".join(f"{side}: {each.note}" for side, each in sides if each.note)
     return {
         **ends(before, bounds("before")),
         **ends(after, bounds("after")),
         "n": before.n,
-        "note": _noted(before.note, after.note),
+        "note": before.note if before.note == after.note else note,
     }
-
-
-def _noted(before: str, after: str) -> str:
-    """Why a side has no interval, or what it is of."""
-    if before == after:
-        return before
-    return "; ".join(f"{side}: {said}" for side, said in (("before", before), ("after", after)) if said)
 
 
 def _percent(family: Family, sources: np.ndarray | None) -> Interval:

@@ -142,12 +142,10 @@ def about(run: Run) -> tuple[str, str]:
 
 # Variants of variants, planned as an audit: what the calibrated score of a variant is made of.
 #
-# The calibrated evaluator (:mod:`core.evaluators.calibrated`) scores a pair with the variants of its picture,
-# whatever
+# The calibrated evaluator (:mod:`core.evaluators.calibrated`) scores a pair with the variants of its picture, whatever
 # the picture is. So the calibrated score of a variant needs the variants of that variant. Here they are probes, e.g.
-# ``vflip>rotate+5`` (first flipped, then turned) and ``identity>vflip``, each edited as the calibrated evaluator
-# edits a
-# picture of which it knows nothing; an audit scores them as it scores any probe, shard by shard and resumable.
+# ``vflip>rotate+5`` (first flipped, then turned) and ``identity>vflip``, each edited as the calibrated evaluator edits
+# a picture of which it knows nothing; an audit scores them as it scores any probe, shard by shard and resumable.
 
 
 def composed(first: str, second: str) -> str:

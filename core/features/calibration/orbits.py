@@ -118,13 +118,10 @@ def _uniform(text: str) -> float:
 # Two scorings of the same pairs, each over the spread of its own unedited scores, with one set of bootstrap samples.
 #
 # A correction that only shrinks the scale gains nothing, so both sides are divided by the standard deviation of their
-# own
-# unedited scores. Every interval is of bootstrap samples of sources, and each sample has a standard deviation of its
-# own:
-# divided by one that is taken as known, 82 to 91 of 100 intervals held the truth at 10 to 100 items, divided by each
-# sample's, 93 to 97. The percentiles are those of a level that is expanded for the number of sources; not so for a
-# ratio,
-# whose samples hold both sides at once: 97 to 98 of 100 hold it as it is.
+# own unedited scores. Every interval is of bootstrap samples of sources, and each sample has a standard deviation of
+# its own: divided by one that is taken as known, 82 to 91 of 100 intervals held the truth at 10 to 100 items, divided
+# by each sample's, 93 to 97. The percentiles are those of a level that is expanded for the number of sources; not so
+# for a ratio, whose samples hold both sides at once: 97 to 98 of 100 hold it as it is.
 
 
 LEVEL = 0.95

@@ -208,13 +208,10 @@ def _utility(of: str) -> Question:
 
 
 def _no_other(table: ScoreTable) -> str:
+    if len(table.evaluators) > 1:
+        return ""
     return (
-        ""
-        if len(table.evaluators) > 1
-        else (
-            f"it holds {table.evaluators[0]} to another evaluator and the scope has no other; "
-            "audit a second one beside it"
-        )
+        f"it holds {table.evaluators[0]} to another evaluator and the scope has no other; audit a second one beside it"
     )
 
 
@@ -241,11 +238,8 @@ def _choices(of: str) -> Question:
         "axis; oracle weights have seen the held-out split. The readings shift, ridge and quantile know no weights. "
         f"Moved further: past the 95 % interval of the uncalibrated shift.{of}"
     )
-
-    def compute(view: View, options: Options) -> pd.DataFrame:
-        return _ablated(view)
-
-    return _asked(ABLATION, "Calibration: every reading, weighting and ε, held out", note, columns, compute)
+    title = "Calibration: every reading, weighting and ε, held out"
+    return _asked(ABLATION, title, note, columns, lambda view, options: _ablated(view))
 
 
 def _asked(

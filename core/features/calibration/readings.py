@@ -25,10 +25,9 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from core.errors import InvalidInput
-from core.evaluators.calibrated import MOST_BYTES, QUANTILES, Calibrator, apply, read_calibrator
+from core.evaluators.calibrated import QUANTILES, Calibrator
 from core.features.calibration.orbits import Family, Orbits
-from core.statistics.arithmetic import map_quantiles as map_quantiles
-from core.statistics.arithmetic import row_medians
+from core.statistics.arithmetic import map_quantiles, row_medians
 
 READINGS = ("shift", "orbit", "absolute", "ridge", "quantile")
 UNIFORM, SENSITIVITY, EACH = "uniform", "sensitivity", "each"
@@ -234,12 +233,6 @@ def _median(values: np.ndarray) -> float:
 def _medians(shifts: Iterable[np.ndarray]) -> list[float]:
     """Median of each row; 0, no correction, where there is no score on this split."""
     return [float(np.nan_to_num(_median(row))) for row in shifts]
-
-
-# From learnt terms to the file that applies them, and back.
-
-
-__all__ = ["MOST_BYTES", "Calibrator", "apply", "calibrator", "read_calibrator", "terms_of"]
 
 
 def calibrator(terms: Terms, *, strength: float, evaluator: str, fingerprint: str = "") -> Calibrator:

@@ -14,10 +14,9 @@ from core.charts.spec import colours
 from core.features.calibration.calibration_figures import before_after_dots, sensitivity_along, spearman_along
 from core.features.calibration.effect import MEASURES as EVERY
 from core.features.calibration.effect import OF_AXES, OF_ORDER
-from core.features.calibration.fit import Fit
+from core.features.calibration.fit import Fit, change, lacking, measured_beside, moved
 from core.features.calibration.measured import Settled
 from core.features.calibration.readings import CHOSEN
-from core.features.calibration.selective import change, lacking, measured_beside, moved
 from core.features.calibration.sweep import LAMBDAS
 from core.statistics.bootstrap import Interval
 from core.statistics.flip_risk import GAPS

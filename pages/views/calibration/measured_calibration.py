@@ -15,9 +15,8 @@ from core.charts.spec import colours
 from core.features.calibration.calibration_figures import before_after_dots
 from core.features.calibration.effect import OF_AXES
 from core.features.calibration.fit import HUMAN, Fit
-from core.features.calibration.measured import Measured, find
+from core.features.calibration.measured import Asked, Measured, find, obstacle, refused
 from core.features.calibration.measurement import stamp
-from core.features.calibration.measuring import Asked, obstacle, refused
 from core.features.calibration.readings import MEASURED
 from core.jobs import job_queue
 from core.jobs.command_jobs import MeasureRequest

@@ -396,7 +396,8 @@ def _aggregates(study: Study) -> study_outcomes.Aggregates:
 def _agreements(study: Study) -> tuple[pd.DataFrame, pd.DataFrame, pd.DataFrame]:
     votes, kind = vote_table(study), study.definition.asked
     rows = [row for each in study_outcomes.study_agreement(votes, kind) for row in each.rows()]
-    return pd.DataFrame(rows), study_outcomes.study_kappas(votes, kind), study_outcomes.vote_rates(votes, kind, live=study.live)
+    rates = study_outcomes.vote_rates(votes, kind, live=study.live)
+    return pd.DataFrame(rows), study_outcomes.study_kappas(votes, kind), rates
 
 
 @st.cache_data(hash_funcs=STUDIED, show_spinner="Computing the contrasts again …", max_entries=8)

@@ -8,15 +8,8 @@ import numpy as np
 import pytest
 
 from core.errors import InvalidInput
-from core.features.calibration.readings import (
-    MOST_BYTES,
-    READINGS,
-    Calibrator,
-    apply,
-    calibrator,
-    learn,
-    read_calibrator,
-)
+from core.evaluators.calibrated import MOST_BYTES, Calibrator, apply, read_calibrator
+from core.features.calibration.readings import READINGS, calibrator, learn
 from core.features.calibration.sweep import calibrated
 from tests.features.calibration.orbit_data import made
 

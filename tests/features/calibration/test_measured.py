@@ -20,9 +20,8 @@ from core.evaluators.pool import Pool
 from core.features.calibration import measurement
 from core.features.calibration.effect import before_after
 from core.features.calibration.fit import Fit, fit
-from core.features.calibration.measured import find, measured, settled, unfit
+from core.features.calibration.measured import Asked, find, measure, measured, refused, settled, unfit
 from core.features.calibration.measurement import Measurement, folder_of, place, read, read_all
-from core.features.calibration.measuring import Asked, measure, refused
 from core.features.calibration.readings import CHOSEN, CHOSEN_MEASURED, FIXED, calibrator
 from core.store.run_files import Run, read_run
 from core.store.store import Store

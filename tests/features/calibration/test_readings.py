@@ -9,15 +9,9 @@ from hypothesis import strategies as st
 
 from core.errors import InvalidInput
 from core.features.calibration.orbits import Family, Orbits
-from core.features.calibration.readings import (
-    READINGS,
-    SENSITIVITY,
-    corrections,
-    learn,
-    map_quantiles,
-    sensitivity,
-)
+from core.features.calibration.readings import READINGS, SENSITIVITY, corrections, learn, sensitivity
 from core.features.calibration.sweep import calibrated
+from core.statistics.arithmetic import map_quantiles
 from tests.features.calibration.orbit_data import made
 
 score = st.floats(0, 1)

@@ -13,10 +13,9 @@ from core.analysis.reading import read_table
 from core.analysis.slices import Slice
 from core.analysis.table import View
 from core.errors import InvalidInput
-from core.features.calibration.fit import Fit, fit
+from core.features.calibration.fit import Fit, change, fit, lacking
 from core.features.calibration.orbits import Family, Orbits, orbits, ratio, side_of
 from core.features.calibration.readings import calibrator, corrections
-from core.features.calibration.selective import change, lacking
 from core.features.calibration.sweep import calibrated, calibrated_shifts
 from core.statistics.bootstrap import LEAST_N
 from core.statistics.selectivity import item_selectivity

@@ -19,8 +19,7 @@ from core.features.calibration.questions import EPSILON, MEASURED_TABLE
 from core.features.calibration.readings import EACH, UNIFORM
 from core.features.suites import suite_tables as tables
 from core.features.suites.suite_result import SuiteResult
-from core.features.systems.board_references import RANKED
-from core.features.systems.board_scores import SHOWN
+from core.features.systems.board_scores import RANKED, SHOWN
 from core.features.systems.system_board import board, systems_of
 from core.features.systems.system_captions import health, scales, told_as
 from core.features.systems.system_figures import scale_shares

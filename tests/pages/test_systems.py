@@ -13,8 +13,7 @@ from streamlit.testing.v1 import AppTest
 
 from core.corpora.caption_tables import parse_systems
 from core.corpora.registry import catalogue
-from core.features.systems.board_references import score_references
-from core.features.systems.board_scores import COLUMNS
+from core.features.systems.board_scores import COLUMNS, score_references
 from core.features.systems.system_captions import swapped
 from core.features.systems.system_file import (
     Leaderboard,

@@ -183,8 +183,7 @@ def _record(measure: str, group: str, found: Interval, scale: float, ties: int) 
 
 # Every decision between a suite's file and its number, with the count that it concerns: why is mine different?
 #
-# The decisions of reading come with the suite (:mod:`core.corpora.suites`); those of measuring are named here, and
-# each
+# The decisions of reading come with the suite (:mod:`core.corpora.suites`); those of measuring are named here, and each
 # says which number stands for the other choice.
 
 
@@ -334,8 +333,7 @@ def _rated_pairs(suite: Suite) -> int:
 
 # Captioners ranked by battles: by people's verdicts, and by which caption an evaluator scores higher.
 #
-# Win rates have Wilson intervals over images. Strengths are those of Bradley and Terry; where they are not finite,
-# the
+# Win rates have Wilson intervals over images. Strengths are those of Bradley and Terry; where they are not finite, the
 # win rates stand alone. Ranks and the agreement of both orders have intervals over images: in every sample both sides
 # rank anew (:mod:`core.statistics.battles`).
 

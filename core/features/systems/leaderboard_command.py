@@ -169,8 +169,7 @@ def _scored(
     from core.corpora.caption_tables import read_references
     from core.evaluators.pool import Pool
     from core.evaluators.registry import find
-    from core.features.systems.board_references import score_references
-    from core.features.systems.board_scores import check_board, enter, score_board
+    from core.features.systems.board_scores import check_board, enter, score_board, score_references
     from core.features.systems.system_file import (
         Leaderboard,
         checked_name,

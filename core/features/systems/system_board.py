@@ -169,7 +169,7 @@ def at_equal_length(
         held = whole_grid(rows, evaluator, systems)
         lengths = _lengths(rows, held)
         found = length_controlled(held.scores, lengths, groups=held.sources, level=level)
-        as_is = standings_ranks(held.scores)
+        as_is = placed(held.scores.mean(axis=0)[None])[0][0]
         records += [
             (
                 evaluator,
@@ -189,13 +189,6 @@ def at_equal_length(
             for place in np.lexsort((np.arange(len(held.systems)), found.ranks)).tolist()
         ]
     return pd.DataFrame(records, columns=list(AT_EQUAL_LENGTH))
-
-
-def standings_ranks(scores: np.ndarray) -> np.ndarray:
-    """Rank of each column by its mean, 1 for the highest, equal means sharing the better rank."""
-    means = scores.mean(axis=0)
-    ranks: np.ndarray = 1 + (means[None, :] > means[:, None]).sum(axis=1)
-    return ranks
 
 
 def word_count(caption: str) -> int:

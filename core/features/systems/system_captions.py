@@ -5,7 +5,6 @@ What stands behind a mark of a leaderboard: the pictures of one system, or those
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from functools import partial
 
 import numpy as np
@@ -194,14 +193,17 @@ def _pick_row(evaluator: str, offered: pd.DataFrame) -> tuple[object, ...]:
     picked, blind = (
         (offered["hollow"] * offered[each]).groupby(offered["item"], sort=False).sum() for each in ("weight", "offer")
     )
-    own, excess = _percent(picked, source), _excess(picked - blind, source)
+    own, excess = (
+        _shared(picked, source),
+        mean_bca((picked - blind).to_numpy(np.float64), groups=source.to_numpy(dtype=str)),
+    )
     tied = int((by_item["weight"].max() < 1).sum())
     words = [(offered["words"] * offered[each]).groupby(offered["item"]).sum().mean() for each in ("weight", "offer")]
     return (
         evaluator,
-        *own.numbers(),
+        *own.numbers(100),
         100 * float(blind.mean()) if len(blind) else np.nan,
-        *excess.numbers(),
+        *excess.numbers(100),
         len(source),
         len(offered),
         tied,
@@ -215,31 +217,18 @@ def _share_rows(evaluator: str, offered: pd.DataFrame, systems: Sequence[str]) -
     source = offered.groupby("item", sort=False)["source"].first()
     records: list[tuple[object, ...]] = []
     for system in systems:
-        part = offered["systems"].map(partial(_part, system=system))
+        part = offered["systems"].map(lambda names, system=system: (system in names) / len(names))
         picked, offer = (
             (part * offered[each]).groupby(offered["item"], sort=False).sum() for each in ("weight", "offer")
         )
-        found = _percent(picked, source)
-        records.append((evaluator, system, *found.numbers(), 100 * float(offer.mean()), len(source)))
+        found = _shared(picked, source)
+        records.append((evaluator, system, *found.numbers(100), 100 * float(offer.mean()), len(source)))
     return records
 
 
-def _part(names: tuple[str, ...], *, system: str) -> float:
-    """Share of a text that is a system's, of several that said it."""
-    return (system in names) / len(names)
-
-
-def _percent(shares: pd.Series, source: pd.Series) -> Interval:
-    """Mean of shares in [0, 1] with Wilson's interval over sources, in per cent: none picked is no certain zero."""
-    return _hundredfold(share(np.clip(shares.to_numpy(np.float64), 0, 1), groups=source.to_numpy(dtype=str)))
-
-
-def _excess(differences: pd.Series, source: pd.Series) -> Interval:
-    return _hundredfold(mean_bca(differences.to_numpy(np.float64), groups=source.to_numpy(dtype=str)))
-
-
-def _hundredfold(found: Interval) -> Interval:
-    return replace(found, estimate=100 * found.estimate, low=100 * found.low, high=100 * found.high)
+def _shared(shares: pd.Series, source: pd.Series) -> Interval:
+    """Mean of shares in [0, 1] with Wilson's interval over sources: none picked is no certain zero."""
+    return share(np.clip(shares.to_numpy(np.float64), 0, 1), groups=source.to_numpy(dtype=str))
 
 
 # Scores of a leaderboard under other scales w of the cosine: what paper C's figure 5 shows.
@@ -247,8 +236,7 @@ def _hundredfold(found: Interval) -> Interval:
 # Where score = w · max(cos, 0), the score at another scale v is score · v / w: no model has to be asked again.
 #
 # Sources:
-#     [1] Sarto et al. (2025). Positive-augmented contrastive learning for vision-and-language evaluation and
-#     training.
+#     [1] Sarto et al. (2025). Positive-augmented contrastive learning for vision-and-language evaluation and training.
 #         IJCV. Eq. 4, section 5.7, figure 5.
 #     [2] Hessel et al. (2021). CLIPScore. EMNLP. Section 3.
 

@@ -16,8 +16,7 @@ import pyarrow.parquet as parquet
 
 from core import __version__
 from core.errors import InvalidInput, StoreError
-from core.features.systems.board_references import BESIDE, BoardReferences, beside
-from core.features.systems.board_scores import COLUMNS, by_one_source
+from core.features.systems.board_scores import BESIDE, COLUMNS, BoardReferences, beside, by_one_source
 from core.file_contents import Stamps, stamps
 from core.probes.base import ENGLISH, HUMAN, IDENTITY, TEMPLATE
 from core.settings import leaderboards_dir, results_dir
@@ -51,7 +50,7 @@ class Leaderboard:
     seed: int = 0  # of the edits and of the drawn references
     created: str = field(default_factory=lambda: datetime.now(UTC).isoformat(timespec="seconds"))  # ISO 8601, UTC
     version: str = __version__  # of Invariscope
-    # :data:`core.features.systems.board_references.BESIDE`; empty where references were not asked for
+    # :data:`core.features.systems.board_scores.BESIDE`; empty where references were not asked for
     beside: pd.DataFrame = field(default_factory=beside)
 
 

@@ -10,8 +10,7 @@ from core.corpora.schema import Corpus
 from core.corpora.table_cells import MOST_BYTES
 from core.errors import InvariscopeError
 from core.evaluators.pool import shared_pool
-from core.features.systems.board_references import score_references
-from core.features.systems.board_scores import PEOPLE, Entered, enter, score_board
+from core.features.systems.board_scores import PEOPLE, Entered, enter, score_board, score_references
 from core.features.systems.system_file import (
     Leaderboard,
     board_of_run,

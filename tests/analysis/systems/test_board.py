@@ -15,8 +15,7 @@ from core.evaluators.base import DualEncoder
 from core.evaluators.registry import catalogue, find
 from core.evaluators.towers.encoder import scale_of
 from core.evaluators.weights.fetched import Published
-from core.features.systems.board_references import score_references
-from core.features.systems.board_scores import COLUMNS
+from core.features.systems.board_scores import COLUMNS, score_references
 from core.features.systems.system_board import (
     agreement,
     at_equal_length,

@@ -15,8 +15,8 @@ from core.corpora.schema import Box
 from core.evaluators import registry as evaluators
 from core.evaluators.cache import EmbeddingCache
 from core.evaluators.pool import Pool
+from core.features.lab.edited_copies import occlusion_map, word_losses
 from core.features.lab.lab import run_lab
-from core.features.lab.occlusion import occlusion_map, word_losses
 from core.features.lab.position_map import STEPS, position_map
 from core.probes.base import Probe, Variant
 from core.probes.pairs import subject_of

@@ -3,8 +3,7 @@
 import pandas as pd
 import streamlit as st
 
-from core.features.selfcheck.detection import Selfcheck, figure, lines
-from core.features.selfcheck.kept_selfchecks import kept_selfchecks
+from core.features.selfcheck.detection import Selfcheck, figure, kept_selfchecks, lines
 from core.statistics.wording import counted
 from pages.views.common.collect import Origin, data_buttons, figure_buttons, figures_of
 from pages.views.common.page_charts import draw as draw_figure

@@ -2,9 +2,8 @@
 
 import numpy as np
 
-from core.features.selfcheck.detection import selfcheck
-from core.features.selfcheck.kept_selfchecks import FOLDER, write_selfcheck
-from core.features.selfcheck.planted_audit import PlantedAudit
+from core.features.selfcheck.detection import FOLDER, selfcheck, write_selfcheck
+from core.features.selfcheck.planted import PlantedAudit
 from core.settings import data_dir
 from tests.pages.opening import Open, said
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from core.errors import InvalidInput, InvariscopeError
-from core.features.lab.occlusion import COARSE, MOST_WORDS, occlusion_map, word_losses
+from core.features.lab.edited_copies import COARSE, MOST_WORDS, occlusion_map, word_losses
 from tests.probes.painted import ground
 from tests.scoring.handmade import handmade
 
@@ -58,7 +58,7 @@ def test_half_of_the_coarse_cells_are_split_and_every_picture_is_counted() -> No
 
 @pytest.mark.parametrize("size", [(8, 8), (9, 131), (240, 320)])
 def test_the_cells_cover_every_pixel_once(size: tuple[int, int]) -> None:
-    from core.features.lab.occlusion import _cell
+    from core.features.lab.edited_copies import _cell
 
     pixels = np.zeros((*size, 3), np.uint8)
     covered = np.zeros(size, int)

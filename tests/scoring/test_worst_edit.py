@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from core.errors import InvariscopeError
-from core.features.lab.worst_edit import CANDIDATES, HarmlessEdit, candidates, under, worst_edit
+from core.features.lab.edited_copies import CANDIDATES, HarmlessEdit, candidates, under, worst_edit
 from core.probes.pixels.edits import jpeg, rotate, zoom
 from core.store.text_files import csv_text
 from tests.probes.painted import ground

@@ -21,7 +21,7 @@ from core.corpora.score_files import read_scores
 from core.errors import InvalidInput, StoreError
 from core.features.compare.two_sides import ALL, BY, SidesCompared, Values, can_pair, held_apart, manifest_differences
 from core.features.compare.two_sides import compare as rows_of
-from core.features.metric_check.baseline_file import is_baseline, numbers_of, read_baseline
+from core.features.metric_check.regression_gate import is_baseline, numbers_of, read_baseline
 from core.probes.base import Axis
 from core.report.document import parse_signature
 from core.report.headline_numbers import Headlines, place, read_headlines

@@ -10,8 +10,5 @@ FEATURE = Feature(
             "core.features.judges.ways_of_asking:questions",
             before="core.analysis.questions.behind_the_scores:of_precision",
         ),
-        QuestionMaker(
-            "core.features.judges.jurors:questions", before="core.analysis.questions.behind_the_scores:of_precision"
-        ),
     ),
 )

@@ -98,10 +98,9 @@ def check(
     from core.corpora.registry import catalogue
     from core.evaluators.metric_source import the_metric
     from core.evaluators.remote import find_apart
-    from core.features.metric_check.baseline_file import read_baseline
     from core.features.metric_check.judged_families import directional_probes
     from core.features.metric_check.metric_check import PROBES, check_metric
-    from core.features.metric_check.regression_gate import gate
+    from core.features.metric_check.regression_gate import gate, read_baseline
     from core.probes.registry import select
     from core.store.run_sources import note_audited
 

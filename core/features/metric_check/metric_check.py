@@ -16,7 +16,6 @@ from core.evaluators.cache import EmbeddingCache
 from core.evaluators.pool import Pool
 from core.evaluators.references import Referenced
 from core.features.lab.lab import LabRow, run_lab
-from core.features.metric_check.baseline_file import MetricBaseline, baseline_of
 from core.features.metric_check.judged_families import (
     BEYOND,
     MOST_FAILURES,
@@ -30,6 +29,7 @@ from core.features.metric_check.judged_families import (
     evidence_of,
     shifts_of,
 )
+from core.features.metric_check.regression_gate import MetricBaseline, baseline_of
 from core.probes.base import ENGLISH, IDENTITY, Axis, Edits, Expectation, Probe
 from core.probes.registry import catalogue
 from core.probes.words.mentions import PLACES, place_named

@@ -29,5 +29,5 @@ FEATURE = Feature(
             place=75,
         ),
     ),
-    methods=("core.features.selfcheck.kept_selfchecks:methods_line",),
+    methods=("core.features.selfcheck.detection:methods_line",),
 )

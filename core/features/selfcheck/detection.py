@@ -5,25 +5,47 @@ a planted evaluator draws, it draws anew too: items resampled from one audit wou
 of noise into every repeat, and noise alone would seem to be found far too often.
 """
 
+import hashlib
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Literal
 
 import numpy as np
 import pandas as pd
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
+import core
 from core.analysis.effect_of_items import drifted, tested
 from core.analysis.effects import ends
+from core.analysis.table import ScoreTable
 from core.analysis.verdicts import CLAIMS, agreed
 from core.charts.spec import COLUMNS, Figure, Reference
 from core.charts.spec import Axis as FigureAxis
+from core.corpora.corpus_files import parse_json, read_text
+from core.corpora.versioned_files import first_wrong
 from core.errors import InvalidInput
 from core.features.metric_check.judged_families import BEYOND, MOST_FAILURES, failures_of
-from core.features.selfcheck.planted import FALLS, FLIPPED, LENGTH, NOISES, PICTURE, PLANTED, SHARE, UPRIGHT, Planting
-from core.features.selfcheck.planted_audit import BROKEN, PlantedAudit, Sides
+from core.features.selfcheck.planted import (
+    BROKEN,
+    FALLS,
+    FLIPPED,
+    LENGTH,
+    NOISES,
+    PICTURE,
+    PLANTED,
+    SHARE,
+    UPRIGHT,
+    PlantedAudit,
+    Planting,
+    Sides,
+    items_of,
+)
 from core.probes.base import Axis, Expectation
 from core.probes.registry import select
 from core.seeds import stream
+from core.settings import data_dir, results_dir
 from core.statistics.bootstrap import Interval
 from core.statistics.changes import Changes
 from core.statistics.crossed_sources import crossed, first_of
@@ -31,6 +53,7 @@ from core.statistics.power import POWER
 from core.statistics.shares import share
 from core.statistics.shift_tests import holm_of_tests
 from core.statistics.wording import counted
+from core.store.text_files import write_text
 
 REPEATS = 100
 """Repeats where nobody says how many."""
@@ -66,7 +89,7 @@ class Selfcheck:
     """What the tool would have found at this n."""
 
     corpus: str  # whose items were resampled
-    digest: str  # of the items and their sources; see :func:`core.features.selfcheck.kept_selfchecks.digest_of`
+    digest: str  # of the items and their sources; see :func:`core.features.selfcheck.detection.digest_of`
     # items, sources: how many there are
     items: int
     sources: int
@@ -311,3 +334,125 @@ def lines(check: Selfcheck) -> Iterator[dict[str, object]]:
             "n": rate.n,
             "note": each.note,
         }
+
+
+# Selfchecks as they are kept: one JSON file for each set of items, and the line of it in a report's methods.
+
+
+FOLDER = "selfchecks"
+"""Beside the runs: of the user's own data, and of the results that ship."""
+
+Text = Annotated[str, Field(min_length=1, max_length=300)]
+Count = Annotated[int, Field(ge=0)]
+Share = Annotated[float, Field(ge=0, lt=1)]
+
+
+class _Line(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    looks_at: Literal["picture", "length", "negation"]
+    fall: Share
+    noise: Share
+    family: Text
+    finding: Text
+    due: bool
+    found: Annotated[str, Field(pattern="^[01]+$", max_length=MOST_REPEATS)]
+    note: Annotated[str, Field(max_length=300)]
+
+
+class _File(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    format: Literal[1] = 1
+    invariscope: Text
+    corpus: Text
+    digest: Annotated[str, Field(pattern="^[0-9a-f]{16}$")]
+    items: Count
+    sources: Count
+    tests: Count
+    seed: int
+    compared: Count
+    apart: Count
+    lines: Annotated[tuple[_Line, ...], Field(min_length=1, max_length=100)]
+
+
+_ABOUT = ("corpus", "digest", "items", "sources", "tests", "seed", "compared", "apart")
+
+
+def digest_of(items: Iterable[tuple[str, str, str]]) -> str:
+    """Sixteen hexadecimal digits of items and their sources, in any order."""
+    text = "\n".join("\x1f".join(each) for each in sorted(items))
+    return hashlib.sha256(text.encode()).hexdigest()[:16]
+
+
+def write_selfcheck(check: Selfcheck, folder: Path | None = None) -> Path:
+    """Keep a selfcheck; an earlier one of the same items is replaced. Raises StoreError if it cannot be written."""
+    about = {name: getattr(check, name) for name in _ABOUT}
+    kept = _File(invariscope=core.__version__, **about, lines=tuple(_line(each) for each in check.tried))
+    path = (folder or data_dir() / FOLDER) / f"{check.digest}.json"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    write_text(path, kept.model_dump_json(indent=1) + "\n")
+    return path
+
+
+def _line(tried: Tried) -> _Line:
+    planting = tried.planting
+    return _Line(
+        **{name: getattr(planting, name) for name in ("looks_at", "fall", "noise")},
+        **{name: getattr(tried, name) for name in ("family", "finding", "due", "note")},
+        found="".join("01"[found] for found in tried.found),
+    )
+
+
+def read_selfcheck(path: Path) -> Selfcheck:
+    """Read what :func:`write_selfcheck` wrote; raises InvalidInput if it is no such file."""
+    try:
+        file = _File.model_validate(parse_json(read_text(path), where=path.name))
+    except ValidationError as error:
+        raise InvalidInput(f"{path} is no selfcheck: {first_wrong(error)}; delete it and run it again") from error
+    if len({len(line.found) for line in file.lines}) > 1:
+        raise InvalidInput(f"{path} is no selfcheck: its lines have other numbers of repeats; run it again")
+    tried = tuple(
+        Tried(
+            Planting(line.looks_at, line.fall, line.noise),
+            line.family,
+            line.finding,
+            line.due,
+            tuple(each == "1" for each in line.found),
+            line.note,
+        )
+        for line in file.lines
+    )
+    about = {name: getattr(file, name) for name in _ABOUT}
+    return Selfcheck(**about, tried=tried)
+
+
+def kept_selfchecks() -> tuple[tuple[Selfcheck, ...], tuple[str, ...]]:
+    """Every selfcheck that is kept, one's own first, by corpus; and a sentence for each file that is none."""
+    found, troubles = dict[str, Selfcheck](), list[str]()
+    for folder in (data_dir() / FOLDER, results_dir() / FOLDER):
+        for path in sorted(folder.glob("*.json")):
+            try:
+                check = read_selfcheck(path)
+            except InvalidInput as error:
+                troubles.append(str(error))
+                continue
+            found.setdefault(check.digest, check)
+    return tuple(sorted(found.values(), key=lambda each: (each.corpus, -each.items))), tuple(troubles)
+
+
+def of_table(table: ScoreTable) -> Selfcheck | None:
+    """The selfcheck of the items of a table, of the corpus in view; None where none is kept."""
+    digest = digest_of(items_of(table.only(table.scope.corpus)))
+    return next((each for each in kept_selfchecks()[0] if each.digest == digest), None)
+
+
+def methods_line(table: ScoreTable) -> str:
+    """The line in the methods of a report on these scores."""
+    check = of_table(table)
+    if check is not None:
+        return check.sentence()
+    return (
+        "What this tool would have found at this n is not known: selfcheck was not run for these items; "
+        f"`python -m core selfcheck --run {table.scope.run}` does it."
+    )

@@ -9,7 +9,7 @@ from core.commands._shared import Code, exit_codes, note, print_json, table
 
 if TYPE_CHECKING:
     from core.features.selfcheck.detection import Selfcheck
-    from core.features.selfcheck.planted_audit import PlantedAudit
+    from core.features.selfcheck.planted import PlantedAudit
 
 EPILOG = exit_codes(ok="done, whatever was found", failures="a stored score is not the one that was planted")
 
@@ -34,8 +34,8 @@ def selfcheck(
     items has a line of it in its methods.
     """
     from core.commands._progress import progress
+    from core.features.selfcheck.detection import digest_of, write_selfcheck
     from core.features.selfcheck.detection import selfcheck as made
-    from core.features.selfcheck.kept_selfchecks import digest_of, write_selfcheck
 
     audit = _of_corpus(corpus, root, limit, seed) if run is None else _of_run(run)
     if audit.apart:
@@ -53,7 +53,7 @@ def selfcheck(
 
 def _of_corpus(corpus: str, root: Path | None, limit: int | None, seed: int) -> "PlantedAudit":
     from core.corpora.registry import find
-    from core.features.selfcheck.planted_audit import audit_planted
+    from core.features.selfcheck.planted import audit_planted
 
     return audit_planted(find(corpus).load(root), seed=seed, limit=limit)
 
@@ -62,7 +62,7 @@ def _of_run(reference: str) -> "PlantedAudit":
     from core.analysis.reading import read_table
     from core.api.opened_run import place
     from core.errors import StoreError
-    from core.features.selfcheck.planted_audit import PlantedAudit, items_of, sources_of
+    from core.features.selfcheck.planted import PlantedAudit, items_of, sources_of
     from core.store.store import Store
 
     with Store.open([place(reference)]) as store:

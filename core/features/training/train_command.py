@@ -22,7 +22,7 @@ from core.seeds import RUN_SEED
 
 if TYPE_CHECKING:
     from core.corpora.schema import Corpus
-    from core.features.training.sentences import Sentence
+    from core.features.training.lessons import Sentence
     from core.features.training.train_mcs import FoundBoth
     from core.features.training.train_pac import PacGain
     from core.features.training.trainer import Report, Trained
@@ -264,7 +264,7 @@ def pac(
     from dataclasses import replace
 
     from core.errors import InvalidInput
-    from core.features.training.positives import read_positives
+    from core.features.training.lessons import read_positives
     from core.features.training.train_pac import RECIPES, train_pac
     from core.outputs import check_folder
 
@@ -303,7 +303,7 @@ def _sentences(
 ) -> "tuple[tuple[Sentence, ...], dict[str, int], str]":
     """Sentences with their translations, how many were left out by reason, and where they come from."""
     from core.errors import InvalidInput
-    from core.features.training.sentences import of_corpus, of_file
+    from core.features.training.lessons import of_corpus, of_file
 
     if (corpus is None) == (file is None):
         raise InvalidInput("give either --corpus or --sentences: what the encoder learns from")

@@ -16,9 +16,18 @@ from core.evaluators.metrics.clipscore import ClipScore
 from core.evaluators.metrics.mcs import Mcs, load_sentence_transformer
 from core.evaluators.registry import find
 from core.evaluators.weights.fetched import Place
-from core.features.training.encoder_files import keep_encoder, kept_embeddings, make_room
-from core.features.training.sentences import Lesson, Sentence, batches, lessons, split
-from core.features.training.trainer import Losses, Report, Schedule, Trained, Trainer, digest_of
+from core.features.training.lessons import Lesson, Sentence, batches, lessons, split
+from core.features.training.trainer import (
+    Losses,
+    Report,
+    Schedule,
+    Trained,
+    Trainer,
+    digest_of,
+    keep_encoder,
+    kept_embeddings,
+    make_room,
+)
 from core.file_contents import known_sha256
 from core.seeds import stream
 from core.store.text_files import write_json

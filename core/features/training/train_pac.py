@@ -16,12 +16,21 @@ from core.errors import InvalidInput
 from core.evaluators.metrics.pac_score import PacS
 from core.evaluators.towers.clip import ALPHA, load_clip, side_of
 from core.evaluators.towers.preprocessing import CLIP_MEAN, CLIP_STD, ClipPrompts, Preprocessing
-from core.features.training.encoder_files import make_room
-from core.features.training.positives import Augmented, readable
+from core.features.training.lessons import Augmented, readable
 from core.features.training.train_mcs import MOST_MEASURED, find_clip
-from core.features.training.trainer import BEST, Losses, Report, Schedule, Trained, Trainer, digest_of, fill, trained
-from core.features.training.triplets import batches, split
-from core.features.training.tuning import clip_loss
+from core.features.training.trainer import (
+    BEST,
+    Losses,
+    Report,
+    Schedule,
+    Trained,
+    Trainer,
+    digest_of,
+    fill,
+    make_room,
+    trained,
+)
+from core.features.training.tuning import batches, clip_loss, split
 from core.seeds import stream
 from core.statistics.bootstrap import Interval
 from core.statistics.ratios import mean_bca
@@ -272,7 +281,7 @@ def train_pac(
     neither to be resumed nor overwritten; StoreError if the disk is full, the last checkpoint stands.
 
     Args:
-        pairs: of :func:`core.features.training.positives.read_positives`.
+        pairs: of :func:`core.features.training.lessons.read_positives`.
         name: ``pac-s`` or ``pac-s++``; ``out`` gets the checkpoint ``name.pth`` and the folder ``name-training``.
         weights: a CLIP checkpoint with OpenAI's names; None: the one that ``clipscore`` uses.
         reading: called with pictures read and pictures in all.

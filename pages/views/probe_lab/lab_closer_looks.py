@@ -24,21 +24,24 @@ from core.corpora.item_pictures import as_picture
 from core.errors import InvariscopeError
 from core.evaluators.pool import shared_pool
 from core.evaluators.references import references_of
-from core.features.lab.lab import LabResult, see
-from core.features.lab.occlusion import OcclusionMap, WordLoss, occlusion_map, word_losses
-from core.features.lab.position_map import AT_ONCE, STEPS, PositionMap, position_map
-from core.features.lab.worst_edit import (
+from core.features.lab.edited_copies import (
     CANDIDATES,
     DEGREES,
     LEAST_QUALITY,
     OFFSET,
     ZOOM,
     HarmlessEdit,
+    OcclusionMap,
+    WordLoss,
     Worst,
     candidates,
+    occlusion_map,
     under,
+    word_losses,
     worst_edit,
 )
+from core.features.lab.lab import LabResult, see
+from core.features.lab.position_map import AT_ONCE, STEPS, PositionMap, position_map
 from core.probes.base import IDENTITY, Probe, Variant
 from core.probes.pairs import subject_of
 from core.probes.titles import title

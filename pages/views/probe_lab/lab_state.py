@@ -27,11 +27,10 @@ from core.evaluators.base import BLIND, Availability, Joined
 from core.evaluators.cache import EmbeddingCache
 from core.evaluators.pool import shared_pool
 from core.evaluators.remote import Remote
+from core.features.lab.edited_copies import OcclusionMap, WordLoss, Worst
 from core.features.lab.lab import LabResult
-from core.features.lab.occlusion import OcclusionMap, WordLoss
 from core.features.lab.position_map import PositionMap
 from core.features.lab.proposal import Proposed, propose
-from core.features.lab.worst_edit import Worst
 from core.probes import registry as probes
 from core.probes.base import ENGLISH, Axis, Construction, Probe
 from core.probes.families.inserted import in_template

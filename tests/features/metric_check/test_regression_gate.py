@@ -9,8 +9,17 @@ from scipy import stats
 
 from core.analysis.reading import read_table
 from core.errors import InvalidInput
-from core.features.metric_check.baseline_file import CLEAN, FamilyOfItems, MetricBaseline, read_baseline
-from core.features.metric_check.regression_gate import LEVEL, SHARE, TOLERANCE, gate, held_to
+from core.features.metric_check.regression_gate import (
+    CLEAN,
+    LEVEL,
+    SHARE,
+    TOLERANCE,
+    FamilyOfItems,
+    MetricBaseline,
+    gate,
+    held_to,
+    read_baseline,
+)
 from core.store.store import Store
 
 Measured = tuple[dict[str, np.ndarray], np.ndarray]

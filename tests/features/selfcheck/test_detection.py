@@ -17,17 +17,19 @@ from core.features.selfcheck import detection
 from core.features.selfcheck.detection import (
     Selfcheck,
     count_tests,
+    digest_of,
     drifts,
     figure,
+    kept_selfchecks,
     lines,
+    read_selfcheck,
     redrawn,
     selfcheck,
     smallest_said,
     smallest_told,
+    write_selfcheck,
 )
-from core.features.selfcheck.kept_selfchecks import digest_of, kept_selfchecks, read_selfcheck, write_selfcheck
-from core.features.selfcheck.planted import FALLS, FLIPPED, NOISES, PLANTED, UPRIGHT, Planting
-from core.features.selfcheck.planted_audit import PlantedAudit, Sides
+from core.features.selfcheck.planted import FALLS, FLIPPED, NOISES, PLANTED, UPRIGHT, PlantedAudit, Planting, Sides
 from core.seeds import stream
 from core.statistics.bootstrap import Interval
 from core.store.store import Store

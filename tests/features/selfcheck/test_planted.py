@@ -5,8 +5,7 @@ import pytest
 
 from core.analysis.reading import read_table
 from core.evaluators.registry import catalogue, offered
-from core.features.selfcheck.detection import DRIFT, selfcheck
-from core.features.selfcheck.kept_selfchecks import digest_of, of_table
+from core.features.selfcheck.detection import DRIFT, digest_of, of_table, selfcheck
 from core.features.selfcheck.planted import (
     FLIPPED,
     LENGTH,
@@ -15,11 +14,13 @@ from core.features.selfcheck.planted import (
     PLANTED,
     SHARE,
     UPRIGHT,
+    PlantedAudit,
     Planting,
+    items_of,
     planted_evaluator,
+    sources_of,
     ways,
 )
-from core.features.selfcheck.planted_audit import PlantedAudit, items_of, sources_of
 from core.settings import results_dir
 from core.store.store import Store
 

@@ -16,7 +16,7 @@ from core.corpora.registry import catalogue
 from core.corpora.schema import Corpus
 from core.errors import BadCorpus, InvalidInput, NotAvailable
 from core.evaluators.registry import find
-from core.features.training.sentences import Lesson, Sentence, batches, lessons, of_corpus, of_file, split
+from core.features.training.lessons import Lesson, Sentence, batches, lessons, of_corpus, of_file, split
 from core.features.training.train_mcs import (
     MOST_MEASURED,
     TEXT,

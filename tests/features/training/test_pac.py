@@ -16,7 +16,7 @@ from core.errors import BadCorpus, InvalidInput
 from core.evaluators.registry import find
 from core.evaluators.towers.clip import load_clip
 from core.evaluators.weights.checkpoints import read_state
-from core.features.training.positives import COLUMNS, Augmented, read_positives, readable
+from core.features.training.lessons import COLUMNS, Augmented, read_positives, readable
 from core.features.training.train_command import curves
 from core.features.training.train_pac import (
     RECIPES,

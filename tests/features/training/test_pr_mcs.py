@@ -16,15 +16,21 @@ from core.corpora.schema import Corpus
 from core.errors import InvalidInput, InvariscopeError, NotAvailable, StoreError
 from core.evaluators.registry import find
 from core.features.training.trainer import CURVES, STATE, read_curves, table
-from core.features.training.triplets import Example, batches, edited, examples, few, perturb, split
 from core.features.training.tuning import (
     ENCODER,
     TRAINING,
+    Example,
     LossWeights,
     Recipe,
+    batches,
+    edited,
+    examples,
+    few,
     measure,
+    perturb,
     pr_mcs_losses,
     rank_correlation,
+    split,
     train_pr_mcs,
 )
 from tests.tiny import clip, hub

@@ -10,8 +10,7 @@ from pathlib import Path
 import pytest
 import torch
 
-from core.features.training.triplets import examples
-from core.features.training.tuning import Gain, LossWeights, Material, Recipe, Tuner
+from core.features.training.tuning import Gain, LossWeights, Material, Recipe, Tuner, examples
 from tests.features.training import stand_in
 
 pytestmark = [pytest.mark.whole, pytest.mark.timeout(1800)]  # a minute of computing, shared with whatever else runs

@@ -19,8 +19,7 @@ from core.errors import NotAvailable
 from core.registry import STRANGERS, BrokenPlugin, Catalogue, discover, sentence
 from core.settings import ROOT
 
-GROUP = "invariscope.features"
-"""Entry points of installed packages that hold a feature."""
+GROUP = "invariscope.features"  # entry points of installed packages that hold a feature
 
 _log = logging.getLogger("invariscope.features")
 
@@ -133,8 +132,7 @@ def views() -> tuple[View, ...]:
     return tuple(sorted(found, key=lambda view: (order[view.entry], view.place)))
 
 
-VIEW = "view"
-"""Parameter of a link that names the view of an entry; the one that opens needs none."""
+VIEW = "view"  # parameter of a link that names the view of an entry; the one that opens needs none
 
 
 def address(view: str) -> tuple[str, dict[str, str]]:

@@ -151,8 +151,7 @@ def _of_sources(votes: np.ndarray, ranks: np.ndarray) -> np.ndarray:
     return found.reshape(len(sizes), -1, votes.shape[2])
 
 
-STEADY = ("percent", "randolph", "gwet")
-"""Measures whose chance is none, fixed, or hardly moved by a few items' votes."""
+STEADY = ("percent", "randolph", "gwet")  # measures whose chance is none, fixed, or hardly moved by a few items' votes
 
 
 class _Patterns:

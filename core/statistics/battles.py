@@ -31,11 +31,8 @@ from core.statistics.bootstrap import Interval, expanded, too_few
 from core.statistics.resamples import drawn_counts
 from core.statistics.standings import DRAWS, LEAST_SYSTEMS, placed, rank_bounds, row_rhos, row_taus, source_ranks
 
-LEAST_PICTURES = 20
-"""Fewest pictures for an interval of an order by battles."""
-
-MOST_SYSTEMS = 100
-"""Most systems for an interval: every sample has a table of all pairs of them."""
+LEAST_PICTURES = 20  # fewest pictures for an interval of an order by battles
+MOST_SYSTEMS = 100  # most systems for an interval: every sample has a table of all pairs of them
 
 _STEPS, _LONGEST, _EXACT = 200, 1.0, 1e-10
 

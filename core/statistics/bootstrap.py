@@ -72,12 +72,8 @@ class Draws:
         return int(self.upto[place - 1]) if place else 0
 
 
-RESAMPLES = 10_000
-"""Bootstrap resamples of every interval. Source: paper A, A.6."""
-
-LEAST_N = 10
-"""Fewest items, or sources of them, for an interval or a claim: below, it is little more than their range."""
-
+RESAMPLES = 10_000  # bootstrap resamples of every interval. Source: paper A, A.6.
+LEAST_N = 10  # fewest items, or sources of them, for an interval or a claim: below, it is little more than their range
 _FINEST = 1 - 2.0**-50  # the level closest to 1 whose normal quantile is a number
 
 

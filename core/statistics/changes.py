@@ -12,11 +12,8 @@ SHIFT_FLOOR = 1e-6
 """Baselines below this have no percent change, negative ones neither: divided by one, a rise would read as a fall. They
 are counted. Source: PROTOCOL section 3."""
 
-NULL_SHARE = 0.95
-"""Share of invisible edits whose |% change| lies inside the noise band of single pairs."""
-
-SURE = 20
-"""Fewest invisible edits of which one in twenty may lie outside the band."""
+NULL_SHARE = 0.95  # share of invisible edits whose |% change| lies inside the noise band of single pairs
+SURE = 20  # fewest invisible edits of which one in twenty may lie outside the band
 
 
 @dataclass(frozen=True, slots=True)

@@ -36,8 +36,7 @@ NEAR = 0.01
 """A near tie: sides closer than this share of the span of the experiment's scores. Source: [3], 0.01 of a CLIPScore."""
 
 
-NO_SIGN = 2
-"""In the place of the sign of wrong minus right where a comparison lacks a score."""
+NO_SIGN = 2  # in the place of the sign of wrong minus right where a comparison lacks a score
 
 
 @dataclass(frozen=True, slots=True)
@@ -285,8 +284,7 @@ def _ranked(codes: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     return names, first[names], ranks[codes]
 
 
-_NUMBERS = 64
-"""Numbers up to so many times as large as there are entries are counted off, not sorted."""
+_NUMBERS = 64  # numbers up to so many times as large as there are entries are counted off, not sorted
 
 
 def _span(r: np.ndarray, w: np.ndarray, given: tuple[float, float] | None) -> tuple[float, float]:
@@ -348,11 +346,8 @@ def _item_medians(values: np.ndarray, rank: np.ndarray) -> np.ndarray:
 # Source: paper D, section 4 and the authors' code, which prints every order with its share.
 
 
-MOST = 4
-"""Groups whose orders are listed, at most: 24 orders."""
-
-TIED = "tied"
-"""Stands for the items two of whose scores are equal."""
+MOST = 4  # groups whose orders are listed, at most: 24 orders
+TIED = "tied"  # stands for the items two of whose scores are equal
 
 
 def orders(groups: Mapping[str, ArrayLike], *, sources: ArrayLike | None = None) -> pd.DataFrame:

@@ -16,8 +16,7 @@ from core.errors import InvalidInput
 from core.statistics.bootstrap import Interval, expanded, too_few
 from core.statistics.standings import drawn_means, source_ranks
 
-ORDERS = 4
-"""Longest n-gram that is counted."""
+ORDERS = 4  # longest n-gram that is counted
 
 _TINY, _SMALL = 1e-15, 1e-9
 """What pycocoevalcap adds above and below each line of a fraction, so that no match is a small number and not 0."""
@@ -45,12 +44,10 @@ def corpus_bleu(counts: ArrayLike) -> np.ndarray:
     return short
 
 
-COUNTS = 23
-"""Numbers that METEOR prints of a caption."""
+COUNTS = 23  # numbers that METEOR prints of a caption
 
 _ALPHA, _BETA, _GAMMA, _DELTA = 0.85, 0.20, 0.60, 0.75
-_WEIGHTS = (1.0, 0.6, 0.8, 0.6)
-"""Of exact, stem, synonym and paraphrase matches."""
+_WEIGHTS = (1.0, 0.6, 0.8, 0.6)  # of exact, stem, synonym and paraphrase matches
 
 
 def corpus_meteor(counts: ArrayLike) -> np.ndarray:

@@ -200,8 +200,7 @@ def _no_fit(y: np.ndarray, x: np.ndarray) -> str:
 #     [1] Bates, D. et al. (2015). Fitting linear mixed-effects models using lme4. JSS 67(1), section 3.4.
 
 
-BOUNDARY = 1e-4
-"""Deviation of an intercept, in residual ones, below which it is said to have no spread."""
+BOUNDARY = 1e-4  # deviation of an intercept, in residual ones, below which it is said to have no spread
 
 _MOST_RATIO = 1e12
 

@@ -55,8 +55,7 @@ def numbered(first: ArrayLike, second: ArrayLike) -> np.ndarray:
     return codes if alone in (1, pairs) else np.stack([codes, seconds], axis=1)
 
 
-FIRST_ALONE = "by the first source alone"
-"""Said beside what reckons with one source where items name two."""
+FIRST_ALONE = "by the first source alone"  # said beside what reckons with one source where items name two
 
 
 def first_alone(groups: ArrayLike | None) -> str:

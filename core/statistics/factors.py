@@ -215,12 +215,8 @@ def _compare(one: _Level, other: _Level, ranks: np.ndarray | None, of: np.ndarra
 #     [2] Hesterberg, T. C. (2015). What teachers should know about the bootstrap. Am. Stat. 69(4), 371-386, 6.1.
 
 
-LEAST_SOURCES = 2
-"""Fewest sources of a stratum: one has no spread that could be resampled."""
-
-LEAST_FREEDOM = LEAST_N - 1
-"""Fewest degrees of freedom for an interval: those of a mean of LEAST_N values."""
-
+LEAST_SOURCES = 2  # fewest sources of a stratum: one has no spread that could be resampled
+LEAST_FREEDOM = LEAST_N - 1  # fewest degrees of freedom for an interval: those of a mean of LEAST_N values
 _CHUNK = 100_000  # draws held at once: they stay in the processor's cache
 
 
@@ -287,8 +283,7 @@ def _in_kept(stratum: np.ndarray, source: np.ndarray) -> tuple[np.ndarray, np.nd
     return inside, np.searchsorted(enough, stratum[inside])
 
 
-Sums = tuple[np.ndarray, np.ndarray]
-"""Total and number of the values of each source of a stratum."""
+Sums = tuple[np.ndarray, np.ndarray]  # total and number of the values of each source of a stratum
 
 
 def _interval(

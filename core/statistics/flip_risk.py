@@ -63,8 +63,7 @@ since 0 of 35 disjoint pairs do not exclude that a tenth of all pairs exceeds it
 LEAST_PICTURES = 40
 """The same of pairs of captions of one picture: with 0 of 39 sources beyond a gap, a tenth is not excluded."""
 
-FEW_SOURCES = 15
-"""Sources on which the exceeding pairs must rest for their variance to be believed."""
+FEW_SOURCES = 15  # sources on which the exceeding pairs must rest for their variance to be believed
 
 
 def flip_risk(shifts: ArrayLike, gaps: ArrayLike, *, items: ArrayLike | None = None) -> np.ndarray:
@@ -172,8 +171,7 @@ def _end(pairs: ShiftPairs, found: float, risk: float, level: float, *, upper: b
     return end if above(end) <= 0 else float(brentq(above, start, end, xtol=close))
 
 
-_STEPS = 5
-"""Tries to find a gap whose own precision leads back to it, before the range is searched."""
+_STEPS = 5  # tries to find a gap whose own precision leads back to it, before the range is searched
 
 
 def _share_bounded_by(

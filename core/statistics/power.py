@@ -19,11 +19,8 @@ from core.errors import InvalidInput
 from core.statistics.bootstrap import Interval
 from core.statistics.shares import wilson
 
-POWER = 0.8
-"""Probability with which an effect is to be found."""
-
-LEVEL = 0.05
-"""Two-sided level at which it is to be found."""
+POWER = 0.8  # probability with which an effect is to be found
+LEVEL = 0.05  # two-sided level at which it is to be found
 
 EFFICIENCY = {"median": 2 / math.pi, "Wilcoxon": 3 / math.pi, "paired t": 1.0}
 """Asymptotic relative efficiency against the mean where shifts are normal [2]: n items count like n times as many."""

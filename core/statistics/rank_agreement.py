@@ -276,11 +276,8 @@ BAND_RESAMPLES = 200
 WORK = 4_000_000
 """Ranks (items × resamples × strengths) that a band may take; beyond it, strengths are left out and interpolated."""
 
-ROUNDED = 1e-9
-"""Width that rounding may leave between bounds that are one: no interval."""
-
-_EXACT = 2**24
-"""Whole numbers below it, and their halves below half of it, are exact as float32."""
+ROUNDED = 1e-9  # width that rounding may leave between bounds that are one: no interval
+_EXACT = 2**24  # whole numbers below it, and their halves below half of it, are exact as float32
 
 
 def spearman_bands(

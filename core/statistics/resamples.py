@@ -172,8 +172,7 @@ def _drawn(n: int, resamples: int, seed: int | tuple[int, ...]) -> np.ndarray:
 #         Journal of Business & Economic Statistics 28(4), 453-468.
 
 
-BY_SOURCE = "by source"
-"""Ends the name of a test whose units are sources."""
+BY_SOURCE = "by source"  # ends the name of a test whose units are sources
 
 
 def ranks_of(groups: ArrayLike | None, n: int) -> np.ndarray | None:

@@ -189,8 +189,7 @@ def agresti_coull(p: float, n: float, *, reach: float) -> tuple[float, float]:
 # Which way scores go beside their median: the share of movers that fall, and the change of the mean score.
 
 
-NOTHING_MOVES = 1e-12
-"""A change below this share of the score is rounding: the score stands still."""
+NOTHING_MOVES = 1e-12  # a change below this share of the score is rounding: the score stands still
 
 
 def movers(

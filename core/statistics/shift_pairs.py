@@ -10,9 +10,7 @@ from scipy.optimize import brentq
 from core.errors import InvalidInput
 from core.statistics.crossed_sources import crossed, first_of, widening
 
-CURVE_ERROR = 1e-3
-"""No risk of :meth:`ShiftPairs.curve` is further than this from the exact one."""
-
+CURVE_ERROR = 1e-3  # no risk of :meth:`ShiftPairs.curve` is further than this from the exact one
 _WORK = 1_000_000  # comparisons that the variance may cost; above, it is left a little too large
 _BINS = 32_768
 _FINE = 1e-7  # how closely a gap is looked for, as a share of the largest difference

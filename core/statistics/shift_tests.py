@@ -32,8 +32,7 @@ from core.statistics.crossed_sources import crossed, crossed_p, first_of, unreck
 from core.statistics.resamples import BY_SOURCE, named, ranks_of, source_means
 from core.statistics.wording import counted, remarks
 
-NORMAL_AT = 0.05
-"""Both samples pass for normal where Shapiro-Wilk gives at least this p."""
+NORMAL_AT = 0.05  # both samples pass for normal where Shapiro-Wilk gives at least this p
 
 SHAPIRO_MOST = 5000
 """Shapiro-Wilk's p is not accurate above this n; larger samples are judged by a random part of this size."""
@@ -216,8 +215,7 @@ MANN_WHITNEY = "Mann-Whitney"
 EXACT, EXACT_TIED = 50, 13
 """Differences up to which the signed-rank test is exact: without ties and zeros, and with them."""
 
-EXACT_SUM = 8
-"""Values of the smaller sample up to which scipy may look at every arrangement of two samples."""
+EXACT_SUM = 8  # values of the smaller sample up to which scipy may look at every arrangement of two samples
 
 
 def signed_rank(differences: np.ndarray) -> tuple[float, float]:

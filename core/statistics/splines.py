@@ -10,8 +10,7 @@ from core.seeds import RUN_SEED
 from core.statistics.bootstrap import expanded, too_few
 from core.statistics.crossed_sources import first_of
 
-KNOTS = 5
-"""Knots of a curve: the smallest and the largest x, and quantiles between them."""
+KNOTS = 5  # knots of a curve: the smallest and the largest x, and quantiles between them
 
 LEAST_SOURCES = 4 * KNOTS
 """Fewest points, and sources of them, for the band of a curve: of 10, 99 of 100 held the curve."""

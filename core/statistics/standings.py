@@ -25,8 +25,7 @@ from core.statistics.resamples import drawn_counts
 from core.statistics.shift_tests import PairedTest, holm_of_tests, paired_test
 from core.statistics.wording import counted
 
-ALPHA = 0.05
-"""Level of Holm's correction at which one system is said to stand above another."""
+ALPHA = 0.05  # level of Holm's correction at which one system is said to stand above another
 
 
 @dataclass(frozen=True, slots=True)
@@ -199,8 +198,7 @@ def _source_sums(values: np.ndarray, groups: np.ndarray) -> tuple[np.ndarray, np
 # which stands beside it. Source: paper A, 3.4, equation 1, on means of any number of systems.
 
 
-DRAWS = 2_000
-"""Bootstrap samples behind a swap's probability: one of 0.5 has a Monte-Carlo error of 1.1 points."""
+DRAWS = 2_000  # bootstrap samples behind a swap's probability: one of 0.5 has a Monte-Carlo error of 1.1 points
 
 
 @dataclass(frozen=True, slots=True)
@@ -265,8 +263,7 @@ def swap(
 # Do two metrics rank the same systems alike? Kendall's τ_b and Spearman's ρ over system means.
 
 
-LEAST_SYSTEMS = 3
-"""Fewest systems whose orders are compared: two agree or they do not."""
+LEAST_SYSTEMS = 3  # fewest systems whose orders are compared: two agree or they do not
 
 
 @dataclass(frozen=True, slots=True)

@@ -129,8 +129,7 @@ def _along(
 _SIDES: Mapping[int, tuple[TextEnd, ...]] = {0: (), 1: ("center",), 2: ("right", "left")}
 """On which side of their lines the words of so many marks end: two that are close lean away from each other."""
 
-_TOLD = ["series", "strength", "value", "low", "high", "n"]
-"""Columns of a point that its hover says."""
+_TOLD = ["series", "strength", "value", "low", "high", "n"]  # columns of a point that its hover says
 
 
 def _strength_hover(row: Mapping[Any, Any]) -> str:

@@ -43,8 +43,7 @@ families), ``spearman``, ``kendall_b``, ``kendall_c`` (by H)."""
 
 Record = dict[str, object]
 
-Bands = Mapping[str, tuple[np.ndarray, np.ndarray]]
-"""By H: bounds of ρ before and after."""
+Bands = Mapping[str, tuple[np.ndarray, np.ndarray]]  # by H: bounds of ρ before and after
 
 
 def before_after(

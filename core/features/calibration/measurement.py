@@ -32,8 +32,7 @@ from core.probes.scene import Scene
 from core.store.run_files import Run, check_run_id
 from core.store.text_files import write_json
 
-LARGEST = 256 << 20
-"""Most bytes of a measurement that are read."""
+LARGEST = 256 << 20  # most bytes of a measurement that are read
 
 Name = Annotated[str, Field(max_length=500)]
 Score = Annotated[float, Field(allow_inf_nan=False)] | None

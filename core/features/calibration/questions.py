@@ -45,14 +45,9 @@ GAP = 0.007
 3.4."""
 
 EPSILON = 0.01
-ABLATION = "S30"
-"""Id of the table of every reading, weighting and ε."""
-
-MEASURED_TABLE = "S37"
-"""Id of a report's table of calibrations that were measured (:mod:`core.report.kept_results`)."""
-
-READING = "shift", "orbit"
-"""Readings of the tables: the one whose held-out numbers are measured leads."""
+ABLATION = "S30"  # id of the table of every reading, weighting and ε
+MEASURED_TABLE = "S37"  # id of a report's table of calibrations that were measured (:mod:`core.report.kept_results`)
+READING = "shift", "orbit"  # readings of the tables: the one whose held-out numbers are measured leads
 
 ALONG = "orbit"
 """Reading of the figure along λ: the others leave the unedited scores, and so every correlation, as they are."""
@@ -450,8 +445,7 @@ def contrasts_of(scores: Orbits, named: Sequence[Named], items: np.ndarray) -> O
 # Every reading with every weighting at every ε: what each choice does to the held-out items. Source: paper A, A.7.
 
 
-SAW_IT = "chosen on the held-out split: an upper bound"
-"""What the numbers of oracle weights rest on."""
+SAW_IT = "chosen on the held-out split: an upper bound"  # what the numbers of oracle weights rest on
 
 
 def ablation(view: View, evaluator: str) -> pd.DataFrame:

@@ -33,21 +33,18 @@ READINGS = ("shift", "orbit", "absolute", "ridge", "quantile")
 UNIFORM, SENSITIVITY, EACH = "uniform", "sensitivity", "each"
 """w_T = 1/k; in proportion to each family's sensitivity; 1 for every family, the corrections added."""
 
-WEIGHTED = ("orbit", "absolute")
-"""Readings that know weights; the others correct each family by itself."""
+WEIGHTED = ("orbit", "absolute")  # readings that know weights; the others correct each family by itself
 
 BY_CONSTRUCTION = ("orbit", "absolute", "ridge")
 """Readings whose effect on stored shifts follows from what they are told or assume, whatever the scores are."""
 
-CONSTRUCTED, MEASURED = "by construction", "measured on stored scores"
-"""What a number of the held-out split rests on."""
+CONSTRUCTED, MEASURED = "by construction", "measured on stored scores"  # what a number of the held-out split rests on
 
 CHOSEN, CHOSEN_MEASURED, FIXED = "chosen on dev", "chosen on dev, measured", "not chosen: fixed by construction"
 """Where a strength comes from: what it does to stored scores, or to measured ones, of the dev split; or nowhere, since
 by construction every larger one lowers every shift, whatever the scores are."""
 
-RIDGE = 1.0
-"""k of the ridge reading: how many transforms the family's median is worth."""
+RIDGE = 1.0  # k of the ridge reading: how many transforms the family's median is worth
 
 
 @dataclass(frozen=True, slots=True)

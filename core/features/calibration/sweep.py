@@ -28,12 +28,8 @@ from core.statistics.arithmetic import row_medians
 from core.statistics.bootstrap import LEAST_N
 from core.statistics.changes import percent_change, standard_deviation
 
-LAMBDAS = tuple(step / 20 for step in range(21))
-"""Strengths swept: 0, 0.05, …, 1. Source: paper A, A.7."""
-
-EPSILONS = (0.005, 0.01, 0.02)
-"""How much correlation may be lost. Source: paper A, A.7."""
-
+LAMBDAS = tuple(step / 20 for step in range(21))  # strengths swept: 0, 0.05, …, 1. Source: paper A, A.7.
+EPSILONS = (0.005, 0.01, 0.02)  # how much correlation may be lost. Source: paper A, A.7.
 _SAME = 1e-9  # sensitivities that differ by less, relatively, differ by rounding
 
 

@@ -7,8 +7,7 @@ import pandas as pd
 from core.charts.spec import NEUTRAL, PALETTE, Figure, Shade, Style, counted, signed, untitled
 
 _IN = {"%": ", % of the unedited score", "pp": ", percentage points", "SD": ", SD of the unedited scores"}
-_SIDES = {"A": Style(NEUTRAL, size=10), "B": Style(PALETTE[4], "square", size=10)}
-"""No side looks like a metric."""
+_SIDES = {"A": Style(NEUTRAL, size=10), "B": Style(PALETTE[4], "square", size=10)}  # no side looks like a metric
 _DIFFERENCE = "A − B"
 
 

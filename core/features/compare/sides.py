@@ -294,8 +294,7 @@ def _ordered(
 # so nothing is paired: no difference has an interval, a test or a claim.
 
 
-QUESTION = "question"
-"""Of which level a row is."""
+QUESTION = "question"  # of which level a row is
 
 UNTESTED = (
     "A report holds no items: these differences have no interval and no test; compare of the two runs pairs the items "

@@ -38,8 +38,7 @@ from core.statistics.shift_tests import (
 from core.store.run_files import Run
 
 PAIRED, INDEPENDENT = "paired by item", "independent"
-ALL = "all shifts"
-"""Label of the row that takes every shift of a side together."""
+ALL = "all shifts"  # label of the row that takes every shift of a side together
 
 DIFFER, DIFFER_WITHIN, ALIKE = "drift differs", "drift differs, but within the margin", "drift alike within the margin"
 SCATTER_DIFFERS, SCATTER_DIFFERS_WITHIN, SCATTER_ALIKE = (
@@ -51,8 +50,7 @@ NO_SPREAD = "no spread"
 NO_PERCENT = "% change withheld"
 """What is said where a side has negative baselines; see :meth:`core.analysis.table.ScoreTable.withheld`."""
 
-SIDES_NOT_SHOWN = "the test finds that the sides differ, the median difference does not show it"
-"""A conflict of drift."""
+SIDES_NOT_SHOWN = "the test finds that the sides differ, the median difference does not show it"  # a conflict of drift
 
 SIZES_NOT_SHOWN = "the test finds that the sides’ sizes differ, the median difference does not show it"
 
@@ -63,8 +61,7 @@ MEASURES = ("percent", "standardised")
 """Measures in which two sides can be compared: raw scales of two evaluators cannot."""
 
 OF_PROBES, OF_ITEMS = ("family", "modifier", "probe"), ("category", "coverage_bin")
-BY = (*OF_PROBES, *OF_ITEMS)
-"""What the levels of a comparison may be."""
+BY = (*OF_PROBES, *OF_ITEMS)  # what the levels of a comparison may be
 
 _OF_SHIFTS = ("axes", "families", "probes", "modifiers", "controls")
 

@@ -37,8 +37,7 @@ from core.probes.base import BASE_CAPTION, Axis
 from core.statistics.bootstrap import LEAST_N
 from core.statistics.flip_risk import GAPS, LEAST_EVIDENCE, LEAST_PICTURES, LEAST_SOURCES
 
-GAP = 0.007
-"""Gap of table 13, as a share. Source: paper A, section 3.4."""
+GAP = 0.007  # gap of table 13, as a share. Source: paper A, section 3.4.
 
 _INTERVALS = (
     "Intervals at 95 %, items of one source together: of the same picture half of Wilson's; of different pictures "
@@ -65,8 +64,7 @@ _EVIDENT = (
     "so there is one such gap. Intervals at 95 %, items of one source together: the interval of the risk turned "
     f"round; none below {LEAST_PICTURES} pictures of several captions, {LEAST_EVIDENCE} items of one."
 )
-_OPENS = {"families": "opened_family", "probes": "opened_probes"}
-"""What a row opens; see :func:`_with_opened`."""
+_OPENS = {"families": "opened_family", "probes": "opened_probes"}  # what a row opens; see :func:`_with_opened`
 
 _KEYS = ["evaluator", "corpus", "axis", "family"]
 _ROW, _OF = Column("label", "Contrast or family", kind="text"), Column("of", "Which", kind="text")

@@ -9,11 +9,8 @@ import pandas as pd
 
 from core.charts.spec import NEUTRAL, PALETTE, Axis, Figure, Ray, Reference, Style, counted, untitled
 
-BOUND = 50.0
-"""No flip risk exceeds it, in percent. Source: PROTOCOL section 8."""
-
-NULL = "null"
-"""The axis of invisible edits."""
+BOUND = 50.0  # no flip risk exceeds it, in percent. Source: PROTOCOL section 8.
+NULL = "null"  # the axis of invisible edits
 
 _DASHES = ("solid", "dash", "dashdot", "longdash")
 _TICKS = (0.1, 0.3, 1, 3, 10, 30)

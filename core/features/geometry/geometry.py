@@ -33,8 +33,7 @@ LEVELS = (WORD, PHRASE)
 Encode = Callable[[Sequence[str]], np.ndarray]
 """Texts -> unit vectors, float [n, d]; a row of NaN where a text cannot be read."""
 
-ALL = "all"
-"""Stands for every family together in the table of tests."""
+ALL = "all"  # stands for every family together in the table of tests
 
 
 @dataclass(frozen=True, slots=True)
@@ -202,13 +201,11 @@ def _readable(embeddings: ArrayLike, side: str) -> np.ndarray:
 if TYPE_CHECKING:
     from core.evaluators.pool import Pool
 
-MOST_WORDS = 100
-"""Words of one side of the direction; more than that is no list that a person reads."""
+MOST_WORDS = 100  # words of one side of the direction; more than that is no list that a person reads
 
 POSITIVE, NEGATIVE = "positive", "negative"
 
-NO_ENCODER = "it has no text encoder: it scores a pair at once"
-"""Why the geometry of a black box is not told."""
+NO_ENCODER = "it has no text encoder: it scores a pair at once"  # why the geometry of a black box is not told
 
 NOT_KNOWN = "no evaluator of this name is installed here; one that a run was given by path is not asked"
 """Why a name is not asked: it may be a path that a stranger wrote, to code that would run."""
@@ -330,8 +327,7 @@ def _obstacle(name: str, own: Collection[str]) -> str:
     return "" if ready.ready else f"{ready.reason}; get it with: {ready.command}"
 
 
-_TALL = 150
-"""Height in px of a panel of several."""
+_TALL = 150  # height in px of a panel of several
 
 
 def valence_scatter(

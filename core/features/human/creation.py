@@ -36,8 +36,7 @@ from core.store.run_files import Run
 from core.store.run_sources import origin_of_run
 from core.store.store import Store
 
-Load = Callable[[Origin], Corpus]
-"""What reads a corpus; pages give one that remembers."""
+Load = Callable[[Origin], Corpus]  # what reads a corpus; pages give one that remembers
 
 
 @dataclass(frozen=True, slots=True)

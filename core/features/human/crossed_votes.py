@@ -42,14 +42,9 @@ from core.statistics.crossed_sources import first_of, unreckoned, widening
 from core.statistics.shares import wilson
 from core.statistics.wording import counted
 
-FEWEST_PEOPLE = 3
-"""Annotators below whom nothing is said of people in general; of items and sources, below LEAST_N."""
-
-TUNED = 100
-"""Sources at which the interval for every look is about the narrowest."""
-
-MOST = 50
-"""Times as many annotators or items as there are, beyond which no number is named."""
+FEWEST_PEOPLE = 3  # annotators below whom nothing is said of people in general; of items and sources, below LEAST_N
+TUNED = 100  # sources at which the interval for every look is about the narrowest
+MOST = 50  # times as many annotators or items as there are, beyond which no number is named
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,14 +17,12 @@ from core.probes.base import ENGLISH, IDENTITY, Expectation
 from core.seeds import stream
 
 DEFINITION = "study.json"
-DIGEST = "sha256"
-"""Entry of ``study.json`` that tells damage."""
+DIGEST = "sha256"  # entry of ``study.json`` that tells damage
 SCHEMA_VERSION = 1
 ORIGINAL, VARIANT = "original", "variant"
 """Versions of an item; of a comparison the original is the right side, the variant the wrong one."""
 
-ATTENTION = "attention"
-"""Stratum of the items with a known answer."""
+ATTENTION = "attention"  # stratum of the items with a known answer
 
 _Made = TypeVar("_Made")
 _STUDY_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,59}")

@@ -23,8 +23,7 @@ CONSENT_LIMIT = 20_000
 MOST_EXERCISES = 10
 MOST_TRIES = 3
 WHY_LIMIT = 300
-PREFERRED = "preferred"
-"""What of an item is asked about, beside its versions."""
+PREFERRED = "preferred"  # what of an item is asked about, beside its versions
 
 
 class Stage(StrEnum):

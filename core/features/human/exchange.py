@@ -35,8 +35,7 @@ from core.yes_no import says_nothing, yes_or_no
 FORMATS = ("csv", "parquet", "json")
 MOST_BYTES = 32 * 2**20
 MOST_ROWS = 200_000
-READ = (*FORMATS, "jsonl")
-"""Endings of files that votes are read from."""
+READ = (*FORMATS, "jsonl")  # endings of files that votes are read from
 
 NEEDED = ("annotator", "id")
 

@@ -43,12 +43,10 @@ from core.statistics.bootstrap import Interval
 from core.statistics.comparisons import failures
 from core.store.store import Store
 
-ALL = "all comparisons"
-"""Name of the row over every family."""
+ALL = "all comparisons"  # name of the row over every family
 
 RIGHT, WRONG = "right", "wrong"
-COMPARISON = ("corpus", "item", "probe", "subject", "language", "rank")
-"""What a comparison is of."""
+COMPARISON = ("corpus", "item", "probe", "subject", "language", "rank")  # what a comparison is of
 
 JUDGED = (*COMPARISON, "family", *SOURCES, "votes", "preference", "rated_right", "rated_wrong", "exchanged", "live")
 PEOPLE = (
@@ -252,8 +250,7 @@ def _of(table: ScoreTable, judged: pd.DataFrame) -> np.ndarray:
     return np.asarray(own & (judged["rank"] == scope.rank))
 
 
-BESIDE = (RATES, OVERLAP)
-"""Tables of failure rates that the column stands in."""
+BESIDE = (RATES, OVERLAP)  # tables of failure rates that the column stands in
 
 BESIDE_COLUMNS = (
     Column(

@@ -5,8 +5,7 @@ from dataclasses import dataclass
 
 from core.errors import InvalidInput
 
-SIDES = ("A", "B")
-"""How the two versions of an item are called in front of annotators: A is on the left, or above."""
+SIDES = ("A", "B")  # how the two versions of an item are called in front of annotators: A is on the left, or above
 
 PREFERENCE = "preference"
 RATING = "rating"

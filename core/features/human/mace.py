@@ -35,23 +35,19 @@ from core.statistics.agreement import ONE_ANSWER
 from core.statistics.bootstrap import LEAST_N, too_few
 
 STARTS = 10
-LEVEL = 0.95
-"""Of the intervals; with few annotators they hold the truth more often."""
+LEVEL = 0.95  # of the intervals; with few annotators they hold the truth more often
 
 STEPS = 5000
-CLOSE = 1e-9
-"""Largest change of any parameter at which a run has come to rest."""
+CLOSE = 1e-9  # largest change of any parameter at which a run has come to rest
 
 _KNOWING, _HABIT = 0.5, 10.0
 
-_GRID = np.linspace(0, 1, 21)
-"""Values of one annotator's competence at which the others' best is sought."""
+_GRID = np.linspace(0, 1, 21)  # values of one annotator's competence at which the others' best is sought
 
 _SPREADS = np.array([-8, -6, -4, -3, -2, -1, 0, 1, 2, 3, 4, 6, 8])
 """And these many standard errors about the likeliest value, so that much data is not lost between two of _GRID."""
 
-_EXPLANATIONS = 6
-"""So many local maxima of the likelihood are followed along the profile."""
+_EXPLANATIONS = 6  # so many local maxima of the likelihood are followed along the profile
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,8 +16,7 @@ from core.yes_no import says_nothing
 
 Row = dict[str, Any]
 
-ITEM = "study_item"
-"""Field of a task's data that holds the id of the study's item."""
+ITEM = "study_item"  # field of a task's data that holds the id of the study's item
 
 LINE, WHEN, VERSION_OF, NOTED = "line", "when", "version_of", "noted"
 """Of a row: its number in the file; when it was written, as a text that sorts; which annotation it is a version of;

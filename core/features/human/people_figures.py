@@ -8,8 +8,7 @@ from core.charts.spec import NEUTRAL, PALETTE, Figure, Style, counted, untitled
 
 ALL_PAIRS = "all pairs"
 PEOPLE = "people"
-FEW = 5
-"""Below so many a mark is drawn hollow."""
+FEW = 5  # below so many a mark is drawn hollow
 _ANALYSES = (Style(PALETTE[4], "diamond", size=8), Style(PALETTE[0], "x", size=8))
 
 

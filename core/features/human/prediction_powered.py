@@ -24,11 +24,8 @@ from core.features.human.crossed_votes import Parts
 from core.statistics.bootstrap import Interval, too_few
 from core.statistics.shares import agresti_coull
 
-FEWEST_LABELS = 2
-"""Labelled units of a stratum, below which nothing is known of its spread."""
-
-_ALIKE = 1e-12
-"""Difference of numbers about 1 that is of rounding: weights of 49 equal labels add up to 1 less 1e-16."""
+FEWEST_LABELS = 2  # labelled units of a stratum, below which nothing is known of its spread
+_ALIKE = 1e-12  # difference of numbers about 1 that is of rounding: weights of 49 equal labels add up to 1 less 1e-16
 
 
 @dataclass(frozen=True, slots=True)

@@ -30,8 +30,7 @@ from core.probes.words.templates import base_caption
 from core.seeds import RUN_SEED, stream
 from core.store.store import Store
 
-TOTAL = 480
-"""Paired items of the paper's study."""
+TOTAL = 480  # paired items of the paper's study
 
 INVARIANT, DIRECTIONAL = Expectation.INVARIANT.value, Expectation.DIRECTIONAL.value
 

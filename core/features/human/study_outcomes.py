@@ -31,11 +31,8 @@ from core.statistics.crossed_sources import numbered
 from core.statistics.shares import share
 from core.statistics.wording import counted
 
-MAJORITY = 2 / 3
-"""Share of votes that makes a majority."""
-
-CLOSE = 1e-9
-"""Difference of shares that is of rounding."""
+MAJORITY = 2 / 3  # share of votes that makes a majority
+CLOSE = 1e-9  # difference of shares that is of rounding
 
 BOTH, ONE, NONE, NO_MAJORITY = "both", "one", "none", "no majority"
 OUTCOMES = (BOTH, ONE, NONE, NO_MAJORITY)
@@ -47,8 +44,7 @@ _NAMED = {
 }
 """What is said of the items of an outcome: it counts items, not votes (see :func:`vote_rates`)."""
 
-FEWEST = 2
-"""Items with fewer votes have no majority worth the name and are counted apart."""
+FEWEST = 2  # items with fewer votes have no majority worth the name and are counted apart
 
 
 def item_outcomes(votes: pd.DataFrame) -> pd.DataFrame:

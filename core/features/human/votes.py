@@ -50,8 +50,7 @@ def _rows(study: str, ledger: Ledger, *, withdrawn: bool, skipped: bool) -> Iter
             yield {"study": study, "annotator": annotator, "withdrawn": not counted, **_row(ledger, item_id, entry)}
 
 
-_ABOUT = COLUMNS[COLUMNS.index("id") : COLUMNS.index("left")]
-"""What an item says of itself."""
+_ABOUT = COLUMNS[COLUMNS.index("id") : COLUMNS.index("left")]  # what an item says of itself
 
 
 def _row(ledger: Ledger, item_id: str, entry: Entry) -> dict[str, Any]:
@@ -71,8 +70,7 @@ def _row(ledger: Ledger, item_id: str, entry: Entry) -> dict[str, Any]:
     }
 
 
-REASONS = "; "
-"""Between reasons."""
+REASONS = "; "  # between reasons
 
 
 def _reasons(ledger: Ledger, answers: Mapping[str, Any]) -> list[str]:
@@ -84,8 +82,7 @@ def _reasons(ledger: Ledger, answers: Mapping[str, Any]) -> list[str]:
 
 PAIR = ["corpus", "item", "probe", "subject"]
 JUDGED = [*PAIR, "language", "rank"]
-ACCEPTABLE = 1
-"""Lowest answer that is acceptable: partially correct. Source: PROTOCOL section 6."""
+ACCEPTABLE = 1  # lowest answer that is acceptable: partially correct. Source: PROTOCOL section 6.
 
 
 def verdicts(studies: Iterable[Study]) -> pa.Table:

@@ -24,8 +24,7 @@ from core.probes.words.caption_words import LANGUAGES, join, words
 from core.seeds import RUN_SEED, stream
 from core.statistics.changes import percent_change
 
-KEPT_MB = 16
-"""Memory for embeddings: the caption, and the picture as it is, are encoded once."""
+KEPT_MB = 16  # memory for embeddings: the caption, and the picture as it is, are encoded once
 
 
 class Copies:
@@ -61,17 +60,14 @@ class Copies:
         return score_pairs_with_errors(self._evaluator, images, pairs, references=others, cache=self._kept)
 
 
-COARSE = 4
-"""Cells along each side that are hidden first."""
+COARSE = 4  # cells along each side that are hidden first
 
 SPLIT = 0.5
 """Share of the coarse cells that are hidden quarter by quarter next: those whose loss is largest, whichever way."""
 
-MOST_WORDS = 60
-"""Words of a caption beyond which none is left out: each costs a score."""
+MOST_WORDS = 60  # words of a caption beyond which none is left out: each costs a score
 
-Progress = Callable[[int, int], None]
-"""Called with (pictures, or candidates, done, and in all)."""
+Progress = Callable[[int, int], None]  # called with (pictures, or candidates, done, and in all)
 
 
 @dataclass(frozen=True, slots=True)
@@ -197,8 +193,7 @@ DEGREES, ZOOM, OFFSET, LEAST_QUALITY = 3.0, 0.05, 0.05, 85
 CROWD, ROUNDS = 3, 3
 """Candidates a number and generation, and generations after the first: 15 candidates four times, 60 scores."""
 
-CANDIDATES = 5 * CROWD * (ROUNDS + 1)
-"""Edits that one search scores."""
+CANDIDATES = 5 * CROWD * (ROUNDS + 1)  # edits that one search scores
 
 
 @dataclass(frozen=True, slots=True)

@@ -167,8 +167,7 @@ def _record(row: LabRow) -> dict[str, Any]:
     return {**record, **derived, **measured, "notes": " ".join(notes)}
 
 
-Progress = Callable[[str], None]
-"""Called with a short sentence before each step that may take a while."""
+Progress = Callable[[str], None]  # called with a short sentence before each step that may take a while
 
 
 @dataclass(frozen=True, slots=True)

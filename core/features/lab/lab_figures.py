@@ -18,8 +18,7 @@ from core.charts.spec import FAINT, PALETTE, Axis, Figure, Shade, Style, faded, 
 from core.probes import base
 
 PERCENT = "% change"
-DROPS, STAYS = "broken: drops", "broken: no drop, or only noise"
-"""Series of the probes under which the score must drop."""
+DROPS, STAYS = "broken: drops", "broken: no drop, or only noise"  # series of the probes under which the score must drop
 
 GROUPS = PICTURE, WORD, CAPTION, BROKEN = (
     "Edits of the picture",
@@ -158,8 +157,7 @@ def shift_curves(
 ONE_SCALE, OWN_SCALES = "Scale of all bars", "Scale: each column has its own"
 """What the row of the scales is called: whether bars of two columns can be compared by their length."""
 
-A_TABLE = 3
-"""Figures that stand beside each other; further ones go below, under labels of their own."""
+A_TABLE = 3  # figures that stand beside each other; further ones go below, under labels of their own
 
 
 @dataclass(frozen=True, slots=True)
@@ -363,8 +361,7 @@ def where_apart(caption: str, other: str) -> str:
     return "".join(texts)
 
 
-_WHOLE = 3
-"""Most words at an end that stay whole."""
+_WHOLE = 3  # most words at an end that stay whole
 
 
 def _reach(figure: Figure, low: float, high: float) -> str:
@@ -399,8 +396,7 @@ def _stretch(kind: str, start: float, end: float, low: float, high: float, look:
     return f'<i class="{kind}" style="left:{left:.2f}%;width:{_share(end, low, high) - left:.2f}%;{look}"></i>'
 
 
-ROOM = 1.5
-"""How far beyond the largest bar a shaded stretch is drawn: one that is wider would leave the bars no room."""
+ROOM = 1.5  # how far beyond the largest bar a shaded stretch is drawn: one that is wider would leave the bars no room
 
 
 def is_cut(figure: Figure) -> bool:

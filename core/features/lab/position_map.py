@@ -23,17 +23,10 @@ from core.probes.pixels.cutout import put_down
 from core.scoring.workbench import Workbench
 from core.statistics.changes import percent_change
 
-STEPS = 7
-"""Places along each side of the grid."""
-
-COARSE = 3
-"""The first pass takes every third place, the others the rest."""
-
-PART = 10
-"""Places of a further pass."""
-
-AT_ONCE = 2
-"""Evaluators that score at the same time: each waits for itself alone, so two fill two processors."""
+STEPS = 7  # places along each side of the grid
+COARSE = 3  # the first pass takes every third place, the others the rest
+PART = 10  # places of a further pass
+AT_ONCE = 2  # evaluators that score at the same time: each waits for itself alone, so two fill two processors
 
 
 @dataclass(frozen=True, slots=True)

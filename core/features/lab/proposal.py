@@ -24,8 +24,7 @@ ASKED = ("conse-lite0", "conse-lite2")
 LEAST: Final = 0.04
 """Evidence for a noun below which it is not proposed: the picture shows nothing that the classes know."""
 
-MANY = 3
-"""Nouns that are proposed at most."""
+MANY = 3  # nouns that are proposed at most
 
 
 @dataclass(frozen=True, slots=True)

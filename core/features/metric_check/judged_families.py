@@ -25,8 +25,7 @@ from core.statistics.selectivity import Selectivity, check_distance, selectivity
 from core.statistics.shares import share
 from core.statistics.shift_pairs import ShiftPairs
 
-SELECTIVITY = "selectivity"
-"""Names the selectivity beside the families."""
+SELECTIVITY = "selectivity"  # names the selectivity beside the families
 
 
 @dataclass(frozen=True, slots=True)

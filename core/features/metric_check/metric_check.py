@@ -43,8 +43,7 @@ from core.statistics.wording import counted
 # What every evaluator promises, tried on one of them: a unit test for a metric.
 
 
-TOLERANCE = 1e-5
-"""Largest difference, relative to the larger of 1 and the score, that batching or order may make."""
+TOLERANCE = 1e-5  # largest difference, relative to the larger of 1 and the score, that batching or order may make
 REFERENCES = ("A picture of something.", "Something that a person saw.")
 _ALONE = "score each pair by itself, whatever stands beside it"
 _ODD = ((1, 1), (1, 60), (60, 1), (37, 200))
@@ -265,8 +264,7 @@ def _upper(high: float | None) -> str:
 
 
 ITEMS = 24
-THRESHOLD = 5.0
-"""Percent; the least that a metric developer may want to hear of, not a constant of any paper."""
+THRESHOLD = 5.0  # percent; the least that a metric developer may want to hear of, not a constant of any paper
 PROBES = ("null", "vertical-flip", "horizontal-flip", "rotation", "blur", "cultural", "economic", "gender", "emotion")
 
 Progress = Callable[[int, int], None]

@@ -33,8 +33,7 @@ from core.statistics.mixed_model import mean_by_source
 # What a check found of every item, as a file that a later check is held against.
 
 
-CLEAN = "clean score"
-"""The line of unedited pairs, beside the families."""
+CLEAN = "clean score"  # the line of unedited pairs, beside the families
 
 Name = Annotated[str, StringConstraints(min_length=1, max_length=300)]
 Number = Annotated[float, Field(allow_inf_nan=False)] | None
@@ -130,14 +129,9 @@ def numbers_of(values: Sequence[float | None]) -> np.ndarray:
     return np.array([np.nan if value is None else value for value in values], dtype=np.float64)
 
 
-LEVEL = 0.001
-"""Probability with which an unchanged metric may fail a whole gate."""
-
-CAUGHT = 0.95
-"""Probability with which the smallest fall that is told would be caught."""
-
-SHARE = 1 / 3
-"""Share of the items of the second fall that is told."""
+LEVEL = 0.001  # probability with which an unchanged metric may fail a whole gate
+CAUGHT = 0.95  # probability with which the smallest fall that is told would be caught
+SHARE = 1 / 3  # share of the items of the second fall that is told
 
 TOLERANCE = 0.001
 """Points that count as none: a hundredth of a thousandth of a score, as in the promise of order and batches."""

@@ -55,16 +55,14 @@ from core.statistics.shift_tests import holm_of_tests
 from core.statistics.wording import counted
 from core.store.text_files import write_text
 
-REPEATS = 100
-"""Repeats where nobody says how many."""
+REPEATS = 100  # repeats where nobody says how many
 
 MOST_REPEATS = 2000
 
 DRIFT, NOT_NOTICED = "drifts", "does not notice it"
 """What is found: a family of harmless edits drifts (reports, pages, ``check``); ``check`` fails a broken meaning."""
 
-FLIP = "vertical-flip"
-"""Family that the planted falls are of."""
+FLIP = "vertical-flip"  # family that the planted falls are of
 
 
 @dataclass(frozen=True, slots=True)
@@ -339,8 +337,7 @@ def lines(check: Selfcheck) -> Iterator[dict[str, object]]:
 # Selfchecks as they are kept: one JSON file for each set of items, and the line of it in a report's methods.
 
 
-FOLDER = "selfchecks"
-"""Beside the runs: of the user's own data, and of the results that ship."""
+FOLDER = "selfchecks"  # beside the runs: of the user's own data, and of the results that ship
 
 Text = Annotated[str, Field(min_length=1, max_length=300)]
 Count = Annotated[int, Field(ge=0)]

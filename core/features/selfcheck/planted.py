@@ -32,23 +32,12 @@ from core.probes.base import ENGLISH, IDENTITY
 from core.seeds import stream
 from core.store.store import Store
 
-SHARE = 0.3
-"""Share of the sources whose items fall."""
-
-FALLS = (0.05, 0.1, 0.25)
-"""What a fall takes of the score of an item that falls."""
-
-NOISES = (0.02, 0.05, 0.1)
-"""Standard deviation of a score, as a share of its level."""
-
-LEVELS = (0.3, 0.9)
-"""Lowest and highest level of an item."""
-
-PICTURE, LENGTH, NEGATION = "picture", "length", "negation"
-"""What a planted evaluator looks at."""
-
-UPRIGHT, FLIPPED, OTHER = 0, 1, 2
-"""How a picture stands: as it is, upside down, the other way round."""
+SHARE = 0.3  # share of the sources whose items fall
+FALLS = (0.05, 0.1, 0.25)  # what a fall takes of the score of an item that falls
+NOISES = (0.02, 0.05, 0.1)  # standard deviation of a score, as a share of its level
+LEVELS = (0.3, 0.9)  # lowest and highest level of an item
+PICTURE, LENGTH, NEGATION = "picture", "length", "negation"  # what a planted evaluator looks at
+UPRIGHT, FLIPPED, OTHER = 0, 1, 2  # how a picture stands: as it is, upside down, the other way round
 
 DENIAL = re.compile(r"\b(no|not|nobody|nothing|none|never|without|cannot|\w+n't)\b", re.IGNORECASE)
 """Words by which the one that notices negation notices it."""
@@ -192,11 +181,8 @@ def planted_evaluator(planting: Planting, known: Known, *, seed: str) -> type[Pl
 STANDS = {IDENTITY: UPRIGHT, "vflip": FLIPPED, "hflip": OTHER}
 """Probe -> how its picture stands. What falls falls under the first edit of these."""
 
-BROKEN = ("order", "negation")
-"""Families of broken meanings whose truth is known of those that read captions."""
-
-TOLERANCE = 1e-12
-"""Largest difference, relative, between a score as it was planted and as it came out of the store."""
+BROKEN = ("order", "negation")  # families of broken meanings whose truth is known of those that read captions
+TOLERANCE = 1e-12  # largest difference, relative, between a score as it was planted and as it came out of the store
 
 
 @dataclass(frozen=True, slots=True)
@@ -274,8 +260,7 @@ def sources_of(table: ScoreTable) -> np.ndarray:
     return table.clusters(np.arange(len(table.items)))
 
 
-Ways = Mapping[int, tuple[int, int, int]]
-"""How a picture stands after an edit -> what it is known as."""
+Ways = Mapping[int, tuple[int, int, int]]  # how a picture stands after an edit -> what it is known as
 
 
 def _known(items: Sequence[Item]) -> tuple[Known, dict[str, Ways]]:

@@ -23,8 +23,7 @@ if TYPE_CHECKING:
 
 EPILOG = exit_codes(ok="every caption has a score", failures="reported, but some captions have no score")
 
-USUAL = "conse-lite0"
-"""Evaluator where none is named."""
+USUAL = "conse-lite0"  # evaluator where none is named
 
 
 def suite(

@@ -112,8 +112,7 @@ def scores_of_text(suite: Suite, scores: TextScores) -> SuiteScores:
 
 
 MOST_BYTES = 8 << 20
-MOST = 10_000
-"""Most rows, evaluators and captioners of a file."""
+MOST = 10_000  # most rows, evaluators and captioners of a file
 
 Text = Annotated[str, StringConstraints(max_length=2000)]
 Name = Annotated[str, StringConstraints(min_length=1, max_length=300)]

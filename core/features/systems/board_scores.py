@@ -49,17 +49,10 @@ COLUMNS = (
 are empty on the unedited picture; ``tokens`` and ``cut`` (the text tower drops words) where there is a tokenizer;
 ``clip_tokens`` by CLIP's; ``named`` and ``invented`` objects where the picture's instances are known."""
 
-PEOPLE = "human"
-"""Name of the system whose captions are references that were drawn."""
-
-SHOWN = 3
-"""Names that a remark lists; the rest is counted."""
-
-_HELD = 192 * 2**20
-"""Bytes of pixels after which the items that are scored together are enough."""
-
-_TOGETHER = 16
-"""Most items that are scored together."""
+PEOPLE = "human"  # name of the system whose captions are references that were drawn
+SHOWN = 3  # names that a remark lists; the rest is counted
+_HELD = 192 * 2**20  # bytes of pixels after which the items that are scored together are enough
+_TOGETHER = 16  # most items that are scored together
 
 
 @dataclass(frozen=True, slots=True)
@@ -381,8 +374,7 @@ def _some(keys: Sequence[str]) -> str:
 # Captioners beside references: BLEU, METEOR, ROUGE-L and CIDEr-D on the pictures of a leaderboard.
 
 
-BESIDE = ("system", "metric", "value", "low", "high", "n_items", "note")
-"""Columns of what stands beside the standings."""
+BESIDE = ("system", "metric", "value", "low", "high", "n_items", "note")  # columns of what stands beside the standings
 
 RANKED = (ROUGE, CIDER)
 """Metrics whose value of a system is the mean over its pictures, so that they rank systems as evaluators do. BLEU and

@@ -21,8 +21,7 @@ from core.statistics.shares import share
 # The health of each system's captions, on the pictures that all systems caption.
 
 
-CLIP_TOKENS = 77
-"""Tokens that CLIP's text tower reads, both markers included; what is longer is cut off."""
+CLIP_TOKENS = 77  # tokens that CLIP's text tower reads, both markers included; what is longer is cut off
 
 HEALTH = ("system", "measure", "value", "low", "high", "n_captions", "note")
 
@@ -249,11 +248,8 @@ PUBLISHED: Mapping[float, str] = {
 }
 """Scales that [1], its code and [2] use, and for what."""
 
-WIDTH = 0.05
-"""Of a bin of scores, at every scale."""
-
-ENDS = (5, 50, 95)
-"""Percentiles."""
+WIDTH = 0.05  # of a bin of scores, at every scale
+ENDS = (5, 50, 95)  # percentiles
 
 SCALES = (
     "evaluator",

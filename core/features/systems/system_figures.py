@@ -8,8 +8,7 @@ import pandas as pd
 
 from core.charts.spec import PALETTE, Axis, Figure, Reference, Style, colours, counted, untitled
 
-BY_CHANCE = "Redrawing alone"
-"""Bar of swaps that no edit makes: how often a sample of pictures alone changes the order."""
+BY_CHANCE = "Redrawing alone"  # bar of swaps that no edit makes: how often a sample of pictures alone changes the order
 
 _CLICK = "for its pictures"
 
@@ -79,8 +78,7 @@ def system_ranks(standings: pd.DataFrame, *, order: tuple[str, ...]) -> Figure:
     return untitled(frame, "rank, 1 is the highest mean", span=(0.5, len(order) + 0.5), order=order, click=_CLICK)
 
 
-MOST_PAIRS = 4
-"""Neighbours whose swaps are drawn."""
+MOST_PAIRS = 4  # neighbours whose swaps are drawn
 
 
 def swap_bars(swaps: pd.DataFrame) -> Figure:

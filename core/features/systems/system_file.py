@@ -24,8 +24,7 @@ from core.store.run_files import Run
 from core.store.store import Store
 from core.writing import write_bytes
 
-MOST_BYTES = 256 << 20
-"""Largest file that is opened."""
+MOST_BYTES = 256 << 20  # largest file that is opened
 
 MOST_ROWS = 20_000_000
 

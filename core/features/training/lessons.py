@@ -16,8 +16,7 @@ from core.errors import BadCorpus, BadImage, InvalidInput
 from core.seeds import stream
 
 ENGLISH = "en"
-SOURCE = "source"
-"""Column of a file that says which sentences belong together, such as the captions of one picture."""
+SOURCE = "source"  # column of a file that says which sentences belong together, such as the captions of one picture
 _LANGUAGE = re.compile(r"[a-z]{2,3}(-[A-Za-z0-9]{2,8})*")
 
 
@@ -166,8 +165,7 @@ def _into(languages: Sequence[str]) -> str:
 
 COLUMNS = ("image", "caption", "generated_image", "generated_caption")
 """v, t, v′, t′ of a row: pictures as paths beside the table, v′ made from t, t′ made from v. Source: paper C, 3.2."""
-TABLES = ("positives.csv", "positives.jsonl")
-"""What the table is called in a folder."""
+TABLES = ("positives.csv", "positives.jsonl")  # what the table is called in a folder
 
 
 @dataclass(frozen=True, slots=True)

@@ -38,8 +38,7 @@ if TYPE_CHECKING:
     from core.evaluators.towers.encoder import Towers
 
 
-MOST_MEASURED = 2000
-"""Held-out sentences that are looked for at most: each is compared with each."""
+MOST_MEASURED = 2000  # held-out sentences that are looked for at most: each is compared with each
 RESAMPLES = 2000
 _CHUNK = 512
 
@@ -207,10 +206,8 @@ class Distiller(Trainer[Lesson, Found, FoundBoth]):
 
 TEXT, IMAGE = Mcs.entry.weights
 """Ids of the weights of ``mcs``: folders of these names are what ``mcs@FOLDER`` looks for."""
-TRAINING = "mcs-training"
-"""Folder of the state with the curves."""
-MOST_TOKENS = 128
-"""Of a text; what is longer is cut, as the published encoder does."""
+TRAINING = "mcs-training"  # folder of the state with the curves
+MOST_TOKENS = 128  # of a text; what is longer is cut, as the published encoder does
 
 
 def train_mcs(

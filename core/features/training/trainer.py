@@ -103,15 +103,11 @@ def table(path: Path) -> "pd.DataFrame":
 
 STATE, BEST = "state.safetensors", "best.safetensors"
 FILES_OF_A_TRAINING = (STATE, BEST, CURVES, "settings.json")
-Report = Callable[[int, int], None]
-"""Called with steps done and steps in all."""
+Report = Callable[[int, int], None]  # called with steps done and steps in all
 
-Lesson = TypeVar("Lesson")
-"""What a batch is made of."""
-Found = TypeVar("Found")
-"""What is measured on held-out material."""
-Gain = TypeVar("Gain")
-"""A measurement beside the one before the first step."""
+Lesson = TypeVar("Lesson")  # what a batch is made of
+Found = TypeVar("Found")  # what is measured on held-out material
+Gain = TypeVar("Gain")  # a measurement beside the one before the first step
 
 
 @dataclass(frozen=True, slots=True)

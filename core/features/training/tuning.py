@@ -222,11 +222,9 @@ def pr_mcs_losses(images: "Tensor", originals: "Tensor", perturbed: "Tensor", we
 
 
 RESAMPLES = 2000
-HELD_OUT = "held-out"
-"""In the place of an epoch: the same perturbed captions at every measurement."""
+HELD_OUT = "held-out"  # in the place of an epoch: the same perturbed captions at every measurement
 
-Scorer = Callable[[Sequence[str], Sequence[str]], np.ndarray]
-"""Maps n image ids and n captions to cosines, float64 [n]."""
+Scorer = Callable[[Sequence[str], Sequence[str]], np.ndarray]  # maps n image ids and n captions to cosines, float64 [n]
 
 
 @dataclass(frozen=True, slots=True)

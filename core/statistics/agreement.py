@@ -216,12 +216,10 @@ class _Patterns:
         return np.asarray(np.nanmean(left_out) - np.where(np.isnan(left_out), whole, left_out))
 
     def _percent(self, weights: np.ndarray) -> np.ndarray:
-        shares: np.ndarray = weights @ self._equal / (weights @ self._units)
-        return shares
+        return np.asarray(weights @ self._equal / (weights @ self._units))
 
     def _marginals(self, weights: np.ndarray) -> np.ndarray:
-        shares: np.ndarray = weights @ self._shares / (weights @ self._units)[:, None]
-        return shares
+        return np.asarray(weights @ self._shares / (weights @ self._units)[:, None])
 
     def _gwet(self, weights: np.ndarray) -> np.ndarray:
         marginals = self._marginals(weights)

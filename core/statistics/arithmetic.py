@@ -28,8 +28,7 @@ def row_medians(values: np.ndarray, *, overwrite: bool = False) -> np.ndarray:
         ordered[missing] = math.inf
         _exchange(ordered)
     if not missing.any():
-        middle: np.ndarray = ordered[k // 2] if k % 2 else (ordered[k // 2 - 1] + ordered[k // 2]) / 2
-        return middle
+        return np.asarray(ordered[k // 2] if k % 2 else (ordered[k // 2 - 1] + ordered[k // 2]) / 2)
     count = k - missing.sum(axis=0)
     columns, full = np.arange(n), count > 0
     low, high = np.maximum(count - 1, 0) // 2, np.minimum(count // 2, k - 1)
@@ -60,8 +59,7 @@ def map_quantiles(scores: np.ndarray, quantiles: np.ndarray) -> np.ndarray:
     index = np.arange(len(source))
     last, first = np.interp(inside, source, index), index[-1] - np.interp(-inside, -source[::-1], index)
     places = (first + last) / 2
-    moved: np.ndarray = np.interp(places, index, target) + scores - inside
-    return moved
+    return np.asarray(np.interp(places, index, target) + scores - inside)
 
 
 # Products of a few thousand values by one thread: waking the others costs more, and they wait by spinning.

@@ -62,8 +62,7 @@ class TwoOrders:
 
     strengths: np.ndarray  # of each judge, float64 [2, s]; NaN where one judge's are not finite
     orders: np.ndarray  # what ranks by each judge: strengths where both judges' are finite, otherwise win rates, [2, s]
-    # low, high: bounds of each rank, [2, s]; NaN without an interval
-    low: np.ndarray
+    low: np.ndarray  # low, high: bounds of each rank, [2, s]; NaN without an interval
     high: np.ndarray
     spearman: Interval  # ρ of both orders
     kendall: Interval  # τ_b of both
@@ -217,8 +216,7 @@ class LengthControlled:
     slope_high: float
     means: np.ndarray  # means at the mean length of all captions, float64 [s]
     ranks: np.ndarray  # of these means, int [s]
-    # low, high: percentile interval of each rank, the slope fitted anew in every sample, float64 [s]
-    low: np.ndarray
+    low: np.ndarray  # low, high: percentile interval of each rank, the slope fitted anew in every sample, float64 [s]
     high: np.ndarray
     n: int  # items
     note: str = ""  # why there is no slope or no interval; empty otherwise

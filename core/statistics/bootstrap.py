@@ -394,11 +394,9 @@ def _seeded_places(n: int, resamples: int, seed: int) -> tuple[np.ndarray, np.nd
 
 
 def _at(ordered: np.ndarray, lower: np.ndarray, upper: np.ndarray | None) -> np.ndarray:
-    values: np.ndarray = ordered[lower] if upper is None else (ordered[lower] + ordered[upper]) / 2
-    return values
+    return np.asarray(ordered[lower] if upper is None else (ordered[lower] + ordered[upper]) / 2)
 
 
 def _index(uniform: np.ndarray, n: int) -> np.ndarray:
     # rounding may push a draw to exactly 0 or 1
-    index: np.ndarray = np.clip(np.ceil(n * uniform).astype(np.intp) - 1, 0, n - 1)
-    return index
+    return np.asarray(np.clip(np.ceil(n * uniform).astype(np.intp) - 1, 0, n - 1))

@@ -60,17 +60,14 @@ class Comparison:
     # Pr[a right score lies above a wrong one], ties half, of any two items: the wrong ones told by the score alone;
     # (Cliff's δ + 1) / 2
     auroc: float
-    # mean_right, mean_wrong: raw means over comparisons
-    mean_right: float
+    mean_right: float  # mean_right, mean_wrong: raw means over comparisons
     mean_wrong: float
-    # sd_right, sd_wrong: their standard deviations
-    sd_right: float
+    sd_right: float  # sd_right, sd_wrong: their standard deviations
     sd_wrong: float
     # scaled_right, scaled_wrong: the same means, scaled so that the experiment's scores run from 0 to 1 [3]
     scaled_right: float
     scaled_wrong: float
-    # scaled_sd_right, scaled_sd_wrong: the standard deviations on that scale
-    scaled_sd_right: float
+    scaled_sd_right: float  # scaled_sd_right, scaled_sd_wrong: the standard deviations on that scale
     scaled_sd_wrong: float
     # 100 · (mean wrong - mean right) / mean right, in percent [2]: a ratio of means; BCa over sources. None where a
     # right side is negative.
@@ -96,8 +93,7 @@ class Comparison:
 class Rates:
     """How often each side scores higher, of some comparisons under one evaluator: the shares of :class:`Comparison`."""
 
-    # failure, ties, beaten, n, n_items, verdict: as there
-    failure: Interval
+    failure: Interval  # failure, ties, beaten, n, n_items, verdict: as there
     ties: Interval
     beaten: Interval
     n: int

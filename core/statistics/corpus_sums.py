@@ -40,8 +40,7 @@ def corpus_bleu(counts: ArrayLike) -> np.ndarray:
     precisions = (given[..., :ORDERS] + _TINY) / (given[..., ORDERS : 2 * ORDERS] + _SMALL)
     bleu = np.cumprod(precisions, axis=-1) ** (1 / np.arange(1, ORDERS + 1))
     ratio = (given[..., -2:-1] + _TINY) / (given[..., -1:] + _SMALL)
-    short: np.ndarray = bleu * np.exp(np.minimum(1 - 1 / ratio, 0))
-    return short
+    return np.asarray(bleu * np.exp(np.minimum(1 - 1 / ratio, 0)))
 
 
 COUNTS = 23  # numbers that METEOR prints of a caption
@@ -78,13 +77,11 @@ def corpus_meteor(counts: ArrayLike) -> np.ndarray:
     precision, recall = np.moveaxis(_ratio(hits, weighed), -1, 0)
     mean = _ratio(precision * recall, _ALPHA * precision + (1 - _ALPHA) * recall)
     penalty = _GAMMA * _ratio(given[..., 20], given[..., 21:].mean(axis=-1)) ** _BETA
-    meteor: np.ndarray = (mean * (1 - penalty))[..., None]
-    return meteor
+    return np.asarray((mean * (1 - penalty))[..., None])
 
 
 def _ratio(above: np.ndarray, below: np.ndarray) -> np.ndarray:
-    shares: np.ndarray = np.divide(above, below, out=np.zeros_like(above), where=below > 0)
-    return shares
+    return np.asarray(np.divide(above, below, out=np.zeros_like(above), where=below > 0))
 
 
 def summed_intervals(

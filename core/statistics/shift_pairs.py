@@ -119,8 +119,7 @@ class ShiftPairs:
         # a shift counts as δ′ above what lies below it, and as δ below what lies above it
         above = below[-1] - below[np.cumsum(np.bincount(position, minlength=len(position)))[: len(position)]]
         pairs = np.bincount(self._items, self._weights * (below[position] + above), self.n_items) - 2 * own
-        influence: np.ndarray = pairs - pairs.mean()
-        return influence
+        return np.asarray(pairs - pairs.mean())
 
     @property
     def largest(self) -> float:

@@ -32,8 +32,7 @@ ALPHA = 0.05  # level of Holm's correction at which one system is said to stand 
 class Difference:
     """The mean difference of two systems over the same items."""
 
-    # one, other: places of the two systems
-    one: int
+    one: int  # one, other: places of the two systems
     other: int
     interval: Interval  # of mean(one) - mean(other), BCa over items or their sources
     test: PairedTest  # paired, over sources
@@ -151,8 +150,7 @@ def drawn_means(
     both = np.column_stack([sums, sizes])
     counts = drawn_counts(len(sizes), draws_for(len(sizes), resamples), seed=seed)
     drawn = np.concatenate([each.astype(np.float64) @ both for each in counts])
-    means: np.ndarray = (drawn[:, :-1] / drawn[:, -1:])[:, place.ravel()]
-    return means
+    return np.asarray((drawn[:, :-1] / drawn[:, -1:])[:, place.ravel()])
 
 
 def source_ranks(groups: ArrayLike | None, n: int) -> np.ndarray:
@@ -162,8 +160,7 @@ def source_ranks(groups: ArrayLike | None, n: int) -> np.ndarray:
     given = first_of(groups)
     if len(given) != n:
         raise InvalidInput(f"every item has one source, got {len(given)} sources for {n} items")
-    ranks: np.ndarray = np.unique(given, return_inverse=True)[1]
-    return ranks
+    return np.asarray(np.unique(given, return_inverse=True)[1])
 
 
 def _differences(table: np.ndarray, groups: np.ndarray, *, level: float) -> tuple[Difference, ...]:
@@ -205,8 +202,7 @@ DRAWS = 2_000  # bootstrap samples behind a swap's probability: one of 0.5 has a
 class Swap:
     """What one edit does to one pair of systems."""
 
-    # before, after: mean gap, first minus second, on the same items
-    before: float
+    before: float  # before, after: mean gap, first minus second, on the same items
     after: float
     swapped: bool  # whether the sign of the mean gap changes, a tie that is broken or made included
     probability: float  # share of bootstrap samples of items in which it does; NaN below LEAST_N items or sources
@@ -322,8 +318,7 @@ def row_taus(one: np.ndarray, other: np.ndarray) -> np.ndarray:
     pairs = np.array(list(combinations(range(one.shape[1]), 2)))
     a, b = (np.sign(each[:, pairs[:, 0]] - each[:, pairs[:, 1]]) for each in (one, other))
     untied = np.abs(a).sum(axis=1) * np.abs(b).sum(axis=1)
-    taus: np.ndarray = np.divide((a * b).sum(axis=1), np.sqrt(untied), out=np.full(len(a), np.nan), where=untied > 0)
-    return taus
+    return np.asarray(np.divide((a * b).sum(axis=1), np.sqrt(untied), out=np.full(len(a), np.nan), where=untied > 0))
 
 
 def row_rhos(one: np.ndarray, other: np.ndarray) -> np.ndarray:
@@ -331,5 +326,4 @@ def row_rhos(one: np.ndarray, other: np.ndarray) -> np.ndarray:
     a, b = (rankdata(each, axis=1) for each in (one, other))
     a, b = (each - each.mean(axis=1, keepdims=True) for each in (a, b))
     size = np.sqrt((a**2).sum(axis=1) * (b**2).sum(axis=1))
-    rhos: np.ndarray = np.divide((a * b).sum(axis=1), size, out=np.full(len(a), np.nan), where=size > 0)
-    return rhos
+    return np.asarray(np.divide((a * b).sum(axis=1), size, out=np.full(len(a), np.nan), where=size > 0))

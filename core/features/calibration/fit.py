@@ -60,8 +60,7 @@ class Fit:
     test: Sweep  # sweep over the held-out split, which is reported
     scores: Orbits  # the test split
     others: Mapping[str, np.ndarray]  # H by name over the test split, float64 [n]
-    # dev_scores, dev_others: the same of the dev split
-    dev_scores: Orbits
+    dev_scores: Orbits  # dev_scores, dev_others: the same of the dev split
     dev_others: Mapping[str, np.ndarray]
     epsilon: float  # correlation with each H that may be lost
     oracle: bool  # whether the weights saw the test split: an upper bound, no result

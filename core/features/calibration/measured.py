@@ -74,8 +74,7 @@ class Asked:
 
     run: Run  # that the calibration was learnt from
     fit: Fit  # the calibration
-    # subject, language: of the run's captions that it was learnt on
-    subject: str
+    subject: str  # subject, language: of the run's captions that it was learnt on
     language: str
 
     @property

@@ -78,8 +78,7 @@ COLUMNS = (
 class SidesCompared:
     """Two sides held against each other."""
 
-    # a, b: what each side is, in words
-    a: str
+    a: str  # a, b: what each side is, in words
     b: str
     by: str  # of which level a row is
     # of medians and differences: ``%`` (differences in percentage points), ``SD``, or ``score``; empty where each row
@@ -89,8 +88,7 @@ class SidesCompared:
     # columns of :data:`COLUMNS`; all together first, then the largest difference first, whether of drift or of scatter.
     # Of reports those of :func:`core.features.compare.sides.of_reports`.
     rows: pd.DataFrame
-    # only_a, only_b, shared: items of the first row that stand on one side alone, and on both
-    only_a: int
+    only_a: int  # only_a, only_b, shared: items of the first row that stand on one side alone, and on both
     only_b: int
     shared: int
     made_with: pd.DataFrame  # what two runs were made with that is not the same

@@ -293,9 +293,7 @@ def with_baseline(rates: pd.DataFrame, view: View, studies: Sequence[Study], *, 
 
 def asked_of_people(question: Question, frame: pd.DataFrame) -> Question:
     """The question with the columns of people, where its answer has them."""
-    if "n_people" not in frame:
-        return question
-    return replace(question, columns=with_columns(question.columns))
+    return question if "n_people" not in frame else replace(question, columns=with_columns(question.columns))
 
 
 def with_columns(columns: tuple[Column, ...]) -> tuple[Column, ...]:

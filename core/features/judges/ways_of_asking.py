@@ -60,8 +60,7 @@ PREFIX = "judge:"
 class Variant(NamedTuple):
     """A judge asked in another way, and the same one asked as usual."""
 
-    # name, base: of evaluators
-    name: str
+    name: str  # name, base: of evaluators
     base: str
     way: str  # what differs, e.g. ``scale-5``.
 

@@ -202,8 +202,7 @@ class HarmlessEdit:
 
     degrees: float  # counter-clockwise
     zoom: float  # 1.05 enlarges by 5 %
-    # right, down: way of the picture as shares of its sides
-    right: float
+    right: float  # right, down: way of the picture as shares of its sides
     down: float
     quality: int  # of the JPEG, 85 to 100
 
@@ -244,8 +243,7 @@ class Worst:
 
     evaluator: str  # whose score the edit moves
     edit: HarmlessEdit  # the one with the largest |% change|
-    # before, after: scores, on the evaluator's own scale
-    before: float
+    before: float  # before, after: scores, on the evaluator's own scale
     after: float
     percent: float  # % change; NaN where the score of the picture as it is is 0 or below
     candidates: tuple[Candidate, ...]  # everything that was tried, in the order of the search

@@ -58,8 +58,7 @@ class MetricBaseline(BaseModel):
 
     format: Literal[1] = 1
     invariscope: Name  # version of whatever wrote it
-    # evaluator, fingerprint: whose scores, and the key of what they depend on
-    evaluator: Name
+    evaluator: Name  # evaluator, fingerprint: whose scores, and the key of what they depend on
     fingerprint: Name
     seed: int  # of the probes' random streams
     # id, digits of the picture's SHA-256 and caption of every item: what tells that it is the same
@@ -146,8 +145,7 @@ class FamilyGate:
     worse: float  # mean over items of how much worse each is; NaN where no item has two numbers
     allowance: float  # that it may be worse by, of noise alone; NaN where there are too few items for one
     low: float  # lower bound of what it is worse by at least, at the level of the gate; NaN likewise
-    # n, sources: items with two numbers, and their sources
-    n: int
+    n: int  # n, sources: items with two numbers, and their sources
     sources: int
     smallest: float  # mean fall of every item alike that is caught with probability CAUGHT; NaN likewise
     smallest_of_some: float  # fall of a third of the items alone; NaN also where none, however large, is caught so

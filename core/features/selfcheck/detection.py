@@ -88,8 +88,7 @@ class Selfcheck:
 
     corpus: str  # whose items were resampled
     digest: str  # of the items and their sources; see :func:`core.features.selfcheck.detection.digest_of`
-    # items, sources: how many there are
-    items: int
+    items: int  # items, sources: how many there are
     sources: int
     tests: int  # tests of one family of Holm's correction, the planted one among them
     seed: int  # of everything that is drawn

@@ -192,8 +192,7 @@ class Sides:
     evaluator: str  # its planting's ``looks_at``
     family: str
     axis: str
-    # right, wrong: scores, float64 [k, N], NaN without one
-    right: np.ndarray
+    right: np.ndarray  # right, wrong: scores, float64 [k, N], NaN without one
     wrong: np.ndarray
     sources: np.ndarray  # of the items, int [N] or [N, 2]
 
@@ -206,8 +205,7 @@ class PlantedAudit:
     # (item, source, second source) of every item whose picture was flipped, by name
     items: tuple[tuple[str, str, str], ...]
     sources: np.ndarray  # numbers of both, int [N] or [N, 2]; each item its own where none share theirs
-    # compared, apart: scores that were held against what was planted, and how many of them differ
-    compared: int = 0
+    compared: int = 0  # compared, apart: scores that were held against what was planted, and how many of them differ
     apart: int = 0
     sides: tuple[Sides, ...] = ()  # of broken meanings; none where the corpus has no English caption by a person
 

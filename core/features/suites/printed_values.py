@@ -49,8 +49,7 @@ class PrintedValue:
     # metric, setting: as printed; the setting is the backbone, the references, the language, or what was trained
     metric: str
     setting: str
-    # suite, measure, group: what it is of
-    suite: str
+    suite: str  # suite, measure, group: what it is of
     measure: str
     group: str
     printed: str  # as it is written there: its last digit says how it was rounded

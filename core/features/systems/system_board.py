@@ -219,8 +219,7 @@ def _lengths(rows: pd.DataFrame, held: Grid) -> np.ndarray:
     own = own_rows(rows).drop_duplicates(["item", "system"])
     long = own.assign(words=own["caption"].map(word_count))
     table = long.pivot_table(index="item", columns="system", values="words", aggfunc="first")
-    lengths: np.ndarray = table.loc[list(held.items), list(held.systems)].to_numpy(np.float64)
-    return lengths
+    return np.asarray(table.loc[list(held.items), list(held.systems)].to_numpy(np.float64))
 
 
 def _standing_rows(evaluator: str, held: Grid, found: Standings, own: np.ndarray) -> list[tuple[object, ...]]:

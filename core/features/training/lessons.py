@@ -174,8 +174,7 @@ class Augmented:
 
     image: str  # path of the picture as the table has it: pairs of one picture are held out together
     caption: str  # that people wrote
-    # made_image, made_caption: what was generated
-    made_image: str
+    made_image: str  # made_image, made_caption: what was generated
     made_caption: str
     folder: Path  # that both paths start from
 

@@ -51,13 +51,11 @@ class Found:
     # cosine, among those of all ``candidates``
     found: Mapping[str, float]
     mean_found: float  # mean of ``found`` over the languages, in percent
-    # low, high: its 95 % interval, percentile bootstrap over sources
-    low: float
+    low: float  # low, high: its 95 % interval, percentile bootstrap over sources
     high: float
     cosine: Mapping[str, float]  # by language, mean cosine with the teacher's embedding
     error: Mapping[str, float]  # by language, the loss: mean squared difference, over texts and dimensions
-    # candidates, texts, sources: how many distinct English sentences, texts and sources
-    candidates: int
+    candidates: int  # candidates, texts, sources: how many distinct English sentences, texts and sources
     texts: int
     sources: int
 
@@ -144,8 +142,7 @@ def _mean_found(rows: Sequence[tuple[np.ndarray, np.ndarray]], drawn: np.ndarray
     """Mean over the languages in percent, for each row of how often every source counts."""
     with np.errstate(divide="ignore", invalid="ignore"):
         every = [(drawn @ found) / (drawn @ of) for found, of in rows]
-    mean: np.ndarray = 100 * np.nanmean(every, axis=0)
-    return mean
+    return np.asarray(100 * np.nanmean(every, axis=0))
 
 
 @dataclass(frozen=True, slots=True)

@@ -48,8 +48,7 @@ class PacRecipe(Schedule):
     epochs: int = 20  # at most; the paper names no number, ``patience`` ends its training
     batch: int = 256
     learning_rate: float = 1e-4
-    # visual, textual: λv and λt, weights of the generated pictures and captions
-    visual: float = 0.1
+    visual: float = 0.1  # visual, textual: λv and λt, weights of the generated pictures and captions
     textual: float = 0.001
     rank: int = 4  # of the adapters; 0 trains the last projections instead
     patience: int = 1500  # steps without a lower held-out loss after which the training ends
@@ -118,8 +117,7 @@ class PairsFound:
     @property
     def both(self) -> np.ndarray:
         """Mean of the two directions, percent, float64 [m]."""
-        found: np.ndarray = 50 * (self.caption + self.picture)
-        return found
+        return np.asarray(50 * (self.caption + self.picture))
 
     def as_dict(self) -> dict[str, Any]:
         """For a file; a bound that does not exist is left out."""

@@ -159,8 +159,7 @@ class Trained(Generic[Gain]):
 
     place: Path  # folder or checkpoint: ``NAME@place`` scores with it
     gain: Gain  # what is measured before and after
-    # train, held_out: lessons: texts, captions or pairs
-    train: int
+    train: int  # train, held_out: lessons: texts, captions or pairs
     held_out: int
     left_out: Mapping[str, int]  # how many by the reason that they could not be learned from
 

@@ -160,8 +160,7 @@ def edited(example: Example, name: str, *, seed: int, epoch: str) -> str | None:
 class LossWeights:
     """Constants of the loss."""
 
-    # original, perturbed, between: λ1, λ2, λ3. Source: paper B, B.2.
-    original: float = 0.1
+    original: float = 0.1  # original, perturbed, between: λ1, λ2, λ3. Source: paper B, B.2.
     perturbed: float = 0.05
     between: float = 0.05
     margin: float = 0.1  # cosine below which a perturbed caption costs no more. Source: paper B, 3.4.
@@ -234,13 +233,11 @@ class HeldOut:
     # by edit, 100 · (1 − mean score perturbed / mean score original), over the captions that the edit changes
     drop: Mapping[str, float]
     mean_drop: float  # mean of ``drop`` over the edits, in percent
-    # low, high: its 95 % interval, percentile bootstrap over images
-    low: float
+    low: float  # low, high: its 95 % interval, percentile bootstrap over images
     high: float
     detected: Mapping[str, float]  # by edit, share of captions whose score falls
     clean: np.ndarray  # scores of the unperturbed captions, float64 [n]
-    # images, captions: how many
-    images: int
+    images: int  # images, captions: how many
     captions: int
 
     def as_dict(self) -> dict[str, Any]:
@@ -298,8 +295,7 @@ def _drop(sums: Mapping[str, tuple[np.ndarray, np.ndarray]], counts: np.ndarray)
     """Mean drop over the edits in percent, for each row of how often every image counts."""
     with np.errstate(divide="ignore", invalid="ignore"):
         every = [1 - (counts @ broken) / (counts @ whole) for whole, broken in sums.values()]
-    mean: np.ndarray = 100 * np.mean(every, axis=0)
-    return mean
+    return np.asarray(100 * np.mean(every, axis=0))
 
 
 @dataclass(frozen=True, slots=True)
@@ -342,8 +338,7 @@ class Tuner(Trainer[Example, HeldOut, Gain]):
 
         pictures = torch.stack([self.material.embeddings[image] for image in images])
         texts = self.embed_all(captions)
-        found: np.ndarray = torch.nn.functional.cosine_similarity(pictures.double(), texts.double(), dim=-1).numpy()
-        return found
+        return np.asarray(torch.nn.functional.cosine_similarity(pictures.double(), texts.double(), dim=-1).numpy())
 
     def batches(self, epoch: int) -> list[list[Example]]:
         """Batches that hold each image once."""

@@ -278,7 +278,9 @@ def weighted_kappa(
         raise InvalidInput(f"answers lie in 0 … {answers - 1}, got {min(a.min(), b.min())} to {max(a.max(), b.max())}")
     n, ranks = len(a), ranks_of(groups, len(a))
     cells = a * answers + b
-    of_sources = _tables(cells, np.arange(n) if ranks is None else ranks, answers**2)
+    own = np.arange(n) if ranks is None else ranks
+    of_sources = np.zeros((int(own.max(initial=-1)) + 1, answers**2))  # each source's table of two annotators
+    np.add.at(of_sources, (own, cells), 1.0)
     table = of_sources.sum(axis=0)
     if n == 0:
         return Interval(math.nan, math.nan, math.nan, 0, 0.95, "no item that both answered")
@@ -310,13 +312,6 @@ def weighted_kappa(
     there, place = np.unique(cells, return_inverse=True)
     owed = estimate - np.nan_to_num(measure(table - np.eye(answers**2)[there]), nan=estimate)[place]
     return widened(Interval(estimate, low, high, n, 0.95), owed - owed.mean(), groups, within=(-1.0, 1.0))
-
-
-def _tables(cells: np.ndarray, ranks: np.ndarray, size: int) -> np.ndarray:
-    """How often each source's items are in each cell of the table of two annotators, float64 [sources, size]."""
-    found = np.zeros((int(ranks.max(initial=-1)) + 1, size))
-    np.add.at(found, (ranks, cells), 1.0)
-    return found
 
 
 def pairwise_kappas(

@@ -288,6 +288,8 @@ def spearman_bands(
     *,
     level: float = 0.95,
     sources: np.ndarray | None = None,
+    resamples: int = BAND_RESAMPLES,
+    seed: int = RUN_SEED,
 ) -> dict[str, tuple[np.ndarray, np.ndarray]]:
     """Percentile bands of ρ(S + λ · change, H) over items, one for each H, the same samples at every λ.
 
@@ -314,7 +316,7 @@ def spearman_bands(
         whole = np.frombuffer(mask, dtype=bool)
         targets = [others[name][whole] for name in names]
         own = None if sources is None else np.unique(first_of(sources)[whole], return_inverse=True)[1]
-        bounds = _group(clean[whole], change[whole], targets, strengths, level, own)
+        bounds = _group(clean[whole], change[whole], targets, strengths, level, own, resamples, seed)
         of = None if sources is None else sources[whole]
         times = [_times(clean[whole], each, of, level) for each in targets]
         found |= zip(names, [_longer(*each) for each in zip(bounds, times, strict=True)], strict=True)
@@ -340,6 +342,8 @@ def _group(
     strengths: np.ndarray,
     level: float,
     sources: np.ndarray | None,
+    resamples: int,
+    seed: int,
 ) -> list[tuple[np.ndarray, np.ndarray]]:
     n = len(s)
     if too_few(n, n if sources is None else int(sources.max(initial=-1)) + 1) or len(strengths) == 0:
@@ -347,11 +351,14 @@ def _group(
     if not c.any():
         # no strength moves a rank: readings that leave unedited scores alone ask this again for every choice of edits
         asked = (s.tobytes(), tuple(each.tobytes() for each in targets), None if sources is None else sources.tobytes())
-        return [(np.full(len(strengths), low), np.full(len(strengths), high)) for low, high in _unmoved(*asked, level)]
+        return [
+            (np.full(len(strengths), low), np.full(len(strengths), high))
+            for low, high in _unmoved(*asked, level, resamples, seed)
+        ]
     # all strengths, or as many as the work allows, the ends always
-    most = max(2, min(len(strengths), WORK // (n * BAND_RESAMPLES)))
+    most = max(2, min(len(strengths), WORK // (n * resamples)))
     at = np.unique(np.linspace(0, len(strengths) - 1, most).round().astype(int))
-    bounds = _drawn_bounds([s + strengths[step] * c for step in at], targets, level, sources)
+    bounds = _drawn_bounds([s + strengths[step] * c for step in at], targets, level, sources, resamples, seed)
     return [
         (np.interp(strengths, strengths[at], low), np.interp(strengths, strengths[at], high))
         for low, high in (each.T for each in bounds)
@@ -360,20 +367,25 @@ def _group(
 
 @lru_cache(maxsize=32)  # 0.3 MB each for four H of 8 000 items
 def _unmoved(
-    s: bytes, targets: tuple[bytes, ...], sources: bytes | None, level: float
+    s: bytes, targets: tuple[bytes, ...], sources: bytes | None, level: float, resamples: int, seed: int
 ) -> tuple[tuple[float, float], ...]:
     """Bounds of ρ(S, H) for each H, from the bytes of the arrays of :func:`_group`."""
     scored, *others = (np.frombuffer(each) for each in (s, *targets))
     own = None if sources is None else np.frombuffer(sources, dtype=np.intp)
-    found = _drawn_bounds([scored], others, level, own)
+    found = _drawn_bounds([scored], others, level, own, resamples, seed)
     return tuple((float(low), float(high)) for [[low, high]] in found)
 
 
 def _drawn_bounds(
-    scorings: Sequence[np.ndarray], targets: Sequence[np.ndarray], level: float, sources: np.ndarray | None
+    scorings: Sequence[np.ndarray],
+    targets: Sequence[np.ndarray],
+    level: float,
+    sources: np.ndarray | None,
+    resamples: int,
+    seed: int,
 ) -> np.ndarray:
     """Bounds of ρ of every scoring with every H, the same samples for all, float64 [targets, scorings, 2]."""
-    counts = _drawn(len(scorings[0]) if sources is None else int(sources.max()) + 1)
+    counts = _drawn(len(scorings[0]) if sources is None else int(sources.max()) + 1, resamples, seed)
     counts = counts if sources is None else counts[sources]
     ranked = [_ranks(target, counts) for target in targets]
     sizes = [np.einsum("ij,ij,ij->j", counts, each, each) for each in ranked]
@@ -383,20 +395,19 @@ def _drawn_bounds(
         own = np.einsum("ij,ij,ij->j", counts, ranks, ranks)
         for row, (each, size) in enumerate(zip(ranked, sizes, strict=True)):
             both, scale = np.einsum("ij,ij,ij->j", counts, each, ranks), own * size
-            drawn = np.divide(both, np.sqrt(scale), out=np.full(BAND_RESAMPLES, math.nan), where=scale > 0)
+            drawn = np.divide(both, np.sqrt(scale), out=np.full(resamples, math.nan), where=scale > 0)
             bounds[row, place] = _bounds(drawn, level)
     return bounds
 
 
 @lru_cache(maxsize=8)  # 7 MB for 4 000 items
-def _drawn(m: int) -> np.ndarray:
-    """How often each of m sources is in each sample, float64 [m, BAND_RESAMPLES]; shared, never changed.
+def _drawn(m: int, resamples: int, seed: int) -> np.ndarray:
+    """How often each of m sources is in each sample, float64 [m, resamples]; shared, never changed.
 
     One column a sample: what every sample does with an item then lies side by side in memory.
     """
-    picks = np.random.default_rng(RUN_SEED).integers(m, size=(BAND_RESAMPLES, m)) * BAND_RESAMPLES
-    picks += np.arange(BAND_RESAMPLES)[:, None]
-    return np.bincount(picks.ravel(), minlength=m * BAND_RESAMPLES).reshape(m, -1).astype(np.float64)
+    picks = np.random.default_rng(seed).integers(m, size=(resamples, m)) * resamples + np.arange(resamples)[:, None]
+    return np.bincount(picks.ravel(), minlength=m * resamples).reshape(m, resamples).astype(np.float64)
 
 
 def _bounds(drawn: np.ndarray, level: float) -> tuple[float, float]:

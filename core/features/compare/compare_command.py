@@ -85,18 +85,9 @@ def as_text(found: "SidesCompared", written: str) -> str:
 
 def as_plain(found: "SidesCompared") -> dict[str, Any]:
     """A comparison for a script: every cell of the page's table, under the page's names."""
-    return {
-        "a": found.a,
-        "b": found.b,
-        "by": found.by,
-        "unit": found.unit,
-        "margin": found.margin,
-        "shared": found.shared,
-        "only_a": found.only_a,
-        "only_b": found.only_b,
-        "rows": found.rows.to_dict("records"),
-        "made_with": found.made_with.to_dict("records"),
-    }
+    plain = ("a", "b", "by", "unit", "margin", "shared", "only_a", "only_b")
+    frames = {name: getattr(found, name).to_dict("records") for name in ("rows", "made_with")}
+    return {name: getattr(found, name) for name in plain} | frames
 
 
 def sentences(found: "SidesCompared") -> list[str]:

@@ -61,10 +61,12 @@ def compare(
         column: of the scores, where a file has several.
     """
     chosen = tuple(_choices(each, side) for each, side in ((a_is, "a"), (b_is, "b")))
-    if (reports := [is_report(side) for side in (a, a if b is None else b)]) and any(reports):
+    one, other = Path(a), Path(a if b is None else b)
+    reports = [end.exists() and place(end) is not None for end in (one, other)]  # its folder, data or headline numbers
+    if any(reports):
         if not all(reports):
             raise InvalidInput("a report is held against another one; name two folders that core report wrote")
-        return of_reports(Path(a), Path(a if b is None else b), chosen)
+        return of_reports(one, other, chosen)
     files = [side is not None and _is_file(side) for side in (a, b)]
     if any(files):
         if not all(files) or any(chosen):
@@ -302,11 +304,6 @@ UNTESTED = (
 )
 
 _OF_ROW = ("question", "title", "of", "digits", "signed", "evaluator", "label")
-
-
-def is_report(side: Path | str) -> bool:
-    """Whether a side is the folder of a report, its ``data``, or its headline numbers."""
-    return Path(side).exists() and place(Path(side)) is not None
 
 
 def of_reports(a: Path, b: Path, chosen: Sequence[Mapping[str, tuple[str, ...]]]) -> SidesCompared:

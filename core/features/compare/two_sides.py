@@ -268,11 +268,10 @@ class _Side:
         if not probes:
             return Values(self._numbers[:0], np.empty(0), np.empty(0), None, stored=False)
         found = self._view.changes(self._evaluator, tuple(probes))
-        values, sizes = (
-            (found.percent, found.size)
-            if measure == "percent"
-            else (self._standardised(found.delta), self._standardised(self._moves(tuple(probes))))
-        )
+        values, sizes = found.percent, found.size
+        if measure != "percent":
+            shifts = self._view.shifts(self._evaluator, tuple(probes))[0]
+            values, sizes = self._standardised(found.delta), self._standardised(item_medians(np.abs(shifts)))
         kept = items & ~np.isnan(values)
         order = np.argsort(self._numbers[kept])
         stored = bool((found.n_shifts + found.n_zero_baseline + found.n_missing)[items].any())
@@ -297,10 +296,6 @@ class _Side:
             return NO_PERCENT if found.withheld[items].any() else ""
         scored = found.n_shifts + found.n_zero_baseline
         return NO_SPREAD if lost and (items & (scored > 0)).any() else ""
-
-    def _moves(self, probes: tuple[str, ...]) -> np.ndarray:
-        """Median |Δ| of every item, float64 [N]."""
-        return item_medians(np.abs(self._view.shifts(self._evaluator, probes)[0]))
 
     def _standardised(self, shifts: np.ndarray) -> np.ndarray:
         table, values = self._view.table, np.full(len(shifts), math.nan)
@@ -425,7 +420,9 @@ def manifest_differences(one: Run, other: Run) -> pd.DataFrame:
     """What two runs were made with that is not the same; when, where and how fast they were made is left out, and their
     counts. Returns one row a difference: what (a path such as ``evaluators.conse-lite0.fingerprint.weights``), a, b;
     missing entries are empty."""
-    a, b = (dict(_flat(_identity(run.manifest))) for run in (one, other))
+    a, b = (
+        dict(_flat({name: run.manifest[name] for name in _MADE_WITH if name in run.manifest})) for run in (one, other)
+    )
     records = [
         {"what": path, "a": a.get(path, ""), "b": b.get(path, "")}
         for path in sorted({*a, *b})
@@ -447,10 +444,6 @@ _MADE_WITH = (
     "versions",
 )
 _ABOUT = ("corpus.root", "corpus.folder", "corpus.description", "corpus.items")
-
-
-def _identity(manifest: Mapping[str, Any]) -> dict[str, Any]:
-    return {name: manifest[name] for name in _MADE_WITH if name in manifest}
 
 
 def _flat(value: object, path: str = "") -> list[tuple[str, str]]:

@@ -94,7 +94,10 @@ def geometry(
     words = _checked(positive, negative)
     tested = sorted(set(map(str, shifts["modifier"])) & set(words))
     modifiers = list(dict.fromkeys([*map(str, shifts["modifier"]), *controls]))
-    phrases = {name: _phrases(name, level, objects or {}) for name in modifiers}
+    phrases = {
+        name: [name] if level == WORD else [f"{name} {noun}" for noun in (objects or {}).get(name, ())]
+        for name in modifiers
+    }
     texts = list(dict.fromkeys([*words, *(text for each in phrases.values() for text in each)]))
     embedded = dict(zip(texts, np.asarray(encode(texts), dtype=np.float64), strict=True))
     direction = valence_direction([embedded[word] for word in positive], [embedded[word] for word in negative])
@@ -165,10 +168,6 @@ def _power(n: int, families: int) -> str:
         f" With {n} words a true correlation of {least:.2f} would be found 80 % of the time; "
         "a weaker one may be missed."
     )
-
-
-def _phrases(modifier: str, level: str, objects: Mapping[str, Sequence[str]]) -> list[str]:
-    return [modifier] if level == WORD else [f"{modifier} {noun}" for noun in objects.get(modifier, ())]
 
 
 def _projection(embeddings: list[np.ndarray], direction: np.ndarray) -> float:

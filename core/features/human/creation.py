@@ -120,7 +120,9 @@ def create_study(
     InvalidInput if the run is not here or not complete, a number is out of range, or the name is taken; NotAvailable if
     the pictures of the run's corpus cannot be made here; StoreError if the study cannot be written.
     """
-    found = _complete(store, run)
+    complete = {each.id: each for each in store.runs() if each.status == "complete"}
+    if (found := complete.get(run)) is None:
+        raise InvalidInput(f"no complete run {run!r} to draw from; there are: {', '.join(complete) or 'none yet'}")
     sample = draw_sample(
         store,
         run,
@@ -186,14 +188,6 @@ def labels_in_pictures(run: Run, *, load: Load = read_again) -> Mapping[str, Col
     NotAvailable if the corpus is not here."""
     corpus = load(origin_of_run(run))
     return {item.id: {other.label for other in item.others} for item in corpus.items}
-
-
-def _complete(store: Store, run: str) -> Run:
-    for found in store.runs():
-        if found.id == run and found.status == "complete":
-            return found
-    known = ", ".join(each.id for each in store.runs() if each.status == "complete") or "none yet"
-    raise InvalidInput(f"no complete run {run!r} to draw from; there are: {known}")
 
 
 TARGET_HALF, TARGET_SHARE = 0.05, 0.6

@@ -85,7 +85,9 @@ class Ledger:
         makes no sense here; nothing of it counts."""
         if row.get("study") != self.definition.id:
             raise InvalidInput("a row of another study")
-        getattr(self, f"_on_{_known(row['row'])}")(row)
+        if (kind := row["row"]) not in _KINDS:
+            raise NewerRow(f"no row of kind {str(kind)[:40]!r} is known")
+        getattr(self, f"_on_{kind}")(row)
 
     def as_it_stands(self) -> "Ledger":
         """The state now, whose mappings rows that come later do not change."""
@@ -276,12 +278,6 @@ class Ledger:
 
 
 _KINDS = frozenset(name.removeprefix("_on_") for name in vars(Ledger) if name.startswith("_on_"))
-
-
-def _known(kind: object) -> str:
-    if kind not in _KINDS:
-        raise NewerRow(f"no row of kind {str(kind)[:40]!r} is known")
-    return str(kind)
 
 
 def _seen(annotator: Annotator, row: Mapping[str, Any]) -> None:

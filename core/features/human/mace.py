@@ -175,7 +175,9 @@ def _profiled(data: _Data, starts: tuple[np.ndarray, np.ndarray]) -> tuple[np.nd
     knows = np.vstack([starts[0], crowned, np.full((1, people), 0.5)])
     habits = np.vstack([starts[1], np.full((people + 1, people, data.levels), 1 / data.levels)])
     fit, knows, habits = _likeliest(data, knows, habits, steps=STEPS, close=CLOSE)
-    kept = _explanations(fit, knows)
+    order = np.argsort(-fit, kind="stable")
+    first = np.unique(knows[order].round(2), axis=0, return_index=True)[1]
+    kept = order[np.sort(first)][:_EXPLANATIONS]  # the different maxima, the likeliest first
     likeliest = knows[kept[0]]
     answered = np.bincount(data.who)
     error = np.sqrt((likeliest * (1 - likeliest)).clip(1e-4) / answered)
@@ -191,13 +193,6 @@ def _profiled(data: _Data, starts: tuple[np.ndarray, np.ndarray]) -> tuple[np.nd
     ends = [_ends(own, over) for own, over in zip(values, above, strict=True)]
     low, high = np.array(ends).T
     return likeliest, np.minimum(low, likeliest), np.maximum(high, likeliest)
-
-
-def _explanations(fit: np.ndarray, knows: np.ndarray) -> np.ndarray:
-    """Places of the different maxima, the likeliest first."""
-    order = np.argsort(-fit, kind="stable")
-    _, first = np.unique(knows[order].round(2), axis=0, return_index=True)
-    return order[np.sort(first)][:_EXPLANATIONS]
 
 
 def _swept(data: _Data, values: np.ndarray, knows: np.ndarray, habits: np.ndarray) -> np.ndarray:

@@ -3,7 +3,7 @@
 What the votes say of (item, probe) pairs, in the shapes that scores are joined with.
 """
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 import pandas as pd
@@ -57,10 +57,12 @@ def _row(ledger: Ledger, item_id: str, entry: Entry) -> dict[str, Any]:
     item = ledger.by_id[item_id]
     about = {name: getattr(item, name) for name in _ABOUT}
     answers = {} if entry.skipped is not None else entry.answers
+    kind = ledger.definition.asked
+    due = kind.due(answers)
     return {
         **about,
         **resolve(item, entry.left, answers),
-        "reasons": REASONS.join(_reasons(ledger, answers)),
+        "reasons": REASONS.join(name for name in kind.reasons if name in due and answers.get(name) == 1),
         "left": entry.left,
         "seconds": entry.seconds,
         "finished": entry.finished,
@@ -71,13 +73,6 @@ def _row(ledger: Ledger, item_id: str, entry: Entry) -> dict[str, Any]:
 
 
 REASONS = "; "  # between reasons
-
-
-def _reasons(ledger: Ledger, answers: Mapping[str, Any]) -> list[str]:
-    """Reasons that were given, and that the answers call for."""
-    kind = ledger.definition.asked
-    due = kind.due(answers)
-    return [name for name in kind.reasons if name in due and answers.get(name) == 1]
 
 
 PAIR = ["corpus", "item", "probe", "subject"]

@@ -198,19 +198,13 @@ def _shift(table: ScoreTable, variant: Variant) -> np.ndarray:
 def _band(view: View, variant: Variant) -> tuple[str, np.ndarray]:
     """What a variant is held against, and its shifts in percent of the scale, float64 [k, N]."""
     table = view.table
-    again = list(_repeats(table, variant))
-    if again:
+    repeats = () if variant.repeats else variants(table)  # a repeat is not its own band
+    if again := [_shift(table, each) for each in repeats if each.base == variant.base and each.repeats]:
         return _REPEAT, np.stack(again)
     null = tuple(name for names in table.families(axis=Axis.NULL.value).values() for name in names)
     if null:
         return _EDITS, 100 * view.shifts(variant.base, null)[0] / table.span(variant.base)
     return "", np.full((1, len(table.items)), np.nan)
-
-
-def _repeats(table: ScoreTable, variant: Variant) -> Iterator[np.ndarray]:
-    """Shifts of the other repeats of the same base; a repeat is not its own band."""
-    if not variant.repeats:
-        yield from (_shift(table, each) for each in variants(table) if each.base == variant.base and each.repeats)
 
 
 # How far judges agree on the same items: the measures of agreement between people, of judges on one scale.

@@ -41,7 +41,8 @@ def shift_bars(rows: pd.DataFrame, *, low: float, high: float, colour: str) -> F
             ``title``, what stands beside a bar in the place of the probe.
         low, high: bounds of the noise band in percent; NaN where there is none.
     """
-    series = [PERCENT if each is None else DROPS if each else STAYS for each in _dropped(rows)]
+    dropped = rows["dropped"] if "dropped" in rows else [None] * len(rows)
+    series = [PERCENT if pd.isna(each) else DROPS if each else STAYS for each in dropped]
     said = rows["title" if "title" in rows else "probe"].astype(str)
     percents = pd.to_numeric(rows["percent"]).to_numpy(dtype=np.float64)
     frame = pd.DataFrame(
@@ -71,11 +72,6 @@ def shift_bars(rows: pd.DataFrame, *, low: float, high: float, colour: str) -> F
         overlay=len(set(series)) > 1,
         shades=() if math.isnan(low) else (Shade(low, high),),
     )
-
-
-def _dropped(rows: pd.DataFrame) -> list[bool | None]:
-    told = rows["dropped"] if "dropped" in rows else [None] * len(rows)
-    return [None if pd.isna(each) else bool(each) for each in told]
 
 
 def group_of(probe: base.Probe) -> str:

@@ -456,12 +456,9 @@ def _shifts(
         found = run_lab(bench, caption, scored, [reference], pool=pool, cache=cache)
         if found.failures:
             return rows, next(iter(found.failures.values()))
-        rows.append([row for row in found.rows if row.probe != IDENTITY and not _is_baseline(row)])
+        # without a caption family's neutral controls, which the others are compared with
+        shown = (row for row in found.rows if row.probe != IDENTITY and not (row.control and row.baseline != IDENTITY))
+        rows.append(list(shown))
         if progress is not None:
             progress(index + 1, len(benches))
     return rows, ""
-
-
-def _is_baseline(row: LabRow) -> bool:
-    """Whether a row is one of a caption family's neutral controls, which the others are compared with."""
-    return row.control and row.baseline != IDENTITY

@@ -103,18 +103,14 @@ class Selfcheck:
         """Repeats of every line."""
         return len(self.tried[0].found)
 
-    def of_noise(self, noise: float) -> tuple[Tried, ...]:
-        """Lines of one noise that fall, by the size of the fall."""
-        found = (each for each in self.tried if each.planting.fall and each.planting.noise == noise)
-        return tuple(sorted(found, key=lambda each: each.planting.fall))
-
     def alarms(self) -> Interval:
         """False alarms of noise alone, over its sizes, with Wilson's interval of a share."""
         return share([found for each in self.tried if _noise_alone(each.planting) for found in each.found])
 
     def smallest(self, noise: float) -> Interval:
         """Smallest fall, in percent, that is found with probability POWER at a noise; see :func:`smallest_told`."""
-        lines = self.of_noise(noise)
+        falls = (each for each in self.tried if each.planting.fall and each.planting.noise == noise)
+        lines = sorted(falls, key=lambda each: each.planting.fall)
         return smallest_told([100 * each.planting.fall for each in lines], [each.rate for each in lines])
 
     def sentence(self) -> str:

@@ -6,7 +6,7 @@ measured, at the gap of the comparison's two scores.
 """
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -82,7 +82,8 @@ def pair_risks(suite: Suite, scores: SuiteScores, table: ScoreTable, evaluator: 
     texts = np.array([each.source for each in suite.compared], dtype=object)[known].astype(str)
     gaps, rows = gaps[known], list[dict[str, object]]()
     view = table.view()
-    pictures = _edit_pictures(view.families())
+    known = {each.name for each in catalogue() if each.edits is Edits.IMAGE}
+    pictures = {family for family, probes in view.families().items() if known >= set(probes)}
     for cell in shift_cells(view) if len(gaps) and evaluator in view.evaluators else ():
         pairs = cell.apart.pairs if cell.evaluator == evaluator and cell.family in pictures else None
         if pairs is None or pairs.n_items < 2:
@@ -100,12 +101,6 @@ def pair_risks(suite: Suite, scores: SuiteScores, table: ScoreTable, evaluator: 
             }
         )
     return pd.DataFrame(rows, columns=list(RISK_FIELDS))
-
-
-def _edit_pictures(families: Mapping[str, Sequence[str]]) -> set[str]:
-    """Families whose probes all edit the picture; one that is not known here is none."""
-    known = {each.name for each in catalogue() if each.edits is Edits.IMAGE}
-    return {family for family, probes in families.items() if known >= set(probes)}
 
 
 def _share(values: np.ndarray, texts: np.ndarray) -> Interval:

@@ -366,7 +366,10 @@ def ranked(suite: Suite, scores: SuiteScores) -> Ranks | None:
     metric = (preferred > other)[kept] + 0.5 * (preferred == other)[kept]
     systems = sorted({name for each in battles for name in each.systems})
     sides = {"people": people, "metric": metric}
-    found = two_orders(_battles(battles, np.array(list(sides.values())), systems))
+    place = {name: number for number, name in enumerate(systems)}
+    pairs = np.array([[place[name] for name in each.systems] for each in battles])
+    pictures = np.unique([each.image for each in battles], return_inverse=True)[1]
+    found = two_orders(Battles(pairs, np.array(list(sides.values())), pictures, len(systems)))
     table = pd.DataFrame({"system": systems})
     for side, (name, first) in enumerate(sides.items()):
         rates = _rates(battles, first, systems)
@@ -377,13 +380,6 @@ def ranked(suite: Suite, scores: SuiteScores) -> Ranks | None:
         table[f"{name}_rank_low"], table[f"{name}_rank_high"] = found.low[side], found.high[side]
     table = table.sort_values(["people_rank", "system"], kind="stable").reset_index(drop=True)
     return Ranks(table, found.spearman, found.kendall, len(battles), _note(found))
-
-
-def _battles(battles: Sequence[Compared], won: np.ndarray, systems: Sequence[str]) -> Battles:
-    place = {name: number for number, name in enumerate(systems)}
-    pairs = np.array([[place[name] for name in each.systems] for each in battles])
-    pictures = np.unique([each.image for each in battles], return_inverse=True)[1]
-    return Battles(pairs, won, pictures, len(systems))
 
 
 def _note(found: TwoOrders) -> str:

@@ -158,6 +158,7 @@ def reached_columns(results: Iterable[SuiteResult]) -> tuple[Column, ...]:
     """
     held = tuple(results)
     rated = any(each.rated for each in held)
+    unknown = any(_why_none(entry.rows) for each in held for entry in each.reached)
     measures: tuple[str, ...] = (TAU_B, TAU_C, RHO, PEARSON) if rated else ()
     if any(row.measure == TAU_B_RATERS for each in held for entry in each.reached for row in entry.rows):
         measures = (TAU_B_RATERS, RHO_RATERS, PEARSON_RATERS, *measures)
@@ -175,13 +176,8 @@ def reached_columns(results: Iterable[SuiteResult]) -> tuple[Column, ...]:
         Column("ties", "Ties", digits=0),
         *lengths,
         Column("unscored", "Unscored", digits=0),
-        *((Column("remark", "No correlation", kind="text"),) if any(map(_unknown, held)) else ()),
+        *((Column("remark", "No correlation", kind="text"),) if unknown else ()),
     )
-
-
-def _unknown(result: SuiteResult) -> bool:
-    """Whether some row of ratings has no correlation."""
-    return any(_why_none(entry.rows) for entry in result.reached)
 
 
 def _why_none(rows: Iterable[Row]) -> str:

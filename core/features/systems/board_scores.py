@@ -119,7 +119,10 @@ def enter(
             f"no system captions a picture of corpus {corpus.name!r}; keys must be names of its images, "
             f"such as {example!r}. {remarks[0]}"
         )
-    told, lost = _references(corpus, places, references)
+    if references is None:
+        told, lost = {item.id: tuple(item.captions.get(ENGLISH, ())) for item in corpus.items}, list[str]()
+    else:
+        told, lost = places.find("references", references)
     remarks += (*lost, *dict.fromkeys(each.remark for each in systems if each.remark))
     if people:
         captioned = set().union(*captions.values())
@@ -353,15 +356,6 @@ class _Places:
         return found, [f"{who}: {_entries(keys, *told[why])}: {_some(keys)}" for why, keys in lost.items() if keys]
 
 
-def _references(
-    corpus: Corpus, places: _Places, given: Mapping[str, tuple[str, ...]] | None
-) -> tuple[dict[str, tuple[str, ...]], list[str]]:
-    if given is None:
-        return {item.id: tuple(item.captions.get(ENGLISH, ())) for item in corpus.items}, []
-    found, lost = places.find("references", given)
-    return found, lost
-
-
 def _entries(keys: Sequence[str], one: str, many: str, what: str) -> str:
     return f"1 entry {one} {what}" if len(keys) == 1 else f"{len(keys):,} entries {many} {what}"
 
@@ -425,7 +419,10 @@ def score_references(
     common = _common(clean, scores)
     if not common:
         nothing = pd.DataFrame(columns=list(COLUMNS))
-        return BoardReferences(nothing, beside(), {}, f"no {', '.join(METRICS)}: {_why(len(items))}")
+        why = "no picture with references has a caption of every system"
+        if (n := len(items)) < 2:
+            why = f"{n} of these pictures {'has' if n == 1 else 'have'} references, and two are needed"
+        return BoardReferences(nothing, beside(), {}, f"no {', '.join(METRICS)}: {why}")
     made = pd.concat([_rows(clean, metric, scores[metric]) for metric in RANKED], ignore_index=True)
     return BoardReferences(
         made, _values(clean, scores, counts, common), dict.fromkeys(RANKED, fingerprint()), lacking()
@@ -447,12 +444,6 @@ def _common(clean: pd.DataFrame, scores: Mapping[str, np.ndarray]) -> list[str]:
     systems = clean["system"].nunique()
     held = own.groupby("item", sort=False)["system"].nunique()
     return [str(item) for item in held[held == systems].index]
-
-
-def _why(items: int) -> str:
-    if items < 2:
-        return f"{items} of these pictures {'has' if items == 1 else 'have'} references, and two are needed"
-    return "no picture with references has a caption of every system"
 
 
 def _rows(clean: pd.DataFrame, metric: str, scores: np.ndarray) -> pd.DataFrame:

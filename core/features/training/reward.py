@@ -5,7 +5,6 @@ A captioner that maximises a score finds what the score does not mind: endings a
 """
 
 from collections.abc import Mapping, Sequence
-from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -118,7 +117,7 @@ def drift(said: Mapping[str, Mapping[int, Sequence[str]]], references: Sequence[
             means = {
                 CIDER: held.per_caption[CIDER],
                 WORDS: np.array([len(text.split()) for text in captions], dtype=np.float64),
-                **{f"Rep-{n}": _each(captions, n) for n in range(1, MOST_REPEATED + 1)},
+                **{f"Rep-{n}": np.array([repeated(x, n=n) for x in captions]) for n in range(1, MOST_REPEATED + 1)},
             }
             found = {name: mean_bca(values) for name, values in means.items()}
             hollow = share([is_hollow(text) for text in captions])
@@ -154,7 +153,3 @@ def drift_figure(table: pd.DataFrame) -> Figure:
         height=180,
         styles={arm: Style(colour, size=4) for arm, colour in arms.items()},
     )
-
-
-def _each(captions: Sequence[str], n: int) -> np.ndarray:
-    return np.array(list(map(partial(repeated, n=n), captions)), dtype=np.float64)

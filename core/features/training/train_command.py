@@ -120,8 +120,11 @@ def _scheduled(**usual: Any) -> Callable[[Callable[..., None]], Callable[..., No
 
         @wraps(command)
         def called(**given: Any) -> None:
+            from core.evaluators.pool import best_device, check_device
+
             asked = {name: given.pop(name) for name in _SCHEDULE}
-            asked["device"] = _device(asked["device"])
+            # what trains is refused before anything is read where it is not here
+            asked["device"] = check_device(asked["device"] or best_device())
             command(**given, asked=asked)
 
         every = [*(each.replace(kind=keyword) for each in own), *more]
@@ -312,13 +315,6 @@ def _sentences(
     assert corpus is not None
     found = _corpus(corpus, root, option)
     return *of_corpus(found, languages), found.description
-
-
-def _device(named: str | None) -> str:
-    """What trains: the one that was named, refused before anything is read where there is none, or the best."""
-    from core.evaluators.pool import best_device, check_device
-
-    return check_device(named or best_device())
 
 
 @contextmanager

@@ -15,6 +15,7 @@ from core.errors import InvalidInput, NotAvailable
 from core.evaluators.metrics.clipscore import ClipScore
 from core.evaluators.metrics.mcs import Mcs, load_sentence_transformer
 from core.evaluators.registry import find
+from core.evaluators.weights.catalogue import weights
 from core.evaluators.weights.fetched import Place
 from core.features.training.lessons import Lesson, Sentence, batches, lessons, split
 from core.features.training.trainer import (
@@ -271,7 +272,8 @@ def train_mcs(
     )
     distiller = Distiller(network, given, schedule, folder=out / TRAINING)
     gain = distiller.run(report=report)
-    keep_encoder(network, out / TEXT, [_as_image_tower(place)])
+    # the teacher's file under the name by which MCS looks for its image tower
+    keep_encoder(network, out / TEXT, [Place(weights(IMAGE), place.path, own=place.own)])
     cut = len(sentences) - len(readable)
     return Trained(out, gain, len(given.train), len(given.held_out), {"cut-by-the-teacher": cut} if cut else {})
 
@@ -324,13 +326,6 @@ def find_clip(given: Path | None) -> tuple[type[ClipScore], tuple[Place, ...]]:
 def _open(teacher: Path | None, device: str) -> "tuple[Place, Towers]":
     kind, places = find_clip(teacher)
     return places[0], kind.open(places, device)
-
-
-def _as_image_tower(place: Place) -> Place:
-    """The teacher's file under the name by which MCS looks for its image tower."""
-    from core.evaluators.weights.catalogue import weights
-
-    return Place(weights(IMAGE), place.path, own=place.own)
 
 
 def _embed(sentences: Sequence[Sentence], towers: "Towers", path: Path, reading: Report | None) -> "dict[str, Tensor]":

@@ -242,15 +242,8 @@ class HeldOut:
 
     def as_dict(self) -> dict[str, Any]:
         """For a file, without the scores."""
-        return {
-            "mean_drop": self.mean_drop,
-            "low": self.low,
-            "high": self.high,
-            "images": self.images,
-            "captions": self.captions,
-            "drop": dict(self.drop),
-            "detected": dict(self.detected),
-        }
+        told = {name: getattr(self, name) for name in ("mean_drop", "low", "high", "images", "captions")}
+        return {**told, "drop": dict(self.drop), "detected": dict(self.detected)}
 
 
 def measure(held_out: Sequence[Example], score: Scorer, *, seed: int) -> HeldOut:

@@ -51,7 +51,16 @@ def draw_slides(story: Story, told: Telling) -> None:
     writes = may_operate()
     for place, slide in enumerate(told.slides):
         with st.container(border=True, key=f"slide_{slide.id}"):
-            _heading(story, slide, place, last=len(told.slides) - 1, writes=writes)
+            with st.container(
+                horizontal=True, vertical_alignment="center", horizontal_alignment="distribute", gap="small"
+            ):
+                st.header(f"{place + 1}. {safe(slide.title)}", anchor=False, width="content")
+                if writes:
+                    with st.container(horizontal=True, width="content", gap="xsmall"):
+                        last = place == len(told.slides) - 1
+                        _act("Up", ":material/arrow_upward:", slide, story.move, place - 1, off=place == 0)
+                        _act("Down", ":material/arrow_downward:", slide, story.move, place + 1, off=last)
+                        _act("Take out", ":material/close:", slide, story.take_out, key="out")
             draw_content(slide, key="page")
             if not writes:
                 st.markdown(safe(slide.note, limit=MOST_NOTE))
@@ -93,17 +102,6 @@ def draw_content(slide: Slide, *, key: str) -> None:
             st.markdown(
                 "\n".join(lines + [f"| {' | '.join(safe(cell, limit=80) for cell in row)} |" for row in slide.rows])
             )
-
-
-def _heading(story: Story, slide: Slide, place: int, *, last: int, writes: bool) -> None:
-    with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute", gap="small"):
-        st.header(f"{place + 1}. {safe(slide.title)}", anchor=False, width="content")
-        if not writes:
-            return
-        with st.container(horizontal=True, width="content", gap="xsmall"):
-            _act("Up", ":material/arrow_upward:", slide, story.move, place - 1, off=place == 0)
-            _act("Down", ":material/arrow_downward:", slide, story.move, place + 1, off=place == last)
-            _act("Take out", ":material/close:", slide, story.take_out, key="out")
 
 
 def _act(

@@ -71,7 +71,7 @@ def draw_constructed(
     )
     st.markdown(f"**Before and after, strength {strength:g}, {found.basis}**")
     _tiles(changed((OF_AXES,)), usual, strength)
-    _changes(state, changed, found, source)
+    _change(state, changed, found, source)
     draw_selectivity(found, strength, view)
     every = changed(EVERY)
     sides = [(side, end) for side in ("before", "after") for end in ("", "_low", "_high")]
@@ -203,17 +203,11 @@ def _tiles(axes: pd.DataFrame, usual: Settled, strength: float) -> None:
             )
 
 
-def _changes(state: PageState, changed: Changed, found: Fit, source: Source) -> None:
-    colour = colours([found.evaluator])[found.evaluator]
-    measure = state.switch(
-        "measure", "Measure", {name: words for name, (words, *_) in MEASURES.items()}, label_visibility="collapsed"
-    )
-    rows = changed(OF_ORDER if measure == "agreement" else (str(measure),))
-    _change(state, str(measure), rows.assign(opens=opened(rows["name"], found, source)), colour, found.basis, source)
-
-
-def _change(state: PageState, measure: str, rows: pd.DataFrame, colour: str, basis: str, source: Source) -> None:
-    told = MEASURES[measure][1]
+def _change(state: PageState, changed: Changed, found: Fit, source: Source) -> None:
+    named = {name: words for name, (words, *_) in MEASURES.items()}
+    measure = str(state.switch("measure", "Measure", named, label_visibility="collapsed"))
+    rows = changed(OF_ORDER if measure == "agreement" else (measure,))
+    rows, told = rows.assign(opens=opened(rows["name"], found, source)), MEASURES[measure][1]
     if measure == "agreement":
         rows = rows.assign(
             name=rows["measure"].map(dict(zip(OF_ORDER, ("ρ", "τ_b", "τ_c"), strict=True))) + " with " + rows["name"]
@@ -228,7 +222,7 @@ def _change(state: PageState, measure: str, rows: pd.DataFrame, colour: str, bas
         st.caption("Nothing of this is known here.")
         return
     unit = " %" if measure in ("percent", "flip risk") else ""
-    figure = before_after_dots(rows, colour=colour, unit=unit)
+    figure = before_after_dots(rows, colour=colours([found.evaluator])[found.evaluator], unit=unit)
     draw(
         figure,
         key="calib.bars",
@@ -238,5 +232,5 @@ def _change(state: PageState, measure: str, rows: pd.DataFrame, colour: str, bas
     gaps_shown = measure in ("sensitivity", "percent") and (rows["axis"] == "societal").any()
     societal = " The societal families' dots are the societal gaps." if gaps_shown else ""
     click = OPENS if rows["opens"].any() else " A click opens nothing: a dot is of unedited scores."
-    st.caption(f"{told}; held-out split, {basis}, 95 % intervals over items, n on hover.{societal}{click}")
+    st.caption(f"{told}; held-out split, {found.basis}, 95 % intervals over items, n on hover.{societal}{click}")
     figure_buttons(figure, rows, f"calibrated-{measure.replace(' ', '-')}", title=told, key="calib.f")

@@ -85,12 +85,6 @@ def account() -> dict[str, Any]:
     return dict(st.user.to_dict())
 
 
-def logged_in() -> bool:
-    """Whether who is logged in is one whom the server's operator named."""
-    told = account()
-    return bool(told.get("is_logged_in")) and names_coordinators() and not log_in_lacks() and not refused_account()
-
-
 def refused_account() -> str:
     """Why the account that is logged in is no coordinator's, in a sentence; empty where it is one's."""
     told = account()
@@ -218,7 +212,7 @@ def access() -> Access:
     if closed():
         return Access.LOCKED
     if names_coordinators():
-        if logged_in():
+        if account().get("is_logged_in") and not log_in_lacks() and not refused_account():
             return Access.COORDINATOR
         return Access.VIEWER if says_yes(VIEWERS) else Access.LOCKED
     if _token():

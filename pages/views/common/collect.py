@@ -3,7 +3,6 @@
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from io import BytesIO
 from mimetypes import guess_type
 from typing import Any
 
@@ -211,7 +210,7 @@ def data_buttons(table: pd.DataFrame | Callable[[], pd.DataFrame], stem: str, *,
 
     with st.container(horizontal=True, gap="small"):
         file_button("CSV", lambda: csv_text(made()).encode("utf-8-sig"), f"{stem}.csv", key=f"{key}.csv")
-        file_button("Parquet", lambda: _parquet(made()), f"{stem}.parquet", key=f"{key}.parquet")
+        file_button("Parquet", lambda: made().to_parquet(index=False), f"{stem}.parquet", key=f"{key}.parquet")
 
 
 def figure_buttons(
@@ -241,9 +240,3 @@ def file_button(label: str, data: bytes | str | Callable[[], bytes], name: str, 
     """Draw a button for a file; one that a function makes is made when asked for. The page does not run again."""
     kind, _ = guess_type(name)
     st.download_button(label, data, name, kind or "application/octet-stream", on_click="ignore", key=key, **drawn)
-
-
-def _parquet(table: pd.DataFrame) -> bytes:
-    buffer = BytesIO()
-    table.to_parquet(buffer, index=False)
-    return buffer.getvalue()

@@ -70,20 +70,16 @@ def _room(figure: Figure, found: Sequence[Panel], key: str) -> str | None:
 def with_titles(figure: Figure) -> Figure:
     """A figure that calls the families that its marks open, and what the paper compares by name, by their titles."""
     named = {str(each) for name in ("label", "series") for each in figure.frame[name].unique()}
-    return titled(figure, (_opened_families(figure) | {*CONTRASTS}) & named)
+    opens = figure.frame["opens"].unique() if "opens" in figure.frame else ()
+    asked = [json.loads(each) for each in opens if each.startswith("{")]
+    opened = {str(each[field]) for each in asked for field in ("families", "family", "test") if field in each}
+    return titled(figure, (opened | {*CONTRASTS}) & named)
 
 
 def titled(figure: Figure, families: Iterable[object]) -> Figure:
     """A figure that calls families by their titles: the hover has their names."""
     called = {str(name): family_title(str(name)) for name in families}
     return replace(figure, names=called | dict(figure.names)) if called else figure
-
-
-def _opened_families(figure: Figure) -> set[str]:
-    if "opens" not in figure.frame:
-        return set()
-    asked = [json.loads(opens) if opens.startswith("{") else {} for opens in figure.frame["opens"].unique()]
-    return {str(each[field]) for each in asked for field in ("families", "family", "test") if field in each}
 
 
 def _pick(key: str, marks: frozenset[str], picked: Callable[[str], None]) -> None:

@@ -41,15 +41,9 @@ def draw_table(
     hide_index: bool = True,
     **drawn: Any,
 ) -> None:
-    """Draw a table as ``st.dataframe`` does; a column of remarks without any is left out.
-
-    Args:
-        column_config: as of ``st.dataframe``; the formats of its numbers are printf's.
-        families: columns whose values are names of families.
-        looks: CSS of every row, e.g. ``color: grey``, empty for the usual; none: no row has its own look.
-        hide_index: whether the names of the rows are left out.
-        drawn: everything else that ``st.dataframe`` takes.
-    """
+    """Draw a table as ``st.dataframe`` does; a column of remarks without any is left out. ``column_config``: as of
+    ``st.dataframe``; the formats of its numbers are printf's. ``families``: columns whose values are names of families.
+    ``looks``: CSS of every row, e.g. ``color: grey``, empty for the usual; none: no row has its own look."""
     if "note" in frame and not frame["note"].fillna("").astype(bool).any():
         frame = frame.drop(columns="note")
     config = dict(column_config or {})

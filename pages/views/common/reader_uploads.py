@@ -55,16 +55,11 @@ class _Held(Generic[V]):
 
 
 class Uploads(Generic[V]):
-    """Values by key, each of the sessions that brought it or opened its link; safe between threads.
-
-    Args:
-        each: most that one session holds; it loses its own oldest.
-        each_mb: most that one session holds, in MB of 2**20 bytes; likewise.
-        total_mb: most that all hold together; a newcomer is refused where only what is in use could make room.
-        idle_s: seconds after which what nobody looked at is no longer in use.
-        clock: seconds that never go back.
-        forget: told of each value that is let go of, for what was made of it.
-    """
+    """Values by key, each of the sessions that brought it or opened its link; safe between threads. ``each``: most that
+    one session holds; it loses its own oldest. ``each_mb``: most that one session holds, in MB of 2**20 bytes;
+    likewise. ``total_mb``: most that all hold together; a newcomer is refused where only what is in use could make
+    room. ``idle_s``: seconds after which what nobody looked at is no longer in use. ``clock``: seconds that never go
+    back. ``forget``: told of each value that is let go of, for what was made of it."""
 
     def __init__(
         self,
@@ -198,13 +193,8 @@ _KEY = re.compile(r"[0-9a-f]{32}")
 
 class DayFolder:
     """Files by the digest of what they hold, which only who has it or its link can name; safe between threads.
-
-    Args:
-        folder: of these files alone; only this user can read it.
-        most_mb: most that they take together, in MB of 2**20 bytes; the oldest goes first.
-        most: files at most; likewise.
-        clock: seconds since 1970.
-    """
+    ``folder``: of these files alone; only this user can read it. ``most_mb``: most that they take together, in MB of
+    2**20 bytes; the oldest goes first. ``most``: files at most; likewise. ``clock``: seconds since 1970."""
 
     def __init__(
         self, folder: Path, *, most_mb: float, most: int = 1000, clock: Callable[[], float] = time.time

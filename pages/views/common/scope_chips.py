@@ -46,21 +46,12 @@ def choose_scope(
     usual: Scope | None = None,
     without: Collection[str] = (),
 ) -> Narrowed:
-    """Draw the scope as chips at the top of a page, with what it leaves out, and let it hold on every page.
-
-    Args:
-        state: a page's state that holds :func:`scope_fields`, restored.
-        row: where the chips are drawn; their own row by default.
-        across: say what is left out of every corpus, not of the one in view alone.
-        without: choices that the page draws in its own way, by name; they hold as the others do.
-        usual: the scope of a reader who chose nothing, e.g. one that prefers directional probes; None: Scope().
-
-    Returns:
-        What the scope comes to. A page's numbers are of the corpus in view: ``choose_scope(…).only()``.
-
-    Raises:
-        InvalidInput: if the runs have no score.
-    """
+    """Draw the scope as chips at the top of a page, with what it leaves out, and let it hold on every page. ``row``:
+    where the chips are drawn; their own row by default. ``across``: say what is left out of every corpus, not of the
+    one in view alone. ``without``: choices that the page draws in its own way, by name; they hold as the others do.
+    ``usual``: the scope of a reader who chose nothing, e.g. one that prefers directional probes; None: Scope(). Returns
+    what the scope comes to. A page's numbers are of the corpus in view: ``choose_scope(…).only()``. Raises InvalidInput
+    if the runs have no score."""
     first = usual or Scope()
     scope, undone = _possible(files, _chosen(state), first)
     _keep(state, scope)

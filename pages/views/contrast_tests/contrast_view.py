@@ -113,7 +113,12 @@ def draw_worst(
     with pictures(store(files), pairs, marks="none") as begun:
         for place, (own, (_, pair)) in enumerate(zip(rows, shown.iterrows(), strict=True)):
             with cells.container(border=True, height="stretch", gap="xsmall", key=f"contrast_card_{place}"):
-                st.markdown(f"**{_ahead(pair)}** · {safe(title(str(pair['probe'])))}")
+                said = (
+                    f"Wrong ahead by {number(pair['margin'])}"
+                    if pair["margin"]
+                    else f"A tie at {number(pair['right'])}"
+                )
+                st.markdown(f"**{said}** · {safe(title(str(pair['probe'])))}")
                 rooms.append((place_for_pictures(f"contrast_{place}"), st.empty()))
                 captions(own)
                 if upheld(pair):
@@ -137,13 +142,6 @@ def upheld(pair: pd.Series) -> str:
     if pd.isna(pair["upheld"]):
         return ""
     return f"Of the people who judged it, {as_percent(pair['upheld'])} uphold the right side."
-
-
-def _ahead(pair: pd.Series) -> str:
-    """How far the wrong side lies above the right one, in words."""
-    if pair["margin"] == 0:
-        return f"A tie at {number(pair['right'])}"
-    return f"Wrong ahead by {number(pair['margin'])}"
 
 
 @st.cache_data(hash_funcs=KEYED, max_entries=64, show_spinner=False)

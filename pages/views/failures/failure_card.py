@@ -155,7 +155,7 @@ def marked(changes: Sequence[Change]) -> str:
     for each in changes:
         lead, text, trail = _stripped(each.text)
         if each.kind == "same" or not text:
-            said.append(_spaced(each.text))
+            said.append(f"{' ' if lead else ''}{safe(text, limit=400)}{' ' if trail else ''}")
         elif each.kind == "removed":
             said.append(f"{lead}:orange-background[~~{safe(text, limit=400)}~~]{trail or ' '}")
         else:
@@ -272,12 +272,6 @@ def _stripped(text: str) -> tuple[str, str, str]:
     return text[:start], body, text[start + len(body) :]
 
 
-def _spaced(text: str) -> str:
-    """Escape a stretch and keep the spaces at its ends."""
-    lead, body, trail = _stripped(text)
-    return f"{' ' if lead else ''}{safe(body, limit=400)}{' ' if trail else ''}"
-
-
 _SCORES = ("score", "baseline_score", "delta", "percent")
 """Columns of a record that stand before the others: what the pair was opened for."""
 
@@ -363,21 +357,17 @@ def card_slide(
     of ``failure_state.MARKS``."""
     with pictures(store(files), pd.DataFrame([pair]), marks=marks, side=LARGE) as begun:
         made = finished(begun[0])
-    first = rows.iloc[0]
+    first, sides = rows.iloc[0], tuple[Picture, ...]()
+    if not isinstance(made, str):
+        both = (("as it is", made.before), ("edited", made.after))
+        sides = tuple(Picture(f"{shown(first)}, {how}", "jpg", data) for how, data in both if data is not None)
     without = made[:400] if isinstance(made, str) else ""
     return pair_slide(
         pair,
         rows,
-        pictures=_pictures(made, shown(first)),
+        pictures=sides,
         language=scope.language,
         said=(below_pictures(made), cut_said(first["object_kept"]), without),
         link={**link, "record": record_text(pair)},
         signature=signature_of(scores(files, scope), store(files).runs()),
     )
-
-
-def _pictures(made: Made, what: str) -> tuple[Picture, ...]:
-    if isinstance(made, str):
-        return ()
-    after = () if made.after is None else (Picture(f"{what}, edited", "jpg", made.after),)
-    return (Picture(f"{what}, as it is", "jpg", made.before), *after)

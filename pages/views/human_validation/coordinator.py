@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Collection, Mapping
+from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 
@@ -179,6 +180,9 @@ def _draw_sample(sample: sampling.Sample) -> None:
 def _sample(
     files: Signature, run: str, kind: str, total: int, seed: int, strata: tuple[sampling.Stratum, ...], rate: float
 ) -> sampling.Sample:
+    labels: Mapping[str, Collection[str]] = {}
+    with suppress(InvariscopeError):  # of everything annotated in each picture, where the corpus is here
+        labels = labels_in_pictures(run_of(files, run), load=desk().corpus)
     return sampling.draw_sample(
         store(files),
         run,
@@ -187,7 +191,7 @@ def _sample(
         seed=seed,
         strata=strata,
         attention_rate=rate,
-        present=_present(files, run),
+        present=labels,
     )
 
 
@@ -200,14 +204,6 @@ def _largest(files: Signature, run: str, strata: tuple[sampling.Stratum, ...]) -
 def _families(files: Signature, run: str) -> dict[str, list[str]]:
     pairs = sampling.candidates(store(files), run)
     return {kind: sampling.families_of(pairs, kind) for kind in (sampling.INVARIANT, sampling.DIRECTIONAL)}
-
-
-def _present(files: Signature, run: str) -> Mapping[str, Collection[str]]:
-    """Labels of everything annotated in each picture, where the corpus is here."""
-    try:
-        return labels_in_pictures(run_of(files, run), load=desk().corpus)
-    except InvariscopeError:
-        return {}
 
 
 @operators_only
@@ -429,7 +425,10 @@ def _draw_head(study: Study) -> None:
     people = [each for each in ledger.annotators.values() if not each.withdrawn]
     if not int(cover["votes"].sum()):
         invited = f"{counted(len(people), 'person', 'people')} invited" if people else "Invite people below"
-        st.markdown(f"**No answer yet: 0 of {wanted} votes{_sum_of(study, len(cover), wanted)}.**")
+        each, asked = study.definition.per_item, study.definition.asked
+        what = counted(len(cover), "pair" if asked.sides == 2 else "picture")
+        sum_of = f" ({what} × {counted(each, 'person', 'people')})" if len(cover) * each == wanted else ""
+        st.markdown(f"**No answer yet: 0 of {wanted} votes{sum_of}.**")
         st.markdown(f"**1.** {invited}. **2.** Send each their link. **3.** The results appear here.")
         return
     cells = st.grid(4, min_column_width=150, gap="small")
@@ -444,15 +443,6 @@ def _draw_head(study: Study) -> None:
     cells.metric("Annotators", len(people), help="Invited, imported or sent by Prolific, and not withdrawn")
     if wanted:
         st.progress(given / wanted, text=f"{given} of {wanted} wanted votes")
-
-
-def _sum_of(study: Study, items: int, wanted: int) -> str:
-    """Where the number of votes comes from, if it is so many people an item."""
-    people = study.definition.per_item
-    if items * people != wanted:
-        return ""
-    what = counted(items, "pair" if study.definition.asked.sides == 2 else "picture")
-    return f" ({what} × {counted(people, 'person', 'people')})"
 
 
 @operators_only

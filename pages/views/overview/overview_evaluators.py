@@ -49,15 +49,11 @@ def draw_card(
     *,
     broken: bool,
 ) -> None:
-    """Draw the fairness card: one table; behind it every family, what the controls say, every number.
-
-    Args:
-        card: ``core.analysis.overview.fairness_card`` with ``may_be_true``.
-        contrasts: ``core.analysis.overview.family_contrasts``.
-        risks: ``core.analysis.overview.card_risks``.
-        told: ``core.report.fairness_card.asked_besides``.
-        behind: link parameters of the scope whose pairs are behind a mark.
-    """
+    """Draw the fairness card: one table; behind it every family, what the controls say, every number. ``card``:
+    ``core.analysis.overview.fairness_card`` with ``may_be_true``; ``contrasts``:
+    ``core.analysis.overview.family_contrasts``; ``risks``: ``core.analysis.overview.card_risks``; ``told``:
+    ``core.report.fairness_card.asked_besides``; ``behind``: link parameters of the scope whose pairs are behind a
+    mark."""
     rows = card.sort_values(["evaluator", "axis"], kind="stable")
     usual = risks[risks["unit"] == IQR].to_dict("records")
     known = {(each["evaluator"], each["axis"], each["family"]): each for each in usual}
@@ -154,11 +150,11 @@ def _draw_families(
 
 def _draw_worst(row: pd.Series, risks: pd.DataFrame) -> None:
     interval = between(row["abs_low"], row["abs_high"], row["n_items"], scale=1)
+    sure = "" if math.isnan(row["worst_in"]) else f"(in {row['worst_in']:.0f} % of the draws) "
     st.markdown(
         f"{safe(row['axis']).capitalize()}, worst of {row['n_families']}: **{safe(family_title(row['family']))}**"
         f"{more_alike(row['alike'])} "
-        f"{_sure(row['worst_in'])}"
-        f"{row['median_abs_percent']:.1f} % ({interval}), n\u00a0=\u00a0{row['n_items']} · "
+        f"{sure}{row['median_abs_percent']:.1f} % ({interval}), n\u00a0=\u00a0{row['n_items']} · "
         f"**{safe(row['drift'])}**, **{safe(row['scatter'])}**"
         + (f"; {safe(row['conflict'])}" if row["conflict"] else "")
     )
@@ -173,11 +169,6 @@ def _draw_worst(row: pd.Series, risks: pd.DataFrame) -> None:
 
 def _sentences(clauses: str) -> str:
     return ". ".join(each[:1].upper() + each[1:] for each in clauses.split("; "))
-
-
-def _sure(worst_in: float) -> str:
-    """In how many draws of the same items the family is the worst; nothing where that is not known."""
-    return "" if math.isnan(worst_in) else f"(in {worst_in:.0f} % of the draws) "
 
 
 def _beside_null(row: pd.Series) -> str:

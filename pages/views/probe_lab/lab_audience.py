@@ -144,7 +144,13 @@ def draw_audience(state: PageState) -> None:
     """Draw the code and the tray, for an operator where the server takes pictures of an audience; else nothing."""
     if not (takes_audience() and may_operate()):
         return
-    _code()
+    with st.popover("QR code", icon=":material/qr_code_2:", key="lab.audience.code"):
+        if lacking := audience_lacks():
+            st.caption(f"No phone could give a picture yet. Set {safe(', '.join(lacking))} and start the server again.")
+        else:
+            address = f"{public_url()}/{_LINK}"
+            st.image(code_svg(address), width=340, alt=f"QR code of {address}")
+            st.caption(safe(address, limit=300))
     given = shared().uploads.given()
     with st.popover(f"From the audience: **{len(given)}**", icon=":material/inbox:", key="lab.audience.tray"):
         if not given:
@@ -160,16 +166,6 @@ def draw_audience(state: PageState) -> None:
                 st.button("Remove", key=f"lab.audience.remove.{key}", type="tertiary", on_click=_remove, args=(key,))
             if opened:
                 st.rerun()  # the whole page, for another picture
-
-
-def _code() -> None:
-    with st.popover("QR code", icon=":material/qr_code_2:", key="lab.audience.code"):
-        if lacking := audience_lacks():
-            st.caption(f"No phone could give a picture yet. Set {safe(', '.join(lacking))} and start the server again.")
-            return
-        address = f"{public_url()}/{_LINK}"
-        st.image(code_svg(address), width=340, alt=f"QR code of {address}")
-        st.caption(safe(address, limit=300))
 
 
 @operators_only
@@ -295,14 +291,10 @@ def _pair(result: LabResult, row: LabRow) -> None:
             said=[number(each) for each in scores],
         )
     )
-    st.markdown(f"# {_coloured(row, signed(row.percent))}")
-    st.caption(_beside(result, row))
-
-
-def _coloured(row: LabRow, moved: str) -> str:
-    """What should not have moved and did is orange, and so is a broken meaning that the score did not notice."""
+    # what should not have moved and did is orange, and so is a broken meaning that the score did not notice
     wrong = row.dropped is False or (row.dropped is None and row.in_null_band is False)
-    return f":orange[{moved}]" if wrong else moved
+    st.markdown(f"# :orange[{signed(row.percent)}]" if wrong else f"# {signed(row.percent)}")
+    st.caption(_beside(result, row))
 
 
 def _beside(result: LabResult, row: LabRow) -> str:

@@ -171,7 +171,10 @@ def edits_of(bench: Workbench, probes: Sequence[Probe], caption: str) -> Edited:
     count = sum(map(len, left_out.values()))
     reasons = "; ".join(f"{', '.join(names)} ({why.rstrip('.')})" for why, names in left_out.items())
     told = f"{count} of {counted(len(probes), 'edit')} left out: {reasons}." if count else ""
-    return Edited(tuple(_row(bench, *each) for each in made), told, tuple(_notes(bench, made, caption)))
+    bare = template(bench.item)
+    of_bare = [title(each.name) for each, _ in made if apart(each.construction, bench.item, caption) == "template"]
+    note = f"Of “{safe(bare)}” and the like, not of the caption beside: {safe(', '.join(of_bare), limit=400)}."
+    return Edited(tuple(_row(bench, *each) for each in made), told, (note,) if of_bare and bare else ())
 
 
 def _row(bench: Workbench, probe: Probe, made: Variant) -> Edit:
@@ -190,14 +193,6 @@ def _word(probe: Probe, variant: Variant) -> tuple[int, int]:
         return 0, 0
     start = int(variant.facts["at"]) if "at" in variant.facts else (variant.caption or "").find(word)
     return (start, start + len(word)) if start >= 0 else (0, 0)
-
-
-def _notes(bench: Workbench, made: Sequence[tuple[Probe, Variant]], caption: str) -> Iterator[str]:
-    of_template = [
-        title(probe.name) for probe, _ in made if apart(probe.construction, bench.item, caption) == "template"
-    ]
-    if of_template and (bare := template(bench.item)):
-        yield f"Of “{safe(bare)}” and the like, not of the caption beside: {safe(', '.join(of_template), limit=400)}."
 
 
 _NOISE = (

@@ -192,12 +192,8 @@ def _left(owner: str) -> None:
     shared().painted.leave(owner)
 
 
-def _forget_who_left(_nobody: bool) -> None:
-    shared().uploads.forget_who_left()
-    shared().painted.forget_who_left()
-
-
-LEAVING.also(_forget_who_left)
+LEAVING.also(lambda _: shared().uploads.forget_who_left())
+LEAVING.also(lambda _: shared().painted.forget_who_left())
 
 
 @st.cache_resource(scope="session", show_spinner=False, on_release=_left)
@@ -307,7 +303,11 @@ def ready_evaluators() -> tuple[str, ...]:
 
 def linked_evaluators() -> tuple[str, ...]:
     """Evaluators that a link may name: those, and an operator's own whose files are as they were audited."""
-    return (*ready_evaluators(), *own_of_links())
+    able, told = (
+        own_ready(),
+        own_metrics(),
+    )  # its digest is known where the file is unchanged since the operator's audit
+    return (*ready_evaluators(), *(name for name in able if told[name].sha256 is not None))
 
 
 def default_evaluators() -> list[str]:
@@ -416,12 +416,6 @@ def own_ready() -> tuple[str, ...]:
     for name, each in able.items():
         registry.know(name, each.reference)
     return tuple(able)
-
-
-def own_of_links() -> tuple[str, ...]:
-    """Names that a link may hold: of files that are known to be unchanged since the operator audited with them."""
-    able, told = own_ready(), own_metrics()
-    return tuple(name for name in able if told[name].sha256 is not None)
 
 
 def problems() -> dict[str, str]:

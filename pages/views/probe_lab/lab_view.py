@@ -247,7 +247,9 @@ def draw() -> None:
     state = lab_state()
     state.restore()
     take_picked(state)
-    header("Edit a picture or its caption: which scores change?", state, lost=_lost(state))
+    brought = state.get("mask") or state.get("source") != "corpus"
+    lost = "What you uploaded or painted is in this link for a day." if brought else ""
+    header("Edit a picture or its caption: which scores change?", state, lost=lost)
     left, right = st.columns([4, 7], gap="medium")
     stage = right.container(key="lab_stage")
     with left.container(key="lab_bench", gap="small"):
@@ -307,11 +309,6 @@ def draw() -> None:
             tab.caption("This is of one picture, and the item is a video. The view Video edits its frames.")
         return
     follow(*(draw_tab(tab, bench, caption, result.evaluators) for tab, draw_tab in searches))
-
-
-def _lost(state: PageState) -> str:
-    brought = state.get("mask") or state.get("source") != "corpus"
-    return "What you uploaded or painted is in this link for a day." if brought else ""
 
 
 def _shifts(

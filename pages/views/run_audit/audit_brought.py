@@ -66,11 +66,13 @@ def bring_pictures(state: PageState) -> None:
             key="run.pictures",
             max_upload_size=MOST_MB,
         )
+        most = brought_mb()
+        held = f"{most / 1024:g} GB" if most >= 1024 else f"{most:g} MB"
         st.caption(
             "captions.csv has the columns image and caption and, where you have them, language, label, category, x, y, "
             f"width, height (the object's box in px). A file has {MOST_MB} MB at most: bring a larger set as pictures, "
             f"{OPERATOR_MB:,} MB together, instead of as one zip. They are kept in this server's data folder, at most "
-            f"{_mb(brought_mb())} of all sets, until you remove them."
+            f"{held} of all sets, until you remove them."
         )
         marks = tuple(each.file_id for each in given)
         if given and st.session_state.get(_DONE) != marks:
@@ -184,10 +186,6 @@ def _draw(item: Item) -> None:
 def _picture(path: str, changed: int) -> bytes:  # noqa: ARG001  # the cache's key
     data = Path(path).read_bytes()
     return jpeg(decode_stranger(data, name=Path(path).name, max_side=_SIDE).pixels)
-
-
-def _mb(size: float) -> str:
-    return f"{size / 1024:g} GB" if size >= 1024 else f"{size:g} MB"
 
 
 GET_SAID = "run.get.said"  # session key of how the last button was answered

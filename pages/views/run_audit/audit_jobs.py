@@ -13,7 +13,6 @@ from core.errors import InvariscopeError
 from core.jobs import job_queue
 from core.jobs.command_jobs import SHARE, CheckRequest, GetRequest, MeasureRequest, SuiteRequest
 from core.jobs.job_queue import Job
-from core.jobs.progress import Told
 from core.probes.rejections import UNCODED, meaning
 from core.store.run_files import read_run
 from pages.views.common.access import may_operate, operators_only
@@ -153,7 +152,8 @@ def _running(job: Job) -> None:
     begun = _seconds(job.state.started)
     spent = f"{duration(max(time.time() - begun, 0))} passed" if begun is not None else ""
     if told is None or told.phase == "loading":
-        st.progress(0.0, text=f"{_beginning(told)} … {spent}")
+        loads = safe(told.at_work) if told and told.at_work else "the models"
+        st.progress(0.0, text=f"{f'Loading {loads}' if told else 'Reading its files'} … {spent}")
     elif told.phase == "captions":
         st.progress(told.share, text=" · ".join(filter(None, (f"Reading the captions … {spent}", safe(told.at_work)))))
     else:
@@ -164,13 +164,6 @@ def _running(job: Job) -> None:
     if job.stopping:
         st.caption(f"It finishes the batch that it is at, then stops{KEPT if job.request.keeps else NOT_KEPT}.")
     _buttons(job, cancel=not job.stopping)
-
-
-def _beginning(told: Told | None) -> str:
-    """What a job does before it counts anything, model by model where it says so."""
-    if told is None:
-        return "Reading its files"
-    return f"Loading {safe(told.at_work)}" if told.at_work else "Loading the models"
 
 
 def _ended(job: Job) -> None:
@@ -256,7 +249,9 @@ def _buttons(job: Job, *, cancel: bool = False, resume: bool = False, ended: boo
                 icon=":material/play_arrow:",
                 on_click=_do,
                 args=(lambda: job_queue.resume(job.id),),
-                help=_goes_on(job),
+                help="Goes on where it was."
+                if isinstance(job.request, GetRequest)
+                else ("Goes on where it was, to the very same scores." if job.request.keeps else AGAIN),
             )
         if ended:
             st.button(
@@ -272,12 +267,6 @@ def _buttons(job: Job, *, cancel: bool = False, resume: bool = False, ended: boo
         st.code(job.log(lines=60) or "It has said nothing yet.", language=None, wrap_lines=True, height=240)
         st.caption("In a shell:")
         st.code(job.request.shell(resume=job.state.attempt > 1 or ended), language="shell", wrap_lines=True)
-
-
-def _goes_on(job: Job) -> str:
-    if isinstance(job.request, GetRequest):
-        return "Goes on where it was."
-    return "Goes on where it was, to the very same scores." if job.request.keeps else AGAIN
 
 
 @operators_only

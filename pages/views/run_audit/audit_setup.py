@@ -108,13 +108,6 @@ def usual_probes(subject: str = "template") -> list[str]:
     return [probe.name for probe in probes.catalogue() if probe in kept]
 
 
-def read_corpus(request: AuditJob) -> Corpus:
-    """Read a request's corpus, once for all sessions while its folder does not change. Raises InvariscopeError if the
-    folder or an option cannot be used."""
-    folder = None if request.root is None else check_folder(request.root)
-    return _read_corpus(request.corpus, folder, tuple(request.options.items()), _changed(folder))
-
-
 @st.cache_resource(show_spinner="Reading the corpus …", max_entries=4, ttl=900)
 def _read_corpus(
     name: str,
@@ -430,16 +423,14 @@ def _asked(state: PageState, folder: str | None, evaluators: list[str], chosen: 
             raise InvalidInput("the number of items and the sample exclude each other; leave one empty")
         if request.own_code:
             return Asked(request)
-        corpus = read_corpus(request)
-        return Asked(request.model_copy(update={"languages": _spoken(request, corpus)}), corpus)
+        home = None if request.root is None else check_folder(request.root)
+        corpus = _read_corpus(request.corpus, home, tuple(request.options.items()), _changed(home))
+        known = languages(corpus.items)  # of the captions that are held: all that people wrote in where none is English
+        if request.subject != "template" and "en" not in known and known:
+            request = request.model_copy(update={"languages": known})
+        return Asked(request, corpus)
     except InvariscopeError as error:
         return Asked(missing=str(error), wrong=True)
-
-
-def _spoken(request: AuditJob, corpus: Corpus) -> tuple[str, ...]:
-    """Languages of the captions that are held: English, or all that people wrote in where none is English."""
-    known = languages(corpus.items)
-    return request.languages if request.subject == "template" or "en" in known or not known else known
 
 
 def _tell_balance(asked: Asked) -> None:

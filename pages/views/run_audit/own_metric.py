@@ -436,15 +436,11 @@ def _missed(report: CheckReport) -> list[str]:
             f"{counted(each.found.n, 'comparison')})" for each in beyond)  # fmt: skip
     told = f"- A broken meaning scores at least as high too often, at most {found.most:g} % is allowed: "
     lines = [f"{told}{', '.join(said)}."] if beyond else []
-    if found.least_above is not None and _short_of(found):
+    high = None if found.selectivity is None else found.selectivity.above.high
+    short = found.selectivity is None or (high is not None and high < (found.least_above or 0))
+    if found.least_above is not None and short:
         lines.append(f"- Its selectivity does not lie {found.least_above:g} above its own chance.")
     return lines
-
-
-def _short_of(found: Breaks) -> bool:
-    """Whether the selectivity is shown to lie less far above chance than was asked for, or there is none."""
-    high = None if found.selectivity is None else found.selectivity.above.high
-    return found.selectivity is None or (high is not None and high < (found.least_above or 0))
 
 
 def _broken(found: Breaks, items: int) -> None:

@@ -120,7 +120,8 @@ def draw_top(made: Leaderboard, tables: Callable[[str], pd.DataFrame], evaluator
     """Draw who leads and what swaps whom: in words, as a figure, and under each kind of edit. ``tables``: by name, of
     ``core.features.systems.system_tables.tables``. ``evaluator``: whose scores; a mark opens the pictures of its
     system."""
-    rows, differences, swaps = (_of(tables(name), evaluator) for name in ("standings", "differences", "swaps"))
+    every = map(tables, ("standings", "differences", "swaps"))
+    rows, differences, swaps = (table[table["evaluator"] == evaluator] for table in every)
     st.markdown(_said(rows) + _swaps_said(swaps, evaluator))
     figure = system_means(rows)
     draw(
@@ -166,10 +167,6 @@ def draw_top(made: Leaderboard, tables: Callable[[str], pd.DataFrame], evaluator
         st.caption(_pairs_said(swaps, 0))
     if told := _flips_said(swaps):
         st.markdown(told)
-
-
-def _of(table: pd.DataFrame, evaluator: str) -> pd.DataFrame:
-    return table[table["evaluator"] == evaluator]
 
 
 def ranks_said(rows: pd.DataFrame, of: str = "rank") -> list[str]:

@@ -19,22 +19,12 @@ from core.analysis.verdicts import MARGIN
 from core.charts.spec import Reference, Shade
 from core.probes.base import Axis
 from core.probes.titles import family_title
+from pages.views.common import shown_answers
 from pages.views.common.collect import data_buttons, figures_of, of_scores
 from pages.views.common.links import FAILURES, RESULTS, draw_no_run, link_to
 from pages.views.common.open_runs import Signature, facet_counts, held_values, present, scores, store, stored_values
 from pages.views.common.page_head import chips, drawn, header
 from pages.views.common.scope_chips import choose_scope, say_withheld, scope_fields
-from pages.views.common.shown_answers import (
-    answer,
-    answer_rows,
-    applied,
-    corrected,
-    figure_block,
-    nothing,
-    questions,
-    spoken,
-    way_to,
-)
 from pages.views.common.slice_filters import choose_slice, describe, offer_relaxing, own_link, slice_fields, slice_link
 from pages.views.common.text import safe, thousands
 from pages.views.common.url_state import Field, PageState, carried, checked, joined, one_of, switch_field, text, within
@@ -240,7 +230,7 @@ def draw_questions(
         if lack.command:
             st.code(lack.command, language="shell", wrap_lines=True)
         if way and way not in ways[place + 1 :]:
-            way_to(RESULTS, lack, question=state.get("question"))
+            shown_answers.way_to(RESULTS, lack, question=state.get("question"))
     picked = [each for each in there if "evaluator" in each.pick]
     empty = dict[Question, Slice]()
     for question in there:
@@ -250,7 +240,7 @@ def draw_questions(
                 told = "Whose map, curve or pairs of levels are shown."
                 state.choose(st.container(width=280), "of", "Metric", table.evaluators, help=told)
             own = replace(chosen, evaluators=(_evaluator(state, table.evaluators),))
-        frame = answer(files, scope, own, question.id, _asked(question, options))
+        frame = shown_answers.answer(files, scope, own, question.id, _asked(question, options))
         if frame.empty:
             empty[question] = own
             continue
@@ -276,12 +266,14 @@ def _draw_ways_out(
 
     def fills(left: Slice) -> bool:
         return any(
-            not answer(files, scope, replace(left, evaluators=own.evaluators), each.id, _asked(each, options)).empty
+            not shown_answers.answer(
+                files, scope, replace(left, evaluators=own.evaluators), each.id, _asked(each, options)
+            ).empty
             for each, own in empty.items()
         )
 
     if empty:
-        nothing([each.title for each in empty])
+        shown_answers.nothing([each.title for each in empty])
         offer_relaxing(state, files, scope, chosen, fills=fills)
     counts = facet_counts(files, scope, chosen)["axes"]
     row = st.container(horizontal=True, gap="small")
@@ -320,7 +312,7 @@ def _draw(
 ) -> None:
     chosen_measure = state.get("measure") if "measure" in question.asks else SIZE
     measure = "percent" if chosen_measure == SIZE else chosen_measure
-    read = applied(files, scope, chosen, question, _asked(question, options))
+    read = shown_answers.applied(files, scope, chosen, question, _asked(question, options))
     idle = [field.name for field in fields(Slice) if getattr(read, field.name) != getattr(chosen, field.name)]
     figures_of(of_scores(state, files, scope, describe(replace(read, evaluators=()))))
     link = {name: text for name, text in slice_link(state).items() if name not in idle}
@@ -335,12 +327,12 @@ def _draw(
                     options.margin, text=f"median within {sign}{options.margin:g} %: unchanged", dash="dot"
                 )
                 figure = replace(figure, shades=(Shade(least, options.margin),), references=(*figure.references, edge))
-            figure_block(
+            shown_answers.figure_block(
                 figure,
                 frame,
                 drawing.id,
                 title=drawing.title,
-                alt=f"{drawing.title}. Medians: {spoken(figure)}",
+                alt=f"{drawing.title}. Medians: {shown_answers.spoken(figure)}",
                 said=question.says(frame, options.margin),
                 rule=question.rule.format(options.margin),
                 chosen=link,
@@ -357,11 +349,13 @@ def _draw(
     )
     with fold:
         if question.columns:
-            answer_rows(question, frame, measure=measure, several=several)
+            shown_answers.answer_rows(question, frame, measure=measure, several=several)
         with st.container(horizontal=True, vertical_alignment="center"):
             if not question.figures:
                 data_buttons(frame, question.id, key=f"results.{question.id}")
-            st.caption(safe(" ".join(filter(None, (corrected(question, frame), question.note))), limit=2000))
+            st.caption(
+                safe(" ".join(filter(None, (shown_answers.corrected(question, frame), question.note))), limit=2000)
+            )
 
 
 def _evaluator(state: PageState, names: tuple[str, ...]) -> str:
@@ -448,7 +442,7 @@ def draw() -> None:
             st.caption(f"Filtered: {safe(said, limit=400)}")
         figures_of(of_scores(state, files, scope, describe(chosen)))
         with beside:
-            asked, menu = choose_part(state, questions(files, scope), section)
+            asked, menu = choose_part(state, shown_answers.questions(files, scope), section)
             link_to(FAILURES, "See the pictures", icon=":material/photo_library:", query_params=carried(), primary=True)
         draw_questions(state, files, scope, chosen, asked, row=menu)
         draw_pins(state, scope, chosen, asked, stored_values(files)["families"])

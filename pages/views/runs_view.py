@@ -190,18 +190,8 @@ def _table(runs: tuple[Run, ...]) -> None:
             "created": "Started",
         },
         column_order=(
-            "run",
-            "corpus",
-            "items",
-            "left_out",
-            "probes",
-            "pairs",
-            "unscored",
-            "status",
-            "seal",
-            "created",
-            "evaluators",
-            "tests",
+            *("run", "corpus", "items", "left_out", "probes", "pairs", "unscored"),
+            *("status", "seal", "created", "evaluators", "tests"),
         ),
     )
 

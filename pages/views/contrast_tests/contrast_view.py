@@ -30,15 +30,7 @@ from pages.views.contrast_tests.contrast_state import (
     options_of,
 )
 from pages.views.contrast_tests.contrast_tables import draw_matrix, draw_responses, draw_section, draw_tables, draw_test
-from pages.views.failures.failure_card import (
-    below_pictures,
-    captions,
-    card_slide,
-    draw_pictures,
-    draw_scores,
-    place_for_pictures,
-    to_lab,
-)
+from pages.views.failures import failure_card
 from pages.views.failures.failure_pictures import finished, pictures
 from pages.views.failures.failures_state import by_pair, shifts_of
 
@@ -113,26 +105,24 @@ def draw_worst(
     with pictures(store(files), pairs, marks="none") as begun:
         for place, (own, (_, pair)) in enumerate(zip(rows, shown.iterrows(), strict=True)):
             with cells.container(border=True, height="stretch", gap="xsmall", key=f"contrast_card_{place}"):
-                said = (
-                    f"Wrong ahead by {number(pair['margin'])}"
-                    if pair["margin"]
-                    else f"A tie at {number(pair['right'])}"
-                )
-                st.markdown(f"**{said}** · {safe(title(str(pair['probe'])))}")
-                rooms.append((place_for_pictures(f"contrast_{place}"), st.empty()))
-                captions(own)
+                tie = f"A tie at {number(pair['right'])}"
+                ahead = f"Wrong ahead by {number(pair['margin'])}" if pair["margin"] else tie
+                st.markdown(f"**{ahead}** · {safe(title(str(pair['probe'])))}")
+                rooms.append((failure_card.place_for_pictures(f"contrast_{place}"), st.empty()))
+                failure_card.captions(own)
                 if upheld(pair):
                     st.caption(upheld(pair))
-                draw_scores(own, bold=(evaluator,), floor=0.0, key=f"contrast_{place}", short=True)
+                failure_card.draw_scores(own, bold=(evaluator,), floor=0.0, key=f"contrast_{place}", short=True)
                 with st.container(horizontal=True, gap="small", vertical_alignment="center"):
-                    to_lab(pair, own, files)
+                    failure_card.to_lab(pair, own, files)
                     collect_button(
-                        partial(card_slide, files, scope, pair, own, marks="none", link=link), key=f"contrast.{place}"
+                        partial(failure_card.card_slide, files, scope, pair, own, marks="none", link=link),
+                        key=f"contrast.{place}",
                     )
         for place, ((room, below), own, made) in enumerate(zip(rooms, rows, begun, strict=True)):
             drawn = finished(made)
-            draw_pictures(room, drawn, own.iloc[0], key=f"contrast_{place}")
-            if said := below_pictures(drawn):
+            failure_card.draw_pictures(room, drawn, own.iloc[0], key=f"contrast_{place}")
+            if said := failure_card.below_pictures(drawn):
                 below.caption(said)
     data_buttons(found, f"failures-{family}", key="contrast.worst")
 

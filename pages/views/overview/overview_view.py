@@ -21,26 +21,10 @@ from core.analysis.verdicts import passed
 from core.charts.spec import Style, series_styles, sign
 from core.errors import InvariscopeError
 from core.probes.titles import family_title
+from pages.views.common import open_runs
 from pages.views.common.collect import figures_aside, figures_of, of_scores
 from pages.views.common.layers import folded_part
 from pages.views.common.links import CONTRAST, RUNS, draw_no_run, link_to, scope_link
-from pages.views.common.open_runs import (
-    Signature,
-    accepted_words,
-    besides,
-    card,
-    families,
-    findings,
-    narrowed,
-    opens_on,
-    present,
-    risks,
-    scores,
-    store,
-    under_all,
-    unsure_words,
-    view,
-)
 from pages.views.common.page_head import header
 from pages.views.common.scope_chips import CAPTIONS, choose_scope, say_withheld, scope_fields
 from pages.views.common.shown_answers import answer, figure_block, spoken
@@ -67,12 +51,12 @@ _DATA = f"{PLANE}-data"
 FIRST = 4  # tiles that are always seen; those of further metrics open on a click
 
 
-def draw_answer(files: Signature, both: Narrowed | None) -> None:
+def draw_answer(files: open_runs.Signature, both: Narrowed | None) -> None:
     """Draw which metrics tell a broken meaning from a harmless edit, of :func:`with_both`, a tile each, the ways in."""
     if both is None:
         draw_ways()
         return
-    seen = view(files, both)
+    seen = open_runs.view(files, both)
     found, styles = answers(demands(seen)), series_styles(demands_figure(seen))
     st.markdown(f"**{safe(verdict(demands(seen)), limit=1000)}**")
     coin = passed(cells(files, both, Slice(), Options()))
@@ -95,11 +79,11 @@ def _tile(answer: Answer, style: Style | None, coin: str) -> str:
     return f"<li><span>{mark}{escape(answer.evaluator)}</span><p><strong>{answer.told}</strong></p>{said}</li>"
 
 
-def draw_plane(state: PageState, files: Signature, scope: Narrowed, both: Narrowed | None) -> None:
+def draw_plane(state: PageState, files: open_runs.Signature, scope: Narrowed, both: Narrowed | None) -> None:
     """Draw the plane of the scope or, where it holds one half of an audit alone, of what may stand in for it, named;
     where nothing does, the one axis alone with what was not asked."""
     own = both or scope
-    seen = view(files, own)
+    seen = open_runs.view(files, own)
     figure = demands_figure(seen)
     if not len(figure.frame):
         st.caption(half_asked(seen) or "No item has both a broken meaning and a harmless edit with scores.")
@@ -115,39 +99,39 @@ def draw_plane(state: PageState, files: Signature, scope: Narrowed, both: Narrow
         link_to(CONTRAST, "Does it notice? All tests", icon=":material/rule:")
 
 
-def falls_of(files: Signature, scope: Narrowed) -> dict[str, str]:
+def falls_of(files: open_runs.Signature, scope: Narrowed) -> dict[str, str]:
     """What the scope says of each evaluator at broken meanings, in words that go on from its name."""
-    found = demands(view(files, scope))
+    found = demands(open_runs.view(files, scope))
     return dict(zip(found["evaluator"].astype(str), found["falls"], strict=True))
 
 
-def selectivity(files: Signature, scope: Narrowed) -> pd.DataFrame | None:
+def selectivity(files: open_runs.Signature, scope: Narrowed) -> pd.DataFrame | None:
     """Selectivity an evaluator, column ``of`` says of which comparisons; None where no meaning is broken."""
-    if lack(view(files, scope)):
+    if lack(open_runs.view(files, scope)):
         return None
     found = usual(answer(files, scope, Slice(), _DATA, Options()))
     return found if len(found) else None
 
 
-def with_both(files: Signature, scope: Narrowed) -> Narrowed | None:
+def with_both(files: open_runs.Signature, scope: Narrowed) -> Narrowed | None:
     """The scope where it holds both halves; else what may stand in for it; None where nothing does. Another run or
     caption stands in where it is of the same corpus and language, with those evaluators alone that the scope has too,
     with the same weights and code."""
-    if not lack(view(files, scope)):
+    if not lack(open_runs.view(files, scope)):
         return scope
     wanted = Scope(corpus=scope.corpus, language=scope.language, directional=True, told=scope.told)
     try:
-        other = narrowed(files, wanted).only()
-        own, there = _keys(files, scope), _keys(files, under_all(files, other))
+        other = open_runs.narrowed(files, wanted).only()
+        own, there = _keys(files, scope), _keys(files, open_runs.under_all(files, other))
         shared = tuple(name for name in scope.evaluators if name in own and own[name] == there.get(name))
         other = replace(other, evaluators=shared)
-        return other if shared and not lack(view(files, other)) else None
+        return other if shared and not lack(open_runs.view(files, other)) else None
     except InvariscopeError:  # no run that breaks meanings has such captions of these items
         return None
 
 
-def _keys(files: Signature, scope: Narrowed) -> dict[str, str]:
-    about = scores(files, scope).about["evaluators"]
+def _keys(files: open_runs.Signature, scope: Narrowed) -> dict[str, str]:
+    about = open_runs.scores(files, scope).about["evaluators"]
     return dict(zip(about["evaluator"].astype(str), about["key"].astype(str), strict=True))
 
 
@@ -160,8 +144,8 @@ _FOLDED = {
 
 def draw() -> None:
     """Draw the view."""
-    files = present()
-    opened = store(files)
+    files = open_runs.present()
+    opened = open_runs.store(files)
     folds = map(switch_field, _FOLDED)
     state = PageState("overview", (*scope_fields(files), *finding_fields(files), *folds))
     state.restore()
@@ -172,18 +156,18 @@ def draw() -> None:
     )
     if opened.runs():
         try:
-            scope = choose_scope(state, files, usual=opens_on(files))
+            scope = choose_scope(state, files, usual=open_runs.opens_on(files))
             seen, held = scope.only(), thresholds(state)
             figures_of(of_scores(state, files, seen))
             say_withheld(files, seen)
-            worst, both = findings(files, seen, held.margin, held.least), with_both(files, seen)
+            worst, both = open_runs.findings(files, seen, held.margin, held.least), with_both(files, seen)
             draw_answer(files, both)
             first, second = st.columns([5, 4], gap="medium")
             with first:
                 draw_plane(state, files, seen, both)
             with second:
-                told = shows_anything(families(files, seen, held.margin))
-                falls, unsure = falls_of(files, both or seen), bool(unsure_words(files, seen))
+                told = shows_anything(open_runs.families(files, seen, held.margin))
+                falls, unsure = falls_of(files, both or seen), bool(open_runs.unsure_words(files, seen))
                 draw_worst(worst, held, falls, scope_link(seen), told=told, aside=unsure)
             say_thresholds(held)
             if place := _folded(state, "more"):
@@ -212,9 +196,11 @@ def _folded(state: PageState, field: str) -> ExpanderContainer | None:
     return folded_part(label, state, field, icon=icon)
 
 
-def _glance(state: PageState, files: Signature, scope: Narrowed, margin: float, falls: Mapping[str, str]) -> None:
+def _glance(
+    state: PageState, files: open_runs.Signature, scope: Narrowed, margin: float, falls: Mapping[str, str]
+) -> None:
     """Draw every evaluator in one row, beside its selectivity where a run has both halves of an audit."""
-    table = card(files, scope, margin)
+    table = open_runs.card(files, scope, margin)
     if table.empty:
         st.info(_no_card(files, scope, margin))
         return
@@ -223,24 +209,26 @@ def _glance(state: PageState, files: Signature, scope: Narrowed, margin: float, 
     of = ""
     if own is not None and measured is not None:
         of = f"run {own.run}, captions {CAPTIONS[own.subject]}, {unverified(measured) or 'verified comparisons'}"
-    rows = at_a_glance(table, risks(files, scope, margin), measured)
+    rows = at_a_glance(table, open_runs.risks(files, scope, margin), measured)
     with figures_aside(of_scores(state, files, scope, beside=() if own is None else (own,))):
-        draw_glance(rows, origins(view(files, scope).table), of, falls, scope_link(scope))
+        draw_glance(rows, origins(open_runs.view(files, scope).table), of, falls, scope_link(scope))
     draw_kinds(table["evaluator"].unique())
 
 
-def _card(files: Signature, scope: Narrowed, margin: float) -> None:
-    table = card(files, scope, margin)
+def _card(files: open_runs.Signature, scope: Narrowed, margin: float) -> None:
+    table = open_runs.card(files, scope, margin)
     if table.empty:
         st.info(_no_card(files, scope, margin))
         return
-    contrasts, risk = families(files, scope, margin), risks(files, scope, margin)
-    unsure = table["family"].isin(unsure_words(files, scope))
-    for family, what in accepted_words(files, scope).items():
+    contrasts, risk = open_runs.families(files, scope, margin), open_runs.risks(files, scope, margin)
+    unsure = table["family"].isin(open_runs.unsure_words(files, scope))
+    for family, what in open_runs.accepted_words(files, scope).items():
         st.caption(safe(f"{family_title(family)}: {what}.", limit=300))
-    told, broken = besides(files, scope, margin), bool(broken_families(view(files, scope)))
+    told, broken = open_runs.besides(files, scope, margin), bool(broken_families(open_runs.view(files, scope)))
     draw_card(table.assign(may_be_true=unsure), contrasts, risk, told, scope_link(scope), broken=broken)
 
 
-def _no_card(files: Signature, scope: Narrowed, margin: float) -> str:
-    return safe(" ".join(not_on_card(families(files, scope, margin))) or "No family has a percent change yet.")
+def _no_card(files: open_runs.Signature, scope: Narrowed, margin: float) -> str:
+    return safe(
+        " ".join(not_on_card(open_runs.families(files, scope, margin))) or "No family has a percent change yet."
+    )

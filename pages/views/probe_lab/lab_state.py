@@ -303,10 +303,7 @@ def ready_evaluators() -> tuple[str, ...]:
 
 def linked_evaluators() -> tuple[str, ...]:
     """Evaluators that a link may name: those, and an operator's own whose files are as they were audited."""
-    able, told = (
-        own_ready(),
-        own_metrics(),
-    )  # its digest is known where the file is unchanged since the operator's audit
+    able, told = own_ready(), own_metrics()  # a digest is known of files unchanged since the operator's audit
     return (*ready_evaluators(), *(name for name in able if told[name].sha256 is not None))
 
 

@@ -296,15 +296,7 @@ def draw_agreement(rows: pd.DataFrame) -> None:
             spearman_interval=interval(rows, "spearman_low", "spearman_high", 2, True)[0],
         ),
         column_order=(
-            "one",
-            "other",
-            "tau",
-            "interval",
-            "spearman",
-            "spearman_interval",
-            "n_systems",
-            "n_items",
-            "note",
+            *("one", "other", "tau", "interval", "spearman", "spearman_interval", "n_systems", "n_items", "note"),
         ),
         alt="Agreement of every two metrics on the order of the systems",
         column_config=HEADS

@@ -109,7 +109,19 @@ def draw_measured(
 
     def numbers() -> None:
         st.caption(rests_on(scored, strength, "measured"))
-        _numbers(rows)
+        shown = pd.DataFrame(
+            {
+                "family": rows["name"],
+                "Before, SD": [_with_ends(row, "before") for row in rows.to_dict("records")],
+                "Measured, SD": [_with_ends(row, "after") for row in rows.to_dict("records")],
+                "Measured / before": [_with_ends(row, "ratio") for row in rows.to_dict("records")],
+                "n items": rows["n"],
+            }
+        )
+        draw_table(shown, alt="Each family before and as measured", column_config={"family": "Family"})
+        st.caption(
+            "In brackets: 95 % intervals; of the ratio by the percentiles of bootstrap samples, both sides in each."
+        )
         st.caption(
             f"An item's change is the median over its edits, before and after each in SD of its own unedited scores. "
             f"The metric scored {counted(own.file.images, 'picture')}, the variants and their own variants; the "
@@ -136,20 +148,6 @@ def _find(
     _found: Fit,
 ) -> tuple[Measured | None, tuple[str, ...]]:
     return find(_found, _run, subject=subject, language=language)
-
-
-def _numbers(rows: pd.DataFrame) -> None:
-    shown = pd.DataFrame(
-        {
-            "family": rows["name"],
-            "Before, SD": [_with_ends(row, "before") for row in rows.to_dict("records")],
-            "Measured, SD": [_with_ends(row, "after") for row in rows.to_dict("records")],
-            "Measured / before": [_with_ends(row, "ratio") for row in rows.to_dict("records")],
-            "n items": rows["n"],
-        }
-    )
-    draw_table(shown, alt="Each family before and as measured", column_config={"family": "Family"})
-    st.caption("In brackets: 95 % intervals; of the ratio by the percentiles of bootstrap samples, both sides in each.")
 
 
 def _with_ends(row: dict[object, object], side: str) -> str:
@@ -230,19 +228,19 @@ def lead(changed: pd.DataFrame, evaluator: str) -> str:
     if not axes:
         return ""
     levels = ("95\N{NO-BREAK SPACE}% interval ", *[""] * (len(axes) - 1))
-    first, *others = [f"{_moved(row)} ({_ends(row, of)})" for row, of in zip(axes, levels, strict=True)]
-    names = [f"{safe(row['axis'])} edits{_kinds(changed, row['axis'])}" for row in axes]
+    moved, names = list[str](), list[str]()
+    for row, of in zip(axes, levels, strict=True):
+        share = 100 * (float(row["after"]) / float(row["before"]) - 1)
+        moved.append(f"{_share(share) if round(abs(share)) else 'as far as before'} ({_ends(row, of)})")
+        rows = changed[(changed["measure"] == "sensitivity") & (changed["axis"] == row["axis"])]
+        kinds = [safe(family_title(str(name))) for name in rows["name"]]
+        few = f" ({', '.join(kinds)})" if 0 < len(kinds) <= _NAMED else ""
+        names.append(f"{safe(row['axis'])} edits{few}")
+    first, *others = moved
     more = "".join(f", {name} {each}" for name, each in zip(names[1:], others, strict=True))
     # a societal word may be true of the picture: nobody knows that it is harmless
     edits = f"{names[0][:1].upper()}{names[0][1:]}" if axes[0]["axis"] == Axis.SOCIETAL else f"Harmless {names[0]}"
     return f"{edits} move {safe(evaluator)} {first}{more}{_agreement(changed)}."
-
-
-def _kinds(changed: pd.DataFrame, axis: str) -> str:
-    """The kinds of edits of an axis, where they are few enough to be named."""
-    rows = changed[(changed["measure"] == "sensitivity") & (changed["axis"] == axis)]
-    named = [safe(family_title(str(name))) for name in rows["name"]]
-    return f" ({', '.join(named)})" if 0 < len(named) <= _NAMED else ""
 
 
 def _agreement(changed: pd.DataFrame) -> str:
@@ -311,11 +309,6 @@ def rests_on(changed: pd.DataFrame, strength: float, basis: str) -> str:
 def _known_axes(changed: pd.DataFrame) -> list[dict[Any, Any]]:
     axes = changed[changed["measure"] == OF_AXES].to_dict("records")
     return [row for row in axes if float(row["before"]) > 0 and not math.isnan(float(row["after"]))]
-
-
-def _moved(row: dict[Any, Any]) -> str:
-    share = 100 * (float(row["after"]) / float(row["before"]) - 1)
-    return "as far as before" if round(abs(share)) == 0 else _share(share)
 
 
 def _ends(row: dict[Any, Any], of: str) -> str:

@@ -20,6 +20,7 @@ import threading
 import time
 from collections import OrderedDict
 from collections.abc import Callable, Coroutine
+from contextlib import suppress
 from datetime import UTC, datetime
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path, PurePosixPath
@@ -62,6 +63,10 @@ def report(error: BaseException, page: str) -> dict[str, Any]:
     errors: list[dict[str, Any]] = [
         {"type": _type(each), "frames": _frames(each.__traceback__)} for each in _causes(error)
     ]
+    versions = {"invariscope": core.__version__, "python": platform.python_version()}
+    for name in PACKAGES:
+        with suppress(PackageNotFoundError):
+            versions[name] = version(name)
     known = [frame for frame in errors[0]["frames"] if frame["file"].partition("/")[0] in _OWN]
     return {
         "what": "crash report of Invariscope: no captions, pictures, paths, values or settings are in it",
@@ -70,8 +75,7 @@ def report(error: BaseException, page: str) -> dict[str, Any]:
         "page": page,
         "action": "{file}:{line} {function}".format(**known[-1]) if known else ELSEWHERE,
         "errors": errors,
-        "versions": {"invariscope": core.__version__, "python": platform.python_version()}
-        | {name: found for name in PACKAGES if (found := _version(name))},
+        "versions": versions,
         "platform": {"system": platform.system(), "release": platform.release(), "machine": platform.machine()},
     }
 
@@ -114,13 +118,6 @@ def _told(file: str) -> str:
         if path.is_relative_to(base):
             return f"library:{path.relative_to(base).as_posix()}"
     return ELSEWHERE
-
-
-def _version(name: str) -> str | None:
-    try:
-        return version(name)
-    except PackageNotFoundError:
-        return None
 
 
 class Fault(Exception):

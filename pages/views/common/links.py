@@ -217,22 +217,15 @@ def draw_no_run(
     if broken:
         none += f" that can be shown: {counted(broken, 'run or file', 'runs or files')} cannot be read whole"
     st.info(f"{none}.", icon=":material/insights:")
-    doors = list[Door]()
-    if may_operate():
-        told = "Of the demo corpus or your own photographs; the results appear here"
-        doors.append(Door("Run an audit", told, ":material/play_circle:", AUDIT))
+    told = "Of the demo corpus or your own photographs; the results appear here"
+    doors = [Door("Run an audit", told, ":material/play_circle:", AUDIT)] if may_operate() else []
     told = "Try a picture needs no run: one picture, its edits, every score"
     doors.append(Door("Try a picture", told, ":material/science:", LAB))
-    if here != RUNS:
-        told = "What cannot be read is named there, with what to do" if broken else "Runs that somebody handed you"
-        doors.append(
-            Door(
-                "See what was left out" if broken else "Open a published file",
-                told,
-                ":material/warning:" if broken else ":material/file_open:",
-                RUNS,
-            )
-        )
+    if here != RUNS and broken:
+        told = "What cannot be read is named there, with what to do"
+        doors.append(Door("See what was left out", told, ":material/warning:", RUNS))
+    elif here != RUNS:
+        doors.append(Door("Open a published file", "Runs that somebody handed you", ":material/file_open:", RUNS))
     draw_doors(doors)
     what = "one evaluator" if len(evaluators) == 1 else f"{len(evaluators)} evaluators"
     st.caption(f"Or in a shell, {what} on the demo corpus:")

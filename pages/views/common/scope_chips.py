@@ -74,7 +74,10 @@ def choose_scope(
             )
     if undone:
         st.warning(" ".join(safe(each, limit=400) for each in undone), icon=":material/rule:")
-    _unread(store(files).left_out)
+    if problems := store(files).left_out:
+        more = f" And {counted(len(problems) - 2, 'other file')}." if len(problems) > 2 else ""
+        told = ". ".join(safe(each, limit=400) for each in problems[:2])
+        st.warning(f"No number here rests on what cannot be read: {told}{more}", icon=":material/broken_image:")
     own = found if across else found.only()
     others = _elsewhere(files, found)
     if left_out := (*items_said(store(files).runs(), own.run_ids), *own.left_out, *others.values()):
@@ -107,15 +110,6 @@ def say_withheld(files: Signature, scope: Narrowed) -> None:
     """Name the evaluators of a scope of whose scores no % change is told; nothing where there is none."""
     if told := scores(files, scope).withheld_said():
         st.caption(safe(told, limit=600))
-
-
-def _unread(problems: Sequence[str]) -> None:
-    """Say which stored files no number on the page rests on, since they cannot be read."""
-    if not problems:
-        return
-    more = f" And {counted(len(problems) - 2, 'other file')}." if len(problems) > 2 else ""
-    told = ". ".join(safe(each, limit=400) for each in problems[:2])
-    st.warning(f"No number here rests on what cannot be read: {told}{more}", icon=":material/broken_image:")
 
 
 @dataclass(frozen=True, slots=True)

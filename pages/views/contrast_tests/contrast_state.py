@@ -77,9 +77,8 @@ def choose_items(state: PageState, files: Signature, scope: Narrowed, row: Chips
     """Draw the filters in their panel; return the slice that they make."""
     table = scores(files, scope)
     counts = _counts(files, scope)
-    told = sum(bool(state.get(name)) for name in (*_ITEMS, *_FACTS, "verified", "upheld")) + len(
-        by_column(told_by(state))
-    )
+    fields = (*_ITEMS, *_FACTS, "verified", "upheld")
+    told = sum(bool(state.get(name)) for name in fields) + len(by_column(told_by(state)))
     about = "Every number on this page is of what the filters leave; a value's count is that of its items."
     with filter_panel(state, row, told=told, about=about):
         for name, (label, help_text) in (_ITEMS | _FACTS).items():

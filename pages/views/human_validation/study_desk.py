@@ -12,22 +12,11 @@ import streamlit as st
 
 from core.corpora.schema import Corpus, Origin
 from core.errors import InvariscopeError, NotAvailable
-from core.features.human import entrance
+from core.features.human import entrance, prolific
 from core.features.human.creation import Pictures, make_example, make_pictures
 from core.features.human.definition import DEFINITION, ORIGINAL, VARIANT, Example, StudyItem
 from core.features.human.first_steps import practice_table, set_consent, set_practice
 from core.features.human.kinds import TIE, Value
-from core.features.human.prolific import (
-    FEWEST_ANSWERED,
-    MOST_ITEMS,
-    Visit,
-    close_link,
-    link_query,
-    new_code,
-    open_link,
-    participant,
-    recruits,
-)
 from core.features.human.studies import Refused, Study, studies_dir
 from core.probes.words.natural_captions import read_again
 from pages.views.common.access import operators_only
@@ -253,18 +242,21 @@ def draw_prolific_setting(study: Study) -> None:
         _draw_link(study)
     plain = sum(not each.attention for each in study.definition.items)
     with st.form(f"study.prolific.{study.id}.{opened}", border=False):
+        first_code = (
+            "" if told else st.session_state.setdefault(f"study.prolific.first.{study.id}", prolific.new_code())
+        )
         first, second, third = st.columns(3)
         first.number_input(
             "Items a participant",
             1,
-            MOST_ITEMS,
+            prolific.MOST_ITEMS,
             told.items if told else min(plain, USUAL_ITEMS),
             key=f"study.prolific.items.{study.id}",
             help="Items with a known answer included; for those who come from now on",
         )
         second.text_input(
             "Completion code",
-            told.completion if told else st.session_state.setdefault(f"study.prolific.first.{study.id}", new_code()),
+            told.completion if told else first_code,
             max_chars=40,
             key=f"study.prolific.code.{study.id}",
             help="Made here, or the one that Prolific gave you: both must be the same there",
@@ -277,8 +269,8 @@ def draw_prolific_setting(study: Study) -> None:
             help="For those whom practice turns away; empty: they are asked to return their submission",
         )
         st.caption(
-            f"Who skips more than {100 * (1 - FEWEST_ANSWERED):.0f} % of their items is asked to go back to them "
-            "before the code shows."
+            f"Who skips more than {100 * (1 - prolific.FEWEST_ANSWERED):.0f} % of their items is asked to go back to "
+            "them before the code shows."
         )
         label = "Save" if opened else "Open the link"
         st.form_submit_button(label, icon=":material/check:", on_click=_save, args=(study,))
@@ -288,7 +280,7 @@ def draw_prolific_setting(study: Study) -> None:
             key="study.prolific.close",
             icon=":material/link_off:",
             on_click=act,
-            args=(lambda: close_link(study), "The link for Prolific is closed."),
+            args=(lambda: prolific.close_link(study), "The link for Prolific is closed."),
             help="For those who joined too, who then see no code any more. Votes stay and count",
         )
 
@@ -297,13 +289,15 @@ def draw_prolific_setting(study: Study) -> None:
 def _save(study: Study) -> None:
     items, code, out = (st.session_state[f"study.prolific.{name}.{study.id}"] for name in ("items", "code", "out"))
     act(
-        lambda: open_link(study, items=int(items), completion=str(code).strip(), screened_out=str(out).strip()),
+        lambda: prolific.open_link(
+            study, items=int(items), completion=str(code).strip(), screened_out=str(out).strip()
+        ),
         "The link for Prolific is open.",
     )
 
 
 def _draw_link(study: Study) -> None:
-    query = link_query(study)
+    query = prolific.link_query(study)
     if query is None:
         st.warning("The link works, but it cannot be shown: the study's secret is gone. Close it and open a new one.")
         return
@@ -393,13 +387,13 @@ class Desk:
         """Sentences about studies that cannot be opened."""
         return self._problems
 
-    def whose(self, token: object, visit: Visit | None = None) -> tuple[Study, str | None]:
+    def whose(self, token: object, visit: prolific.Visit | None = None) -> tuple[Study, str | None]:
         """Study and annotator of a link; no annotator yet for who comes from Prolific for the first time. ``token``: of
         an annotator, or of a study's link for Prolific. Raises Refused if it is nobody's, or a personal link was given
         to Prolific."""
         for study in self.studies().values():
-            if recruits(study, token):
-                return study, participant(study, visit)
+            if prolific.recruits(study, token):
+                return study, prolific.participant(study, visit)
             with suppress(Refused):
                 annotator = study.annotator_of(token)
                 break

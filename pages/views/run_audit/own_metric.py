@@ -381,7 +381,11 @@ def verdict(report: CheckReport, *, strict: bool) -> tuple[Kind, list[str]]:
         because = report.unscored.why if "NaN" in scores.detail else ""
         first = f" The first: {safe(because, limit=300)}." if because else ""
         return "error", [f"{name} fails: {safe(scores.detail, limit=400)}.{first}"]
-    why = [*_broken_promises(report), *_moved(report), *_missed(report)]
+    beyond = [each for each in report.families if each.verdict == BEYOND]
+    said = (f"{safe(family_title(each.family))} (median {each.size.estimate:.1f} %, "
+            f"95 % CI {_interval(each.size, digits=1)}, n = {each.size.n})" for each in beyond)  # fmt: skip
+    told = f"- Its score changes by more than {report.threshold:g} % although the meaning stays: {', '.join(said)}."
+    why = [*_broken_promises(report), *([told] if beyond else []), *_missed(report)]
     left = [f"- It {IGNORES[each]}." for each in report.ignores if each in IGNORES]
     if report.undecided:
         named = ", ".join(map(family_title, report.undecided))
@@ -416,14 +420,6 @@ def _broken_promises(report: CheckReport) -> list[str]:
     return [
         f"- {safe(detail, limit=400)} (broken: {safe('; '.join(names), limit=400)})" for detail, names in broken.items()
     ]
-
-
-def _moved(report: CheckReport) -> list[str]:
-    beyond = [each for each in report.families if each.verdict == BEYOND]
-    said = (f"{safe(family_title(each.family))} (median {each.size.estimate:.1f} %, "
-            f"95 % CI {_interval(each.size, digits=1)}, n = {each.size.n})" for each in beyond)  # fmt: skip
-    told = f"- Its score changes by more than {report.threshold:g} % although the meaning stays: {', '.join(said)}."
-    return [told] if beyond else []
 
 
 def _missed(report: CheckReport) -> list[str]:

@@ -282,14 +282,9 @@ def draw() -> None:
 def _doors() -> None:
     files, doors = present(), list[Door]()
     if may_operate() and store(files).runs():
+        told = "A story of the run that is loaded: a figure and its furthest pairs"
         doors.append(
-            Door(
-                "Try an example",
-                "A story of the run that is loaded: a figure and its furthest pairs",
-                ":material/auto_stories:",
-                act=partial(_example, files),
-                key="example",
-            )
+            Door("Try an example", told, ":material/auto_stories:", act=partial(_example, files), key="example")
         )
     told = "The pairs that change the most, with a button each"
     doors.append(Door("Collect a failure", told, ":material/photo_library:", FAILURES))

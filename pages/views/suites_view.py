@@ -17,7 +17,7 @@ from core.features.human.people_figures import agreement
 from core.features.suites import suite_tables as tables
 from core.features.suites.suite_result import SuiteResult, changed, stored
 from core.features.suites.suite_tables import MEASURES
-from core.file_contents import Stamps
+from core.file_contents import Stamps, stamps
 from core.jobs import job_queue
 from core.jobs.command_jobs import SuiteRequest
 from core.jobs.request import check_file, check_folder
@@ -184,7 +184,7 @@ def _choices(state: PageState) -> SuiteRequest | None:
         selves = state.get("selves")
         paths = [check_file(each) for each in files]
         homes = [check_folder(each) for each in folders]
-        suite = _suite(tuple(map(_stamp, paths)), tuple(map(_stamp, homes)), selves)
+        suite = _suite(stamps(paths), stamps(homes), selves)
         if not suite.rated and not suite.compared:
             raise InvalidInput(f"{paths[0].name} holds no usable judgement; {suite.left_out} entries were left out")
         return SuiteRequest.of(
@@ -197,11 +197,6 @@ def _choices(state: PageState) -> SuiteRequest | None:
     except InvariscopeError as error:
         st.error(safe(str(error), limit=600))
         return None
-
-
-def _stamp(path: Path) -> tuple[str, int, int]:
-    told = path.stat()
-    return str(path), told.st_mtime_ns, told.st_size
 
 
 def _run(state: PageState, suite: Suite, names: tuple[str, ...]) -> str | None:
@@ -222,7 +217,7 @@ def _run(state: PageState, suite: Suite, names: tuple[str, ...]) -> str | None:
 
 
 @st.cache_resource(max_entries=2, show_spinner="Reading the suite …")
-def _suite(files: tuple[tuple[str, int, int], ...], folders: tuple[tuple[str, int, int], ...], selves: bool) -> Suite:
+def _suite(files: Stamps, folders: Stamps, selves: bool) -> Suite:
     """The suite, some picture of which lies in the folders."""
     suite = read_suites([Path(path) for path, *_ in files], keep_self_references=selves)
     places_of(suite, [Path(path) for path, *_ in folders])

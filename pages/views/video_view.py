@@ -185,15 +185,7 @@ _WRITTEN = ("captions", "other")  # what was written for another video does not 
 def choose_video(state: PageState) -> Frames | None:
     """Draw the choice of a video and of its frames; return them, or None where there is no video yet."""
     row = st.container(horizontal=True, vertical_alignment="bottom")
-    row.segmented_control(
-        "Video from",
-        tuple(SOURCES),
-        format_func=SOURCES.__getitem__,
-        key=state.key("source"),
-        required=True,
-        on_change=state.take_back,
-        args=_WRITTEN,
-    )
+    state.switch("source", "Video from", SOURCES, place=row, on_change=state.take_back, args=_WRITTEN)
     try:
         if state.get("source") == "demo":
             if not demo_ids():

@@ -328,14 +328,8 @@ def _draw(state: PageState, files: Signature, scope: Narrowed, row: Chips) -> No
     options = st.expander("Method and constraints", icon=":material/tune:")
     with options:
         choose(state, evaluator, references(scores(files, every).evaluators))
-    how: tuple[Any, ...] = (
-        evaluator,
-        state.get("reading"),
-        state.get("weights"),
-        state.get("epsilon"),
-        tuple(state.get("against")),
-        votes_present(),
-    )
+    asked = (state.get(name) for name in ("reading", "weights", "epsilon"))
+    how: tuple[Any, ...] = (evaluator, *asked, tuple(state.get("against")), votes_present())
     own = _of_the_picture(state, chosen, view(files, every, chosen), evaluator)
     if own:
         chosen = replace(chosen, families=own)

@@ -168,16 +168,16 @@ class Uploads(Generic[V]):
 
     def _too_many(self, owner: str, size: int) -> tuple[str, ...]:
         """Keys that an owner must let go to hold so many bytes more, the oldest first."""
-        own = sorted((each for each in self._held if owner in self._held[each].seen), key=self._last_seen(owner))
+        own = sorted(
+            (each for each in self._held if owner in self._held[each].seen),
+            key=lambda each: self._held[each].seen[owner],
+        )
         leaving = 0
         kept = sum(self._held[each].size for each in own)
         while leaving < len(own) and (len(own) - leaving >= self._each or kept + size > self._each_bytes):
             kept -= self._held[own[leaving]].size
             leaving += 1
         return tuple(own[:leaving])
-
-    def _last_seen(self, owner: str) -> Callable[[str], float]:
-        return lambda key: self._held[key].seen[owner]
 
     def _idle(self, *, beside: set[str]) -> list[str]:
         """Keys at which nobody looked for long, the longest first."""

@@ -184,6 +184,11 @@ def _choose(state: PageState, name: str, counts: dict[str, int]) -> None:
 _CALLED = {"families": family_title, "probes": title}  # field -> what its values are called
 
 
+def percent_slider(state: PageState, name: str, label: str, told: str) -> None:
+    """Draw the slider of a share, or of a range of shares, in steps of 5 %."""
+    st.slider(label, 0, 100, key=state.key(name), step=5, format="%d %%", help=told)
+
+
 def _choose_more(state: PageState, signs: dict[str, int], *, judged: bool, tied: bool) -> None:
     st.selectbox(
         "Direction",
@@ -193,25 +198,19 @@ def _choose_more(state: PageState, signs: dict[str, int], *, judged: bool, tied:
         placeholder="Any direction",
         format_func=lambda sign: f"{_SIGNS[sign]} · {thousands(signs.get(sign, 0))}",
     )
-    st.slider(
+    percent_slider(
+        state,
+        "inside",
         "Object inside the crop",
-        0,
-        100,
-        key=state.key("inside"),
-        step=5,
-        format="%d %%",
-        help="Share of the object that is left after the evaluator's own resizing and cropping. Anything but 0 to "
+        "Share of the object that is left after the evaluator's own resizing and cropping. Anything but 0 to "
         "100 % leaves out shifts for which it is not known.",
     )
     if judged or state.get("accepted"):
-        st.slider(
+        percent_slider(
+            state,
+            "accepted",
             "Accepted by people, at least",
-            0,
-            100,
-            key=state.key("accepted"),
-            step=5,
-            format="%d %%",
-            help="Share of people in a study who found both versions acceptable. Above 0, pairs that nobody judged "
+            "Share of people in a study who found both versions acceptable. Above 0, pairs that nobody judged "
             "are left out.",
         )
     st.toggle(

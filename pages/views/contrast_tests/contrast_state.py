@@ -23,7 +23,15 @@ from pages.views.common.open_runs import KEYED, Signature, own_values, scores, s
 from pages.views.common.page_head import Chips, filter_panel
 from pages.views.common.scope_chips import scope_fields
 from pages.views.common.shown_answers import nothing, way_to
-from pages.views.common.slice_filters import LABELS, by_column, choose_own, own_fields, percentage_of, told_by
+from pages.views.common.slice_filters import (
+    LABELS,
+    by_column,
+    choose_own,
+    own_fields,
+    percent_slider,
+    percentage_of,
+    told_by,
+)
 from pages.views.common.text import counted, safe
 from pages.views.common.url_state import Field, PageState, checked, joined, one_of, some_of, switch_field, text, within
 
@@ -105,14 +113,11 @@ def choose_items(state: PageState, files: Signature, scope: Narrowed, row: Chips
         )
         judged = int((~np.isnan(table.upheld)).sum())
         if judged or state.get("upheld"):
-            st.slider(
+            percent_slider(
+                state,
+                "upheld",
                 "Upheld by people, at least",
-                0,
-                100,
-                key=state.key("upheld"),
-                step=5,
-                format="%d %%",
-                help="Share of people in a study who accept the right one and refuse the wrong one, or, where they "
+                "Share of people in a study who accept the right one and refuse the wrong one, or, where they "
                 "were asked for a preference instead, prefer the right one. Where they rated single sides only, 100 % "
                 "if the right one’s mean rating is higher, else 0 %. Above 0, comparisons that nobody judged are left "
                 "out; harmless edits are not "

@@ -58,18 +58,8 @@ class _Job:
 
     @property
     def key(self) -> tuple[str | int | None, ...]:
-        item = self.item
-        return (
-            self.run,
-            self.seed,
-            self.pixels_sha256,
-            item.corpus,
-            item.id,
-            str(item.image_path),
-            self.probe.name,
-            self.marks,
-            self.side,
-        )
+        of = (self.item.corpus, self.item.id, str(self.item.image_path))
+        return (self.run, self.seed, self.pixels_sha256, *of, self.probe.name, self.marks, self.side)
 
 
 @dataclass(frozen=True, slots=True)

@@ -146,18 +146,9 @@ def page_in_view(
 ) -> Ranking:
     """A page of what the reader asked for: an item once, every pair, or every pair of one item. ``named``: the only
     (item, probe) to look at; None: every one."""
-    return page_of_pairs(
-        files,
-        scope,
-        chosen,
-        state.get("sort"),
-        state.get("floor"),
-        page,
-        once=once(state),
-        item=state.get("item"),
-        a_page=A_PAGE[state.get("layout")],
-        named=named,
-    )
+    order, floor, a_page = state.get("sort"), state.get("floor"), A_PAGE[state.get("layout")]
+    asked = (files, scope, chosen, order, floor, page)
+    return page_of_pairs(*asked, once=once(state), item=state.get("item"), a_page=a_page, named=named)
 
 
 def once(state: PageState) -> bool:

@@ -359,7 +359,8 @@ def _draw_hidden(
             st.markdown(f"**{safe(name)}**")
             small = thumbnail(bench.image(variant)[1], side=MAP_SIDE)
             if reach > 0:
-                rows, across = (_middles(side, percent.shape[place]) for place, side in enumerate(small.shape[:2]))
+                both = zip(small.shape[:2], percent.shape, strict=True)  # the middles of the cells along a side
+                rows, across = ((np.arange(cells) + 0.5) * side / cells for side, cells in both)
                 small = heat_over(small, across, rows, percent, reach=reach)
             st.image(small, width="stretch", alt=f"Percent change under {evaluator} when a part is hidden: {name}")
             _words(heard)
@@ -371,10 +372,6 @@ def _draw_hidden(
         if reach > 0
         else "The score moves under none of it, or there is no % change since it is 0 or less."
     )
-
-
-def _middles(side: int, cells: int) -> np.ndarray:
-    return (np.arange(cells) + 0.5) * side / cells
 
 
 def _words(heard: tuple[WordLoss, ...]) -> None:

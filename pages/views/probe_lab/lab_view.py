@@ -95,19 +95,8 @@ def turn(bench: Workbench, caption: str, probes: Sequence[Probe], names: Sequenc
 
 
 def _view(bench: Workbench, caption: str, probes: Sequence[Probe], names: Sequence[str]) -> Hashable:
-    item = bench.item
-    return (
-        bench.image(None)[0],
-        item.id,
-        item.label,
-        item.category,
-        item.mask,
-        caption,
-        tuple(probe.name for probe in probes),
-        tuple(names),
-        stamps(names),
-        present(),
-    )
+    item, asked = bench.item, (caption, tuple(probe.name for probe in probes), tuple(names), stamps(names), present())
+    return (bench.image(None)[0], item.id, item.label, item.category, item.mask, *asked)
 
 
 def compute(

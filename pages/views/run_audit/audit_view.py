@@ -2,7 +2,6 @@
 
 import pandas as pd
 import streamlit as st
-from pydantic import BaseModel
 
 from core.analysis.planned import drifting, planned, prior
 from core.analysis.verdicts import MARGIN
@@ -10,7 +9,7 @@ from core.api.progress_lines import duration
 from core.audit.estimate import Estimate, estimate
 from core.audit.fingerprints import cores, has_ray
 from core.audit.plan import Plan, make_plan
-from core.errors import InvariscopeError
+from core.errors import InvalidInput, InvariscopeError
 from core.jobs import job_queue
 from core.jobs.request import AuditJob
 from core.probes.titles import family_title
@@ -248,30 +247,19 @@ def _obstacle(told: Estimate) -> str:
 def _start(state: PageState, request: AuditJob | None) -> None:
     if request is None:
         return
+    alone = {"run_id": None}
     try:
-        twin = next(
-            (job for job in job_queue.list_jobs()[0] if job.status in job_queue.ACTIVE and _same(job.request, request)),
-            None,
-        )
-        if twin is not None and request.run_id is None:
-            st.session_state["run.said"] = (
-                "error",
-                f"The same audit is in line already as {twin.id}. Give a run id to start it twice.",
-            )
-            return
+        active = [job for job in job_queue.list_jobs()[0] if job.status in job_queue.ACTIVE]
+        same = [job for job in active if job.request.model_copy(update=alone) == request.model_copy(update=alone)]
+        if same and request.run_id is None:
+            raise InvalidInput(f"The same audit is in line already as {same[0].id}. Give a run id to start it twice.")
         job = job_queue.start(request)
     except InvariscopeError as error:
         st.session_state["run.said"] = ("error", str(error))
         return
     state.put("run_id", "")
-    st.session_state["run.said"] = (
-        "success",
-        f"{job.id} was put in line, among the jobs. Closing this page does not stop it.",
-    )
-
-
-def _same(one: BaseModel, other: AuditJob) -> bool:
-    return one.model_copy(update={"run_id": None}) == other.model_copy(update={"run_id": None})
+    said = f"{job.id} was put in line, among the jobs. Closing this page does not stop it."
+    st.session_state["run.said"] = ("success", said)
 
 
 def _size(size: float) -> str:

@@ -168,10 +168,8 @@ class Uploads(Generic[V]):
 
     def _too_many(self, owner: str, size: int) -> tuple[str, ...]:
         """Keys that an owner must let go to hold so many bytes more, the oldest first."""
-        own = sorted(
-            (each for each in self._held if owner in self._held[each].seen),
-            key=lambda each: self._held[each].seen[owner],
-        )
+        seen = {key: held.seen[owner] for key, held in self._held.items() if owner in held.seen}
+        own = sorted(seen, key=seen.__getitem__)
         leaving = 0
         kept = sum(self._held[each].size for each in own)
         while leaving < len(own) and (len(own) - leaving >= self._each or kept + size > self._each_bytes):

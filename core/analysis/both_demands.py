@@ -41,8 +41,7 @@ OTHER_HALF = (
 )
 
 TITLE = "Stable and sensitive?"
-ALONE = "Change under harmless edits"
-"""Title of the figure where no meaning was broken."""
+ALONE = "Change under harmless edits"  # Title of the figure where no meaning was broken
 
 NOTE = (
     "Up and to the left is better; a dashed line is the same × all along. "
@@ -83,8 +82,7 @@ class Answer:
     falls: str  # its verdict
 
 
-FURTHER = "as far when the meaning breaks as harmless edits change it"
-"""Words behind a ratio."""
+FURTHER = "as far when the meaning breaks as harmless edits change it"  # Words behind a ratio
 
 _SHORT: Mapping[str, tuple[str, str]] = {
     FALLS: ("Drops", "when the meaning breaks; no change under harmless edits is shown"),

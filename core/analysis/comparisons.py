@@ -58,8 +58,7 @@ COLUMNS = (
 RATED = (*CELL, "axis", "family", "label", "n_items", "n", *bounds("failure"), *bounds("ties"), "verdict")
 """Of :func:`rate_rows`; each is of :data:`COLUMNS` too."""
 
-NO_FAILURE, NO_SUCCESS = "no failure", "no success"
-"""Words in a margin's cell where no comparison was ranked that way."""
+NO_FAILURE, NO_SUCCESS = "no failure", "no success"  # Words in a margin's cell where no comparison was ranked that way
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,8 +77,7 @@ class Capability:
     shown: bool = True  # False for a test that only counts in Holm's correction: a reader chose other ones
 
 
-KIND = "kind"
-"""Fact that says what breaks, where one probe holds several kinds: the files of a suite."""
+KIND = "kind"  # Fact that says what breaks, where one probe holds several kinds: the files of a suite
 
 
 @dataclass(frozen=True, slots=True)
@@ -366,8 +364,7 @@ def _missing_said(missing: int, asked: int) -> str:
 
 REFUSALS_COLUMNS = ("corpus", "family", "n_refused", "refused")
 NOT_EDITED, NOT_READ = "language-not-edited", "language-not-read"
-MOST = 3
-"""Reasons that are named, the most frequent first."""
+MOST = 3  # Reasons that are named, the most frequent first
 
 
 def refusals(view: View) -> pd.DataFrame:

@@ -24,11 +24,8 @@ from core.statistics.bootstrap import Interval, adjusted_level, median_bca, no_p
 from core.statistics.power import among
 from core.statistics.shift_tests import NO_TEST, holm_of_tests, paired_test
 
-MOST_KEPT = 8192
-"""Effects that are kept with a table, 2 kB each."""
-
-ALL = "all"
-"""Stands in the corpus column where the items of every corpus are taken together, on purpose."""
+MOST_KEPT = 8192  # Effects that are kept with a table, 2 kB each
+ALL = "all"  # Stands in the corpus column where the items of every corpus are taken together, on purpose
 
 MEASURES: Mapping[str, str] = {
     "percent": "% change, in percent of the baseline score",
@@ -37,11 +34,8 @@ MEASURES: Mapping[str, str] = {
 }
 """Measure of a shift -> what it is."""
 
-Names = tuple[str, str, str]
-"""Columns of a value and of its interval's ends."""
-
-CELL = ("evaluator", "corpus")
-"""What nearly every row is of, in its first columns."""
+Names = tuple[str, str, str]  # Columns of a value and of its interval's ends
+CELL = ("evaluator", "corpus")  # What nearly every row is of, in its first columns
 
 PLAIN: Names = ("value", "low", "high")
 

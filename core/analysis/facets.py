@@ -15,8 +15,7 @@ from core.analysis.slices import CHOICES, SIGNS, Slice
 from core.analysis.table import ScoreTable, View
 from core.probes.base import Axis, Expectation
 
-FIELDS = (*CHOICES, "sign")
-"""Fields of a slice that have counts."""
+FIELDS = (*CHOICES, "sign")  # Fields of a slice that have counts
 
 _ITEM_FIELDS, _PROBE_FIELDS = ("categories", "coverage_bins"), ("axes", "families", "probes", "modifiers")
 _SIGNS = ("none", "up", "", "down")

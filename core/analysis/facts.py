@@ -73,8 +73,7 @@ def looked_up(
     return rows.assign(**{name: [each[place] for each in told] for place, name in enumerate(usual)})
 
 
-MOST_LEVELS = 24
-"""Values of a fact up to which tables are sliced by it: more are names or numbers, not kinds."""
+MOST_LEVELS = 24  # Values of a fact up to which tables are sliced by it: more are names or numbers, not kinds
 
 
 @once

@@ -23,8 +23,7 @@ from core.evaluators.cache import IMAGE, EmbeddingCache
 from core.probes.base import ENGLISH
 from core.store.store import Store
 
-PAIR = ("run", "item", "subject", "probe")
-"""Columns of ``shifts`` that name a pair; its run has one corpus."""
+PAIR = ("run", "item", "subject", "probe")  # Columns of ``shifts`` that name a pair; its run has one corpus
 
 _COUNTS: Mapping[str, str] = {
     "percent": "case when abs(s.baseline_score) >= $floor * coalesce(c.typical, 0) then abs(s.percent) end",
@@ -34,8 +33,7 @@ _COUNTS: Mapping[str, str] = {
 }
 """Order -> what a shift counts in it, as SQL: an export has more columns than the table of scores."""
 
-EXPORT_ROWS = 200_000
-"""Most rows of an export; above it, the furthest ones are taken."""
+EXPORT_ROWS = 200_000  # Most rows of an export; above it, the furthest ones are taken
 
 EXPORTED = (
     "run", "corpus", "item", "label", "category", "coverage", "coverage_bin", "axis", "family", "probe", "modifier",

@@ -41,8 +41,7 @@ NONE_PICKED: Picked = MappingProxyType({})
 
 _TWO = {SAME: "captions of one picture", APART: "captions of two different pictures"}
 
-TWO_PICTURES = f"for {_TWO[APART]}"
-"""What the paper's number is of, whose two shifts are drawn independently."""
+TWO_PICTURES = f"for {_TWO[APART]}"  # What the paper's number is of, whose two shifts are drawn independently
 
 ONE_CAPTION = (
     f"Each picture has one caption here, so numbers are {TWO_PICTURES}: how two captions of one picture move together "
@@ -415,8 +414,7 @@ def turned_ties(cells: Iterable[Cell]) -> pd.DataFrame:
 EVERY = "every family"
 _EDGES = (0.0, TOLERATED, 0.1, 0.2, 0.3, 0.4, 0.5)
 _BINS = tuple(zip(_EDGES[-2::-1], _EDGES[:0:-1], strict=True))
-_NODES = 65
-"""Gaps at which the risk of different pictures is counted; between them it is read off straight lines."""
+_NODES = 65  # Gaps at which the risk of different pictures is counted; between them it is read off straight lines
 
 
 def _ties(cell: Cell, pairs: Together) -> pd.DataFrame:

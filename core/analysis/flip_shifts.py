@@ -22,11 +22,8 @@ from core.statistics.shift_pairs import ShiftPairs
 
 A = TypeVar("A")
 
-MOST_KEPT = 4096
-"""Answers about shifts that are kept with a table, 1 kB each, a curve 4 kB."""
-
-SAME, APART = "same picture", "different pictures"
-"""Whose captions a flip risk is of."""
+MOST_KEPT = 4096  # Answers about shifts that are kept with a table, 1 kB each, a curve 4 kB
+SAME, APART = "same picture", "different pictures"  # Whose captions a flip risk is of
 
 
 @dataclass(frozen=True, slots=True)

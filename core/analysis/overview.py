@@ -24,8 +24,7 @@ from core.store.store import Store
 # Which family is the worst? One order, for the card, the report's first page and whoever else names one.
 
 
-CARD_GAP = 0.007
-"""Gap of the card's flip risk. Source: PROTOCOL section 4 (paper A, 3.4)."""
+CARD_GAP = 0.007  # Gap of the card's flip risk. Source: PROTOCOL section 4 (paper A, 3.4)
 
 SIZE = ("median_abs_percent", "abs_high", "beyond")
 """Of two families the worse has the larger median |% change|; else its interval reaches further; else more edits lie
@@ -165,8 +164,7 @@ def further(
 # Every evaluator in one row: its worst edits, the gap that means something, and whether it sees a broken meaning.
 
 
-AND = ", "
-"""Stands between families that ask for the same gap."""
+AND = ", "  # Stands between families that ask for the same gap
 
 
 def at_a_glance(card: pd.DataFrame, risks: pd.DataFrame, selective: pd.DataFrame | None = None) -> pd.DataFrame:

@@ -27,27 +27,20 @@ from core.statistics.rank_agreement import pair_influence, sample_correlations
 from core.statistics.resamples import sample_counts
 from core.statistics.shares import share
 
-RHO = "rho"
-"""Spearman's ρ of two scorings of the same items."""
-
-PEARSON = "pearson"
-"""Pearson's r of scores and ratings. Source: paper B, Table 3."""
+RHO = "rho"  # Spearman's ρ of two scorings of the same items
+PEARSON = "pearson"  # Pearson's r of scores and ratings. Source: paper B, Table 3
 
 RHO_RATERS, PEARSON_RATERS = "rho_raters", "pearson_raters"
 """Spearman's ρ and Pearson's r of each annotator's ratings alone, the mean over annotators."""
 
-TAU_RESAMPLES = 200
-"""Bootstrap samples of a correlation."""
-
-MEAN_RESAMPLES = 1000
-"""Bootstrap samples of a mean over groups."""
+TAU_RESAMPLES = 200  # Bootstrap samples of a correlation
+MEAN_RESAMPLES = 1000  # Bootstrap samples of a mean over groups
 
 LEAST_IMAGES = 20
 """Fewest images for the interval of a correlation over images; of 10, 89 to 99 of 100 intervals held it."""
 
 
-LEVEL = 0.95
-"""Of every interval here."""
+LEVEL = 0.95  # Of every interval here
 
 
 def _none(count: int, why: str) -> Interval:
@@ -380,8 +373,7 @@ def _around(estimate: float, drawn: np.ndarray, stretch: float, count: int, on: 
 # Pearson's correlation of many bootstrap samples of the same items at once.
 
 
-_ALIKE = 1e-12
-"""Share of the items' variance below which a sample's is rounding alone: its items are all alike."""
+_ALIKE = 1e-12  # Share of the items' variance below which a sample's is rounding alone: its items are all alike
 
 
 def sample_pearson(one: np.ndarray, other: np.ndarray, counts: np.ndarray) -> np.ndarray:

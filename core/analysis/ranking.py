@@ -14,9 +14,7 @@ from core.errors import InvalidInput
 from core.probes.base import Axis, Expectation
 from core.statistics.changes import percent_change
 
-ORDERS = ("percent", "absolute", "standardised", "disagreement")
-"""What a pair can be ranked by; see :func:`rank`."""
-
+ORDERS = ("percent", "absolute", "standardised", "disagreement")  # What a pair can be ranked by; see :func:`rank`
 _UNRANKED, _ABSENT = -1.0, -2.0  # below every key: keys are sizes
 _PAIRS_AT_ONCE = 2**17
 """Pairs whose shifts are held at once, of every evaluator in turn: what the processor holds nearest to it."""

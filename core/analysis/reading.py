@@ -195,8 +195,7 @@ where subject = $subject and language = $language and rank = $rank
 """
 
 
-_ROWS_AT_ONCE = 2**20
-"""Rows that are held with their names while a table is read."""
+_ROWS_AT_ONCE = 2**20  # Rows that are held with their names while a table is read
 
 
 def read_table(store: Store, scope: Narrowed | Scope | None = None) -> ScoreTable:

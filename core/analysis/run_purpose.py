@@ -6,8 +6,7 @@ from typing import Any
 
 from core.probes.titles import family_title, sweeps_among
 
-SHOWN = 2
-"""Kinds of edits that are named; the rest is counted."""
+SHOWN = 2  # Kinds of edits that are named; the rest is counted
 
 _KINDS = {"invariant": "Harmless edits", "directional": "Broken meanings", "response": "True captions compared"}
 """Expectation of a probe -> what its edits are."""

@@ -14,19 +14,15 @@ from core.probes.rejections import meaning
 from core.store.run_files import Run
 from core.store.store import Store
 
-SUBJECTS = ("template", "human")
-"""Subjects in the order in which equal ones are preferred."""
-
-REFERENCE = "coco"
-"""Corpus that the others are held against where it is there: the paper's. Otherwise the largest."""
+SUBJECTS = ("template", "human")  # Subjects in the order in which equal ones are preferred
+REFERENCE = "coco"  # Corpus that the others are held against where it is there: the paper's. Otherwise the largest
 
 NAMED = " and ".join(
     f"{name} is not null" for name in ("corpus", "item", "probe", "subject", "language", "rank", "evaluator")
 )
 """Condition on a row of ``scores`` that says what it is of; others count nowhere."""
 
-NAMED_GROUP = f"named and {NAMED.replace('item is not null and ', '')}"
-"""The same of a row of ``groups``."""
+NAMED_GROUP = f"named and {NAMED.replace('item is not null and ', '')}"  # The same of a row of ``groups``
 
 _HOLDINGS = f"""
 select run, corpus, subject, language, rank, evaluator, sum(n)::bigint as n,
@@ -238,8 +234,7 @@ def _one_run_each(rows: pd.DataFrame, by: str, said: list[str]) -> dict[str, str
     return chosen
 
 
-MOST_LEFT_OUT = 2
-"""Choices that are named with what they left out; more are counted."""
+MOST_LEFT_OUT = 2  # Choices that are named with what they left out; more are counted
 
 _WHY = {"n": "the largest", "n_directional": "that with the most directional pairs"}
 

@@ -34,8 +34,7 @@ PROBES = ("axes", "families", "probes", "modifiers")
 SIGNS: Mapping[str, str] = {"up": "delta > 0", "down": "delta < 0", "none": "delta = 0"}
 """Where the score went -> condition."""
 
-WHOLE = 0.98
-"""Share of the object's mask that an edit must leave in the image for the object to count as whole."""
+WHOLE = 0.98  # Share of the object's mask that an edit must leave in the image for the object to count as whole
 
 
 def is_cut(kept: np.ndarray) -> np.ndarray:
@@ -52,8 +51,7 @@ def is_cut(kept: np.ndarray) -> np.ndarray:
     return np.asarray(kept < WHOLE)
 
 
-MOST_OWN = 100
-"""Columns of their owners that are read of the items of some runs, the first by name."""
+MOST_OWN = 100  # Columns of their owners that are read of the items of some runs, the first by name
 
 _OWN_VALUES = """
 with told as (
@@ -242,8 +240,7 @@ def judged(store: Store) -> bool:
 # Numbers by probe and item that few probes have: only the rows of those are held.
 
 
-Items = slice | np.ndarray
-"""Places of some items: a run of them, or their numbers."""
+Items = slice | np.ndarray  # Places of some items: a run of them, or their numbers
 
 EVERY = slice(None)
 
@@ -285,8 +282,7 @@ class Diagnostic:
 # Labels that could as well belong to another category, as the runs record them beside their items.
 
 
-TIES = "ties"
-"""Name under which a table keeps them: columns :data:`TIE_COLUMNS`."""
+TIES = "ties"  # Name under which a table keeps them: columns :data:`TIE_COLUMNS`
 
 TIE_COLUMNS = ("corpus", "label", "category", "other")
 """A row a tied label of a corpus; a corpus whose run counted ties and has none has one row without a label."""

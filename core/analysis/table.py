@@ -31,8 +31,7 @@ CAPTIONS = "captions"
 """Name under which a table keeps the texts of natural captions: columns corpus, item, probe, caption."""
 
 
-MOST_SLICES = 16
-"""Slices whose items and answers are kept."""
+MOST_SLICES = 16  # Slices whose items and answers are kept
 
 
 BASELINE = "baseline"

@@ -20,11 +20,8 @@ from core.statistics.comparisons import RIGHT
 from core.statistics.power import reach
 from core.statistics.wording import between, counted, tallied
 
-MARGIN = 1.0
-"""Default equivalence margin, in percent. Source: PROTOCOL section 3."""
-
-ALPHA = 0.05
-"""Level at which a corrected test rejects."""
+MARGIN = 1.0  # Default equivalence margin, in percent. Source: PROTOCOL section 3
+ALPHA = 0.05  # Level at which a corrected test rejects
 
 MOST_BEYOND = 0.1
 """Share of the edits that may move a score beyond the margin where items are said to stay within it; medians are blind
@@ -33,8 +30,7 @@ to it."""
 UNDECIDED = "undecided"
 TOO_FEW = bootstrap.TOO_FEW
 TOO_FEW_SOURCES = bootstrap.TOO_FEW_SOURCES
-NO_CLAIM = (TOO_FEW, TOO_FEW_SOURCES)
-"""What is said where there is no interval to claim anything from."""
+NO_CLAIM = (TOO_FEW, TOO_FEW_SOURCES)  # What is said where there is no interval to claim anything from
 
 DRIFTS = "drifts one way"
 DRIFTS_WITHIN = "drifts one way, within the margin"
@@ -46,8 +42,7 @@ PARTS = "some edits beyond the margin"
 UNMOVED = "every change is 0"
 """Of too few edits to be called stable: equal values have no spread to claim from, and are not undecided either."""
 
-UNMOVED_WITHIN = 1e-9
-"""|% change| up to which a change is of rounding."""
+UNMOVED_WITHIN = 1e-9  # |% change| up to which a change is of rounding
 
 CONSTANT = "constant: invariance says nothing"
 ALL_ZERO = "every score is 0: nothing can move"
@@ -58,17 +53,13 @@ SILENT = (CONSTANT, ALL_ZERO, NO_SCORE)
 FURTHER = "more than invisible edits"
 NO_FURTHER = "no more than invisible edits"
 NOT_TOLD = "not told apart from invisible edits"
-NO_NULL = "what invisible edits do is not known"
-"""Stands beside a family where none was scored, or none has a % change."""
+NO_NULL = "what invisible edits do is not known"  # Stands beside a family where none was scored, or none has a % change
 
 NOT_ASKED = Interval(math.nan, math.nan, math.nan, 0, 0.95)
 """Stands in the place of an interval that a claim does without."""
 
-Row = Mapping[Any, Any] | pd.Series
-"""A row of a table of effects, its columns by name."""
-
-CLAIMS = (DRIFTS, DRIFTS_WITHIN)
-"""Drifts that a test has to bear out."""
+Row = Mapping[Any, Any] | pd.Series  # A row of a table of effects, its columns by name
+CLAIMS = (DRIFTS, DRIFTS_WITHIN)  # Drifts that a test has to bear out
 
 
 def too_few_for(found: Interval) -> str:

@@ -15,11 +15,8 @@ from PIL import Image
 
 from core.errors import InvalidInput
 
-ACCENT = (213, 94, 0)
-"""RGB of outlines: Okabe and Ito's vermillion, seen on nearly any photograph."""
-
-CANVAS_SIDE = 640
-"""Longest side, in px, of the picture that travels to the browser."""
+ACCENT = (213, 94, 0)  # RGB of outlines: Okabe and Ito's vermillion, seen on nearly any photograph
+CANVAS_SIDE = 640  # Longest side, in px, of the picture that travels to the browser
 
 
 class Box(Protocol):
@@ -127,8 +124,7 @@ Kind = Literal["same", "removed", "added"]
 MOST_WORDS = 400
 """Words of a caption that are compared; a longer one is taken as one change from its first to its last difference."""
 
-NOTICED = 24
-"""Least change of a channel, of 255, at which a pixel counts as changed: below it lies what JPEG does."""
+NOTICED = 24  # Least change of a channel, of 255, at which a pixel counts as changed: below it lies what JPEG does
 
 _WORDS = re.compile(r"[぀-ヿ㐀-鿿가-힣]|\s+|[^\W_]+(?:['’-][^\W_]+)*|.", re.DOTALL)
 """A word, one character of a script that writes without spaces, white space, or a mark."""

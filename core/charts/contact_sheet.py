@@ -11,12 +11,9 @@ from PIL import Image, ImageDraw, ImageFont
 
 from core.charts.canvas import thumbnail
 
-WIDTH, HEIGHT = 1920, 1080
-"""Of a slide, in px."""
-
+WIDTH, HEIGHT = 1920, 1080  # Of a slide, in px
 _MARGIN, _GAP, _LEAST = 40, 24, 110  # px; the least height of a picture
-_GRIDS = ((2, 1), (3, 1), (3, 2), (4, 2), (5, 3))
-"""Columns and rows of a slide, from large pictures to small ones."""
+_GRIDS = ((2, 1), (3, 1), (3, 2), (4, 2), (5, 3))  # Columns and rows of a slide, from large pictures to small ones
 
 _INK, _PALE = "#1A1A1A", "#666666"
 _TITLE, _TEXT = 36, 20  # px of letters
@@ -24,8 +21,7 @@ _SPACING = 1.3
 _PIECE = 40  # letters of a word that is cut where a line ends
 
 Font = ImageFont.FreeTypeFont
-Line = tuple[str, bool, str]
-"""A line of a cell: its words, whether it is bold, its colour."""
+Line = tuple[str, bool, str]  # A line of a cell: its words, whether it is bold, its colour
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,8 +42,7 @@ class Cell:
     scores: tuple[Score, ...] = ()
 
 
-STRONG, WEAK = "●", "○"
-"""Before a score that moved beyond what nobody can see, and before one that did not."""
+STRONG, WEAK = "●", "○"  # Before a score that moved beyond what nobody can see, and before one that did not
 
 
 def contact_sheet(cells: Sequence[Cell], *, title: str, foot: str = "") -> np.ndarray:

@@ -39,8 +39,7 @@ from core.charts.spec import (
     series_styles,
 )
 
-CHOSEN = 2.1
-"""Times the size of a mark, for the one that is chosen."""
+CHOSEN = 2.1  # Times the size of a mark, for the one that is chosen
 
 _UNSEEN = {"size": 12, "color": "rgba(0,0,0,0)", "line": {"width": 0}, "symbol": "circle"}
 """Marks on a line without any: plotly tells of no click on a bare line."""

@@ -21,12 +21,8 @@ from core.charts.spec import (
     shortened,
 )
 
-ROW = 15
-"""Height in px of one mark beside its label."""
-
-GAP = 70
-"""Height in px between two panels: the numbers of one axis and the name of the next panel."""
-
+ROW = 15  # Height in px of one mark beside its label
+GAP = 70  # Height in px between two panels: the numbers of one axis and the name of the next panel
 _LABEL, _COUNTED, _CELL = 25, 36, 38  # px: least height of a label, of one with its n, of a map's cell
 _FOLD, _FOLDED = 28, 14  # letters of a line of a label: on a phone its marks need room; px: its second line
 _HEAD, _NAMED = 14, 10  # px: a line of the names of a map's columns, above its cells; letters of such a line
@@ -34,15 +30,9 @@ _SPARE = 26  # px: of the room between two panels, what the names of a map's col
 _PHONE = 340  # px: width in which a legend must find room
 _LETTER, _KEY = 6.8, 44  # px: a letter of the legend, the sign before a name
 _SCALE = 90  # px: what stands beside the plot of rising values: its numbers, its title, the margins
-
-TEXT = {"size": 12}
-"""Size in px of the smallest words of a figure: of axes, legends and n."""
-
-LINE = 20
-"""Height in px of a line of a legend."""
-
-WIDE = 700
-"""Width in px from which a legend needs the lines of a wide screen; the style sheet has the same number."""
+TEXT = {"size": 12}  # Size in px of the smallest words of a figure: of axes, legends and n
+LINE = 20  # Height in px of a line of a legend
+WIDE = 700  # Width in px from which a legend needs the lines of a wide screen; the style sheet has the same number
 
 
 def layout(figure: Figure, found: Sequence[Panel]) -> dict[str, Any]:

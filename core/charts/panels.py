@@ -11,9 +11,7 @@ import pandas as pd
 
 from core.charts.spec import Figure, Style, called, series_styles, shortened
 
-SPREAD = 0.7
-"""Of the distance between two labels, over which the series of one label lie."""
-
+SPREAD = 0.7  # Of the distance between two labels, over which the series of one label lie
 _KEY = 34  # letters of a line of a legend's words, which take two lines at most
 _LETTERS = 50  # of a label beside its marks; what is longer loses its middle
 _LEVELS_SPREAD = 0.35  # lines over levels stay closer to their level: a line leads the eye
@@ -228,8 +226,7 @@ _LETTER, _LINE, _DOT, _NEAR, _WHISKER = 6.6, 15.0, 6.0, 60.0, 4.0  # px
 _RINGS = (13.0, 22.0, 34.0, 48.0, 64.0, 82.0)
 _DIRECTIONS = 16
 
-Rectangle = tuple[float, float, float, float]
-"""Left, top, right, bottom in px, y downward."""
+Rectangle = tuple[float, float, float, float]  # Left, top, right, bottom in px, y downward
 
 
 def beside(

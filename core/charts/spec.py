@@ -27,24 +27,16 @@ NEUTRAL = "#7A7F87"
 GRID = "rgba(122,127,135,0.25)"
 SYMBOLS = ("circle", "square", "diamond", "triangle-up", "cross", "star", "pentagon", "triangle-down")
 
-AROUND = ("#E3A548", "#F6F5F2", "#6CB0DE")
-"""Colours of a map on both sides of zero."""
-
-UPWARD = ("#F7FAFC", "#A9D0EC", "#4FA0D6")
-"""Colours of a map from its least to its largest value."""
-
-INK = "#17202A"
-"""Of what is written on a map or on paper: on any of a map's colours at least 5.5:1."""
+AROUND = ("#E3A548", "#F6F5F2", "#6CB0DE")  # Colours of a map on both sides of zero
+UPWARD = ("#F7FAFC", "#A9D0EC", "#4FA0D6")  # Colours of a map from its least to its largest value
+INK = "#17202A"  # Of what is written on a map or on paper: on any of a map's colours at least 5.5:1
 
 AROUND_DARK = ("#8A5600", "#1E2630", "#1F5F94")
 UPWARD_DARK = ("#16202B", "#1B4468", "#1F659E")
 """A map's colours on a dark page: what is least lies closest to the page there too."""
 
-CHALK = "#F2F5F8"
-"""Of what is written on a map of a dark page: on any of its colours at least 5.5:1."""
-
-FAINT = 0.2
-"""Opacity of a band, and of a mark that is drawn open."""
+CHALK = "#F2F5F8"  # Of what is written on a map of a dark page: on any of its colours at least 5.5:1
+FAINT = 0.2  # Opacity of a band, and of a mark that is drawn open
 
 
 _FIXED: Mapping[str, tuple[int, int]] = {
@@ -158,11 +150,8 @@ def plain(text: str) -> str:
 Kind = Literal["dots", "lines", "bars", "scatter", "map"]
 """Dots and bars lie beside their labels, lines and scatters rise, a map has a cell for a label and a series."""
 
-Side = Literal["value", "along"]
-"""The axis of the values, or the one that the labels stand along."""
-
-TextEnd = Literal["left", "center", "right"]
-"""Which part of a text touches what it is said of."""
+Side = Literal["value", "along"]  # The axis of the values, or the one that the labels stand along
+TextEnd = Literal["left", "center", "right"]  # Which part of a text touches what it is said of
 
 COLUMNS = ("label", "series", "panel", "value", "low", "high", "n")
 LOOKS = ("hover", "text", "hollow", "opens")
@@ -302,8 +291,7 @@ class Figure:
         return self.upright == (on == "along")
 
 
-untitled = partial(Figure, "", "", "")
-"""A figure that stands under a heading of the page: without id, title or note."""
+untitled = partial(Figure, "", "", "")  # A figure that stands under a heading of the page: without id, title or note
 
 
 def called(figure: Figure, name: str) -> str:

@@ -50,8 +50,7 @@ if TYPE_CHECKING:
 DASHES: dict[str, Any] = {"solid": "-", "dash": "--", "dashdot": "-.", "longdash": (0, (8, 3)), "dot": ":"}
 """Plotly's dash -> matplotlib's."""
 
-FOLD = 34
-"""Letters of a line of a label beside its marks."""
+FOLD = 34  # Letters of a line of a label beside its marks
 
 
 def prepare(place: "Axes", figure: Figure, panel: Panel) -> None:
@@ -292,8 +291,7 @@ def _joints(place: "Axes", panel: Panel) -> None:
         place.plot(*zip(*ends, strict=True), color=NEUTRAL, alpha=0.6, linewidth=2.2, zorder=1.5)
 
 
-_OPEN = 0.44
-"""Half of the side of a cell that is drawn as an outline, in cells."""
+_OPEN = 0.44  # Half of the side of a cell that is drawn as an outline, in cells
 
 
 def _map(place: "Axes", figure: Figure, panel: Panel) -> None:
@@ -347,18 +345,10 @@ def _width(style: Style) -> float:
     return 0.6 * style.width
 
 
-WIDTH = 7.2
-"""Of a drawing, in inches."""
-
-COLUMNS = 2
-"""Of panels beside each other."""
-
-ROW = 0.17
-"""Height of a label with one mark, in inches."""
-
-ONE_AT_A_TIME = Lock()
-"""Held by whoever draws: matplotlib's settings belong to the whole process."""
-
+WIDTH = 7.2  # Of a drawing, in inches
+COLUMNS = 2  # Of panels beside each other
+ROW = 0.17  # Height of a label with one mark, in inches
+ONE_AT_A_TIME = Lock()  # Held by whoever draws: matplotlib's settings belong to the whole process
 _DENSE = 200  # dots an inch, of a PNG
 _FOOT_LETTERS, _FOOT_LINE = 150, 0.11  # of a line of the words below a figure; its height in inches
 _LETTER, _KEY = 0.062, 0.55  # inches: a letter of the legend, the sign before a name

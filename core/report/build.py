@@ -40,13 +40,11 @@ from core.statistics.wording import listed
 from core.store.run_files import COMPLETE, Run
 from core.store.store import Store
 
-MOST_COLUMNS, MOST_ROWS, MOST_LETTERS = 9, 12, 120
-"""Of a short table and of a cell of it."""
+MOST_COLUMNS, MOST_ROWS, MOST_LETTERS = 9, 12, 120  # Of a short table and of a cell of it
 
 _MOST_KEYS, _MOST_EVALUATORS = 3, 5
 
-_ACROSS = ("T9", "T10", "T11")
-"""Tables that hold corpora against each other: theirs all stay."""
+_ACROSS = ("T9", "T10", "T11")  # Tables that hold corpora against each other: theirs all stay
 
 
 def short_tables(tables: Sequence[Table], *, corpus: str) -> list[Table]:
@@ -173,8 +171,7 @@ def _range(counts: "pd.Series[float]") -> str:
     return "–".join(dict.fromkeys(f"{each:.0f}" for each in (counts.min(), counts.max())))
 
 
-EVERY_FAMILY = ("S16",)
-"""Questions of one family that a report asks of every family: the intersections."""
+EVERY_FAMILY = ("S16",)  # Questions of one family that a report asks of every family: the intersections
 
 _DATA_ONLY = ("family", "cliffs_delta", "test", "p")
 """Columns of the further families that are in the data alone: their title or the first table says them."""

@@ -121,11 +121,8 @@ class Report:
 
 
 NOTHING = "—"
-BRACKETS, SPOKEN = "[{}, {}]", "({} to {})"
-"""Ways to write the ends of an interval: of a report, and of a command."""
-
-_LONG, _LONG_COUNT = 1e7, 1e12
-"""A number, and one without decimals, from which on it is written by its power of ten."""
+BRACKETS, SPOKEN = "[{}, {}]", "({} to {})"  # Ways to write the ends of an interval: of a report, and of a command
+_LONG, _LONG_COUNT = 1e7, 1e12  # A number, and one without decimals, from which on it is written by its power of ten
 
 
 def cells(table: Table, *, ends: str = BRACKETS) -> list[list[str]]:

@@ -191,8 +191,7 @@ def _missing(given: Collection[str], left_out: Sequence[str]) -> list[Missing]:
     return [Missing(id_, ELSEWHERE[id_][0], reason) for id_, reason in reasons.items() if id_ not in given]
 
 
-WEIGHTS = (UNIFORM, EACH)
-"""Weightings of the table: the one of tables 14 to 16, and w = 1 for every family."""
+WEIGHTS = (UNIFORM, EACH)  # Weightings of the table: the one of tables 14 to 16, and w = 1 for every family
 
 _TITLE = "Calibration as measured: sensitivity before, by construction and as scored, held out"
 _NOTE = (

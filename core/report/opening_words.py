@@ -45,8 +45,7 @@ NEEDED = ("S1", RATES, HEADLINE)
 MOST_WORDS, MOST_IN_SENTENCE, MOST_NAMED, MOST_ACCEPTED, MOST_CAUTIONS = 450, 25, 4, 2, 5
 """Words of the first page and of a sentence; evaluators, accepted families, and lines on what must not be concluded."""
 
-NULL = "null_median"
-"""Column of the families' table that holds the median |% change| of invisible edits."""
+NULL = "null_median"  # Column of the families' table that holds the median |% change| of invisible edits
 
 METHODS = (
     "An item is a picture with its caption. A probe edits either; probes of one kind are a family. % change is "

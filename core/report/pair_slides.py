@@ -41,8 +41,7 @@ from core.store.store import Store
 from core.stories.story import MOST_TEXT, Picture, Slide, Telling
 
 COLUMNS = ("Metric", "Score", "% change", "Δ, SD", "× noise")
-PAGE = "failures"
-"""Shows the pair live."""
+PAGE = "failures"  # Shows the pair live
 
 
 def pair_slide(
@@ -117,8 +116,7 @@ def _row(row: pd.Series) -> tuple[str, ...]:
     )
 
 
-SIDE = 640
-"""Longest side, in px, of a picture."""
+SIDE = 640  # Longest side, in px, of a picture
 
 
 def furthest(store: Store, scope: Narrowed, *, most: int, studies: Sequence[Study] = ()) -> Telling:

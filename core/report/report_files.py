@@ -219,8 +219,7 @@ def _latex_figure(each: Figure) -> str:
     )
 
 
-_DRAWN = {"md": "svg", "html": "svg", "latex": "pdf"}
-"""Format -> kind of drawing that its figures are."""
+_DRAWN = {"md": "svg", "html": "svg", "latex": "pdf"}  # Format -> kind of drawing that its figures are
 
 
 def write(report: Report, folder: Path, *, formats: tuple[str, ...] = tuple(FORMATS)) -> list[Path]:
@@ -336,8 +335,7 @@ _FOLDER_DRAWN = (
     "proves nothing; the rates do."
 )
 
-MOST = 24
-"""Pairs on the page of failures."""
+MOST = 24  # Pairs on the page of failures
 
 
 def write_folder(

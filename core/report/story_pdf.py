@@ -17,9 +17,7 @@ from core.stories.story import Picture, Slide, Telling
 if TYPE_CHECKING:
     from matplotlib.figure import Figure as Canvas
 
-WIDTH, HEIGHT = 13.333, 7.5
-"""Of a page, in inches."""
-
+WIDTH, HEIGHT = 13.333, 7.5  # Of a page, in inches
 _SIDE = 0.05  # margin, as a share of the width
 _TOP, _BOTTOM = 0.82, 0.06  # of what stands below the title, as shares of the height
 _SEEN = 0.4  # height of the pictures, as a share, where words stand below them

@@ -19,8 +19,7 @@ from core.store.verification import WHOLE, verify
 from core.store.whole import sealed_files, shard_files
 from core.writing import write_folder_whole
 
-MOST_ROWS = 1_000_000
-"""Rows after which a joined file ends: whoever checks a file holds all of it."""
+MOST_ROWS = 1_000_000  # Rows after which a joined file ends: whoever checks a file holds all of it
 
 _NAME = "joined-"
 _PIECES = b"invariscope-shards"

@@ -25,8 +25,7 @@ Row = dict[str, Any]
 
 _MARK = b',"crc":"'
 _TAIL = len(_MARK) + 8 + len(b'"}')
-PATIENCE = 10.0
-"""Seconds that a writer waits for another process that writes the same log."""
+PATIENCE = 10.0  # Seconds that a writer waits for another process that writes the same log
 
 
 @dataclass(frozen=True, slots=True)
@@ -189,8 +188,7 @@ def _take_back(handle: int, size: int) -> None:
         return
 
 
-_NAMED = 5
-"""Lines that a sentence names one by one."""
+_NAMED = 5  # Lines that a sentence names one by one
 
 
 class NewerRow(InvalidInput):

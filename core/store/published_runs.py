@@ -11,8 +11,7 @@ from core.store.run_files import Run, check_manifest
 from core.store.schema import SCHEMA_VERSION, schemas_of
 from core.store.sql import SQL_TYPES, first_line, quoted
 
-RUNS = pa.schema([("run", pa.string()), ("manifest", pa.string())])
-"""Columns of a published file's table ``runs``."""
+RUNS = pa.schema([("run", pa.string()), ("manifest", pa.string())])  # Columns of a published file's table ``runs``
 
 
 class HeldElsewhere(StoreError):

@@ -32,8 +32,7 @@ from core.store.store import Store
 from core.store.whole import NotWhole, check_tables, table_parts
 from core.writing import write_whole
 
-PART_ROWS = 1_000_000
-"""Rows that are sorted at once, about."""
+PART_ROWS = 1_000_000  # Rows that are sorted at once, about
 
 
 def publish(runs: Iterable[Path | str], output: Path, *, overwrite: bool = False) -> Path:
@@ -147,17 +146,10 @@ def _parts(store: Store, table: str) -> Iterator[tuple[str, list[Any]]]:
             yield f"run is not distinct from ? and corpus is not distinct from ?{within}", [run, corpus, *values]
 
 
-MOST_BYTES = 512 * 2**20
-"""Largest file that is taken in."""
-
-MOST_ROWS = 50_000_000
-"""Most rows of one table; a small file can hold any number of equal rows."""
-
-MOST_TEXT = 10_000
-"""Most bytes of one text in a table."""
-
-MOST_MANIFEST = 4 * 2**20
-"""Most characters of a run's manifest."""
+MOST_BYTES = 512 * 2**20  # Largest file that is taken in
+MOST_ROWS = 50_000_000  # Most rows of one table; a small file can hold any number of equal rows
+MOST_TEXT = 10_000  # Most bytes of one text in a table
+MOST_MANIFEST = 4 * 2**20  # Most characters of a run's manifest
 
 _MAGIC = b"DUCK"
 _MAGIC_AT = 8

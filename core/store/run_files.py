@@ -25,8 +25,7 @@ from core.store.sql import first_line
 UNREADABLE = (OSError, ValueError, pa.ArrowException)
 """What reading a damaged Parquet file raises; a ValueError where a name in it is no text any more."""
 
-Signature = tuple[tuple[str, int, int], ...]
-"""(path, size, modification time in ns) of files, sorted."""
+Signature = tuple[tuple[str, int, int], ...]  # (path, size, modification time in ns) of files, sorted
 
 
 def run_paths() -> tuple[Path, ...]:

@@ -147,8 +147,7 @@ def _read(file: Path, _changed: int, _size: int) -> frozenset[str]:
     return frozenset(_key({name: value for name, value in row.items() if name != "crc"}) for row in rows)
 
 
-MOST_BYTES = 4 << 20
-"""Of a file of code that is read to be compared; no metric is larger."""
+MOST_BYTES = 4 << 20  # Of a file of code that is read to be compared; no metric is larger
 
 _CLASS = re.compile(r"[A-Za-z_]\w*")
 

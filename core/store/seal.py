@@ -17,8 +17,7 @@ from typing import Any
 
 from core.errors import StoreError
 
-SEAL = "seal"
-"""Entry of a manifest."""
+SEAL = "seal"  # Entry of a manifest
 
 ALGORITHM = "sha256"
 

@@ -44,8 +44,7 @@ copies."""
 _FORMAT = 4
 _ORDER = "family, probe, corpus, item, subject, language, rank"
 
-Sources = dict[str, str]
-"""Stored table -> SELECT that gives its rows."""
+Sources = dict[str, str]  # Stored table -> SELECT that gives its rows
 
 
 def copy_path(folder: Path, files: Signature) -> Path:

@@ -125,8 +125,7 @@ def first_line(error: Exception) -> str:
     return (str(error).splitlines() or [type(error).__name__])[0]
 
 
-Pair = tuple[str, str, str]
-"""Run, item and probe."""
+Pair = tuple[str, str, str]  # Run, item and probe
 
 MANY = 10_000_000
 """Rows of a copy from which on each pair is sought alone. A value that a sorted column equals is skipped to, in ten

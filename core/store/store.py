@@ -48,8 +48,7 @@ from core.store.whole import BATCH_ROWS, NotWhole, check_tables, damaged, is_dam
 
 __all__ = ["SCHEMAS", "Store", "default_store", "run_paths", "signature"]
 
-Params = Sequence[Any] | dict[str, Any] | None
-"""Values of a question's parameters, in their order or by name."""
+Params = Sequence[Any] | dict[str, Any] | None  # Values of a question's parameters, in their order or by name
 
 
 class Opening:

@@ -55,8 +55,7 @@ def csv_text(table: "pd.DataFrame", *, digits: int | None = None) -> str:
     )
 
 
-_NAMED = ("axis", "family", "label")
-"""Columns that name an axis or a family."""
+_NAMED = ("axis", "family", "label")  # Columns that name an axis or a family
 
 _READ_AS_MISSING = frozenset(
     ("#N/A", "#N/A N/A", "#NA", "-1.#IND", "-1.#QNAN", "-NaN", "-nan", "1.#IND", "1.#QNAN", "<NA>", "N/A", "NA",

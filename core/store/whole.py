@@ -26,8 +26,7 @@ if TYPE_CHECKING:
     import duckdb  # a list of runs needs none
 
 
-BATCH_ROWS = 65_536
-"""Rows of a batch where more are asked for than should be held."""
+BATCH_ROWS = 65_536  # Rows of a batch where more are asked for than should be held
 
 
 class NotWhole(StoreError):
@@ -280,8 +279,7 @@ def _texts(column: pa.Array) -> tuple[bytes, bytes]:
 
 
 _TYPES = (duckdb.IOException, duckdb.FatalException, duckdb.InternalException, duckdb.SerializationException)
-_WORDS = ("Corrupt", "Failed to read file")
-"""DuckDB has no type of its own for a block whose checksum is wrong."""
+_WORDS = ("Corrupt", "Failed to read file")  # DuckDB has no type of its own for a block whose checksum is wrong
 
 
 def is_damage(error: duckdb.Error) -> bool:

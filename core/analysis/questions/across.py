@@ -145,8 +145,7 @@ def _means(view: View, options: Options, *, family: str, probes: Sequence[str]) 
     return cells(view, ("n_items", "median_percent", "low", "high", "note"), means, row, asked=bool(here))
 
 
-MEDIAN = "median over corpora"
-"""Stands in the corpus column of table 12's summary rows."""
+MEDIAN = "median over corpora"  # Stands in the corpus column of table 12's summary rows
 
 SUBSET, WHOLE_FAMILY = "paper’s subset", "whole family"
 

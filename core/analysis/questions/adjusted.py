@@ -21,11 +21,8 @@ from core.statistics.crossed_model import CrossedModel, Estimate, Joint, crossed
 from core.statistics.factors import LEAST_FREEDOM, LEAST_SOURCES, Balanced, balanced_mean
 from core.statistics.splines import spline_design
 
-MIDDLE = "50-70"
-"""Coverage bin that the others are held against, where it has an item. Source: paper A, section 5.2."""
-
-EVERY = "every level together"
-"""Names the row of the joint test."""
+MIDDLE = "50-70"  # Coverage bin that the others are held against, where it has an item. Source: paper A, section 5.2
+EVERY = "every level together"  # Names the row of the joint test
 
 _LEVEL, _P, _HOLM = (
     Column("level", "Level", kind="text"),

@@ -226,8 +226,7 @@ def _scores(view: View, evaluator: str, probes: Sequence[str]) -> np.ndarray:
     return scores if kept is None else np.where(kept, scores, np.nan)
 
 
-ANCHORS = ("TL", "TR", "BL", "BR")
-"""Places that both plates may have been asked for."""
+ANCHORS = ("TL", "TR", "BL", "BR")  # Places that both plates may have been asked for
 
 ADDS = "the filling adds to how much scores change"
 HIDES = "the filling hides part of how much scores change"

@@ -25,8 +25,7 @@ from core.charts.spec import NEUTRAL, PALETTE, Axis, Figure, Style
 from core.seeds import RUN_SEED, stream
 
 RIGHT, WRONG = "right", "wrong"
-MOST_BINS = 20
-"""Bins of a histogram over the scores of both sides, at most; fewer of few comparisons, by Rice's rule."""
+MOST_BINS = 20  # Bins of a histogram over the scores of both sides, at most; fewer of few comparisons, by Rice's rule
 
 SIDES = {RIGHT: Style(NEUTRAL), WRONG: Style(PALETTE[4], "square", dash="dash")}
 _OF = (

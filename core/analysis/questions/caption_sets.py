@@ -158,8 +158,7 @@ def two_by_two(view: View) -> pd.DataFrame:
     return with_conflicts(with_holm(pd.DataFrame(records, columns=list(_COLUMNS))))
 
 
-ADVERSARY = papers.CELLS[-1]
-"""Picture of the 2 × 2 that is paper E's adversary."""
+ADVERSARY = papers.CELLS[-1]  # Picture of the 2 × 2 that is paper E's adversary
 
 WHOLE = "whole family"
 PAIR = "alone: paper E’s pair"

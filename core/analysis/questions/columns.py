@@ -17,8 +17,7 @@ from core.corpora.schema import COVERAGE_BINS
 from core.statistics.bootstrap import LEAST_N
 
 EVALUATOR, CORPUS = Column("evaluator", "Metric", kind="text"), Column("corpus", "Corpus", kind="text")
-HEAD = (EVALUATOR, CORPUS)
-"""First columns of nearly every table."""
+HEAD = (EVALUATOR, CORPUS)  # First columns of nearly every table
 
 FAMILY = Column("family", "Family", kind="text")
 NOTE, SAID = Column("note", "Remark", kind="text"), Column("said", "In words", kind="text")
@@ -120,14 +119,12 @@ FURTHER = (
     ),
 )
 
-TESTS = (*CLAIMED, *BEHIND)
-"""What stands behind the median of every shift."""
+TESTS = (*CLAIMED, *BEHIND)  # What stands behind the median of every shift
 
 UNITS: Mapping[str, tuple[str, int]] = {"percent": (" %", 2), "standardised": (" SD", 3), "delta": ("", 4)}
 """Measure -> (unit behind a number, decimals)."""
 
-SHIFTS = ("measure", "margin")
-"""What a reader may set of a table of shifts."""
+SHIFTS = ("measure", "margin")  # What a reader may set of a table of shifts
 
 
 def how(tests: str) -> str:
@@ -288,8 +285,7 @@ def one_a_line(data: pd.DataFrame) -> bool:
     return bool((data["series"] == data["label"].astype(str)).all())
 
 
-CONTROL = " (control)"
-"""Behind the label of a row that others are held against."""
+CONTROL = " (control)"  # Behind the label of a row that others are held against
 
 
 def openings(frame: pd.DataFrame, opens: Mapping[str, str]) -> list[str]:

@@ -22,8 +22,7 @@ from core.statistics.power import reach
 from core.statistics.shift_tests import paired_test
 from core.statistics.wording import between, metrics
 
-MOVED, BLUR = "reposition", "blur"
-"""The families of the control. Source: paper A, section 3.2."""
+MOVED, BLUR = "reposition", "blur"  # The families of the control. Source: paper A, section 3.2
 
 PASSES = "repositioning changes it more than blur"
 FAILS = "the control fails: blur changes it more than repositioning"

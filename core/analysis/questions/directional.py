@@ -55,13 +55,11 @@ from core.probes.titles import family_title
 from core.statistics.comparisons import RIGHT
 
 SECTION = "contrast"
-MATRIX, DEPTH, MADE = "what breaks", "test by test", "what the edits did"
-"""Parts of the section."""
+MATRIX, DEPTH, MADE = "what breaks", "test by test", "what the edits did"  # Parts of the section
 
 RATES = "C-rates"
 
-TEST: Mapping[str, str] = {"test": "family"}
-"""What a mark of a directional family opens: the comparisons of its test."""
+TEST: Mapping[str, str] = {"test": "family"}  # What a mark of a directional family opens: the comparisons of its test
 
 
 Depth = Literal["cells", "rows", "whole"]

@@ -49,8 +49,7 @@ _CONTROLS = (
     "Below them the controls: blur takes detail away and leaves the place alone, invisible edits are those that nobody "
     "can see, the noise floor."
 )
-TESTED = "the families of its axis"
-"""Family of tests of every family's row."""
+TESTED = "the families of its axis"  # Family of tests of every family's row
 
 _READ = "Families of the axis null, and blur, are controls."
 

@@ -16,8 +16,7 @@ from core.statistics.changes import WITHHELD, percent_changes
 from core.statistics.power import reach
 from core.statistics.wording import remarks
 
-SHARES = (5, 10)
-"""Shares of the composites that a filter drops, in percent. Source: paper A, A.8."""
+SHARES = (5, 10)  # Shares of the composites that a filter drops, in percent. Source: paper A, A.8
 
 FILTERS: Mapping[str, tuple[str, ...]] = {
     "seam": ("seam",),
@@ -35,12 +34,10 @@ _SEEN_IN: Mapping[str, Mapping[str, float]] = {
 """Where each shows: diagnostic -> weight. A ratio counts by its distance from 1 on the log scale, on either side; a
 variance is a square, so its distance counts half."""
 
-USUAL = "usual"
-"""The composites as they are usually made: a feathered edge on the plate filled by example."""
+USUAL = "usual"  # The composites as they are usually made: a feathered edge on the plate filled by example
 
 SAME, TURNED, OPEN, NOTHING = "same", "turned", "unclear", "nothing to drop"
-UNMEASURED = "not measured in these runs"
-"""Where a filtered median points, held against the unfiltered one."""
+UNMEASURED = "not measured in these runs"  # Where a filtered median points, held against the unfiltered one
 
 
 def beside(

@@ -26,13 +26,11 @@ from core.charts.spec import Figure
 from core.statistics.ratios import mean_of_ratios_bca
 from core.statistics.wording import remarks
 
-EVERY = "every lexical edit"
-"""Name of the row of all edits together."""
+EVERY = "every lexical edit"  # Name of the row of all edits together
 
 MEAN = "mean over languages"
 
-LEAST = 2
-"""Languages that have a mean."""
+LEAST = 2  # Languages that have a mean
 
 
 def questions(table: ScoreTable) -> tuple[Question, ...]:

@@ -45,11 +45,8 @@ from core.probes.base import FALSITY, IDENTITY
 from core.statistics.comparisons import MOST, orders, pairwise_orders
 from core.statistics.shares import mean_of_shares, share
 
-ABOVE = 1.0
-"""Orders of more than this percent of the items are shown. Source: paper D's code prints every one."""
-
-FEW = 30
-"""Comparisons below which a row is shown in grey. Source: DIRECTIONAL, section 4.2."""
+ABOVE = 1.0  # Orders of more than this percent of the items are shown. Source: paper D's code prints every one
+FEW = 30  # Comparisons below which a row is shown in grey. Source: DIRECTIONAL, section 4.2
 
 FEWER = f"fewer than {FEW} comparisons"
 ALL_ITEMS, MEAN_OF = "all items", "mean of {}s"

@@ -74,8 +74,7 @@ def _along_radius(view: View, options: Options) -> pd.DataFrame:
     return curves_along(view, dict(zip(probes, radius, strict=True)))
 
 
-LEAST_PLACES = 8
-"""Places that an item needs for its own lean: four numbers are read off them."""
+LEAST_PLACES = 8  # Places that an item needs for its own lean: four numbers are read off them
 
 DIRECTIONS = {
     0: "right",
@@ -295,8 +294,7 @@ def questions(table: ScoreTable) -> tuple[Question, ...]:
     return (under_its_caption(replace(question, tests=tests, part_of=part_of)), under_its_caption(_curve()))
 
 
-RATIO = "ratio"
-"""Fact of the size probes: area of the larger object over that of the smaller one."""
+RATIO = "ratio"  # Fact of the size probes: area of the larger object over that of the smaller one
 
 
 def _curve() -> Question:

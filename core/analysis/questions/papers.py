@@ -75,18 +75,12 @@ def section_of(family: str, axis: str) -> str:
     return _SECTION_OF.get(family) or _SECTION_OF_AXIS.get(axis, LANGUAGE)
 
 
-TOGETHER = (Axis.LEXICAL.value, "C2", "B, Table 2")
-"""Axis whose edits a paper averages, and the number of that table."""
+TOGETHER = (Axis.LEXICAL.value, "C2", "B, Table 2")  # Axis whose edits a paper averages, and the number of that table
 
 FOIL = "foil"
-OF_C = ("hollow-tail", FOIL)
-"""Directional families that are paper C's, whatever their axis."""
-
-AXIS_OF_C = Axis.SEMANTIC.value
-"""Axis of theirs."""
-
-REWARDS = ("C-rewards", "C, Table 4 and sections 4 to 5.8")
-"""Table of these families, and what it stands for."""
+OF_C = ("hollow-tail", FOIL)  # Directional families that are paper C's, whatever their axis
+AXIS_OF_C = Axis.SEMANTIC.value  # Axis of theirs
+REWARDS = ("C-rewards", "C, Table 4 and sections 4 to 5.8")  # Table of these families, and what it stands for
 
 LANGUAGES = ("C2-languages", "B, Table 2", ("C2-by-language", "C1-languages"))
 """Table of the same in every language, what it stands for, and its figures: all edits, and the mean of each."""
@@ -97,8 +91,7 @@ MEANS, MARGINS, ORDERS = ("C24", "E, Table 2"), ("C25", "E, Table 1"), ("C18", "
 FACTS: Mapping[str, tuple[str, str]] = {"group": ("C16", "D, Tables 1–3"), "domain": ("C23", "E, Figure 2")}
 """Fact of a variant by whose values a paper slices -> number of that table."""
 
-OVERALL = ("C23",)
-"""Tables by a fact that end with all items together, and with the mean over the values."""
+OVERALL = ("C23",)  # Tables by a fact that end with all items together, and with the mean over the values
 
 OTHER_FACTS = ("C28", "E, by knob and attribute")
 
@@ -149,8 +142,7 @@ ELSEWHERE: Mapping[str, tuple[str, str]] = {
 """Number of what the papers show and a run cannot give -> what it is there, and why."""
 
 
-FLIP = "vertical-flip"
-"""Tables 3 and 9, figure 2."""
+FLIP = "vertical-flip"  # Tables 3 and 9, figure 2
 
 CORNERS = ("reposition-TL", "reposition-BR")
 """Tables 2 and 4, figure 3: the same object at the top left, and at the bottom right."""
@@ -165,8 +157,7 @@ OTHER_WAYS: Mapping[str, tuple[str, ...]] = {
 }
 """The same places made another way: cut hard (table 2), filled smoothly, and on what is truly behind the object."""
 
-SMALL_TURNS = ("rotate-10", "rotate+10")
-"""Table 4, figure 4."""
+SMALL_TURNS = ("rotate-10", "rotate+10")  # Table 4, figure 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -191,14 +182,12 @@ CONTRASTS = (
 """Columns of tables 13 and 16 and of figure 11; the second and third are the rows of table 4. Table 13 prints no list
 of words: those of tables 7 and 8 are taken."""
 
-DISTANCE = "distance"
-"""Appendix A.4: a grid of places, each probe named by its radius, 1 at the edge; drawn as a curve."""
+DISTANCE = "distance"  # Appendix A.4: a grid of places, each probe named by its radius, 1 at the edge; drawn as a curve
 
 PERSON = "person"
 """Category whose items are left out of economic words, and told apart for the other words. Source: section 5.3."""
 
-THINGS_ONLY = ("economic",)
-"""Families of words that are said of things."""
+THINGS_ONLY = ("economic",)  # Families of words that are said of things
 
 
 @dataclass(frozen=True, slots=True)
@@ -246,8 +235,7 @@ SUBSET_LABELS: Mapping[str, str] = {FLIP: "vertical flip", "cultural": "cultural
 """What the subsets are called beside whole families."""
 
 
-CONTRAST, FAMILY, BOTH = "paper’s contrast", "whole family", "contrast and whole family"
-"""What a row is of."""
+CONTRAST, FAMILY, BOTH = "paper’s contrast", "whole family", "contrast and whole family"  # What a row is of
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -189,8 +189,7 @@ _DIFFERENCES = ("evaluator", "corpus", "family", "above", "below", "label", "tes
 _HARDEST = ("evaluator", "corpus", "family", "n_items", "n", "each", "each_low", "each_high", "hardest", "hardest_low",
             "hardest_high", "ties", "ties_low", "ties_high", "note")  # fmt: skip
 
-LEAST = 2
-"""Wrong sides of an item that have a hardest one."""
+LEAST = 2  # Wrong sides of an item that have a hardest one
 
 
 def of_kinds(table: ScoreTable) -> tuple[Question, ...]:

@@ -133,8 +133,7 @@ SECTION, CAPTION, ORDER = "natural", "captions", "order of the three"
 
 
 EVERY = "every word"
-WRITTEN, SWAPPED_IN, EITHER = "as written", "swapped in", "either way"
-"""Forms in which a caption says a word."""
+WRITTEN, SWAPPED_IN, EITHER = "as written", "swapped in", "either way"  # Forms in which a caption says a word
 
 ABOVE, BELOW, UNTOLD = "more often than by chance", "less often than by chance", "cannot be distinguished from chance"
 

@@ -212,8 +212,7 @@ STRENGTHS: Mapping[str, str] = {"share": "probability that a word is hit", "leng
 READINGS = ("algorithm", "draw")
 """Facts of another reading of an edit or another draw of it, which are no points of its sweep: its draws are nested."""
 
-LEAST = 3
-"""Points that make a curve."""
+LEAST = 3  # Points that make a curve
 
 ID = "C-sweep"
 

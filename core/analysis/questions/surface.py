@@ -178,8 +178,7 @@ FAMILY = "verbosity"
 
 NO_TREND = "no trend with length shown"
 
-LEAST_LENGTHS = 3
-"""Numbers of added words that an item needs for its own trend."""
+LEAST_LENGTHS = 3  # Numbers of added words that an item needs for its own trend
 
 
 def of_length(table: ScoreTable) -> tuple[Question, ...]:

@@ -27,17 +27,10 @@ from core.probes.titles import family_title
 from core.statistics.bootstrap import LEAST_N, RESAMPLES, Interval, median_bca, median_bca_levels
 
 ID = "S-slices"
-SHOWN = 10
-"""Cells that are shown of an evaluator and corpus."""
-
-BEYOND = 10
-"""Resamples that lie beyond each bound of an adjusted interval, on average, so that it is no guess."""
-
-MOST_DRAWN = 5_000_000
-"""Most values that are drawn for one interval beyond the usual resamples."""
-
-EARLY = 0.998
-"""Level of the bound by which cells are passed over unseen; of :data:`RESAMPLES` draws, ten lie beyond it."""
+SHOWN = 10  # Cells that are shown of an evaluator and corpus
+BEYOND = 10  # Resamples that lie beyond each bound of an adjusted interval, on average, so that it is no guess
+MOST_DRAWN = 5_000_000  # Most values that are drawn for one interval beyond the usual resamples
+EARLY = 0.998  # Level of the bound by which cells are passed over unseen; of :data:`RESAMPLES` draws, ten lie beyond it
 
 FINE = 1 - (1 - EARLY) / 5
 """Level of an adjusted interval from which on its bounds lie beyond those at EARLY, whatever was drawn for each."""

@@ -193,11 +193,8 @@ def times(ratio: float) -> str:
 
 
 def in_brief(view: View) -> str:
-    """What some scores say of their evaluators, in a few words; empty where they say nothing of either demand.
-
-    Returns:
-        How many drop when the meaning breaks; where none was broken, how far all harmless edits together change scores.
-    """
+    """What some scores say of their evaluators, in a few words; empty where they say nothing of either demand. Returns
+    how many drop when the meaning breaks; where none was broken, how far all harmless edits together change scores."""
     found = demands(view)
     asked = found[~found["falls"].isin((FEW, SAME, NOT_ASKED))]
     if len(asked):

@@ -196,11 +196,8 @@ def named(evaluator: str, corpus: str, test: Capability) -> dict[str, object]:
 
 
 def rate_rows(view: View, tests: Sequence[Capability], *, known: bool = False) -> pd.DataFrame:
-    """The shares of :func:`comparison_rows` alone, in a fraction of its time; of the same rows, in their order.
-
-    Returns:
-        RATED.
-    """
+    """The shares of :func:`comparison_rows` alone, in a fraction of its time; of the same rows, in their order. Returns
+    RATED."""
     records = [
         named(evaluator, corpus, test)
         | {name: getattr(found, name) for name in ("n_items", "n", "verdict")}

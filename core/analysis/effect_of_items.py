@@ -189,11 +189,8 @@ def drifted(
 
 
 def known_sizes(changes: Changes, keep: np.ndarray) -> np.ndarray:
-    """|% change| of some items, float64 [n], as :func:`effect` counts them: none is given where a baseline is negative.
-
-    Args:
-        keep: which items, bool [N].
-    """
+    """|% change| of some items, float64 [n], as :func:`effect` counts them: none is given where a baseline is negative;
+    ``keep``: which items, bool [N]."""
     return _known(changes, changes.size, keep)
 
 

@@ -220,11 +220,7 @@ def named_worst(view: View, rows: pd.DataFrame, *, margin: float = MARGIN) -> pd
 
 
 def measured(table: pd.DataFrame, measure: str) -> pd.DataFrame:
-    """Effects with the columns value, low and high of one measure.
-
-    Raises:
-        InvalidInput: if the measure is unknown.
-    """
+    """Effects with the columns value, low and high of one measure. Raises InvalidInput if the measure is unknown."""
     if measure not in COLUMNS:
         raise InvalidInput(f"a change is measured as one of {', '.join(MEASURES)}, got {measure!r}")
     value, low, high = COLUMNS[measure]

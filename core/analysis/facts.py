@@ -78,14 +78,8 @@ MOST_LEVELS = 24  # Values of a fact up to which tables are sliced by it: more a
 
 @once
 def fact(table: ScoreTable, key: str, probes: tuple[str, ...]) -> np.ndarray:
-    """What some probes told of every item under one key.
-
-    Args:
-        key: e.g. ``falsity``, ``domain``.
-
-    Returns:
-        Text, object [k, N]; the empty text where nothing was told.
-    """
+    """What some probes told of every item under one key; ``key``: e.g. ``falsity``, ``domain``. Returns text, object
+    [k, N]; the empty text where nothing was told."""
     codes, values = _laid_out(table, key, probes)
     return np.asarray(values[codes])
 

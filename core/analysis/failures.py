@@ -157,11 +157,8 @@ def export(
 
 
 def relaxations(store: Store, scope: Narrowed, chosen: Slice) -> dict[str, int]:
-    """Count the shifts that each choice of a slice would leave if it were taken back.
-
-    Returns:
-        Field of :class:`Slice` -> count, of the choices that keep less than everything; largest count first.
-    """
+    """Count the shifts that each choice of a slice would leave if it were taken back. Returns field of :class:`Slice`
+    -> count, of the choices that keep less than everything; largest count first."""
     everything = Slice()
     counts = {}
     for field in fields(Slice):

@@ -127,11 +127,8 @@ def shift_cells(view: View) -> tuple[Cell, ...]:
 
 
 def group_cells(view: View, groups: Sequence[tuple[Group, np.ndarray]]) -> tuple[Cell, ...]:
-    """The shifts of any groups of probes as cells, named by the groups' labels.
-
-    Args:
-        groups: each with the items that it is of, bool [N].
-    """
+    """The shifts of any groups of probes as cells, named by the groups' labels; ``groups``: each with the items that it
+    is of, bool [N]."""
     # edits that nobody can see, whichever families are looked at
     unseen = tuple(name for names in view.table.families(axis=Axis.NULL.value).values() for name in names)
     cells, floor = [], Group("null", unseen)
@@ -289,11 +286,8 @@ def widest_gaps(cells: Iterable[Cell]) -> pd.DataFrame:
 
 
 def leading(found: pd.DataFrame) -> pd.DataFrame:
-    """Of rows of cells those that are of captions of the same picture; of an evaluator and corpus without any, all.
-
-    Args:
-        found: columns evaluator, corpus and pairs.
-    """
+    """Of rows of cells those that are of captions of the same picture; of an evaluator and corpus without any, all;
+    ``found``: columns evaluator, corpus and pairs."""
     same = found["pairs"] == SAME
     return found[same | ~same.groupby([found["evaluator"], found["corpus"]]).transform("any")]
 
@@ -337,11 +331,8 @@ def _middle(cells: Sequence[Cell], unit: str, gap: Callable[[Cell], float]) -> f
 
 
 def _said(found: Interval, reach: float, of: str) -> str:
-    """What a trustworthy gap says of the evaluator's scores, in words; nothing of scores that do not differ.
-
-    Args:
-        reach: how far apart the unedited scores lie at most.
-    """
+    """What a trustworthy gap says of the evaluator's scores, in words; nothing of scores that do not differ; ``reach``:
+    how far apart the unedited scores lie at most."""
     if math.isnan(found.estimate) or not reach:
         return ""
     if found.estimate == 0:

@@ -58,11 +58,8 @@ NOTHING = Lack("")
 
 
 def no_probe(table: ScoreTable, probes: Sequence[str], *, what: str, some: bool = False) -> Lack:
-    """Why these scores lack one of some probes; empty where all are here.
-
-    Args:
-        what: what they are together, e.g. "a vertical flip".
-    """
+    """Why these scores lack one of some probes; empty where all are here; ``what``: what they are together, e.g. "a
+    vertical flip"."""
     absent = [name for name in probes if name not in table.probes.index]
     there = len(absent) < len(probes) if some else not absent
     return NOTHING if there else _lack(table, "probe", absent, what)

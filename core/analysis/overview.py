@@ -241,8 +241,7 @@ NULL = Axis.NULL.value
 def family_contrasts(view: View, *, margin: float = MARGIN) -> pd.DataFrame:
     """Effect of every family under every evaluator in every corpus; controls are left out, the null axis stays.
 
-    Returns:
-        See :func:`core.analysis.effects.effects`; with the columns axis and family beside label.
+    The columns are those of :func:`core.analysis.effects.effects`, with axis and family beside label.
     """
     table = view.table
     groups = [
@@ -320,21 +319,15 @@ def more_alike(alike: int) -> str:
 
 
 def shows_anything(families: pd.DataFrame) -> bool:
-    """Whether of any family but the null one it can be told how far it changes a score.
-
-    Args:
-        families: what :func:`family_contrasts` returned.
-    """
+    """Whether of any family but the null one it can be told how far it changes a score; ``families``: what
+    :func:`family_contrasts` returned."""
     known = families[(families["axis"] != NULL) & families["median_abs_percent"].notna()]
     return not known["scatter"].isin((*NO_CLAIM, *SILENT)).all()
 
 
 def not_on_card(families: pd.DataFrame) -> tuple[str, ...]:
-    """Evaluators that a fairness card has no row of, each with the reason, in sentences.
-
-    Args:
-        families: what :func:`family_contrasts` returned.
-    """
+    """Evaluators that a fairness card has no row of, each with the reason, in sentences; ``families``: what
+    :func:`family_contrasts` returned."""
     rows, said = families[families["axis"] != NULL], []
     for (evaluator, corpus), own in rows.groupby(["evaluator", "corpus"], sort=True):
         silent = own["drift"].isin(SILENT)

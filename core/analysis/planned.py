@@ -159,11 +159,7 @@ def _spreads(
 
 
 def planned(known: pd.DataFrame, *, evaluators: Sequence[str], families: Sequence[str], n: int) -> Planned:
-    """What n items could show.
-
-    Args:
-        known: of :func:`prior`.
-    """
+    """What n items could show; ``known``: of :func:`prior`."""
     columns = ("n_items", "n_run", "detectable", "needed")
     measured, whole, smallest, needed = (known[name].to_numpy(dtype=float) for name in columns)
     items = [round(n * part / every) for part, every in zip(measured, whole, strict=True)]

@@ -73,11 +73,8 @@ def accuracy(preferred: np.ndarray, other: np.ndarray, images: Sequence[str], *,
 def outcomes(
     preferred: np.ndarray, other: np.ndarray, images: Sequence[str], *, strict: bool = False
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Outcome of each pair that has both scores, in [0, 1], and its image; see :func:`accuracy`.
-
-    Raises:
-        InvalidInput: if the lengths differ.
-    """
+    """Outcome of each pair that has both scores, in [0, 1], and its image; see :func:`accuracy`. Raises InvalidInput if
+    the lengths differ."""
     one, two = np.atleast_2d(preferred), np.atleast_2d(other)
     if not one.shape[1] == two.shape[1] == len(images):
         raise InvalidInput(f"a pair has two scores and an image, got {one.shape[1]}, {two.shape[1]}, {len(images)}")
@@ -87,11 +84,8 @@ def outcomes(
 
 
 def mean_of_groups(right: np.ndarray, images: np.ndarray, groups: np.ndarray) -> Interval:
-    """Mean over groups of each group's accuracy, with an interval over images; see :func:`_intervals`.
-
-    Args:
-        right: outcome of each pair, in [0, 1], [n].
-    """
+    """Mean over groups of each group's accuracy, with an interval over images; see :func:`_intervals`; ``right``:
+    outcome of each pair, in [0, 1], [n]."""
     if len(right) == 0:
         return _none(0, "no pair has both scores")
     codes = np.unique(groups, return_inverse=True)[1]

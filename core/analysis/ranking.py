@@ -99,11 +99,7 @@ def rank(
 
 
 def check(order: str, floor: float, limit: int, offset: int) -> None:
-    """Refuse a question that makes no sense.
-
-    Raises:
-        InvalidInput: with the value.
-    """
+    """Refuse a question that makes no sense. Raises InvalidInput, with the value."""
     if order not in ORDERS:
         raise InvalidInput(f"order must be one of {', '.join(ORDERS)}, got {order!r}")
     if not 0 <= floor <= 1:

@@ -70,11 +70,8 @@ class Places:
         self._ranks = np.append(ranks, -1)
 
     def flat(self, rows: pa.Table) -> np.ndarray:
-        """Place of each row in the flattened table, int64 [n].
-
-        Args:
-            rows: columns corpus, item, probe and evaluator, of which the table has each.
-        """
+        """Place of each row in the flattened table, int64 [n]; ``rows``: columns corpus, item, probe and evaluator, of
+        which the table has each."""
         where = (rows["evaluator"].to_numpy(), rows["probe"].to_numpy(), self._of_items(rows))
         return np.ravel_multi_index(where, self.shape)
 
@@ -199,15 +196,9 @@ _ROWS_AT_ONCE = 2**20  # Rows that are held with their names while a table is re
 
 
 def read_table(store: Store, scope: Narrowed | Scope | None = None) -> ScoreTable:
-    """Read the scores of a scope.
-
-    Args:
-        scope: of :func:`core.analysis.scope.narrow`; what a reader chose is narrowed first.
-
-    Raises:
-        InvalidInput: if the scope has no score or no item that tells what it asks for, one pair was scored twice by
-            one evaluator, or a probe is of two families.
-    """
+    """Read the scores of a scope; ``scope``: of :func:`core.analysis.scope.narrow`; what a reader chose is narrowed
+    first. Raises InvalidInput if the scope has no score or no item that tells what it asks for, one pair was scored
+    twice by one evaluator, or a probe is of two families."""
     narrowed = scope if isinstance(scope, Narrowed) else narrow(store, scope)
     params = {
         "runs": list(narrowed.run_ids),
@@ -260,11 +251,8 @@ def _with_own_columns(items: pd.DataFrame, told: pd.DataFrame) -> pd.DataFrame:
 
 
 def _told_alone(table: ScoreTable) -> ScoreTable:
-    """The items that tell what the scope asks for.
-
-    Raises:
-        InvalidInput: naming the column or value that no item tells.
-    """
+    """The items that tell what the scope asks for. Raises InvalidInput, naming the column or value that no item
+    tells."""
     for key, value in table.scope.told:
         there = table.own.get(key)
         column = key.removeprefix(OWN)
@@ -385,11 +373,8 @@ class _Cells(NamedTuple):
 
 
 def _cells(store: Store, params: dict[str, object], places: Places) -> _Cells:
-    """Lay the rows of a scope out, some at a time: all of them with their names take many times what they say.
-
-    Raises:
-        InvalidInput: if two rows stand in one place.
-    """
+    """Lay the rows of a scope out, some at a time: all of them with their names take many times what they say. Raises
+    InvalidInput if two rows stand in one place."""
     shape = places.shape
     cells = _Cells(
         np.full(shape, math.nan),
@@ -430,11 +415,8 @@ def _refuse_twice(found: pd.DataFrame) -> None:
 
 
 def part_of(table: ScoreTable, scope: Narrowed) -> ScoreTable:
-    """The same scores of fewer evaluators: what reading that scope anew would give.
-
-    Args:
-        scope: the table's, with some of its evaluators.
-    """
+    """The same scores of fewer evaluators: what reading that scope anew would give; ``scope``: the table's, with some
+    of its evaluators."""
     which = np.array([table.place(name) for name in scope.evaluators])
     stored = table.stored[which]
     named = np.unique(table.baselines[which][stored])

@@ -155,11 +155,8 @@ def holdings(store: Store) -> pd.DataFrame:
 
 
 def open_probes(store: Store) -> pd.DataFrame:
-    """Which probes are open, counted once.
-
-    Returns:
-        Every (run, corpus, subject, language, rank, evaluator, axis, family, probe, expectation) with its scores, n.
-    """
+    """Which probes are open, counted once. Returns every (run, corpus, subject, language, rank, evaluator, axis,
+    family, probe, expectation) with its scores, n."""
     return store.once(_OPEN)
 
 
@@ -264,11 +261,8 @@ def labels_said(runs: Iterable[Run], chosen: Iterable[str]) -> tuple[str, ...]:
 
 
 def items_said(runs: Iterable[Run], chosen: Iterable[str]) -> tuple[str, ...]:
-    """Say for each chosen run that left items out how many of them, and why.
-
-    Returns:
-        A sentence a run, the commonest reason first; codes of a plug-in, whose meaning nobody knows, as they are.
-    """
+    """Say for each chosen run that left items out how many of them, and why. Returns a sentence a run, the commonest
+    reason first; codes of a plug-in, whose meaning nobody knows, as they are."""
     wanted, told = set(chosen), []
     for run in runs:
         counts = run.manifest.get("counts") or {}

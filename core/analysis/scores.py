@@ -109,11 +109,8 @@ class Scores:
         return None if self.sources is None else self.sources[items]
 
     def clusters(self, items: np.ndarray) -> np.ndarray:
-        """What values of some items are resampled by: number of each item's source (or two), or of the item itself.
-
-        Args:
-            items: number of each value's item, int [k].
-        """
+        """What values of some items are resampled by: number of each item's source (or two), or of the item itself;
+        ``items``: number of each value's item, int [k]."""
         return items if self.sources is None else self.sources[items]
 
     @property
@@ -122,11 +119,7 @@ class Scores:
         return REFERENCE if REFERENCE in self.corpora else self.scope.corpus
 
     def only(self, corpus: str) -> Self:
-        """The items of one corpus.
-
-        Raises:
-            InvalidInput: if the table holds none of them.
-        """
+        """The items of one corpus. Raises InvalidInput if the table holds none of them."""
         if corpus not in self.corpora:
             raise InvalidInput(f"no item of corpus {corpus!r} is here; there are: {', '.join(self.corpora)}")
         if len(self.corpora) == 1:
@@ -155,11 +148,7 @@ class Scores:
         return {name: column == name for name in self.corpora}
 
     def place(self, evaluator: str) -> int:
-        """Row of an evaluator.
-
-        Raises:
-            InvalidInput: if it scored nothing here.
-        """
+        """Row of an evaluator. Raises InvalidInput if it scored nothing here."""
         if evaluator not in self.evaluators:
             raise InvalidInput(f"no score of evaluator {evaluator!r} is here; there are: {', '.join(self.evaluators)}")
         return self.evaluators.index(evaluator)

@@ -194,11 +194,8 @@ def told_values(store: Store, keys: tuple[str, ...]) -> dict[str, tuple[str, ...
 
 
 def told_of(asked: Iterable[str]) -> tuple[tuple[str, str], ...]:
-    """What items are to tell of columns of their owners, of texts such as ``site=hospital``.
-
-    Raises:
-        InvalidInput: for what is no column=value.
-    """
+    """What items are to tell of columns of their owners, of texts such as ``site=hospital``. Raises InvalidInput for
+    what is no column=value."""
     found = []
     for each in asked:
         column, equals, value = (part.strip() for part in each.partition("="))
@@ -246,11 +243,7 @@ EVERY = slice(None)
 
 
 def picked(rows: np.ndarray, places: np.ndarray, items: Items = EVERY) -> np.ndarray:
-    """Some rows of some items, a copy [k, n].
-
-    Args:
-        rows: [m, N].
-    """
+    """Some rows of some items, a copy [k, n]; ``rows``: [m, N]."""
     return np.asarray(rows[places, items] if isinstance(items, slice) else rows[places[:, None], items])
 
 

@@ -148,11 +148,8 @@ class ScoreTable(Scores):
     def shifts(
         self, evaluator: str, probes: Sequence[str], *, against: str = BASELINE, where: np.ndarray | None = None
     ) -> tuple[np.ndarray, np.ndarray]:
-        """Every shift of some probes, and whether it is stored, scored or not; see :meth:`changes`.
-
-        Returns:
-            Δ, float64 [k, N], NaN without a score; bool [k, N].
-        """
+        """Every shift of some probes, and whether it is stored, scored or not; see :meth:`changes`. Returns Δ, float64
+        [k, N], NaN without a score; bool [k, N]."""
         after, before, stored = self.pairs(evaluator, probes, against=against, where=where)
         return after - before, stored
 
@@ -250,22 +247,15 @@ class View:
         return self.kept.get(function, (arguments, *named.items()), lambda: function(self, *arguments, **named))
 
     def of(self, evaluator: str) -> "View":
-        """The same of one evaluator.
-
-        Raises:
-            InvalidInput: if it scored nothing here, or the slice leaves it out.
-        """
+        """The same of one evaluator. Raises InvalidInput if it scored nothing here, or the slice leaves it out."""
         if evaluator not in self.evaluators:
             there = ", ".join(self.evaluators) or "none"
             raise InvalidInput(f"no shift of evaluator {evaluator!r} is here; evaluators: {there}")
         return View(self.table, replace(self.chosen, evaluators=(evaluator,)))
 
     def whole(self, *fields: str) -> "View":
-        """The same with some choices of the slice taken back: what the tests of a question are counted over.
-
-        Args:
-            fields: of the slice; none: those of probes (PROBES).
-        """
+        """The same with some choices of the slice taken back: what the tests of a question are counted over;
+        ``fields``: of the slice; none: those of probes (PROBES)."""
         taken = dict.fromkeys(fields or PROBES, ())
         chosen = replace(self.chosen, **taken)  # type: ignore[arg-type]
         return self if chosen == self.chosen else View(self.table, chosen)

@@ -192,11 +192,7 @@ def against_null(over: Interval) -> str:
 
 def further_said(row: Row) -> str:
     """How often an edit changes a score more than an invisible edit of the same item, in words; empty where none is
-    known.
-
-    Args:
-        row: further, further_low and further_high, in percent.
-    """
+    known; ``row``: further, further_low and further_high, in percent."""
     if math.isnan(row["further"]):
         return ""
     ends = "no interval" if math.isnan(row["further_low"]) else f"{row['further_low']:.0f} to {row['further_high']:.0f}"
@@ -279,21 +275,15 @@ def at_odds(interval: Interval, p: float, *, corrected: bool = True) -> str:
 
 
 def with_conflicts(table: pd.DataFrame) -> pd.DataFrame:
-    """Add conflict: where a row's interval and its corrected test differ, in words.
-
-    Args:
-        table: columns value, low, high, n_items and p_holm.
-    """
+    """Add conflict: where a row's interval and its corrected test differ, in words; ``table``: columns value, low,
+    high, n_items and p_holm."""
     rows = zip(table["value"], table["low"], table["high"], table["n_items"], table["p_holm"], strict=True)
     return table.assign(conflict=[at_odds(Interval(value, low, high, n, 0.95), p) for value, low, high, n, p in rows])
 
 
 def reached(found: str, detectable: float, needed: float) -> str:
-    """Say beside an undecided drift what the sample would have shown; empty beside any other claim.
-
-    Args:
-        detectable, needed: see :class:`core.statistics.power.Reach`, in percent and items.
-    """
+    """Say beside an undecided drift what the sample would have shown; empty beside any other claim; ``detectable``,
+    ``needed``: see :class:`core.statistics.power.Reach`, in percent and items."""
     if found != UNDECIDED or math.isnan(detectable):
         return ""
     more = (
@@ -358,11 +348,8 @@ def too_few(rates: pd.DataFrame) -> pd.DataFrame:
 
 
 def against_coin(rates: pd.DataFrame) -> str:
-    """On how many tests each evaluator is better than a coin, in a sentence.
-
-    Args:
-        rates: of :func:`core.analysis.questions.directional.matrix`; a test of several corpora counts in each.
-    """
+    """On how many tests each evaluator is better than a coin, in a sentence; ``rates``: of
+    :func:`core.analysis.questions.directional.matrix`; a test of several corpora counts in each."""
     right = _counts(rates)
     if right.empty:
         return "No test here has enough independent pictures to say whether a metric is better than guessing."

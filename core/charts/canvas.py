@@ -174,23 +174,14 @@ def side_by_side(before: np.ndarray, after: np.ndarray, *, gap: int = 6) -> np.n
 
 
 def changed_share(before: np.ndarray, after: np.ndarray) -> float:
-    """Share of pixels of which some channel changed by at least NOTICED, in [0, 1].
-
-    Raises:
-        InvalidInput: if the pictures differ in size.
-    """
+    """Share of pixels of which some channel changed by at least NOTICED, in [0, 1]. Raises InvalidInput if the pictures
+    differ in size."""
     return float(_changed(before, after).mean())
 
 
 def with_changes(before: np.ndarray, after: np.ndarray) -> np.ndarray:
-    """Return ``after`` in grey with the changed pixels in colour and their regions outlined.
-
-    Args:
-        before, after: uint8 RGB [H, W, 3] of one size.
-
-    Raises:
-        InvalidInput: if the pictures differ in size.
-    """
+    """Return ``after`` in grey with the changed pixels in colour and their regions outlined; ``before``, ``after``:
+    uint8 RGB [H, W, 3] of one size. Raises InvalidInput if the pictures differ in size."""
     changed = _changed(before, after)
     grey = cv2.cvtColor(cv2.cvtColor(after, cv2.COLOR_RGB2GRAY), cv2.COLOR_GRAY2RGB)
     drawn = (0.45 * grey + 0.55 * 128).astype(np.uint8)

@@ -46,14 +46,8 @@ STRONG, WEAK = "●", "○"  # Before a score that moved beyond what nobody can 
 
 
 def contact_sheet(cells: Sequence[Cell], *, title: str, foot: str = "") -> np.ndarray:
-    """Lay out cells on slides, one below the other where one does not hold them.
-
-    Args:
-        foot: how to read it: legend, null bands, what it is of.
-
-    Returns:
-        uint8 RGB [slides · HEIGHT, WIDTH, 3], dark on white.
-    """
+    """Lay out cells on slides, one below the other where one does not hold them; ``foot``: how to read it: legend, null
+    bands, what it is of. Returns uint8 RGB [slides · HEIGHT, WIDTH, 3], dark on white."""
     head = wrapped(title, WIDTH - 2 * _MARGIN - 140, _font(_TITLE, bold=True))[:2]
     below = wrapped(foot, WIDTH - 2 * _MARGIN, _font(_TEXT))[:4]
     top = _MARGIN + round(len(head) * _TITLE * _SPACING) + _GAP

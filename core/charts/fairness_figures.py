@@ -102,11 +102,8 @@ def _hover_of_axis(row: Mapping[Any, Any], axis: str, names: Mapping[str, str]) 
 
 
 def shared_top(contrasts: pd.DataFrame, card: pd.DataFrame) -> float:
-    """Where the furthest interval or noise band of some evaluators ends, in percent; 0.1 at least.
-
-    Args:
-        contrasts, card: as for :func:`family_shifts`, of any number of evaluators.
-    """
+    """Where the furthest interval or noise band of some evaluators ends, in percent; 0.1 at least; ``contrasts``,
+    ``card``: as for :func:`family_shifts`, of any number of evaluators."""
     ends = _shown(contrasts)[["median_abs_percent", "abs_high"]].to_numpy(dtype=float).ravel()
     return float(np.nanmax([*ends, *card["null_median"], 0.1]))
 

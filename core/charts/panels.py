@@ -104,10 +104,7 @@ def arrows(figure: Figure, panel: Panel) -> list[tuple[tuple[float, float], tupl
 
 def hollow(figure: Figure) -> np.ndarray:
     """Which marks are drawn open: those that the frame says, and those without an interval among marks that have one.
-
-    Returns:
-        bool [n].
-    """
+    Returns bool [n]."""
     said = _flags(figure.frame, "hollow" if "hollow" in figure.frame else "")
     if figure.kind not in ("dots", "scatter"):
         return said
@@ -122,11 +119,8 @@ def ray_ends(figure: Figure) -> list[tuple[float, float]]:
 
 
 def reach(marks: Marks, *, along: bool = False) -> tuple[np.ndarray, np.ndarray]:
-    """Lengths of the whiskers below and above a value; NaN where it has none, 0 where it has only the other.
-
-    Args:
-        along: those on the axis of the labels instead, to the left and to the right.
-    """
+    """Lengths of the whiskers below and above a value; NaN where it has none, 0 where it has only the other; ``along``:
+    those on the axis of the labels instead, to the left and to the right."""
     at, low, high = (marks.along, marks.left, marks.right) if along else (marks.value, marks.low, marks.high)
     below, above = at - low, high - at
     none = np.isnan(below) & np.isnan(above)
@@ -136,11 +130,8 @@ def reach(marks: Marks, *, along: bool = False) -> tuple[np.ndarray, np.ndarray]
 
 
 def cells(panel: Panel) -> tuple[np.ndarray, np.ndarray]:
-    """The cells of a map's panel.
-
-    Returns:
-        Values, float64 [labels, series], NaN where there is none; and the row of the frame of each, -1 for none.
-    """
+    """The cells of a map's panel. Returns values, float64 [labels, series], NaN where there is none; and the row of the
+    frame of each, -1 for none."""
     value = np.full((len(panel.names), len(panel.marks)), np.nan)
     rows = np.full(value.shape, -1)
     for column, marks in enumerate(panel.marks):

@@ -214,11 +214,8 @@ class Shade:
 
 @dataclass(frozen=True, slots=True)
 class Figure:
-    """One figure, the same for every renderer.
-
-    Raises:
-        InvalidInput: if the frame lacks a column, or a kind, mark or span is not one that can be drawn.
-    """
+    """One figure, the same for every renderer. Raises InvalidInput if the frame lacks a column, or a kind, mark or span
+    is not one that can be drawn."""
 
     id: str  # short, e.g. ``F2``; names its files in a report.
     title: str  # in plain words

@@ -411,11 +411,8 @@ def picture(figure: Figure, *, kind: str, title: str, foot: str = "") -> bytes:
 
 
 def element(figure: Figure, *, row: float = ROW, drawn: bytes | None = None) -> str:
-    """The figure as an SVG element for a page, its ids made its own (two drawings share a page).
-
-    Args:
-        row: as of :func:`drawing`.
-    """
+    """The figure as an SVG element for a page, its ids made its own (two drawings share a page); ``row``: as of
+    :func:`drawing`."""
     svg = (drawing(figure, row=row) if drawn is None else drawn).decode()
     svg = svg[svg.index("<svg") :]
     return (

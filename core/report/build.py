@@ -48,11 +48,8 @@ _ACROSS = ("T9", "T10", "T11")  # Tables that hold corpora against each other: t
 
 
 def short_tables(tables: Sequence[Table], *, corpus: str) -> list[Table]:
-    """The short form of those of some tables that are a paper's.
-
-    Args:
-        corpus: that is in view; of several corpora its rows stay.
-    """
+    """The short form of those of some tables that are a paper's; ``corpus``: that is in view; of several corpora its
+    rows stay."""
     return [_short(each, corpus) for each in tables if each.id in SHORT and each.columns and len(each.frame)]
 
 

@@ -126,11 +126,7 @@ _LONG, _LONG_COUNT = 1e7, 1e12  # A number, and one without decimals, from which
 
 
 def cells(table: Table, *, ends: str = BRACKETS) -> list[list[str]]:
-    """Write every shown cell of a table.
-
-    Returns:
-        One list a row, as many texts as the table has columns.
-    """
+    """Write every shown cell of a table. Returns one list a row, as many texts as the table has columns."""
     columns = [column_texts(table.frame, column, ends=ends) for column in table.columns]
     return [list(row) for row in zip(*columns, strict=True)]
 
@@ -249,11 +245,8 @@ def signature(values: Mapping[str, str | Sequence[str]]) -> str:
 
 
 def signature_of(table: ScoreTable, runs: Iterable[Run]) -> str:
-    """Write the signature of the numbers that a table of scores gives.
-
-    Args:
-        runs: that are open; those that the table is not of are passed over.
-    """
+    """Write the signature of the numbers that a table of scores gives; ``runs``: that are open; those that the table is
+    not of are passed over."""
     told = [run.manifest for run in runs if run.id in table.scope.run_ids]
     corpora = {f"{each['corpus'].get('name')}@{str(each['corpus'].get('fingerprint'))[:8]}" for each in told}
     listed = [entry for each in told for entry in _evaluators(each) if entry.get("name") in table.evaluators]
@@ -280,14 +273,8 @@ def _evaluators(manifest: Mapping[str, Any]) -> list[Mapping[str, Any]]:
 
 
 def parse_signature(text: str) -> dict[str, str | list[str]]:
-    """Read a signature back.
-
-    Returns:
-        What :func:`signature` was given: lists for the fields of LISTS, text for the others.
-
-    Raises:
-        InvalidInput: if it is none, naming the field.
-    """
+    """Read a signature back. Returns what :func:`signature` was given: lists for the fields of LISTS, text for the
+    others. Raises InvalidInput if it is none, naming the field."""
     parts = [part.partition(":") for part in text.strip().split("|")]
     names = [name for name, _, _ in parts]
     if names != list(FIELDS) or not all(separator for _, separator, _ in parts):

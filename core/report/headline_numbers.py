@@ -150,10 +150,7 @@ def _plain(values: "pd.Series[float]") -> list[float | None]:
 
 def place(folder: Path) -> Path | None:
     """Where the headline numbers lie of a report's folder, of its ``data``, or of the file itself; None: it is none.
-
-    Raises:
-        InvalidInput: for a report that was written without them.
-    """
+    Raises InvalidInput for a report that was written without them."""
     if folder.name == FILE:
         return folder
     for each in (folder / "data", folder):
@@ -165,9 +162,6 @@ def place(folder: Path) -> Path | None:
 
 
 def read_headlines(path: Path) -> Headlines:
-    """Read what a report wrote.
-
-    Raises:
-        InvalidInput: if it is cut off, of a newer version, or no such file; one sentence.
-    """
+    """Read what a report wrote. Raises InvalidInput if it is cut off, of a newer version, or no such file; one
+    sentence."""
     return read_versioned(path, Headlines, called="the headline numbers of a report", anew="write the report anew")

@@ -49,11 +49,8 @@ figure { margin: 0; } figure svg { max-width: 100%; height: auto; }
 
 
 def html(report: Report, *, drawn: bytes | None = None) -> str:
-    """Write the document: the words and the figure are seen at once, each table and the methods unfold.
-
-    Args:
-        drawn: its figure as SVG, where that was drawn already.
-    """
+    """Write the document: the words and the figure are seen at once, each table and the methods unfold; ``drawn``: its
+    figure as SVG, where that was drawn already."""
     parts = [f"<h1>{escape(report.title)}</h1>", *_opening(report.opening)]
     if report.plane is not None:
         parts += [f"<h2>{FIGURE}</h2>", _figure(report.plane, drawn)]
@@ -175,11 +172,7 @@ COLLECTED = "Each is as it was when it was collected; its signature says which s
 
 
 def story_html(story: Telling, *, about: str = COLLECTED) -> str:
-    """Write a story.
-
-    Returns:
-        One document with nothing from outside; every text in it is escaped.
-    """
+    """Write a story. Returns one document with nothing from outside; every text in it is escaped."""
     many = f"{len(story.slides)} slide{'' if len(story.slides) == 1 else 's'}"
     head = (
         f"<header><h1>{escape(story.title)}</h1><p>{many}. {escape(about)} The arrow keys turn the slides.</p></header>"

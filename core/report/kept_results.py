@@ -245,11 +245,7 @@ def measured_tables(table: ScoreTable, runs: Sequence[Run]) -> Made:
 
 
 def _rows_of(table: ScoreTable, run: Run, file: Measurement) -> Iterator[pd.DataFrame]:
-    """Rows of a measurement under every weighting.
-
-    Raises:
-        InvalidInput: if it serves no calibration of these scores.
-    """
+    """Rows of a measurement under every weighting. Raises InvalidInput if it serves no calibration of these scores."""
     view = table.only(table.reference).view(Slice(families=tuple(file.families)))
     for weights in WEIGHTS:
         found = fit(view, evaluator=file.evaluator, reading="orbit", weights=weights, epsilon=EPSILON)

@@ -216,14 +216,8 @@ def cards(store: Store, scope: Narrowed) -> Telling:
 
 
 def edited_caption(store: Store, table: ScoreTable) -> Table | Missing:
-    """C6: one caption, and the same after each lexical edit, with the score of every evaluator.
-
-    Args:
-        table: whose caption, in the corpus that the others are held against.
-
-    Returns:
-        The table, or what the runs lack.
-    """
+    """C6: one caption, and the same after each lexical edit, with the score of every evaluator; ``table``: whose
+    caption, in the corpus that the others are held against. Returns the table, or what the runs lack."""
     paper, _ = papers.ELSEWHERE[CARD]
     found = {family: probes[0] for family, probes in families(table.view(), axis=AXIS).items()}
     item = _drawn(table, list(found.values())) if found else None

@@ -42,11 +42,8 @@ class _Line:
 
 
 def story_pdf(story: Telling) -> bytes:
-    """Write a story: a page with its title, then a page a slide, and further ones where its words need them.
-
-    Returns:
-        A PDF in the letters of DejaVu Sans; a letter that it lacks is a box. The same story gives the same bytes.
-    """
+    """Write a story: a page with its title, then a page a slide, and further ones where its words need them. Returns a
+    PDF in the letters of DejaVu Sans; a letter that it lacks is a box. The same story gives the same bytes."""
     import matplotlib as mpl
     from matplotlib.backends.backend_pdf import PdfPages
 

@@ -74,11 +74,8 @@ class Writer:
         self._path = path
 
     def append(self, rows: Sequence[Mapping[str, Any]]) -> None:
-        """Append rows and return once they are on the disk.
-
-        Raises:
-            StoreError: if they cannot be written; then none of them counts.
-        """
+        """Append rows and return once they are on the disk. Raises StoreError if they cannot be written; then none of
+        them counts."""
         data = b"".join(encode(row) for row in rows)
         try:
             handle = os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o600)
@@ -99,11 +96,8 @@ class Writer:
 
 
 class Log:
-    """One log file; safe between threads and processes of one machine.
-
-    Args:
-        path: the file, made by the first row; beside it lies ``<name>.lock``.
-    """
+    """One log file; safe between threads and processes of one machine; ``path``: the file, made by the first row;
+    beside it lies ``<name>.lock``."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -111,11 +105,8 @@ class Log:
 
     @contextmanager
     def writing(self) -> Iterator[Writer]:
-        """Hold the log: what is read inside the block is still true when the writer appends.
-
-        Raises:
-            StoreError: if another process holds it too long, or the folder cannot be written.
-        """
+        """Hold the log: what is read inside the block is still true when the writer appends. Raises StoreError if
+        another process holds it too long, or the folder cannot be written."""
         lock = FileLock(self.path.with_name(self.path.name + ".lock"), timeout=PATIENCE, poll_interval=0.005)
         with self._lock:
             try:
@@ -130,14 +121,8 @@ class Log:
                 lock.release()
 
     def read(self, start: int = 0) -> Chunk:
-        """Read what stands after a byte.
-
-        Args:
-            start: 0, or the ``end`` of an earlier reading.
-
-        Raises:
-            StoreError: if the file cannot be read. A file that is not there is an empty log.
-        """
+        """Read what stands after a byte; ``start``: 0, or the ``end`` of an earlier reading. Raises StoreError if the
+        file cannot be read. A file that is not there is an empty log."""
         try:
             with self.path.open("rb") as file:
                 file.seek(start)
@@ -211,11 +196,7 @@ class Replay:
     _newer: list[int] = field(default_factory=list)
 
     def refresh(self) -> None:
-        """Take what was written since.
-
-        Raises:
-            StoreError: if the log cannot be read.
-        """
+        """Take what was written since. Raises StoreError if the log cannot be read."""
         if self.log.size() == self.end:
             self.cut = 0
             return
@@ -255,11 +236,8 @@ class Replay:
         return tuple(found)
 
     def check(self) -> None:
-        """Refuse a log that stands for nothing.
-
-        Raises:
-            StoreError: if it is empty or gone, or a newer version wrote to it.
-        """
+        """Refuse a log that stands for nothing. Raises StoreError if it is empty or gone, or a newer version wrote to
+        it."""
         if self._gone() or self._newer:
             raise StoreError(self.told()[0])
 

@@ -182,10 +182,7 @@ class Run:
     @property
     def seal(self) -> Seal | None:
         """What every file of the run was when it was closed; None where nobody knows: the run is unverified then.
-
-        Raises:
-            StoreError: if the manifest is not the one that was sealed.
-        """
+        Raises StoreError if the manifest is not the one that was sealed."""
         return read_seal(self.manifest, self.path)
 
     @property
@@ -200,11 +197,8 @@ class Run:
         return self.path.suffix == ".duckdb" or any((self.path / "scores").glob("*.parquet"))
 
     def image_path(self, image: str) -> Path | None:
-        """Where an item's image lies: the column ``image`` of ``items``, below the corpus root.
-
-        Returns:
-            None where the name leads outside the root, or the run does not say where its root is.
-        """
+        """Where an item's image lies: the column ``image`` of ``items``, below the corpus root. Returns None where the
+        name leads outside the root, or the run does not say where its root is."""
         root = self.corpus_root()
         path = None if root is None else (root / image).resolve()
         return path if root is not None and path is not None and path.is_relative_to(root) else None
@@ -230,23 +224,15 @@ def seal_told(run: Run) -> str:
 
 
 def check_run_id(run_id: str) -> str:
-    """Return a run id that is safe as the name of a folder.
-
-    Raises:
-        InvalidInput: for anything else.
-    """
+    """Return a run id that is safe as the name of a folder. Raises InvalidInput for anything else."""
     if not _RUN_ID.fullmatch(run_id):
         raise InvalidInput(f"a run id has 1 to 100 letters, digits, dots, dashes or underscores, got {run_id!r}")
     return run_id
 
 
 def read_run(folder: Path) -> Run:
-    """Read one run folder's manifest.
-
-    Raises:
-        StoreError: if there is none, it is broken, it was changed since the run was closed, or it was written by a
-            newer Invariscope.
-    """
+    """Read one run folder's manifest. Raises StoreError if there is none, it is broken, it was changed since the run
+    was closed, or it was written by a newer Invariscope."""
     path = Path(folder) / MANIFEST
     try:
         manifest = json.loads(path.read_text(encoding="utf-8"))
@@ -258,11 +244,7 @@ def read_run(folder: Path) -> Run:
 
 
 def check_manifest(manifest: object, path: Path) -> Mapping[str, Any]:
-    """Return a manifest that has the entries every reader counts on.
-
-    Raises:
-        StoreError: naming the entry.
-    """
+    """Return a manifest that has the entries every reader counts on. Raises StoreError, naming the entry."""
     if not isinstance(manifest, dict):
         raise StoreError(f"{path} holds no object; start that run again, or remove it")
     version = manifest.get("schema_version")

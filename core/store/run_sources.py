@@ -205,11 +205,8 @@ def own_metrics(runs: Iterable[Run]) -> dict[str, OwnMetric]:
 
 
 def checked_metrics(folder: Path) -> dict[str, OwnMetric]:
-    """Evaluators by path that were checked here, by name; of checks that share a name the last.
-
-    Args:
-        folder: of the reports; one that cannot be read, or names no file, is left out.
-    """
+    """Evaluators by path that were checked here, by name; of checks that share a name the last; ``folder``: of the
+    reports; one that cannot be read, or names no file, is left out."""
     reports = sorted(folder.glob("*.json"), key=lambda each: (each.stat().st_mtime_ns, each.name))
     entries = ((path.stem, _source(path)) for path in reports)
     found = (_metric(check, entry, checked=True) for check, entry in entries)
@@ -234,11 +231,8 @@ def of_run(run: Run) -> tuple[OwnMetric, ...]:
 
 
 def code_sha256(path: Path) -> str:
-    """Digest of a file of code.
-
-    Raises:
-        OSError: if it cannot be read, is no ordinary file, or is larger than MOST_BYTES.
-    """
+    """Digest of a file of code. Raises OSError if it cannot be read, is no ordinary file, or is larger than
+    MOST_BYTES."""
     if not path.is_file() or path.stat().st_size > MOST_BYTES:
         raise OSError(f"{path} is no file of code")
     return file_sha256(path)

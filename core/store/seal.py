@@ -64,11 +64,8 @@ def with_seal(
     tables: Mapping[str, Part] | None = None,
     sealed: str | None = None,
 ) -> dict[str, Any]:
-    """Return a manifest that holds a new seal; exactly one of ``files`` and ``tables`` is given.
-
-    Args:
-        sealed: time in UTC since when a change would be seen; None: now.
-    """
+    """Return a manifest that holds a new seal; exactly one of ``files`` and ``tables`` is given; ``sealed``: time in
+    UTC since when a change would be seen; None: now."""
     parts = files if files is not None else tables
     assert parts is not None
     assert by in BY
@@ -95,14 +92,9 @@ def manifest_digest(manifest: Mapping[str, Any]) -> str:
 
 
 def read_seal(manifest: Mapping[str, Any], path: Path) -> Seal | None:
-    """The seal of a manifest, once it is known to be of this very manifest; None where it has none.
-
-    Args:
-        path: of the manifest or the published file, for the message.
-
-    Raises:
-        StoreError: if the manifest was changed since, or its seal is none that is known here.
-    """
+    """The seal of a manifest, once it is known to be of this very manifest; None where it has none; ``path``: of the
+    manifest or the published file, for the message. Raises StoreError if the manifest was changed since, or its seal is
+    none that is known here."""
     if SEAL not in manifest:
         return None
     told = manifest[SEAL]

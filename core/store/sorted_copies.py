@@ -80,14 +80,8 @@ def copy_run(folder: Path, run: Run, path: Path) -> None:
 
 
 def copy_published(folder: Path, file: Path, path: Path, *, version: int) -> None:
-    """Make the copy of a published file that was checked already.
-
-    Args:
-        path: from :func:`copy_path`.
-
-    Raises:
-        StoreError: if it cannot be written, or the file went away.
-    """
+    """Make the copy of a published file that was checked already; ``path``: from :func:`copy_path`. Raises StoreError
+    if it cannot be written, or the file went away."""
 
     def fill(connection: duckdb.DuckDBPyConnection) -> Sources:
         connection.execute(f"attach {quoted(str(file))} as source (read_only)")
@@ -170,10 +164,7 @@ def _make(
 
 def _write_scored(connection: duckdb.DuckDBPyConnection, scores: str, path: Path) -> None:
     """Write the table ``scored`` evaluator by evaluator, so that no more is sorted at once, and what it adds up to.
-
-    Raises:
-        StoreError: if one pair was scored twice by one evaluator: a score would not be one row.
-    """
+    Raises StoreError if one pair was scored twice by one evaluator: a score would not be one row."""
     connection.execute(f"create temp table bases as {bases_of(f'({scores})')}")
     keys, known = (word.join(KEY) for word in (", ", " is not null and "))
     twice = f"select 1 from bases where {known} is not null group by {keys}, probe having count(*) > 1 limit 1"
@@ -190,11 +181,8 @@ def _write_scored(connection: duckdb.DuckDBPyConnection, scores: str, path: Path
 
 
 def remove_unused(folder: Path, used: Collection[Path]) -> None:
-    """Remove the copies that were not opened for the longest time, down to KEPT_BYTES.
-
-    Args:
-        used: copies that stay, however large: without them the next opening would have to make them again.
-    """
+    """Remove the copies that were not opened for the longest time, down to KEPT_BYTES; ``used``: copies that stay,
+    however large: without them the next opening would have to make them again."""
     known = []
     for file in folder.glob("*.duckdb"):
         with suppress(OSError):

@@ -203,11 +203,8 @@ class Opening:
         self._take_follows(follows)
 
     def _kept(self, select: str) -> str:
-        """SELECT of what another one answers now: few rows that every scope asks for, counted once.
-
-        Raises:
-            StoreError: if a file went away or changed since it was checked.
-        """
+        """SELECT of what another one answers now: few rows that every scope asks for, counted once. Raises StoreError
+        if a file went away or changed since it was checked."""
         table = f"kept_{self._alias()}"
         try:
             self.connection.execute(f"create table {table} as {select}")
@@ -374,11 +371,7 @@ class Store:
         return self._run(lambda _: (sql, params), lambda relation: relation.to_arrow_reader(BATCH_ROWS))
 
     def shifts(self, pairs: Iterable[Pair], *, language: str, rank: int) -> pd.DataFrame:
-        """Rows of the view ``shifts`` of some pairs, in any order.
-
-        Raises:
-            StoreError: see :meth:`query`.
-        """
+        """Rows of the view ``shifts`` of some pairs, in any order. Raises StoreError, see :meth:`query`."""
         sought = tuple(pairs)
         frame: pd.DataFrame = self._run(
             lambda opening: shifts_select(opening.large, sought, language=language, rank=rank), _frame
@@ -424,11 +417,8 @@ class Store:
         return fetch(cursor.sql(sql, params=params))
 
     def _mended(self, opening: Opening, error: duckdb.Error) -> Opening:
-        """Make the copies anew that turned out damaged, and open everything again.
-
-        Raises:
-            StoreError: if it was no copy, or what a copy was made of is not whole any more; it names the file.
-        """
+        """Make the copies anew that turned out damaged, and open everything again. Raises StoreError if it was no copy,
+        or what a copy was made of is not whole any more; it names the file."""
         with self._mending:
             if self._opening is not opening:  # another thread's question met the damage first
                 return self._opening
@@ -466,9 +456,6 @@ def give_back_buffers() -> None:
 
 
 def default_store(*, verdicts: pa.Table | None = None) -> Store:
-    """Store over the shipped results and the user's own runs, with copies in the cache; empty where there are none.
-
-    Args:
-        verdicts: see :meth:`Store.open`.
-    """
+    """Store over the shipped results and the user's own runs, with copies in the cache; empty where there are none;
+    ``verdicts``: see :meth:`Store.open`."""
     return Store.open(run_paths(), verdicts=verdicts, copies=settings.cache_dir() / "store")

@@ -75,11 +75,8 @@ def json_text(value: Any) -> str:
 
 
 def write_text(path: Path, text: str) -> Path:
-    """Write UTF-8 text as a whole file or nothing; returns the path.
-
-    Raises:
-        StoreError: if it cannot be written; what stood under that name before still stands.
-    """
+    """Write UTF-8 text as a whole file or nothing; returns the path. Raises StoreError if it cannot be written; what
+    stood under that name before still stands."""
     write_bytes(path, text.encode("utf-8", "backslashreplace"))
     return path
 

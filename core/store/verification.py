@@ -36,11 +36,8 @@ class Verdict:
 
 
 def verify(path: Path) -> tuple[Verdict, ...]:
-    """Read every file of a run folder, a published file, or every one of both in a folder.
-
-    Raises:
-        InvalidInput: if nothing there is a run.
-    """
+    """Read every file of a run folder, a published file, or every one of both in a folder. Raises InvalidInput if
+    nothing there is a run."""
     if path.is_file():
         return tuple(_published(path))
     folders = run_folders(path)

@@ -43,11 +43,8 @@ def shard_files(folder: Path, version: int) -> dict[str, Path]:
 
 
 def sealed_files(folder: Path, version: int) -> dict[str, Part]:
-    """What a seal says of every shard of a run folder, every page of it read from the disk.
-
-    Raises:
-        StoreError: if one cannot be read.
-    """
+    """What a seal says of every shard of a run folder, every page of it read from the disk. Raises StoreError if one
+    cannot be read."""
     parts = {}
     for name, path in shard_files(folder, version).items():
         try:
@@ -60,10 +57,7 @@ def sealed_files(folder: Path, version: int) -> dict[str, Part]:
 
 def check_files(run: Run) -> None:
     """Compare the files of a complete run folder with its seal, or their rows with its counts: stats and footers only.
-
-    Raises:
-        NotWhole: naming the file, and what to do.
-    """
+    Raises NotWhole, naming the file, and what to do."""
     files = shard_files(run.path, run.schema_version)
     problem = _unlike_counts(run, files) if run.seal is None else _unlike_seal(run, files, run.seal)
     if problem is not None:
@@ -103,11 +97,8 @@ def check_tables(
 
 
 def table_parts(connection: "duckdb.DuckDBPyConnection", alias: str | None, version: int, run: str) -> dict[str, Part]:
-    """What a seal says of every table of one run in a DuckDB file, in the order in which its rows lie there.
-
-    Args:
-        alias: of the attached file; None: the file that was connected to.
-    """
+    """What a seal says of every table of one run in a DuckDB file, in the order in which its rows lie there; ``alias``:
+    of the attached file; None: the file that was connected to."""
     parts = {}
     for table, schema in schemas_of(version).items():
         source = table if alias is None else f"{alias}.main.{table}"

@@ -112,11 +112,8 @@ def _sided(view: View, known: bool) -> pd.DataFrame:
 
 
 def _kinds(view: View, others: set[tuple[str, ...]]) -> list[Capability]:
-    """Each kind of wrong side of the families that hold several: a probe each, or what one probe tells.
-
-    Args:
-        others: probes of the comparisons that have a row already.
-    """
+    """Each kind of wrong side of the families that hold several: a probe each, or what one probe tells; ``others``:
+    probes of the comparisons that have a row already."""
     probes = [
         Capability(name, family, view.table.axis_of(family), (name,))
         for family, own in families(view).items()
@@ -144,11 +141,8 @@ def _dumbbell(drawing: Drawing, frame: pd.DataFrame, measure: str) -> Figure:
 
 
 def dumbbell(rows: pd.DataFrame, family: str) -> Figure:
-    """Mean scores of both sides of one family, a line an evaluator.
-
-    Args:
-        rows: of the family, as :func:`core.analysis.comparisons.comparison_rows` gives them.
-    """
+    """Mean scores of both sides of one family, a line an evaluator; ``rows``: of the family, as
+    :func:`core.analysis.comparisons.comparison_rows` gives them."""
     parts = []
     for side, column in ((RIGHT, "scaled_right"), (WRONG, "scaled_wrong")):
         own = rows.assign(side=side, value=rows[column], low=math.nan, high=math.nan)
@@ -191,12 +185,8 @@ def _scores(table: ScoreTable, axis: str) -> Question:
 
 
 def histograms(view: View, family: str, *, known: bool = False) -> pd.DataFrame:
-    """Shares of the comparisons of a family in equal bins of both sides' scores, raw.
-
-    Returns:
-        evaluator, corpus, family, side, middle, from_ and to (of the bin), share (percent of the side), n
-        (comparisons), n_items.
-    """
+    """Shares of the comparisons of a family in equal bins of both sides' scores, raw. Returns evaluator, corpus,
+    family, side, middle, from_ and to (of the bin), share (percent of the side), n (comparisons), n_items."""
     records, found = list[tuple[object, ...]](), families(view)
     for evaluator in view.evaluators if family in found else ():
         both = pairs(view, evaluator, found[family], known=known)
@@ -266,11 +256,8 @@ def of_examples(table: ScoreTable) -> tuple[Question, ...]:
 
 
 def examples(view: View, options: Options) -> pd.DataFrame:
-    """One comparison of every family of the slice's caption, in the corpus that the others are held against.
-
-    Returns:
-        corpus, family, probe, item, and a column of marks for every evaluator.
-    """
+    """One comparison of every family of the slice's caption, in the corpus that the others are held against. Returns
+    corpus, family, probe, item, and a column of marks for every evaluator."""
     table, corpus = view.table, view.table.reference
     own = table.of_corpus(corpus)
     records = []

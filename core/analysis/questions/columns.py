@@ -128,11 +128,8 @@ SHIFTS = ("measure", "margin")  # What a reader may set of a table of shifts
 
 
 def how(tests: str) -> str:
-    """How a table of shifts was made: what an item counts, intervals, tests, claims.
-
-    Args:
-        tests: the family of tests that Holm's correction runs over, in words.
-    """
+    """How a table of shifts was made: what an item counts, intervals, tests, claims; ``tests``: the family of tests
+    that Holm's correction runs over, in words."""
     return (
         "An item counts once, by the median over its probes. Intervals: 95 % BCa bootstrap over items, 10,000 "
         "resamples, seed 2025. Test: paired t where both samples pass Shapiro–Wilk at 0.05, Wilcoxon signed-rank "

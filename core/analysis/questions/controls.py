@@ -121,11 +121,8 @@ def said(difference: Interval) -> str:
 
 
 def sentences(view: View) -> dict[str, str]:
-    """What the control says of each evaluator of one corpus, in a sentence with its numbers; why not, where it cannot.
-
-    Args:
-        view: of the table of scores, one corpus of it.
-    """
+    """What the control says of each evaluator of one corpus, in a sentence with its numbers; why not, where it cannot;
+    ``view``: of the table of scores, one corpus of it."""
     found = {str(row["evaluator"]): row for _, row in blur_control(view).iterrows()}
     lack = _needs(view.table).what
     return {

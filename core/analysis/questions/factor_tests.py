@@ -146,11 +146,8 @@ def of_reference(table: ScoreTable) -> str:
 
 
 def laid_out(values: Sequence[np.ndarray], keep: np.ndarray) -> Values:
-    """Values of every level over the same items, [levels] of [N], those of the items that are kept, as one long column.
-
-    Args:
-        keep: which items, bool [N].
-    """
+    """Values of every level over the same items, [levels] of [N], those of the items that are kept, as one long column;
+    ``keep``: which items, bool [N]."""
     items = np.flatnonzero(keep)
     table = np.array([each[items] for each in values])
     count, n = table.shape if table.size else (0, 0)
@@ -224,11 +221,8 @@ _MIXED_COLUMNS = (*CELL, "label", "n_items", *bounds("beta"), "beta_p", "beta_no
 
 
 def betas(view: View, groups: Sequence[Group], corpus: str, *, family: str = "") -> pd.DataFrame:
-    """β₁ of every group under every evaluator.
-
-    Args:
-        family: of words that may be said of some items only; empty for all items.
-    """
+    """β₁ of every group under every evaluator; ``family``: of words that may be said of some items only; empty for all
+    items."""
     rows = [_beta(view, evaluator, group, corpus, family) for group in groups for evaluator in view.evaluators]
     return pd.DataFrame([row for row in rows if row], columns=list(_MIXED_COLUMNS))
 
@@ -263,11 +257,7 @@ def _beta(view: View, evaluator: str, group: Group, corpus: str, family: str) ->
 
 
 def of_words(table: ScoreTable, family: str, said: str) -> Question:
-    """The mixed model of every word of a family against its neutral caption.
-
-    Args:
-        family: e.g. ``cultural``.
-    """
+    """The mixed model of every word of a family against its neutral caption; ``family``: e.g. ``cultural``."""
     tests = f"the {said} words"
 
     def compute(view: View, options: Options) -> pd.DataFrame:

@@ -204,11 +204,8 @@ def _no_groups(table: ScoreTable) -> str:
 def _of_groups(
     view: View, answer: Callable[..., pd.DataFrame], columns: Sequence[str], *, shares: Sequence[str]
 ) -> pd.DataFrame:
-    """What is said of the groups of every family, evaluator and corpus; ``shares`` in percent.
-
-    Args:
-        answer: of name -> scores [n] and the items' sources; see :func:`core.statistics.comparisons.orders`.
-    """
+    """What is said of the groups of every family, evaluator and corpus; ``shares`` in percent; ``answer``: of name ->
+    scores [n] and the items' sources; see :func:`core.statistics.comparisons.orders`."""
     table, parts = view.table, list[pd.DataFrame]()
     for evaluator in view.evaluators:
         for family, names in _groups(table).items():

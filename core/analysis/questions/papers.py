@@ -23,11 +23,8 @@ from core.probes.words.insertion import PREFIX
 
 @dataclass(frozen=True, slots=True)
 class Numbers:
-    """Numbers of the directional families of one axis.
-
-    Args:
-        paper: what the table stands for, then the figure and the histograms.
-    """
+    """Numbers of the directional families of one axis; ``paper``: what the table stands for, then the figure and the
+    histograms."""
 
     table: str
     figure: str
@@ -221,11 +218,8 @@ SUBSETS: Mapping[str, tuple[str, ...]] = {
 
 
 def subset(family: str, there: Container[str]) -> tuple[str, ...]:
-    """The probes of a subset under the caption that is held: words of the template, else the same in people's captions.
-
-    Args:
-        there: names of the probes that were scored; a caption holds one of both constructions.
-    """
+    """The probes of a subset under the caption that is held: words of the template, else the same in people's captions;
+    ``there``: names of the probes that were scored; a caption holds one of both constructions."""
     template = SUBSETS[family]
     inserted = tuple(f"{PREFIX}{name}" for name in template)
     return inserted if any(name in there for name in inserted) else template
@@ -249,11 +243,8 @@ class Named:
 
 
 def named_groups(view: View, *, controls: Sequence[str] = ()) -> list[Named]:
-    """The contrasts that a view keeps, in the paper's order, then every family that is not one of them.
-
-    Args:
-        controls: axes whose families of controls stay: the null axis is a noise floor.
-    """
+    """The contrasts that a view keeps, in the paper's order, then every family that is not one of them; ``controls``:
+    axes whose families of controls stay: the null axis is a noise floor."""
     table, families = view.table, view.families()
     found, same = list[Named](), set[str]()
     for contrast in CONTRASTS:

@@ -108,11 +108,7 @@ class Drawing:
     opens: Mapping[str, str] = field(default_factory=dict, hash=False)
 
     def figure(self, frame: pd.DataFrame, *, measure: str = "percent") -> Figure:
-        """The figure of an answer.
-
-        Args:
-            measure: of :data:`core.analysis.effects.MEASURES`, where it shows shifts.
-        """
+        """The figure of an answer; ``measure``: of :data:`core.analysis.effects.MEASURES`, where it shows shifts."""
         return self.make(self, frame, measure)
 
     def drawn(self, frame: pd.DataFrame, axis: str, **look: Any) -> Figure:

@@ -18,22 +18,19 @@ from core.analysis.questions.question import Column, Options, Question, bounded
 from core.analysis.table import ScoreTable, View
 from core.statistics.bootstrap import LEAST_N, too_few
 from core.statistics.crossed_model import CrossedModel, Estimate, Joint, crossed_model
-from core.statistics.factors import LEAST_FREEDOM, LEAST_SOURCES, Balanced, balanced_mean
+from core.statistics.factors import LEAST_FREEDOM, LEAST_SOURCES, balanced_mean
 from core.statistics.splines import spline_design
 
 MIDDLE = "50-70"  # Coverage bin that the others are held against, where it has an item. Source: paper A, section 5.2
 EVERY = "every level together"  # Names the row of the joint test
 
-_LEVEL, _P, _HOLM = (
-    Column("level", "Level", kind="text"),
-    Column("p", "p", kind="p"),
-    Column("p_holm", "p (Holm)", kind="p"),
-)
+_LEVEL, _P = Column("level", "Level", kind="text"), Column("p", "p", kind="p")
 _F = Column("f", "F (joint)", digits=1, help="Test that no level differs")
 _DF = Column("df", "df", digits=0, help="Degrees of freedom of the levels in the joint test")
 _FREEDOM = Column("freedom", "df of the error", digits=0, help="Satterthwaite's, of the row's interval and p")
-_REMARK = NOTE
+
 _SOURCE = ("source", "sources")
+_STRATA = ("strata", "left_out", "items_left_out")
 _TESTED = (
     "Intervals and tests by Student's t and F with Satterthwaite's degrees of freedom, so that few groups make them "
     f"wide; none for a level of fewer than {LEAST_N} items or sources. An image has one unedited score, so its own "
@@ -64,7 +61,8 @@ def _size(table: ScoreTable) -> Question:
         f"of an evaluator.{of_reference(table)}"
     )
     value = Column("value", "Difference [95 % CI]", digits=4, signed=True, low="low", high="high")
-    columns = (*HEAD, _LEVEL, COUNT, value, _P, _HOLM, _F, _DF, _FREEDOM, _REMARK)
+    holm = Column("p_holm", "p (Holm)", kind="p")
+    columns = (*HEAD, _LEVEL, COUNT, value, _P, holm, _F, _DF, _FREEDOM, NOTE)
     question = Question("S14-size", title, "object", "coverage", note, columns, _size_rows)
     question = replace(question, needs=lambda table: _needs(table, "coverage_bin", "category"))
     return replace(question, paper="B.2", tests="the bins", clean=True)
@@ -78,20 +76,10 @@ def _category(table: ScoreTable) -> Question:
         "gains by the size of its objects. Joint: that no category differs, before and after. "
         f"{_TESTED}{of_reference(table)}"
     )
-    columns = (
-        *HEAD,
-        _LEVEL,
-        COUNT,
-        Column("value", "Mean [95 % CI]", digits=3, low="low", high="high"),
-        bounded("adjusted", "Adjusted for coverage [95 % CI]", digits=3),
-        _F,
-        Column("p", "p", kind="p"),
-        Column("adjusted_f", "F, adjusted", digits=1),
-        Column("adjusted_p", "p, adjusted", kind="p"),
-        _DF,
-        _FREEDOM,
-        _REMARK,
-    )
+    value = Column("value", "Mean [95 % CI]", digits=3, low="low", high="high")
+    adjusted = bounded("adjusted", "Adjusted for coverage [95 % CI]", digits=3)
+    again = Column("adjusted_f", "F, adjusted", digits=1), Column("adjusted_p", "p, adjusted", kind="p")
+    columns = (*HEAD, _LEVEL, COUNT, value, adjusted, _F, _P, *again, _DF, _FREEDOM, NOTE)
     question = Question("S14-category", title, "object", "category", note, columns, _category_rows)
     return replace(question, needs=lambda table: _needs(table, "coverage", "category"), paper="B.2", clean=True)
 
@@ -162,10 +150,8 @@ def _size_rows(view: View, options: Options) -> pd.DataFrame:
             own = _told(found.estimate(np.eye(len(levels))[place]), said)
             row = {**head, "level": f"{level} vs {middle}", "n_items": items.counts[level]}
             records.append({**row, **asdict(own), "tests": "bins", "note": said})
-        joint = _joint(found, np.eye(len(levels))[1:], items)
-        records.append(
-            {**head, "level": EVERY, "n_items": len(score), **asdict(joint), "tests": "", "note": found.note}
-        )
+        row = {**head, "level": EVERY, "n_items": len(score), "tests": "", "note": found.note}
+        records.append({**row, **asdict(_joint(found, np.eye(len(levels))[1:], items))})
     names = [*CELL, "level", "n_items", *PLAIN, "p", "tests", "f", "df", "freedom", "note"]
     return with_holm(pd.DataFrame(records, columns=names).assign(test="Satterthwaite's t")).drop(columns="conflict")
 
@@ -217,7 +203,6 @@ def _categories(score: np.ndarray, items: _Items, head: Mapping[str, object]) ->
 
 
 def _against_first(model: CrossedModel, levels: int) -> np.ndarray:
-    """Each level's effect minus the first's, one a row."""
     rows = np.eye(len(model.effects))[1:levels]
     rows[:, 0] = -1
     return rows
@@ -241,7 +226,7 @@ def _balanced() -> Question:
     plain = bounded("plain", "Mean [95 % CI]", digits=4)
     balanced = bounded("balanced", "Balanced mean [95 % CI]", digits=4)
     value = Column("value", "Balanced − mean [95 % CI]", digits=4, signed=True, low="low", high="high")
-    columns = (*HEAD, over, COUNT, strata, left_out, items_left_out, plain, balanced, value, _REMARK)
+    columns = (*HEAD, over, COUNT, strata, left_out, items_left_out, plain, balanced, value, NOTE)
     question = Question("S3-balanced", title, "object", "balance", note, columns, _balanced_rows)
     return replace(question, needs=lambda table: _needs(table, "category", "coverage_bin"), paper="B.2", clean=True)
 
@@ -255,17 +240,11 @@ def _balanced_rows(view: View, options: Options) -> pd.DataFrame:
             score = table.clean(evaluator)
             for corpus, own in corpora(table):
                 keep = own & whole & ~np.isnan(score)
-                if not keep.any():
-                    continue
-                sources = table.sources_of(keep)
-                found = balanced_mean(score[keep], strata[keep], sources=sources)
-                records.append({"evaluator": evaluator, "corpus": corpus, "over": over, **_balance(found)})
-    counts = ("n_items", "strata", "left_out", "items_left_out")
-    names = [*CELL, "over", *counts, *bounds("plain"), *bounds("balanced"), *PLAIN, "note"]
+                if keep.any():
+                    found = balanced_mean(score[keep], strata[keep], sources=table.sources_of(keep))
+                    row = {"evaluator": evaluator, "corpus": corpus, "over": over, "n_items": found.plain.n}
+                    row |= {name: getattr(found, name) for name in _STRATA} | ends(found.plain, bounds("plain"))
+                    row |= ends(found.balanced, bounds("balanced")) | ends(found.difference)
+                    records.append({**row, "note": found.difference.note})
+    names = [*CELL, "over", "n_items", *_STRATA, *bounds("plain"), *bounds("balanced"), *PLAIN, "note"]
     return pd.DataFrame(records, columns=names)
-
-
-def _balance(found: Balanced) -> dict[str, object]:
-    counts = {name: getattr(found, name) for name in ("strata", "left_out", "items_left_out")}
-    means = ends(found.plain, bounds("plain")) | ends(found.balanced, bounds("balanced")) | ends(found.difference)
-    return {"n_items": found.plain.n, **counts, **means, "note": found.difference.note}

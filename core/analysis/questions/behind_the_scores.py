@@ -7,7 +7,7 @@ has no edit: its two sides are two evaluators of the table.
 
 from collections.abc import Iterator
 from dataclasses import asdict, fields, replace
-from itertools import combinations
+from itertools import combinations, product
 from typing import NamedTuple
 
 import numpy as np
@@ -90,22 +90,18 @@ def _agreement() -> Question:
 
     def compute(view: View, options: Options) -> pd.DataFrame:
         records = []
-        for one, other in combinations(view.evaluators, 2):
-            for corpus, own in corpora(view.table):
-                keep = own & view.items
-                both = view.table.clean(one)[keep], view.table.clean(other)[keep]
-                found = rank_agreement(*both, groups=view.table.sources_of(keep))
-                around = rank_correlations(*both, view.table.clusters(np.flatnonzero(keep)))
-                ends = {
-                    f"{name}_{end}": getattr(around[known], end) / 100
-                    for name, known in _CORRELATIONS.items()
-                    for end in ("low", "high")
-                }
-                said = dict.fromkeys(filter(None, (found.note, around[RHO].note)))
-                row = {"evaluator": one, "other": other, "corpus": corpus, "n_items": found.n, "p": found.kendall_p}
-                row |= {name: getattr(found, name) for name in _CORRELATIONS}
-                records.append({**row, **ends, "note": "; ".join(said)})
-        bounds = [f"{name}_{end}" for name in _CORRELATIONS for end in ("low", "high")]
+        ends = [(name, end) for name in _CORRELATIONS for end in ("low", "high")]
+        for (one, other), (corpus, own) in product(combinations(view.evaluators, 2), corpora(view.table)):
+            keep = own & view.items
+            both = view.table.clean(one)[keep], view.table.clean(other)[keep]
+            found = rank_agreement(*both, groups=view.table.sources_of(keep))
+            around = rank_correlations(*both, view.table.clusters(np.flatnonzero(keep)))
+            said = dict.fromkeys(filter(None, (found.note, around[RHO].note)))
+            row = {"evaluator": one, "other": other, "corpus": corpus, "n_items": found.n, "p": found.kendall_p}
+            row |= {name: getattr(found, name) for name in _CORRELATIONS}
+            row |= {f"{name}_{end}": getattr(around[_CORRELATIONS[name]], end) / 100 for name, end in ends}
+            records.append({**row, "note": "; ".join(said)})
+        bounds = [f"{name}_{end}" for name, end in ends]
         names = ["evaluator", "other", "corpus", "n_items", *_CORRELATIONS, *bounds, "p", "note"]
         return pd.DataFrame(records, columns=names)
 
@@ -126,12 +122,8 @@ def _agreement() -> Question:
 
 
 def _rejections() -> Question:
-    columns = (
-        CORPUS,
-        Column("probe", "Probe", kind="text"),
-        Column("code", "Reason", kind="text"),
-        Column("n", "n items", digits=0),
-    )
+    probe, code = Column("probe", "Probe", kind="text"), Column("code", "Reason", kind="text")
+    columns = (CORPUS, probe, code, Column("n", "n items", digits=0))
 
     def compute(view: View, options: Options) -> pd.DataFrame:
         found = view.table.about["rejections"]

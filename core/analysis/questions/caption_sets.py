@@ -11,8 +11,10 @@ too counts both; its numbers are not those of paper E, so that both readings sta
 Source: paper E, sections 3 and 4.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
+from functools import partial
+from itertools import product
 
 import numpy as np
 import pandas as pd
@@ -49,11 +51,9 @@ def of_nested(table: ScoreTable) -> tuple[Question, ...]:
     )
     id_, paper = papers.RESPONSES[papers.NESTED]
     title = "Nested captions: does saying more of the same picture score higher?"
-    question = Question(id_, title, SECTION, MADE, note, columns, _answers)
-    question = replace(
-        question, needs=lambda table: no_family_of(table, papers.NESTED, RESPONSE, what="nested captions")
-    )
-    return (under_its_caption(replace(question, paper=paper, tests="the probes of the family")),)
+    needs = partial(no_family_of, family=papers.NESTED, expectation=RESPONSE, what="nested captions")
+    question = Question(id_, title, SECTION, MADE, note, columns, _answers, needs, paper=paper)
+    return (under_its_caption(replace(question, tests="the probes of the family")),)
 
 
 def _answers(view: View, options: Options) -> pd.DataFrame:
@@ -61,16 +61,12 @@ def _answers(view: View, options: Options) -> pd.DataFrame:
     named = [step.name for step in STEPS if step.name in there]
     groups = [Group(name, (name,), tests=papers.NESTED, shown=bool(view.probes((name,)))) for name in named]
     found = effects(view, groups, margin=options.margin)
-    rises = [_rises(view, str(row["evaluator"]), str(row["corpus"]), str(row["label"])) for _, row in found.iterrows()]
-    return found.join(pd.DataFrame(rises, columns=["rises", "rises_low", "rises_high"], index=found.index))
-
-
-def _rises(view: View, evaluator: str, corpus: str, probe: str) -> tuple[float, float, float]:
-    """Share of items whose score rises, with its interval, in percent."""
-    delta, table = view.changes(evaluator, (probe,)).delta, view.table
-    kept = dict(corpora(table))[corpus] & view.items & ~np.isnan(delta)
-    found = share(delta[kept] > 0, groups=table.sources_of(kept))
-    return found.numbers(100)
+    rises = []
+    for evaluator, corpus, probe in found[["evaluator", "corpus", "label"]].astype(str).itertuples(index=False):
+        delta = view.changes(evaluator, (probe,)).delta
+        kept = view.table.of_corpus(corpus) & view.items & ~np.isnan(delta)
+        rises.append(share(delta[kept] > 0, groups=view.table.sources_of(kept)).numbers(100))
+    return found.join(pd.DataFrame(rises, columns=list(bounds("rises")), index=found.index))
 
 
 PART = "prototypes"
@@ -107,7 +103,7 @@ def questions(table: ScoreTable) -> tuple[Question, ...]:
         "minus with one. Correct minus adversary: paper E’s pair, which mixes the two. Median over items with its 95 % "
         "BCa interval; paired test, of sources where items share theirs; Holm’s correction over the effects."
     )
-    return (Question(id_, title, SECTION, PART, note, columns, _compute, lack, (drawing,), paper, "the effects"),)
+    return (Question(id_, title, SECTION, PART, note, columns, _two_by_two, lack, (drawing,), paper, "the effects"),)
 
 
 def cells(table: ScoreTable) -> dict[str, str]:
@@ -131,30 +127,17 @@ def lack(table: ScoreTable) -> Lack:
     return Lack(said, "an audit with them", command=f"{AUDIT} prototype")
 
 
-def _compute(view: View, options: Options) -> pd.DataFrame:
-    return two_by_two(view)
-
-
-def two_by_two(view: View) -> pd.DataFrame:
+def _two_by_two(view: View, options: Options) -> pd.DataFrame:
     """Every effect of EFFECTS under every evaluator; columns _COLUMNS, p_holm and m_tests."""
     table, records, named = view.table, list[Mapping[str, object]](), cells(view.table)
     for evaluator in view.evaluators if not lack(table) else ():
         scores = {cell: view.after(evaluator, (probe,))[0] for cell, probe in named.items()}
         whole = ~np.isnan(np.stack(list(scores.values()))).any(axis=0) & view.items
-        for corpus, own in corpora(table):
-            items = whole & own
-            unit = table.spread(evaluator, corpus)
-            for label, effect in EFFECTS.items():
-                if items.any():
-                    records.append(
-                        {
-                            "evaluator": evaluator,
-                            "corpus": corpus,
-                            "label": label,
-                            "tests": PART,
-                            **against_zero(table, effect(scores), items, unit),
-                        }
-                    )
+        for (corpus, own), (label, effect) in product(corpora(table), EFFECTS.items()):
+            if (items := whole & own).any():
+                told = {"evaluator": evaluator, "corpus": corpus, "label": label, "tests": PART}
+                unit = table.spread(evaluator, corpus)
+                records.append({**told, **against_zero(table, effect(scores), items, unit)})
     return with_conflicts(with_holm(pd.DataFrame(records, columns=list(_COLUMNS))))
 
 
@@ -209,9 +192,8 @@ def of_sets(table: ScoreTable) -> tuple[Question, ...]:
         "picture. It is right where the right side of every one of them scores strictly higher. Of a set of two "
         "pictures and two captions, a blind choice gives 25 % for captions, 25 % for pictures and 16.7 % for both."
     )
-    return (
-        Question(id_, "Sets that must be right as a whole", SECTION, DEPTH, note, columns, _sets, lacking, paper=paper),
-    )
+    title = "Sets that must be right as a whole"
+    return (Question(id_, title, SECTION, DEPTH, note, columns, _sets, lacking, paper=paper),)
 
 
 def lacking(table: ScoreTable) -> str:
@@ -227,31 +209,23 @@ def _given(table: ScoreTable) -> dict[str, tuple[str, ...]]:
 
 
 def _sets(view: View, options: Options) -> pd.DataFrame:
-    rows = (
-        [row for evaluator in view.evaluators for row in _set_rows(view, evaluator)] if not lacking(view.table) else []
-    )
+    kept, rows = families(view), list[Mapping[str, object]]()
+    asked = {name: kept[name] for name in _given(view.table) if name in kept}
+    if len(asked) > 1:
+        asked[BOTH_WAYS] = tuple(probe for probes in asked.values() for probe in probes)
+    sources = None if lacking(view.table) else view.table.sources
+    cells = product(view.evaluators, corpora(view.table), asked.items()) if sources is not None else ()
+    for evaluator, (corpus, own), (label, probes) in cells:
+        found = pairs(view, evaluator, probes)
+        right = np.where(found.asked, found.right - found.wrong, np.nan)[:, own]
+        if made := _set_record(right, found.asked[:, own], first_of(sources[own])):
+            rows.append({"evaluator": evaluator, "corpus": corpus, "label": label, **made})
     return pd.DataFrame(rows, columns=list(_SET_COLUMNS))
-
-
-def _set_rows(view: View, evaluator: str) -> Iterator[Mapping[str, object]]:
-    kept = families(view)
-    named = {name: kept[name] for name in _given(view.table) if name in kept}
-    asked = (
-        {**named, BOTH_WAYS: tuple(probe for probes in named.values() for probe in probes)} if len(named) > 1 else named
-    )
-    for corpus, own in corpora(view.table):
-        for label, probes in asked.items():
-            found = pairs(view, evaluator, probes)
-            right = np.where(found.asked, found.right - found.wrong, np.nan)[:, own]
-            made = _set_record(right, found.asked[:, own], first_of(view.table.sources[own]))  # type: ignore[index]
-            if made:
-                yield {"evaluator": evaluator, "corpus": corpus, "label": label, **made}
 
 
 def _set_record(margin: np.ndarray, asked: np.ndarray, sources: np.ndarray) -> Mapping[str, object]:
     """Share of sets, from margins [k, N] of which ``asked`` are comparisons; empty without a set."""
-    held = np.broadcast_to(sources, margin.shape)[asked]
-    frame = pd.DataFrame({"source": held, "margin": margin[asked]})
+    frame = pd.DataFrame({"source": np.broadcast_to(sources, margin.shape)[asked], "margin": margin[asked]})
     by = frame.groupby("source")["margin"]
     sets = pd.DataFrame({"size": by.size(), "scored": by.count(), "lowest": by.min()})
     several = sets[sets["size"] > 1]

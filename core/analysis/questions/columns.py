@@ -173,27 +173,24 @@ class Dots:
         raw = self.values is None and measure == "delta"
         series, panel = ("corpus", ("evaluator",)) if raw else (self.series, self.panel)
         label = "corpus" if raw and self.label == "evaluator" else self.label
-        data = marks(
-            frame, label=label, series=series, panel=panel, values=self.values or COLUMNS[measure], opens=drawing.opens
-        )
+        values = self.values or COLUMNS[measure]
+        data = marks(frame, label=label, series=series, panel=panel, values=values, opens=drawing.opens)
+        span: tuple[float | None, float | None] = (0.0 if self.values == SIZES else None, None)
+        if self.even:  # of none but 0 the ends are those of the renderer
+            furthest = 1.1 * float(np.nanmax(data[["value", "low", "high"]].abs().to_numpy(dtype=float), initial=0.0))
+            span = (-furthest, furthest) if furthest else (None, None)
         return drawing.drawn(
             data,
             self.axis or axis_of(measure),
             kind="lines" if self.lines else "dots",
             free=self.free or raw,
             unit=UNITS["percent" if self.values == SIZES else measure][0] if self.values in (None, SIZES) else "",
-            span=around_zero(data) if self.even else (0.0 if self.values == SIZES else None, None),
+            span=span,
             counts=not self.lines,
             overlay=one_a_line(data),
             order=() if self.order is None else tuple(map(str, self.order(frame))),
             names={} if self.names is None else self.names(frame),
         )
-
-
-def around_zero(data: pd.DataFrame) -> tuple[float | None, float | None]:
-    """Ends of an axis that holds values and intervals and has 0 in its middle; of none but 0, those of the renderer."""
-    furthest = 1.1 * float(np.nanmax(data[["value", "low", "high"]].abs().to_numpy(dtype=float), initial=0.0))
-    return (-furthest, furthest) if furthest else (None, None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -256,25 +253,26 @@ def marks(
 
     Evaluators that are labels have their own colours where there is one corpus, not that corpus's.
 
-    Args:
-        label, series, panel: columns of it.
-        values: columns of the value and of its interval's ends.
-        opens: see :class:`core.analysis.questions.question.Drawing`.
+    ``label``, ``series`` and ``panel`` are columns of it, ``values`` those of the value and of its interval's ends;
+    ``opens``: see :class:`core.analysis.questions.question.Drawing`.
     """
-    value, low, high = values
     if (label, series) == ("evaluator", "corpus") and len(frame["corpus"].unique()) < 2:
         series = "evaluator"
     several = [name for name in panel if len(frame[name].unique()) > 1]
     title = joined(frame, several) if several else ""
-    named = {"label": frame[label], "series": frame[series].astype(str), "panel": title}
-    numbers = {"value": frame[value], "low": frame[low], "high": frame[high], "n": frame["n_items"]}
-    data = pd.DataFrame(named | numbers)
+    data = drawable(frame[label], frame[series].astype(str), title, frame, values)
     if "drift" in frame:
         data["hollow"] = frame["drift"].isin(NO_CLAIM)
     if opens:
         data["opens"] = openings(frame, opens)
     kept = data if data["value"].notna().all() else data.dropna(subset=["value"])
     return kept.reset_index(drop=True)
+
+
+def drawable(label: Any, series: Any, panel: Any, frame: pd.DataFrame, values: Names = PLAIN) -> pd.DataFrame:
+    """The seven columns of a figure's frame, its values, intervals and n_items from an answer of as many rows."""
+    numbers = dict(zip(("value", "low", "high"), (frame[name] for name in values), strict=True))
+    return pd.DataFrame({"label": label, "series": series, "panel": panel, **numbers, "n": frame["n_items"]})
 
 
 def one_a_line(data: pd.DataFrame) -> bool:
@@ -304,10 +302,10 @@ def opening(row: Mapping[Hashable, Any], opens: Mapping[str, str]) -> str:
         A JSON object of texts; nothing for a row of all corpora, and for one that leaves every column of ``opens``
         empty.
     """
-    told = {
-        name: said[1:] if said.startswith("=") else str(row[said]).removesuffix(CONTROL) for name, said in opens.items()
-    }
-    told = {name: said for name, said in told.items() if said}
+    told = dict[str, str]()
+    for name, said in opens.items():
+        if value := said[1:] if said.startswith("=") else str(row[said]).removesuffix(CONTROL):
+            told[name] = value
     if row["corpus"] == ALL or not told:
         return ""
     controls = {"controls": "yes"} if row.get("tests") == "" else {}
@@ -354,8 +352,7 @@ def cells(
     records = list[dict[str, object]]()
     for evaluator in view.evaluators if asked else ():
         found = values(evaluator)
-        there = view.items & ~np.isnan(found).any(axis=0)
         for corpus, own in corpora(view.table):
-            if (items := own & there).any():
+            if (items := own & view.items & ~np.isnan(found).any(axis=0)).any():
                 records.append({"evaluator": evaluator, "corpus": corpus, **row(*found, items)})
     return pd.DataFrame(records, columns=["evaluator", "corpus", *names])

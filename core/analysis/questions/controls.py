@@ -4,7 +4,6 @@ Blur takes detail away and leaves everything in its place. A score that blur mov
 says nothing of place: the shift may be one of pixels. Source: PROTOCOL section 1 (blur control).
 """
 
-import math
 from dataclasses import replace
 
 import numpy as np
@@ -15,10 +14,9 @@ from core.analysis.lacks import Lack, no_family
 from core.analysis.questions.columns import COUNT, HEAD, SAID, Dots, cells, power
 from core.analysis.questions.question import Column, Drawing, Question
 from core.analysis.table import ScoreTable, View
-from core.analysis.verdicts import apart, at_odds, too_few_for
+from core.analysis.verdicts import at_odds, too_few_for, untold
 from core.statistics.bootstrap import Interval
 from core.statistics.changes import WITHHELD
-from core.statistics.power import reach
 from core.statistics.shift_tests import paired_test
 from core.statistics.wording import between, metrics
 
@@ -99,16 +97,11 @@ def blur_control(view: View) -> pd.DataFrame:
             "p": test.p,
             "test": test.name,
             "said": told,
-            "power": untold(found) if told == OPEN else "",
+            "power": untold(found, unit="points") if told == OPEN else "",
             "conflict": at_odds(found, test.p, corrected=False),
         }
 
     return cells(view, _NAMES, sizes, row, asked={MOVED, BLUR} <= set(families))
-
-
-def untold(difference: Interval) -> str:
-    """What these items could have told of a difference from 0, in words."""
-    return apart(reach(difference, margin=math.nan).detectable, unit="points")
 
 
 def said(difference: Interval) -> str:

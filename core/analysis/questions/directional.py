@@ -26,11 +26,12 @@ from core.analysis.comparisons import (
     refusals,
     uncorrected_rows,
 )
+from core.analysis.effects import bounds
 from core.analysis.facts import keyed, looked_up
 from core.analysis.lacks import NOTHING, Lack, elsewhere
 from core.analysis.memo import once
 from core.analysis.questions import papers
-from core.analysis.questions.columns import COUNT, HEAD, NOTE, marks
+from core.analysis.questions.columns import COUNT, HEAD, NOTE, Dots, marks
 from core.analysis.questions.comparison_columns import (
     AS_IF,
     CAPTION,
@@ -87,30 +88,18 @@ def needs(table: ScoreTable, *, axis: str | None = None) -> Lack:
     if axis in axes(table) or (axis is None and axes(table)):
         return NOTHING
     what = "a directional probe" if axis is None else f"a directional probe of the axis {axis}"
-    other = _outside(table, axis, what)
-    return other or Lack(f"no run has {what}", "an audit with it", command=AUDIT)
-
-
-def _outside(table: ScoreTable, axis: str | None, what: str) -> Lack:
-    """Where the runs have such probes outside the scope, said; empty where they do not."""
     rows = table.about.get("open")
-    if rows is None or "expectation" not in rows:
-        return NOTHING
-    rows = rows[rows["expectation"] == DIRECTIONAL]
-    rows = rows[rows["axis"] == axis] if axis else rows
-    return NOTHING if rows.empty else elsewhere(table, rows, what)
+    if rows is not None and "expectation" in rows:
+        rows = rows[(rows["expectation"] == DIRECTIONAL) & ((rows["axis"] == axis) | (not axis))]
+        if len(rows):  # the runs have such probes outside the scope
+            return elsewhere(table, rows, what)
+    return Lack(f"no run has {what}", "an audit with it", command=AUDIT)
 
 
 @once
-def rows(view: View, known: bool = False) -> pd.DataFrame:
+def rows(view: View, known: bool = False, *, drops: bool = True) -> pd.DataFrame:
     """Every directional family under every evaluator; see :func:`core.analysis.comparisons.comparison_rows`."""
-    return comparison_rows(view, capabilities(view), known=known)
-
-
-@once
-def _without_drops(view: View, known: bool) -> pd.DataFrame:
-    """:func:`rows` but for the intervals of the drops, which are NaN."""
-    return comparison_rows(view, capabilities(view), known=known, drops=False)
+    return comparison_rows(view, capabilities(view), known=known, drops=drops)
 
 
 @once
@@ -157,22 +146,16 @@ def _matrix() -> Question:
         "instead. Most missed first."
     )
     drawing = Drawing("C-matrix", "How often each metric misses the error", read, _matrix_figure, opens=TEST)
+    *others, last = papers.RESPONSES
     note = (
         f"{HOW}Every family under its own caption. Holm’s correction within evaluator, corpus, caption and axis. Taken "
         "for: the harmless family whose shifts are most often as large as this drop, within items; not where no "
         "harmless edit was audited under the same caption. Edits both of whose captions are true are no failures, "
-        f"whichever way the score goes: {_both_true()} are in their own tables."
+        f"whichever way the score goes: {', '.join(others)} and {last} are in their own tables."
     )
     title = "How often each metric misses the error"
-    tests = "the families of its axis"
-    return Question(
-        RATES, title, SECTION, MATRIX, note, columns, matrix, needs, (drawing,), tests=tests, asks=("known",)
-    )
-
-
-def _both_true() -> str:
-    *others, last = papers.RESPONSES
-    return f"{', '.join(others)} and {last}"
+    question = Question(RATES, title, SECTION, MATRIX, note, columns, matrix, needs, (drawing,))
+    return replace(question, tests="the families of its axis", asks=("known",))
 
 
 @once
@@ -184,10 +167,8 @@ def taken(view: View, known: bool = True, *, bounds: bool = True) -> pd.DataFram
 def matrix(view: View, options: Options, *, depth: Depth = "whole") -> pd.DataFrame:
     """Failure rates of every family under its own caption, by section; see :func:`_of_caption`.
 
-    A family that the scope's caption has too is that one; section by section, the scope's caption first.
-
-    Args:
-        depth: how much is told of each; what is told is the same in each depth.
+    A family that the scope's caption has too is that one; section by section, the scope's caption first. What is told
+    of each is the same in each depth.
     """
     parts = [_of_caption(view, options, depth).assign(caption=caption_of(view.table))]
     for table in every_caption(view.table)[1:] if len(parts[0]) else ():
@@ -201,13 +182,9 @@ def matrix(view: View, options: Options, *, depth: Depth = "whole") -> pd.DataFr
 
 
 def in_depth(view: View, options: Options, family: str) -> pd.DataFrame:
-    """The rows of one family in :func:`matrix` without the rival's interval and Holm's correction, which is over all.
+    """The rows of one family in :func:`matrix` without the intervals of rival and drops and Holm's correction over all.
 
-    The drops have no intervals.
-
-    Args:
-        view: of the table of scores of the family's own caption.
-        family: its name; one that the view leaves out has no row.
+    The view is of its own caption's table; a family that it leaves out has no row.
     """
     own = [each for each in capabilities(view) if each.family == family and each.shown]
     found = uncorrected_rows(view, own, known=options.known, drops=False)
@@ -221,7 +198,7 @@ def _of_caption(view: View, options: Options, depth: Depth) -> pd.DataFrame:
         return _beside(view, options, _with_kinds(families_of, kinds_of), depth)
     whole = depth == "whole"
     own = comparison_rows(view, kinds(view), known=options.known, drops=whole)
-    found = _with_kinds((rows if whole else _without_drops)(view, options.known), own)
+    found = _with_kinds(rows(view, options.known) if whole else rows(view, options.known, drops=False), own)
     return _beside(view, options, _with_refusals(view, found), depth)
 
 
@@ -229,14 +206,14 @@ def _beside(view: View, options: Options, found: pd.DataFrame, depth: Depth) -> 
     """Rows with the harmless family that each is most easily taken for, of cells without the interval."""
     told = {"nuisance": "rival", "value": "rival_value"}
     told |= {} if depth == "cells" else {"low": "rival_low", "high": "rival_high"}
-    if lack(view) or found.empty:
-        return found.assign(**(dict.fromkeys(told.values(), math.nan) | {"rival": ""}))
-    # whoever asks for the whole row asks for the whole map too: one set of draws serves both
-    alike = (
-        rivals(hidden(view, options.known)) if depth == "whole" else taken(view, options.known, bounds=depth == "rows")
-    )
-    known = zip(keyed(alike, [*_FAMILY, "family"]), keyed(alike, told), strict=True)
     usual = dict.fromkeys(told.values(), math.nan) | {"rival": ""}
+    if lack(view) or found.empty:
+        return found.assign(**usual)
+    if depth == "whole":  # whoever asks for the whole row asks for the whole map too: one set of draws serves both
+        alike = rivals(hidden(view, options.known))
+    else:
+        alike = taken(view, options.known, bounds=depth == "rows")
+    known = zip(keyed(alike, [*_FAMILY, "family"]), keyed(alike, told), strict=True)
     return looked_up(found, keyed(found, [*_FAMILY, "label"]), known, usual)
 
 
@@ -252,7 +229,6 @@ def _with_refusals(view: View, found: pd.DataFrame) -> pd.DataFrame:
 
 
 def _with_kinds(found: pd.DataFrame, own: pd.DataFrame) -> pd.DataFrame:
-    """Families, each followed by its kinds."""
     if own.empty:
         return found
     place = {name: number for number, name in enumerate(dict.fromkeys(found["family"]))}
@@ -267,39 +243,24 @@ def _matrix_figure(drawing: Drawing, frame: pd.DataFrame, measure: str) -> Figur
     missed = frame.groupby("label", sort=False)["failure"].mean()  # most first, as the sentence above names it
     rows = zip(*(frame[name].tolist() for name in _SAID), strict=True)
     kept = [row for each in rows if not pd.isna((row := dict(zip(_SAID, each, strict=True)))["failure"])]
-    data = marks(
-        frame,
-        label="label",
-        series="evaluator",
-        panel=("corpus", "caption") if twice else ("corpus",),
-        values=("failure", "failure_low", "failure_high"),
-        opens=drawing.opens,
-    )
+    said = [(row["verdict"] in NO_CLAIM, row) for row in kept]
+    panel = ("corpus", "caption") if twice else ("corpus",)
+    values = bounds("failure")
+    data = marks(frame, label="label", series="evaluator", panel=panel, values=values, opens=drawing.opens)
     data = data.assign(
         n=[row["n"] for row in kept],
         text=[
-            f"n {row['n']}"
-            if row["verdict"] in NO_CLAIM
-            else f"{'✓ ' if row['verdict'] == RIGHT else ''}{row['failure']:.0f} %{_below(row)}"
-            for row in kept
+            f"n {row['n']}" if few else f"{'✓ ' * (row['verdict'] == RIGHT)}{row['failure']:.0f} %{_below(row)}"
+            for few, row in said
         ],
-        hollow=[row["verdict"] in NO_CLAIM for row in kept],
+        hollow=[few for few, _ in said],
         hover=[failure_said(row) for row in kept],
     )
-    return drawing.drawn(
-        data,
-        "failures",
-        kind="map",
-        unit=" %",
-        span=(0.0, 100.0),
-        order=tuple(map(str, missed.sort_values(ascending=False, kind="stable").index)),
-    )
+    order = tuple(map(str, missed.sort_values(ascending=False, kind="stable").index))
+    return drawing.drawn(data, "failures", kind="map", unit=" %", span=(0.0, 100.0), order=order)
 
 
-_SAID = (
-    *("evaluator", "label", "caption", "failure", "failure_low", "failure_high"),
-    *("ties", "n", "n_items", "verdict", "rival"),
-)
+_SAID = ("evaluator", "label", "caption", *bounds("failure"), "ties", "n", "n_items", "verdict", "rival")
 """Columns of the matrix that a cell says on hover."""
 
 
@@ -342,47 +303,31 @@ def _together() -> Question:
 
     note = f"{HOW}Every {axis} edit of an item together. Every language that the runs have is in table C2-languages."
     title = f"{axis.capitalize()} edits together: how far they lower the score"
-    return Question(
-        id_, title, SECTION, DEPTH, note, columns, compute, partial(needs, axis=axis), paper=paper, asks=("known",)
-    )
+    question = Question(id_, title, SECTION, DEPTH, note, columns, compute, partial(needs, axis=axis))
+    return replace(question, paper=paper, asks=("known",))
 
 
 def _of_axis(axis: str) -> Question:
     numbers = numbers_of(axis)
-    detection = bounded(
-        "detection", "Told from the right one, % [95 % CI]", digits=1, help="The wrong side scores strictly lower"
-    )
+    lower = "The wrong side scores strictly lower"
+    detection = bounded("detection", "Told from the right one, % [95 % CI]", digits=1, help=lower)
     columns = (*HEAD, WHAT, COUNT, PAIRS, FAILURE, TIES, detection, DROP, MEDIAN, VERDICT, *UNTOLD, *CORRECTED, NOTE)
     title = f"{axis.capitalize()} edits: does the score drop?"
-    read = (
-        "Median over items of the change in percent, with its 95 % BCa interval; right of the "
-        "line the broken side scores higher."
+    read = "Median over items of the change in percent, with its 95 % BCa interval; right of the line"
+    make = Dots("family", axis="median change of items")
+    drawing = Drawing(
+        numbers.figure, title, f"{read} the broken side scores higher.", make, numbers.figure_paper, opens=TEST
     )
-    drawing = Drawing(numbers.figure, title, read, _drops_figure, numbers.figure_paper, opens=TEST)
 
     def compute(view: View, options: Options) -> pd.DataFrame:
         found = rows(view, options.known)
         own = (found["axis"] == axis) & ~found["family"].isin(papers.OF_C)
         return found[own].reset_index(drop=True)
 
-    note = (
-        f"{HOW}Holm’s correction within evaluator and corpus over the families of the axis. Those of paper C "
-        f"({', '.join(papers.OF_C)}) are among the tests, and stand in table {papers.REWARDS[0]}."
-        if axis == papers.AXIS_OF_C
-        else f"{HOW}Holm’s correction within evaluator and corpus over the families of the axis."
-    )
+    note = f"{HOW}Holm’s correction within evaluator and corpus over the families of the axis."
+    if axis == papers.AXIS_OF_C:
+        families_of_c = f"Those of paper C ({', '.join(papers.OF_C)}) are among the tests"
+        note += f" {families_of_c}, and stand in table {papers.REWARDS[0]}."
     tests = "the families of the axis"
     question = Question(numbers.table, title, SECTION, DEPTH, note, columns, compute, partial(needs, axis=axis))
     return replace(question, figures=(drawing,), paper=numbers.table_paper, tests=tests, asks=("known",))
-
-
-def _drops_figure(drawing: Drawing, frame: pd.DataFrame, measure: str) -> Figure:
-    data = marks(
-        frame,
-        label="family",
-        series="evaluator",
-        panel=("corpus",),
-        values=("median_percent", "low", "high"),
-        opens=drawing.opens,
-    )
-    return drawing.drawn(data, "median change of items", unit=" %", counts=True)

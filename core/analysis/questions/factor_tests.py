@@ -18,7 +18,7 @@ from core.analysis.table import ScoreTable, View
 from core.statistics.bootstrap import LEAST_N, Interval, too_few, widened
 from core.statistics.crossed_sources import crossed_p, first_of
 from core.statistics.factors import LEAST_OMNIBUS, FactorTest, factor_test
-from core.statistics.mixed_model import MixedEffect, mixed_effect
+from core.statistics.mixed_model import mixed_effect
 
 HOW = (
     "Kruskal–Wallis takes every value for an independent one; Friedman compares the levels within the items that have "
@@ -135,7 +135,7 @@ def _named(pairs: pd.DataFrame, names: Sequence[str]) -> pd.DataFrame:
 
 
 _PAIR_TOLD = ("a", "b", "p_holm", "m_tests")
-_TOLD_APART = 0.005
+_TOLD_APART = 0.005  # the least δ that is not written as 0.00
 _ROW = ("levels", "n", "h", "p", "friedman_n", "chi", "friedman_p", "differ", "pairs", "strongest", "note")
 _PAIR = ["evaluator", "corpus", "a", "b", "test", "p", "p_holm", "m_tests", "cliffs_delta", "n", "note"]
 
@@ -155,16 +155,13 @@ def laid_out(values: Sequence[np.ndarray], keep: np.ndarray) -> Values:
 
 
 def _tested(view: View, options: Options, levels: Levels) -> Iterator[tuple[str, FactorTest, Sequence[str]]]:
-    sources = view.table.sources
     for evaluator in view.evaluators:
         values, names = levels(view, options, evaluator)
         if not np.isnan(values[0]).all():
-            of = None if sources is None else sources[values[2]]
-            yield evaluator, factor_test(*values, sources=of), names
+            yield evaluator, factor_test(*values, sources=view.table.sources_of(values[2])), names
 
 
 def _corrected(found: FactorTest, names: Sequence[str]) -> Corrected:
-    """Of every pair of levels, by their names."""
     pairs = _named(found.pairs, names)
     return {frozenset((a, b)): (p, m) for a, b, p, m in zip(*(pairs[name] for name in _PAIR_TOLD), strict=True)}
 
@@ -173,8 +170,8 @@ def _of_all(found: FactorTest, names: Sequence[str], every: Corrected) -> Factor
     """The pairs of some levels, each with the p-value that is corrected over the pairs of all."""
     pairs = _named(found.pairs, names)
     held = [every.get(frozenset(pair), (math.nan, 0)) for pair in zip(pairs["a"], pairs["b"], strict=True)]
-    p_holm, sizes = [each[0] for each in held], [each[1] for each in held]
-    return replace(found, pairs=found.pairs.assign(p_holm=p_holm, m_tests=sizes))
+    told = {"p_holm": [p for p, _ in held], "m_tests": [size for _, size in held]}
+    return replace(found, pairs=found.pairs.assign(**told))
 
 
 def _row(found: FactorTest, names: Sequence[str]) -> dict[str, object]:
@@ -216,8 +213,7 @@ MIXED = (
     "source with Student's quantile (cluster-robust, CR2), since neither intercept is one of the shift. "
     f"Fewer than {LEAST_N} items or sources have neither, nor spreads."
 )
-_SDS = ("item_sd", "category_sd", "residual_sd")
-_MIXED_COLUMNS = (*CELL, "label", "n_items", *bounds("beta"), "beta_p", "beta_note", *_SDS)
+_MIXED_COLUMNS = (*CELL, "label", "n_items", *bounds("beta"), "beta_p", "beta_note", *(each.name for each in SPREADS))
 
 
 def betas(view: View, groups: Sequence[Group], corpus: str, *, family: str = "") -> pd.DataFrame:
@@ -227,18 +223,11 @@ def betas(view: View, groups: Sequence[Group], corpus: str, *, family: str = "")
     return pd.DataFrame([row for row in rows if row], columns=list(_MIXED_COLUMNS))
 
 
-def _longer(found: MixedEffect, delta: np.ndarray, groups: np.ndarray | None) -> MixedEffect:
-    """A model's interval and p by the first source of each item, once the second counts."""
-    owed = delta - delta.mean()
-    own = widened(Interval(found.effect, found.low, found.high, len(delta), 0.95), owed, groups)
-    return replace(found, low=own.low, high=own.high, p=crossed_p(found.p, owed, groups))
-
-
 @once
 def _beta(view: View, evaluator: str, group: Group, corpus: str, family: str) -> dict[str, object]:
     changes, items = view.changes(evaluator, group.probes, against=group.against), view.table.items
-    own = dict(corpora(view.table, pooled=True))[corpus]
-    places = np.flatnonzero(own & shown(view, family) & ~np.isnan(changes.delta))
+    keep = dict(corpora(view.table, pooled=True))[corpus] & shown(view, family)
+    places = np.flatnonzero(keep & ~np.isnan(changes.delta))
     if not len(places):
         return {}
     category, before = items["category"].fillna("unknown").to_numpy()[places], changes.baseline[places]
@@ -246,14 +235,16 @@ def _beta(view: View, evaluator: str, group: Group, corpus: str, family: str) ->
     groups = view.table.sources_of(places)
     of = None if groups is None else np.tile(first_of(groups), 2)
     found = mixed_effect(scores, np.repeat([0, 1], len(places)), np.tile(places, 2), np.tile(category, 2), sources=of)
-    found = _longer(found, changes.delta[places], groups)
+    # its interval and p are by the first source of each item: the second counts too
+    owed = changes.delta[places] - changes.delta[places].mean()
+    own = widened(Interval(found.effect, found.low, found.high, len(owed), 0.95), owed, groups)
+    found = replace(found, low=own.low, high=own.high, p=crossed_p(found.p, owed, groups))
     if few := too_few(len(places), len(places) if of is None else len(np.unique(of))):
         found = replace(found, low=np.nan, high=np.nan, p=np.nan, note=f"{few}, and no test")
         found = replace(found, image_sd=np.nan, category_sd=np.nan, residual_sd=np.nan)
-    beta = dict(zip(bounds("beta"), (found.effect, found.low, found.high), strict=True))
-    sds = dict(zip(_SDS, (found.image_sd, found.category_sd, found.residual_sd), strict=True))
-    row = {"evaluator": evaluator, "corpus": corpus, "label": group.label, "n_items": found.images}
-    return {**row, **beta, "beta_p": found.p, "beta_note": found.note, **sds}
+    beta = (found.effect, found.low, found.high, found.p, found.note)
+    told = (evaluator, corpus, group.label, found.images, *beta, found.image_sd, found.category_sd, found.residual_sd)
+    return dict(zip(_MIXED_COLUMNS, told, strict=True))
 
 
 def of_words(table: ScoreTable, family: str, said: str) -> Question:

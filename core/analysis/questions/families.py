@@ -82,8 +82,7 @@ def section(family: str, axis: str) -> str:
 
 def every_family(view: View, options: Options) -> pd.DataFrame:
     """Effect of every family in every corpus, beside the noise band."""
-    table = view.table
-    return of_axes(view, options, sorted({table.axis_of(name) for name in table.families()}))
+    return of_axes(view, options, sorted({view.table.axis_of(name) for name in view.table.families()}))
 
 
 def of_axes(view: View, options: Options, wanted: Sequence[str]) -> pd.DataFrame:
@@ -184,14 +183,8 @@ def not_audited(table: ScoreTable) -> tuple[Question, ...]:
     inserted into human captions are the same words as the template's, in its other construction. What needs frames
     cannot be audited on pictures, and is audited on videos unless somebody leaves it out.
     """
-    here = {
-        *table.families(controls=True),
-        *papers.WORDS,
-        *papers.PLACE_LEVELS,
-        papers.FLIP,
-        papers.DISTANCE,
-        BASE_CAPTION,
-    }
+    named = (*papers.WORDS, *papers.PLACE_LEVELS, papers.FLIP, papers.DISTANCE, BASE_CAPTION)
+    here = {*table.families(controls=True), *named}
     lacking = {
         probe.family: probe.axis.value
         for probe in catalogue()
@@ -206,17 +199,16 @@ def not_audited(table: ScoreTable) -> tuple[Question, ...]:
 
 
 def _unasked(family: str, axis: str) -> Question:
-    said = family.replace("-", " ")
-    at = section(family, axis)
+    said, at = family.replace("-", " "), section(family, axis)
     kind = {"words": "words", "natural": "captions"}.get(at, "edits")
-    what = f"{said} {kind}"
-    title = f"{said.capitalize()}: how much scores change"
-    note = "Named because it can be audited and was not."
     columns = (EVALUATOR, COUNT, PERCENT)
     return Question(
-        f"S-{family}", title, at, PART, note, columns, _no_rows, partial(no_family, family=family, what=what)
+        f"S-{family}",
+        f"{said.capitalize()}: how much scores change",
+        at,
+        PART,
+        "Named because it can be audited and was not.",
+        columns,
+        lambda *_: pd.DataFrame(columns=["evaluator", "n_items", "median_percent", "low", "high"]),
+        partial(no_family, family=family, what=f"{said} {kind}"),
     )
-
-
-def _no_rows(view: View, options: Options) -> pd.DataFrame:
-    return pd.DataFrame(columns=["evaluator", "n_items", "median_percent", "low", "high"])

@@ -63,7 +63,6 @@ def beside(
     both = ~np.isnan(percent[USUAL]) & ~np.isnan(percent[other])
     found = {way: median_over(each, both, sources) for way, each in percent.items()}
     apart = median_over(percent[USUAL] - percent[other], both, sources)
-    paired = {USUAL: {}, other: ends(apart, bounds("apart"))}
     return [
         {
             "filter": other if way == other else f"{USUAL}-{other}",
@@ -74,7 +73,7 @@ def beside(
             "direction": direction(own, found[USUAL]),
             "overlaps": overlap(own, found[USUAL]),
             **_kept_said(measured[way], both),
-            **paired[way],
+            **({} if way == USUAL else ends(apart, bounds("apart"))),
             "power": untold(own, found[USUAL]),
             "note": WITHHELD
             if bool((np.asarray(scores[way])[0] < 0).any())
@@ -129,7 +128,9 @@ def filtered_moves(
             "n_items": found.n,
             "direction": direction(found, whole)
             if withheld or (cut & ~np.isnan(percent)).any() or name == "none"
-            else _uncut(name, measured),
+            else NOTHING
+            if any(np.isfinite(_suspicion(kind, measured)).any() for kind in FILTERS[name])
+            else UNMEASURED,
             "overlaps": overlap(found, whole),
             **_kept_said(measured, ~cut),
             "power": untold(found, whole),
@@ -189,24 +190,14 @@ def _cuts(
             yield name, float(q), np.logical_or.reduce(worst).any(axis=0)
 
 
-def _uncut(name: str, measured: Mapping[str, np.ndarray]) -> str:
-    """Why a filter drops nothing."""
-    return NOTHING if any(np.isfinite(_suspicion(kind, measured)).any() for kind in FILTERS[name]) else UNMEASURED
-
-
 def _suspicion(kind: str, measured: Mapping[str, np.ndarray]) -> np.ndarray:
     """How suspicious each composite is, the larger the more; NaN where nothing of the kind was measured."""
     worst = np.full(next(iter(measured.values())).shape, np.nan)
     for column in _SEEN_IN[kind].keys() & measured.keys():
-        values = _from_rim(measured[column]) if kind == "fill" else measured[column]
+        with np.errstate(divide="ignore"):  # the ratio of a flat hole is infinitely far from 1
+            values = np.abs(np.log(measured[column])) if kind == "fill" else measured[column]
         worst = np.fmax(worst, _SEEN_IN[kind][column] * values)
     return worst
-
-
-def _from_rim(ratio: np.ndarray) -> np.ndarray:
-    """How far a ratio is from 1, |log|; infinite where the hole is flat."""
-    with np.errstate(divide="ignore"):
-        return np.asarray(np.abs(np.log(ratio)))
 
 
 def _top(values: np.ndarray, q: float) -> np.ndarray:

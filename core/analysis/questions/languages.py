@@ -39,16 +39,17 @@ def questions(table: ScoreTable) -> tuple[Question, ...]:
     columns = (*HEAD, WHAT, *OF_MEANS)
     title = "Lexical edits in every language: how far they lower the score"
     drop = Dots(values=("drop", "drop_low", "drop_high"), axis="drop of means, %")
+    together = partial(_of, drop, column="family", value=EVERY, label="language")
     read = "Drop of means with its 95 % interval; left of the line the broken captions score lower."
     drawings = (
-        Drawing(figures[0], "Lexical edits together, language by language", read, partial(_together, drop), paper),
+        Drawing(figures[0], "Lexical edits together, language by language", read, together, paper),
         Drawing(
             figures[1],
             "Lexical edits: the drop of each, mean over languages",
             "Drop of means in every language, "
             "then the mean over the languages that the evaluator scored. An evaluator of one language has none.",
-            partial(_by_edit, drop),
-            papers.AXES[papers.TOGETHER[0]].figure_paper,
+            partial(_of, drop, column="language", value=MEAN, label="family"),
+            papers.AXES[_AXIS].figure_paper,
         ),
     )
     note = (
@@ -59,10 +60,7 @@ def questions(table: ScoreTable) -> tuple[Question, ...]:
     return (Question(id_, title, SECTION, DEPTH, note, columns, _compute, _lacking, drawings, paper, asks=("known",)),)
 
 
-def _axis() -> str:
-    return papers.TOGETHER[0]
-
-
+_AXIS = papers.TOGETHER[0]
 _SEVERAL = (
     "python -m core audit --corpus demo --subject human --language en,de,fr,es,ja --evaluators conse-multilingual "
     "--probes lexical"
@@ -70,16 +68,16 @@ _SEVERAL = (
 
 
 def _lacking(table: ScoreTable) -> str:
-    if why := needs(table, axis=_axis()):
+    if why := needs(table, axis=_AXIS):
         return why
-    if len(every_language(table, _axis())) >= LEAST:
+    if len(every_language(table, _AXIS)) >= LEAST:
         return ""
     what = f"the runs have lexical edits in one language, {table.scope.language}"
     return Lack(what, "an audit of several", command=_SEVERAL)
 
 
 def _compute(view: View, options: Options) -> pd.DataFrame:
-    views = {each.scope.language: each.view(view.chosen) for each in every_language(view.table, _axis())}
+    views = {each.scope.language: each.view(view.chosen) for each in every_language(view.table, _AXIS)}
     parts = [
         comparison_rows(own, _tests(own), known=options.known).assign(language=language)
         for language, own in views.items()
@@ -88,23 +86,16 @@ def _compute(view: View, options: Options) -> pd.DataFrame:
     found = found[found["n"] > 0].assign(family=found["label"])
     whole = pd.concat([found, pd.DataFrame(_means(views, found, known=options.known))], ignore_index=True)
     order = [EVERY, *(name for name in dict.fromkeys(found["family"]) if name != EVERY)]
-    at = pd.DataFrame(
-        {
-            "evaluator": whole["evaluator"],
-            "corpus": whole["corpus"],
-            "what": whole["family"].map(order.index),
-            "mean": whole["language"] == MEAN,
-            "language": whole["language"],
-        }
-    )
-    return whole.loc[at.sort_values([str(each) for each in at], kind="stable").index].reset_index(drop=True)
+    names = ["evaluator", "corpus", "what", "mean", "language"]
+    whole = whole.assign(what=whole["family"].map(order.index), mean=whole["language"] == MEAN)
+    return whole.sort_values(names, kind="stable", ignore_index=True).drop(columns=["what", "mean"])
 
 
 def _tests(view: View) -> list[Capability]:
-    found = families(view, axis=_axis())
+    found = families(view, axis=_AXIS)
     every = tuple(name for probes in found.values() for name in probes)
-    whole = [Capability(EVERY, EVERY, _axis(), every)] if every else []
-    return [*whole, *(Capability(name, name, _axis(), probes) for name, probes in found.items())]
+    whole = [Capability(EVERY, EVERY, _AXIS, every)] if every else []
+    return [*whole, *(Capability(name, name, _AXIS, probes) for name, probes in found.items())]
 
 
 def _means(views: Mapping[str, View], found: pd.DataFrame, *, known: bool) -> Iterator[dict[str, object]]:
@@ -119,7 +110,7 @@ def _means(views: Mapping[str, View], found: pd.DataFrame, *, known: bool) -> It
         drop = mean_of_ratios_bca([w - r for r, w in zip(right, wrong, strict=True)], right, sources)
         failed = [(w >= r).astype(float) for r, w in zip(right, wrong, strict=True)]
         failure = mean_of_ratios_bca(failed, [np.ones(len(each)) for each in failed], sources)
-        row = {"evaluator": evaluator, "corpus": corpus, "family": label, "label": label, "axis": _axis()}
+        row = {"evaluator": evaluator, "corpus": corpus, "family": label, "label": label, "axis": _AXIS}
         row |= {"language": MEAN, "n": int(own["n"].sum()), "n_items": int(own["n_items"].max())}
         row |= {name: own[name].mean() for name in ("mean_right", "mean_wrong")}
         yield {
@@ -140,11 +131,8 @@ def _sides(view: View, evaluator: str, corpus: str, label: str, *, known: bool) 
     return found.right[there], found.wrong[there], np.broadcast_to(names, there.shape)[there]
 
 
-def _together(drop: Dots, drawing: Drawing, frame: pd.DataFrame, measure: str) -> Figure:
-    own = frame[frame["family"] == EVERY]
-    return drop(drawing, own.assign(label=own["language"]), measure)
-
-
-def _by_edit(drop: Dots, drawing: Drawing, frame: pd.DataFrame, measure: str) -> Figure:
-    own = frame[frame["language"] == MEAN]
-    return drop(drawing, own.assign(label=own["family"]), measure)
+def _of(
+    drop: Dots, drawing: Drawing, frame: pd.DataFrame, measure: str, *, column: str, value: str, label: str
+) -> Figure:
+    own = frame[frame[column] == value]
+    return drop(drawing, own.assign(label=own[label]), measure)

@@ -27,6 +27,7 @@ from core.analysis.questions.columns import (
     TESTS,
     Dots,
     Map,
+    drawable,
     how,
     in_order,
 )
@@ -206,9 +207,7 @@ def curve_figure(
     drawing: Drawing, frame: pd.DataFrame, measure: str, *, x: str, y: str, scale: float = 1, unit: str = ""
 ) -> Figure:
     """Smooth curves with their bands, a panel an evaluator."""
-    named = {"label": frame["x"].astype(float) * scale, "series": frame["evaluator"], "panel": frame["evaluator"]}
-    numbers = {"value": frame["value"], "low": frame["low"], "high": frame["high"], "n": frame["n_items"]}
-    data = pd.DataFrame(named | numbers)
+    data = drawable(frame["x"].astype(float) * scale, frame["evaluator"], frame["evaluator"], frame)
     return drawing.drawn(data, y, kind="lines", free=True, unit=unit, along=Axis(x), bounds="band", styles={})
 
 

@@ -26,13 +26,10 @@ ID, PAPER = "C17", "D, Table 4"
 
 def questions(table: ScoreTable) -> tuple[Question, ...]:
     """One table: overlap and failures of every family that breaks a caption."""
-    f1_help = (
-        "Mean over comparisons of the F1 of both captions’ sets of "
-        "words, without case and punctuation; 1: the same words"
-    )
-    f1 = Column("f1", "Word overlap, F1", digits=3, help=f1_help)
-    same_help = "Both captions hold the same words, in another order or number; Wilson’s interval over sources"
-    same = bounded("same", "Same words, % [95 % CI]", digits=1, help=same_help)
+    help_ = "Mean over comparisons of the F1 of both captions’ sets of words, without case and punctuation; 1: the same"
+    f1 = Column("f1", "Word overlap, F1", digits=3, help=f"{help_} words")
+    help_ = "Both captions hold the same words, in another order or number; Wilson’s interval over sources"
+    same = bounded("same", "Same words, % [95 % CI]", digits=1, help=help_)
     columns = (*HEAD, WHAT, COUNT, PAIRS, f1, same, FAILURE, TIES, NOTE)
     note = (
         "Comparisons of two captions of one picture, scored on both sides; those of two pictures have one caption. "
@@ -64,11 +61,9 @@ def _lacking(table: ScoreTable) -> str:
         return why
     if table.texts is None:
         return "the captions of this table cannot be read again"
-    return (
-        ""
-        if table.scope.language in LANGUAGES
-        else (f"words are told apart in {', '.join(LANGUAGES)}, and the captions are in {table.scope.language}")
-    )
+    if table.scope.language in LANGUAGES:
+        return ""
+    return f"words are told apart in {', '.join(LANGUAGES)}, and the captions are in {table.scope.language}"
 
 
 def _compute(view: View, options: Options) -> pd.DataFrame:

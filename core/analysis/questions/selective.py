@@ -50,6 +50,10 @@ def headline(view: View) -> pd.DataFrame:
     return headlines(view)
 
 
+def _headlines(view: View, options: Options) -> pd.DataFrame:
+    return headline(view)
+
+
 def _needs(table: ScoreTable) -> str:
     return needs(table) or lack(table.view())
 
@@ -60,6 +64,7 @@ def _headline() -> Question:
         "words in another order or a tail that says nothing; all: both, and those that are only presumed to be wrong"
     )
     nuisance = "Median over items of an item’s median harm, in standard deviations of the unedited scores"
+    signal = "Median over items of an item’s median drop"
     columns = (
         *HEAD,
         Column("of", "Falsity", kind="text", help=of_help),
@@ -70,9 +75,7 @@ def _headline() -> Question:
         bounded("above", "Above chance [95 % CI]", digits=3, signed=True),
         Column("pooled", "Over all items", digits=3, help="The same over drops and harms of any two items"),
         bounded("nuisance", "Nuisance, SD [95 % CI]", digits=3, help=nuisance),
-        bounded(
-            "signal", "Signal, SD [95 % CI]", digits=3, signed=True, help="Median over items of an item’s median drop"
-        ),
+        bounded("signal", "Signal, SD [95 % CI]", digits=3, signed=True, help=signal),
         bounded("ratio", "Signal to nuisance [95 % CI]", digits=2),
         Column("said", "Where the ratio says nothing", kind="text"),
         NOTE,
@@ -81,9 +84,8 @@ def _headline() -> Question:
     drawing = Drawing("C-selective", "Selectivity of each metric", read, _dots)
     title = "Selectivity: does a broken meaning cost more than a harmless edit?"
     rule = "Only of edits that are known to make the caption wrong."
-    return Question(
-        HEADLINE, title, SECTION, "selectivity", _HOW.strip(), columns, _all, _needs, (drawing,), says=_says, rule=rule
-    )
+    question = Question(HEADLINE, title, SECTION, "selectivity", _HOW.strip(), columns, _headlines, _needs, (drawing,))
+    return replace(question, says=_says, rule=rule)
 
 
 def _says(frame: pd.DataFrame, margin: float) -> str:
@@ -97,13 +99,9 @@ def _says(frame: pd.DataFrame, margin: float) -> str:
     return f"Chance that a broken meaning costs more than a harmless edit: {told}."
 
 
-def _all(view: View, options: Options) -> pd.DataFrame:
-    return headline(view)
-
-
 def _dots(drawing: Drawing, frame: pd.DataFrame, measure: str) -> Figure:
     own = usual(frame)
-    data = marks(own, label="evaluator", series="corpus", values=("value", "low", "high"))
+    data = marks(own, label="evaluator", series="corpus")
     data = data.assign(panel=list(_panels(own)))  # no row of these lacks a value
     return drawing.drawn(
         data,
@@ -145,7 +143,8 @@ def _plane() -> Question:
     )
     drawing = Drawing(PLANE, "Nuisance and signal", read, _plane_figure)
     note = f"{_HOW}Intervals stand in the table {HEADLINE}."
-    return Question("C-plane-data", "Nuisance and signal", SECTION, "the plane", note, (), _all, _needs, (drawing,))
+    title = "Nuisance and signal"
+    return Question("C-plane-data", title, SECTION, "the plane", note, (), _headlines, _needs, (drawing,))
 
 
 def _plane_figure(drawing: Drawing, frame: pd.DataFrame, measure: str) -> Figure:
@@ -223,24 +222,23 @@ def _hidden() -> Question:
     )
     drawing = Drawing(MAP, title, read, _map_figure, opens={"families": "nuisance", **TEST})
 
-    def compute(view: View, options: Options) -> pd.DataFrame:
-        return hidden(view, options.known)
-
-    question = Question(
-        f"{MAP}-cells", "Which nuisance hides which error?", SECTION, "what hides what", _HOW, columns, compute
+    return Question(
+        f"{MAP}-cells",
+        f"{title}?",
+        SECTION,
+        "what hides what",
+        _HOW,
+        columns,
+        lambda view, options: hidden(view, options.known),
+        _needs,
+        (drawing,),
+        asks=("known",),
+        pick=("evaluator",),
     )
-    return replace(question, needs=_needs, figures=(drawing,), asks=("known",), pick=("evaluator",))
 
 
 def _map_figure(drawing: Drawing, frame: pd.DataFrame, measure: str) -> Figure:
-    data = marks(
-        frame,
-        label="family",
-        series="nuisance",
-        panel=("evaluator", "corpus"),
-        values=("value", "low", "high"),
-        opens=drawing.opens,
-    )
+    data = marks(frame, label="family", series="nuisance", panel=("evaluator", "corpus"), opens=drawing.opens)
     data = data.assign(text=[f"{row.value:.2f}\nn {row.n}" for row in data.itertuples()])
     return drawing.drawn(
         data, "selectivity", kind="map", span=(0.0, 1.0), order=tuple(dict.fromkeys(map(str, frame["family"])))

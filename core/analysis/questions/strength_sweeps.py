@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from core.analysis.comparisons import DIRECTIONAL, Capability, comparison_rows
-from core.analysis.effects import CELL, Group, bounds, effects
+from core.analysis.effects import CELL, IN_PERCENT, Group, bounds, effects
 from core.analysis.facts import facts_of
 from core.analysis.lacks import AUDIT, NOTHING, Lack
 from core.analysis.memo import once
@@ -41,8 +41,7 @@ LIMITS = "S31"
 
 def of_shifts(table: ScoreTable) -> tuple[Question, ...]:
     """Where each edit leaves the margin, and the curve of each with its table."""
-    found = sweeps(table)
-    return (_limits_of_all(), *(_of_family(table, *key) for key in found)) if found else (_limits_of_all(),)
+    return (_limits_of_all(), *(_of_family(table, *key) for key in sweeps(table)))
 
 
 def _limits_of_all() -> Question:
@@ -78,10 +77,8 @@ def _of_family(table: ScoreTable, family: str, fact: str) -> Question:
         partial(_curve, fact=fact),
         opens={"probes": "probe"} | ({"controls": "=yes"} if table.is_control(family) else {}),
     )
-    note = (
-        f"{how(tests)} One row a strength. Which way an edit goes (left or right, lighter or darker) is drawn once an "
-        "item."
-    )
+    way = "Which way an edit goes (left or right, lighter or darker) is drawn once an item."
+    note = f"{how(tests)} One row a strength. {way}"
     label = Column("label", _named(fact).capitalize(), digits=1)
     null_median = Column("null_median", "Invisible edits", help="Median |% change| under invisible edits")
     columns = (*HEAD, label, COUNT, PERCENT, ABSOLUTE, null_median, *TESTS)
@@ -91,18 +88,14 @@ def _of_family(table: ScoreTable, family: str, fact: str) -> Question:
 
 def sweeps(table: ScoreTable) -> dict[tuple[str, str], dict[float, str]]:
     """Sweeps of the table's harmless probes; see :func:`core.probes.titles.sweeps_among`."""
-    rows = table.probes[table.probes["expectation"] == Expectation.INVARIANT.value]
-    return sweeps_among(map(str, rows.index))
+    return sweeps_among(map(str, table.probes.index[table.probes["expectation"] == Expectation.INVARIANT.value]))
 
 
 def _strengths_lacking(table: ScoreTable) -> Lack:
     if sweeps(table):
         return NOTHING
-    return Lack(
-        "no harmless edit here was made at several strengths",
-        "run an audit with them",
-        command=f"{AUDIT} strength-sweep",
-    )
+    what = "no harmless edit here was made at several strengths"
+    return Lack(what, "run an audit with them", command=f"{AUDIT} strength-sweep")
 
 
 @once
@@ -149,7 +142,7 @@ def _limits(view: View, options: Options) -> pd.DataFrame:
         beyond = at[leaves]
         ends = (early, late) if fact not in FALLING else (late, early)
         reached = (float(within[-1]) if len(within) else math.nan, float(beyond[0]) if len(beyond) else math.nan)
-        power = _untold(own.iloc[-1], options.margin) if not (holds.all() or leaves.any()) else ""
+        power = _untold(own.iloc[-1]) if not (holds.all() or leaves.any()) else ""
         said = (int(own["n_items"].min()), _said(fact, at, holds, leaves), power)
         records.append((evaluator, corpus, family, own["of"].iloc[0], crossing, *ends, *reached, *said))
     return pd.DataFrame(records, columns=[*_LIMIT])
@@ -158,7 +151,7 @@ def _limits(view: View, options: Options) -> pd.DataFrame:
 _LIMIT = (*CELL, "family", "of", *bounds("crossing"), "within", "beyond", "n_items", "said", "power")
 
 
-def _untold(last: pd.Series, margin: float) -> str:
+def _untold(last: pd.Series) -> str:
     """What the items of the most that was tried would have shown against the margin."""
     found = Interval(last["median_abs_percent"], last["abs_low"], last["abs_high"], int(last["n_items"]), 0.95)
     return untold(found, unit="%")
@@ -173,8 +166,7 @@ def _crossing(at: np.ndarray, sizes: np.ndarray, margin: float) -> float:
     if not len(above) or above[0] == 0:
         return math.nan
     last, first = above[0] - 1, above[0]
-    share = (margin - sizes[last]) / (sizes[first] - sizes[last])
-    return float(at[last] + share * (at[first] - at[last]))
+    return float(at[last] + (margin - sizes[last]) / (sizes[first] - sizes[last]) * (at[first] - at[last]))
 
 
 def _said(fact: str, at: np.ndarray, holds: np.ndarray, leaves: np.ndarray) -> str:
@@ -214,8 +206,6 @@ READINGS = ("algorithm", "draw")
 
 LEAST = 3  # Points that make a curve
 
-ID = "C-sweep"
-
 
 def of_drops(table: ScoreTable) -> tuple[Question, ...]:
     """One table with its curves."""
@@ -232,12 +222,8 @@ def of_drops(table: ScoreTable) -> tuple[Question, ...]:
         f"{HOW}One row a strength of the edit: the probability that a word is hit, or the words of a hollow tail. "
         "Holm’s correction within evaluator, corpus and family over the strengths."
     )
-    tests = "the strengths of the family"
-    return (
-        Question(
-            ID, title, SECTION, MADE, note, columns, _drops, _drops_lacking, (drawing,), tests=tests, asks=("known",)
-        ),
-    )
+    question = Question("C-sweep", title, SECTION, MADE, note, columns, _drops, _drops_lacking, (drawing,))
+    return (replace(question, tests="the strengths of the family", asks=("known",)),)
 
 
 def points(table: ScoreTable) -> dict[tuple[str, str], dict[float, str]]:
@@ -259,36 +245,24 @@ def points(table: ScoreTable) -> dict[tuple[str, str], dict[float, str]]:
 def _drops_lacking(table: ScoreTable) -> Lack:
     if points(table):
         return NOTHING
-    return needs(table) or Lack(
-        "no edit here was made at several strengths",
-        "run an audit with them",
-        command=f"{AUDIT} lexical-sweep,tail-sweep",
-    )
+    what = "no edit here was made at several strengths"
+    return needs(table) or Lack(what, "run an audit with them", command=f"{AUDIT} lexical-sweep,tail-sweep")
 
 
 def _drops(view: View, options: Options) -> pd.DataFrame:
     asked, of = list[Capability](), dict[str, str]()
     for (family, key), own in points(view.table).items():
-        tests = f"{family} by {key}"
+        tests, axis = f"{family} by {key}", view.table.axis_of(family)
         of[tests] = STRENGTHS[key]
-        asked += [
-            Capability(
-                f"{strength:g}", family, view.table.axis_of(family), (probe,), tests, shown=bool(view.probes((probe,)))
-            )
-            for strength, probe in own.items()
-        ]
+        for strength, probe in own.items():
+            shown = bool(view.probes((probe,)))
+            asked.append(Capability(f"{strength:g}", family, axis, (probe,), tests, shown=shown))
     frame = comparison_rows(view, asked, known=options.known)
     return frame.assign(label=frame["label"].astype(float), of=frame["tests"].map(of))
 
 
 def _curves(drawing: Drawing, frame: pd.DataFrame, measure: str) -> Figure:
-    data = marks(
-        frame,
-        label="label",
-        series="evaluator",
-        panel=("family", "corpus"),
-        values=("median_percent", "low", "high"),
-        opens=drawing.opens,
-    )
+    of = ("family", "corpus")
+    data = marks(frame, label="label", series="evaluator", panel=of, values=IN_PERCENT, opens=drawing.opens)
     named = ", ".join(dict.fromkeys(map(str, frame["of"])))
     return drawing.drawn(data, "median change of items", kind="lines", unit=" %", along=Axis(named))

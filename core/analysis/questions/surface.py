@@ -12,7 +12,7 @@ from functools import partial
 import numpy as np
 import pandas as pd
 
-from core.analysis.effects import PLAIN, corpora, ends, median_over, words
+from core.analysis.effects import PLAIN, bounds, corpora, ends, median_over, words
 from core.analysis.facts import fact, facts_of
 from core.analysis.lacks import no_family, no_probe
 from core.analysis.questions.columns import COUNT, HEAD, NOTE, SAID, UNTOLD, Dots, cells
@@ -42,7 +42,7 @@ def of_colour(table: ScoreTable) -> tuple[Question, ...]:
     half = Column("half", "4:2:0, median % change", signed=True, digits=3)
     whole = Column("whole", "4:4:4, median % change", signed=True, digits=3)
     value = Column("value", "4:2:0 − 4:4:4, points [95 % CI]", signed=True, digits=3, low="low", high="high")
-    said = Column("said", "In words", kind="text", help="The interval of the difference against 0")
+    said = replace(SAID, help="The interval of the difference against 0")
     columns = (*HEAD, COUNT, half, whole, value, said, UNTOLD, NOTE)
     note = (
         "Each picture was saved as JPEG of quality 75 twice: with colour at half the width and height (4:2:0, what "
@@ -52,32 +52,22 @@ def of_colour(table: ScoreTable) -> tuple[Question, ...]:
     )
     make = Dots("evaluator", series="corpus", panel=(), values=PLAIN, axis="4:2:0 − 4:4:4, points of % change")
     drawing = Drawing("F-chroma", _COLOUR, "4:2:0 minus 4:4:4 of the same quality; the line is no difference.", make)
-    return (
-        Question("S-chroma", _COLOUR, "surface", "compression", note, columns, _copies, _copies_needed, (drawing,)),
-    )
-
-
-def _copies_needed(table: ScoreTable) -> str:
-    return no_probe(table, _COPIES, what="JPEG of one quality with half of the colour and with all of it")
+    needs = partial(no_probe, probes=_COPIES, what="JPEG of one quality with half of the colour and with all of it")
+    return (Question("S-chroma", _COLOUR, "surface", "compression", note, columns, _copies, needs, (drawing,)),)
 
 
 def _copies(view: View, options: Options) -> pd.DataFrame:
     def percent(evaluator: str) -> list[np.ndarray]:
         return [view.changes(evaluator, (name,)).percent for name in _COPIES]
 
-    return cells(view, _COLOUR_COLUMNS, percent, partial(_copy, view.table), asked=view.probes(_COPIES) == _COPIES)
+    def row(half: np.ndarray, whole: np.ndarray, items: np.ndarray) -> dict[str, object]:
+        found = median_over(half - whole, items, view.table.sources)
+        said = _colour_said(found)
+        power = untold(found, unit="points") if said == OPEN else ""
+        medians = {"half": np.median(half[items]), "whole": np.median(whole[items])}
+        return {**words(found), **medians, "said": said, "power": power}
 
-
-def _copy(table: ScoreTable, half: np.ndarray, whole: np.ndarray, items: np.ndarray) -> dict[str, object]:
-    found = median_over(half - whole, items, table.sources)
-    said = _colour_said(found)
-    return {
-        **words(found),
-        "half": np.median(half[items]),
-        "whole": np.median(whole[items]),
-        "said": said,
-        "power": untold(found, unit="points") if said == OPEN else "",
-    }
+    return cells(view, _COLOUR_COLUMNS, percent, row, asked=view.probes(_COPIES) == _COPIES)
 
 
 def _colour_said(difference: Interval) -> str:
@@ -105,9 +95,7 @@ def of_letters(table: ScoreTable) -> tuple[Question, ...]:
     bare_n = Column("bare_n", "n without", digits=0, help="Items in whose photograph no legible text was found")
     bare = bounded("bare", "Without, median % change [95 % CI]", signed=True)
     value = Column("value", "With − without, points [95 % CI]", signed=True, low="low", high="high")
-    said = Column(
-        "said", "In words", kind="text", help="Of % change with its sign: the interval of the difference against 0"
-    )
+    said = replace(SAID, help="Of % change with its sign: the interval of the difference against 0")
     columns = (*HEAD, label, held_n, held, bare_n, bare, value, said, UNTOLD, NOTE)
     note = (
         f"A photograph holds text where a line of {LEAST_SIGNS} letters or digits or more is read with a confidence of "
@@ -116,12 +104,10 @@ def of_letters(table: ScoreTable) -> tuple[Question, ...]:
         "independently and items of one source together. No test and no correction. Photographs with text differ in "
         "what they show, too, so that a difference is no proof that the text makes it."
     )
-    axis = "with text minus without, points of % change"
+    make = Dots(values=PLAIN, axis="with text minus without, points of % change")
     read = "Median % change with text minus without; the line is no difference."
-    drawing = Drawing("F-text", _LETTERS, read, Dots(values=PLAIN, axis=axis))
-    return (
-        Question("S-text", _LETTERS, "surface", WRITTEN_IN, note, columns, _with_letters, _reading_needed, (drawing,)),
-    )
+    question = Question("S-text", _LETTERS, "surface", WRITTEN_IN, note, columns, _with_letters, _reading_needed)
+    return (replace(question, figures=(Drawing("F-text", _LETTERS, read, make),)),)
 
 
 def _reading_needed(table: ScoreTable) -> str:
@@ -151,19 +137,11 @@ def _letter_row(
 ) -> dict[str, object]:
     groups = None if sources is None else (sources[held], sources[bare])
     (apart,) = median_differences(percent[held], percent[bare], levels=(0.95,), groups=groups)
-    return {
-        **_letter_side("held", median_over(percent, held, sources)),
-        **_letter_side("bare", median_over(percent, bare, sources)),
-        "n_items": apart.n,
-        **ends(apart),
-        "said": _letters_said(apart),
-        "power": untold(apart, unit="points") if _letters_said(apart) == OPEN else "",
-        "note": apart.note,
-    }
-
-
-def _letter_side(name: str, found: Interval) -> dict[str, object]:
-    return {f"{name}_n": found.n, name: found.estimate, f"{name}_low": found.low, f"{name}_high": found.high}
+    row: dict[str, object] = {**words(apart), "said": _letters_said(apart)}
+    for name, items in (("held", held), ("bare", bare)):
+        found = median_over(percent, items, sources)
+        row |= {f"{name}_n": found.n, **ends(found, bounds(name))}
+    return row | {"power": untold(apart, unit="points") if row["said"] == OPEN else ""}
 
 
 def _letters_said(difference: Interval) -> str:

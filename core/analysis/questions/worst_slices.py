@@ -153,27 +153,24 @@ def _furthest(cells: Sequence[_Cell]) -> Iterator[tuple[float, int, _Cell, Inter
         best = sorted((found.low for _, found in done), reverse=True)[:SHOWN]
         if len(best) == SHOWN and best[-1] >= most(cell):
             break
-        done.append((cell, _adjusted(cell, level)))
+        wanted = math.ceil(2 * BEYOND / (1 - level))
+        drawn = max(RESAMPLES, min(wanted, MOST_DRAWN // len(cell.values)))
+        done.append((cell, median_bca(cell.values, level=level, groups=cell.groups, resamples=drawn)))
     for cell, found in sorted(done, key=lambda each: -each[1].low)[:SHOWN]:
         yield level, len(cells), cell, found
-
-
-def _adjusted(cell: _Cell, level: float) -> Interval:
-    wanted = math.ceil(2 * BEYOND / (1 - level))
-    drawn = max(RESAMPLES, min(wanted, MOST_DRAWN // len(cell.values)))
-    return median_bca(cell.values, level=level, groups=cell.groups, resamples=drawn)
 
 
 def _row(
     view: View, cell: _Cell, found: Interval, level: float, n_cells: int, evaluator: str, corpus: str
 ) -> dict[str, object]:
-    cell_of = {name: getattr(cell, name) for name in ("family", "category", "coverage_bin")}
     return {
         "evaluator": evaluator,
         "corpus": corpus,
         "label": f"{family_title(cell.family)}: {cell.category}, {cell.coverage_bin.replace('-', '–')}\u00a0%",
         "axis": view.table.axis_of(cell.family),
-        **cell_of,
+        "family": cell.family,
+        "category": cell.category,
+        "coverage_bin": cell.coverage_bin,
         "n_items": found.n,
         **ends(found, ("median_abs_percent", "abs_low", "abs_high")),
         "n_cells": n_cells,
@@ -190,10 +187,6 @@ def _needs(table: ScoreTable) -> str:
     if not family_groups(table.view(), controls=False):
         return NO_SHIFT
     most = int(table.items.groupby(["corpus", "category", "coverage_bin"]).size().max())
-    return (
-        ""
-        if most >= LEAST_N
-        else (
-            f"no cell of category and coverage has enough items: the largest holds {most}, and a claim takes {LEAST_N}"
-        )
-    )
+    if most >= LEAST_N:
+        return ""
+    return f"no cell of category and coverage has enough items: the largest holds {most}, and a claim takes {LEAST_N}"

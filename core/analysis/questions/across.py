@@ -7,6 +7,7 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
+from itertools import product
 
 import numpy as np
 import pandas as pd
@@ -37,7 +38,7 @@ from core.analysis.verdicts import ALPHA, untold
 from core.probes.base import BASE_CAPTION
 from core.probes.words.insertion import PREFIX
 from core.statistics.bootstrap import LEAST_N, Interval
-from core.statistics.power import Heterogeneity, difference, heterogeneity
+from core.statistics.power import difference, heterogeneity
 from core.statistics.rank_agreement import direction_agreement
 from core.statistics.wording import counted
 
@@ -68,15 +69,10 @@ def _one_family(table: ScoreTable) -> Question:
     read = "Median % change with its 95 % BCa interval; the line is no change."
     columns = (FAMILY, CORPUS, EVALUATOR, COUNT, PERCENT, *TESTS)
     question = Question("S20", title, "corpora", "families", how(tests), columns, compute)
-    question = replace(
-        question,
-        needs=lambda table: several_corpora(table) or ("" if known else "no run has the shift of an invariant family"),
-        figures=(Drawing("F-corpora", title, read, Dots("corpus"), opens={"families": "family"}),),
-        tests=tests,
-        asks=(*SHIFTS, "family"),
-        families=tuple(known),
-        part_of="S1",
-    )
+    drawing = Drawing("F-corpora", title, read, Dots("corpus"), opens={"families": "family"})
+    none = "" if known else "no run has the shift of an invariant family"
+    question = replace(question, needs=lambda table: several_corpora(table) or none, figures=(drawing,), part_of="S1")
+    question = replace(question, tests=tests, asks=(*SHIFTS, "family"), families=tuple(known))
     return question
 
 
@@ -88,14 +84,8 @@ def _subset(table: ScoreTable, id_: str, figure: str, said: str, family: str) ->
     note += " Objects that are no persons." if family in papers.THINGS_ONLY else ""
     note += " The words stand in the caption that people wrote." if probes != papers.SUBSETS[family] else ""
     note += _without(table, family, probes)
-    paper_figure = Drawing(
-        figure,
-        title,
-        note,
-        _BY_CORPUS,
-        f"Figure {figure.removeprefix('F')}",
-        opens={"probes": f"={','.join(probes)}", **of_things(table, family)},
-    )
+    opens = {"probes": f"={','.join(probes)}", **of_things(table, family)}
+    paper_figure = Drawing(figure, title, note, _BY_CORPUS, f"Figure {figure.removeprefix('F')}", opens=opens)
 
     def needs(table: ScoreTable) -> str:
         return several_corpora(table) or no_probe(table, probes, what="a probe of this table", some=True)
@@ -114,11 +104,8 @@ def _without(table: ScoreTable, family: str, probes: Sequence[str]) -> str:
     lacking = []
     for evaluator in table.evaluators:
         percent = _mean(view, evaluator, here)
-        lacking += [
-            f"{evaluator} on {corpus}"
-            for corpus, own in corpora(table)
-            if np.isnan(percent[own & shown(view, family)]).all()
-        ]
+        found = {corpus: percent[own & shown(view, family)] for corpus, own in corpora(table)}
+        lacking += [f"{evaluator} on {corpus}" for corpus, own in found.items() if np.isnan(own).all()]
     absent = [name for name in probes if name not in here]
     said = f" Not audited, and in no mean: {', '.join(absent)}." if absent else ""
     return said + (f" Left out, for no % change here is of it: {'; '.join(lacking)}." if lacking else "")
@@ -187,13 +174,9 @@ def directions(table: ScoreTable) -> Question:
 @once
 def _named(view: View) -> tuple[tuple[str, str, str, tuple[str, ...]], ...]:
     """Label, what it is, family and probes: the paper's subsets, then the families that are not one of them."""
-    found, same = [], set()
-    families = view.families()
+    found, same, families, known = [], set(), view.families(), view.table.probes.index
     for family in papers.SUBSETS:
-        here = view.probes(
-            [name for name in papers.subset(family, view.table.probes.index) if name in view.table.probes.index]
-        )
-        if here:
+        if here := view.probes([name for name in papers.subset(family, known) if name in known]):
             found.append((papers.SUBSET_LABELS[family], SUBSET, family, here))
             same |= {name for name in (family, f"{PREFIX}{family}") if set(here) == set(families.get(name, ()))}
     whole = [
@@ -208,19 +191,15 @@ def _agreement(view: View, options: Options) -> pd.DataFrame:
     table, rows = view.table, []
     held = options.reference if options.reference in view.corpora else table.reference
     order = {label: place for place, (label, *_) in enumerate(_named(view))}
-    for label, _, family, probes in _named(view):
-        items = shown(view, family)
-        for evaluator in view.evaluators:
-            delta = view.changes(evaluator, probes).delta
-            there = np.flatnonzero(~np.isnan(delta) & items)
-            own = {name: table.items[name].to_numpy()[there] for name in ("corpus", "source", "second_source")}
-            rows.append(
-                pd.DataFrame({"evaluator": evaluator, "family": label, "item": there, "delta": delta[there], **own})
-            )
-    shifts = pd.concat(rows, ignore_index=True) if rows else pd.DataFrame()
-    if shifts.empty or not (shifts["corpus"] == held).any():
-        return pd.DataFrame(columns=_SHOWN)
-    found = direction_agreement(shifts, reference=held, by=("evaluator", "family"))
+    for (label, _, family, probes), evaluator in product(_named(view), view.evaluators):
+        delta = view.changes(evaluator, probes).delta
+        there = np.flatnonzero(~np.isnan(delta) & shown(view, family))
+        own = {name: table.items[name].to_numpy()[there] for name in ("corpus", "source", "second_source")}
+        told = {"evaluator": evaluator, "family": label, "item": there, "delta": delta[there]}
+        rows.append(pd.DataFrame(told | own))
+    shifts, found = pd.concat(rows, ignore_index=True) if rows else pd.DataFrame(), pd.DataFrame(columns=_SHOWN)
+    if len(shifts) and (shifts["corpus"] == held).any():
+        found = direction_agreement(shifts, reference=held, by=("evaluator", "family"))
     if found.empty:
         return pd.DataFrame(columns=_SHOWN)
     found = found.assign(**{name: 100 * found[name] for name in ("agreement", "low", "high")})
@@ -253,15 +232,10 @@ def _summaries(found: pd.DataFrame, held: str, apart: Mapping[tuple[str, str], s
         signs = set(known["same"])
         row = {"evaluator": evaluator, "family": label, "corpus": MEDIAN, "median": math.nan, "same_direction": None}
         row |= {"reference_median": own["reference_median"].iloc[0], "agreement": float(known["agreement"].median())}
-        yield {
-            **row,
-            "low": math.nan,
-            "high": math.nan,
-            "n_items": int(known["n_items"].sum()),
-            "note": f"{counted(len(known), 'corpus', 'corpora')} beside {held}",
-            "same": f"all {signs.pop()}" if len(signs) == 1 and signs != {""} else "mixed",
-            "between": apart[str(evaluator), str(label)],
-        }
+        row |= {"low": math.nan, "high": math.nan, "n_items": int(known["n_items"].sum())}
+        row |= {"same": f"all {signs.pop()}" if len(signs) == 1 and signs != {""} else "mixed"}
+        note = f"{counted(len(known), 'corpus', 'corpora')} beside {held}"
+        yield {**row, "note": note, "between": apart[str(evaluator), str(label)]}
 
 
 def _medians(view: View, evaluator: str, label: str) -> dict[str, Interval]:
@@ -285,12 +259,7 @@ def between(medians: dict[str, Interval]) -> str:
         power = "" if found.excludes_zero() else untold(found, unit="points")
         return f"{first} − {second}: {ends}, {said}" + (f" ({power})" if power else "")
     many = heterogeneity(*([getattr(each, end) for each in wide.values()] for end in ("estimate", "low", "high")))
-    return _heterogeneity_said(many)
-
-
-def _heterogeneity_said(found: Heterogeneity) -> str:
-    p = "< 0.001" if found.p < 0.001 else f"= {found.p:.3f}"
-    said = "they differ"
-    if not found.p < ALPHA:
-        said = f"no difference shown (a spread from {found.detectable:.1f} points on would have shown)"
-    return f"Q = {found.q:.1f}, p {p}, I² = {found.share:.0f} % of {found.k} corpora: {said}"
+    p, said = "< 0.001" if many.p < 0.001 else f"= {many.p:.3f}", "they differ"
+    if not many.p < ALPHA:
+        said = f"no difference shown (a spread from {many.detectable:.1f} points on would have shown)"
+    return f"Q = {many.q:.1f}, p {p}, I² = {many.share:.0f} % of {many.k} corpora: {said}"

@@ -15,7 +15,7 @@ from core.analysis.comparisons import percent
 from core.analysis.effects import IN_PERCENT, PLAIN, bounds, corpora, median_over, words
 from core.analysis.lacks import no_probe
 from core.analysis.questions import papers
-from core.analysis.questions.columns import COUNT, HEAD, NOTE, PERCENT, Dots, axis_of, cells, power
+from core.analysis.questions.columns import COUNT, HEAD, NOTE, PERCENT, SAID, Dots, axis_of, cells, power
 from core.analysis.questions.filters import NOTHING, UNMEASURED, USUAL, beside, filtered_moves
 from core.analysis.questions.question import Column, Drawing, Options, Question, bounded
 from core.analysis.table import ScoreTable, View
@@ -49,6 +49,8 @@ def of_compositing(table: ScoreTable) -> tuple[Question, ...]:
         "Median over items of the item's % change as usual (a feathered edge, the hole filled by example) "
         "minus that of this row"
     )
+    inside = "inside the filled hole over that of its rim, median over the composites kept; 1: alike"
+    dash = "A dash where no run measured it"
     columns = (
         *HEAD,
         Column("label", "Composites", kind="text"),
@@ -59,18 +61,8 @@ def of_compositing(table: ScoreTable) -> tuple[Question, ...]:
         Column("overlap", "Interval", kind="text", help="With the one without a filter"),
         Column("seam", "Seam ratio", help="Median over the composites kept; 1: as strong as the object's own edge"),
         Column("background", "BGΔ · 10³", help="Median over the composites kept"),
-        Column(
-            "fill",
-            "Fill: gradient",
-            help="Mean gradient inside the filled hole over that of its rim, median over "
-            "the composites kept; 1: alike, below 1: smoother",
-        ),
-        Column(
-            "texture",
-            "Fill: texture",
-            help="Mean local variance inside the filled hole over that of its "
-            "rim, median over the composites kept; 1: alike, below 1: flatter. A dash where no run measured it",
-        ),
+        Column("fill", "Fill: gradient", help=f"Mean gradient {inside}, below 1: smoother"),
+        Column("texture", "Fill: texture", help=f"Mean local variance {inside}, below 1: flatter. {dash}"),
         bounded("apart", "Usual − this, points [95 % CI]", signed=True, help=apart_help),
         power("The median % change that these items find"),
         NOTE,
@@ -81,11 +73,8 @@ def of_compositing(table: ScoreTable) -> tuple[Question, ...]:
         "the shift came from the seam of the composite or a disturbed background, it would fade."
     )
     drawing = Drawing("F-composites", title, read, Dots(values=IN_PERCENT, axis=axis_of("percent")))
-    return (
-        Question(
-            "T2", title, "space", "contrasts", _note(table), columns, _ways_apart, _ways_needed, (drawing,), "Table 2"
-        ),
-    )
+    question = Question("T2", title, "space", "contrasts", _note(table), columns, _ways_apart, _ways_needed)
+    return (replace(question, figures=(drawing,), paper="Table 2"),)
 
 
 def _ways_needed(table: ScoreTable) -> str:
@@ -101,10 +90,8 @@ def _measured(table: ScoreTable) -> dict[str, np.ndarray]:
 
 
 def _note(table: ScoreTable) -> str:
-    said = (
-        "Median % change from top left to bottom right, with ever more suspicious composites dropped; 95 % BCa "
-        "intervals."
-    )
+    said = "Median % change from top left to bottom right, with ever more suspicious composites dropped;"
+    said += " 95 % BCa intervals."
     if table.diagnostics and len(table.places(papers.CORNERS)) == len(papers.CORNERS) and not _ways_needed(table):
         own = {name: each.of(table.places(papers.CORNERS)) for name, each in table.diagnostics.items()}
         said += (
@@ -136,18 +123,15 @@ _SAID: Mapping[str, tuple[str, str, str]] = {
 
 def _ways_said(table: ScoreTable) -> str:
     """What the lines of the other ways are here, or what they need."""
-    here, lacking = _ways(table), [way for way in papers.OTHER_WAYS if way not in _ways(table)]
-    said = []
-    if here:
-        named = "; ".join(_SAID[way][0] for way in here)
-        said.append(
-            f"{named[0].upper()}{named[1:]}: the same items at the same places rendered both ways, their % change "
-            "compared item by item."
-        )
-    for way in lacking:
+    named, how = (
+        "; ".join(_SAID[way][0] for way in _ways(table)),
+        "the same items at the same places rendered both ways",
+    )
+    said = [f"{named}: {how}, their % change compared item by item."] if named else []
+    for way in (way for way in papers.OTHER_WAYS if way not in _ways(table)):
         needed = no_probe(table, papers.OTHER_WAYS[way], what="the same places made that way")
-        said.append(f"{_SAID[way][0][0].upper()}{_SAID[way][0][1:]}: {needed}.")
-    return " ".join(said)
+        said.append(f"{_SAID[way][0]}: {needed}.")
+    return " ".join(f"{each[0].upper()}{each[1:]}" for each in said)
 
 
 def _ways(table: ScoreTable) -> tuple[str, ...]:
@@ -173,7 +157,10 @@ def _ways_apart(view: View, options: Options) -> pd.DataFrame:
             grouped = None if sources is None else sources[items]
             rows = list(filtered_moves(parts[USUAL], measured[USUAL], sources=grouped))
             for way in papers.OTHER_WAYS:
-                rows += beside(way, parts, measured, sources=grouped) if way in parts else [_not_here(way)]
+                needed = f"needs an audit with --probes {','.join(papers.OTHER_WAYS[way])}"  # instead of a number
+                lacking = {"filter": f"no-{way}", "q": 0.0, "cut_items": 0, "n_items": 0, "direction": needed}
+                lacking |= {"overlaps": False, "power": "", "note": ""}
+                rows += beside(way, parts, measured, sources=grouped) if way in parts else [lacking]
             records += [{"evaluator": evaluator, "corpus": corpus, **record} for record in rows]
     frame = pd.DataFrame(records, columns=["evaluator", "corpus", *_WAYS_COLUMNS])
     said = [_label(*named) for named in zip(frame["filter"], frame["q"], frame["direction"], strict=True)]
@@ -182,8 +169,7 @@ def _ways_apart(view: View, options: Options) -> pd.DataFrame:
         retained=100 * frame["n_items"] / (frame["n_items"] + frame["cut_items"]).replace(0, np.nan),
         overlap=in_words(frame["overlaps"], "overlaps", "apart", frame["low"].notna()),
     )
-    some = frame.groupby(["evaluator", "corpus"])["n_items"].transform("max") > 0
-    return frame[some].reset_index(drop=True)
+    return frame[frame.groupby(["evaluator", "corpus"])["n_items"].transform("max") > 0].reset_index(drop=True)
 
 
 _LABELS: Mapping[str, str] = {
@@ -198,18 +184,8 @@ def _label(name: str, q: float, direction: str) -> str:
     """What a row is of; one that drops nothing is not called a row without something."""
     if name in _LABELS:
         return _LABELS[name]
-    return (
-        f"top {q:g} % by {name}: {direction}"
-        if direction in (NOTHING, UNMEASURED)
-        else f"without the top {q:g} % by {name}"
-    )
-
-
-def _not_here(way: str) -> dict[str, object]:
-    """The row of a way in which nobody made the composites: what it needs, instead of a number."""
-    needed = f"needs an audit with --probes {','.join(papers.OTHER_WAYS[way])}"
-    row = {"filter": f"no-{way}", "q": 0.0, "cut_items": 0, "n_items": 0, "direction": needed}
-    return {**row, "overlaps": False, "power": "", "note": ""}
+    dropped = f"top {q:g} % by {name}"
+    return f"{dropped}: {direction}" if direction in (NOTHING, UNMEASURED) else f"without the {dropped}"
 
 
 def in_words(marks: pd.Series, yes: str, no: str, known: pd.Series) -> np.ndarray:
@@ -259,9 +235,8 @@ def of_filling(table: ScoreTable) -> tuple[Question, ...]:
     filled_size = Column("filled_size", "Filled, median |% change|")
     true_size = Column("true_size", "True plate, median |% change|")
     share = bounded("share", "Share of the filling, % [adjusted CI]", digits=1, signed=True)
-    said = Column("said", "In words", kind="text")
     unclear = power("The share that these items find")
-    columns = (*HEAD, COUNT, filled, true, value, filled_size, true_size, share, said, unclear, NOTE)
+    columns = (*HEAD, COUNT, filled, true, value, filled_size, true_size, share, SAID, unclear, NOTE)
     make = Dots(
         "evaluator",
         series="corpus",
@@ -279,11 +254,11 @@ def _filling_says(frame: pd.DataFrame, margin: float) -> str:
     """What the filling does to how much each evaluator's score changes; evaluators of one verdict together."""
     if len(set(frame["corpus"])) != 1:
         return ""
+    if len(frame) > 1 and (frame["said"] == OPEN).all():
+        return "Filling the gap: no metric shows an effect."
     said = []
     for verdict, rows in frame.groupby("said", sort=False):
         share = f" ({between(rows['share'].abs())} %)" if verdict in (ADDS, HIDES) else ""
-        if verdict == OPEN and len(rows) == len(frame) > 1:
-            return "Filling the gap: no metric shows an effect."
         short = _SHORT.get(str(verdict), f"{str(verdict)[0].upper()}{str(verdict)[1:]}:")
         said.append(f"{short} {metrics(list(rows['evaluator']))}{share}.")
     return " ".join(said)
@@ -304,44 +279,38 @@ def _pairs(table: ScoreTable) -> dict[str, str]:
 
 def _filled_and_true(view: View, options: Options) -> pd.DataFrame:
     pairs = {one: other for one, other in _pairs(view.table).items() if view.probes((one, other)) == (one, other)}
-    row = partial(_filled_row, view.table)
-    return cells(view, _FILLED_COLUMNS, partial(_both, view, pairs=pairs), row, asked=bool(pairs))
+
+    def both(evaluator: str) -> tuple[np.ndarray, np.ndarray]:
+        sides = [
+            np.array([view.changes(evaluator, (name,)).percent for name in side])
+            for side in (pairs.keys(), pairs.values())
+        ]
+        absent = np.isnan(sides[0]) | np.isnan(sides[1])
+        filled, true = (row_medians(np.where(absent, np.nan, side)) for side in sides)
+        return filled, true
+
+    return cells(view, _FILLED_COLUMNS, both, partial(_filled_row, view.table), asked=bool(pairs))
 
 
 _SIZES = ("filled_size", "true_size")
 _FILLED_COLUMNS = ("n_items", "filled", "true", *PLAIN, *_SIZES, *bounds("share"), "said", "power", "note")
 
 
-def _both(view: View, evaluator: str, *, pairs: dict[str, str]) -> tuple[np.ndarray, np.ndarray]:
-    """% change of every item filled and true, float64 [N]: medians over the places that the item has of both."""
-    sides = [
-        np.array([view.changes(evaluator, (name,)).percent for name in side]) for side in (pairs.keys(), pairs.values())
-    ]
-    absent = np.isnan(sides[0]) | np.isnan(sides[1])
-    filled, true = (row_medians(np.where(absent, np.nan, side)) for side in sides)
-    return filled, true
-
-
 def _filled_row(table: ScoreTable, filled: np.ndarray, true: np.ndarray, items: np.ndarray) -> dict[str, object]:
-    apart = median_over(filled - true, items, table.sources)
-    groups = table.sources_of(items)
+    difference = median_over(filled - true, items, table.sources)
+    groups, times = table.sources_of(items), 100 * among(len(table.evaluators))
     one, other = np.abs(filled[items]), np.abs(true[items])
     share = ratio_bca(one - other, one, groups=groups, level=adjusted_level(len(table.evaluators)))
     medians = (np.median(each) for each in (filled[items], true[items], one, other))
+    said = _share_said(share)
     return {
-        **words(apart),
+        **words(difference),
         **dict(zip(("filled", "true", *_SIZES), medians, strict=True)),
         **percent("share", share),
-        "said": _share_said(share),
-        "power": _share_untold(share, among(len(table.evaluators))),
-        "note": apart.note or share.note,
+        "said": said,
+        "power": apart(times * reach(share, margin=math.nan).detectable, unit="%") if said == OPEN else "",
+        "note": difference.note or share.note,
     }
-
-
-def _share_untold(share: Interval, times: float) -> str:
-    if _share_said(share) != OPEN:
-        return ""
-    return apart(100 * times * reach(share, margin=math.nan).detectable, unit="%")
 
 
 def _share_said(share: Interval) -> str:

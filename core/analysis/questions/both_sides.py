@@ -5,8 +5,10 @@ Examples are ids and marks alone (source: paper E, Figure 1); the pairs with the
 """
 
 import math
+from collections.abc import Mapping
 from dataclasses import replace
 from functools import partial
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -125,62 +127,50 @@ def _kinds(view: View, others: set[tuple[str, ...]]) -> list[Capability]:
 
 def _dumbbell(drawing: Drawing, frame: pd.DataFrame, measure: str) -> Figure:
     whole = frame["of"].astype(str).str.startswith(WHOLE)
-    drawn, parts = frame.assign(drawn=frame["family"].where(whole, frame["of"])), []
-    for side, style_of in ((RIGHT, "scaled_right"), (WRONG, "scaled_wrong")):
-        own = drawn.assign(side=side, value=drawn[style_of], low=math.nan, high=math.nan)
-        parts.append(marks(own, label="drawn", series="side", panel=("evaluator", "corpus"), opens=drawing.opens))
-    return drawing.drawn(
-        pd.concat(parts, ignore_index=True),
-        "mean, scaled to 0–1",
-        styles=SIDES,
-        joined=True,
-        overlay=True,
-        counts=True,
-        order=tuple(dict.fromkeys(map(str, drawn["drawn"]))),
-    )
+    drawn = frame.assign(drawn=frame["family"].where(whole, frame["of"]))
+    order = tuple(dict.fromkeys(map(str, drawn["drawn"])))
+    return drawing.drawn(_scaled(drawn, "drawn", ("evaluator", "corpus")), **_JOINED, order=order)
+
+
+_JOINED: Mapping[str, Any] = {
+    "axis": "mean, scaled to 0–1",
+    "styles": SIDES,
+    "joined": True,
+    "overlay": True,
+    "counts": True,
+}
+
+
+def _scaled(rows: pd.DataFrame, label: str, panel: tuple[str, ...]) -> pd.DataFrame:
+    sides = [rows.assign(side=side, value=rows[f"scaled_{side}"], low=math.nan, high=math.nan) for side in SIDES]
+    parts = [marks(own, label=label, series="side", panel=panel, opens=TEST) for own in sides]
+    return pd.concat(parts, ignore_index=True)
 
 
 def dumbbell(rows: pd.DataFrame, family: str) -> Figure:
     """Mean scores of both sides of one family, a line an evaluator; ``rows``: of the family, as
     :func:`core.analysis.comparisons.comparison_rows` gives them."""
-    parts = []
-    for side, column in ((RIGHT, "scaled_right"), (WRONG, "scaled_wrong")):
-        own = rows.assign(side=side, value=rows[column], low=math.nan, high=math.nan)
-        parts.append(marks(own, label="evaluator", series="side", panel=("corpus",), opens=TEST))
-    return Figure(
-        f"{papers.MEANS[0]}-{family}",
-        f"{family}: mean scores of both sides",
-        "",
-        pd.concat(parts, ignore_index=True),
-        "mean, scaled to 0–1",
-        styles={**SIDES, WRONG: replace(SIDES[WRONG], size=6)},  # both are seen where they are equal
-        joined=True,
-        overlay=True,
-        counts=True,
-        span=(0.0, 1.0),
-    )
+    title, data = f"{family}: mean scores of both sides", _scaled(rows, "evaluator", ("corpus",))
+    styles = {**SIDES, WRONG: replace(SIDES[WRONG], size=6)}  # both are seen where they are equal
+    look = {**_JOINED, "styles": styles, "span": (0.0, 1.0)}
+    return Figure(f"{papers.MEANS[0]}-{family}", title, "", data, **look)
 
 
 def _scores(table: ScoreTable, axis: str) -> Question:
     numbers = numbers_of(axis)
     own = tuple(name for name in table.of_expectation(DIRECTIONAL) if table.axis_of(name) == axis)
     title = f"{axis.capitalize()} edits: scores of right and wrong sides"
-    read = (
-        "Share of the comparisons in each bin, on the metric’s own scale; at most "
-        f"{MOST_BINS} bins, fewer of few comparisons."
-    )
+    read = f"Share of the comparisons in each bin, on the metric’s own scale; at most {MOST_BINS} bins, fewer of few"
+    read += " comparisons."
     drawing = Drawing(numbers.scores, title, read, _histogram, numbers.scores_paper)
 
     def compute(view: View, options: Options) -> pd.DataFrame:
         return histograms(view, question.family(options), known=options.known)
 
     note = f"{HOW}Both sides of one family of edits."
-    question = Question(
-        f"{numbers.scores}-bins", title, SECTION, DEPTH, note, (), compute, partial(needs, axis=axis), (drawing,)
-    )
-    question = replace(
-        question, paper=numbers.scores_paper, asks=("family", "known"), families=own, pick=("evaluator",)
-    )
+    question = Question(f"{numbers.scores}-bins", title, SECTION, DEPTH, note, (), compute, partial(needs, axis=axis))
+    question = replace(question, figures=(drawing,), paper=numbers.scores_paper, families=own)
+    question = replace(question, asks=("family", "known"), pick=("evaluator",))
     return question
 
 
@@ -221,20 +211,10 @@ def _histogram(drawing: Drawing, frame: pd.DataFrame, measure: str) -> Figure:
     data = data.assign(low=math.nan, high=math.nan, panel=joined(frame, several) if several else "")
     data = data.assign(n=frame["n"], hover=hover)
     family = f": {frame['family'].iloc[0]}" if len(frame) else ""
-    return Figure(
-        drawing.id,
-        f"{drawing.title}{family}",
-        drawing.note,
-        data,
-        "share of the comparisons",
-        kind="lines",
-        unit=" %",
-        bounds="none",
-        styles=SIDES,
-        along=Axis("score, lowest to highest" if several else "score"),
-        paper=drawing.paper,
-        height=200,
-    )
+    along = Axis("score, lowest to highest" if several else "score")
+    look: dict[str, Any] = {"kind": "lines", "unit": " %", "bounds": "none", "styles": SIDES, "height": 200}
+    named = replace(drawing, title=f"{drawing.title}{family}")
+    return named.drawn(data, "share of the comparisons", along=along, **look)
 
 
 SEEN, MISSED, TIED, NOT_SCORED = "✓", "✗", "✗ tie", "–"
@@ -271,9 +251,9 @@ def examples(view: View, options: Options) -> pd.DataFrame:
         drawn = int(stream(RUN_SEED, "example", family).integers(len(which)))
         place = which[drawn], items[drawn]
         told = {name: _mark(float(each.right[place]), float(each.wrong[place])) for name, each in sides.items()}
-        marks = {name: told.get(name, NOT_SCORED) for name in table.evaluators}
         item = str(table.items["item"].to_numpy(dtype=object)[place[1]])
-        records.append({"corpus": corpus, "family": family, "probe": probes[place[0]], "item": item, **marks})
+        row = {"corpus": corpus, "family": family, "probe": probes[place[0]], "item": item}
+        records.append(row | {name: told.get(name, NOT_SCORED) for name in table.evaluators})
     return pd.DataFrame(records, columns=["corpus", "family", "probe", "item", *table.evaluators])
 
 

@@ -2,6 +2,8 @@
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
+from itertools import product
 
 import numpy as np
 import pandas as pd
@@ -44,6 +46,7 @@ from core.analysis.table import ScoreTable, View
 from core.probes.base import FALSITY, IDENTITY
 from core.statistics.comparisons import MOST, orders, pairwise_orders
 from core.statistics.shares import mean_of_shares, share
+from core.statistics.wording import remarks
 
 ABOVE = 1.0  # Orders of more than this percent of the items are shown. Source: paper D's code prints every one
 FEW = 30  # Comparisons below which a row is shown in grey. Source: DIRECTIONAL, section 4.2
@@ -54,6 +57,7 @@ ALL_ITEMS, MEAN_OF = "all items", "mean of {}s"
 
 _ORDERS = ("evaluator", "corpus", "family", "order", "n", "n_items", "share", "low", "high")
 _PAIRWISE = ("evaluator", "corpus", "family", "above", "below", "n", "n_items", "share", "low", "high", *TIED_SHARE)
+_SHARE = Column("share", "Share, % [95 % CI]", digits=1, low="low", high="high")
 
 
 def questions(table: ScoreTable) -> tuple[Question, ...]:
@@ -80,15 +84,15 @@ def _by_fact(id_: str, paper: str, named: tuple[str, ...] = ()) -> Question:
         return {key: levels for key, levels in found.items() if (key in named if named else key not in papers.FACTS)}
 
     def compute(view: View, options: Options) -> pd.DataFrame:
-        parts = [
-            part
-            for family, probes in families(view).items()
-            for key, levels in chosen(view.table, probes).items()
-            for test in (Capability("", family, view.table.axis_of(family), probes, "", key),)
-            for part in _of_fact(view, test, levels, known=options.known, overall=overall)
-        ]
-        none = comparison_rows(view, []).assign(key="", of="")
-        return _marked(pd.concat(parts, ignore_index=True) if parts else none)
+        parts = list[pd.DataFrame]()
+        for family, probes in families(view).items():
+            for key, levels in chosen(view.table, probes).items():
+                test = Capability("", family, view.table.axis_of(family), probes, "", key)
+                parts += _of_fact(view, test, levels, known=options.known, overall=overall)
+        found = pd.concat(parts, ignore_index=True) if parts else comparison_rows(view, []).assign(key="", of="")
+        few = found["n"] < FEW
+        said = [remarks(note, FEWER if each else "") for note, each in zip(found["note"], few, strict=True)]
+        return found.assign(grey=few, note=said)
 
     def lacking(table: ScoreTable) -> str:
         reason = needs(table)
@@ -98,35 +102,24 @@ def _by_fact(id_: str, paper: str, named: tuple[str, ...] = ()) -> Question:
         return f"no variant of a directional probe here tells {what}"
 
     title = f"Failures by {named[0]}" if named else "Failures by what the edit did"
-    key = named[0] if named else ""
-    means = (
-        f"“{ALL_ITEMS}” every comparison counts once, in “{MEAN_OF.format(key)}” every {key} weighs the same, and its "
-        "interval joins theirs"
-    )
-    both = f" In {means}." if overall else ""
     note = (
         f"{HOW}A row is the comparisons whose variant tells this value. Holm’s correction within evaluator, corpus, "
         f"family, comparisons and fact. The fact {FALSITY} says whether the wrong side is known to be wrong, or only "
-        f"should be. Rows of fewer than {FEW} comparisons say so, and stand in grey on the page.{both}"
+        f"should be. Rows of fewer than {FEW} comparisons say so, and stand in grey on the page."
     )
-    tests = "the values of the fact"
-    return Question(
-        id_, title, SECTION, MADE, note, columns, compute, lacking, paper=paper, tests=tests, asks=("known",)
-    )
+    if overall:
+        means = f"“{MEAN_OF.format(named[0])}” every {named[0]} weighs the same, and its interval joins theirs"
+        note += f" In “{ALL_ITEMS}” every comparison counts once, in {means}."
+    question = Question(id_, title, SECTION, MADE, note, columns, compute, lacking, paper=paper)
+    return replace(question, tests="the values of the fact", asks=("known",))
 
 
 def _of_fact(
     view: View, test: Capability, levels: Sequence[str], *, known: bool, overall: bool
 ) -> Iterator[pd.DataFrame]:
-    """Rows of the values of one fact of a family, those of paper E's pair first; then all items, and the mean of both.
-
-    Args:
-        known: only comparisons that are known to be wrong.
-        overall: add the rows of all items and of the values' mean.
-    """
+    """Rows of the values of one fact of a family, paper E's pair first; ``overall``: then all items, and the mean."""
     for own, of in with_pair(view.table, [replace(test, tests=f"{test.family} by {test.key}")]):
-        asked = [replace(own, label=level, level=level) for level in levels]
-        found = comparison_rows(view, asked, known=known)
+        found = comparison_rows(view, [replace(own, label=level, level=level) for level in levels], known=known)
         if overall and len(found):
             whole = comparison_rows(view, [replace(own, label=ALL_ITEMS, tests="", key="")], known=known)
             found = pd.concat([found, whole, _means_of(view, own, levels, known=known)], ignore_index=True)
@@ -155,13 +148,6 @@ def _means_of(view: View, test: Capability, levels: Sequence[str], *, known: boo
             row |= {"tests": "", "n": int(there.sum()), "n_items": len(set(items[there])), **percent("failure", failed)}
             records.append({**row, **percent("ties", tied), "verdict": "", "m_tests": 0, "note": failed.note})
     return pd.DataFrame(records)
-
-
-def _marked(frame: pd.DataFrame) -> pd.DataFrame:
-    """Rows of few comparisons say so; ``grey`` is whether a row is one."""
-    grey = frame["n"] < FEW
-    said = [f"{note}; {FEWER}".lstrip("; ") if each else note for note, each in zip(frame["note"], grey, strict=True)]
-    return frame.assign(grey=grey, note=said)
 
 
 def tables_of(table: ScoreTable, family: str) -> tuple[str, ...]:
@@ -212,24 +198,17 @@ def _of_groups(
             scores = view.after(evaluator, names)
             for corpus, own in corpora(table):
                 kept = own & view.items
-                sources = table.sources_of(kept)
                 groups = {name: row[kept] for name, row in zip(names, scores, strict=True)}
-                told = {"evaluator": evaluator, "corpus": corpus, "family": family}
-                parts.append(answer(groups, sources=sources).assign(**told))
+                found = answer(groups, sources=table.sources_of(kept))
+                parts.append(found.assign(evaluator=evaluator, corpus=corpus, family=family))
     whole = pd.concat(parts, ignore_index=True) if parts else pd.DataFrame(columns=list(columns))
     return whole.assign(**{name: 100 * whole[name] for name in shares})[list(columns)]
 
 
 def _orders() -> Question:
     id_, paper = papers.ORDERS
-    columns = (
-        *HEAD,
-        WHAT,
-        Column("order", "Order", kind="text"),
-        Column("n", "n in it", digits=0),
-        COUNT,
-        Column("share", "Share, % [95 % CI]", digits=1, low="low", high="high"),
-    )
+    order, n = Column("order", "Order", kind="text"), Column("n", "n in it", digits=0)
+    columns = (*HEAD, WHAT, order, n, COUNT, _SHARE)
 
     def compute(view: View, options: Options) -> pd.DataFrame:
         shown = _of_groups(view, orders, _ORDERS, shares=("share", "low", "high"))
@@ -245,15 +224,8 @@ def _orders() -> Question:
 
 
 def _pairwise() -> Question:
-    columns = (
-        *HEAD,
-        WHAT,
-        Column("above", "This", kind="text"),
-        Column("below", "above this", kind="text"),
-        COUNT,
-        Column("share", "Share, % [95 % CI]", digits=1, low="low", high="high"),
-        TIES,
-    )
+    above, below = Column("above", "This", kind="text"), Column("below", "above this", kind="text")
+    columns = (*HEAD, WHAT, above, below, COUNT, _SHARE, TIES)
 
     def compute(view: View, options: Options) -> pd.DataFrame:
         return _of_groups(view, pairwise_orders, _PAIRWISE, shares=("share", "low", "high", *TIED_SHARE))
@@ -284,22 +256,20 @@ def _crossings() -> Question:
         Column("label", "Says more, broken", kind="text"),
         Column("below", "Says less, right", kind="text"),
         COUNT,
-        Column("share", "Broken scores higher, % [95 % CI]", digits=1, low="low", high="high"),
+        replace(_SHARE, header="Broken scores higher, % [95 % CI]"),
         TIES,
         bounded("value", "Median Δ, SD [95 % CI]", digits=3, signed=True),
     )
 
     def compute(view: View, options: Options) -> pd.DataFrame:
         table, records = view.table, list[dict[str, object]]()
-        for evaluator in view.evaluators:
-            for probe, less in crossings(table).items():
-                more, other = view.after(evaluator, (probe,))[0], view.after(evaluator, (less,))[0]
-                for corpus, own in corpora(table):
-                    kept = own & view.items & ~np.isnan(more - other)
-                    if kept.any():
-                        found = _crossed(table, more - other, kept, table.spread(evaluator, corpus))
-                        told = {"evaluator": evaluator, "corpus": corpus, "label": probe, "below": less}
-                        records.append({**told, **found})
+        for evaluator, (probe, less), (corpus, own) in product(
+            view.evaluators, crossings(table).items(), corpora(table)
+        ):
+            moved = view.after(evaluator, (probe,))[0] - view.after(evaluator, (less,))[0]
+            if (kept := own & view.items & ~np.isnan(moved)).any():
+                told = {"evaluator": evaluator, "corpus": corpus, "label": probe, "below": less}
+                records.append({**told, **_crossed(table, moved, kept, table.spread(evaluator, corpus))})
         return pd.DataFrame(records, columns=list(_CROSSED))
 
     def lacking(table: ScoreTable) -> str:
@@ -309,9 +279,8 @@ def _crossings() -> Question:
         "A broken caption that names more, against a right one that names less: which does the evaluator put higher? "
         "Median over items of the difference of their scores, in standard deviations of the unedited scores."
     )
-    return Question(
-        id_, "Does saying more make up for being broken?", SECTION, MADE, note, columns, compute, lacking, paper=paper
-    )
+    title = "Does saying more make up for being broken?"
+    return Question(id_, title, SECTION, MADE, note, columns, compute, lacking, paper=paper)
 
 
 _CROSSED = (*CELL, "label", "below", "n_items", "share", "low", "high", *TIED_SHARE, *bounds("value"), "note")
@@ -340,14 +309,11 @@ def _response(family: str) -> Question:
         groups = [Group(name, (name,), tests=family, shown=bool(view.probes((name,)))) for name in named]
         return effects(view, groups, margin=options.margin)
 
-    def lacking(table: ScoreTable) -> str:
-        return no_family_of(table, family, RESPONSE, what=f"the edits of the family {said}")
-
+    lacking = partial(no_family_of, family=family, expectation=RESPONSE, what=f"the edits of the family {said}")
     note = (
         "Both sides are true, so that no answer is a failure: the change of each item from the probe that it is "
         "compared with, its median over items with a 95 % BCa interval. Holm’s correction over the family’s probes."
     )
     title = f"{said.capitalize()}: how does the score answer?"
-    return Question(
-        id_, title, SECTION, MADE, note, columns, compute, lacking, paper=paper, tests="the probes of the family"
-    )
+    question = Question(id_, title, SECTION, MADE, note, columns, compute, lacking, paper=paper)
+    return replace(question, tests="the probes of the family")

@@ -8,13 +8,13 @@ masks come from that objects were cut out by. Source: paper A, RQ2, section 5.2 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from itertools import product
+from itertools import chain, product
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from core.analysis.effects import PLAIN, Group, corpora, effects, median_over, words
+from core.analysis.effects import CELL, PLAIN, Group, corpora, effects, median_over, words
 from core.analysis.lacks import NO_SHIFT, no_clean, no_column, no_family
 from core.analysis.questions import papers
 from core.analysis.questions.columns import (
@@ -56,8 +56,7 @@ _FACTORS: Mapping[str, tuple[str, str, str]] = {
 
 def of_factors(table: ScoreTable) -> tuple[Question, ...]:
     """For size and category: scores, tests and shifts; then the curve on size, the map of both, and what is shown."""
-    each = [question for name in _FACTORS for question in _factor(table, name)]
-    return (*each, _curve(table), _map(), _composition())
+    return (*chain.from_iterable(_factor(table, name) for name in _FACTORS), _curve(table), _map(), _composition())
 
 
 def _factor(table: ScoreTable, name: str) -> tuple[Question, ...]:
@@ -70,9 +69,8 @@ def _factor(table: ScoreTable, name: str) -> tuple[Question, ...]:
     note = f"{_HOW} A row is a level of {level}."
     columns = (*HEAD, Column("level", name.capitalize(), kind="text"), COUNT, _SCORE)
     compute = partial(_scores, columns=(column,))
-    scores = Question(
-        f"T{number}", title, "object", name, note, columns, compute, needs, (drawing,), f"Table {number}", clean=True
-    )
+    scores = Question(f"T{number}", title, "object", name, note, columns, compute, needs, (drawing,))
+    scores = replace(scores, paper=f"Table {number}", clean=True)
     tests = factor_questions(
         f"S3-{name}",
         f"{name.capitalize()}: do the scores of the levels differ?",
@@ -92,8 +90,8 @@ def _needs(table: ScoreTable, column: str) -> str:
     return no_column(table, column) or no_clean(table)
 
 
-def _ordered(frame: pd.DataFrame, column: str) -> Sequence[str]:
-    return in_order(list(frame["level"].unique()), column)
+def _ordered(frame: pd.DataFrame, column: str, of: str = "level") -> list[str]:
+    return in_order(list(frame[of].unique()), column)
 
 
 def _scores(view: View, options: Options, *, columns: Sequence[str]) -> pd.DataFrame:
@@ -108,16 +106,12 @@ def _scores(view: View, options: Options, *, columns: Sequence[str]) -> pd.DataF
         cell: view.items & np.logical_and.reduce([own[level] for own, level in zip(marks, cell, strict=True)])
         for cell in product(*levels)
     }
-    records, sources = [], view.table.sources
-    for evaluator in view.evaluators:
-        clean = view.table.clean(evaluator)
-        for corpus, own in corpora(view.table):
-            for cell, keep in cells.items():
-                found = median_over(clean, keep & own, sources)
-                if found.n:
-                    named = dict(zip(names, cell, strict=True))
-                    records.append({"evaluator": evaluator, "corpus": corpus, **named, **words(found)})
-    return pd.DataFrame(records, columns=["evaluator", "corpus", *names, "value", "low", "high", "n_items", "note"])
+    records = []
+    for evaluator, (corpus, own), (cell, keep) in product(view.evaluators, corpora(view.table), cells.items()):
+        found = median_over(view.table.clean(evaluator), keep & own, view.table.sources)
+        if found.n:
+            records.append({**dict(zip((*CELL, *names), (evaluator, corpus, *cell), strict=True)), **words(found)})
+    return pd.DataFrame(records, columns=[*CELL, *names, *PLAIN, "n_items", "note"])
 
 
 def _levels(view: View, options: Options, evaluator: str, *, column: str) -> tuple[Any, ...]:
@@ -129,7 +123,6 @@ def _levels(view: View, options: Options, evaluator: str, *, column: str) -> tup
 
 
 def _shifts(table: ScoreTable, name: str) -> Question:
-    """How far one family changes the score in each level."""
     column = _FACTORS[name][0]
     known = [family for family in table.families() if family != BASE_CAPTION]
     usual = sorted(known, key=lambda family: (family != papers.FLIP, table.is_control(family), family))
@@ -213,14 +206,8 @@ def curve_figure(
 
 def _map() -> Question:
     title = "Scores by category and coverage"
-    make = Map(
-        "level",
-        "other",
-        values=PLAIN,
-        axis="median score",
-        digits=3,
-        columns=lambda frame: in_order(list(frame["other"].unique()), "coverage_bin"),
-    )
+    binned = partial(_ordered, column="coverage_bin", of="other")
+    make = Map("level", "other", values=PLAIN, axis="median score", digits=3, columns=binned)
     return Question(
         "S18",
         title,
@@ -242,9 +229,8 @@ def _composition() -> Question:
         items = view.table.items[view.items]
         counts = items.assign(category=items["category"].fillna("none")).groupby(["corpus", "category"]).size()
         share = 100 * counts / counts.groupby(level="corpus").transform("sum")
-        return pd.DataFrame(share.rename("value").reset_index()).assign(
-            n_items=counts.to_numpy(), low=np.nan, high=np.nan
-        )
+        found = pd.DataFrame(share.rename("value").reset_index())
+        return found.assign(n_items=counts.to_numpy(), low=np.nan, high=np.nan)
 
     note = "Share of each corpus' items that were scored; n counts items."
     title = "Categories of the items"
@@ -254,6 +240,7 @@ def _composition() -> Question:
 
 EVERY_BIN = "all"
 PART = "map"
+_SHARE = (Column("n", "n", digits=0, help="Items"), Column("share", "Share of items, %", digits=1))
 
 
 def of_counts(table: ScoreTable) -> tuple[Question, ...]:
@@ -273,7 +260,13 @@ def _balance(table: ScoreTable) -> Question:
 
     def compute(view: View, options: Options) -> pd.DataFrame:
         items = view.table.items[view.items].dropna(subset=["category", "coverage_bin"])
-        frames = [_counted(rows, str(corpus), bins) for corpus, rows in items.groupby("corpus", sort=True)]
+        frames = list[pd.DataFrame]()
+        for corpus, rows in items.groupby("corpus", sort=True):
+            counts = pd.crosstab(rows["category"], rows["coverage_bin"]).reindex(columns=bins, fill_value=0)
+            counts = pd.concat([counts, counts.sum().to_frame(EVERY_BIN).T])
+            counts = counts.assign(**{EVERY_BIN: counts.sum(axis=1)}).rename_axis("category").rename_axis(columns=None)
+            frames.append(counts.reset_index())
+            frames[-1].insert(0, "corpus", str(corpus))
         return pd.concat(frames, ignore_index=True) if frames else pd.DataFrame(columns=["corpus", "category", *bins])
 
     title = "Items by category and coverage: is either balanced over the other?"
@@ -287,14 +280,8 @@ def _tied() -> Question:
         "count in. The share is of the corpus's items here that have a category. The readings stand in "
         "assets/taxonomy; the filter 'Without labels of two categories' leaves these items out of every number."
     )
-    columns = (
-        CORPUS,
-        Column("label", "Label", kind="text"),
-        Column("category", "Category", kind="text"),
-        Column("other", "Could as well be", kind="text"),
-        Column("n", "n", digits=0, help="Items"),
-        Column("share", "Share of items, %", digits=1),
-    )
+    label, other = Column("label", "Label", kind="text"), Column("other", "Could as well be", kind="text")
+    columns = (CORPUS, label, Column("category", "Category", kind="text"), other, *_SHARE)
 
     def compute(view: View, options: Options) -> pd.DataFrame:
         items = view.table.items[view.items].dropna(subset="category")
@@ -302,10 +289,8 @@ def _tied() -> Question:
         tied = items.assign(other=other_category(items, view.table.about[TIES])).dropna(subset="other")
         counts = tied.groupby(["corpus", "label", "category", "other"]).size().rename("n").reset_index()
         counts["share"] = 100 * counts["n"] / counts["corpus"].map(of_corpus)
-        found: pd.DataFrame = counts.sort_values(
-            ["corpus", "n", "label"], ascending=[True, False, True], ignore_index=True
-        )
-        return found
+        found: pd.DataFrame = counts.sort_values(["corpus", "n", "label"], ascending=[True, False, True])
+        return found.reset_index(drop=True)
 
     title = "Labels that could as well belong to another category"
     return Question("S-ties", title, "object", PART, note, columns, compute, _needs_ties, clean=True)
@@ -328,12 +313,7 @@ def _masks() -> Question:
         "annotation (a polygon, run lengths or a mask), or GrabCut inside the box where the source gives a box alone. "
         "Items whose object was not moved, or could not be, do not count."
     )
-    columns = (
-        CORPUS,
-        Column("mask", "Outline", kind="text"),
-        Column("n", "n", digits=0, help="Items"),
-        Column("share", "Share of items, %", digits=1),
-    )
+    columns = (CORPUS, Column("mask", "Outline", kind="text"), *_SHARE)
 
     def compute(view: View, options: Options) -> pd.DataFrame:
         items = view.table.items.assign(mask=_mask_of(view.table))[view.items].dropna(subset="mask")
@@ -349,10 +329,11 @@ def _mask_of(table: ScoreTable) -> pd.Series:
     """Where the outline of every item's object comes from; None where no variant was cut out by it, object [N]."""
     cut_out = table.diagnostics["bg_delta"].there()
     facts = table.about["facts"]
-    found = facts[(facts["key"] == MASK_SOURCE) & (facts["value"] == GRABCUT)][["corpus", "item"]].astype(object)
-    named = pd.MultiIndex.from_frame(table.items[["corpus", "item"]].astype(object))
-    grabbed = named.isin(pd.MultiIndex.from_frame(found))
-    names = np.where(grabbed, "GrabCut from the box", "annotated outline")
+    found = facts[(facts["key"] == MASK_SOURCE) & (facts["value"] == GRABCUT)]
+    named, grabbed = (
+        pd.MultiIndex.from_frame(each[["corpus", "item"]].astype(object)) for each in (table.items, found)
+    )
+    names = np.where(named.isin(grabbed), "GrabCut from the box", "annotated outline")
     return pd.Series(names, index=table.items.index, dtype=object).where(cut_out, None)
 
 
@@ -360,12 +341,3 @@ def _needs_masks(table: ScoreTable) -> str:
     if table.diagnostics["bg_delta"].there().any():
         return ""
     return no_family(table, "reposition", what="a moved object") or "no object could be moved; S13 says why"
-
-
-def _counted(rows: pd.DataFrame, corpus: str, bins: list[str]) -> pd.DataFrame:
-    counts = pd.crosstab(rows["category"], rows["coverage_bin"]).reindex(columns=bins, fill_value=0)
-    counts = pd.concat([counts, counts.sum().to_frame(EVERY_BIN).T])
-    counts = counts.assign(**{EVERY_BIN: counts.sum(axis=1)}).rename_axis("category").rename_axis(columns=None)
-    found = counts.reset_index()
-    found.insert(0, "corpus", corpus)
-    return found

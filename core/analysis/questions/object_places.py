@@ -49,29 +49,18 @@ from core.statistics.arithmetic import row_medians
 from core.statistics.bootstrap import Interval
 from core.statistics.splines import spline_curve
 
-_RADIUS = re.compile(r"^distance:(\d+\.\d+)")
-
 
 def of_distance(table: ScoreTable) -> tuple[Question, ...]:
     """One curve an evaluator, of the distance grid."""
     title, note = "Percent change on distance from the centre", f"{CURVE}{of_reference(table)}"
     figure = partial(curve_figure, x="distance of the object from the centre, 1 = the edge", y="% change", unit=" %")
-    question = Question("S19", title, "space", papers.DISTANCE, note, (), _along_radius)
-    return (
-        replace(
-            question,
-            needs=lambda table: no_family(table, papers.DISTANCE, what="a distance grid"),
-            figures=(Drawing("F-distance", title, note, figure),),
-            pick=("evaluator",),
-        ),
-    )
+    question = Question("S19", title, "space", papers.DISTANCE, note, (), _along_radius, _needs)
+    return (replace(question, figures=(Drawing("F-distance", title, note, figure),), pick=("evaluator",)),)
 
 
 def _along_radius(view: View, options: Options) -> pd.DataFrame:
     """Curves over all places of the grid, x the radius of the place aimed at (1 = the edge); an item is drawn whole."""
-    probes = view.families().get(papers.DISTANCE, ())
-    radius = pd.Series(probes, dtype=str).str.extract(_RADIUS)[0].astype(float)
-    return curves_along(view, dict(zip(probes, radius, strict=True)))
+    return curves_along(view, {each.probe: each.radius for each in _aims(view)})
 
 
 LEAST_PLACES = 8  # Places that an item needs for its own lean: four numbers are read off them
@@ -174,9 +163,8 @@ def _aims(view: View) -> tuple[Aim, ...]:
 def _compute(view: View, options: Options) -> pd.DataFrame:
     """Effect of every place, with towards, distance and held."""
     known = {each.probe: each for each in _aims(view)}
-    groups = [
-        Group(each.probe, (each.probe,), tests=_TESTED, shown=each.probe in known) for each in _aims(view.whole())
-    ]
+    named = [each.probe for each in _aims(view.whole())]
+    groups = [Group(name, (name,), tests=_TESTED, shown=name in known) for name in named]
     rows = effects(view, groups, margin=options.margin)
     held = {name: _percent(view, name, tuple(known)) for name in view.evaluators} if known else {}
     places = {name: place for place, name in enumerate(known)}
@@ -185,17 +173,15 @@ def _compute(view: View, options: Options) -> pd.DataFrame:
         percent = held[evaluator]
         own = percent[places[label]] - row_medians(percent)
         moved.append(median_over(own, view.items & view.table.of_corpus(str(corpus)), view.table.sources))
+    numbers = np.array([each.numbers() for each in moved], dtype=np.float64).reshape(-1, 3)
     return rows.assign(
         towards=[known[each].towards for each in rows["label"]],
         distance=[f"{known[each].radius:.1f}" for each in rows["label"]],
-        held=np.array([each.estimate for each in moved], dtype=np.float64),
-        held_low=np.array([each.low for each in moved], dtype=np.float64),
-        held_high=np.array([each.high for each in moved], dtype=np.float64),
+        **dict(zip(bounds("held"), numbers.T, strict=True)),
     )
 
 
 def _percent(view: View, evaluator: str, probes: Sequence[str]) -> np.ndarray:
-    """% change at every place, float64 [k, N]."""
     return np.array([view.changes(evaluator, (name,)).percent for name in probes])
 
 
@@ -207,12 +193,8 @@ def _leans(view: View, options: Options) -> pd.DataFrame:
 
     def row(right: np.ndarray, up: np.ndarray, items: np.ndarray) -> dict[str, object]:
         across, along = (median_over(each, items, view.table.sources) for each in (right, up))
-        return {
-            **words(across),
-            **ends(along, bounds("up")),
-            "said": _said(across, along),
-            "power": _untold(across, along),
-        }
+        said = {"said": _said(across, along), "power": _untold(across, along)}
+        return {**words(across), **ends(along, bounds("up")), **said}
 
     return cells(view, _LEANS, ways, row, asked=bool(grid))
 
@@ -245,9 +227,8 @@ def slopes(percent: np.ndarray, grid: Sequence[Aim]) -> tuple[np.ndarray, np.nda
 def _said(right: Interval, up: Interval) -> str:
     if few := too_few_for(right):
         return few
-    ways = [
-        named for each, names in ((right, ("right", "left")), (up, ("top", "bottom"))) for named in _way(each, *names)
-    ]
+    sides = ((right, "right", "left"), (up, "top", "bottom"))
+    ways = [more if lean.low > 0 else less for lean, more, less in sides if lean.low > 0 or lean.high < 0]
     return f"higher towards the {' and the '.join(ways)}" if ways else OPEN
 
 
@@ -259,16 +240,11 @@ def _untold(right: Interval, up: Interval) -> str:
     return "; ".join(f"{way}: {said}" for way, said in told.items() if said)
 
 
-def _way(lean: Interval, more: str, less: str) -> tuple[str, ...]:
-    if lean.low > 0:
-        return (more,)
-    return (less,) if lean.high < 0 else ()
-
-
 ALIKE = 0.1
 """Most that the distances of two objects from the centre differ for them to count as alike, in half diagonals."""
 
 _SIZE = "size"
+_TABLE, _PAPER = papers.RESPONSES[_SIZE]
 _LARGER = "size:large"
 
 
@@ -287,11 +263,9 @@ def questions(table: ScoreTable) -> tuple[Question, ...]:
     )
     title = "Size: does the answer stay where both objects are equally central?"
     tests = "the choices of pairs"
-    part_of = papers.RESPONSES[_SIZE][0]
-    question = Question(
-        "C20-central", title, SECTION, MADE, note, columns, _compare_alike, _lacking, paper=papers.RESPONSES[_SIZE][1]
-    )
-    return (under_its_caption(replace(question, tests=tests, part_of=part_of)), under_its_caption(_curve()))
+    question = Question("C20-central", title, SECTION, MADE, note, columns, _compare_alike, _lacking)
+    question = replace(question, paper=_PAPER, tests=tests, part_of=_TABLE)
+    return under_its_caption(question), under_its_caption(_curve())
 
 
 RATIO = "ratio"  # Fact of the size probes: area of the larger object over that of the smaller one
@@ -303,9 +277,9 @@ def _curve() -> Question:
         f"times larger it is: 1 is twice the area. {CURVE}"
     )
     title = "Size: the answer along how much larger the object is"
-    drawing = Drawing("C20-along", title, note, _drawn, papers.RESPONSES[_SIZE][1])
+    drawing = Drawing("C20-along", title, note, _drawn, _PAPER)
     question = Question("C20-curve", title, SECTION, MADE, note, (), _along, _no_ratio)
-    return replace(question, figures=(drawing,), paper=papers.RESPONSES[_SIZE][1], part_of=papers.RESPONSES[_SIZE][0])
+    return replace(question, figures=(drawing,), paper=_PAPER, part_of=_TABLE)
 
 
 def _drawn(drawing: Drawing, frame: pd.DataFrame, measure: str) -> Figure:
@@ -315,9 +289,14 @@ def _drawn(drawing: Drawing, frame: pd.DataFrame, measure: str) -> Figure:
     return curve_figure(drawing, frame, measure, x="log₂ of the ratio of areas", y="Δ, SD of the unedited scores")
 
 
+def _numbers(table: ScoreTable, key: str, probe: str) -> np.ndarray:
+    """What a probe told under a key as numbers, float64 [N]; NaN where none is told."""
+    return pd.to_numeric(pd.Series(fact(table, key, (probe,))[0]), errors="coerce").to_numpy(dtype=np.float64)
+
+
 def _ratios(table: ScoreTable, probe: str) -> np.ndarray:
     """log₂ of the ratio of areas, float64 [N]; NaN where none is told."""
-    told = pd.to_numeric(pd.Series(fact(table, RATIO, (probe,))[0]), errors="coerce").to_numpy(dtype=np.float64)
+    told = _numbers(table, RATIO, probe)
     return np.log2(np.where(told > 0, told, np.nan))
 
 
@@ -351,21 +330,12 @@ def _probes(table: ScoreTable) -> Mapping[str, str]:
     return {family: probes[0] for family, probes in named.items() if probes}
 
 
-def _places(table: ScoreTable, probe: str) -> tuple[np.ndarray, np.ndarray]:
-    """Distances of the smaller and of the larger object from the centre, float64 [N]; NaN where none is told."""
-    small, large = (
-        pd.to_numeric(pd.Series(fact(table, key, (probe,))[0]), errors="coerce").to_numpy(dtype=np.float64)
-        for key in papers.CENTRES
-    )
-    return small, large
-
-
 def _compare_alike(view: View, options: Options) -> pd.DataFrame:
     parts = []
     for family, probe in _probes(view.table).items():
         if not view.probes((probe,)):
             continue
-        small, large = _places(view.table, probe)
+        small, large = (_numbers(view.table, key, probe) for key in papers.CENTRES)
         apart = small - large
         chosen = {
             "all whose places are told": ~np.isnan(apart),
@@ -373,25 +343,21 @@ def _compare_alike(view: View, options: Options) -> pd.DataFrame:
             "the smaller one nearer to the centre": apart < 0,
         }
         for label, keep in chosen.items():
-            rows = effects(view, [Group(label, (probe,), tests=family)], keep=keep, margin=options.margin)
-            moved = [_median(view, each, probe, keep, apart) for each in rows.to_dict("records")]
+            rows, moved = effects(view, [Group(label, (probe,), tests=family)], keep=keep, margin=options.margin), []
+            for evaluator, corpus in zip(rows["evaluator"], rows["corpus"], strict=True):
+                there = ~np.isnan(view.changes(str(evaluator), (probe,)).delta)
+                own = apart[keep & view.items & view.table.of_corpus(str(corpus)) & there]
+                moved.append(float(np.median(own)) if len(own) else float("nan"))
             parts.append(rows.assign(family=family, apart=moved))
     none = effects(view, []).assign(family="", apart=np.nan)
     whole = pd.concat([each for each in parts if len(each)] or [*parts, none][:1], ignore_index=True)
     return with_holm(whole).sort_values(["evaluator", "corpus", "family"], kind="stable", ignore_index=True)
 
 
-def _median(view: View, row: Mapping[object, object], probe: str, keep: np.ndarray, apart: np.ndarray) -> float:
-    """Median of ``apart`` over the items of a row that have a shift."""
-    moved = view.changes(str(row["evaluator"]), (probe,)).delta
-    own = keep & view.items & view.table.of_corpus(str(row["corpus"])) & ~np.isnan(moved)
-    return float(np.median(apart[own])) if own.any() else float("nan")
-
-
 def _lacking(table: ScoreTable) -> str:
     probes = _probes(table)
     if not probes:
         return no_family_of(table, _SIZE, RESPONSE, what="objects of two sizes")
-    if all(np.isnan(_places(table, probe)[0]).all() for probe in probes.values()):
+    if all(np.isnan(_numbers(table, papers.CENTRES[0], probe)).all() for probe in probes.values()):
         return "the run tells no distance of its objects from the centre, as runs of before did not; audit size again"
     return ""

@@ -7,7 +7,6 @@ figures of B to E in a report.
 
 from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
 
 import numpy as np
 import pandas as pd
@@ -15,7 +14,7 @@ import pandas as pd
 from core.analysis.comparisons import axes
 from core.analysis.effects import Group
 from core.analysis.questions.columns import EVALUATOR
-from core.analysis.questions.question import Options, Question
+from core.analysis.questions.question import Question
 from core.analysis.table import BASELINE, ScoreTable, View
 from core.probes.base import BASE_CAPTION, Axis
 from core.probes.words.insertion import PREFIX
@@ -41,15 +40,8 @@ AXES: Mapping[str, Numbers] = {
 }
 """Axes whose families the papers compare; the families of every other axis are numbered by its name."""
 
-LEXICAL, GROUNDING, OBJECTS, LANGUAGE, CROSSED, PROTOTYPES, SUITES = SECTIONS = (
-    "Lexical",
-    "Grounding",
-    "Objects",
-    "Language",
-    "Crossings",
-    "Prototypes",
-    "Suites",
-)
+SECTIONS = ("Lexical", "Grounding", "Objects", "Language", "Crossings", "Prototypes", "Suites")
+LEXICAL, GROUNDING, OBJECTS, LANGUAGE, CROSSED, PROTOTYPES, SUITES = SECTIONS
 """Sections of the matrix, in their order. Source: DIRECTIONAL, section 0.3."""
 
 _SECTION_OF: Mapping[str, str] = {
@@ -262,8 +254,7 @@ def named_groups(view: View, *, controls: Sequence[str] = ()) -> list[Named]:
 
 def contrast_group(view: View, contrast: Contrast, *, tests: str = "", shown: bool = True) -> Group | None:
     """The probes of a contrast that a view keeps; None where it keeps none, or not what they are compared with."""
-    wanted = [name for name in (*contrast.probes, contrast.against) if name in view.table.probes.index]
-    here = view.probes(wanted)
+    here = view.probes([name for name in (*contrast.probes, contrast.against) if name in view.table.probes.index])
     probes = tuple(name for name in contrast.probes if name in here)
     if not probes or (contrast.against and contrast.against not in here):
         return None
@@ -279,25 +270,15 @@ def shown(view: View, family: str) -> np.ndarray:
 
 def without(table: ScoreTable) -> str:
     """Name the contrasts that no score here is of, as the end of a note; empty where all are here."""
-    view = table.view()
-    absent = [each.label for each in CONTRASTS if contrast_group(view, each) is None]
+    absent = [each.label for each in CONTRASTS if contrast_group(table.view(), each) is None]
     return f" Left out, for no score here is of it: {'; '.join(absent)}." if absent else ""
 
 
 def of_no_run(table: ScoreTable) -> tuple[Question, ...]:
     """One for each of these, where the runs have a directional probe at all."""
-    return tuple(_never_here(id_, *about) for id_, about in ELSEWHERE.items()) if axes(table) else ()
 
+    def never_here(id_: str, paper: str, why: str) -> Question:
+        of = (id_, paper, "contrast", "elsewhere", why, (EVALUATOR,))
+        return Question(*of, lambda *_: pd.DataFrame(columns=["evaluator"]), lambda _: why, paper=paper)
 
-def _never_here(id_: str, paper: str, reason: str) -> Question:
-    return Question(
-        id_, paper, "contrast", "elsewhere", reason, (EVALUATOR,), _nothing, partial(_because, reason), paper=paper
-    )
-
-
-def _because(reason: str, table: ScoreTable) -> str:
-    return reason
-
-
-def _nothing(view: View, options: Options) -> pd.DataFrame:
-    return pd.DataFrame(columns=["evaluator"])
+    return tuple(never_here(id_, *about) for id_, about in ELSEWHERE.items()) if axes(table) else ()

@@ -2,15 +2,15 @@
 
 import math
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
-from itertools import combinations
+from dataclasses import replace
+from itertools import combinations, product
 
 import numpy as np
 import pandas as pd
 
 from core.analysis.beside import caption_of, every_caption
 from core.analysis.comparisons import AUDIT, DIRECTIONAL, families, pairs, percent
-from core.analysis.effects import against_zero, corpora, corrected
+from core.analysis.effects import CELL, PLAIN, against_zero, bounds, corpora, corrected
 from core.analysis.lacks import Lack
 from core.analysis.questions import papers
 from core.analysis.questions.columns import COUNT, HEAD, NOTE, marks, medians
@@ -31,19 +31,11 @@ _PRESENT = ("negation:template", "negation")
 
 _ABSENT = "affirmation:absent"
 _MEANS = ("there_affirmed", "there_denied", "absent_denied", "absent_affirmed")
-_ORDER_COLUMNS = (
-    "evaluator", "corpus", "captions", "n_items", *_MEANS, "there", "there_low", "there_high", "absent", "absent_low",
-    "absent_high", "both", "both_low", "both_high", "affirms", "affirms_low",
-    "affirms_high", "denies", "denies_low", "denies_high", "note",
-)  # fmt: skip
+_SHARES = [end for name in ("there", "absent", "both", "affirms", "denies") for end in bounds(name)]
+_ORDER_COLUMNS = ("evaluator", "corpus", "captions", "n_items", *_MEANS, *_SHARES, "note")
 
 
-@dataclass(frozen=True, slots=True)
-class _Halves:
-    """Both halves of the 2 × 2: a table and a probe of it each; the probe's baseline is the right side."""
-
-    there: tuple[ScoreTable, str]
-    absent: tuple[ScoreTable, str]
+Half = tuple[ScoreTable, str]  # of the 2 × 2: a table and a probe of it, whose baseline is the right side
 
 
 def of_both_orders(table: ScoreTable) -> tuple[Question, ...]:
@@ -52,7 +44,7 @@ def of_both_orders(table: ScoreTable) -> tuple[Question, ...]:
     mean = "Mean score of the items that have all four"
     there = "The affirmation scores strictly above the denial"
     absent = "The denial scores strictly above the affirmation"
-    affirms = "The affirmation scores above, whatever the picture shows"
+    affirms, denies = (f"The {which} scores above, whatever the picture shows" for which in ("affirmation", "denial"))
     columns = (
         *HEAD,
         Column("captions", "Captions", kind="text"),
@@ -65,9 +57,7 @@ def of_both_orders(table: ScoreTable) -> tuple[Question, ...]:
         bounded("absent", "Right of what is absent, % [95 % CI]", digits=1, help=absent),
         bounded("both", "Both right, % [95 % CI]", digits=1),
         bounded("affirms", "Affirms both, % [95 % CI]", digits=1, help=affirms),
-        bounded(
-            "denies", "Denies both, % [95 % CI]", digits=1, help="The denial scores above, whatever the picture shows"
-        ),
+        bounded("denies", "Denies both, % [95 % CI]", digits=1, help=denies),
         NOTE,
     )
     title = "Negation and its converse: are both orders of an item right?"
@@ -95,32 +85,37 @@ def _orders_needed(table: ScoreTable) -> str:
     return Lack(f"no run has both halves of the 2 × 2 ({lacking} lacking)", "an audit with them", command=AUDIT)
 
 
-def _there(table: ScoreTable) -> Iterator[tuple[ScoreTable, str]]:
+def _there(table: ScoreTable) -> Iterator[Half]:
     for own in every_caption(table):
         names = _PRESENT if own.scope.subject == TEMPLATE else _PRESENT[:1]
         yield from ((own, name) for name in names if name in own.probes.index)
 
 
-def _absent(table: ScoreTable) -> Iterator[tuple[ScoreTable, str]]:
+def _absent(table: ScoreTable) -> Iterator[Half]:
     yield from ((own, _ABSENT) for own in every_caption(table) if _ABSENT in own.probes.index)
 
 
-def _found(table: ScoreTable) -> _Halves | None:
-    """Both halves in one language; those of the scope's caption first."""
-    both = ((one, other) for one in _there(table) for other in _absent(table))
-    return next((_Halves(one, other) for one, other in both if one[0].scope.language == other[0].scope.language), None)
+def _found(table: ScoreTable) -> tuple[Half, Half] | None:
+    """Both halves in one language, what is there before what is absent; those of the scope's caption first."""
+    both = product(_there(table), _absent(table))
+    return next(((one, other) for one, other in both if one[0].scope.language == other[0].scope.language), None)
 
 
 def _both_orders(view: View, options: Options) -> pd.DataFrame:
     found, records = _found(view.table), list[Mapping[str, object]]()
     if found is None:
         return pd.DataFrame(columns=list(_ORDER_COLUMNS))
-    (there, denied), (absent, affirmed) = found.there, found.absent
+    (there, _), (absent, _) = found
     captions = f"{caption_of(there)}; {caption_of(absent)}" if there is not absent else caption_of(there)
     for evaluator in (name for name in view.evaluators if name in there.evaluators and name in absent.evaluators):
-        one = pairs(_view(view, there), evaluator, (denied,))
-        other = pairs(_view(view, absent), evaluator, (affirmed,))
-        places = _places(there, absent)
+        one, other = (
+            pairs(view if table is view.table else table.view(view.chosen), evaluator, (probe,))
+            for table, probe in found
+        )
+        # where each item of the one stands in the other, -1 for nowhere
+        named = (each.items[["corpus", "item"]].astype(str) for each in (there, absent))
+        wanted, known = map(pd.MultiIndex.from_frame, named)
+        places = known.get_indexer(wanted)
         there_too = (np.where(places >= 0, side[0][places], np.nan) for side in (other.right, other.wrong))
         four = np.array([one.right[0], one.wrong[0], *there_too])
         whole = ~np.isnan(four).any(axis=0)
@@ -132,23 +127,8 @@ def _both_orders(view: View, options: Options) -> pd.DataFrame:
     return pd.DataFrame(records, columns=list(_ORDER_COLUMNS))
 
 
-def _view(view: View, table: ScoreTable) -> View:
-    return view if table is view.table else table.view(view.chosen)
-
-
-def _places(table: ScoreTable, other: ScoreTable) -> np.ndarray:
-    """Where each item of a table stands in another one, int [N]; -1 for nowhere."""
-    names, wanted = (pd.MultiIndex.from_frame(each.items[["corpus", "item"]].astype(str)) for each in (other, table))
-    return np.asarray(names.get_indexer(wanted))
-
-
 def _order_record(four: np.ndarray, sources: np.ndarray | None, without: int) -> Mapping[str, object]:
-    """Numbers of some items.
-
-    Args:
-        four: scores in the order of _MEANS, float64 [4, n].
-        sources: what each item is of, [n].
-    """
+    """Numbers of some items, by their scores in the order of _MEANS, float64 [4, n]."""
     affirmed, denied, denied_absent, affirmed_absent = four
     right = {"there": affirmed > denied, "absent": denied_absent > affirmed_absent}
     right["both"] = right["there"] & right["absent"]
@@ -165,29 +145,16 @@ def _order_record(four: np.ndarray, sources: np.ndarray | None, without: int) ->
 
 def _figure(drawing: Drawing, frame: pd.DataFrame, measure: str) -> Figure:
     parts = [
-        marks(
-            frame.assign(of=of),
-            label="evaluator",
-            series="of",
-            panel=("corpus",),
-            values=(name, f"{name}_low", f"{name}_high"),
-        )
+        marks(frame.assign(of=of), label="evaluator", series="of", panel=("corpus",), values=bounds(name))
         for name, of in (("there", THERE), ("absent", ABSENT), ("both", BOTH))
     ]
-    return drawing.drawn(
-        pd.concat(parts, ignore_index=True),
-        "right",
-        unit=" %",
-        span=(0.0, 100.0),
-        counts=True,
-        references=(Reference(25.0, text="both, by two guesses"),),
-    )
+    data, guesses = pd.concat(parts, ignore_index=True), (Reference(25.0, text="both, by two guesses"),)
+    return drawing.drawn(data, "right", unit=" %", span=(0.0, 100.0), counts=True, references=guesses)
 
 
-_DIFFERENCES = ("evaluator", "corpus", "family", "above", "below", "label", "tests", "n_items", "value", "low", "high",
-                "delta", "test", "p", "note")  # fmt: skip
-_HARDEST = ("evaluator", "corpus", "family", "n_items", "n", "each", "each_low", "each_high", "hardest", "hardest_low",
-            "hardest_high", "ties", "ties_low", "ties_high", "note")  # fmt: skip
+_OF = (*CELL, "family", "above", "below", "label", "tests", "n_items")
+_DIFFERENCES = (*_OF, *PLAIN, "delta", "test", "p", "note")
+_HARDEST = (*CELL, "family", "n_items", "n", *bounds("each"), *bounds("hardest"), *bounds("ties"), "note")
 
 LEAST = 2  # Wrong sides of an item that have a hardest one
 
@@ -211,21 +178,15 @@ def _differences() -> Question:
     return replace(question, needs=_no_kinds, paper=papers.ORDERS[1], tests="the pairs of kinds", asks=("known",))
 
 
-def _kinds(table: ScoreTable) -> dict[str, tuple[str, ...]]:
-    found = table.of_expectation(DIRECTIONAL)
-    return {family: probes for family, probes in found.items() if len(probes) > 1}
-
-
 def _no_kinds(table: ScoreTable) -> str:
-    if _kinds(table):
+    if any(len(probes) > 1 for probes in table.of_expectation(DIRECTIONAL).values()):
         return ""
     return needs(table) or "no family here replaces one right side by wrong sides of several kinds; grounding does"
 
 
 def _of_kinds(view: View, options: Options) -> pd.DataFrame:
-    table, records = view.table, list[Mapping[str, object]]()
+    table, records, kept = view.table, list[Mapping[str, object]](), families(view)
     for evaluator in view.evaluators:
-        kept = families(view)
         for family, names in families(view.whole()).items():
             if len(kept.get(family, ())) < LEAST:
                 continue
@@ -235,20 +196,18 @@ def _of_kinds(view: View, options: Options) -> pd.DataFrame:
                 drops = np.where(right[one] == right[other], both.right - both.wrong, math.nan)
                 values = drops[one] - drops[other]
                 for corpus, own in corpora(table):
-                    items = own & view.items & ~np.isnan(values)
-                    if items.any():
-                        told = {"evaluator": evaluator, "corpus": corpus, "family": family, "tests": family}
-                        told |= {"above": above, "below": below, "label": f"{above} − {below}"}
+                    if (items := own & view.items & ~np.isnan(values)).any():
+                        told = (evaluator, corpus, family, above, below, f"{above} − {below}", family)
                         shown = {"shown": {above, below} <= set(kept[family])}
-                        spread = table.spread(evaluator, corpus)
-                        records.append({**told, **shown, **against_zero(table, values, items, spread)})
+                        found = against_zero(table, values, items, table.spread(evaluator, corpus))
+                        records.append(dict(zip(_OF, told, strict=False)) | shown | found)
     return with_conflicts(corrected(pd.DataFrame(records, columns=[*_DIFFERENCES, "shown"])))
 
 
 def _hardest() -> Question:
     each = bounded("each", "Failures, mean over siblings, % [95 % CI]", digits=1)
-    hardest_help = "Any sibling of the item scores at least as high as the right caption"
-    hardest = bounded("hardest", "Failures, hardest sibling, % [95 % CI]", digits=1, help=hardest_help)
+    any_ = "Any sibling of the item scores at least as high as the right caption"
+    hardest = bounded("hardest", "Failures, hardest sibling, % [95 % CI]", digits=1, help=any_)
     ties = bounded("ties", "Ties with the hardest, % [95 % CI]", digits=1)
     columns = (*HEAD, WHAT, COUNT, PAIRS, each, hardest, ties, NOTE)
     note = (
@@ -281,11 +240,9 @@ def _of_siblings(view: View, options: Options) -> pd.DataFrame:
         margin = np.where(view.items, both.right - both.wrong, math.nan)
         several = (~np.isnan(margin)).sum(axis=0) >= LEAST
         for corpus, own in corpora(table):
-            kept = own & several
-            if kept.any():
-                groups = table.sources_of(kept)
+            if (kept := own & several).any():
                 told = {"evaluator": evaluator, "corpus": corpus, "family": papers.FOIL}
-                records.append({**told, **_of_items(margin[:, kept], groups)})
+                records.append({**told, **_of_items(margin[:, kept], table.sources_of(kept))})
     return pd.DataFrame(records, columns=list(_HARDEST))
 
 
@@ -308,9 +265,8 @@ def _of_items(margin: np.ndarray, groups: np.ndarray | None) -> Mapping[str, obj
 def of_rewards(table: ScoreTable) -> tuple[Question, ...]:
     """One table."""
     id_, paper = papers.REWARDS
-    beaten = bounded(
-        "beaten", "Broken side strictly above, % [95 % CI]", digits=1, help="A reward would pay for the broken side"
-    )
+    pays = "A reward would pay for the broken side"
+    beaten = bounded("beaten", "Broken side strictly above, % [95 % CI]", digits=1, help=pays)
     columns = (*HEAD, WHAT, COUNT, PAIRS, FAILURE, TIES, beaten, DROP, MEDIAN, VERDICT, *CORRECTED, NOTE)
     note = (
         f"{HOW}A hollow tail is words that say nothing at the end of a caption, as captioners write them that are "
@@ -328,7 +284,6 @@ def _rewards(view: View, options: Options) -> pd.DataFrame:
 
 
 def _rewards_lacking(table: ScoreTable) -> str:
-    there = set(table.probes.loc[table.probes["expectation"] == "directional", "family"])
-    if there & set(papers.OF_C):
+    if {*table.probes.loc[table.probes["expectation"] == DIRECTIONAL, "family"]} & set(papers.OF_C):
         return ""
     return needs(table) or "no run has a hollow tail or a foil; --probes hollow-tail,foil has them"

@@ -8,6 +8,8 @@ Turned pictures whose object the edge cuts: is a rotation's direction the same w
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from functools import partial
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -54,19 +56,18 @@ _BY_CORPUS = Dots(label="evaluator", series="corpus", panel=())
 
 def questions(table: ScoreTable) -> tuple[Question, ...]:
     """The paper's contrasts, the mixed models, and a table of probes for each family that has several."""
-    several = [name for name, probes in table.families().items() if len(probes) > 1 and _of_images(table, name)]
+    several = [
+        name
+        for name, probes in table.families().items()
+        if len(probes) > 1
+        and families.section_of(table, name) not in ("words", "natural")
+        and not table.is_control(name)
+        and name != papers.DISTANCE
+    ]
     probes = [_probes(table, name) for name in several]
     named = [name for name in papers.PLACE_LEVELS if name not in several]  # the paper's table is named either way
     levels = [each for name in (*several, *named) for each in _levels(table, name)]
     return (_flips(), _moves(), _mixed(table), *probes, *levels)
-
-
-def _of_images(table: ScoreTable, family: str) -> bool:
-    return (
-        families.section_of(table, family) not in ("words", "natural")
-        and not table.is_control(family)
-        and family != papers.DISTANCE
-    )
 
 
 def _flips() -> Question:
@@ -76,10 +77,10 @@ def _flips() -> Question:
 
     drawing = Drawing("F2", "Vertical flips", _DOTS, _BY_CORPUS, "Figure 2", opens={"families": f"={papers.FLIP}"})
     title, note = "Vertical flips: how much scores change", f"{how(families.TESTED)} {MIXED} {_POOLED}"
+    needs = partial(no_family, family=papers.FLIP, what="a vertical flip (vflip)")
     columns = (*HEAD, COUNT, PERCENT, BETA, *TESTS)
-    question = Question("T3", title, "space", "contrasts", note, columns, compute)
-    question = replace(question, needs=lambda table: no_family(table, papers.FLIP, what="a vertical flip (vflip)"))
-    return replace(question, figures=(drawing,), paper="Table 3", tests=families.TESTED, asks=SHIFTS)
+    question = Question("T3", title, "space", "contrasts", note, columns, compute, needs, (drawing,), "Table 3")
+    return replace(question, tests=families.TESTED, asks=SHIFTS)
 
 
 def _moves() -> Question:
@@ -139,10 +140,8 @@ def _mixed(table: ScoreTable) -> Question:
 
     title = "Spatial edits: the mean shift of the score, with image and category as random intercepts"
     note = f"{MIXED} As the paper's table 3 has it for vertical flips.{of_reference(table)}"
-    label = Column("label", "Family", kind="text")
-    beta_p = Column("beta_p", "p", kind="p")
-    beta_note = Column("beta_note", "Remark", kind="text")
-    columns = (*HEAD, label, COUNT, BETA, beta_p, *SPREADS, beta_note)
+    label, remark = Column("label", "Family", kind="text"), Column("beta_note", "Remark", kind="text")
+    columns = (*HEAD, label, COUNT, BETA, Column("beta_p", "p", kind="p"), *SPREADS, remark)
     return Question("S14", title, "space", "contrasts", note, columns, compute, needs)
 
 
@@ -154,13 +153,12 @@ def _with_betas(view: View, rows: pd.DataFrame, groups: Sequence[Group]) -> pd.D
     *_, (corpus, _) = corpora(view.table, pooled=True)
     found = betas(view, groups, corpus).drop(columns="n_items")
     told = rows.merge(found, on=["evaluator", "corpus", "label"], how="left")
-    return told.assign(conflict=[_with_mean(row) for _, row in told.iterrows()])
-
-
-def _with_mean(row: pd.Series) -> str:
-    mean = Interval(row["beta"], row["beta_low"], row["beta_high"], row["n_scored"], 0.95)
-    moved = row["median_delta"] if math.isnan(row["median_percent"]) else row["median_percent"]
-    return remarks(row["conflict"], beside_mean(row["drift"], moved, mean))
+    conflicts = []
+    for _, row in told.iterrows():
+        mean = Interval(row["beta"], row["beta_low"], row["beta_high"], row["n_scored"], 0.95)
+        moved = row["median_delta"] if math.isnan(row["median_percent"]) else row["median_percent"]
+        conflicts.append(remarks(row["conflict"], beside_mean(row["drift"], moved, mean)))
+    return told.assign(conflict=conflicts)
 
 
 def _probes(table: ScoreTable, family: str) -> Question:
@@ -182,12 +180,9 @@ def _probes(table: ScoreTable, family: str) -> Question:
 @once
 def control_probes(view: View, margin: float) -> pd.DataFrame:
     """Effect of each probe of the controls of images: blur, and invisible edits."""
-    table = view.table
-    names = [name for name in table.families() if table.is_control(name) and table.axis_of(name) in _CONTROLS]
+    table, axes = view.table, (*families.EDITS, Axis.NULL.value)
+    names = [name for name in table.families() if table.is_control(name) and table.axis_of(name) in axes]
     return effects(view, [group for name in names for group in probe_groups(view, name)], margin=margin)
-
-
-_CONTROLS = (*families.EDITS, Axis.NULL.value)
 
 
 def _levels(table: ScoreTable, family: str) -> tuple[Question, ...]:
@@ -230,17 +225,15 @@ _CUT_COLUMNS = (*_CUT_OF, *IN_PERCENT, "direction", "overlaps", "power", "note")
 
 def of_cutting(table: ScoreTable) -> tuple[Question, ...]:
     """The contrast of the paper's table 4, and every family of spatial edits that cuts an object."""
-    cut_items_help = (
-        f"Items left out: less than {100 * WHOLE:g} % of the object's mask is left in the image under one of the edits"
-    )
+    less = f"less than {100 * WHOLE:g} % of the object's mask is left in the image under one of the edits"
     direction_help = (
-        "Same or turned: the interval lies on the side of 0 of the "
-        "median of all items, or on the other one. Nothing to drop: the edit cut no object"
+        "Same or turned: the interval lies on the side of 0 of the median of all items, or on the other one. "
+        "Nothing to drop: the edit cut no object"
     )
     columns = (
         *HEAD,
         Column("label", "Edit", kind="text"),
-        Column("cut_items", "n cut", digits=0, help=cut_items_help),
+        Column("cut_items", "n cut", digits=0, help=f"Items left out: {less}"),
         Column("least", "Least left, %", digits=0, help="Smallest share of an object's mask that is left in the image"),
         COUNT,
         PERCENT,
@@ -284,23 +277,19 @@ def _groups(view: View) -> Iterator[Group]:
 
 def _turned(view: View, options: Options) -> pd.DataFrame:
     table, records = view.table, list[tuple[object, ...]]()
-    for group in _groups(view):
-        cut = cut_items(table, group.probes)
-        kept = table.diagnostics[KEPT].of(table.places(group.probes))
-        for evaluator in view.evaluators:
-            percent = view.changes(evaluator, group.probes).percent
-            for corpus, own in corpora(table):
-                items = own & view.items & ~np.isnan(percent)
-                if not items.any():
-                    continue
-                left = kept[:, items]
-                least = 100 * float(np.nanmin(left)) if np.isfinite(left).any() else np.nan
-                whole = median_over(percent, items, table.sources)
-                less = median_over(percent, items & ~cut, table.sources)
-                for name, found, gone in ((ALL_ITEMS, whole, 0), (UNCUT, less, int((items & cut).sum()))):
-                    way = direction(found, whole) if gone or name == ALL_ITEMS else NOTHING
-                    of = (evaluator, corpus, group.label, f"{group.label}, {name}", gone, least, found.n)
-                    said = (way, overlap(found, whole), untold(found, whole), found.note)
-                    records.append((*of, *ends(found).values(), *said))
+    for group, evaluator, (corpus, own) in product(_groups(view), view.evaluators, corpora(table)):
+        cut, percent = cut_items(table, group.probes), view.changes(evaluator, group.probes).percent
+        items = own & view.items & ~np.isnan(percent)
+        if not items.any():
+            continue
+        left = table.diagnostics[KEPT].of(table.places(group.probes))[:, items]
+        least = 100 * float(np.nanmin(left)) if np.isfinite(left).any() else np.nan
+        whole = median_over(percent, items, table.sources)
+        less = median_over(percent, items & ~cut, table.sources)
+        for name, found, gone in ((ALL_ITEMS, whole, 0), (UNCUT, less, int((items & cut).sum()))):
+            way = direction(found, whole) if gone or name == ALL_ITEMS else NOTHING
+            of = (evaluator, corpus, group.label, f"{group.label}, {name}", gone, least, found.n)
+            said = (way, overlap(found, whole), untold(found, whole), found.note)
+            records.append((*of, *ends(found).values(), *said))
     frame = pd.DataFrame(records, columns=list(_CUT_COLUMNS))
     return frame.assign(overlap=in_words(frame["overlaps"], "overlaps", "apart", frame["low"].notna()))

@@ -8,12 +8,13 @@ import math
 from collections.abc import Mapping
 from dataclasses import replace
 from functools import partial
+from itertools import chain
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from core.analysis.effects import corpora, effects, modifier_groups
+from core.analysis.effects import effects, modifier_groups
 from core.analysis.lacks import no_family
 from core.analysis.memo import once
 from core.analysis.questions import families, papers
@@ -50,12 +51,10 @@ _NO_PERSON = f"not a {papers.PERSON}"
 def questions(table: ScoreTable) -> tuple[Question, ...]:
     """For each family of words: every word, whether they differ, and by what is shown; then the neutral words."""
     names = [*papers.WORDS, *(name for name in word_families(table) if name not in papers.WORDS)]
-    each = [question for name in names for question in _family(table, name)]
-    return (*each, _crossed(table), _controls())
-
-
-def _family(table: ScoreTable, name: str) -> tuple[Question, ...]:
-    return _words(table, name), of_words(table, name, name.replace("-", " ")), *_levels(table, name)
+    each = (
+        (_words(table, name), of_words(table, name, name.replace("-", " ")), *_levels(table, name)) for name in names
+    )
+    return (*chain.from_iterable(each), _crossed(table), _controls())
 
 
 def word_families(table: ScoreTable) -> tuple[str, ...]:
@@ -115,14 +114,8 @@ def _words(table: ScoreTable, family: str) -> Question:
 
     columns = (*HEAD, _WORD, COUNT, PERCENT, *BESIDE, *TESTS)
     question = Question(own.table, title, "words", family, f"{how(tests)} {_AGAINST} {LEADS}{things}", columns, compute)
-    return replace(
-        question,
-        needs=lambda table: no_family(table, family, what=f"{said} words"),
-        figures=(drawing,),
-        paper=own.table_paper,
-        tests=tests,
-        asks=_ASKS,
-    )
+    needs = partial(no_family, family=family, what=f"{said} words")
+    return replace(question, needs=needs, figures=(drawing,), paper=own.table_paper, tests=tests, asks=_ASKS)
 
 
 def _levels(table: ScoreTable, family: str) -> tuple[Question, ...]:
@@ -168,10 +161,9 @@ def _crossed(table: ScoreTable) -> Question:
     note = f"{how(tests)} Words that are said of things by category, the others by whether the object is a person."
     columns = (*HEAD, FAMILY, _WORD, Column("shown", "Shown", kind="text"), COUNT, PERCENT, *TESTS)
     question = Question("S16", "Words by what is shown", "words", "crossed", note, columns, compute)
-    question = replace(
-        question, needs=lambda table: no_family(table, known[0], what=f"{known[0]} words"), figures=(drawing,)
-    )
-    question = replace(question, tests=tests, asks=(*_ASKS, "family"), families=known, pick=("evaluator", "corpus"))
+    needs = partial(no_family, family=known[0], what=f"{known[0]} words")
+    question = replace(question, needs=needs, figures=(drawing,), tests=tests, pick=("evaluator", "corpus"))
+    question = replace(question, asks=(*_ASKS, "family"), families=known)
     return question
 
 
@@ -190,8 +182,7 @@ def _by_shown(view: View, family: str, options: Options) -> pd.DataFrame:
     for name in sorted(map(str, category[view.items].dropna().unique())):
         own = [replace(each, tests=name if each.tests else "") for each in groups]
         keep = shown(view, family) & (category == name).to_numpy()
-        rows = effects(view, own, keep=keep, margin=options.margin)
-        frames.append(rows.assign(family=family, shown=name))
+        frames.append(effects(view, own, keep=keep, margin=options.margin).assign(family=family, shown=name))
     return pd.concat(frames, ignore_index=True) if frames else effects(view, []).assign(family="", shown="")
 
 
@@ -202,8 +193,7 @@ def _controls() -> Question:
         return rows[rows["tests"] == ""].reset_index(drop=True)
 
     def needs(table: ScoreTable) -> str:
-        known = word_families(table)
-        return "" if known else no_family(table, next(iter(papers.WORDS)), what="words before a noun")
+        return "" if word_families(table) else no_family(table, next(iter(papers.WORDS)), what="words before a noun")
 
     title = "Neutral words: how far the controls themselves move from the bare caption"
     note = how("nothing: a control is no test of a family")
@@ -241,10 +231,12 @@ def beside(view: View, rows: pd.DataFrame, family: str, *, bare: bool) -> pd.Dat
         neutral words), neutral_words, neutral_n (the fewest items behind one of them) and beside, which says them.
     """
     words = {each.label: each.probes for each in modifier_groups(view, family) if each.tests and each.shown}
-    neutral = _neutral(view, family)
+    probes = view.table.probes.loc[list(view.table.families(controls=True).get(family, ()))]
+    # neutral word -> its probe, whatever the view leaves out of what is shown
+    neutral = {str(word): str(name) for name, word in probes.loc[probes["control"], "modifier"].items()}
     found = [_against_each(view, row, words.get(str(row["label"]), ()), neutral, family) for _, row in rows.iterrows()]
     told = pd.DataFrame(found, index=rows.index, columns=list(_BESIDE_COLUMNS))
-    leads = [BARE if bare or row["tests"] == "" else MATCHED for _, row in rows.iterrows()]
+    leads = [BARE if bare or tests == "" else MATCHED for tests in rows["tests"]]
     return rows.assign(leads=leads, **{name: told[name] for name in _BESIDE_COLUMNS})
 
 
@@ -252,44 +244,31 @@ _NEUTRAL = ("neutral_low", "neutral_high", "neutral_words", "neutral_n")
 _BESIDE_COLUMNS = ("bare_percent", "matched_percent", *_NEUTRAL, "beside")
 
 
-def _neutral(view: View, family: str) -> dict[str, str]:
-    """Neutral word -> its probe, whatever the view leaves out of what is shown."""
-    table = view.table
-    names = table.families(controls=True).get(family, ())
-    controls = [name for name in names if table.probes.loc[name, "control"]]
-    return {str(table.probes.loc[name, "modifier"]): name for name in controls}
-
-
 def _against_each(
     view: View, row: pd.Series, probes: tuple[str, ...], neutral: Mapping[str, str], family: str
 ) -> tuple[object, ...]:
     if not probes:
         return (math.nan, math.nan, math.nan, math.nan, "", 0, "")
-    evaluator, items = str(row["evaluator"]), shown(view, family) & dict(corpora(view.table))[str(row["corpus"])]
+    evaluator, items = str(row["evaluator"]), shown(view, family) & view.table.of_corpus(str(row["corpus"]))
     bare, matched = (_median(view, evaluator, probes, each, items)[0] for each in (BASE_CAPTION, BASELINE))
-    each = {word: _median(view, evaluator, probes, probe, items) for word, probe in neutral.items()}
-    each = {word: found for word, found in each.items() if found[1]}
-    medians = [found[0] for found in each.values()]
-    low, high = (min(medians), max(medians)) if medians else (math.nan, math.nan)
-    least = min((found[1] for found in each.values()), default=0)
+    found = {word: _median(view, evaluator, probes, probe, items) for word, probe in neutral.items()}
+    each = {word: (median, n) for word, (median, n) in found.items() if n}
+    medians, least = [median for median, _ in each.values()], min((n for _, n in each.values()), default=0)
+    low, high = min(medians, default=math.nan), max(medians, default=math.nan)
     return bare, matched, low, high, ", ".join(each), least, _said(bare, matched, low, high, tuple(each), least)
 
 
 def _median(view: View, evaluator: str, probes: tuple[str, ...], against: str, items: np.ndarray) -> tuple[float, int]:
     """Median % change over some items and how many have one; none where a baseline is negative."""
-    changes = view.changes(evaluator, probes, against=against)
-    percent = changes.percent[items]
+    percent = view.changes(evaluator, probes, against=against).percent[items]
     percent = percent[~np.isnan(percent)]
-    if not len(percent):
-        return math.nan, 0
-    return float(np.median(percent)), len(percent)
+    return float(np.median(percent)) if len(percent) else math.nan, len(percent)
 
 
 def _said(bare: float, matched: float, low: float, high: float, words: tuple[str, ...], least: int) -> str:
     """E.g. ``−12.5 vs bare, −13.7 vs matched; −15.2 to −9.1 vs plain, typical, ordinary (n ≥ 41)``."""
-    pair = ", ".join(
-        f"{_number(value)} vs {name}" for value, name in ((bare, BARE), (matched, MATCHED)) if math.isfinite(value)
-    )
+    both = ((bare, BARE), (matched, MATCHED))
+    pair = ", ".join(f"{_number(value)} vs {name}" for value, name in both if math.isfinite(value))
     over = f"{_number(low)} to {_number(high)} vs {', '.join(words)} (n ≥ {least})" if words else ""
     return remarks(pair, over)
 

@@ -14,8 +14,7 @@ from core.analysis.table import ScoreTable
 from core.errors import InvalidInput
 from core.probes.base import Expectation
 
-CLAIMS = (Expectation.DIRECTIONAL.value, Expectation.RESPONSE.value)
-"""Expectations of the tests that may come with their own caption."""
+CLAIMS = (Expectation.DIRECTIONAL.value, Expectation.RESPONSE.value)  # of tests that may come with their own caption
 
 
 def every_caption(table: ScoreTable) -> tuple[ScoreTable, ...]:
@@ -37,12 +36,11 @@ def _other_captions(table: ScoreTable) -> tuple[ScoreTable, ...]:
 
 def every_language(table: ScoreTable, axis: str) -> tuple[ScoreTable, ...]:
     """The table of every language in which its runs have directional probes of an axis under its caption, by name."""
-    rows = _open(table, CLAIMS[:1])
-    rows = rows[(rows["axis"] == axis) & (rows["subject"] == table.scope.subject)]
-    names = sorted(set(map(str, rows["language"])))
-    scope = table.scope
-    found = [[table] if name == scope.language else _other(table, rows, scope.subject, name) for name in names]
-    return tuple(each for own in found for each in own)
+    rows, scope, found = _open(table, CLAIMS[:1]), table.scope, list[ScoreTable]()
+    rows = rows[(rows["axis"] == axis) & (rows["subject"] == scope.subject)]
+    for name in sorted(set(map(str, rows["language"]))):
+        found += [table] if name == scope.language else _other(table, rows, scope.subject, name)
+    return tuple(found)
 
 
 @once
@@ -77,10 +75,7 @@ _CAPTION = ("subject", "language", "rank")
 
 
 def caption_of(table: ScoreTable) -> str:
-    """Which caption a table is of, in words.
-
-    Example: ``template, en``.
-    """
+    """Which caption a table is of, in words, e.g. ``template, en``."""
     return f"{table.scope.subject}, {table.scope.language}"
 
 

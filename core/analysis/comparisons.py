@@ -44,14 +44,10 @@ AUDIT = "python -m core audit --corpus demo --evaluators conse-lite0 --subject h
 """Audits both halves: what breaks the meaning, and what should not matter."""
 
 COLUMNS = (
-    "evaluator", "corpus", "axis", "family", "label", "tests", "n_items", "n", "failure", "failure_low", "failure_high",
-    "ties", "ties_low", "ties_high", "near", "near_low", "near_high",
-    "tau", "beaten", "beaten_low", "beaten_high", "detection", "detection_low", "detection_high", "auroc",
-    "mean_right", "sd_right", "mean_wrong", "sd_wrong",
-    "scaled_right", "scaled_sd_right", "scaled_wrong", "scaled_sd_wrong",
-    "drop", "drop_low", "drop_high", "median_percent", "low", "high", "correct",
-    "n_correct", "incorrect", "n_incorrect", "test", "p", "t", "t_p", "verdict", "detectable", "n_missing",
-    "note",
+    *CELL, "axis", "family", "label", "tests", "n_items", "n", *bounds("failure"), *bounds("ties"), *bounds("near"),
+    "tau", *bounds("beaten"), *bounds("detection"), "auroc", "mean_right", "sd_right", "mean_wrong", "sd_wrong",
+    "scaled_right", "scaled_sd_right", "scaled_wrong", "scaled_sd_wrong", *bounds("drop"), *IN_PERCENT, "correct",
+    "n_correct", "incorrect", "n_incorrect", "test", "p", "t", "t_p", "verdict", "detectable", "n_missing", "note",
 )  # fmt: skip
 """Of :func:`comparison_rows`; shares in percent, detectable in points from 50 %."""
 
@@ -92,8 +88,7 @@ class Pairs:
 
 def families(view: View, *, expectation: str = DIRECTIONAL, axis: str | None = None) -> dict[str, tuple[str, ...]]:
     """Family -> the probes of an expectation that the slice keeps of it, controls aside; ordered by axis, then name."""
-    found = view.table.of_expectation(expectation)
-    kept = {name: view.probes(probes) for name, probes in found.items()}
+    kept = {name: view.probes(probes) for name, probes in view.table.of_expectation(expectation).items()}
     return {name: probes for name, probes in kept.items() if probes and axis in (None, view.table.axis_of(name))}
 
 
@@ -107,11 +102,9 @@ def capabilities(view: View, *, axis: str | None = None) -> list[Capability]:
 
     A family that the view leaves out is not shown.
     """
-    kept = families(view, axis=axis)
+    kept, of = families(view, axis=axis), view.table.axis_of
     return [
-        Capability(
-            name, name, view.table.axis_of(name), kept.get(name, probes), view.table.axis_of(name), shown=name in kept
-        )
+        Capability(name, name, of(name), kept.get(name, probes), of(name), shown=name in kept)
         for name, probes in families(view.whole(), axis=axis).items()
     ]
 
@@ -170,8 +163,7 @@ def comparison_rows(
     """
     records = _records(view, entering(tests), known=known, drops=drops)
     found = corrected(pd.DataFrame(records, columns=[*COLUMNS, "shown"]))
-    rows = zip(found["verdict"], found["p_holm"], found["p"], strict=True)
-    return found.assign(conflict=[_conflict(*row) for row in rows])
+    return found.assign(conflict=list(map(_conflict, found["verdict"], found["p_holm"], found["p"])))
 
 
 def uncorrected_rows(
@@ -198,14 +190,11 @@ def named(evaluator: str, corpus: str, test: Capability) -> dict[str, object]:
 def rate_rows(view: View, tests: Sequence[Capability], *, known: bool = False) -> pd.DataFrame:
     """The shares of :func:`comparison_rows` alone, in a fraction of its time; of the same rows, in their order. Returns
     RATED."""
-    records = [
-        named(evaluator, corpus, test)
-        | {name: getattr(found, name) for name in ("n_items", "n", "verdict")}
-        | percent("failure", found.failure)
-        | percent("ties", found.ties)
-        for evaluator, test in product(view.evaluators, (each for each in tests if each.shown))
-        for corpus, found in _rated(view, evaluator, test, known=known)
-    ]
+    records = []
+    for evaluator, test in product(view.evaluators, (each for each in tests if each.shown)):
+        for corpus, found in _rated(view, evaluator, test, known=known):
+            row = named(evaluator, corpus, test) | {"n_items": found.n_items, "n": found.n, "verdict": found.verdict}
+            records.append(row | percent("failure", found.failure) | percent("ties", found.ties))
     return pd.DataFrame(records, columns=list(RATED))
 
 
@@ -270,15 +259,13 @@ def _compared(
             alone = paired_items(*sides.scores, items=sides.items, sources=sides.sources)
             yield corpus, {"test": alone.name, "p": alone.p}
             continue
-        span = _span(_whole(view, evaluator, test, found, known=known), sides.own)
+        span = _span(view, evaluator, test, found, sides.own, known=known)
         made = compare(*sides.scores, items=sides.items, sources=sides.sources, span=span, drops=drops)
         yield corpus, _record(made, len(sides.items) - made.n, table.silent(evaluator, corpus))
 
 
 @dataclass(frozen=True, slots=True)
 class _Sides:
-    """The comparisons of a test in one corpus."""
-
     scores: tuple[np.ndarray, np.ndarray]  # of the right sides and of the wrong ones, float64 [n] each
     items: np.ndarray  # number of each comparison's item, int [n]
     sources: np.ndarray | None  # likewise; None where no two items share one
@@ -296,15 +283,13 @@ def _sides(view: View, found: Pairs) -> Iterator[tuple[str, _Sides]]:
             yield corpus, _Sides(scores, items, view.table.sources_of(items), own)
 
 
-def _whole(view: View, evaluator: str, test: Capability, found: Pairs, *, known: bool) -> Pairs:
-    """Every comparison of a test's family, which scaled numbers are scaled by; ``found``: those of the test."""
+def _span(
+    view: View, evaluator: str, test: Capability, found: Pairs, own: np.ndarray, *, known: bool
+) -> tuple[float, float] | None:
+    """Ends of the scores of both sides of a test's whole family, which scaled numbers are scaled by."""
     probes, part = families(view).get(test.family), known or test.key
-    if probes is None or (probes == test.probes and not part):
-        return found
-    return pairs(view, evaluator, probes)
-
-
-def _span(whole: Pairs, own: np.ndarray) -> tuple[float, float] | None:
+    alone = probes is None or (probes == test.probes and not part)
+    whole = found if probes is None or alone else pairs(view, evaluator, probes)
     both = ~(np.isnan(whole.right) | np.isnan(whole.wrong))[:, own]
     scores = np.concatenate([whole.right[:, own][both], whole.wrong[:, own][both]])
     return (float(scores.min()), float(scores.max())) if len(scores) else None
@@ -314,6 +299,10 @@ def _record(found: Comparison, missing: int, silent: str) -> dict[str, object]:
     row = {name: getattr(found, name) for name in COLUMNS if hasattr(found, name)}
     for name in ("failure", "ties", "near", "beaten", "detection"):
         row |= percent(name, getattr(found, name))
+    said, absent = found.median_drop.note, ""
+    other = said not in ("", found.drop.note)
+    if missing:
+        absent = f"no score for {missing} of {counted(found.n + missing, 'comparison')}"
     return {
         **row,
         **ends(found.drop, bounds("drop")),
@@ -326,7 +315,7 @@ def _record(found: Comparison, missing: int, silent: str) -> dict[str, object]:
         "p": found.test.p,
         "detectable": 100 * found.detectable,
         "n_missing": missing,
-        "note": remarks(silent, _missing_said(missing, found.n + missing), found.drop.note, _median_said(found)),
+        "note": remarks(silent, absent, found.drop.note, f"median % change: {said}" if other else ""),
     }
 
 
@@ -343,16 +332,6 @@ def margin(side: Side, none: str) -> str:
 def percent(name: str, found: Interval) -> dict[str, float]:
     """A share as columns of a table, in percent: name, name_low, name_high."""
     return ends(found, bounds(name), times=100)
-
-
-def _median_said(found: Comparison) -> str:
-    """Why the interval of the median is missing or a point, where the drop's does not say the same."""
-    said = found.median_drop.note
-    return f"median % change: {said}" if said and said != found.drop.note else ""
-
-
-def _missing_said(missing: int, asked: int) -> str:
-    return f"no score for {missing} of {counted(asked, 'comparison')}" if missing else ""
 
 
 # What could not be made: comparisons that a probe refused for an item's caption, with the reasons. A run keeps what it
@@ -375,8 +354,7 @@ def refusals(view: View) -> pd.DataFrame:
     table = view.table
     records = [
         (corpus, family, *_counted(reasons_of(table, probes), own & view.items))
-        for family, probes in families(view).items()
-        for corpus, own in corpora(table)
+        for (family, probes), (corpus, own) in product(families(view).items(), corpora(table))
     ]
     return pd.DataFrame(records, columns=list(REFUSALS_COLUMNS))
 
@@ -399,8 +377,8 @@ def reasons_of(table: ScoreTable, probes: tuple[str, ...]) -> Mapping[str, np.nd
     if rows is None or rows.empty:
         return {}
     rows = rows[rows["probe"].isin(probes)]
-    names = pd.MultiIndex.from_frame(table.items[["corpus", "item"]].astype(str))
-    items = names.get_indexer(pd.MultiIndex.from_frame(rows[["corpus", "item"]].astype(str)))
+    names, named = (pd.MultiIndex.from_frame(each[["corpus", "item"]].astype(str)) for each in (table.items, rows))
+    items = names.get_indexer(named)
     which = pd.Index(probes).get_indexer(pd.Index(rows["probe"].astype(object)))
     absent, found = ~stored(table, probes), dict[str, np.ndarray]()
     for code in sorted(set(rows["code"])):

@@ -115,8 +115,9 @@ def effect(
     moved, still, falls, means = found.moved, found.still, found.falls, found.mean
     size, shift = (median_bca(each, groups=groups, level=level) for each in (sizes, changes.delta[keep]))
     test, claim, power = found.test, found.claim, reach(moved, margin=margin)
+    largest = float(np.fmax.reduce(changes.edits[:, keep], axis=None, initial=math.nan))  # NaN without an edit
     notes = (
-        _missing_said(n_missing, n_shifts + n_zero + n_missing),
+        f"no score for {n_missing} of {counted(n_shifts + n_zero + n_missing, 'shift')}" if n_missing else "",
         _negative_said(negative, len(before)) if withheld else _floored_said(n_zero, n_shifts + n_zero, before),
         _withheld_said(shift, unit, claim) if withheld else moved.note,
     )
@@ -137,7 +138,7 @@ def effect(
         test.p,
         test.note,
         claim,
-        UNDECIDED if withheld else scatter(size, beyond, margin=margin, largest=_largest(changes, keep)),
+        UNDECIDED if withheld else scatter(size, beyond, margin=margin, largest=largest),
         power.detectable,
         power.needed,
         len(before) if withheld else moved.n,
@@ -195,7 +196,6 @@ def known_sizes(changes: Changes, keep: np.ndarray) -> np.ndarray:
 
 
 def _scored(changes: Changes, keep: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Scores before and after, of the items that have both."""
     scored = keep & ~np.isnan(changes.delta)
     before = changes.baseline[scored]
     return before, before + changes.delta[scored]
@@ -210,12 +210,6 @@ def tested(changes: Changes, keep: np.ndarray, sources: np.ndarray | None) -> Pa
 def _known(changes: Changes, percent: np.ndarray, keep: np.ndarray) -> np.ndarray:
     """Changes in percent of some items; none where those of one of their corpora are withheld."""
     return np.full(int(keep.sum()), math.nan) if changes.withheld[keep].any() else percent[keep]
-
-
-def _largest(changes: Changes, keep: np.ndarray) -> float:
-    """The largest |% change| of an edit of some items; NaN without one."""
-    sizes = changes.edits[:, keep]
-    return float(np.fmax.reduce(sizes, axis=None, initial=math.nan))
 
 
 def _edits_beyond(
@@ -251,10 +245,6 @@ def _floored_said(low: int, scored: int, before: np.ndarray) -> str:
     above = bool(((before > 0) & (before < SHIFT_FLOOR)).any())
     said = f"baseline below {SHIFT_FLOOR:g}, the least with a % change," if above else "baseline 0"
     return f"{said} in {low} of {counted(scored, 'shift')}"
-
-
-def _missing_said(missing: int, stored: int) -> str:
-    return f"no score for {missing} of {counted(stored, 'shift')}" if missing else ""
 
 
 def _negative_said(negative: int, items: int) -> str:

@@ -207,14 +207,11 @@ def named_worst(view: View, rows: pd.DataFrame, *, margin: float = MARGIN) -> pd
     Args:
         rows: of :func:`effects`, a family each, with the columns family and ``n_families``: k, of how many it is named.
     """
-    found = []
-    for evaluator, corpus, family, k in zip(
-        *(rows[name] for name in ("evaluator", "corpus", "family", "n_families")), strict=True
-    ):
+    found, named = [], rows[["evaluator", "corpus", "family", "n_families"]]
+    for evaluator, corpus, family, k in named.itertuples(index=False, name=None):
         group, items = Group(family, view.families()[family]), view.items & view.table.of_corpus(corpus)
-        level = adjusted_level(int(k))
-        made = _found(view, evaluator, group, corpus, items, margin=margin, whole=True, level=level)
-        found.append({} if made is None else made)
+        of = (view, evaluator, group, corpus, items)
+        found.append(_found(*of, margin=margin, whole=True, level=adjusted_level(int(k))) or {})
     numbers = pd.DataFrame(found, index=rows.index, columns=list(NUMBERS))
     return held_to_tests(rows.assign(**{name: numbers[name] for name in NUMBERS}, conflict=""))
 
@@ -253,26 +250,18 @@ def family_groups(view: View, *, axis: str | None = None, controls: bool = True)
         controls: keep the families that hold nothing but controls (blur, null).
     """
     table, kept = view.table, view.families(axis=axis)
+    aside = {name: table.is_control(name) for name in view.whole().families(axis=axis)}
     return [
-        Group(
-            name,
-            kept.get(name, probes),
-            tests="" if table.is_control(name) else table.axis_of(name),
-            shown=name in kept,
-        )
+        Group(name, kept.get(name, probes), BASELINE, "" if aside[name] else table.axis_of(name), name in kept)
         for name, probes in view.whole().families(axis=axis).items()
-        if name != BASE_CAPTION
-        and (name in kept or not table.is_control(name))
-        and (controls or not table.is_control(name))
+        if name != BASE_CAPTION and (not aside[name] or (controls and name in kept))
     ]
 
 
 def probe_groups(view: View, family: str) -> list[Group]:
     """A group a probe of one family; the family is the family of tests, controls outside; see :func:`family_groups`."""
-    table = view.table
-    kept = view.families(controls=True).get(family, ())
-    found = view.whole().families(controls=True).get(family, ())
-    outside = table.is_control(family)
+    table, kept = view.table, view.families(controls=True).get(family, ())
+    found, outside = view.whole().families(controls=True).get(family, ()), table.is_control(family)
     tests = {name: "" if outside or table.probes.loc[name, "control"] else family for name in found}
     return [Group(name, (name,), tests=of, shown=name in kept) for name, of in tests.items() if of or name in kept]
 

@@ -42,7 +42,6 @@ def facets(table: ScoreTable, chosen: Slice) -> dict[str, dict[str, int]]:
 
 
 def _of_own_columns(table: ScoreTable, chosen: Slice) -> dict[str, dict[str, int]]:
-    """The counts of each column of the items' owners, by its key."""
     found, asked = dict[str, dict[str, int]](), dict[Slice, np.ndarray]()
     for key, names in table.own.items():
         others = replace(chosen, told=tuple(each for each in chosen.told if each[0] != key))
@@ -56,10 +55,8 @@ def _of_own_columns(table: ScoreTable, chosen: Slice) -> dict[str, dict[str, int
 def _of_items(view: View) -> np.ndarray:
     """Shifts of each item that a view leaves, int64 [N]."""
     table, n = view.table, np.zeros(len(view.items), dtype=np.int64)
-    rows = table.probes
-    invariant = (rows["expectation"] == Expectation.INVARIANT.value).to_numpy()
-    asked = invariant & (_plain(table) | view.chosen.controls)
-    probes = view.probes(tuple(map(str, rows.index[asked])))
+    asked = (table.probes["expectation"] == Expectation.INVARIANT.value) & (_plain(table) | view.chosen.controls)
+    probes = view.probes(tuple(map(str, table.probes.index[asked])))
     for evaluator in view.evaluators:
         which, places = table.place(evaluator), table.places(probes)
         counted = table.stored[which, places] & (table.baselines[which, places] >= 0)
@@ -88,7 +85,9 @@ class _Cells:
     def of(cls, view: View) -> "_Cells":
         """Count the shifts of a view."""
         table = view.table
-        kinds, kind = _kinds(table.items)
+        of = [CHOICES[name] for name in _ITEM_FIELDS]
+        grouped = table.items[of].astype(object).groupby(of, dropna=False, sort=True)
+        kinds, kind = grouped.size().reset_index()[of], grouped.ngroup().to_numpy()
         invariant = (table.probes["expectation"] == Expectation.INVARIANT.value).to_numpy()
         asked, signs = table.probes.index[invariant], table.signs()
         first = kind * len(_SIGNS)
@@ -106,9 +105,9 @@ class _Cells:
             **{name: kinds[CHOICES[name]] for name in _ITEM_FIELDS},
             "evaluators": pd.Series(table.evaluators),
         }
-        coded = {name: _coded(column) for name, column in columns.items()}
-        names = {name: values for name, (values, _) in coded.items()} | {"sign": tuple(sorted(SIGNS))}
-        codes = {name: places for name, (_, places) in coded.items()}
+        coded = {name: pd.factorize(column.astype(object), sort=True) for name, column in columns.items()}
+        names = {name: tuple(map(str, values)) for name, (_, values) in coded.items()} | {"sign": tuple(sorted(SIGNS))}
+        codes = {name: places for name, (places, _) in coded.items()}
         codes["sign"] = np.array([names["sign"].index(name) if name else -1 for name in _SIGNS])
         return cls(names, codes, _plain(table), n)
 
@@ -146,18 +145,4 @@ class _Cells:
 
 @once
 def _whole(table: ScoreTable) -> _Cells:
-    """Cells of a table; what it has never changes."""
     return _Cells.of(table.view())
-
-
-def _kinds(items: pd.DataFrame) -> tuple[pd.DataFrame, np.ndarray]:
-    """The kinds of items (category, coverage bin) and the kind of each item."""
-    columns = [CHOICES[name] for name in _ITEM_FIELDS]
-    grouped = items[columns].astype(object).groupby(columns, dropna=False, sort=True)
-    return grouped.size().reset_index()[columns], grouped.ngroup().to_numpy()
-
-
-def _coded(column: pd.Series) -> tuple[tuple[str, ...], np.ndarray]:
-    """The values of a column in order, and the place of each row's; -1 where there is none."""
-    codes, names = pd.factorize(column.astype(object), sort=True)
-    return tuple(map(str, names)), codes

@@ -10,7 +10,6 @@ Columns of one table beside the rows of another, by a key; pandas' merge takes l
 """
 
 from collections.abc import Collection, Hashable, Iterable, Mapping
-from functools import cache
 from typing import Any
 
 import numpy as np
@@ -39,8 +38,7 @@ def may_be_true(table: ScoreTable, accepted: Collection[str] = ()) -> frozenset[
 
 def known_words(table: ScoreTable, accepted: Mapping[str, str]) -> dict[str, str]:
     """Families of such a word that people accept, with what they said; ``accepted``: as for :func:`may_be_true`."""
-    words = may_be_true(table)
-    return {name: said for name, said in accepted.items() if name in words}
+    return {name: said for name, said in accepted.items() if name in may_be_true(table)}
 
 
 def keyed(table: pd.DataFrame, names: Iterable[str]) -> list[tuple[Any, ...]]:
@@ -130,12 +128,7 @@ def facts_of(table: ScoreTable) -> pd.DataFrame:
 
     Columns corpus, item, probe, key, value.
     """
-    return table.about.get("facts", _nothing())
-
-
-@cache
-def _nothing() -> pd.DataFrame:
-    return pd.DataFrame({name: pd.Series(dtype=object) for name in ("corpus", "item", "probe", "key", "value")})
+    return table.about.get("facts", pd.DataFrame(columns=["corpus", "item", "probe", "key", "value"], dtype=object))
 
 
 def _laid_out(table: ScoreTable, key: str, probes: tuple[str, ...]) -> tuple[np.ndarray, np.ndarray]:

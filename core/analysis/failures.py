@@ -42,8 +42,6 @@ EXPORTED = (
     "fill_ratio", "texture_ratio", "error",
 )  # fmt: skip
 
-_LOOKED_UP = ("run", "item", "probe")
-
 _SCALE = """left join (select unnest($c_run) as run, unnest($c_evaluator) as evaluator, unnest($c_sd) as sd,
                               unnest($c_typical) as typical) c on c.run = s.run and c.evaluator = s.evaluator"""
 
@@ -84,7 +82,7 @@ def under_every_evaluator(store: Store, scope: Narrowed, pairs: pd.DataFrame, us
     """
     if pairs.empty:
         return store.query("select * from shifts where false")
-    sought = pairs[list(_LOOKED_UP)].itertuples(index=False, name=None)
+    sought = pairs[["run", "item", "probe"]].itertuples(index=False, name=None)
     found = store.shifts(sought, language=scope.language, rank=scope.rank)
     # few rows of many columns: looked up here, since a merge of them takes longer than the question to the store
     place = {pair: number for number, pair in enumerate(keyed(pairs, PAIR))}
@@ -149,23 +147,25 @@ def export(
     if order == "disagreement":
         key = f"case when count({key}) over {pair} > 1 then max({key}) over {pair} - min({key}) over {pair} end"
     columns = ", ".join(f"s.{name}" for name in EXPORTED)
+    scaled = {name: usual[name].tolist() for name in _SCALED}
+    scaled |= {name: [None if np.isnan(each) else float(each) for each in usual[name]] for name in _USUAL[:2]}
     return store.query(
         f"select {columns}, s.delta / nullif(c.sd, 0) as standardised, {key} as key from shifts s {_SCALE} {clause} "
         f"order by key desc nulls last, s.run, s.item, s.subject, s.probe, s.evaluator limit {EXPORT_ROWS}",
-        params | _scale_params(usual, floor, order),
+        params
+        | {f"c_{name}": told for name, told in scaled.items()}
+        | ({"floor": floor} if order == "percent" else {}),
     )
 
 
 def relaxations(store: Store, scope: Narrowed, chosen: Slice) -> dict[str, int]:
     """Count the shifts that each choice of a slice would leave if it were taken back. Returns field of :class:`Slice`
     -> count, of the choices that keep less than everything; largest count first."""
-    everything = Slice()
     counts = {}
     for field in fields(Slice):
-        if getattr(chosen, field.name) == getattr(everything, field.name):
-            continue
-        clause, params = where(scope, chosen.without(field.name), _ties(store, scope))
-        counts[field.name] = int(store.query(f"select count(*) as n from shifts s {clause}", params)["n"].iloc[0])
+        if (freed := chosen.without(field.name)) != chosen:
+            clause, params = where(scope, freed, _ties(store, scope))
+            counts[field.name] = int(store.query(f"select count(*) as n from shifts s {clause}", params)["n"].iloc[0])
     return dict(sorted(counts.items(), key=lambda pair: -pair[1]))
 
 
@@ -192,13 +192,6 @@ def verdicts(store: Store, pairs: pd.DataFrame, *, language: str = ENGLISH, rank
     return pairs[keys].drop_duplicates().merge(found, on=keys)
 
 
-def _scale_params(usual: pd.DataFrame, floor: float, order: str) -> dict[str, Any]:
-    params = {f"c_{name}": usual[name].tolist() for name in ("run", "evaluator")}
-    for name in ("sd", "typical"):
-        params[f"c_{name}"] = [None if np.isnan(value) else float(value) for value in usual[name]]
-    return params | ({"floor": floor} if order == "percent" else {})
-
-
 def as_json(records: Sequence[Mapping[str, Any]]) -> str:
     """Write the records of one pair as JSON, as :func:`record` returns them."""
     return json.dumps(list(records), ensure_ascii=False, indent=1, allow_nan=False)
@@ -213,14 +206,9 @@ def picture_hashes(store: Store, pairs: pd.DataFrame) -> dict[tuple[str, str], s
     return {(str(run), str(item)): str(digest) for run, item, digest in found.itertuples(index=False)}
 
 
-# Which items look most like one: the cosine of image embeddings that an evaluator has left in a cache.
-#
-# Nothing is encoded here. Two pictures are alike by an evaluator's own eye, which is what its failures come from.
-
-
 @dataclass(frozen=True, slots=True)
 class Alike:
-    """The items most like one."""
+    """The items most like one, by the cosine of image embeddings that an evaluator has left in a cache: its own eye."""
 
     evaluator: str  # whose embeddings
     # with their cosines in [-1, 1], the item itself first, then the nearest; of equal ones the first by name
@@ -240,12 +228,8 @@ def alike(
     Returns:
         None where no evaluator has kept the item's embedding and another one's.
     """
-    found = [
-        (name, kept)
-        for name, keys in fingerprints.items()
-        for key in keys
-        if len(kept := _kept(pixels, key, cache)) > 1 and item in kept
-    ]
+    every = ((name, _kept(pixels, key, cache)) for name, keys in fingerprints.items() for key in keys)
+    found = [(name, kept) for name, kept in every if len(kept) > 1 and item in kept]
     if not found:
         return None
     evaluator, kept = max(found, key=lambda each: len(each[1]))
@@ -259,9 +243,6 @@ def _kept(pixels: Mapping[str, str], fingerprint: str, cache: EmbeddingCache) ->
     rows = cache.get_many(fingerprint, IMAGE, list(dict.fromkeys(pixels.values())))
     found = {name: rows[key].astype(np.float64) for name, key in pixels.items() if key in rows and rows[key].ndim == 1}
     return {name: row / length for name, row in found.items() if (length := np.linalg.norm(row)) > 0}
-
-
-# Worst failures: the comparisons of one test whose wrong side an evaluator puts furthest above the right one.
 
 
 COLUMNS = ("run", "item", "subject", "probe", "corpus", "margin", "right", "wrong", "upheld")

@@ -9,7 +9,7 @@ can be told (:func:`turned_ties`).
 
 import math
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
 from types import MappingProxyType
@@ -123,7 +123,13 @@ def shift_cells(view: View) -> tuple[Cell, ...]:
 
     Controls are left out, the null family stays: it is the noise floor that the others are read against.
     """
-    return group_cells(view, [(Group(family, probes), view.items) for family, probes in _families(view)])
+    table, null = view.table, Axis.NULL.value
+    named = [
+        (Group(family, probes), view.items)
+        for family, probes in view.families().items()
+        if family != BASE_CAPTION and (not table.is_control(family) or table.axis_of(family) == null)
+    ]
+    return group_cells(view, named)
 
 
 def group_cells(view: View, groups: Sequence[tuple[Group, np.ndarray]]) -> tuple[Cell, ...]:
@@ -134,7 +140,11 @@ def group_cells(view: View, groups: Sequence[tuple[Group, np.ndarray]]) -> tuple
     cells, floor = [], Group("null", unseen)
     for evaluator, corpus in product(view.evaluators, view.corpora):
         floors: dict[bytes, tuple[Shifts, Together | None]] = {}
-        units, reach = _units(view, evaluator, corpus)
+        clean = view.table.clean(evaluator)[view.table.of_corpus(corpus)]
+        clean = clean[~np.isnan(clean)]
+        reach = float(np.ptp(clean)) if len(clean) else math.nan
+        units = {SCALE: view.table.span(evaluator), IQR: view.table.middle_half(evaluator, corpus)}
+        units[SD] = view.table.spread(evaluator, corpus)
         several = bool(pairs_of_captions(view.table, evaluator))
 
         def both(group: Group, keep: np.ndarray) -> tuple[Shifts, Together | None]:
@@ -146,26 +156,6 @@ def group_cells(view: View, groups: Sequence[tuple[Group, np.ndarray]]) -> tuple
             axis = str(view.table.probes.loc[group.probes[0], "axis"])
             cells.append(Cell(evaluator, corpus, axis, group.label, *both(group, keep), null, units, reach))
     return tuple(cells)
-
-
-def _units(view: View, evaluator: str, corpus: str) -> tuple[dict[str, float], float]:
-    """Units of a gap, and from the lowest to the highest unedited score."""
-    table = view.table
-    clean = table.clean(evaluator)[table.of_corpus(corpus)]
-    clean = clean[~np.isnan(clean)]
-    units = {
-        SCALE: table.span(evaluator),
-        IQR: table.middle_half(evaluator, corpus),
-        SD: table.spread(evaluator, corpus),
-    }
-    return units, float(np.ptp(clean)) if len(clean) else math.nan
-
-
-def _families(view: View) -> Iterator[tuple[str, tuple[str, ...]]]:
-    table = view.table
-    for family, probes in view.families().items():
-        if family != BASE_CAPTION and (not table.is_control(family) or table.axis_of(family) == Axis.NULL.value):
-            yield family, probes
 
 
 def cell_risks(
@@ -203,10 +193,9 @@ def _noted(cell: Cell, risk: Interval, over: Interval) -> str:
     """Why the risk, or what it is less that of the null family, has no interval."""
     if risk.n == 0 or over.note == risk.note != "":
         return risk.note
-    said = (
-        _FLOOR if cell.is_null else over.note and f"less null: {over.note if cell.null.counts.n_shifts else _NO_NULL}"
-    )
-    return remarks(risk.note, said)
+    if cell.is_null:
+        return remarks(risk.note, "the floor itself")
+    return remarks(risk.note, over.note and f"less null: {over.note if cell.null.counts.n_shifts else _NO_NULL}")
 
 
 def _at(cell: Cell, d: float, level: float) -> tuple[Interval, float, Interval, Interval]:
@@ -220,7 +209,6 @@ def _at(cell: Cell, d: float, level: float) -> tuple[Interval, float, Interval, 
     return found, null, cell.shifts.over(cell.null, d, level), apart
 
 
-_FLOOR = "the floor itself"
 _NO_FLOOR = Interval(math.nan, math.nan, math.nan, 0, 0.95)
 _NO_NULL = "no invisible edit was scored on these items"
 _NO_SPAN = "no gap: the scale of the evaluator has no upper bound, or the run does not tell it"
@@ -369,9 +357,8 @@ def pairs_said(cells: Sequence[Cell]) -> str:
     alone = sum(cell.shifts.of != SAME for cell in cells)
     if alone == len(cells):
         return ONE_CAPTION
-    return PAIRS + f" In {alone} of {len(cells)} rows each picture has one caption: they have the latter alone." * bool(
-        alone
-    )
+    some = f" In {alone} of {len(cells)} rows each picture has one caption: they have the latter alone."
+    return PAIRS + some * bool(alone)
 
 
 def turned_ties(cells: Iterable[Cell]) -> pd.DataFrame:
@@ -414,16 +401,9 @@ def _ties(cell: Cell, pairs: Together) -> pd.DataFrame:
     nodes = np.unique(np.quantile(own.gaps, np.linspace(0, 1, _NODES)))
     apart = np.interp(own.gaps, nodes, cell.apart.curve(tuple(nodes.tolist())))
     told = own.risks(own.gaps)
-    of = own.owners.reshape(own.n_pairs, -1).T
-    sources = dict(zip(("source", "second"), of, strict=False))
-    return pd.DataFrame(
-        {"gap": own.gaps, "told": told, "apart": apart, "turned": own.turned, "item": own.items, **sources}
-    )
-
-
-def _owners(ties: pd.DataFrame) -> np.ndarray:
-    names = [name for name in ("source", "second") if name in ties]
-    return ties[names].to_numpy() if len(names) == 2 else ties["source"].to_numpy()
+    sources = dict(zip(("source", "second"), own.owners.reshape(own.n_pairs, -1).T, strict=False))
+    numbers = {"gap": own.gaps, "told": told, "apart": apart, "turned": own.turned}
+    return pd.DataFrame({**numbers, "item": own.items, **sources})
 
 
 def _turned(ties: pd.DataFrame, low: float, high: float) -> tuple[object, ...]:
@@ -432,15 +412,14 @@ def _turned(ties: pd.DataFrame, low: float, high: float) -> tuple[object, ...]:
     own = ties[(told >= low) & ((told < high) | (high == 0.5))]  # no risk is above
     tied = own["gap"] == 0
     own, of = own[~tied], f"{100 * low:g} % or more" if high - low > 0.4 else f"{100 * low:g} to {100 * high:g} %"
-    n_items, found = own["item"].nunique(), share(own["turned"], groups=_owners(own))
+    owners = own[["source", "second"] if "second" in own else "source"].to_numpy()
+    n_items, found = own["item"].nunique(), share(own["turned"], groups=owners)
     note = too_few(n_items, own["source"].nunique())
     ends = (math.nan, math.nan) if note else (found.low, found.high)
     mean = own["told"].mean()
-    said = (
-        "unclear" if note else "more than told" if mean < ends[0] else "less than told" if mean > ends[1] else "as told"
-    )
+    said = "more than told" if mean < ends[0] else "less than told" if mean > ends[1] else "as told"
     numbers = (own["gap"].median(), mean, own["apart"].mean(), found.estimate, *ends)
-    return (of, *numbers, len(own), n_items, int(tied.sum()), said, note)
+    return (of, *numbers, len(own), n_items, int(tied.sum()), "unclear" if note else said, note)
 
 
 _TURNED = ("told_of", "gap", "told", "apart", "turned", "low", "high", "n_pairs", "n_items", "n_tied", "said", "note")

@@ -61,8 +61,7 @@ def no_probe(table: ScoreTable, probes: Sequence[str], *, what: str, some: bool 
     """Why these scores lack one of some probes; empty where all are here; ``what``: what they are together, e.g. "a
     vertical flip"."""
     absent = [name for name in probes if name not in table.probes.index]
-    there = len(absent) < len(probes) if some else not absent
-    return NOTHING if there else _lack(table, "probe", absent, what)
+    return NOTHING if len(absent) < (len(probes) if some else 1) else _lack(table, "probe", absent, what)
 
 
 def no_family(table: ScoreTable, family: str, *, what: str) -> Lack:

@@ -1,14 +1,14 @@
 """What the first page says: a fairness card per evaluator and the worst findings."""
 
 import math
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from core.analysis.effects import CELL, bounds, effects, family_groups, named_worst
+from core.analysis.effects import CELL, PLAIN, bounds, effects, family_groups, named_worst
 from core.analysis.facts import known_words, may_be_true
 from core.analysis.flip_cells import BY, IQR, UNITS, cell_risks, evident_gaps, leading, shift_cells
 from core.analysis.table import MOST_CHANGES, View
@@ -118,7 +118,7 @@ def beside_null(view: View, rows: pd.DataFrame) -> pd.DataFrame:
         (floors[key], *_beside(view, *key, str(label), floors[key], level))
         for key, label, level in zip(keys, rows["label"], levels, strict=True)
     ]
-    names = ("null_median", "further", "further_low", "further_high", "than_null", "null_detectable")
+    names = ("null_median", *bounds("further"), "than_null", "null_detectable")
     return rows.assign(**{name: [each[place] for each in found] for place, name in enumerate(names)})
 
 
@@ -184,26 +184,17 @@ def at_a_glance(card: pd.DataFrame, risks: pd.DataFrame, selective: pd.DataFrame
         evidence_pairs, of which two captions it is, and null_evidence, the trustworthy gap of the same items under
         invisible edits; selectivity, selectivity_low, selectivity_high. NaN where something was not measured.
     """
-    rows = [_row(str(name), own, risks) for name, own in card.groupby("evaluator", sort=True)]
-    found = pd.DataFrame(rows)
+    found = pd.DataFrame([_row(str(name), own, risks) for name, own in card.groupby("evaluator", sort=True)])
     if found.empty:
         return found
-    if selective is None:
-        known = pd.DataFrame(columns=["evaluator", "value", "low", "high"])
-    else:
-        known = selective[["evaluator", "value", "low", "high"]].drop_duplicates("evaluator")
-    told = known.set_axis(["evaluator", "selectivity", "selectivity_low", "selectivity_high"], axis=1)
+    names = ["evaluator", *PLAIN]
+    known = pd.DataFrame(columns=names) if selective is None else selective[names].drop_duplicates("evaluator")
+    told = known.set_axis(["evaluator", *bounds("selectivity")], axis=1)
     return found.merge(told, on="evaluator", how="left").reset_index(drop=True)
 
 
-_OF_AXIS = {
-    "abs": "median_abs_percent",
-    "low": "abs_low",
-    "high": "abs_high",
-    "n": "n_items",
-    "signed": "median_percent",
-}
-_OF_AXIS |= {name: name for name in ("drift", "scatter", "alike")}
+_OF_AXIS = {"abs": "median_abs_percent", "low": "abs_low", "high": "abs_high", "n": "n_items"}
+_OF_AXIS |= {"signed": "median_percent", "drift": "drift", "scatter": "scatter", "alike": "alike"}
 
 
 def _row(name: str, own: pd.DataFrame, risks: pd.DataFrame) -> dict[str, Any]:
@@ -216,23 +207,15 @@ def _row(name: str, own: pd.DataFrame, risks: pd.DataFrame) -> dict[str, Any]:
 
 
 def _evidence(risks: pd.DataFrame) -> dict[str, Any]:
-    """The largest trustworthy gap, of captions of the same picture where any is.
-
-    NaN where one of the families has none, or too few items or sources for a claim, for then
-    no gap is known to be enough.
-    """
+    """The largest trustworthy gap, of captions of the same picture where any is; NaN where a family has none, or too
+    few items or sources for a claim, for then no gap is known to be enough."""
+    numbers = ("evidence", "of_iqr", "null_evidence")
     if risks.empty or risks["evidence"].isna().any():
-        nothing = dict.fromkeys(("evidence", "of_iqr", "null_evidence"), math.nan)
-        return nothing | {"evidence_of": "", "evidence_pairs": ""}
+        return dict.fromkeys(numbers, math.nan) | {"evidence_of": "", "evidence_pairs": ""}
     worst = furthest(leading(risks), value="evidence", low="evidence_low", high="evidence_high")
     first = worst.iloc[0]
-    return {
-        "evidence": first["evidence"],
-        "of_iqr": first["of_iqr"],
-        "evidence_of": AND.join(worst["family"]),
-        "evidence_pairs": first["pairs"],
-        "null_evidence": first["null_evidence"],
-    }
+    told = {"evidence_of": AND.join(worst["family"]), "evidence_pairs": first["pairs"]}
+    return {name: first[name] for name in numbers} | told
 
 
 NULL = Axis.NULL.value
@@ -244,9 +227,8 @@ def family_contrasts(view: View, *, margin: float = MARGIN) -> pd.DataFrame:
     The columns are those of :func:`core.analysis.effects.effects`, with axis and family beside label.
     """
     table = view.table
-    groups = [
-        each for each in family_groups(view) if not table.is_control(each.label) or table.axis_of(each.label) == NULL
-    ]
+    every = family_groups(view)
+    groups = [each for each in every if not table.is_control(each.label) or table.axis_of(each.label) == NULL]
     found = effects(view, groups, margin=margin)
     found.insert(2, "axis", [table.axis_of(name) for name in found["label"]])
     found.insert(3, "family", found["label"])
@@ -274,27 +256,25 @@ def fairness_card(view: View, *, families: pd.DataFrame | None = None, margin: f
     table = family_contrasts(view, margin=margin) if families is None else families
     cells = table[(table["axis"] != NULL) & ~table["drift"].isin(SILENT)].dropna(subset=["median_abs_percent"])
     keys = ["evaluator", "corpus", "axis"]
-    ranked = worst_first(view, cells, keys)
-    worst = ranked.drop_duplicates(keys).sort_values(keys, ignore_index=True)
-    worst["n_families"] = cells.groupby(keys).size().to_numpy()
-    rivals: dict[Hashable, tuple[str, ...]] = {key: _rivals(own) for key, own in cells.groupby(keys)}
-    worst["worst_in"] = [_worst_in(view, row, rivals) for row in worst[[*keys, "family"]].itertuples(index=False)]
+    worst = worst_first(view, cells, keys).drop_duplicates(keys).sort_values(keys, ignore_index=True)
+    rivals = cells.groupby(keys)
+    worst["n_families"] = rivals.size().to_numpy()
+    worst["worst_in"] = [
+        _worst_in(view, *of, family, rivals.get_group((*of, axis)))
+        for *of, axis, family in worst[[*keys, "family"]].itertuples(index=False, name=None)
+    ]
     return beside_null(view, named_worst(view, worst, margin=margin))
 
 
-def _rivals(families: pd.DataFrame) -> tuple[str, ...]:
-    """Families of an axis that may be its worst: those that have an interval, where one has."""
-    told = families["abs_high"].notna()
-    return tuple(families["family"][told] if told.any() else families["family"])
-
-
-def _worst_in(view: View, row: Any, rivals: Mapping[Hashable, tuple[str, ...]]) -> float:
-    """Percent of the draws of one corpus' items in which a family is the worst of its rivals, it among them."""
-    names, probes, table = rivals[row.evaluator, row.corpus, row.axis], view.families(), view.table
-    items = view.items & table.of_corpus(row.corpus)
-    sizes = np.stack([view.changes(row.evaluator, probes[name]).size[items] for name in names])
-    found = shares_of_largest(sizes, groups=table.sources_of(items))
-    return 100 * float(found[names.index(row.family)])
+def _worst_in(view: View, evaluator: str, corpus: str, family: str, rivals: pd.DataFrame) -> float:
+    """Percent of the draws of one corpus' items in which a family is the worst of its axis, where one has, of those
+    that have an interval."""
+    told, probes = rivals["abs_high"].notna(), view.families()
+    names = list(rivals["family"][told] if told.any() else rivals["family"])
+    items = view.items & view.table.of_corpus(corpus)
+    sizes = np.stack([view.changes(evaluator, probes[name]).size[items] for name in names])
+    found = shares_of_largest(sizes, groups=view.table.sources_of(items))
+    return 100 * float(found[names.index(family)])
 
 
 def picked_of(n_families: int, worst_in: float, alike: int = 1) -> str:
@@ -399,14 +379,12 @@ def worst_findings(
     order = ["may_be_true", "abs_low", *SIZE]
     cells = cells.sort_values(order, ascending=[each == "may_be_true" for each in order], kind="stable")
     cells = named_worst(view, cells.drop_duplicates("family").head(count), margin=margin)
-    cells = cells[cells["scatter"] == SCATTERS]
-    numbers = ["evaluator", "corpus", "axis", "family", "median_abs_percent", "abs_low", "abs_high", "n_items"]
-    people = known_words(view.table, accepted)
+    cells, people = cells[cells["scatter"] == SCATTERS], known_words(view.table, accepted)
     cells = cells.assign(accepted=[people.get(name, "") for name in cells["family"]])
-    numbers += ["may_be_true", "accepted"]
+    numbers = ["axis", "family", "median_abs_percent", "abs_low", "abs_high", "n_items", "may_be_true", "accepted"]
     examples = [_example(store, view, row) for row in cells.itertuples()]
     found = pd.concat(examples) if examples else pd.DataFrame(columns=list(_EXAMPLE))
-    return cells[numbers].merge(found, on=["evaluator", "corpus", "family"]).reset_index(drop=True)
+    return cells[[*CELL, *numbers]].merge(found, on=[*CELL, "family"]).reset_index(drop=True)
 
 
 def _example(store: Store, view: View, finding: Any) -> pd.DataFrame:

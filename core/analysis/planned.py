@@ -43,9 +43,8 @@ class Planned:
 
     def sentences(self, *, called: Callable[[str], str] = str) -> tuple[str, ...]:
         """What a reader should know before an audit starts, each with its source."""
-        return tuple(
-            filter(None, (self._known(called), self._needed(called), self._flat(called), self._unknown(called)))
-        )
+        told = (self._known(called), self._needed(called), self._flat(called), self._unknown(called))
+        return tuple(filter(None, told))
 
     def _known(self, called: Callable[[str], str]) -> str:
         if self.table.empty:
@@ -94,10 +93,8 @@ class Planned:
         if not self.unknown:
             return ""
         every = {*self.table["evaluator"], *self.still}
-        named = ", ".join(
-            f"{name} ({', '.join(map(called, families))})" if name in every else name
-            for name, families in self.unknown.items()
-        )
+        said = {name: f"{name} ({', '.join(map(called, families))})" for name, families in self.unknown.items()}
+        named = ", ".join(told if name in every else name for name, told in said.items())
         return (
             f"No stored run knows the scatter of {named}: {counted(self.n, 'item')} find a median shift of "
             f"{self.standardised:.2f} standard deviations of the items' own shifts in four of five such runs "
@@ -154,8 +151,7 @@ def _spreads(
     view = table.view()
     groups = [each for each in family_groups(view, controls=False) if each.label in families]
     found = effects(view, groups).rename(columns={"label": "family"})
-    known = found.assign(run=run, subject=subject, n_run=len(table.items))
-    return known[list(PRIOR)].reset_index(drop=True)
+    return found.assign(run=run, subject=subject, n_run=len(table.items))[list(PRIOR)].reset_index(drop=True)
 
 
 def planned(known: pd.DataFrame, *, evaluators: Sequence[str], families: Sequence[str], n: int) -> Planned:

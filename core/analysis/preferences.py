@@ -43,8 +43,12 @@ LEAST_IMAGES = 20
 LEVEL = 0.95  # Of every interval here
 
 
+def _bare(estimate: float, count: int, why: str) -> Interval:
+    return Interval(estimate, math.nan, math.nan, count, LEVEL, why)
+
+
 def _none(count: int, why: str) -> Interval:
-    return Interval(math.nan, math.nan, math.nan, count, LEVEL, why)
+    return _bare(math.nan, count, why)
 
 
 def accuracy(preferred: np.ndarray, other: np.ndarray, images: Sequence[str], *, strict: bool = False) -> Interval:
@@ -64,9 +68,7 @@ def accuracy(preferred: np.ndarray, other: np.ndarray, images: Sequence[str], *,
     if len(right) == 0:
         return _none(0, "no pair has both scores")
     if (names == names[0]).all():
-        return Interval(
-            float(right.mean()), math.nan, math.nan, len(right), LEVEL, "one image, or text, has no interval"
-        )
+        return _bare(float(right.mean()), len(right), "one image, or text, has no interval")
     return share(right, groups=names)
 
 
@@ -110,10 +112,8 @@ def rated_pairs(table: pd.DataFrame) -> pd.DataFrame:
     """
     captions = table.groupby(["image", "caption"], sort=True, observed=True)[["rating", "score"]].mean().reset_index()
     both = captions.merge(captions, on="image", suffixes=("", "_other"))
-    better = both[both["rating"] > both["rating_other"]]
-    return pd.DataFrame(
-        {"image": better["image"], "preferred": better["score"], "other": better["score_other"]}
-    ).reset_index(drop=True)
+    better = both[both["rating"] > both["rating_other"]].reset_index(drop=True)
+    return pd.DataFrame({"image": better["image"], "preferred": better["score"], "other": better["score_other"]})
 
 
 def correlations(
@@ -173,8 +173,7 @@ def rank_correlations(one: np.ndarray, other: np.ndarray, sources: Sequence[str]
     whole = ~(np.isnan(one) | np.isnan(other))
     a, b = one[whole], other[whole]
     if len(a) < 3 or np.ptp(a) == 0 or np.ptp(b) == 0:
-        none = _none(len(a), "fewer than three items, or all alike")
-        return dict.fromkeys((RHO, TAU_B, TAU_C), none)
+        return dict.fromkeys((RHO, TAU_B, TAU_C), _none(len(a), "fewer than three items, or all alike"))
 
     def of(counts: np.ndarray) -> np.ndarray:
         return 100 * sample_correlations(a, b, counts)
@@ -292,10 +291,7 @@ def _resampled(
 ) -> list[Interval]:
     """Several statistics of the same rows, given by their places, with intervals over images; see :func:`_intervals`.
 
-    Args:
-        statistics: of some rows, by their places, int [k]: float64 [statistics].
-        resamples: bootstrap samples of images; one that has no value is left out.
-        on: see :func:`_intervals`.
+    ``statistics``: of some rows, by their places, int [k]: float64 [statistics]; one without a value is left out.
     """
     codes = np.unique(images, return_inverse=True)[1]
     members = np.split(np.argsort(codes, kind="stable"), np.cumsum(np.bincount(codes))[:-1])
@@ -312,13 +308,8 @@ def _resampled(
 def _counted(
     statistics: Callable[[np.ndarray], np.ndarray], images: np.ndarray, *, resamples: int = TAU_RESAMPLES
 ) -> list[Interval]:
-    """The same of the same samples, all at once, where the statistics need only how often each row is drawn.
-
-    Args:
-        statistics: of several samples, from how often each has each row, int [n, samples]: float64
-            [statistics, samples].
-        images: of each row, [n].
-    """
+    """The same of the same samples, all at once: float64 [statistics, samples], where the statistics need only how often
+    each sample has each row, int [n, samples]."""
     codes, count = np.unique(images, return_inverse=True)[1], len(images)
 
     def drawn() -> np.ndarray:
@@ -345,7 +336,7 @@ def _intervals(
         [1] Efron, B. and Tibshirani, R. (1993). An Introduction to the Bootstrap, 12.2 and 12.6.
     """
     if said := too_few(count, images, least=LEAST_IMAGES):
-        return [Interval(float(each), math.nan, math.nan, count, LEVEL, said) for each in estimate]
+        return [_bare(float(each), count, said) for each in estimate]
     stretch = math.sqrt(images / (images - 1)) * float(stdtrit(images - 1, (1 + LEVEL) / 2))
     return [_around(float(one), own, stretch, count, on) for one, own in zip(estimate, drawn(), strict=True)]
 
@@ -353,18 +344,13 @@ def _intervals(
 def _around(estimate: float, drawn: np.ndarray, stretch: float, count: int, on: _Scale) -> Interval:
     """Interval of one statistic from its bootstrap samples."""
     if not on.low < estimate < on.high:
-        said = "no interval: at the end of its range"
-        return Interval(estimate, math.nan, math.nan, count, LEVEL, said)
+        return _bare(estimate, count, "no interval: at the end of its range")
     inside = drawn[(drawn > on.low) & (drawn < on.high)]  # neither undefined nor at infinity on the scale
     if len(inside) < len(drawn) // 2:
-        said = "no interval: half of the samples have none"
-        return Interval(estimate, math.nan, math.nan, count, LEVEL, said)
+        return _bare(estimate, count, "no interval: half of the samples have none")
     half = stretch * float(on.there(inside).std(ddof=1))
     low, high = on.back(on.there(np.array([estimate])) + np.array([-half, half]))
     return Interval(estimate, float(low), float(high), count, LEVEL)
-
-
-# Pearson's correlation of many bootstrap samples of the same items at once.
 
 
 _ALIKE = 1e-12  # Share of the items' variance below which a sample's is rounding alone: its items are all alike

@@ -73,10 +73,13 @@ def rank(
     probes = _probes(view)
     looked, items = _looked(view, probes, item, named)
     count = _Count(view, probes, usual, order, floor)
-    last = table.probes.loc[list(probes), "family"].isin(behind).to_numpy()
-    page = _Page(offset + limit, last, once=once)
-    for some in _in_turn(items, max(_PAIRS_AT_ONCE // max(len(probes), 1), 1)):
-        there = _as_slice(some)
+    page = _Page(offset + limit, table.probes.loc[list(probes), "family"].isin(behind).to_numpy(), once=once)
+    most = max(_PAIRS_AT_ONCE // max(len(probes), 1), 1)
+    for start in range(0, len(items), most):
+        some = items[start : start + most]
+        first, last = int(some[0]), int(some[-1])
+        # neighbours are read faster as a slice
+        there = slice(first, last + 1) if last - first + 1 == len(some) else some
         page.add(some, *count.pairs(looked[:, there], there))
     keys, places, which, more = (each[offset:] for each in (page.counted, page.items, page.probes, page.more))
     leaders = None
@@ -132,16 +135,6 @@ def _looked(
     looked = np.zeros((len(probes), len(own)), dtype=bool)
     looked[:, some] = asked.reshape(len(probes), len(some))
     return looked, some
-
-
-def _in_turn(items: np.ndarray, most: int) -> Iterator[np.ndarray]:
-    return (items[start : start + most] for start in range(0, len(items), most))
-
-
-def _as_slice(items: np.ndarray) -> Items:
-    """Places of some items, rising: as a slice where they are neighbours, which are read faster."""
-    first, last = int(items[0]), int(items[-1])
-    return slice(first, last + 1) if last - first + 1 == len(items) else items
 
 
 @dataclass(frozen=True, slots=True)
@@ -241,18 +234,13 @@ class _Page:
         else:
             near, which = np.nonzero((keys > least).T)
             more = np.zeros(len(near), dtype=np.intp)
-        self._keep(keys[which, near], counted[which, near], items[near], which, more)
+        new = (keys[which, near], counted[which, near], items[near], which, more)
+        every = [np.append(held, each) for held, each in zip(self._held(), new, strict=True)]
+        kept = _largest(every[0], self._most)
+        self.keys, self.counted, self.items, self.probes, self.more = (each[kept] for each in every)
 
-    def _keep(
-        self, keys: np.ndarray, counted: np.ndarray, items: np.ndarray, probes: np.ndarray, more: np.ndarray
-    ) -> None:
-        every = np.append(self.keys, keys)
-        kept = _largest(every, self._most)
-        self.keys = every[kept]
-        self.counted = np.append(self.counted, counted)[kept]
-        self.items = np.append(self.items, items)[kept]
-        self.probes = np.append(self.probes, probes)[kept]
-        self.more = np.append(self.more, more)[kept]
+    def _held(self) -> tuple[np.ndarray, ...]:
+        return self.keys, self.counted, self.items, self.probes, self.more
 
 
 def _largest(keys: np.ndarray, most: int) -> np.ndarray:

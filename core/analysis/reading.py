@@ -4,7 +4,6 @@ import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -200,12 +199,8 @@ def read_table(store: Store, scope: Narrowed | Scope | None = None) -> ScoreTabl
     first. Raises InvalidInput if the scope has no score or no item that tells what it asks for, one pair was scored
     twice by one evaluator, or a probe is of two families."""
     narrowed = scope if isinstance(scope, Narrowed) else narrow(store, scope)
-    params = {
-        "runs": list(narrowed.run_ids),
-        "subject": narrowed.subject,
-        "language": narrowed.language,
-        "rank": narrowed.rank,
-    }
+    params = {name: getattr(narrowed, name) for name in ("subject", "language", "rank")}
+    params["runs"] = list(narrowed.run_ids)
     own = {**params, "evaluators": list(narrowed.evaluators)}
     compared = store.query(_COMPARED, own)
     if compared.empty:
@@ -217,7 +212,7 @@ def read_table(store: Store, scope: Narrowed | Scope | None = None) -> ScoreTabl
     items["source"] = items["source"].fillna(items["pixels"]).fillna(named)
     items["second_source"] = items["second_source"].fillna(items["source"])  # named by none: nothing more is shared
     items = _with_own_columns(items, _encoded(store, _OWN_COLUMNS, {**own_keys(), "runs": params["runs"]}))
-    cells = _cells(store, own, places)
+
     sides = {name: places.names[name] for name in ("corpora", "probes")}
     measured = places.diagnostics(_some(store.batches(_MEASURED, params | sides)), DIAGNOSTICS)
     judged = store.table(_VERDICTS, sides | {name: params[name] for name in ("subject", "language", "rank")})
@@ -227,10 +222,7 @@ def read_table(store: Store, scope: Narrowed | Scope | None = None) -> ScoreTabl
         places.evaluators,
         probes,
         items.astype({"corpus": object, "category": object}),
-        cells.scores,
-        cells.baselines,
-        cells.stored,
-        cells.inside,
+        *_cells(store, own, places),
         accepted,
         upheld,
         measured,
@@ -274,9 +266,8 @@ def _about(
     claims = probes["expectation"].notna() & (probes["expectation"] != Expectation.INVARIANT.value)
     told = probes.index[probes["family"].isin(set(probes.loc[claims, "family"]))]
     natural = [name for name in map(str, probes.index) if read_name(name) is not None]
-    texts = {CAPTIONS: _texts(store, params, natural)} if natural else {}
     return {
-        **texts,
+        **({CAPTIONS: _texts(store, params, natural)} if natural else {}),
         "evaluators": evaluators_of(store.runs(), scope),
         "rejections": store.query(_REJECTIONS, {"runs": list(scope.run_ids)}),
         "open": open_probes(store),
@@ -306,13 +297,12 @@ def evaluators_of(runs: Sequence[Run], scope: Narrowed | None = None) -> pd.Data
             if isinstance(each, Mapping) and (scope is None or each.get("name") in scope.evaluators):
                 made = each.get("fingerprint")
                 told = {name: str(made.get(name, "")) if isinstance(made, Mapping) else "" for name in _MADE}
-                of = {"run": run.id, "corpus": corpus, "evaluator": str(each["name"])}
-                kind = {"blind": _blind(each.get("spec")), "origin": told_origin(each), "asked": told_rubric(each)}
-                speed = _speed(run, str(each["name"]))
-                records.append({**of, **told, **_scale(each.get("spec")), **kind, **speed})
-    return pd.DataFrame(
-        records, columns=["run", "corpus", "evaluator", *_MADE, *_SCALE, "blind", "origin", "asked", *_TIMED]
-    )
+                of, spec = {"run": run.id, "corpus": corpus, "evaluator": str(each["name"])}, each.get("spec")
+                blind = isinstance(spec, Mapping) and spec.get("family") == BLIND
+                kind = {"blind": blind, "origin": told_origin(each), "asked": told_rubric(each)}
+                records.append({**of, **told, **_scale(spec), **kind, **_speed(run, str(each["name"]))})
+    names = ["run", "corpus", "evaluator", *_MADE, *_SCALE, "blind", "origin", "asked", *_TIMED]
+    return pd.DataFrame(records, columns=names)
 
 
 def _speed(run: Run, evaluator: str) -> dict[str, object]:
@@ -331,20 +321,14 @@ def _speed(run: Run, evaluator: str) -> dict[str, object]:
 _TIMED = ("images", "seconds", "machine")
 
 
-def _blind(spec: object) -> bool:
-    return isinstance(spec, Mapping) and spec.get("family") == BLIND
-
-
 def _scale(spec: object) -> dict[str, float]:
     """The lowest score that an evaluator can give, and from there to the highest; NaN without a bound, or untold."""
     bounds = spec.get("score_range") if isinstance(spec, Mapping) else None
-    if not isinstance(bounds, list) or len(bounds) != 2:
+    known = isinstance(bounds, list) and len(bounds) == 2
+    if not known or not all(isinstance(each, int | float) and math.isfinite(each) for each in bounds):
         return dict.fromkeys(_SCALE, math.nan)
-    known = all(isinstance(each, int | float) and math.isfinite(each) for each in bounds)
-    found = (
-        (float(bounds[0]), float(bounds[1] - bounds[0])) if known and bounds[0] < bounds[1] else (math.nan, math.nan)
-    )
-    return dict(zip(_SCALE, found, strict=True))
+    low, high = bounds
+    return dict(zip(_SCALE, (float(low), float(high - low)) if low < high else (math.nan, math.nan), strict=True))
 
 
 _SCALE = ("lowest", "span")
@@ -363,35 +347,25 @@ def _probes(rows: pd.DataFrame, baselines: set[str]) -> pd.DataFrame:
     return probes
 
 
-class _Cells(NamedTuple):
-    """What every place of a table holds; see :class:`ScoreTable`."""
-
-    scores: np.ndarray
-    inside: np.ndarray
-    baselines: np.ndarray
-    stored: np.ndarray
-
-
-def _cells(store: Store, params: dict[str, object], places: Places) -> _Cells:
+def _cells(store: Store, params: dict[str, object], places: Places) -> tuple[np.ndarray, ...]:
     """Lay the rows of a scope out, some at a time: all of them with their names take many times what they say. Raises
     InvalidInput if two rows stand in one place."""
-    shape = places.shape
-    cells = _Cells(
-        np.full(shape, math.nan),
-        np.full(shape, math.nan, dtype=np.float32),
-        np.full(shape, -1, dtype=np.int16),
-        np.zeros(shape, dtype=bool),
-    )
-    seen = 0
+    shape, seen = places.shape, 0
+    scores, baselines = np.full(shape, math.nan), np.full(shape, -1, dtype=np.int16)
+    inside, stored = np.full(shape, math.nan, dtype=np.float32), np.zeros(shape, dtype=bool)
     for rows in _some(store.batches(_SCORES, params | places.names)):
         flat = places.flat(rows)
-        told = (*(rows[name].to_numpy() for name in ("score", "inside", "baseline")), True)
-        for array, values in zip(cells, told, strict=True):
-            array.ravel()[flat] = values
+        stored.ravel()[flat] = True
+        for array, name in ((scores, "score"), (baselines, "baseline"), (inside, "inside")):
+            array.ravel()[flat] = rows[name].to_numpy()
         seen += len(flat)
-    if seen > np.count_nonzero(cells.stored):
-        _refuse_twice(store.query(_TWICE, params))
-    return cells
+    if seen > np.count_nonzero(stored):
+        twice = store.query(_TWICE, params).iloc[0]
+        raise InvalidInput(
+            f"item {twice['item']} of corpus {twice['corpus']} was scored twice by one evaluator under one probe; "
+            "audit it again under another run id"
+        )
+    return scores, baselines, stored, inside
 
 
 def _some(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.Table]:
@@ -406,14 +380,6 @@ def _some(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.Table]:
         yield pa.Table.from_batches(held)
 
 
-def _refuse_twice(found: pd.DataFrame) -> None:
-    twice = found.iloc[0]
-    raise InvalidInput(
-        f"item {twice['item']} of corpus {twice['corpus']} was scored twice by one evaluator under one probe; "
-        "audit it again under another run id"
-    )
-
-
 def part_of(table: ScoreTable, scope: Narrowed) -> ScoreTable:
     """The same scores of fewer evaluators: what reading that scope anew would give; ``scope``: the table's, with some
     of its evaluators."""
@@ -426,8 +392,7 @@ def part_of(table: ScoreTable, scope: Narrowed) -> ScoreTable:
     ranks = np.append(np.where(kept, np.cumsum(kept) - 1, -1), -1).astype(np.int16)
     at, there = np.ix_(which, probes, items), np.ix_(probes, items)
     about = dict(table.about)
-    if "evaluators" in about:
-        known = about["evaluators"]
+    if (known := about.get("evaluators")) is not None:
         about["evaluators"] = known[known["evaluator"].isin(scope.evaluators)].reset_index(drop=True)
     return replace(
         table,

@@ -213,12 +213,11 @@ def _sets(view: View, options: Options) -> pd.DataFrame:
     asked = {name: kept[name] for name in _given(view.table) if name in kept}
     if len(asked) > 1:
         asked[BOTH_WAYS] = tuple(probe for probes in asked.values() for probe in probes)
-    sources = None if lacking(view.table) else view.table.sources
-    cells = product(view.evaluators, corpora(view.table), asked.items()) if sources is not None else ()
+    cells = () if lacking(view.table) else product(view.evaluators, corpora(view.table), asked.items())
     for evaluator, (corpus, own), (label, probes) in cells:
-        found = pairs(view, evaluator, probes)
+        found, sources = pairs(view, evaluator, probes), view.table.sources_of(own)
         right = np.where(found.asked, found.right - found.wrong, np.nan)[:, own]
-        if made := _set_record(right, found.asked[:, own], first_of(sources[own])):
+        if sources is not None and (made := _set_record(right, found.asked[:, own], first_of(sources))):
             rows.append({"evaluator": evaluator, "corpus": corpus, "label": label, **made})
     return pd.DataFrame(rows, columns=list(_SET_COLUMNS))
 

@@ -170,8 +170,7 @@ def _of_all(found: FactorTest, names: Sequence[str], every: Corrected) -> Factor
     """The pairs of some levels, each with the p-value that is corrected over the pairs of all."""
     pairs = _named(found.pairs, names)
     held = [every.get(frozenset(pair), (math.nan, 0)) for pair in zip(pairs["a"], pairs["b"], strict=True)]
-    told = {"p_holm": [p for p, _ in held], "m_tests": [size for _, size in held]}
-    return replace(found, pairs=found.pairs.assign(**told))
+    return replace(found, pairs=found.pairs.assign(p_holm=[p for p, _ in held], m_tests=[size for _, size in held]))
 
 
 def _row(found: FactorTest, names: Sequence[str]) -> dict[str, object]:

@@ -1,8 +1,9 @@
 """Captions that people wrote with a social word: the word neutralised, swapped, and the order of the three scores."""
 
-import math
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
+from functools import partial
+from itertools import product
 
 import numpy as np
 import pandas as pd
@@ -14,13 +15,12 @@ from core.analysis.questions.columns import CORPUS, COUNT, HEAD, PERCENT, SHIFTS
 from core.analysis.questions.comparison_columns import TIED_SHARE, TIES
 from core.analysis.questions.question import Column, Drawing, Options, Question
 from core.analysis.table import CAPTIONS, ScoreTable, View
-from core.analysis.verdicts import apart
+from core.analysis.verdicts import untold
 from core.charts.spec import Figure, Reference
 from core.probes.words.natural_captions import NEUTRALISED, PREFIX, SWAPPED, families_of, read_name
 from core.probes.words.screening import families
 from core.statistics.bootstrap import LEAST_N, Interval, few
 from core.statistics.comparisons import TIED, orders, pairwise_orders
-from core.statistics.power import reach
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,11 +39,8 @@ def natural_families(table: ScoreTable) -> tuple[NaturalFamily, ...]:
     """Families with a caption as it was written or swapped; by tagger, then in the lexicon's order."""
     found = []
     for name, (owner, reader) in families_of().items():
-        read = {
-            probe: told
-            for probe in map(str, table.probes.index[table.probes["family"] == name])
-            if (told := read_name(probe)) is not None
-        }
+        probes = map(str, table.probes.index[table.probes["family"] == name])
+        read = {probe: told for probe in probes if (told := read_name(probe)) is not None}
         written, swapped = (
             {told.word: probe for probe, told in read.items() if told.rewrite == rewrite} for rewrite in ("", SWAPPED)
         )
@@ -65,11 +62,9 @@ def captions(table: ScoreTable, family: NaturalFamily) -> pd.DataFrame:
     probes = {probe: (word, 0) for word, probe in family.written.items()}
     probes |= dict.fromkeys(family.swapped.values(), ("", 1))  # the text stands in where no other row is here
     rows = told[told["probe"].isin(list(probes))]
-    names = pd.MultiIndex.from_frame(table.items[["corpus", "item"]].astype(object))
-    place = names.get_indexer(pd.MultiIndex.from_frame(rows[["corpus", "item"]].astype(object)))
-    rows = rows.assign(
-        place=place, word=[probes[each][0] for each in rows["probe"]], later=[probes[each][1] for each in rows["probe"]]
-    )
+    known, named = (pd.MultiIndex.from_frame(each[["corpus", "item"]].astype(object)) for each in (table.items, rows))
+    words, later = ([probes[each][place] for each in rows["probe"]] for place in (0, 1))
+    rows = rows.assign(place=known.get_indexer(named), word=words, later=later)
     rows = rows[rows["place"] >= 0].sort_values(["place", "later"], kind="stable").drop_duplicates("place")
     same = rows["caption"].map(_same).duplicated()
     return rows.assign(counted=~same)[["place", "corpus", "word", "caption", "counted"]].reset_index(drop=True)
@@ -127,18 +122,13 @@ def _scores(view: View, evaluator: str, probe: str) -> np.ndarray:
 
 
 SECTION, CAPTION, ORDER = "natural", "captions", "order of the three"
-
-
-# What is asked of them.
-
-
 EVERY = "every word"
 WRITTEN, SWAPPED_IN, EITHER = "as written", "swapped in", "either way"  # Forms in which a caption says a word
 
 ABOVE, BELOW, UNTOLD = "more often than by chance", "less often than by chance", "cannot be distinguished from chance"
 
 _FAMILY, _TAGGER = Column("family", "Family", kind="text"), Column("tagger", "Captions read by", kind="text")
-_PAIR = Column("pair", "Words", kind="text")
+_PAIR, _BESIDE = Column("pair", "Words", kind="text"), Column("beside", "Beside chance", kind="text")
 _UNTOLD = power("The distance from chance that these captions find")
 _SHARE = Column("share", "Share, % [95 % CI]", digits=1, low="low", high="high")
 _WHICH = (
@@ -185,10 +175,8 @@ def lacking(table: ScoreTable) -> str:
 
 
 def _counts() -> Question:
-    label = Column("label", "Written word", kind="text")
-    found = Column("found", "Captions", digits=0)
-    twice = Column("twice", "Duplicates", digits=0)
-    n_items = Column("n_items", "n counted", digits=0)
+    label, found = Column("label", "Written word", kind="text"), Column("found", "Captions", digits=0)
+    twice, n_items = Column("twice", "Duplicates", digits=0), Column("n_items", "n counted", digits=0)
     columns = (CORPUS, _FAMILY, _TAGGER, label, found, twice, n_items)
 
     def compute(view: View, options: Options) -> pd.DataFrame:
@@ -199,15 +187,13 @@ def _counts() -> Question:
         f"{_WHICH} An item gives one caption to a family, its first that fits. The paper has 412 cultural, 196 "
         "economic and 124 gender and emotion captions of MS-COCO and three suites."
     )
-    return Question(
-        "S32", "Natural captions: how many there are", SECTION, CAPTION, note, columns, compute, lacking, paper="A.12"
-    )
+    title = "Natural captions: how many there are"
+    return Question("S32", title, SECTION, CAPTION, note, columns, compute, lacking, paper="A.12")
 
 
 def _kept(view: View) -> list[NaturalFamily]:
-    return [
-        each for each in natural_families(view.table) if view.probes((*each.written.values(), *each.swapped.values()))
-    ]
+    found = natural_families(view.table)
+    return [each for each in found if view.probes((*each.written.values(), *each.swapped.values()))]
 
 
 def _counted_rows(view: View, family: NaturalFamily) -> Iterator[dict[str, object]]:
@@ -223,25 +209,17 @@ def _counted_rows(view: View, family: NaturalFamily) -> Iterator[dict[str, objec
                 yield of | {"found": len(said), "twice": len(said) - n, "n_items": n}
 
 
-@dataclass(frozen=True, slots=True)
-class _OfAll:
-    """Makes a figure of the corpora together, of one form or the leading order."""
+def _of_all(dots: Dots, column: str, value: str, drawing: Drawing, frame: pd.DataFrame, measure: str) -> Figure:
+    """The corpora together, of one form or the leading order."""
+    rows = frame[frame[column] == value]
+    together = rows[rows["corpus"] == ALL]
+    return dots(drawing, together if len(together) else rows, measure)
 
-    dots: Dots  # draws the rows
-    # column, value: of the rows that are drawn
-    column: str
-    value: str
-    chance: bool = False  # draw a line at the share that chance gives an order without ties
 
-    def __call__(self, drawing: Drawing, frame: pd.DataFrame, measure: str) -> Figure:
-        """The figure of a frame."""
-        rows = frame[frame[self.column] == self.value]
-        together = rows[rows["corpus"] == ALL]
-        rows = together if len(together) else rows
-        if not self.chance:
-            return self.dots(drawing, rows, measure)
-        figure = self.dots(drawing, rows.assign(drift=rows["beside"]), measure)  # a mark of too few is drawn open
-        return replace(figure, unit=" %", span=(0.0, 100.0), references=(Reference(100 / 6, dash="dash"),))
+def _leading(dots: Dots, drawing: Drawing, frame: pd.DataFrame, measure: str) -> Figure:
+    """The leading order beside the share that chance gives one without ties; a mark of too few is drawn open."""
+    figure = _of_all(dots, "leads", "yes", drawing, frame.assign(drift=frame["beside"]), measure)
+    return replace(figure, unit=" %", span=(0.0, 100.0), references=(Reference(100 / 6, dash="dash"),))
 
 
 def _shifts() -> Question:
@@ -251,16 +229,15 @@ def _shifts() -> Question:
     columns = (*HEAD, _FAMILY, _TAGGER, label, form, COUNT, PERCENT, *TESTS)
 
     def compute(view: View, options: Options) -> pd.DataFrame:
-        parts = [part for family in _kept(view) for part in _forms(view, family, options.margin)]
-        parts = [part for part in parts if len(part)]
+        parts = [part for family in _kept(view) for part in _forms(view, family, options.margin) if len(part)]
         empty = effects(view, []).assign(family="", tagger="", form="")
         return pd.concat(parts, ignore_index=True) if parts else empty
 
     read = (
-        "Median shift from the caption with a neutral word, with "
-        "its 95 % BCa interval; the word as it was written and swapped in taken together, of all corpora in view."
+        "Median shift from the caption with a neutral word, with its 95 % BCa interval; the word as it was written and "
+        "swapped in taken together, of all corpora in view."
     )
-    make = _OfAll(Dots(panel=("family", "tagger"), order=by_value), "form", EITHER)
+    make = partial(_of_all, Dots(panel=("family", "tagger"), order=by_value), "form", EITHER)
     drawing = Drawing("F-natural", "Words in captions that people wrote", read, make, "A.12")
     note = (
         f"{how(tests)} {_WHICH} The baseline of every row is the neutral rewrite of the same caption. As written: the "
@@ -277,11 +254,8 @@ def _forms(view: View, family: NaturalFamily, margin: float) -> Iterator[pd.Data
     sides = {WRITTEN: (family.written,), SWAPPED_IN: (family.swapped,), EITHER: (family.written, family.swapped)}
     for form, held in sides.items():
         every = {word: tuple(each[word] for each in held if word in each) for word in words}
-        said = {word: view.probes(probes) for word, probes in every.items()}
-        tests = f"{family.name}, {form}"
-        groups = [
-            Group(word, said[word] or probes, tests=tests, shown=bool(said[word])) for word, probes in every.items()
-        ]
+        said, tests = {word: view.probes(probes) for word, probes in every.items()}, f"{family.name}, {form}"
+        groups = [Group(word, said[word] or every[word], tests=tests, shown=bool(said[word])) for word in words]
         if form != EITHER:  # either way, every caption has both of its words: none is left to tell
             whole = tuple(probe for probes in said.values() for probe in probes)
             groups.insert(0, Group(EVERY, whole, tests=f"{tests}, {EVERY}"))
@@ -291,54 +265,34 @@ def _forms(view: View, family: NaturalFamily, margin: float) -> Iterator[pd.Data
 
 def _of_triples(view: View) -> Iterator[tuple[dict[str, object], Triple, np.ndarray]]:
     """What a row is of, the three scores, and the items."""
-    for evaluator in view.evaluators:
-        for family in _kept(view):
-            count = counted(view.table, family) & view.items
-            for triple in triples(view, family, evaluator):
-                for corpus, own in corpora(view.table, pooled=True):
-                    yield (
-                        {
-                            "evaluator": evaluator,
-                            "corpus": corpus,
-                            "family": family.owner,
-                            "tagger": family.tagger,
-                            "pair": f"{triple.first}, {triple.second}",
-                        },
-                        triple,
-                        own & count,
-                    )
+    for evaluator, family in product(view.evaluators, _kept(view)):
+        count = counted(view.table, family) & view.items
+        for triple, (corpus, own) in product(triples(view, family, evaluator), corpora(view.table, pooled=True)):
+            of = (evaluator, corpus, family.owner, family.tagger, f"{triple.first}, {triple.second}")
+            yield dict(zip(_OF, of, strict=True)), triple, own & count
 
 
 def _order_scores(view: View, triple: Triple, items: np.ndarray) -> tuple[dict[str, np.ndarray], np.ndarray | None]:
-    sources = view.table.sources_of(items)
-    return {name: each[items] for name, each in triple.scores.items()}, sources
+    return {name: each[items] for name, each in triple.scores.items()}, view.table.sources_of(items)
 
 
 def _orders() -> Question:
-    order = Column("order", "Order, highest first", kind="text")
-    n = Column("n", "n in it", digits=0)
-    chance_help = (
-        "A sixth of the captions without a tie: what each order would have if the three scores could change places"
-    )
-    chance = Column("chance", "By chance, %", digits=1, help=chance_help)
-    beside = Column("beside", "Beside chance", kind="text")
-    columns = (*HEAD, _FAMILY, _TAGGER, _PAIR, order, n, COUNT, _SHARE, chance, beside, _UNTOLD)
+    order, n = Column("order", "Order, highest first", kind="text"), Column("n", "n in it", digits=0)
+    sixth = "A sixth of the captions without a tie: what each order would have if the three scores could change places"
+    chance = Column("chance", "By chance, %", digits=1, help=sixth)
+    columns = (*HEAD, _FAMILY, _TAGGER, _PAIR, order, n, COUNT, _SHARE, chance, _BESIDE, _UNTOLD)
 
     def compute(view: View, options: Options) -> pd.DataFrame:
         rows = [row for said, triple, items in _of_triples(view) for row in _order_rows(view, said, triple, items)]
         return pd.DataFrame(rows, columns=[*_ORDERS, "leads"])
 
+    dots = Dots("order", panel=("family", "tagger"), values=("share", "low", "high"), axis="share of the captions")
     drawing = Drawing(
         "F-natural-order",
         "Does the first word score above neutral, and neutral above the second?",
         "Share of the captions whose three scores stand in this order, with Wilson’s interval, of all corpora in view. "
         "The broken line, 16.7 %, is what chance gives where no two scores are equal; an open mark is of too few.",
-        _OfAll(
-            Dots("order", panel=("family", "tagger"), values=("share", "low", "high"), axis="share of the captions"),
-            "leads",
-            "yes",
-            chance=True,
-        ),
+        partial(_leading, dots),
         "A.12",
     )
     note = (
@@ -366,11 +320,8 @@ def _order_rows(view: View, said: dict[str, object], triple: Triple, items: np.n
             tied = row["order"] == TIED
             counts = {name: row[name] for name in ("order", "n", "n_items")}
             leads = {"chance": np.nan if tied else chance, "leads": "yes" if row["order"] == leading else ""}
-            beside = _NOTHING if tied else _beside(shares, chance, row["n_items"], row["n_sources"])
-            yield {**said, **counts, **shares, **leads, **beside}
-
-
-_NOTHING = {"beside": "", "power": ""}
+            beside = _beside(shares, chance, row["n_items"], row["n_sources"])
+            yield {**said, **counts, **shares, **leads, **(dict.fromkeys(beside, "") if tied else beside)}
 
 
 def _beside(shares: dict[str, float], chance: float, n: int, sources: int) -> dict[str, str]:
@@ -379,17 +330,15 @@ def _beside(shares: dict[str, float], chance: float, n: int, sources: int) -> di
         return {"beside": said, "power": ""}
     if shares["low"] > chance or shares["high"] < chance:
         return {"beside": ABOVE if shares["low"] > chance else BELOW, "power": ""}
-    found = reach(Interval(shares["share"], shares["low"], shares["high"], n, 0.95), margin=math.nan)
-    return {"beside": UNTOLD, "power": apart(found.detectable, unit="points")}
+    found = Interval(shares["share"], shares["low"], shares["high"], n, 0.95)
+    return {"beside": UNTOLD, "power": untold(found, unit="points")}
 
 
 def _pairwise() -> Question:
-    above = Column("above", "This", kind="text")
-    below = Column("below", "above this", kind="text")
-    n = Column("n", "n above", digits=0)
-    chance = Column("chance", "By chance, %", digits=1, help="Half of the captions without a tie")
-    beside = Column("beside", "Beside chance", kind="text")
-    columns = (*HEAD, _FAMILY, _TAGGER, _PAIR, above, below, n, COUNT, _SHARE, TIES, chance, beside, _UNTOLD)
+    above, below = Column("above", "This", kind="text"), Column("below", "above this", kind="text")
+    n, half = Column("n", "n above", digits=0), "Half of the captions without a tie"
+    chance = Column("chance", "By chance, %", digits=1, help=half)
+    columns = (*HEAD, _FAMILY, _TAGGER, _PAIR, above, below, n, COUNT, _SHARE, TIES, chance, _BESIDE, _UNTOLD)
 
     def compute(view: View, options: Options) -> pd.DataFrame:
         rows = [row for said, triple, items in _of_triples(view) for row in _pair_rows(view, said, triple, items)]

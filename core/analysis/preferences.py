@@ -308,8 +308,8 @@ def _resampled(
 def _counted(
     statistics: Callable[[np.ndarray], np.ndarray], images: np.ndarray, *, resamples: int = TAU_RESAMPLES
 ) -> list[Interval]:
-    """The same of the same samples, all at once: float64 [statistics, samples], where the statistics need only how often
-    each sample has each row, int [n, samples]."""
+    """The same of the same samples, all at once: float64 [statistics, samples], where the statistics need only how
+    often each sample has each row, int [n, samples]."""
     codes, count = np.unique(images, return_inverse=True)[1], len(images)
 
     def drawn() -> np.ndarray:

@@ -10,9 +10,9 @@ import pytest
 from scipy import stats
 
 from core.analysis.questions import Options, catalogue
-from core.analysis.questions.controls import FAILS, OPEN, PASSES, said, sentences, untold
+from core.analysis.questions.controls import FAILS, OPEN, PASSES, said, sentences
 from core.analysis.reading import read_table
-from core.analysis.verdicts import TOO_FEW
+from core.analysis.verdicts import TOO_FEW, untold
 from core.charts.spec import colours, series_styles
 from core.report.document import Report
 from core.report.fairness_card import card_report
@@ -83,9 +83,9 @@ def test_each_evaluator_has_a_sentence_with_its_numbers(store: Store) -> None:
 
 def test_what_cannot_be_told_says_what_would_have_shown() -> None:
     # a standard error of 0.5 points from 100 items: found from (1.96 + 0.84) · 0.5 on
-    found = untold(Interval(0.35, 0.35 - 0.98, 0.35 + 0.98, 100, 0.95))
+    found = untold(Interval(0.35, 0.35 - 0.98, 0.35 + 0.98, 100, 0.95), unit="points")
     assert found == "a difference from 1.4 points on would have shown in four of five such runs"
-    assert untold(Interval(0.0, 0.0, 0.0, 100, 0.95)) == ""
+    assert untold(Interval(0.0, 0.0, 0.0, 100, 0.95), unit="points") == ""
 
 
 def test_without_one_of_the_two_edits_the_sentence_says_which(tmp_path: Path) -> None:

@@ -25,9 +25,9 @@ from core.probes.base import (
 )
 from core.probes.registry import select
 from core.seeds import RUN_SEED
+from core.store.run_files import AUDIT, with_seal
 from core.store.schema import ITEMS as ITEM_COLUMNS
 from core.store.schema import REJECTIONS, SCHEMA_VERSION, SCORES, VARIANTS
-from core.store.seal import AUDIT, with_seal
 from core.store.whole import sealed_files
 
 ITEMS: Mapping[str, int] = {"made-up-a": 8_300, "made-up-b": 300, "made-up-c": 100}

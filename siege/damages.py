@@ -22,7 +22,7 @@ from core.evaluators.pool import Pool
 from core.features.human.studies import Study
 from core.jobs import job_queue
 from core.store.store import Store
-from core.store.verification import DAMAGED, verify
+from core.store.whole import DAMAGED, verify
 from core.stories.story import Story
 from siege.damage import DAMAGES
 from siege.material import RUN, Material, copied, data_folder, key, plan, votes_of

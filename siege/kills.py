@@ -28,7 +28,7 @@ from core.jobs import job_queue
 from core.jobs.request import AuditJob, audit_request
 from core.store.log import Log
 from core.store.store import Store
-from core.store.verification import verify
+from core.store.whole import verify
 from core.stories.story import Story
 from siege.damages import shards
 from siege.material import EVALUATOR, ITEMS, PROBES, RUN, Material, data_folder, key, plan, slide

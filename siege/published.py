@@ -10,7 +10,7 @@ from core import settings
 from core.errors import StoreError
 from core.store.publishing import accept_published
 from core.store.store import Store
-from core.store.verification import verify
+from core.store.whole import verify
 from siege.forged import Stranger, forged_file
 from siege.links import open_page
 from siege.material import Material, copied, data_folder

@@ -21,7 +21,7 @@ from core.jobs.request import AuditJob, audit_request
 from core.outputs import LEFTOVER
 from core.settings import ROOT
 from core.store.run_files import COMPLETE, read_run
-from core.store.verification import verify
+from core.store.whole import verify
 from siege.material import EVALUATOR, RUN, Material, plan
 from siege.trials import Finding
 

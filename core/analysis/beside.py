@@ -9,7 +9,7 @@ from dataclasses import replace
 
 import pandas as pd
 
-from core.analysis.memo import once
+from core.analysis.scores import once
 from core.analysis.table import ScoreTable
 from core.errors import InvalidInput
 from core.probes.base import Expectation

@@ -14,9 +14,9 @@ import pandas as pd
 
 from core.analysis.comparisons import families
 from core.analysis.effects import corpora, median_over
-from core.analysis.memo import once
 from core.analysis.questions.columns import marks, one_a_line
 from core.analysis.questions.selective import PLANE, headline, plane, unverified, usual
+from core.analysis.scores import once
 from core.analysis.selectivity import harmless, lack
 from core.analysis.table import View
 from core.charts.spec import Figure

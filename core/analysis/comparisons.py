@@ -15,7 +15,7 @@ import pandas as pd
 
 from core.analysis.effects import CELL, IN_PERCENT, bounds, corpora, corrected, ends, entering
 from core.analysis.facts import fact, keys, stored, verified
-from core.analysis.memo import once
+from core.analysis.scores import once
 from core.analysis.slices import EVERY, Items, picked
 from core.analysis.table import ScoreTable, View
 from core.analysis.verdicts import ALPHA

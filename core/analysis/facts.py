@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from core.analysis.memo import once
+from core.analysis.scores import once
 from core.analysis.table import ScoreTable
 from core.errors import InvalidInput
 from core.probes.base import FALSITY, KNOWN_WRONG, Axis, Expectation

@@ -14,7 +14,7 @@ import numpy as np
 
 from core.analysis.beside import other_captions
 from core.analysis.effects import Group
-from core.analysis.memo import once
+from core.analysis.scores import once
 from core.analysis.table import BASELINE, ScoreTable, View
 from core.statistics.bootstrap import Interval
 from core.statistics.flip_risk import TOLERATED, CaptionPairs, evident_gap, excess, intervals_of

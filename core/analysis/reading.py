@@ -10,8 +10,8 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from core.analysis.memo import Memo
 from core.analysis.scope import NAMED, NAMED_GROUP, Narrowed, Scope, narrow, open_probes
+from core.analysis.scores import Memo
 from core.analysis.slices import TIES, Diagnostic, Slice, own_keys, ties_of, told_said
 from core.analysis.table import CAPTIONS, ScoreTable
 from core.corpora.schema import OWN

@@ -1,19 +1,20 @@
-"""What is scored: evaluators, probes and items of one scope, aligned, and the scores themselves.
+"""What is scored: evaluators, probes and items of one scope, aligned, and the scores; and the memory of what was asked.
 
 One subject, one language, one run a corpus (:mod:`core.analysis.scope`); what is asked of them by comparison stands in
 :class:`core.analysis.table.ScoreTable`.
 """
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections import OrderedDict
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
-from typing import Concatenate, ParamSpec, Self, TypeVar
+from functools import cached_property, wraps
+from threading import Lock
+from typing import Any, Concatenate, ParamSpec, Protocol, Self, TypeVar, cast
 
 import numpy as np
 import pandas as pd
 
-from core.analysis.memo import Memo
 from core.analysis.scope import REFERENCE, Narrowed
 from core.analysis.slices import TIE_COLUMNS, TIES, Diagnostic, Items, other_category
 from core.analysis.verdicts import ALL_ZERO, CONSTANT, NO_SCORE
@@ -24,8 +25,55 @@ from core.probes.registry import further_readings
 from core.statistics.changes import interquartile_range, standard_deviation
 from core.statistics.crossed_sources import numbered
 
+A, R = TypeVar("A"), TypeVar("R")
 P = ParamSpec("P")
-R = TypeVar("R")
+
+
+class Memo:
+    """Answers by their kind and by what was asked.
+
+    Safe under threads, which may work an answer out twice but never see half of it. Nobody writes into an answer.
+    """
+
+    def __init__(self) -> None:
+        self._known, self._lock = dict[Hashable, OrderedDict[Hashable, Any]](), Lock()
+
+    def get(self, kind: Hashable, asked: Hashable, answer: Callable[[], A], *, most: float = math.inf) -> A:
+        """The answer that is kept; worked out, and kept, where there is none.
+
+        Args:
+            kind: of answer: usually the function that gives it.
+            most: answers of this kind that are kept; the one that was asked for longest ago goes first.
+        """
+        with self._lock:
+            known = self._known.setdefault(kind, OrderedDict())
+            if asked in known:
+                known.move_to_end(asked)
+                kept: A = known[asked]
+                return kept
+        found = answer()
+        with self._lock:
+            known[asked] = found
+            while len(known) > most:
+                known.popitem(last=False)
+        return found
+
+
+class _Remembers(Protocol):  # a table of scores, or a view of it
+    def memo(self, function: Callable[..., A], /, *arguments: Any, **named: Any) -> A: ...
+
+
+S = TypeVar("S", bound=_Remembers)
+
+
+def once(answer: Callable[Concatenate[S, P], A]) -> Callable[Concatenate[S, P], A]:
+    """Work an answer out once for each table, or each slice of it, and the other arguments: by its ``memo``."""
+
+    @wraps(answer)
+    def asked(of: S, *args: P.args, **kwargs: P.kwargs) -> A:
+        return of.memo(answer, *args, **kwargs)
+
+    return cast(Callable[Concatenate[S, P], A], asked)
 
 
 @dataclass(frozen=True, eq=False)

@@ -16,9 +16,8 @@ from typing import Concatenate, ParamSpec, TypeVar
 import numpy as np
 import pandas as pd
 
-from core.analysis.memo import Memo
 from core.analysis.scope import Narrowed
-from core.analysis.scores import Scores
+from core.analysis.scores import Memo, Scores
 from core.analysis.slices import EVERY, PROBES, Items, Slice, is_cut, picked
 from core.errors import InvalidInput
 from core.probes.base import IDENTITY, Axis, Expectation

@@ -22,9 +22,8 @@ from core.evaluators.base import describe
 from core.evaluators.imported import imported_fingerprint, imported_spec, stored_name
 from core.probes.rejections import coded
 from core.store.joined_shards import is_joined, write_shards
-from core.store.run_files import COMPLETE, MANIFEST, RUNNING, Run, check_manifest, check_run_id, read_run
+from core.store.run_files import COMPLETE, IMPORT, MANIFEST, RUNNING, Run, check_manifest, check_run_id, read_run
 from core.store.schema import SCHEMA_VERSION, SCHEMAS
-from core.store.seal import IMPORT
 from core.store.text_files import write_json
 from core.writing import write_folder_whole
 

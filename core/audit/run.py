@@ -26,9 +26,8 @@ from core.errors import InvalidInput, InvariscopeError, ScoringStopped
 from core.evaluators.pool import Pool, shared_pool
 from core.probes.pairs import LeftOut
 from core.store.joined_shards import is_joined, join, take_apart
-from core.store.run_files import COMPLETE, INTERRUPTED, MANIFEST, RUNNING, Run, check_run_id, read_run
+from core.store.run_files import AUDIT, COMPLETE, INTERRUPTED, MANIFEST, RUNNING, Part, Run, check_run_id, read_run
 from core.store.run_sources import note_audited
-from core.store.seal import AUDIT, Part
 from core.store.text_files import write_json
 
 Existing = Literal["resume", "refuse", "replace"]

@@ -16,9 +16,8 @@ import pyarrow.parquet as pq
 
 from core.errors import StoreError
 from core.file_contents import file_sha256
-from core.store.run_files import MANIFEST, TABLES
+from core.store.run_files import MANIFEST, TABLES, Part, with_seal
 from core.store.schema import SCHEMA_VERSION
-from core.store.seal import Part, with_seal
 from core.store.text_files import remove_leftovers, write_json
 from core.store.whole import sealed_files, shard_files
 from core.writing import cannot_write, write_whole
@@ -148,7 +147,7 @@ class RunFolder:
 
     def close(self, manifest: Mapping[str, Any], *, by: str, shards: int) -> None:
         """Write the manifest of a complete run with the seal of every file.
-        ``by``: who closes it, of :data:`core.store.seal.BY`.
+        ``by``: who closes it, of :data:`core.store.run_files.BY`.
         Raises StoreError if a file is no shard of the run, one cannot be read, or the manifest cannot be written."""
         self.check_names(shards)
         sealed = with_seal(manifest, by=by, files=sealed_files(self.path, SCHEMA_VERSION))

@@ -22,8 +22,7 @@ def runs(
     """List the runs on this machine, your own and those that ship, with their state."""
     from core import settings
     from core.errors import StoreError
-    from core.store.run_files import read_run, run_folders
-    from core.store.seal import without_seal
+    from core.store.run_files import read_run, run_folders, without_seal
     from core.store.whole import why_not_whole
 
     found = []

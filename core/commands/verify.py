@@ -32,8 +32,8 @@ def verify(
     from core.api.opened_run import place
     from core.errors import InvalidInput
     from core.store.run_files import holds_runs
-    from core.store.verification import DAMAGED, UNVERIFIED
-    from core.store.verification import verify as read
+    from core.store.whole import DAMAGED, UNVERIFIED
+    from core.store.whole import verify as read
 
     if (write or join) and not places:
         raise InvalidInput("--write and --join change the runs that are named, got none; name one of 'runs'")
@@ -62,7 +62,7 @@ def verify(
 
 def _seal(folders: Iterable[Path]) -> None:
     from core.audit.shards import only_one
-    from core.store.verification import seal_later
+    from core.store.whole import seal_later
 
     for folder in folders:
         with only_one(folder):

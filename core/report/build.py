@@ -31,8 +31,20 @@ from core.features.human.study_outcomes import accepted_by_people
 from core.features.suites.suite_result import SuiteResult
 from core.features.systems.system_file import Kept
 from core.report.beyond import Encode, beyond
-from core.report.document import NOTHING, Made, Missing, Report, Table, column_texts, fingerprints, signature_of
-from core.report.headline_numbers import SHORT, headline, item_counts, row_keys
+from core.report.document import (
+    NOTHING,
+    SHORT,
+    Made,
+    Missing,
+    Report,
+    Table,
+    column_texts,
+    fingerprints,
+    headline,
+    item_counts,
+    row_keys,
+    signature_of,
+)
 from core.report.kept_results import board_tables, measured_tables, suite_tables
 from core.report.opening_words import NEEDED, opening
 from core.report.pair_slides import edited_caption

@@ -22,6 +22,7 @@ from core.report.document import (
     CITE,
     DATA,
     FIGURE,
+    FILE,
     FORMATS,
     LACKS,
     METHODS,
@@ -31,10 +32,10 @@ from core.report.document import (
     Report,
     Table,
     cells,
+    headlines,
     of_paper,
 )
 from core.report.fairness_card import card_report
-from core.report.headline_numbers import FILE, headlines
 from core.report.html import STYLE, html, page, story_html
 from core.report.opening_words import METHODS as HOW
 from core.report.pair_slides import cards, furthest

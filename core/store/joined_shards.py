@@ -12,11 +12,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from core.errors import InvalidInput, StoreError
-from core.store.run_files import COMPLETE, INTERRUPTED, MANIFEST, TABLES, Run, read_again, read_run
-from core.store.seal import with_seal
+from core.store.run_files import COMPLETE, INTERRUPTED, MANIFEST, TABLES, Run, read_again, read_run, with_seal
 from core.store.text_files import write_json
-from core.store.verification import WHOLE, verify
-from core.store.whole import sealed_files, shard_files
+from core.store.whole import WHOLE, sealed_files, shard_files, verify
 from core.writing import write_folder_whole
 
 MOST_ROWS = 1_000_000  # Rows after which a joined file ends: whoever checks a file holds all of it

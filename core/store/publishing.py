@@ -23,9 +23,8 @@ import pyarrow as pa
 from core import settings
 from core.errors import InvalidInput, StoreError
 from core.store.published_runs import attach
-from core.store.run_files import COMPLETE, Run
+from core.store.run_files import COMPLETE, PUBLISH, Part, Run, with_seal
 from core.store.schema import SCHEMA_VERSION, SCHEMAS, schemas_of
-from core.store.seal import PUBLISH, Part, with_seal
 from core.store.sorted_copies import limit
 from core.store.sql import empty_select, first_line, quoted
 from core.store.store import Store

@@ -27,9 +27,18 @@ from core.errors import InvalidInput, StoreError
 from core.store import sorted_copies as copies
 from core.store import sql
 from core.store.published_runs import HeldElsewhere, attach, can_be_opened
-from core.store.run_files import COMPLETE, Run, half_runs, read_run, run_folders, run_paths, run_signature, signature
+from core.store.run_files import (
+    COMPLETE,
+    Run,
+    half_runs,
+    read_run,
+    run_folders,
+    run_paths,
+    run_signature,
+    signature,
+    without_seal,
+)
 from core.store.schema import SCHEMAS, VERDICTS
-from core.store.seal import without_seal
 from core.store.sql import (
     VIEWS,
     Pair,

@@ -11,8 +11,8 @@ from PIL.Image import DecompressionBombError
 from core.analysis.overview import at_a_glance
 from core.analysis.scope import Narrowed, Scope
 from core.analysis.slices import Slice
-from core.charts.fairness_figures import worst_of_axes
 from core.probes.titles import family_title
+from core.report.fairness_card import worst_of_axes
 from core.report.html import story_html
 from core.report.story_pdf import story_pdf
 from core.stories.story import MOST_NOTE, MOST_TITLE, Picture, Slide, Story, Telling, stories

@@ -9,9 +9,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from core.analysis.facets import facets
 from core.analysis.failures import relaxations
 from core.analysis.questions import Options, Question, catalogue
+from core.analysis.ranking import facets
 from core.analysis.reading import read_table
 from core.analysis.scope import narrow
 from core.analysis.slices import Slice, recorded, where

@@ -11,9 +11,9 @@ import pandas as pd
 import pytest
 
 from core.analysis.effects import Group, effects, family_groups, modifier_groups, probe_groups
-from core.analysis.facets import facets
 from core.analysis.flip_cells import UNITS, cell_curves, cell_risks, shift_cells
 from core.analysis.overview import card_risks, fairness_card, worst_findings
+from core.analysis.ranking import facets
 from core.analysis.reading import read_table
 from core.analysis.scope import Scope, narrow
 from core.analysis.slices import Slice

@@ -7,8 +7,8 @@ import pytest
 
 from core.analysis.effects import effects, family_groups
 from core.analysis.flip_cells import IQR, cell_curves, cell_risks, evident_gaps, shift_cells
-from core.analysis.memo import Memo
 from core.analysis.reading import read_table
+from core.analysis.scores import Memo
 from core.analysis.slices import Slice
 from core.analysis.table import ScoreTable
 from core.store.store import Store

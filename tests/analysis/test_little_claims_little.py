@@ -9,10 +9,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from core.analysis.memo import Memo
 from core.analysis.questions import Options, Question, catalogue
 from core.analysis.reading import read_table
 from core.analysis.scope import Scope
+from core.analysis.scores import Memo
 from core.analysis.table import ScoreTable
 from core.settings import results_dir
 from core.statistics.bootstrap import LEAST_N

@@ -12,8 +12,8 @@ from statsmodels.stats.proportion import proportion_confint
 
 from core.analysis.beside import caption_of, every_caption, every_language
 from core.analysis.questions import Options, Question, catalogue
-from core.analysis.questions.languages import EVERY, MEAN
-from core.analysis.questions.overlap import token_f1
+from core.analysis.questions.both_sides import token_f1
+from core.analysis.questions.several_comparisons import EVERY, MEAN
 from core.analysis.reading import part_of, read_table
 from core.analysis.scope import Scope
 from core.analysis.slices import Slice

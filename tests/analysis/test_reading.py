@@ -10,8 +10,8 @@ import pyarrow as pa
 import pytest
 
 from core.analysis.effects import effects, family_groups
-from core.analysis.facets import facets
 from core.analysis.facts import keyed, looked_up
+from core.analysis.ranking import facets
 from core.analysis.reading import DIAGNOSTICS, read_table
 from core.analysis.scope import Scope, narrow
 from core.analysis.slices import Slice

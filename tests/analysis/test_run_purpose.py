@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from core.analysis.run_purpose import purpose
+from core.analysis.scope import purpose
 from core.features.compare.two_sides import manifest_differences
 from core.settings import results_dir
 from core.store.run_files import Run

@@ -8,7 +8,7 @@ import pytest
 from scipy import stats
 
 from core.analysis.questions import Options, catalogue
-from core.analysis.questions.languages import EVERY, MEAN
+from core.analysis.questions.several_comparisons import EVERY, MEAN
 from core.analysis.reading import read_table
 from core.analysis.scope import Scope
 from core.analysis.slices import Slice

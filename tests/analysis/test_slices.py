@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from core.analysis.facets import FIELDS, facets
+from core.analysis.ranking import FIELDS, facets
 from core.analysis.reading import read_table
 from core.analysis.scope import Narrowed, Scope, narrow
 from core.analysis.slices import CHOICES, SIGNS, Slice, is_cut, judged, where

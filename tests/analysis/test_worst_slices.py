@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from core.analysis.overview import CARD_GAP, fairness_card, family_contrasts, furthest, worst_findings, worst_first
 from core.analysis.questions import Options, Question, catalogue
-from core.analysis.questions.worst_slices import BEYOND, SHOWN, worst_slices
+from core.analysis.questions.families import BEYOND, SHOWN, worst_slices
 from core.analysis.reading import read_table
 from core.analysis.slices import Slice
 from core.analysis.table import ScoreTable

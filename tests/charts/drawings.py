@@ -13,7 +13,6 @@ import plotly.graph_objects as go
 from matplotlib.collections import LineCollection, PathCollection
 from matplotlib.colors import to_hex
 
-from core.charts import fairness_figures
 from core.charts.layout import number
 from core.charts.spec import Figure
 from core.features.calibration import calibration_figures
@@ -24,6 +23,7 @@ from core.features.human import people_figures
 from core.features.lab import lab_figures
 from core.features.training import train_command
 from core.features.video import video_edits
+from core.report import fairness_card
 from tests.charts import built_figures
 
 NONE = math.nan
@@ -139,7 +139,7 @@ def _contrast(each: Mark) -> dict[str, Any]:
 
 def _fairness(marks: Sequence[Mark]) -> Figure:
     table = _table(marks, _contrast, _LIKE)
-    return fairness_figures.family_shifts(table, table.iloc[:1], colour=BLUE)
+    return fairness_card.family_shifts(table, table.iloc[:1], colour=BLUE)
 
 
 def _risk(each: Mark) -> dict[str, Any]:

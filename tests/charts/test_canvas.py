@@ -9,8 +9,20 @@ from hypothesis import given
 from hypothesis import strategies as st
 from PIL import Image
 
-from core.charts.canvas import ACCENT, cropped_away, mask_png, thumbnail
-from core.charts.contact_sheet import HEIGHT, WIDTH, Cell, Score, _font, contact_sheet, grid, wrapped
+from core.charts.canvas import (
+    ACCENT,
+    HEIGHT,
+    WIDTH,
+    Cell,
+    Score,
+    _font,
+    contact_sheet,
+    cropped_away,
+    grid,
+    mask_png,
+    thumbnail,
+    wrapped,
+)
 from core.corpora.schema import Box
 
 

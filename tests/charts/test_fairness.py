@@ -3,8 +3,8 @@ import math
 import pandas as pd
 import pytest
 
-from core.charts.fairness_figures import family_shifts, shared_top
 from core.charts.interactive import plot
+from core.report.fairness_card import family_shifts, shared_top
 
 
 def contrast(axis: str, family: str, size: float, *, null: float = 0.5) -> dict:

@@ -8,7 +8,7 @@ import pytest
 from core.analysis.both_demands import answers, demands
 from core.analysis.overview import fairness_card
 from core.analysis.questions.controls import sentences
-from core.analysis.questions.worst_slices import worst_slices
+from core.analysis.questions.families import worst_slices
 from core.analysis.reading import read_table
 from core.audit.run import run_audit
 from core.evaluators.pool import Pool

@@ -9,7 +9,7 @@ import pytest
 from PIL import Image
 from streamlit.testing.v1 import AppTest
 
-from core.analysis.facets import facets
+from core.analysis.ranking import facets
 from core.analysis.reading import read_table
 from core.analysis.scope import Scope, narrow
 from core.analysis.slices import Slice, told_of, where

@@ -14,8 +14,7 @@ from core.analysis.reading import read_table
 from core.analysis.table import ScoreTable
 from core.corpora.demo import demo_dir, pictures_of
 from core.features.suites.suite_result import stored
-from core.report.document import Table
-from core.report.headline_numbers import headline
+from core.report.document import Table, headline
 from core.report.kept_results import suite_tables
 from core.settings import ROOT, results_dir
 from core.store.store import Store

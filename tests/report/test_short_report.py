@@ -9,8 +9,7 @@ import pytest
 
 from core.charts.spec import Figure
 from core.report.build import MOST_COLUMNS, MOST_LETTERS, MOST_ROWS, build, short_tables
-from core.report.document import Column, Report, Table, cells, number
-from core.report.headline_numbers import SHORT, headlines
+from core.report.document import SHORT, Column, Report, Table, cells, headlines, number
 from core.report.report_files import markdown, write
 from core.settings import ROOT
 from core.store.store import Store

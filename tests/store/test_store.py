@@ -21,7 +21,7 @@ from core.store.publishing import publish
 from core.store.run_files import list_runs, read_run
 from core.store.schema import SCHEMA_VERSION, SCHEMAS, SCORES
 from core.store.store import Store, default_store, signature
-from core.store.verification import verify
+from core.store.whole import verify
 from tests.audit.squares import HISTOGRAM, PAIRED, build_corpus
 from tests.manifests import edit_manifest
 from tests.plans import make_plan

@@ -19,13 +19,11 @@ from core.evaluators.pool import Pool
 from core.settings import ROOT
 from core.store.joined_shards import join, take_apart
 from core.store.publishing import publish
-from core.store.run_files import Run, read_run, seal_told
+from core.store.run_files import AUDIT, Run, manifest_digest, read_run, seal_told, with_seal
 from core.store.schema import SCHEMA_VERSION, SCORES
-from core.store.seal import AUDIT, manifest_digest, with_seal
 from core.store.store import Store
 from core.store.text_files import write_json
-from core.store.verification import DAMAGED, UNFINISHED, UNVERIFIED, WHOLE, seal_later, verify
-from core.store.whole import content_digest, sealed_files
+from core.store.whole import DAMAGED, UNFINISHED, UNVERIFIED, WHOLE, content_digest, seal_later, sealed_files, verify
 from tests.audit.squares import HISTOGRAM, build_corpus
 from tests.manifests import edit_manifest
 from tests.plans import make_plan

@@ -16,11 +16,9 @@ from core.analysis.questions import (
     controls,
     directional,
     families,
-    languages,
     levels,
     object_kinds,
     object_places,
-    overlap,
     papers,
     selective,
     several_comparisons,
@@ -29,7 +27,6 @@ from core.analysis.questions import (
     strength_sweeps,
     surface,
     word_edits,
-    worst_slices,
 )
 from core.analysis.questions.question import SECTIONS, Column, Drawing, Options, Question
 from core.analysis.table import ScoreTable
@@ -44,11 +41,12 @@ MAKERS = (
     space.of_cutting, object_places.of_distance, object_places.of_sides, object_kinds.of_factors,
     object_kinds.of_counts, adjusted.questions, word_edits.questions, social_words.questions, families.not_audited,
     across.questions, surface.of_colour, surface.of_letters, surface.of_length, strength_sweeps.of_shifts,
-    behind_the_scores.questions, directional.questions, languages.questions, several_comparisons.of_rewards,
-    overlap.questions, both_sides.of_scores, levels.questions, several_comparisons.of_both_orders,
-    caption_sets.of_nested, several_comparisons.of_kinds, object_places.questions, strength_sweeps.of_drops,
+    behind_the_scores.questions, directional.questions, several_comparisons.of_languages,
+    several_comparisons.of_rewards, both_sides.of_words, both_sides.of_scores, levels.questions,
+    several_comparisons.of_both_orders, caption_sets.of_nested, several_comparisons.of_kinds,
+    object_places.questions, strength_sweeps.of_drops,
     caption_sets.of_sets, caption_sets.questions, both_sides.of_examples, papers.of_no_run, selective.questions,
-    worst_slices.questions, behind_the_scores.of_precision,
+    families.of_slices, behind_the_scores.of_precision,
 )  # fmt: skip
 """What makes the trunk's questions of a table, in the order in which a page shows them."""
 

@@ -14,7 +14,6 @@ import pandas as pd
 
 from core.analysis.effects import IN_PERCENT, corpora, median_over, words
 from core.analysis.lacks import no_probe, several_corpora
-from core.analysis.memo import once
 from core.analysis.questions import families, papers
 from core.analysis.questions.columns import (
     CORPUS,
@@ -33,6 +32,7 @@ from core.analysis.questions.columns import (
 from core.analysis.questions.papers import shown
 from core.analysis.questions.question import Column, Drawing, Options, Question
 from core.analysis.questions.word_edits import of_things
+from core.analysis.scores import once
 from core.analysis.table import ScoreTable, View
 from core.analysis.verdicts import ALPHA, untold
 from core.probes.base import BASE_CAPTION

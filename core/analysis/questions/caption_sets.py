@@ -24,8 +24,17 @@ from core.analysis.effects import CELL, PLAIN, Group, against_zero, bounds, corp
 from core.analysis.facts import facts_of
 from core.analysis.lacks import AUDIT, NOTHING, Lack, no_family_of
 from core.analysis.questions import papers
-from core.analysis.questions.columns import COUNT, HEAD, NOTE, PERCENT, STANDARDISED, Dots, medians
-from core.analysis.questions.comparison_columns import CORRECTED, under_its_caption
+from core.analysis.questions.columns import (
+    CORRECTED,
+    COUNT,
+    HEAD,
+    NOTE,
+    PERCENT,
+    STANDARDISED,
+    Dots,
+    medians,
+    under_its_caption,
+)
 from core.analysis.questions.directional import DEPTH, MADE, SECTION, needs
 from core.analysis.questions.question import Column, Drawing, Options, Question, bounded
 from core.analysis.table import ScoreTable, View

@@ -29,25 +29,29 @@ from core.analysis.comparisons import (
 from core.analysis.effects import bounds
 from core.analysis.facts import keyed, looked_up
 from core.analysis.lacks import NOTHING, Lack, elsewhere
-from core.analysis.memo import once
 from core.analysis.questions import papers
-from core.analysis.questions.columns import COUNT, HEAD, NOTE, Dots, marks
-from core.analysis.questions.comparison_columns import (
+from core.analysis.questions.columns import (
     AS_IF,
     CAPTION,
     CORRECTED,
+    COUNT,
     DROP,
     FAILURE,
+    HEAD,
     HOW,
     MEDIAN,
+    NOTE,
     OF_MEANS,
     PAIRS,
     TIES,
-    UNTOLD,
     VERDICT,
     WHAT,
+    WOULD_HAVE_TOLD,
+    Dots,
+    marks,
 )
 from core.analysis.questions.question import Column, Drawing, Options, Question, bounded
+from core.analysis.scores import once
 from core.analysis.selectivity import heat_map, hidden_best, lack, rivals
 from core.analysis.table import ScoreTable, View
 from core.analysis.verdicts import NO_CLAIM, too_few
@@ -133,7 +137,7 @@ def _matrix() -> Question:
             "item, ties half: how well the score alone tells them apart; (Cliff’s δ + 1) / 2",
         ),
         VERDICT,
-        *UNTOLD,
+        *WOULD_HAVE_TOLD,
         Column("rival", "Taken for", kind="text", help=rival),
         Column("rival_value", "Selectivity against it [95 % CI]", low="rival_low", high="rival_high"),
         *CORRECTED,
@@ -311,7 +315,21 @@ def _of_axis(axis: str) -> Question:
     numbers = numbers_of(axis)
     lower = "The wrong side scores strictly lower"
     detection = bounded("detection", "Told from the right one, % [95 % CI]", digits=1, help=lower)
-    columns = (*HEAD, WHAT, COUNT, PAIRS, FAILURE, TIES, detection, DROP, MEDIAN, VERDICT, *UNTOLD, *CORRECTED, NOTE)
+    columns = (
+        *HEAD,
+        WHAT,
+        COUNT,
+        PAIRS,
+        FAILURE,
+        TIES,
+        detection,
+        DROP,
+        MEDIAN,
+        VERDICT,
+        *WOULD_HAVE_TOLD,
+        *CORRECTED,
+        NOTE,
+    )
     title = f"{axis.capitalize()} edits: does the score drop?"
     read = "Median over items of the change in percent, with its 95 % BCa interval; right of the line"
     make = Dots("family", axis="median change of items")

@@ -9,10 +9,10 @@ import pandas as pd
 
 from core.analysis.effects import CELL, Group, bounds, corpora, corrected, modifier_groups
 from core.analysis.lacks import no_family
-from core.analysis.memo import once
 from core.analysis.questions.columns import COUNT, HEAD, NOTE
 from core.analysis.questions.papers import shown
 from core.analysis.questions.question import Column, Options, Question, bounded
+from core.analysis.scores import once
 from core.analysis.slices import PROBES
 from core.analysis.table import ScoreTable, View
 from core.statistics.bootstrap import LEAST_N, Interval, too_few, widened

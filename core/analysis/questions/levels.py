@@ -22,26 +22,30 @@ from core.analysis.comparisons import (
 from core.analysis.effects import CELL, Group, bounds, corpora, effects, ends, median_over
 from core.analysis.facts import fact, keys
 from core.analysis.lacks import no_family_of
-from core.analysis.memo import once
 from core.analysis.questions import papers
 from core.analysis.questions.both_sides import OF
 from core.analysis.questions.caption_sets import with_pair
-from core.analysis.questions.columns import COUNT, HEAD, NOTE, PERCENT, STANDARDISED
-from core.analysis.questions.comparison_columns import (
+from core.analysis.questions.columns import (
     CORRECTED,
+    COUNT,
     FAILURE,
+    HEAD,
     HOW,
     MEDIAN,
+    NOTE,
     PAIRS,
+    PERCENT,
+    STANDARDISED,
     TIED_SHARE,
     TIES,
-    UNTOLD,
     VERDICT,
     WHAT,
+    WOULD_HAVE_TOLD,
     under_its_caption,
 )
 from core.analysis.questions.directional import DEPTH, MADE, SECTION, needs
 from core.analysis.questions.question import Column, Options, Question, bounded
+from core.analysis.scores import once
 from core.analysis.table import ScoreTable, View
 from core.probes.base import FALSITY, IDENTITY
 from core.statistics.comparisons import MOST, orders, pairwise_orders
@@ -76,7 +80,7 @@ def questions(table: ScoreTable) -> tuple[Question, ...]:
 
 def _by_fact(id_: str, paper: str, named: tuple[str, ...] = ()) -> Question:
     of = (*HEAD, WHAT, OF, Column("key", "Fact", kind="text"), Column("label", "Value", kind="text"))
-    columns = (*of, COUNT, PAIRS, FAILURE, TIES, MEDIAN, VERDICT, *UNTOLD, *CORRECTED, NOTE)
+    columns = (*of, COUNT, PAIRS, FAILURE, TIES, MEDIAN, VERDICT, *WOULD_HAVE_TOLD, *CORRECTED, NOTE)
     overall = id_ in papers.OVERALL
 
     def chosen(table: ScoreTable, probes: tuple[str, ...]) -> dict[str, tuple[str, ...]]:

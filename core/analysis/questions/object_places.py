@@ -23,6 +23,7 @@ from core.analysis.facts import fact
 from core.analysis.lacks import no_family, no_family_of
 from core.analysis.questions import papers
 from core.analysis.questions.columns import (
+    CORRECTED,
     COUNT,
     FAMILY,
     HEAD,
@@ -36,8 +37,8 @@ from core.analysis.questions.columns import (
     Map,
     cells,
     how,
+    under_its_caption,
 )
-from core.analysis.questions.comparison_columns import CORRECTED, under_its_caption
 from core.analysis.questions.directional import MADE, SECTION
 from core.analysis.questions.factor_tests import of_reference
 from core.analysis.questions.object_kinds import CURVE, curve_figure, curves, curves_along

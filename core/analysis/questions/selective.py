@@ -12,11 +12,10 @@ import numpy as np
 import pandas as pd
 
 from core.analysis.comparisons import picked_failure
-from core.analysis.memo import once
-from core.analysis.questions.columns import COUNT, HEAD, NOTE, marks, one_a_line
-from core.analysis.questions.comparison_columns import WHAT
+from core.analysis.questions.columns import COUNT, HEAD, NOTE, WHAT, marks, one_a_line
 from core.analysis.questions.directional import TEST, hidden, needs, rows
 from core.analysis.questions.question import Column, Drawing, Options, Question, bounded
+from core.analysis.scores import once
 from core.analysis.selectivity import EVERY, UNTOLD, VERIFIED_ONLY, beside_chance, headlines, lack
 from core.analysis.table import ScoreTable, View
 from core.analysis.verdicts import NO_CLAIM

@@ -10,10 +10,22 @@ import pandas as pd
 
 from core.analysis.effects import ALL, CELL, Group, corpora, effects
 from core.analysis.lacks import Lack, left_out, no_family
-from core.analysis.memo import once
-from core.analysis.questions.columns import CORPUS, COUNT, HEAD, PERCENT, SHIFTS, TESTS, Dots, by_value, how, power
-from core.analysis.questions.comparison_columns import TIED_SHARE, TIES
+from core.analysis.questions.columns import (
+    CORPUS,
+    COUNT,
+    HEAD,
+    PERCENT,
+    SHIFTS,
+    TESTS,
+    TIED_SHARE,
+    TIES,
+    Dots,
+    by_value,
+    how,
+    power,
+)
 from core.analysis.questions.question import Column, Drawing, Options, Question
+from core.analysis.scores import once
 from core.analysis.table import CAPTIONS, ScoreTable, View
 from core.analysis.verdicts import untold
 from core.charts.spec import Figure, Reference

@@ -27,7 +27,6 @@ from core.analysis.effects import (
     probe_groups,
 )
 from core.analysis.lacks import no_family, no_probe
-from core.analysis.memo import once
 from core.analysis.questions import families, papers
 from core.analysis.questions.artefacts import in_words
 from core.analysis.questions.columns import COUNT, HEAD, NOTE, PERCENT, SHIFTS, TESTS, Dots, how, power
@@ -35,6 +34,7 @@ from core.analysis.questions.factor_tests import BETA, MIXED, SPREADS, betas, fa
 from core.analysis.questions.filters import NOTHING, direction, overlap, untold
 from core.analysis.questions.papers import contrast_group
 from core.analysis.questions.question import Column, Drawing, Options, Question
+from core.analysis.scores import once
 from core.analysis.slices import WHOLE, is_cut
 from core.analysis.table import ScoreTable, View
 from core.analysis.verdicts import beside_mean

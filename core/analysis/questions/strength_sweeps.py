@@ -12,23 +12,30 @@ from core.analysis.comparisons import DIRECTIONAL, Capability, comparison_rows
 from core.analysis.effects import CELL, IN_PERCENT, Group, bounds, effects
 from core.analysis.facts import facts_of
 from core.analysis.lacks import AUDIT, NOTHING, Lack
-from core.analysis.memo import once
 from core.analysis.questions.columns import (
     ABSOLUTE,
+    CORRECTED,
     COUNT,
+    DROP,
+    FAILURE,
     FAMILY,
     HEAD,
+    HOW,
+    MEDIAN,
     NOTE,
+    PAIRS,
     PERCENT,
     SAID,
     TESTS,
+    TIES,
     UNTOLD,
+    WHAT,
     how,
     marks,
 )
-from core.analysis.questions.comparison_columns import CORRECTED, DROP, FAILURE, HOW, MEDIAN, PAIRS, TIES, WHAT
 from core.analysis.questions.directional import MADE, SECTION, TEST, needs
 from core.analysis.questions.question import Column, Drawing, Options, Question, bounded
+from core.analysis.scores import once
 from core.analysis.table import ScoreTable, View
 from core.analysis.verdicts import HOLDS, MARGIN, SCATTERS, untold
 from core.charts.spec import Axis, Figure, Reference, Shade

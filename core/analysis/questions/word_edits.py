@@ -16,7 +16,6 @@ import pandas as pd
 
 from core.analysis.effects import effects, modifier_groups
 from core.analysis.lacks import no_family
-from core.analysis.memo import once
 from core.analysis.questions import families, papers
 from core.analysis.questions.columns import (
     CONTROL,
@@ -34,6 +33,7 @@ from core.analysis.questions.columns import (
 from core.analysis.questions.factor_tests import factor_questions, laid_out, of_reference, of_words
 from core.analysis.questions.papers import shown
 from core.analysis.questions.question import Column, Drawing, Options, Question
+from core.analysis.scores import once
 from core.analysis.table import BASELINE, ScoreTable, View
 from core.charts.spec import Figure
 from core.probes.base import BASE_CAPTION

@@ -10,8 +10,8 @@ import pandas as pd
 
 from core.analysis.comparisons import families, pairs
 from core.analysis.effects import bounds, ends
-from core.analysis.memo import once
 from core.analysis.questions.directional import needs
+from core.analysis.scores import once
 from core.analysis.selectivity import harmless, lack
 from core.analysis.table import View
 from core.errors import InvalidInput

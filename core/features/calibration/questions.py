@@ -11,11 +11,11 @@ from core.analysis.effects import Group
 from core.analysis.flip_cells import READ, TWO_PICTURES
 from core.analysis.flip_shifts import Shifts
 from core.analysis.lacks import no_family
-from core.analysis.memo import once
 from core.analysis.questions import papers
 from core.analysis.questions.columns import CORPUS, EVALUATOR, NOTE
 from core.analysis.questions.papers import Named, named_groups
 from core.analysis.questions.question import Column, Drawing, Options, Question
+from core.analysis.scores import once
 from core.analysis.table import BASELINE, ScoreTable, View
 from core.charts.spec import Figure
 from core.errors import InvalidInput

@@ -23,8 +23,7 @@ from core.features.compare.two_sides import ALL, BY, SidesCompared, Values, can_
 from core.features.compare.two_sides import compare as rows_of
 from core.features.metric_check.regression_gate import is_baseline, numbers_of, read_baseline
 from core.probes.base import Axis
-from core.report.document import parse_signature
-from core.report.headline_numbers import Headlines, place, read_headlines
+from core.report.document import Headlines, parse_signature, place, read_headlines
 from core.statistics.crossed_sources import numbered
 from core.statistics.shift_tests import NO_TEST
 from core.store.run_files import Run

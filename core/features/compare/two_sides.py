@@ -14,7 +14,7 @@ import numpy as np
 import pandas as pd
 
 from core.analysis.effects import ends
-from core.analysis.memo import Memo
+from core.analysis.scores import Memo
 from core.analysis.table import View
 from core.analysis.verdicts import DRIFTS, DRIFTS_WITHIN, MARGIN, NOT_SHOWN, STILL, TOO_FEW, agreed, drift
 from core.corpora.schema import OWN

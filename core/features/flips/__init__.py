@@ -17,7 +17,7 @@ FEATURE = Feature(
     ),
     questions=(
         QuestionMaker(
-            "core.features.flips.flip_questions:questions", before="core.analysis.questions.worst_slices:questions"
+            "core.features.flips.flip_questions:questions", before="core.analysis.questions.families:of_slices"
         ),
     ),
 )

@@ -26,10 +26,10 @@ from core.analysis.flip_cells import (
     turned_ties,
 )
 from core.analysis.lacks import NO_SHIFT, Lack
-from core.analysis.memo import once
 from core.analysis.questions.columns import CORPUS, COUNT, EVALUATOR, FAMILY, NOTE, SAID, Dots, opening
 from core.analysis.questions.papers import CONTRAST, CONTRASTS, THINGS_ONLY, Named, named_groups, without
 from core.analysis.questions.question import Column, Drawing, Options, Question
+from core.analysis.scores import once
 from core.analysis.table import ScoreTable, View
 from core.charts.spec import Figure
 from core.features.flips.flip_risk_figures import reliability

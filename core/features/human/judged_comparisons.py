@@ -16,9 +16,9 @@ from core.analysis.beside import caption_of, every_caption
 from core.analysis.comparisons import pairs, percent
 from core.analysis.effects import bounds, ends
 from core.analysis.facts import verified
+from core.analysis.questions.both_sides import OVERLAP
 from core.analysis.questions.caption_sets import WHOLE
 from core.analysis.questions.directional import RATES
-from core.analysis.questions.overlap import ID as OVERLAP
 from core.analysis.questions.question import Column, Question
 from core.analysis.reading import read_table
 from core.analysis.scope import Scope

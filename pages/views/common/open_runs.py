@@ -14,14 +14,13 @@ import pandas as pd
 import streamlit as st
 
 from core.analysis import slices
-from core.analysis.facets import facets
 from core.analysis.facts import known_words, may_be_true
 from core.analysis.failures import scales
 from core.analysis.overview import card_risks, fairness_card, family_contrasts, worst_findings
 from core.analysis.questions import Options
+from core.analysis.ranking import facets
 from core.analysis.reading import evaluators_of, part_of, read_table
-from core.analysis.run_purpose import purpose
-from core.analysis.scope import Narrowed, Scope, holdings, narrow, open_probes
+from core.analysis.scope import Narrowed, Scope, holdings, narrow, open_probes, purpose
 from core.analysis.selectivity import lack
 from core.analysis.slices import CHOICES, Slice, judged
 from core.analysis.table import ScoreTable, View
@@ -260,7 +259,7 @@ def noise_band(files: Signature, key: str) -> NullBand | None:
 
 @st.cache_data(hash_funcs=KEYED, max_entries=256, show_spinner=False)
 def facet_counts(files: Signature, scope: Narrowed, chosen: Slice) -> dict[str, dict[str, int]]:
-    """Counts beside every value of every filter; see ``core.analysis.facets.facets``."""
+    """Counts beside every value of every filter; see ``core.analysis.ranking.facets``."""
     return facets(scores(files, scope), chosen)
 
 

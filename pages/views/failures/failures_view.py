@@ -11,8 +11,7 @@ from core.analysis.failures import EXPORT_ROWS, export, verdicts
 from core.analysis.ranking import Ranking
 from core.analysis.scope import Narrowed
 from core.analysis.slices import Slice
-from core.charts.canvas import side_by_side
-from core.charts.contact_sheet import Cell, Score, contact_sheet
+from core.charts.canvas import Cell, Score, contact_sheet, side_by_side
 from core.charts.spec import signed
 from core.corpora.images import encode_png
 from core.errors import InvariscopeError

@@ -16,11 +16,11 @@ from core.analysis.flip_cells import EVIDENCE, IQR, PAIRS, READ, TWO_PICTURES
 from core.analysis.flip_shifts import SAME
 from core.analysis.overview import AND, more_alike, not_on_card
 from core.analysis.verdicts import further_said, reached, told_from_null
-from core.charts.fairness_figures import family_shifts, shared_top, worst_of_axes
 from core.charts.spec import colours
 from core.evaluators import registry
 from core.evaluators.video.video_evaluator import coarse_name
 from core.probes.titles import family_title
+from core.report.fairness_card import family_shifts, shared_top, worst_of_axes
 from core.statistics.crossed_sources import FIRST_ALONE
 from pages.views.common.access import AUDIT, may_operate
 from pages.views.common.collect import data_buttons, figure_buttons

@@ -15,7 +15,7 @@ import streamlit as st
 from core.analysis.both_demands import FALLS, NOT_ASKED
 from core.analysis.facts import MAY_BE_TRUE, WHY
 from core.analysis.questions import Options
-from core.analysis.questions.worst_slices import ID
+from core.analysis.questions.families import SLICES
 from core.analysis.scope import Narrowed
 from core.analysis.slices import Slice
 from core.analysis.verdicts import MARGIN
@@ -238,12 +238,12 @@ def _example(row: pd.Series) -> list[np.ndarray] | str:
 
 def draw_slices(state: PageState, files: Signature, scope: Narrowed, held: Thresholds) -> None:
     """Draw the slices of one evaluator as the question on Results answers it, or why there are none."""
-    question, table = questions(files, scope)[ID], scores(files, scope)
+    question, table = questions(files, scope)[SLICES], scores(files, scope)
     if reason := question.needs(table):
         st.info(safe(f"{reason[:1].upper()}{reason[1:]}.", limit=400))
         return
     name = state.choose(st.container(width=280), "of", "Metric", list(table.evaluators), help="Whose slices")
-    frame = answer(files, scope, Slice(evaluators=(name,)), ID, Options(least=held.least))
+    frame = answer(files, scope, Slice(evaluators=(name,)), SLICES, Options(least=held.least))
     if frame.empty:
         st.info(f"No cell of category, coverage and family has {held.least} items with a % change, of as many sources.")
         return

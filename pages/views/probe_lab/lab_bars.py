@@ -9,8 +9,7 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
-from core.charts.canvas import jpeg, thumbnail
-from core.charts.contact_sheet import STRONG, WEAK, Cell, Score, contact_sheet
+from core.charts.canvas import STRONG, WEAK, Cell, Score, contact_sheet, jpeg, thumbnail
 from core.charts.spec import Figure, colours, signed
 from core.corpora.item_pictures import as_picture
 from core.corpora.schema import Item

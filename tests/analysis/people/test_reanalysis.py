@@ -8,8 +8,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from core.analysis.memo import Memo
 from core.analysis.reading import read_table
+from core.analysis.scores import Memo
 from core.analysis.slices import Slice
 from core.analysis.table import ScoreTable
 from core.errors import InvalidInput

@@ -260,8 +260,8 @@ def fairness_card(view: View, *, families: pd.DataFrame | None = None, margin: f
     rivals = cells.groupby(keys)
     worst["n_families"] = rivals.size().to_numpy()
     worst["worst_in"] = [
-        _worst_in(view, *of, family, rivals.get_group((*of, axis)))
-        for *of, axis, family in worst[[*keys, "family"]].itertuples(index=False, name=None)
+        _worst_in(view, evaluator, corpus, family, rivals.get_group((evaluator, corpus, axis)))
+        for evaluator, corpus, axis, family in worst[[*keys, "family"]].itertuples(index=False, name=None)
     ]
     return beside_null(view, named_worst(view, worst, margin=margin))
 

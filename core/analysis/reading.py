@@ -214,6 +214,7 @@ def read_table(store: Store, scope: Narrowed | Scope | None = None) -> ScoreTabl
     items = _with_own_columns(items, _encoded(store, _OWN_COLUMNS, {**own_keys(), "runs": params["runs"]}))
 
     sides = {name: places.names[name] for name in ("corpora", "probes")}
+    scores, baselines, stored, inside = _cells(store, own, places)
     measured = places.diagnostics(_some(store.batches(_MEASURED, params | sides)), DIAGNOSTICS)
     judged = store.table(_VERDICTS, sides | {name: params[name] for name in ("subject", "language", "rank")})
     accepted, upheld = places.laid_out(judged, ("accepted", "upheld"), dtype=np.float32).values()
@@ -222,7 +223,10 @@ def read_table(store: Store, scope: Narrowed | Scope | None = None) -> ScoreTabl
         places.evaluators,
         probes,
         items.astype({"corpus": object, "category": object}),
-        *_cells(store, own, places),
+        scores,
+        baselines,
+        stored,
+        inside,
         accepted,
         upheld,
         measured,
@@ -324,8 +328,9 @@ _TIMED = ("images", "seconds", "machine")
 def _scale(spec: object) -> dict[str, float]:
     """The lowest score that an evaluator can give, and from there to the highest; NaN without a bound, or untold."""
     bounds = spec.get("score_range") if isinstance(spec, Mapping) else None
-    known = isinstance(bounds, list) and len(bounds) == 2
-    if not known or not all(isinstance(each, int | float) and math.isfinite(each) for each in bounds):
+    if not isinstance(bounds, list) or len(bounds) != 2:
+        return dict.fromkeys(_SCALE, math.nan)
+    if not all(isinstance(each, int | float) and math.isfinite(each) for each in bounds):
         return dict.fromkeys(_SCALE, math.nan)
     low, high = bounds
     return dict(zip(_SCALE, (float(low), float(high - low)) if low < high else (math.nan, math.nan), strict=True))

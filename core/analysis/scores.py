@@ -25,7 +25,8 @@ from core.probes.registry import further_readings
 from core.statistics.changes import interquartile_range, standard_deviation
 from core.statistics.crossed_sources import numbered
 
-A, R = TypeVar("A"), TypeVar("R")
+A = TypeVar("A")
+R = TypeVar("R")
 P = ParamSpec("P")
 
 

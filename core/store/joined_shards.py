@@ -97,8 +97,7 @@ def _pieces(whole: pa.Table, path: Path) -> list[tuple[str, int, dict[str, str] 
 
 def _parts(paths: list[Path]) -> list[list[Path]]:
     """Shards that lie in one joined file."""
-    parts: list[list[Path]] = [[]]
-    rows = 0
+    parts, rows = list[list[Path]]([[]]), 0
     for path in paths:
         more = pq.read_metadata(path).num_rows
         if parts[-1] and rows + more > MOST_ROWS:

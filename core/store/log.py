@@ -11,7 +11,7 @@ import os
 import threading
 import zlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -89,7 +89,8 @@ class Writer:
                 _write(handle, data)
                 os.fsync(handle)
             except OSError as error:
-                _take_back(handle, size)
+                with suppress(OSError):  # cut off what is not acknowledged; where even that fails, the checksums tell
+                    os.ftruncate(handle, size)
                 raise StoreError(cannot_write(self._path, error)) from error
         finally:
             os.close(handle)
@@ -165,14 +166,6 @@ def _write(handle: int, data: bytes) -> None:
         view = view[os.write(handle, view) :]
 
 
-def _take_back(handle: int, size: int) -> None:
-    """Cut off what was written of rows that are not acknowledged; where even that fails, the checksums tell."""
-    try:
-        os.ftruncate(handle, size)
-    except OSError:
-        return
-
-
 _NAMED = 5  # Lines that a sentence names one by one
 
 
@@ -218,19 +211,15 @@ class Replay:
         if self._gone():
             found.append(f"{path} is empty or gone, and with it all that was written; restore it from a copy.")
         if self._newer:
-            found.append(
-                f"{path}, {_named(self._newer)}: written by a newer Invariscope and left out; update this one."
-            )
+            newer = "written by a newer Invariscope and left out; update this one."
+            found.append(f"{path}, {_named(self._newer)}: {newer}")
         if self.cut:
-            found.append(
-                f"{path}, line {self._lines + 1}: the last row was cut in the middle ({self.cut} bytes), as a "
-                "killed process leaves it, and is left out; every row before it counts."
-            )
+            left = "as a killed process leaves it, and is left out; every row before it counts."
+            cut = f"the last row was cut in the middle ({self.cut} bytes)"
+            found.append(f"{path}, line {self._lines + 1}: {cut}, {left}")
         if self._damaged:
-            found.append(
-                f"{path}, {_named(self._damaged)}: cut or damaged, and left out; all others are used. Restore "
-                "it from a copy if they matter."
-            )
+            damaged = "cut or damaged, and left out; all others are used. Restore it from a copy if they matter."
+            found.append(f"{path}, {_named(self._damaged)}: {damaged}")
         if self._strange:
             found.append(f"{path}, {_named(self._strange)}: such rows do not fit here and are left out.")
         return tuple(found)

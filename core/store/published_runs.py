@@ -34,9 +34,8 @@ def attach(connection: duckdb.DuckDBPyConnection, path: Path, alias: str) -> tup
         return version, _runs(connection, path, alias)
     except (duckdb.Error, ValueError, RecursionError) as error:
         connection.execute(f"detach {alias}")
-        raise StoreError(
-            f"{path} is no published file of Invariscope: {first_line(error)}; publish it again"
-        ) from error
+        what = f"is no published file of Invariscope: {first_line(error)}"
+        raise StoreError(f"{path} {what}; publish it again") from error
     except StoreError:
         connection.execute(f"detach {alias}")
         raise
@@ -53,12 +52,10 @@ def attach_file(connection: duckdb.DuckDBPyConnection, path: Path, alias: str) -
         connection.execute(f"attach {quoted(str(path))} as {alias} (read_only)")
     except duckdb.Error as error:
         if "lock" in first_line(error).lower():
-            raise HeldElsewhere(
-                f"{path} is open for writing in another program; close it there, and its runs appear here"
-            ) from error
-        raise StoreError(
-            f"{path} cannot be opened as a published file: {first_line(error)}; publish it again"
-        ) from error
+            held = "is open for writing in another program; close it there, and its runs appear here"
+            raise HeldElsewhere(f"{path} {held}") from error
+        what = f"cannot be opened as a published file: {first_line(error)}"
+        raise StoreError(f"{path} {what}; publish it again") from error
 
 
 def can_be_opened(path: Path) -> bool:

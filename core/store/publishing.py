@@ -9,9 +9,10 @@ import json
 import os
 import re
 import shutil
-import tempfile
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager
+from functools import partial
+from io import BytesIO
 from itertools import groupby
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -182,10 +183,10 @@ def accept_published(
     folder = settings.runs_dir() if folder is None else folder
     told = repr(Path(name).name[:80])
     _check_size(data, told)
-    with tempfile.TemporaryDirectory(prefix="invariscope-") as aside:
+    with TemporaryDirectory(prefix="invariscope-") as aside:
         file = Path(aside) / "incoming.duckdb"
         if isinstance(data, Path):
-            _copy(data, file)
+            shutil.copyfile(data, file)
         else:
             file.write_bytes(data)
         try:
@@ -196,9 +197,10 @@ def accept_published(
             raise InvalidInput(f"{told} holds only what is here already: run {', '.join(run.id for run in runs)}")
         with file.open("rb") as content:
             digest = hashlib.file_digest(content, "sha256").hexdigest()[:12]
-        kept = folder / f"{_safe(name)}-{digest}.duckdb"
+        safe = _NAME.sub("-", Path(name).stem).strip("-_")[:60] or "published"
+        kept = folder / f"{safe}-{digest}.duckdb"
         if not kept.exists():
-            write_whole(kept, lambda temporary: _copy(file, temporary))
+            write_whole(kept, partial(_copy, file))
             kept.chmod(0o444)
     return tuple(Run(kept, run.manifest) for run in runs)
 
@@ -210,7 +212,8 @@ def _copy(file: Path, temporary: Path) -> None:
 def _check_size(data: bytes | Path, told: str) -> None:
     try:
         size = data.stat().st_size if isinstance(data, Path) else len(data)
-        start = _start(data) if isinstance(data, Path) else data[: _MAGIC_AT + len(_MAGIC)]
+        with data.open("rb") if isinstance(data, Path) else BytesIO(data) as content:
+            start = content.read(_MAGIC_AT + len(_MAGIC))
     except OSError as error:
         raise InvalidInput(f"{told} cannot be read: {error.strerror or error}; check its path") from error
     if size > MOST_BYTES:
@@ -220,11 +223,6 @@ def _check_size(data: bytes | Path, told: str) -> None:
         )
     if start[_MAGIC_AT:] != _MAGIC:
         raise InvalidInput(f"{told} is no DuckDB file; upload what 'python -m core publish' wrote")
-
-
-def _start(path: Path) -> bytes:
-    with path.open("rb") as content:
-        return content.read(_MAGIC_AT + len(_MAGIC))
 
 
 def _checked(file: Path, told: str) -> tuple[Run, ...]:
@@ -243,7 +241,13 @@ def _checked(file: Path, told: str) -> tuple[Run, ...]:
         _check_content(connection, schemas, told)
         for table, schema in schemas.items():
             _check_values(connection, table, schema, told)
-        _check_names(connection, told)
+        # an audit stores the name of a metric, never where its file lies
+        sql = f"select evaluator from incoming.scores where regexp_matches(evaluator, {quoted(_A_PATH)}) limit 1"
+        if found := connection.execute(sql).fetchall():
+            named = repr(str(found[0][0])[:80])
+            raise InvalidInput(
+                f"{told} has scores of {named}, which is a path and no evaluator's name; publish it again"
+            )
         _check_runs(connection, runs, schemas, told)
         try:
             check_tables(connection, "incoming", Path(told), version, runs, full=True)
@@ -287,15 +291,6 @@ def _check_values(connection: duckdb.DuckDBPyConnection, table: str, schema: pa.
         )
 
 
-def _check_names(connection: duckdb.DuckDBPyConnection, told: str) -> None:
-    """Refuse names of evaluators that are paths: an audit stores the name of a metric, never where its file lies."""
-    sql = f"select evaluator from incoming.scores where regexp_matches(evaluator, {quoted(_A_PATH)}) limit 1"
-    if found := connection.execute(sql).fetchall():
-        raise InvalidInput(
-            f"{told} has scores of {str(found[0][0])[:80]!r}, which is a path and no evaluator's name; publish it again"
-        )
-
-
 def _check_runs(
     connection: duckdb.DuckDBPyConnection, runs: tuple[Run, ...], tables: Collection[str], told: str
 ) -> None:
@@ -312,7 +307,3 @@ def _check_runs(
                 f"{told} has rows in {table} of run {str(strangers[0][0])[:80]!r}, which it does not list; publish it "
                 "again"
             )
-
-
-def _safe(name: str) -> str:
-    return _NAME.sub("-", Path(name).stem).strip("-_")[:60] or "published"

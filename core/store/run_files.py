@@ -12,6 +12,7 @@ import json
 import os
 import re
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import lru_cache
@@ -305,9 +306,10 @@ class Run:
     def image_path(self, image: str) -> Path | None:
         """Where an item's image lies: the column ``image`` of ``items``, below the corpus root. Returns None where the
         name leads outside the root, or the run does not say where its root is."""
-        root = self.corpus_root()
-        path = None if root is None else (root / image).resolve()
-        return path if root is not None and path is not None and path.is_relative_to(root) else None
+        if (root := self.corpus_root()) is None:
+            return None
+        path = (root / image).resolve()
+        return path if path.is_relative_to(root) else None
 
     def pictures_are_gone(self) -> bool:
         """Whether the folder that its pictures lay in is not there, nor packed beside its place, as what ships is."""
@@ -316,10 +318,9 @@ class Run:
 
     def corpus_root(self) -> Path | None:
         """Folder that the corpus lay in when the run was made, be it there or not; None where the run says none."""
-        root = _mapping(self.manifest.get("corpus")).get("root")
-        if not isinstance(root, str) or "\0" in root:
-            return None
-        return (settings.ROOT / root).resolve()
+        corpus = self.manifest.get("corpus")
+        root = corpus.get("root") if isinstance(corpus, dict) else None
+        return (settings.ROOT / root).resolve() if isinstance(root, str) and "\0" not in root else None
 
 
 def seal_told(run: Run) -> str:
@@ -385,19 +386,11 @@ def run_folders(folder: Path) -> tuple[Path, ...]:
 
 
 def list_runs(*folders: Path) -> tuple[Run, ...]:
-    """Runs in the given folders; by default the shipped results and the user's own. Broken ones are left out.
-
-    :attr:`core.store.store.Store.problems` says which were left out and why.
-    """
+    """Runs in the given folders; by default the shipped results and the user's own. Broken ones are left out, and
+    :attr:`core.store.store.Store.problems` says which and why."""
     found = []
     for folder in folders or (settings.results_dir(), settings.runs_dir()):
         for path in run_folders(folder):
-            try:
+            with suppress(StoreError):
                 found.append(read_run(path))
-            except StoreError:
-                continue
     return tuple(found)
-
-
-def _mapping(value: object) -> Mapping[str, Any]:
-    return value if isinstance(value, dict) else {}

@@ -57,7 +57,7 @@ def may_read(origin: Origin) -> bool:
     Either an audit on this machine read that folder with these options, or the folder and every option that is a path
     lie in :func:`core.settings.allowed_folders`.
     """
-    if origin.root is not None and is_audited_folder(origin.root, origin.options):
+    if origin.root is not None and _key(_folder(origin.root, origin.options)) in _known():
         return True
     allowed = settings.allowed_folders()
     inside = origin.root is None or lies_in(origin.root, allowed)
@@ -101,11 +101,6 @@ def note_audited(manifest: Mapping[str, Any]) -> None:
 def is_audited_code(path: Path, sha256: str) -> bool:
     """Whether an audit or a check on this machine scored with this file as it was then."""
     return _key(_code(path, sha256)) in _known()
-
-
-def is_audited_folder(folder: Path, options: Mapping[str, str]) -> bool:
-    """Whether an audit on this machine read this folder with these options."""
-    return _key(_folder(folder, options)) in _known()
 
 
 def _rows(manifest: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
@@ -178,20 +173,14 @@ class OwnMetric:
             found = code_sha256(self.path)
         except OSError:
             now = "cannot be read as a file of code any more" if self.path.exists() else "is gone"
-            return (
-                f"{by} was given it by path, and {self.path} {now}; put the file back, or {again} with the file where "
-                "it lies now"
-            )
+            lies = f"put the file back, or {again} with the file where it lies now"
+            return f"{by} was given it by path, and {self.path} {now}; {lies}"
         if self.sha256 is not None and found != self.sha256:
-            return (
-                f"{self.path} was changed since {by} was made with it; put the old file back, or {again} with the new "
-                "one"
-            )
+            back = f"put the old file back, or {again} with the new one"
+            return f"{self.path} was changed since {by} was made with it; {back}"
         if not is_audited_code(self.path, found):
-            return (
-                f"{by} names {self.path}, and no audit or check on this machine was made with that file as it is; "
-                f"read it, and {again} here"
-            )
+            none = "no audit or check on this machine was made with that file as it is"
+            return f"{by} names {self.path}, and {none}; read it, and {again} here"
         return ""
 
 
@@ -208,8 +197,7 @@ def checked_metrics(folder: Path) -> dict[str, OwnMetric]:
     """Evaluators by path that were checked here, by name; of checks that share a name the last; ``folder``: of the
     reports; one that cannot be read, or names no file, is left out."""
     reports = sorted(folder.glob("*.json"), key=lambda each: (each.stat().st_mtime_ns, each.name))
-    entries = ((path.stem, _source(path)) for path in reports)
-    found = (_metric(check, entry, checked=True) for check, entry in entries)
+    found = (_metric(path.stem, _source(path), checked=True) for path in reports)
     return {each.name: each for each in found if each is not None}
 
 
@@ -225,8 +213,8 @@ def _source(report: Path) -> dict[str, Any]:
 def of_run(run: Run) -> tuple[OwnMetric, ...]:
     """Evaluators by path of one run."""
     listed = run.manifest.get("evaluators")
-    entries = listed if isinstance(listed, list) else []
-    found = (_metric(run.id, each) for each in entries if isinstance(each, dict))
+    entries = (each for each in listed if isinstance(each, dict)) if isinstance(listed, list) else ()
+    found = (_metric(run.id, each) for each in entries)
     return tuple(each for each in found if each is not None)
 
 
@@ -247,12 +235,5 @@ def _metric(run: str, entry: Mapping[str, Any], *, checked: bool = False) -> Own
         return None
     told = file if isinstance(file, dict) else {}
     digest, encodes = told.get("sha256"), told.get("text_encoder")
-    return OwnMetric(
-        name,
-        run,
-        settings.ROOT / path,
-        kind,
-        digest if isinstance(digest, str) else None,
-        encodes if isinstance(encodes, bool) else None,
-        checked,
-    )
+    digest, encodes = digest if isinstance(digest, str) else None, encodes if isinstance(encodes, bool) else None
+    return OwnMetric(name, run, settings.ROOT / path, kind, digest, encodes, checked)

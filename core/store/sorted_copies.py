@@ -31,7 +31,7 @@ from core.store.sql import (
     scored_of,
     table_select,
 )
-from core.store.whole import check_files, counts_rows, not_whole, shard_files, shard_problems
+from core.store.whole import check_files, counted_rows, not_whole, shard_files, shard_problems
 from core.writing import write_whole
 
 KEPT_BYTES = 8_000_000_000
@@ -123,7 +123,7 @@ def whole_shards(run: Run, problems: list[str]) -> dict[str, list[Path]]:
     for name, path in shard_files(run.path, run.schema_version).items():
         if name not in told:
             found[name.partition("/")[0]].append(path.absolute())
-    if told and run.status == COMPLETE and (run.seal is not None or counts_rows(run)):
+    if told and run.status == COMPLETE and (run.seal is not None or counted_rows(run)):
         raise not_whole(run, next(iter(told.values())))
     problems += told.values()
     return found

@@ -16,15 +16,8 @@ KEY = ("run", "corpus", "item", "subject", "language", "rank", "evaluator")
 _HELD_BY = tuple(name for name in KEY if name != "item")
 _GROUPED_BY = (*_HELD_BY, "axis", "family", "probe", "modifier", "control", "expectation", "baseline")
 
-SHIFTS = pa.schema(
-    [
-        *_SCORES,
-        ("baseline_score", pa.float64()),
-        ("baseline_caption", pa.string()),
-        ("delta", pa.float64()),
-        ("percent", pa.float64()),
-    ]
-)
+_COMPARED = [("baseline_score", pa.float64()), ("baseline_caption", pa.string())]
+SHIFTS = pa.schema([*_SCORES, *_COMPARED, ("delta", pa.float64()), ("percent", pa.float64())])
 GROUPS = pa.schema([*map(_SCORES.field, _GROUPED_BY), ("named", pa.bool_()), ("n", pa.int64())])
 HELD = pa.schema([*map(_SCORES.field, _HELD_BY), ("n_items", pa.int64())])
 VIEWS = {**SCHEMAS, "shifts": SHIFTS, "groups": GROUPS, "held": HELD}
@@ -98,16 +91,15 @@ def table_select(table: str, source: str, *, version: int) -> str:
     held = schemas_of(version)
     if table not in held:
         return empty_select(SCHEMAS[table])
-    columns = [
-        f'"{field.name}"' if field.name in held[table].names else _stands_for(table, field) for field in SCHEMAS[table]
-    ]
+    columns = []
+    for field in SCHEMAS[table]:
+        column = f'"{field.name}"'
+        if field.name not in held[table].names:
+            value = ADDED[table, field.name].means
+            text = "null" if value is None else quoted(value) if isinstance(value, str) else str(value)
+            column = f"cast({text} as {SQL_TYPES[field.type]}) as {column}"
+        columns.append(column)
     return f"select {', '.join(columns)} from {source}"
-
-
-def _stands_for(table: str, field: pa.Field) -> str:
-    value = ADDED[table, field.name].means
-    text = "null" if value is None else quoted(value) if isinstance(value, str) else str(value)
-    return f'cast({text} as {SQL_TYPES[field.type]}) as "{field.name}"'
 
 
 def quoted(text: str) -> str:

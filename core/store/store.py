@@ -15,6 +15,7 @@ rank), as given to :meth:`Store.open`. ``groups`` and ``held`` say at once what 
 import json
 import threading
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any, Self
 
@@ -202,9 +203,7 @@ class Opening:
     def _take_shards(self, run: Run) -> None:
         whole = copies.whole_shards(run, self.left_out)
         scores = copies.parquet_select("scores", whole["scores"], version=run.schema_version)
-        follows = {
-            view: select if view == "shifts" else self._kept(select) for view, select in _follows(scores).items()
-        }
+        follows = {view: select if view == "shifts" else self._kept(select) for view, select in _follows(scores)}
         self.direct.append(run)
         for table, files in whole.items():
             self._files += files
@@ -226,7 +225,7 @@ class Opening:
             rows = table_select(table, f"{alias}.main.{table}", version=version)
             self._parts[table].append(f"select * from ({rows}) {_of(runs)}")
         scores = table_select("scores", f"{alias}.main.scores", version=version)
-        self._take_follows(_follows(f"select * from ({scores}) {_of(runs)}"))
+        self._take_follows(dict(_follows(f"select * from ({scores}) {_of(runs)}")))
 
     def _take_follows(self, follows: Mapping[str, str]) -> None:
         for view, select in follows.items():
@@ -260,22 +259,19 @@ class Opening:
         return f"file_{self._attached}"
 
     def _list_runs(self) -> None:
-        self.connection.execute(
-            "create table runs (run varchar, corpus varchar, status varchar, created varchar, "
-            "schema_version integer, manifest varchar)"
-        )
+        columns = "run varchar, corpus varchar, status varchar, created varchar, schema_version integer"
+        self.connection.execute(f"create table runs ({columns}, manifest varchar)")
         for run in self.runs:
-            told = run.manifest
-            values = [run.id, told["corpus"].get("name"), run.status, told.get("created"), told["schema_version"]]
-            self.connection.execute(
-                "insert into runs values (?, ?, ?, ?, ?, ?)", [*values, json.dumps(without_seal(told))]
-            )
+            told, name = run.manifest, run.manifest["corpus"].get("name")
+            values = [run.id, name, run.status, told.get("created"), told["schema_version"]]
+            values.append(json.dumps(without_seal(told)))
+            self.connection.execute("insert into runs values (?, ?, ?, ?, ?, ?)", values)
 
 
-def _follows(scores: str) -> dict[str, str]:
-    """View -> SELECT of what follows from a SELECT of scores that no copy has worked out."""
-    made = {"shifts": shifts_of, "groups": groups_of, "held": held_of}
-    return {view: make(f"({scores})") for view, make in made.items()}
+def _follows(scores: str) -> list[tuple[str, str]]:
+    """View and SELECT of what follows from a SELECT of scores that no copy has worked out."""
+    made = (("shifts", shifts_of), ("groups", groups_of), ("held", held_of))
+    return [(view, make(f"({scores})")) for view, make in made]
 
 
 def _of(runs: Sequence[Run]) -> str:
@@ -287,9 +283,8 @@ def _take_verdicts(connection: duckdb.DuckDBPyConnection, verdicts: pa.Table | N
         connection.execute(f"create table verdicts as {empty_select(VERDICTS)}")
         return
     if not verdicts.schema.equals(VERDICTS):
-        raise InvalidInput(
-            f"verdicts need the columns {VERDICTS.names} of schema VERDICTS, got {verdicts.schema.names}"
-        )
+        got = verdicts.schema.names
+        raise InvalidInput(f"verdicts need the columns {VERDICTS.names} of schema VERDICTS, got {got}")
     connection.register("source", verdicts)
     connection.execute("create table verdicts as select * from source")
     connection.unregister("source")
@@ -381,10 +376,8 @@ class Store:
 
     def shifts(self, pairs: Iterable[Pair], *, language: str, rank: int) -> pd.DataFrame:
         """Rows of the view ``shifts`` of some pairs, in any order. Raises StoreError, see :meth:`query`."""
-        sought = tuple(pairs)
-        frame: pd.DataFrame = self._run(
-            lambda opening: shifts_select(opening.large, sought, language=language, rank=rank), _frame
-        )
+        select = partial(shifts_select, pairs=tuple(pairs), language=language, rank=rank)
+        frame: pd.DataFrame = self._run(lambda opening: select(opening.large), _frame)
         return frame
 
     def close(self) -> None:
@@ -451,10 +444,8 @@ def _changed(what: str) -> str:
 def _frame(relation: duckdb.DuckDBPyRelation) -> pd.DataFrame:
     """Rows by way of Arrow: its strings become pandas' without a copy, where DuckDB's own way makes each anew."""
     table = relation.to_arrow_table()
-    plain = [
-        pa.field(each.name, pa.float64() if pa.types.is_decimal(each.type) else each.type)  # sums of whole numbers
-        for each in table.schema
-    ]
+    # sums of whole numbers are decimals
+    plain = [(each.name, pa.float64() if pa.types.is_decimal(each.type) else each.type) for each in table.schema]
     frame: pd.DataFrame = table.cast(pa.schema(plain)).to_pandas()
     return frame
 

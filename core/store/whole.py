@@ -9,7 +9,7 @@ import hashlib
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import duckdb
 import numpy as np
@@ -38,10 +38,6 @@ from core.store.run_files import (
 from core.store.schema import schemas_of
 from core.store.sql import column_list, first_line, quoted
 from core.store.text_files import write_json
-
-if TYPE_CHECKING:
-    import duckdb  # a list of runs needs none
-
 
 BATCH_ROWS = 65_536  # Rows of a batch where more are asked for than should be held
 
@@ -92,7 +88,7 @@ def why_not_whole(run: Run) -> str | None:
 
 
 def check_tables(
-    connection: "duckdb.DuckDBPyConnection", alias: str, path: Path, version: int, runs: tuple[Run, ...], *, full: bool
+    connection: duckdb.DuckDBPyConnection, alias: str, path: Path, version: int, runs: tuple[Run, ...], *, full: bool
 ) -> None:
     """Compare the rows of a published file with the seals or the counts of its runs.
 
@@ -103,8 +99,6 @@ def check_tables(
     Raises:
         NotWhole: naming the file, and what to do.
     """
-    import duckdb
-
     try:
         problem = _table_problem(connection, alias, version, runs, full=full)
     except duckdb.Error as error:
@@ -113,7 +107,7 @@ def check_tables(
         raise NotWhole(f"{path} is not shown, because it is not whole: {problem}; publish it again, or fetch it again")
 
 
-def table_parts(connection: "duckdb.DuckDBPyConnection", alias: str | None, version: int, run: str) -> dict[str, Part]:
+def table_parts(connection: duckdb.DuckDBPyConnection, alias: str | None, version: int, run: str) -> dict[str, Part]:
     """What a seal says of every table of one run in a DuckDB file, in the order in which its rows lie there; ``alias``:
     of the attached file; None: the file that was connected to."""
     parts = {}
@@ -137,11 +131,6 @@ def shard_problems(run: Run) -> dict[str, str]:
     return found
 
 
-def counts_rows(run: Run) -> bool:
-    """Whether the manifest says how many rows the run has."""
-    return bool(_counts(run))
-
-
 def not_whole(run: Run, problem: str) -> NotWhole:
     """The refusal of a run folder, with what is wrong with it."""
     return NotWhole(f"run {run.id} is not shown, because it is not whole: {problem}")
@@ -150,10 +139,10 @@ def not_whole(run: Run, problem: str) -> NotWhole:
 def _unlike_seal(run: Run, files: Mapping[str, Path], seal: Seal) -> str | None:
     if seal.files is None:
         return f"its {run.path / 'manifest.json'} is that of a published file; put the folder's own back from a copy"
-    for name in sorted(seal.files.keys() - files.keys()):
-        return f"{run.path / name} is missing; {_remedy(run)}"
-    for name in sorted(files.keys() - seal.files.keys()):
-        return f"{files[name]} is none of its files; move it out of the folder"
+    if lost := sorted(seal.files.keys() - files.keys()):
+        return f"{run.path / lost[0]} is missing; {_remedy(run)}"
+    if foreign := sorted(files.keys() - seal.files.keys()):
+        return f"{files[foreign[0]]} is none of its files; move it out of the folder"
     for name, part in seal.files.items():
         path = files[name]
         try:
@@ -161,14 +150,9 @@ def _unlike_seal(run: Run, files: Mapping[str, Path], seal: Seal) -> str | None:
         except UNREADABLE:
             same = False
         if not same:
-            return changed(run, name, path)
+            found = read_again(path, name.partition("/")[0], run.id, version=run.schema_version)
+            return found or f"{path} is another file than the run was closed with; {_remedy(run)}"
     return None
-
-
-def changed(run: Run, name: str, path: Path) -> str:
-    """What is wrong with a file that is not the one that was sealed."""
-    found = read_again(path, name.partition("/")[0], run.id, version=run.schema_version)
-    return found or f"{path} is another file than the run was closed with; {_remedy(run)}"
 
 
 def _unlike_counts(run: Run, files: Mapping[str, Path]) -> str | None:
@@ -184,15 +168,15 @@ def _unlike_counts(run: Run, files: Mapping[str, Path]) -> str | None:
 
 
 def _counted(run: Run, rows: Mapping[str, int], remedy: str) -> str | None:
-    for table, expected in _counts(run).items():
+    for table, expected in counted_rows(run).items():
         if (found := rows.get(table, 0)) != expected:
             more = "a file is doubled or foreign" if found > expected else "a file is missing or cut"
             return f"{run.path / table} holds {found} rows and its manifest counts {expected}, so {more}; {remedy}"
     return None
 
 
-def _counts(run: Run) -> dict[str, int]:
-    """Rows that the manifest of a complete run counts, by table."""
+def counted_rows(run: Run) -> dict[str, int]:
+    """Rows that the manifest of a complete run counts, by table; empty where it counts none."""
     counts = run.manifest["counts"]
     left_out = [counts.get("items_rejected"), counts.get("variants_rejected")]
     told = {
@@ -204,7 +188,7 @@ def _counts(run: Run) -> dict[str, int]:
 
 
 def _table_problem(
-    connection: "duckdb.DuckDBPyConnection", alias: str, version: int, runs: tuple[Run, ...], *, full: bool
+    connection: duckdb.DuckDBPyConnection, alias: str, version: int, runs: tuple[Run, ...], *, full: bool
 ) -> str | None:
     count = f"select run, count(*) from {alias}.main.{{}} group by run"
     found = {table: dict(connection.execute(count.format(table)).fetchall()) for table in schemas_of(version)}
@@ -421,12 +405,8 @@ def _published(path: Path) -> Iterator[Verdict]:
     with duckdb.connect(":memory:") as connection:
         try:
             version, runs = attach(connection, path, "file")
-        except StoreError as error:
-            yield Verdict(path.name, path, DAMAGED, files=1, problems=(str(error),))
-            return
-        try:
             check_tables(connection, "file", path, version, runs, full=True)
-        except NotWhole as error:
+        except StoreError as error:
             yield Verdict(path.name, path, DAMAGED, files=1, problems=(str(error),))
             return
     for run in runs:
@@ -435,13 +415,5 @@ def _published(path: Path) -> Iterator[Verdict]:
 
 def _verdict(run: Run, files: int, problems: list[str]) -> Verdict:
     state = DAMAGED if problems else UNFINISHED if run.status != COMPLETE else WHOLE if run.verified else UNVERIFIED
-    seal = run.seal
-    return Verdict(
-        run.id,
-        run.path,
-        state,
-        None if seal is None else seal.sealed,
-        None if seal is None else seal.by,
-        files,
-        tuple(problems),
-    )
+    sealed, by = (None, None) if run.seal is None else (run.seal.sealed, run.seal.by)
+    return Verdict(run.id, run.path, state, sealed, by, files, tuple(problems))

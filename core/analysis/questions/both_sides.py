@@ -2,7 +2,7 @@
 
 Examples are ids and marks alone (source: paper E, Figure 1); the pairs with their captions and pictures are those of
 :mod:`core.report.pair_slides`, and under Does it notice?. A test of shared words is a test of grounding: paper D's
-pairs share most of theirs, so that no score can tell them by words alone; its F1 stands beside each test (4.1, Table 4).
+pairs share most of theirs, so that no score can tell them by words alone; its F1 stands beside each test (4.1).
 """
 
 import math

@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 
 from core.analysis.comparisons import families
-from core.analysis.effects import corpora, median_over
+from core.analysis.effects import CELL, PLAIN, bounds, corpora, median_over
 from core.analysis.questions.columns import marks, one_a_line
 from core.analysis.questions.selective import PLANE, headline, plane, unverified, usual
 from core.analysis.scores import once
@@ -244,14 +244,9 @@ def demands(view: View) -> pd.DataFrame:
         nothing), value, low, high (selectivity, likewise) and falls (of the verdicts here).
     """
     found = _calm(view) if lack(view) else usual(headline(view))
-    return found.assign(
-        falls=[
-            (SAME if n > 1 else FEW) if n and said == NO_UNIT else falls(n, *signal)
-            for n, said, *signal in found[["n_items", "said", "signal", "signal_low", "signal_high"]].itertuples(
-                index=False, name=None
-            )
-        ]
-    ).sort_values(["corpus", "evaluator"], kind="stable", ignore_index=True)
+    rows = found[["n_items", "said", *bounds("signal")]].itertuples(index=False, name=None)
+    told = [(SAME if n > 1 else FEW) if n and said == NO_UNIT else falls(n, *signal) for n, said, *signal in rows]
+    return found.assign(falls=told).sort_values(["corpus", "evaluator"], kind="stable", ignore_index=True)
 
 
 def _calm(view: View) -> pd.DataFrame:
@@ -261,16 +256,15 @@ def _calm(view: View) -> pd.DataFrame:
     for name in view.evaluators if edits else ():
         if name in table.blind:
             continue
-        shifts, _ = view.shifts(name, edits)
-        harms = row_medians(np.ascontiguousarray(np.abs(shifts)))
+        harms = row_medians(np.ascontiguousarray(np.abs(view.shifts(name, edits)[0])))
         for corpus, own in corpora(table):
             unit = table.spread(name, corpus)
             scaled = harms / (unit if unit > 0 else math.nan)
             found = median_over(scaled, own & view.items & ~np.isnan(scaled), table.sources)
             if found.n:
                 rows.append((name, corpus, found.n, *found.numbers()))
-    known = pd.DataFrame(rows, columns=["evaluator", "corpus", "n_items", "nuisance", "nuisance_low", "nuisance_high"])
-    nothing = ("signal", "signal_low", "signal_high", "value", "low", "high", "ratio", "ratio_low", "ratio_high")
+    known = pd.DataFrame(rows, columns=[*CELL, "n_items", *bounds("nuisance")])
+    nothing = (*bounds("signal"), *PLAIN, *bounds("ratio"))
     return known.assign(of="", said="", **dict.fromkeys(nothing, math.nan))
 
 
@@ -289,26 +283,11 @@ def demands_figure(view: View) -> Figure:
 def _without_bar(found: pd.DataFrame) -> str:
     """Why a mark has no upright bar, in a sentence; empty where every interval has a length."""
     still = found[found["signal_low"].notna() & (found["signal_low"] == found["signal_high"])]
-    said = [
-        f"{name} has no upright bar: its typical drop is {drop + 0.0:.2g} whichever pictures are drawn."
-        for name, drop in zip(still["evaluator"], still["signal"], strict=True)
-    ]
-    return " ".join(said)
+    none = "{} has no upright bar: its typical drop is {:.2g} whichever pictures are drawn."
+    return " ".join(map(none.format, still["evaluator"], still["signal"] + 0.0))
 
 
 def _one_axis(found: pd.DataFrame, note: str) -> Figure:
-    own = found.rename(columns={"value": "_", "low": "_low", "high": "_high"}).rename(
-        columns={"nuisance": "value", "nuisance_low": "low", "nuisance_high": "high"}
-    )
-    data = marks(own, label="evaluator", series="evaluator", panel=("corpus",), values=("value", "low", "high"))
-    return Figure(
-        PLANE,
-        ALONE,
-        note,
-        data,
-        _ACROSS,
-        span=(0.0, None),
-        counts=True,
-        overlay=one_a_line(data),
-        order=tuple(sorted(map(str, data["label"].unique()))),
-    )
+    data = marks(found, label="evaluator", series="evaluator", panel=("corpus",), values=bounds("nuisance"))
+    look: dict[str, Any] = {"span": (0.0, None), "counts": True, "overlay": one_a_line(data)}
+    return Figure(PLANE, ALONE, note, data, _ACROSS, **look, order=tuple(sorted(map(str, data["label"].unique()))))

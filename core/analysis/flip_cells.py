@@ -135,9 +135,7 @@ def shift_cells(view: View) -> tuple[Cell, ...]:
 def group_cells(view: View, groups: Sequence[tuple[Group, np.ndarray]]) -> tuple[Cell, ...]:
     """The shifts of any groups of probes as cells, named by the groups' labels; ``groups``: each with the items that it
     is of, bool [N]."""
-    # edits that nobody can see, whichever families are looked at
-    unseen = tuple(name for names in view.table.families(axis=Axis.NULL.value).values() for name in names)
-    cells, floor = [], Group("null", unseen)
+    cells, floor = [], Group("null", view.unseen)
     for evaluator, corpus in product(view.evaluators, view.corpora):
         floors: dict[bytes, tuple[Shifts, Together | None]] = {}
         clean = view.table.clean(evaluator)[view.table.of_corpus(corpus)]

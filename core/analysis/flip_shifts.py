@@ -51,8 +51,8 @@ class Shifts:
     def __init__(self, view: View, evaluator: str, corpus: str, group: Group, keep: np.ndarray) -> None:
         self._view, self._evaluator, self._group, self._kept = view, evaluator, group, view.table.kept
         self._items = view.items & keep & view.table.of_corpus(corpus)
-        own = np.packbits(self._items).tobytes()
-        self._key = (self.of, evaluator, group.probes, group.against, view.looked, own)
+        held = np.packbits(self._items).tobytes()
+        self._key = (self.of, evaluator, group.probes, group.against, view.looked, held)
 
     @property
     def counts(self) -> Counts:
@@ -148,11 +148,8 @@ class Together(Shifts):
             after, before, stored = one[0] - other[0], one[1] - other[1], one[2] & other[2]
             parts.append((before, after, np.broadcast_to(items, after.shape)))
             missing += int((stored & np.isnan(after - before)).sum())
-        before, after, own = (
-            (np.concatenate([np.empty(0), *map(np.ravel, each)]) for each in zip(*parts, strict=True))
-            if parts
-            else (np.empty(0),) * 3
-        )
+        every = zip(*parts, strict=True) if parts else ((), (), ())
+        before, after, own = (np.concatenate([np.empty(0), *map(np.ravel, each)]) for each in every)
         pairs = CaptionPairs(before, after, own, self._view.table.sources)
         return pairs, Counts(pairs.n_items, len(pairs.sources), pairs.n_pairs, missing)
 

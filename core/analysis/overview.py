@@ -148,10 +148,9 @@ def further(
         further, further_low, further_high, than_null and null_detectable, as of :func:`beside_null`.
     """
     table = view.table
-    null = tuple(name for names in table.families(axis=NULL).values() for name in names)
 
     def work() -> np.ndarray:
-        return item_selectivity(np.abs(shifts()), np.abs(view.shifts(evaluator, null)[0]))
+        return item_selectivity(np.abs(shifts()), np.abs(view.shifts(evaluator, view.unseen)[0]))
 
     of_items = table.kept.get("further", (view.looked, evaluator, called), work, most=MOST_CHANGES)
     own = view.items & table.of_corpus(corpus)

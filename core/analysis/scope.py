@@ -133,7 +133,8 @@ def _narrow(rows: pd.DataFrame, nameless: pd.DataFrame, wanted: Scope, asked: Ma
     rows = rows[rows["run"].isin(runs.values())]
     if wanted.evaluators:
         rows = _of(rows, "evaluator", wanted.evaluators)
-    corpus = wanted.corpus or _reference(_preferred(rows, wanted))
+    preferred = rows[rows["n_directional"] > 0] if wanted.directional else rows
+    corpus = wanted.corpus or _reference(preferred if len(preferred) else rows)
     if corpus not in runs:
         raise InvalidInput(f"no run in this scope is of corpus {corpus!r}; there are: {', '.join(runs)}")
     return Narrowed(
@@ -212,12 +213,6 @@ def _by(rows: pd.DataFrame, wanted: Scope, usual: str) -> str:
     return "n_directional" if wanted.directional and rows["n_directional"].any() else usual
 
 
-def _preferred(rows: pd.DataFrame, wanted: Scope) -> pd.DataFrame:
-    """Rows among which the corpus in view is looked for: those with directional probes, where they are preferred."""
-    held = rows[rows["n_directional"] > 0] if wanted.directional else rows
-    return held if len(held) else rows
-
-
 def _one_run_each(rows: pd.DataFrame, by: str, said: list[str]) -> dict[str, str]:
     """Run of each corpus: the one with the most scores, or the most of directional probes."""
     chosen: dict[str, str] = {}
@@ -227,10 +222,8 @@ def _one_run_each(rows: pd.DataFrame, by: str, said: list[str]) -> dict[str, str
         chosen[str(corpus)] = str(largest)
         others = [f"{run} ({_scores(own[own['run'] == run])})" for run in sorted(sizes) if run != largest]
         if others:
-            said.append(
-                f"Corpus {corpus}: run {largest}, {_WHY[by]} of {len(sizes)}; left out {', '.join(others)}. "
-                "An item counts once."
-            )
+            of = f"{_WHY[by]} of {len(sizes)}; left out {', '.join(others)}"
+            said.append(f"Corpus {corpus}: run {largest}, {of}. An item counts once.")
     return chosen
 
 
@@ -251,9 +244,6 @@ def _sums(rows: pd.DataFrame, by: str, column: str) -> dict[str, int]:
 def _scores(rows: pd.DataFrame) -> str:
     n = int(rows["n"].sum())
     return f"{n:,} score" if n == 1 else f"{n:,} scores"
-
-
-# Where the labels of a run's items come from, in words, as its manifest tells.
 
 
 def labels_said(runs: Iterable[Run], chosen: Iterable[str]) -> tuple[str, ...]:
@@ -282,12 +272,9 @@ def _said(run: str, labels: object) -> str:
     read = {name: count for name, count in known.items() if name not in ("annotation", "none")}
     if not read:
         return ""
-    total = sum(known.values())
-    parts = [
-        f"{count} of {total} items of run {run} ({100 * count / total:.0f} %) have a noun of their caption for "
-        f"a label, read by {name}"
-        for name, count in read.items()
-    ]
+    total, noun, parts = sum(known.values()), "have a noun of their caption for a label", list[str]()
+    for name, count in read.items():
+        parts.append(f"{count} of {total} items of run {run} ({100 * count / total:.0f} %) {noun}, read by {name}")
     for name, rest in _REST.items():
         if count := known.get(name, 0):
             parts.append(f"{count} {'has' if count == 1 else 'have'} {rest}")

@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 
 from core.analysis.comparisons import AUDIT, families, pairs
-from core.analysis.effects import bounds, corpora, ends
+from core.analysis.effects import CELL, PLAIN, bounds, corpora, ends
 from core.analysis.facts import stored, untold, verified
 from core.analysis.lacks import NOTHING, Lack
 from core.analysis.table import View
@@ -35,23 +35,16 @@ MOST_KEPT = 50_000
 MOST_DUELS, MOST_SIGNALS = 12, 48
 """Of these that are kept with a table: 5 MB each for 13 000 items and 18 comparisons, 0.1 MB for the median drops."""
 
-HEADLINE = (
-    "evaluator", "corpus", "of", "n_items", "n_pairs", "value", "low", "high", "chance", "above", "above_low",
-    "above_high", "pooled", "nuisance", "nuisance_low",
-    "nuisance_high", "signal", "signal_low", "signal_high", "ratio", "ratio_low", "ratio_high", "said", "note",
-)  # fmt: skip
-MAP = ("evaluator", "corpus", "family", "nuisance", "n_items", "value", "low", "high", "note")
+_ENDS = [end for name in ("nuisance", "signal", "ratio") for end in bounds(name)]
+HEADLINE = (*CELL, "of", "n_items", "n_pairs", *PLAIN, "chance", *bounds("above"), "pooled", *_ENDS, "said", "note")
+MAP = (*CELL, "family", "nuisance", "n_items", *PLAIN, "note")
 
 
 def harmless(view: View) -> dict[str, tuple[str, ...]]:
     """Invariant families that harms are taken of: invisible edits, controls and the bare template caption aside."""
-    table = view.table
-    found = view.families()
-    return {
-        name: probes
-        for name, probes in found.items()
-        if table.axis_of(name) != Axis.NULL.value and not table.is_control(name) and name != BASE_CAPTION
-    }
+    table, null = view.table, Axis.NULL.value
+    aside = {name for name in view.families() if table.axis_of(name) == null or table.is_control(name)}
+    return {name: probes for name, probes in view.families().items() if name not in {*aside, BASE_CAPTION}}
 
 
 _BOTH = "an audit with both halves"
@@ -86,10 +79,9 @@ def duels(view: View, evaluator: str) -> Duels:
 
 def _signals(view: View, evaluator: str, both: Duels, of: str) -> np.ndarray:
     """Median drop of every item of the table over the comparisons that count, float64 [N]; NaN where there is none."""
-    counting = _counting(view, of)
 
     def work() -> np.ndarray:
-        return row_medians(np.where(counting, both.drops, math.nan))
+        return row_medians(np.where(_counting(view, of), both.drops, math.nan))
 
     if len(view.table.items) > MOST_KEPT:
         return work()
@@ -154,20 +146,16 @@ def hidden_best(view: View, *, known: bool = True, bounds: bool = True) -> pd.Da
         bounds: draw the intervals of the rivals; otherwise they are NaN where they would have to be drawn.
     """
     named, of_items = _cells(view, known)
-    numbers = {_cell(each): place for place, each in enumerate(named)}
+    numbers = {tuple(each.values()): place for place, each in enumerate(named)}
     parts = []
     for corpus, _ in corpora(view.table):
         lowest = rivals(_mapped(view, corpus, named, of_items, bounds=False))
-        if not bounds:
-            parts.append(lowest)
-            continue
-        places = [numbers[_cell(each)] for each in lowest.to_dict("records")]
-        parts.append(_mapped(view, corpus, [named[at] for at in places], of_items[places], bounds=True))
+        if bounds:
+            cells = lowest[["evaluator", "family", "nuisance"]].itertuples(index=False, name=None)
+            places = [numbers[each] for each in cells]
+            lowest = _mapped(view, corpus, [named[at] for at in places], of_items[places], bounds=True)
+        parts.append(lowest)
     return pd.concat(parts, ignore_index=True)
-
-
-def _cell(row: Mapping[Hashable, object]) -> tuple[object, ...]:
-    return row["evaluator"], row["family"], row["nuisance"]
 
 
 def _cells(view: View, known: bool) -> tuple[list[dict[Hashable, object]], np.ndarray]:
@@ -194,18 +182,8 @@ def _mapped(
     held = view.items[own]
     means = means_bca(of_items[:, own[view.items]], groups=groups, held=held, bounds=bounds, fractions=True)
     found = [(told, each) for told, each in zip(named, means, strict=True) if each.n]
-    return pd.DataFrame(
-        {
-            **{name: [told[name] for told, _ in found] for name in ("evaluator", "family", "nuisance")},
-            "corpus": [corpus] * len(found),
-            "n_items": [each.n for _, each in found],
-            "value": [each.estimate for _, each in found],
-            "low": [each.low for _, each in found],
-            "high": [each.high for _, each in found],
-            "note": [each.note for _, each in found],
-        },
-        columns=list(MAP),
-    )
+    records = [{**told, "corpus": corpus, "n_items": each.n, **ends(each), "note": each.note} for told, each in found]
+    return pd.DataFrame(records, columns=list(MAP))
 
 
 def rivals(cells: pd.DataFrame) -> pd.DataFrame:
@@ -283,5 +261,4 @@ def _said(found: Selectivity) -> str:
     """Why an interval is missing or a point, each with what it is of; one that all share once."""
     whole = found.value.note
     others = {"nuisance": found.nuisance.note, "signal": found.signal.note, "signal to nuisance": found.ratio.note}
-    apart = [f"{name}: {note}" for name, note in others.items() if note and note != whole]
-    return remarks(whole, *apart)
+    return remarks(whole, *(f"{name}: {note}" for name, note in others.items() if note not in ("", whole)))

@@ -103,20 +103,14 @@ class Slice:
             raise InvalidInput(f"sign must be one of {', '.join(SIGNS)}, got {self.sign!r}")
         if self.inside is not None and not 0 <= self.inside[0] <= self.inside[1] <= 1:
             raise InvalidInput(f"inside must be two shares in [0, 1], the smaller first, got {self.inside}")
-        if self.accepted is not None and not 0 <= self.accepted <= 1:
-            raise InvalidInput(f"accepted must be a share in [0, 1], got {self.accepted}")
-        if self.upheld is not None and not 0 <= self.upheld <= 1:
-            raise InvalidInput(f"upheld must be a share in [0, 1], got {self.upheld}")
+        for name, share in (("accepted", self.accepted), ("upheld", self.upheld)):
+            if share is not None and not 0 <= share <= 1:
+                raise InvalidInput(f"{name} must be a share in [0, 1], got {share}")
 
     def of_items(self) -> "Slice":
         """The same slice of items and evaluators, whichever of their edits it keeps."""
-        return Slice(
-            categories=self.categories,
-            coverage_bins=self.coverage_bins,
-            evaluators=self.evaluators,
-            told=self.told,
-            untied=self.untied,
-        )
+        kept = ("categories", "coverage_bins", "evaluators", "told", "untied")
+        return Slice(**{name: getattr(self, name) for name in kept})
 
     def without(self, field: str) -> "Slice":
         """The same slice with one choice taken back."""
@@ -133,16 +127,10 @@ def where(scope: Narrowed, chosen: Slice, ties: pd.DataFrame | None) -> tuple[st
     Returns:
         What follows ``from shifts s``: joins and the condition; and its parameters by name.
     """
-    params: dict[str, Any] = {
-        "run": scope.run,
-        "subject": scope.subject,
-        "language": scope.language,
-        "rank": scope.rank,
-    }
+    params: dict[str, Any] = {name: getattr(scope, name) for name in ("run", "subject", "language", "rank")}
     conditions = [f"s.{name} = ${name}" for name in params] + ["s.expectation = 'invariant'"]
-    evaluators = chosen.evaluators or scope.evaluators
     for field, column in CHOICES.items():
-        if values := evaluators if field == "evaluators" else getattr(chosen, field):
+        if values := getattr(chosen, field) or (scope.evaluators if field == "evaluators" else ()):
             named = {f"{field}_{index}": value for index, value in enumerate(values)}
             params |= named
             conditions.append(f"s.{column} in ({', '.join(f'${name}' for name in named)})")
@@ -234,9 +222,6 @@ def judged(store: Store) -> bool:
     return not store.query("select 1 from verdicts where accepted is not null limit 1").empty
 
 
-# Numbers by probe and item that few probes have: only the rows of those are held.
-
-
 Items = slice | np.ndarray  # Places of some items: a run of them, or their numbers
 
 EVERY = slice(None)
@@ -272,9 +257,6 @@ class Diagnostic:
         return Diagnostic(rows[:-1], self.values[held])
 
 
-# Labels that could as well belong to another category, as the runs record them beside their items.
-
-
 TIES = "ties"  # Name under which a table keeps them: columns :data:`TIE_COLUMNS`
 
 TIE_COLUMNS = ("corpus", "label", "category", "other")
@@ -300,10 +282,8 @@ def ties_of(runs: Sequence[Run], scope: Narrowed) -> pd.DataFrame:
     for run in (each for each in runs if each.id in scope.run_ids):
         ties = recorded(run)
         if ties is not None:
-            rows = (
-                ties if len(ties) else pd.DataFrame([(None, None, None)], columns=list(TIE_COLUMNS[1:]), dtype=object)
-            )
-            found.append(rows.assign(corpus=str(run.manifest["corpus"].get("name", ""))))
+            none = pd.DataFrame([(None, None, None)], columns=list(TIE_COLUMNS[1:]), dtype=object)
+            found.append((ties if len(ties) else none).assign(corpus=str(run.manifest["corpus"].get("name", ""))))
     return pd.concat(found, ignore_index=True)[list(TIE_COLUMNS)] if found else pd.DataFrame(columns=list(TIE_COLUMNS))
 
 
@@ -317,11 +297,9 @@ def other_category(items: pd.DataFrame, ties: pd.DataFrame) -> pd.Series:
         ties: columns :data:`TIE_COLUMNS`.
     """
     rows = ties.dropna(subset="label").itertuples(index=False)
-    known = {
-        (corpus, label, one): two
-        for corpus, label, category, other in rows
-        for one, two in ((category, other), (other, category))
-    }
+    known = dict[tuple[object, ...], object]()
+    for corpus, label, category, other in rows:
+        known |= {(corpus, label, category): other, (corpus, label, other): category}
     named = zip(*(items[column].tolist() for column in ("corpus", "label", "category")), strict=True)
     found = [known.get(each) for each in named] if known else [None] * len(items)
     return pd.Series(found, index=items.index, dtype=object)

@@ -32,7 +32,6 @@ CAPTIONS = "captions"
 
 MOST_SLICES = 16  # Slices whose items and answers are kept
 
-
 BASELINE = "baseline"
 """What a score is usually compared with: its own baseline, for a modified caption the length-matched neutral."""
 
@@ -315,10 +314,13 @@ class View:
 
     def null_size(self, evaluator: str) -> np.ndarray:
         """|% change| of every item under invisible edits, float64 [N]; NaN where none was scored."""
-        probes = [name for names in self.table.families(axis=Axis.NULL.value).values() for name in names]
-        if not probes:
-            return np.full(len(self.items), math.nan)
-        return self.changes(evaluator, probes).size
+        probes = self.unseen
+        return self.changes(evaluator, probes).size if probes else np.full(len(self.items), math.nan)
+
+    @cached_property
+    def unseen(self) -> tuple[str, ...]:
+        """Edits that nobody can see, whichever families are looked at."""
+        return tuple(name for names in self.table.families(axis=Axis.NULL.value).values() for name in names)
 
     def null_sizes(self, evaluator: str, corpus: str) -> np.ndarray:
         """|% change| of the slice's items under invisible edits, float64; items without one are left out."""
@@ -333,15 +335,9 @@ class View:
 
     def null_band(self, evaluator: str, corpus: str) -> NullBand:
         """How far one edit that nobody can see moves one score: what a single pair is held against."""
-        percent = np.concatenate(
-            [
-                self.changes(evaluator, (name,)).percent[self.items & self.table.of_corpus(corpus)]
-                for names in self.table.families(axis=Axis.NULL.value).values()
-                for name in names
-            ]
-            or [np.empty(0)]
-        )
-        return null_band(percent)
+        own = self.items & self.table.of_corpus(corpus)
+        percent = [self.changes(evaluator, (name,)).percent[own] for name in self.unseen]
+        return null_band(np.concatenate(percent or [np.empty(0)]))
 
 
 def _kept(column: pd.Series | pd.Index, values: Sequence[str]) -> np.ndarray:

@@ -121,12 +121,9 @@ def direction(row: Row) -> str:
         said.append(f"the middle item {_way(row['median_percent'])} by {_sized(row, 'median_percent', '')}")
     if one_way(row["falls_low"], row["falls_high"], half=50):
         down, still = row["falls"] > 50, round(row["still"])
-        share, ends = (
-            (row["falls"], (row["falls_low"], row["falls_high"]))
-            if down
-            else (100 - row["falls"], (100 - row["falls_high"], 100 - row["falls_low"]))
-        )
-        moved, way = f"{share:.0f} % [{ends[0]:.0f}, {ends[1]:.0f}]", "fall" if down else "rise"
+        share, low, high = row["falls"], row["falls_low"], row["falls_high"]
+        share, low, high = (share, low, high) if down else (100 - share, 100 - high, 100 - low)
+        moved, way = f"{share:.0f} % [{low:.0f}, {high:.0f}]", "fall" if down else "rise"
         stand = "half" if 48 <= still <= 52 else f"{still} %"
         lead = f"{stand} of the items do not change; of those that do {moved}" if still else f"{moved} of the items"
         said.append(f"{lead} {way}")
@@ -286,11 +283,8 @@ def reached(found: str, detectable: float, needed: float) -> str:
     ``needed``: see :class:`core.statistics.power.Reach`, in percent and items."""
     if found != UNDECIDED or math.isnan(detectable):
         return ""
-    more = (
-        ""
-        if math.isnan(needed)
-        else f"; {counted(needed, 'item')} would show that it lies within the margin if it is 0"
-    )
+    within = "would show that it lies within the margin if it is 0"
+    more = "" if math.isnan(needed) else f"; {counted(needed, 'item')} {within}"
     return f"a drift from {smallest(detectable)} % on would have shown in four of five such runs{more}"
 
 
@@ -321,9 +315,8 @@ def apart(detectable: float, *, unit: str, digits: int = 1) -> str:
     """
     if math.isnan(detectable):
         return ""
-    return (
-        f"a difference from {smallest(detectable, digits=digits)} {unit} on would have shown in four of five such runs"
-    )
+    least = smallest(detectable, digits=digits)
+    return f"a difference from {least} {unit} on would have shown in four of five such runs"
 
 
 def told_from_null(found: str, detectable: float) -> str:
@@ -359,28 +352,23 @@ def against_coin(rates: pd.DataFrame) -> str:
 
 def _missed_most(rates: pd.DataFrame) -> str:
     """The test whose mean share of misses over evaluators is highest, with the shares' ends; empty where none leads."""
-    told = _told(rates)
-    by = told.groupby("label", sort=False)["failure"].agg(["mean", "min", "max"])
+    by = _told(rates).groupby("label", sort=False)["failure"].agg(["mean", "min", "max"])
     first = by[by["mean"] == by["mean"].max()]
     if len(by) < 2 or len(first) > 1:
         return ""
-    share = between(first[["min", "max"]].iloc[0])
-    return f" Missed most: {family_title(str(first.index[0]))}, {share} %."
+    return f" Missed most: {family_title(str(first.index[0]))}, {between(first[['min', 'max']].iloc[0])} %."
 
 
 def passed(rates: pd.DataFrame) -> dict[str, str]:
     """Evaluator -> on how many tests it is better than a coin, in words that go on from its name; likewise."""
-    right = _counts(rates).itertuples(name=None)
-    return {
-        str(name): f"beats guessing on {better or 'none'} of {counted(asked, 'test')}" for name, better, asked in right
-    }
+    rows = _counts(rates).itertuples(name=None)
+    return {str(name): f"beats guessing on {better or 'none'} of {counted(n, 'test')}" for name, better, n in rows}
 
 
 def _counts(rates: pd.DataFrame) -> pd.DataFrame:
     """Tests that each evaluator passes, and those that say anything, evaluators by name."""
     told = _told(rates)
-    right = (told["verdict"] == RIGHT).groupby(told["evaluator"]).agg(["sum", "size"])
-    return right.astype(int).sort_index()
+    return (told["verdict"] == RIGHT).groupby(told["evaluator"]).agg(["sum", "size"]).astype(int).sort_index()
 
 
 def _told(rates: pd.DataFrame) -> pd.DataFrame:

@@ -65,12 +65,11 @@ def cropped_away(pixels: np.ndarray, crop: Box | None) -> np.ndarray:
     """Return a copy with everything outside the crop darkened and the crop framed; None: all is inside."""
     if crop is None or (crop.right - crop.x) * (crop.bottom - crop.y) > 0.999 * pixels.shape[0] * pixels.shape[1]:
         return pixels
-    rows = slice(max(round(crop.y), 0), round(crop.bottom))
-    columns = slice(max(round(crop.x), 0), round(crop.right))
+    left, top, right, bottom = max(round(crop.x), 0), max(round(crop.y), 0), round(crop.right), round(crop.bottom)
     drawn = (pixels * 0.3).astype(np.uint8)
-    drawn[rows, columns] = pixels[rows, columns]
-    corner, opposite = (columns.start, rows.start), (columns.stop - 1, rows.stop - 1)
-    return cv2.rectangle(drawn, corner, opposite, ACCENT, max(round(max(pixels.shape[:2]) / 250), 1))
+    drawn[top:bottom, left:right] = pixels[top:bottom, left:right]
+    wide = max(round(max(pixels.shape[:2]) / 250), 1)
+    return cv2.rectangle(drawn, (left, top), (right - 1, bottom - 1), ACCENT, wide)
 
 
 LOWER, HIGHER = (230, 159, 0), (0, 114, 178)
@@ -109,10 +108,8 @@ def heat_over(
 def _borders(places: np.ndarray, end: int) -> np.ndarray:
     """Where cells around rising places begin and end, int [k + 1]: halfway between, and as far beyond the outermost."""
     half = np.diff(places) / 2
-    inner = places[:-1] + half
-    borders = np.concatenate([[places[0] - half[0]], inner, [places[-1] + half[-1]]])
-    cells: np.ndarray = np.clip(np.rint(borders), 0, end).astype(int)
-    return cells
+    borders = np.concatenate([[places[0] - half[0]], places[:-1] + half, [places[-1] + half[-1]]])
+    return np.asarray(np.clip(np.rint(borders), 0, end).astype(int))
 
 
 def mask_png(mask: np.ndarray) -> bytes:
@@ -207,10 +204,9 @@ def with_boxes(pixels: np.ndarray, *, box: Box | None, old: Box | None = None, s
     small = thumbnail(pixels, side=side)
     drawn = small if small is not pixels else pixels.copy()
     scale = drawn.shape[1] / pixels.shape[1], drawn.shape[0] / pixels.shape[0]
-    if old is not None:
-        _frame(drawn, old, scale, dash=5)
-    if box is not None:
-        _frame(drawn, box, scale, dash=0)
+    for each, dash in ((old, 5), (box, 0)):
+        if each is not None:
+            _frame(drawn, each, scale, dash=dash)
     return drawn
 
 
@@ -231,13 +227,11 @@ def _frame(drawn: np.ndarray, box: Box, scale: tuple[float, float], *, dash: int
             _stroke(drawn, start, end, colour, thickness, dash)
 
 
+Pixel = tuple[int, int]
+
+
 def _stroke(
-    drawn: np.ndarray,
-    start: tuple[int, int],
-    end: tuple[int, int],
-    colour: tuple[int, int, int],
-    thickness: int,
-    dash: int,
+    drawn: np.ndarray, start: Pixel, end: Pixel, colour: tuple[int, int, int], thickness: int, dash: int
 ) -> None:
     length = max(abs(end[0] - start[0]), abs(end[1] - start[1]))
     if dash == 0 or length == 0:
@@ -276,12 +270,9 @@ def _ends(before: str, after: str) -> tuple[Change, ...]:
     shortest = min(len(before), len(after))
     start = next((at for at in range(shortest) if before[at] != after[at]), shortest)
     end = next((at for at in range(shortest - start) if before[-1 - at] != after[-1 - at]), shortest - start)
-    parts = (
-        Change("same", before[:start]),
-        Change("removed", before[start : len(before) - end]),
-        Change("added", after[start : len(after) - end]),
-        Change("same", before[len(before) - end :]),
-    )
+    gone, come = before[start : len(before) - end], after[start : len(after) - end]
+    ends = Change("same", before[:start]), Change("same", before[len(before) - end :])
+    parts = (ends[0], Change("removed", gone), Change("added", come), ends[1])
     return tuple(each for each in parts if each.text)
 
 
@@ -336,7 +327,7 @@ def contact_sheet(cells: Sequence[Cell], *, title: str, foot: str = "") -> np.nd
         if len(taken) > 1:
             told = f"{place + 1} of {len(taken)}"
             draw.text((WIDTH - _MARGIN, _MARGIN + 8), told, fill=_PALE, font=_font(_TEXT), anchor="ra")
-        _draw_cells(slide, draw, own, top=top, room=room, columns=columns, rows=min(rows, ceil(len(own) / columns)))
+        _draw_cells(slide, own, top=top, room=room, columns=columns, rows=min(rows, ceil(len(own) / columns)))
         foot_top = HEIGHT - _MARGIN - round(len(below) * _TEXT * _SPACING)
         _write(draw, [(each, False, _PALE) for each in below], _MARGIN, foot_top, size=_TEXT)
         sheet.paste(slide, (0, place * HEIGHT))
@@ -390,16 +381,8 @@ def _lines(cell: Cell, width: int) -> list[Line]:
     return [*name, *caption, *scores]
 
 
-def _draw_cells(
-    slide: Image.Image,
-    draw: ImageDraw.ImageDraw,
-    cells: Sequence[Cell],
-    *,
-    top: int,
-    room: int,
-    columns: int,
-    rows: int,
-) -> None:
+def _draw_cells(slide: Image.Image, cells: Sequence[Cell], *, top: int, room: int, columns: int, rows: int) -> None:
+    draw = ImageDraw.Draw(slide)
     across, down = _across(columns), _down(room, max(rows, 1))
     for row in range(rows):
         own = cells[row * columns : (row + 1) * columns]

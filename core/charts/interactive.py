@@ -20,6 +20,7 @@ from core.charts.panels import (
     cells,
     colour_span,
     hollow_cells,
+    joints,
     keyed,
     panels,
     reach,
@@ -249,12 +250,7 @@ def _band(figure: Figure, marks: Marks) -> Iterable[dict[str, Any]]:
 
 def _joints(panel: Panel) -> dict[str, Any]:
     """One line a label, from its first mark to its last: a single trace with gaps."""
-    ends: dict[int, list[tuple[float, float]]] = {}
-    for marks in panel.marks:
-        for at, value in zip(marks.along, marks.value, strict=True):
-            ends.setdefault(round(at), []).append((value, at))
-    gap = (np.nan, np.nan)
-    path = [point for _, points in sorted(ends.items()) for point in (*points, gap)]
+    path = [point for points in joints(panel) for point in (*points, (np.nan, np.nan))]
     drawn = {"type": "scatter", "x": [x for x, _ in path], "y": [y for _, y in path], "mode": "lines"}
     return drawn | {"hoverinfo": "skip", "line": {"color": faded(NEUTRAL, 0.6), "width": 4}, "showlegend": False}
 

@@ -1,6 +1,6 @@
 """The layout of an interactive figure: panels one above the other, made whole (by axis, it takes ten times as long)."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from textwrap import wrap
 from typing import Any
 
@@ -10,9 +10,7 @@ from core.charts.spec import (
     NEUTRAL,
     Axis,
     Figure,
-    Ray,
     Reference,
-    Shade,
     called,
     faded,
     plain,
@@ -38,7 +36,8 @@ WIDE = 700  # Width in px from which a legend needs the lines of a wide screen; 
 def layout(figure: Figure, found: Sequence[Panel]) -> dict[str, Any]:
     """Plotly's layout of a figure whose marks stand in these panels."""
     heights = [panel_height(figure, panel) for panel in found]
-    heads = _heads(figure, found)
+    lines = (len(_head(figure, panel, marks.name)) for panel in found for marks in panel.marks)
+    heads = 18 + _HEAD * max(lines, default=1) if figure.kind == "map" else 0  # px: the names of a map's columns
     gap = GAP + max(heads - _SPARE, 0)
     area = sum(heights) + gap * (len(heights) - 1)
     above, legend = _legend(figure, found)
@@ -61,15 +60,17 @@ def layout(figure: Figure, found: Sequence[Panel]) -> dict[str, Any]:
         across, upward = _axes(figure, panel, last=last, shared=number(len(found) - 1))
         made[f"xaxis{own}"] = across | {"anchor": f"y{own}", "domain": [0, 1]}
         made[f"yaxis{own}"] = upward | {"anchor": f"x{own}", "domain": domain}
-        made["shapes"] += [_shade(figure, each, own) for each in figure.shades]
-        made["shapes"] += [_reference(figure, each, own) for each in figure.references]
-        for ray, end in zip(figure.rays, ray_ends(figure), strict=True):
-            made["shapes"].append(_ray(end, own))
-            made["annotations"] += [_ray_said(figure, ray, end, own)] if ray.text else []
+        made["shapes"] += _across(figure, own)
+        for ray, (x, y) in zip(figure.rays, ray_ends(figure), strict=True):
+            side, font = "center" if y == figure.span[1] else "right", {**TEXT, "color": NEUTRAL}
+            at = {"x": x, "y": y, "xref": f"x{own}", "yref": f"y{own}", "showarrow": False}
+            at |= {"xanchor": side, "yanchor": "bottom", "font": font}
+            made["annotations"] += [{"text": plain(ray.text), **at}] if ray.text else []
         made["annotations"] += [_said(figure, each, own) for each in figure.references if each.text]
         made["annotations"] += _aside(figure, panel, own)
         if panel.title:
-            title = _title(panel.title, domain[1])
+            at = {"x": 0, "xref": "paper", "xanchor": "left", "y": domain[1], "yref": "paper", "yanchor": "bottom"}
+            title = {"text": plain(shortened(panel.title, most=44)), **at, "showarrow": False, "font": {"size": 13}}
             made["annotations"].append(title | ({"yshift": heads} if heads else {}))
     return made
 
@@ -92,8 +93,7 @@ def panel_height(figure: Figure, panel: Panel) -> int:
 
 def _legend(figure: Figure, found: Sequence[Panel]) -> tuple[int, dict[str, Any]]:
     """Room that the legend takes above the panels, in px, and the legend; one of many names stands below."""
-    names = series_styles(figure)
-    if figure.kind == "map" or len(names) < 2 or says_its_labels(figure):
+    if figure.kind == "map" or len(series_styles(figure)) < 2 or says_its_labels(figure):
         return 0, {}
     usual = {"orientation": "h", "x": 0, "xanchor": "left", "itemclick": False, "itemdoubleclick": False, "font": TEXT}
     lines = _legend_lines(figure, found)
@@ -166,7 +166,6 @@ _FIXED = {"automargin": True, "fixedrange": True}
 
 
 def _numbers(axis: Axis) -> dict[str, Any]:
-    """An axis of numbers."""
     made: dict[str, Any] = {"showgrid": True, "gridcolor": GRID}  # the pages' theme would leave out upright lines
     made |= {"zeroline": not axis.log, "zerolinecolor": NEUTRAL, "zerolinewidth": 1} | _FIXED
     made |= {"ticksuffix": axis.unit, "tickfont": TEXT, "nticks": 6, "exponentformat": "e", "showticklabels": True}
@@ -183,15 +182,10 @@ def _numbers(axis: Axis) -> dict[str, Any]:
 def _labels(figure: Figure, panel: Panel) -> dict[str, Any]:
     """The axis of the labels: a number line, or words with their n."""
     if panel.names:
-        counts = panel.counts or ("",) * len(panel.names)
-        names = [
-            plain(name) if figure.upright else "<br>".join(map(plain, folded(name, letters=_FOLD)))
-            for name in panel.names
-        ]
-        words = [
-            f"{name}<br><span style='font-size:12px'>{n}</span>" if n else name
-            for name, n in zip(names, counts, strict=True)
-        ]
+        words = []
+        for name, n in zip(panel.names, panel.counts or ("",) * len(panel.names), strict=True):
+            said = plain(name) if figure.upright else "<br>".join(map(plain, folded(name, letters=_FOLD)))
+            words.append(f"{said}<br><span style='font-size:12px'>{n}</span>" if n else said)
         return _words(words, upright=figure.upright)
     if figure.upright:
         return _numbers(figure.along) | ({} if figure.kind == "scatter" else {"showgrid": False, "zeroline": False})
@@ -204,14 +198,6 @@ def _words(said: Sequence[str], *, upright: bool) -> dict[str, Any]:
     made = {"tickvals": list(range(len(said))), "ticktext": list(said), "range": span}
     made |= {"showgrid": False, "zeroline": False, **_FIXED, "tickfont": TEXT}
     return made | ({"tickangle": 0} if upright else {"ticksuffix": "  "})
-
-
-def _heads(figure: Figure, found: Sequence[Panel]) -> int:
-    """Room in px that the names of a map's columns take between its title and its cells; 0 for other figures."""
-    if figure.kind != "map":
-        return 0
-    lines = (len(_head(figure, panel, marks.name)) for panel in found for marks in panel.marks)
-    return 18 + _HEAD * max(lines, default=1)
 
 
 def _head(figure: Figure, panel: Panel, name: str) -> list[str]:
@@ -240,40 +226,23 @@ def _aside(figure: Figure, panel: Panel, own: str) -> list[dict[str, Any]]:
     if not panel.aside:
         return []
     look = {"x": 1, "xref": f"x{own} domain", "xanchor": "left", "xshift": 10, "showarrow": False, "font": TEXT}
-    said = [
-        {"text": plain(words), "y": place, "yref": f"y{own}", **look}
-        for place, words in enumerate(panel.aside)
-        if words
-    ]
+    told = [(place, words) for place, words in enumerate(panel.aside) if words]
+    said = [{"text": plain(words), "y": place, "yref": f"y{own}", **look} for place, words in told]
     head = {"text": plain(figure.aside.get("", "")), "y": 1, "yref": f"y{own} domain", "yanchor": "bottom", **look}
     return [head, *said]
 
 
-def _title(text: str, top: float) -> dict[str, Any]:
-    at = {"x": 0, "xref": "paper", "xanchor": "left", "y": top, "yref": "paper", "yanchor": "bottom"}
-    return {"text": plain(shortened(text, most=44)), **at, "showarrow": False, "font": {"size": 13}}
-
-
-def _shade(figure: Figure, each: Shade, own: str) -> dict[str, Any]:
-    look = {"type": "rect", "fillcolor": faded(each.colour, each.alpha), "line": {"width": 0}, "layer": "below"}
-    return look | _stretch(figure, each.on, each.low, each.high, own)
-
-
-def _reference(figure: Figure, each: Reference, own: str) -> dict[str, Any]:
-    look = {"type": "line", "line": {"color": NEUTRAL, "width": 1.2, "dash": each.dash}}
-    return look | _stretch(figure, each.on, each.at, each.at, own)
-
-
-def _ray(end: tuple[float, float], own: str) -> dict[str, Any]:
-    x, y = end
-    ends = {"x0": 0, "y0": 0, "x1": x, "y1": y, "xref": f"x{own}", "yref": f"y{own}"}
-    return ends | {"type": "line", "line": {"color": NEUTRAL, "width": 0.8, "dash": "dot"}, "layer": "below"}
-
-
-def _ray_said(figure: Figure, ray: Ray, end: tuple[float, float], own: str) -> dict[str, Any]:
-    at = {"x": end[0], "y": end[1], "xref": f"x{own}", "yref": f"y{own}", "showarrow": False}
-    at |= {"xanchor": "center" if end[1] == figure.span[1] else "right", "yanchor": "bottom"}
-    return {"text": plain(ray.text), **at, "font": {**TEXT, "color": NEUTRAL}}
+def _across(figure: Figure, own: str) -> Iterator[dict[str, Any]]:
+    """Shades, references and rays as shapes of a panel."""
+    for shade in figure.shades:
+        look: dict[str, Any] = {"type": "rect", "fillcolor": faded(shade.colour, shade.alpha), "line": {"width": 0}}
+        yield look | {"layer": "below"} | _stretch(figure, shade.on, shade.low, shade.high, own)
+    for each in figure.references:
+        look = {"type": "line", "line": {"color": NEUTRAL, "width": 1.2, "dash": each.dash}}
+        yield look | _stretch(figure, each.on, each.at, each.at, own)
+    for x, y in ray_ends(figure):
+        look = {"type": "line", "line": {"color": NEUTRAL, "width": 0.8, "dash": "dot"}, "layer": "below"}
+        yield {"x0": 0, "y0": 0, "x1": x, "y1": y, "xref": f"x{own}", "yref": f"y{own}"} | look
 
 
 def _stretch(figure: Figure, on: str, low: float, high: float, own: str) -> dict[str, Any]:

@@ -94,11 +94,10 @@ def folded(name: str, *, letters: int) -> tuple[str, ...]:
 
 def arrows(figure: Figure, panel: Panel) -> list[tuple[tuple[float, float], tuple[float, float]]]:
     """From where to where the arrows of a scatter's panel lead: (x, y) each."""
-    first = {
-        marks.name: (float(marks.along[0]), float(marks.value[0]))
-        for marks in panel.marks
-        if len(marks.value) and np.isfinite([marks.along[0], marks.value[0]]).all()
-    }
+    first = dict[str, tuple[float, float]]()
+    for marks in panel.marks:
+        if len(marks.value) and np.isfinite([marks.along[0], marks.value[0]]).all():
+            first[marks.name] = float(marks.along[0]), float(marks.value[0])
     return [(first[one], first[other]) for one, other in figure.moves if one in first and other in first]
 
 
@@ -127,6 +126,15 @@ def reach(marks: Marks, *, along: bool = False) -> tuple[np.ndarray, np.ndarray]
     ends = (np.where(np.isnan(each), 0.0, np.maximum(each, 0.0)) for each in (below, above))
     one, other = (np.where(none, np.nan, each) for each in ends)
     return one, other
+
+
+def joints(panel: Panel) -> list[list[tuple[float, float]]]:
+    """The marks of each label that a line joins, (value, place along) each, labels in their order."""
+    found = dict[int, list[tuple[float, float]]]()
+    for marks in panel.marks:
+        for at, value in zip(marks.along, marks.value, strict=True):
+            found.setdefault(round(at), []).append((value, at))
+    return [found[label] for label in sorted(found)]
 
 
 def cells(panel: Panel) -> tuple[np.ndarray, np.ndarray]:
@@ -258,37 +266,21 @@ def _lines_at(figure: Figure, panel: Panel, size: tuple[float, float]) -> list[R
     flat: list[Rectangle] = []
     found = [(at, 0.0, tall) for at in np.interp(upright, across_ends, [0, wide])]
     for marks in panel.marks if figure.bounds == "whiskers" else ():
-        at, low, high = (
-            np.interp(each, ends, room)
-            for each, ends, room in (
-                (marks.along, across_ends, [0, wide]),
-                (marks.low, upward_ends, [tall, 0]),
-                (marks.high, upward_ends, [tall, 0]),
-            )
-        )
+        at = np.interp(marks.along, across_ends, [0, wide])
+        low, high = (np.interp(each, upward_ends, [tall, 0]) for each in (marks.low, marks.high))
         there = np.isfinite(marks.low) & np.isfinite(marks.high)
         found += list(zip(at[there], high[there], low[there], strict=True))
-        flat += _flat(marks, across_ends, upward_ends, size)
-    outside = [
-        (-wide, 0.0, 0.0, tall),
-        (wide, 0.0, 2 * wide, tall),
-        (0.0, -tall, wide, 0.0),
-        (0.0, tall, wide, 2 * tall),
-    ]
+        there = np.isfinite(marks.left) & np.isfinite(marks.right)  # whiskers that lie across
+        ends = (np.interp(each[there], across_ends, [0, wide]) for each in (marks.left, marks.right))
+        down = np.interp(marks.value[there], upward_ends, [tall, 0])
+        flat += [(one, y - _WHISKER, other, y + _WHISKER) for one, other, y in zip(*ends, down, strict=True)]
+    outside = [(-wide, 0.0, 0.0, tall), (wide, 0.0, 2 * wide, tall)]
+    outside += [(0.0, -tall, wide, 0.0), (0.0, tall, wide, 2 * tall)]
     along = np.linspace(across_ends[0], across_ends[1], 48)
     for ray in figure.rays:
         dots = np.interp(along, across_ends, [0, wide]), np.interp(ray.ratio * along, upward_ends, [tall, 0])
         flat += [(x - _WHISKER, y - _WHISKER, x + _WHISKER, y + _WHISKER) for x, y in zip(*dots, strict=True)]
     return [*outside, *flat, *((x - _WHISKER, top, x + _WHISKER, bottom) for x, top, bottom in found)]
-
-
-def _flat(marks: Marks, across: np.ndarray, upward: np.ndarray, size: tuple[float, float]) -> list[Rectangle]:
-    """Whiskers that lie across."""
-    wide, tall = size
-    there = np.isfinite(marks.left) & np.isfinite(marks.right)
-    left, right = (np.interp(each[there], across, [0, wide]) for each in (marks.left, marks.right))
-    down = np.interp(marks.value[there], upward, [tall, 0])
-    return [(one, y - _WHISKER, other, y + _WHISKER) for one, other, y in zip(left, right, down, strict=True)]
 
 
 def placed(
@@ -307,10 +299,8 @@ def placed(
     Returns:
         Offset of each label's middle from its mark's, in px.
     """
-    taken = [
-        np.array([*marks, *others], dtype=np.float64).reshape(-1, 4)
-        for marks, others in zip(views, lines or [()] * len(views), strict=True)
-    ]
+    both = zip(views, lines or [()] * len(views), strict=True)
+    taken = [np.array([*marks, *others], dtype=np.float64).reshape(-1, 4) for marks, others in both]
     middles = [[((left + right) / 2, (top + bottom) / 2) for left, top, right, bottom in marks] for marks in views]
     crowd = [sum(math.dist(at, other) < _NEAR for at in middles[0]) for other in middles[0]]
     offsets = [(0.0, 0.0)] * len(texts)
@@ -320,10 +310,8 @@ def placed(
         overlap = _shared([_rectangles(at[index], tried, half) for at in middles], taken)
         best = tried[int(overlap.argmin())]
         offsets[index] = (float(best[0]), float(best[1]))
-        taken = [
-            np.vstack([others, _rectangles(at[index], best[None], half)])
-            for at, others in zip(middles, taken, strict=True)
-        ]
+        own = [_rectangles(at[index], best[None], half) for at in middles]
+        taken = [np.vstack(both) for both in zip(taken, own, strict=True)]
     return offsets
 
 

@@ -85,9 +85,8 @@ def _given(names: Iterable[str], looks: Sequence[str], fixed: Mapping[str, int])
     given = {name: looks[fixed[name]] for name in different if name in fixed}
     for name in (each for each in different if each not in given):
         start = sha256(name.encode()).digest()[0] % len(looks)
-        order = [looks[(start + step) % len(looks)] for step in range(len(looks))]
-        free = [look for look in order if look not in given.values()]
-        given[name] = (free or order)[0]
+        order = [*looks[start:], *looks[:start]]
+        given[name] = next((look for look in order if look not in given.values()), order[0])
     return given
 
 
@@ -111,9 +110,8 @@ _CORNERS: Mapping[str, str] = {
 
 def _around(corners: int, *, inner: float) -> str:
     """Corners on a circle, those between them at a share of its radius."""
-    turns = [math.pi * (place / corners - 0.5) for place in range(2 * corners)]
-    reach = [50 * (inner if place % 2 else 1.0) for place in range(2 * corners)]
-    ends = zip(reach, turns, strict=True)
+    places = range(2 * corners)
+    ends = [(50 * (inner if each % 2 else 1.0), math.pi * (each / corners - 0.5)) for each in places]
     return ", ".join(f"{50 + far * math.cos(turn):.0f}% {50 + far * math.sin(turn):.0f}%" for far, turn in ends)
 
 
@@ -299,17 +297,11 @@ def called(figure: Figure, name: str) -> str:
 def series_styles(figure: Figure) -> dict[str, Style]:
     """Style of every series that the frame has, in the order of the legend."""
     if "styles" not in figure.known:
-        figure.known["styles"] = _series_styles(figure)
+        there = list(dict.fromkeys(map(str, figure.frame["series"].unique())))
+        own = {name: style for name, style in figure.styles.items() if name in there}
+        figure.known["styles"] = own | {name: each for name, each in coloured(there).items() if name not in own}
     found: dict[str, Style] = figure.known["styles"]
     return found
-
-
-def _series_styles(figure: Figure) -> dict[str, Style]:
-    there = list(dict.fromkeys(map(str, figure.frame["series"].unique())))
-    names = [name for name in figure.styles if name in there]
-    names += [name for name in there if name not in figure.styles]
-    usual = coloured(there)
-    return {name: figure.styles.get(name, usual[name]) for name in names}
 
 
 def says_its_labels(figure: Figure) -> bool:

@@ -20,6 +20,7 @@ from core.charts.panels import (
     colour_span,
     folded,
     hollow_cells,
+    joints,
     keyed,
     panels,
     ray_ends,
@@ -97,17 +98,8 @@ def _rays(place: "Axes", figure: Figure) -> None:
     for ray, (x, y) in zip(figure.rays, ray_ends(figure), strict=True):
         place.plot([0, x], [0, y], color=NEUTRAL, linewidth=0.7, linestyle=DASHES["dot"], zorder=1)
         side = "center" if y == figure.span[1] else "right"
-        place.annotate(
-            ray.text,
-            (x, y),
-            xytext=(0, 1),
-            textcoords="offset points",
-            ha=side,
-            va="bottom",
-            fontsize=6,
-            color=NEUTRAL,
-            annotation_clip=False,
-        )
+        look: dict[str, Any] = {"ha": side, "va": "bottom", "fontsize": 6, "color": NEUTRAL, "annotation_clip": False}
+        place.annotate(ray.text, (x, y), xytext=(0, 1), textcoords="offset points", **look)
 
 
 def finish(place: "Axes", figure: Figure, *, first: bool, lowest: bool) -> None:
@@ -240,30 +232,15 @@ def _bars(place: "Axes", figure: Figure, marks: Marks) -> None:
     _whiskers(place, figure, marks)
     if "text" in figure.frame:
         for at, value, text in zip(marks.along, drawn, figure.frame["text"].to_numpy()[marks.rows], strict=True):
-            place.annotate(
-                str(text),
-                (value, at),
-                xytext=(-3 if value < 0 else 3, 0),
-                textcoords="offset points",
-                ha="right" if value < 0 else "left",
-                va="center",
-            )
+            away, side = (-3, "right") if value < 0 else (3, "left")
+            place.annotate(str(text), (value, at), xytext=(away, 0), textcoords="offset points", ha=side, va="center")
 
 
 def _symbols(place: "Axes", x: np.ndarray, y: np.ndarray, marks: Marks) -> None:
     style = marks.style
     size = np.where(marks.chosen, _CHOSEN, 1.0) * style.size * _POINT
-    place.scatter(
-        x,
-        y,
-        s=size**2,
-        marker=SYMBOLS[style.symbol],
-        facecolors=_fills(marks),
-        edgecolors=style.colour,
-        linewidths=0.8,
-        zorder=3,
-        clip_on=False,
-    )
+    look: dict[str, Any] = {"facecolors": _fills(marks), "edgecolors": style.colour, "linewidths": 0.8}
+    place.scatter(x, y, s=size**2, marker=SYMBOLS[style.symbol], zorder=3, clip_on=False, **look)
 
 
 def _whiskers(place: "Axes", figure: Figure, marks: Marks) -> None:
@@ -280,14 +257,7 @@ def _whiskers(place: "Axes", figure: Figure, marks: Marks) -> None:
 
 def _joints(place: "Axes", panel: Panel) -> None:
     """One line a label, from its first mark to its last."""
-    places = sorted({round(at) for marks in panel.marks for at in marks.along})
-    for label in places:
-        ends = [
-            (value, at)
-            for marks in panel.marks
-            for at, value in zip(marks.along, marks.value, strict=True)
-            if round(at) == label
-        ]
+    for ends in joints(panel):
         place.plot(*zip(*ends, strict=True), color=NEUTRAL, alpha=0.6, linewidth=2.2, zorder=1.5)
 
 
@@ -306,12 +276,8 @@ def _map(place: "Axes", figure: Figure, panel: Panel) -> None:
         shown = np.ma.masked_invalid(np.where(bare, np.nan, value))
         place.pcolormesh(*edges, shown, cmap=colours, vmin=low, vmax=high, edgecolors="white", linewidth=1.5)
     for row, column in np.argwhere(bare):
-        place.plot(
-            np.array([-1, 1, 1, -1, -1]) * _OPEN + column,
-            np.array([-1, -1, 1, 1, -1]) * _OPEN + row,
-            color=NEUTRAL,
-            linewidth=1.2,
-        )
+        x, y = np.array([[-1, 1, 1, -1, -1], [-1, -1, 1, 1, -1]]) * _OPEN + [[column], [row]]
+        place.plot(x, y, color=NEUTRAL, linewidth=1.2)
     for (row, column), at in np.ndenumerate(rows):
         if at >= 0 and "text" in figure.frame:
             place.text(column, row, str(figure.frame["text"].iloc[at]), ha="center", va="center", fontsize=7, color=INK)
@@ -321,19 +287,12 @@ def _map(place: "Axes", figure: Figure, panel: Panel) -> None:
 
 
 def _names(place: "Axes", figure: Figure, panel: Panel) -> None:
-    """Every mark's label beside it."""
     for at, value, text, (across, down) in beside(figure, panel, [_PLOT]):
         far = abs(across) + abs(down) > 40
-        place.annotate(
-            text,
-            (at, value),
-            xytext=(_SCALE * across, -_SCALE * down),
-            textcoords="offset points",
-            ha="center",
-            va="center",
-            fontsize=7,
-            arrowprops={"arrowstyle": "-", "color": NEUTRAL, "linewidth": 0.5} if far else None,
-        )
+        arrow = {"arrowstyle": "-", "color": NEUTRAL, "linewidth": 0.5} if far else None
+        look: dict[str, Any] = {"ha": "center", "va": "center", "fontsize": 7, "arrowprops": arrow}
+        there = (_SCALE * across, -_SCALE * down)
+        place.annotate(text, (at, value), xytext=there, textcoords="offset points", **look)
 
 
 def _fills(marks: Marks) -> list[tuple[str, float]]:
@@ -415,11 +374,9 @@ def element(figure: Figure, *, row: float = ROW, drawn: bytes | None = None) -> 
     :func:`drawing`."""
     svg = (drawing(figure, row=row) if drawn is None else drawn).decode()
     svg = svg[svg.index("<svg") :]
-    return (
-        svg.replace('id="', f'id="{figure.id}-')
-        .replace("url(#", f"url(#{figure.id}-")
-        .replace('href="#', f'href="#{figure.id}-')
-    )
+    for mark in ('id="', "url(#", 'href="#'):
+        svg = svg.replace(mark, f"{mark}{figure.id}-")
+    return svg
 
 
 def canvas(figure: Figure, *, row: float = ROW, titled: bool = False, foot: str = "") -> "Canvas":
@@ -437,14 +394,8 @@ def canvas(figure: Figure, *, row: float = ROW, titled: bool = False, foot: str 
     engine = ConstrainedLayoutEngine(rect=(0, below / whole, 1, 1 - below / whole))
     drawn = Canvas(figsize=(WIDTH, whole), dpi=72, layout=engine)
     share, upright = not figure.free and figure.kind != "map", figure.upright
-    axes = drawn.subplots(
-        len(lines),
-        columns,
-        squeeze=False,
-        sharex=upright or share,
-        sharey=upright and share,
-        gridspec_kw={"height_ratios": heights},
-    )
+    shared, ratios = {"sharex": upright or share, "sharey": upright and share}, {"height_ratios": heights}
+    axes = drawn.subplots(len(lines), columns, squeeze=False, gridspec_kw=ratios, **shared)
     used = list(axes.flat)[: len(found)]
     for place, panel in zip(used, found, strict=True):
         prepare(place, figure, panel)
@@ -479,12 +430,11 @@ def _legend(drawn: "Canvas", figure: Figure, *, below: bool) -> None:
     if figure.kind == "map" or len(styles) < 2 or says_its_labels(figure):
         return
     words = [keyed(figure, name) for name in styles]
-    names = ["\n".join(each) for each in words]
     widest = max(len(line) for each in words for line in each) * _LETTER + _KEY
     drawn.legend(
         [key(figure, style) for style in styles.values()],
-        names,
-        ncols=max(min(len(names), int(WIDTH // widest)), 1),
+        ["\n".join(each) for each in words],
+        ncols=max(min(len(words), int(WIDTH // widest)), 1),
         loc="outside lower center" if below else "outside upper center",
     )
 

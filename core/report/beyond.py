@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -173,7 +174,8 @@ def _people(found: Beyond, table: ScoreTable, studies: Sequence[Study]) -> None:
     said = dict.fromkeys(PEOPLE, "no study was run of these runs; People draws one")
     for study in (each for each in studies if each.definition.run in runs):
         try:
-            told = _voted(study, table.only(runs[study.definition.run]))
+            votes, own = vote_table(study), table.only(runs[study.definition.run])
+            told = [] if votes[~votes["attention"]].empty else list(_of_study(study, votes, own))
         except Exception as error:  # a study of another hand may be odd in any way; it takes no report down
             said = dict.fromkeys(PEOPLE, f"study {study.id} is left out, for it cannot be used: {error!r:.300}")
             continue
@@ -196,12 +198,6 @@ def _people(found: Beyond, table: ScoreTable, studies: Sequence[Study]) -> None:
             found.missing.append(Missing(name, _PAPERS.get(name, "A.11"), said[name]))
 
 
-def _voted(study: Study, table: ScoreTable) -> list[tuple[str, pd.DataFrame, str]]:
-    """What :func:`_of_study` tells of a study; nothing where nobody voted."""
-    votes = vote_table(study)
-    return [] if votes[~votes["attention"]].empty else list(_of_study(study, votes, table))
-
-
 def _of_study(study: Study, votes: pd.DataFrame, table: ScoreTable) -> Iterator[tuple[str, pd.DataFrame, str]]:
     """Name of a table, its frame, and why it is not given."""
     kind, nothing = study.definition.asked, pd.DataFrame()
@@ -215,7 +211,10 @@ def _of_study(study: Study, votes: pd.DataFrame, table: ScoreTable) -> Iterator[
     found, reason = study_competence(votes, kind), f"no item of study {study.id} has two votes yet"
     yield "S-human-competence", _numbered(found.people, names, ("annotator",)), "" if len(found.people) else reason
     yield "S-human-answers", found.answers, "" if len(found.answers) else reason
-    yield from _of_comparisons(study, votes, table)
+    judged = in_scope(judged_comparisons(votes, kind, live=study.live)[0], table)
+    reason = "" if len(judged) else f"study {study.id} has no comparison of this scope with two votes on both sides"
+    yield "S-human-comparisons", people_rows(judged), reason
+    yield "S-human-failures", evaluator_rows(judged, [table]), reason
     yield _over_all(study, table)
     if kind is not ACCEPTABILITY:
         reason = f"study {study.id} asks for ratings; majorities of acceptability take a study that asks for it"
@@ -249,13 +248,6 @@ def _numbered(rows: pd.DataFrame, names: Sequence[str], columns: Sequence[str]) 
     return rows.assign(**{each: rows[each].astype(str).map(numbers) for each in columns})
 
 
-def _of_comparisons(study: Study, votes: pd.DataFrame, table: ScoreTable) -> Iterator[tuple[str, pd.DataFrame, str]]:
-    judged = in_scope(judged_comparisons(votes, study.definition.asked, live=study.live)[0], table)
-    reason = "" if len(judged) else f"study {study.id} has no comparison of this scope with two votes on both sides"
-    yield "S-human-comparisons", people_rows(judged), reason
-    yield "S-human-failures", evaluator_rows(judged, [table]), reason
-
-
 def _geometry(found: Beyond, table: ScoreTable, encode: Encode | None) -> None:
     name, paper = "S-geometry", "A.13"
     if encode is None:
@@ -264,6 +256,8 @@ def _geometry(found: Beyond, table: ScoreTable, encode: Encode | None) -> None:
     view, words = table.only(table.scope.corpus).view(), valence_words()
     tests, points, barred = list[pd.DataFrame](), list[pd.DataFrame](), dict[str, str]()
     objects, controls = modifier_objects(view)
+    told_of_words: dict[str, Any] = {"positive": words.positive, "negative": words.negative}
+    told_of_words |= {"objects": objects, "controls": controls}
     for evaluator, obstacle in text_encoders(table.evaluators).items():
         shifts = pd.DataFrame() if obstacle else modifier_shifts(view, evaluator=evaluator)
         if obstacle or shifts.empty:
@@ -271,15 +265,7 @@ def _geometry(found: Beyond, table: ScoreTable, encode: Encode | None) -> None:
             continue
         try:
             for level in LEVELS:
-                made = geometry(
-                    partial(encode, evaluator),
-                    shifts,
-                    positive=words.positive,
-                    negative=words.negative,
-                    level=level,
-                    objects=objects,
-                    controls=controls,
-                )
+                made = geometry(partial(encode, evaluator), shifts, level=level, **told_of_words)
                 told = {"evaluator": evaluator, "corpus": table.scope.corpus, "level": level}
                 tests.append(made.tests.assign(**told, said=concluded(made, evaluator)))
                 points.append(made.points.assign(**told))
@@ -305,11 +291,6 @@ def _geometry(found: Beyond, table: ScoreTable, encode: Encode | None) -> None:
         "word's place on the encoder's valence direction with its median % change; permutation test; the usual word "
         f"lists. Few words prove little. {left}"
     ).strip()
-    found.tables.append(
-        Table(name, "Geometry: sense of good and bad against shift", note, _whole(tests), columns, paper)
-    )
-    found.details.append(Table("S-geometry-words", "Geometry: every word", note, _whole(points), (), paper))
-
-
-def _whole(frames: Sequence[pd.DataFrame]) -> pd.DataFrame:
-    return pd.concat(frames, ignore_index=True)
+    whole, every = (pd.concat(frames, ignore_index=True) for frames in (tests, points))
+    found.tables.append(Table(name, "Geometry: sense of good and bad against shift", note, whole, columns, paper))
+    found.details.append(Table("S-geometry-words", "Geometry: every word", note, every, (), paper))

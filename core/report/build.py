@@ -6,7 +6,7 @@ The whole table, with every test and remark, is data; see :mod:`core.report.repo
 """
 
 import re
-from collections.abc import Iterator, Mapping, Sequence, Set
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -127,13 +127,12 @@ def _grid(table: Table, rows: pd.DataFrame, keys: list[str]) -> pd.DataFrame:
     records = []
     for _, own in rows.groupby("_row", sort=True):
         first, counts = own.iloc[0], own["_n"].dropna()
-        record: dict[str, str] = {_header(table, name): _cell(first[name]) for name in keys}
-        if len(keys) > _MOST_KEYS:
-            last = keys[_MOST_KEYS - 1 :]
-            record = {_header(table, name): record[_header(table, name)] for name in keys[: _MOST_KEYS - 1]}
+        alone = len(keys) if len(keys) <= _MOST_KEYS else _MOST_KEYS - 1
+        record = {_header(table, name): _cell(first[name]) for name in keys[:alone]}
+        if last := keys[alone:]:
             record[", ".join(_header(table, name) for name in last)] = ", ".join(_cell(first[name]) for name in last)
         if len(counts):
-            record["n"] = _range(counts)
+            record["n"] = "–".join(dict.fromkeys(f"{each:.0f}" for each in (counts.min(), counts.max())))
         cells = dict(zip(own["evaluator"].astype(str), own["_text"], strict=True))
         records.append(record | {name: cells.get(name, NOTHING) for name in evaluators})
     grid = pd.DataFrame(records)
@@ -143,12 +142,10 @@ def _grid(table: Table, rows: pd.DataFrame, keys: list[str]) -> pd.DataFrame:
 def _turned(grid: pd.DataFrame, evaluators: list[str]) -> pd.DataFrame:
     """An evaluator a row, the first keys across, each with its n."""
     head = [name for name in grid.columns if name not in evaluators]
-    named = [
-        ", ".join(f"n {row[name]}" if name == "n" else row[name] for name in head) or "all"
-        for _, row in grid.head(MOST_COLUMNS - 1).iterrows()
-    ]
-    turned = grid.head(MOST_COLUMNS - 1)[evaluators].T.set_axis(named, axis=1)
-    return turned.rename_axis("Metric").reset_index()
+    shown, named = grid.head(MOST_COLUMNS - 1), list[str]()
+    for row in shown[head].to_dict("records"):
+        named.append(", ".join(f"n {told}" if name == "n" else told for name, told in row.items()) or "all")
+    return shown[evaluators].T.set_axis(named, axis=1).rename_axis("Metric").reset_index()
 
 
 def _plain(table: Table, frame: pd.DataFrame, told: list[str]) -> Table:
@@ -164,7 +161,6 @@ def _plain(table: Table, frame: pd.DataFrame, told: list[str]) -> Table:
 
 
 def _several(values: "pd.Series[Any]") -> bool:
-    """Whether a column has several values."""
     return len(values.astype(str).unique()) > 1
 
 
@@ -174,10 +170,6 @@ def _header(table: Table, name: str) -> str:
 
 def _cell(value: object) -> str:
     return NOTHING if value is None or value != value or value == "" else shortened(str(value), most=MOST_LETTERS)
-
-
-def _range(counts: "pd.Series[float]") -> str:
-    return "–".join(dict.fromkeys(f"{each:.0f}" for each in (counts.min(), counts.max())))
 
 
 EVERY_FAMILY = ("S16",)  # Questions of one family that a report asks of every family: the intersections
@@ -232,7 +224,8 @@ def build(
     made.take(Made([*shown, *judged.tables, *ranked.tables], ranked.details, ranked.figures))
     accepted = accepted_by_people(more.studies, table.scope.run_ids)
     words = may_be_true(table, accepted)
-    missing = tuple(sorted(_still_missing(made.missing, given, lacked), key=_order))
+    known = given | {each.id for each in lacked} | {each.name for each in parts().values() if given & set(each.held)}
+    missing = tuple(sorted([*(each for each in made.missing if each.id not in known), *lacked], key=_order))
     plane, tables = demands_figure(table.view()), tuple(sorted(made.tables, key=_order))
     return Report(
         title=f"Invariance report: {', '.join(table.scope.run_ids)}",
@@ -333,12 +326,6 @@ def _missing(question: Question, reason: str) -> list[Missing]:
     return named + [Missing(each.id, each.paper, reason) for each in question.figures]
 
 
-def _still_missing(said: Sequence[Missing], given: Set[str], instead: Sequence[Missing]) -> list[Missing]:
-    """What is missing once other tables are given, with what these say where they are not."""
-    known = given | {each.id for each in instead} | {each.name for each in parts().values() if given & set(each.held)}
-    return [*(each for each in said if each.id not in known), *instead]
-
-
 def _order(each: Table | Figure | Missing) -> tuple[int, int, str]:
     """Paper A's tables and figures by their numbers, ours, those of families by name; then those of papers B to E."""
     found = re.match(r"([TFSC])(\d*)(.*)", each.id)
@@ -370,12 +357,9 @@ def _peopled(tables: Sequence[Table], table: ScoreTable, studies: Sequence[Study
 def _about(table: ScoreTable, runs: Sequence[Run]) -> Mapping[str, str]:
     scope, stored = table.scope, int(table.stored.sum())
     scored = int((table.stored & ~pd.isna(table.scores)).sum())
+    told = [(run, run.manifest["corpus"].get("name"), run.manifest.get("invariscope", "unknown")) for run in runs]
     about = {
-        "Runs": "; ".join(
-            f"{run.id} (corpus {run.manifest['corpus'].get('name')}, {run.status}, "
-            f"Invariscope {run.manifest.get('invariscope', 'unknown')})"
-            for run in runs
-        ),
+        "Runs": "; ".join(f"{run.id} (corpus {corpus}, {run.status}, Invariscope {by})" for run, corpus, by in told),
         "Items": ", ".join(f"{int(table.of_corpus(name).sum())} of {name}" for name in table.corpora),
         "Evaluators": ", ".join(table.evaluators),
         "Scores": f"{scored} scores under {len(table.probes)} probes, {stored - scored} pairs could not be scored",

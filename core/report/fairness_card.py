@@ -93,9 +93,8 @@ def card_report(store: Store, scope: Narrowed | Scope | None = None, *, studies:
     risks = risks[risks["unit"] == IQR]
     known = {(row["evaluator"], row["axis"], row["family"]): row for _, row in risks.iterrows()}
     status = next(run.status for run in store.runs() if run.id == narrowed.run)
-    about = (
-        f"Run {narrowed.run} ({status}), corpus {narrowed.corpus}, {narrowed.subject} captions in {narrowed.language}"
-    )
+    of = f"corpus {narrowed.corpus}, {narrowed.subject} captions in {narrowed.language}"
+    about = f"Run {narrowed.run} ({status}), {of}"
     labels = labels_said(store.runs(), table.scope.run_ids)
     accepted = accepted_by_people(studies, table.scope.run_ids)
     both, words = demands(view), may_be_true(table, accepted)
@@ -250,17 +249,13 @@ def worst_of_axes(rows: pd.DataFrame, *, names: Mapping[str, str]) -> Figure:
         A panel an axis, a dot an evaluator at the median |% change| of its worst family there, with the 95 % interval.
     """
     axes = [str(name).removesuffix("_abs") for name in rows.columns if str(name).endswith("_abs")]
-    parts = [
-        pd.DataFrame(
-            {"label": rows["evaluator"], "series": rows["evaluator"], "panel": f"{axis}, worst family"}
-            | {name: rows[f"{axis}_{end}"] for name, end in _ENDS.items()}
-            | {
-                "hover": [_hover_of_axis(row, axis, names) for row in rows.to_dict("records")],
-                "opens": [_opened(row, axis) for row in rows.to_dict("records")],
-            }
-        )
-        for axis in axes
-    ]
+    parts, every = list[pd.DataFrame](), rows.to_dict("records")
+    for axis in axes:
+        numbers = {name: rows[f"{axis}_{end}"] for name, end in _ENDS.items()}
+        said = {"hover": [_hover_of_axis(row, axis, names) for row in every]}
+        said["opens"] = [_opened(row, axis) for row in every]
+        of = {"label": rows["evaluator"], "series": rows["evaluator"], "panel": f"{axis}, worst family"}
+        parts.append(pd.DataFrame(of | numbers | said))
     frame = pd.concat(parts).dropna(subset=["value"]).reset_index(drop=True)
     look = colours(frame["series"].unique())
     return untitled(
@@ -286,15 +281,11 @@ def _hover_of_axis(row: Mapping[Any, Any], axis: str, names: Mapping[str, str]) 
     if not isinstance(row[axis], str):
         return ""
     family = names.get(row[axis], row[axis])
-    interval = (
-        "no interval"
-        if math.isnan(row[f"{axis}_low"])
-        else f"95 % CI {row[f'{axis}_low']:.2f} to {row[f'{axis}_high']:.2f}"
-    )
+    own = {name: row[f"{axis}_{name}"] for name in ("abs", "low", "high", "n", "signed", "drift", "scatter")}
+    interval = "no interval" if math.isnan(own["low"]) else f"95 % CI {own['low']:.2f} to {own['high']:.2f}"
     return (
-        f"{row['evaluator']}: {family} ({row[axis]})\nmedian |% change| {row[f'{axis}_abs']:.2f} % ({interval}); "
-        f"{row[f'{axis}_scatter']}\nmedian % change {row[f'{axis}_signed']:+.2f} %; {row[f'{axis}_drift']}\nn = "
-        f"{row[f'{axis}_n']:.0f} items"
+        f"{row['evaluator']}: {family} ({row[axis]})\nmedian |% change| {own['abs']:.2f} % ({interval}); "
+        f"{own['scatter']}\nmedian % change {own['signed']:+.2f} %; {own['drift']}\nn = {own['n']:.0f} items"
     )
 
 

@@ -55,15 +55,17 @@ def html(report: Report, *, drawn: bytes | None = None) -> str:
     if report.plane is not None:
         parts += [f"<h2>{FIGURE}</h2>", _figure(report.plane, drawn)]
     if report.short:
-        parts += [f"<h2>{TABLES}</h2>", *map(_folded, report.short)]
-    parts += [
-        f"<h2>{METHODS}</h2>",
-        details("How every number was made", "".join(map(_words, (*HOW, *report.methods)))),
-    ]
+        parts.append(f"<h2>{TABLES}</h2>")
+        for each in report.short:
+            named = f"{each.id} · {each.title}" + (f" ({of_paper(each.paper)})" if each.paper else "")
+            parts.append(details(named, f'{_grid(each)}<p class="note">{escape(each.note)}</p>'))
+    how = "".join(map(_words, (*HOW, *report.methods)))
+    parts += [f"<h2>{METHODS}</h2>", details("How every number was made", how)]
     if report.lacks:
         items = "".join(f"<li>{escape(each)}</li>" for each in report.lacks)
         parts += [f"<h2>{LACKS}</h2>", details(f"{len(report.lacks)} reasons", f'<ul class="words">{items}</ul>')]
-    parts += [f"<h2>{CITE}</h2>", f"<code>{escape(report.signature)}</code>", _about(report), _words(DATA)]
+    about = "".join(f"<dt>{escape(a)}</dt><dd>{escape(b)}</dd>" for a, b in report.about.items())
+    parts += [f"<h2>{CITE}</h2>", f"<code>{escape(report.signature)}</code>", f"<dl>{about}</dl>", _words(DATA)]
     return page(report.title, "\n".join(parts), style=STYLE)
 
 
@@ -81,11 +83,6 @@ def _opening(said: Opening | None) -> list[str]:
 
 def _words(text: str) -> str:
     return f'<p class="words">{escape(text)}</p>'
-
-
-def _folded(each: Table) -> str:
-    """A table behind its heading."""
-    return details(_named(each.id, each.title, each.paper), f'{_grid(each)}<p class="note">{escape(each.note)}</p>')
 
 
 def details(summary: str, body: str) -> str:
@@ -118,14 +115,6 @@ def _figure(each: Figure, drawn: bytes | None) -> str:
     label = f'role="img" aria-label="{escape(f"{each.title}: {each.axis}")}"'
     heading = f'<h3 id="{escape(each.id)}">{escape(each.title)}</h3>'
     return f'{heading}<figure {label}>{element(each, drawn=drawn)}</figure><p class="note">{escape(each.note)}</p>'
-
-
-def _about(report: Report) -> str:
-    return "<dl>" + "".join(f"<dt>{escape(a)}</dt><dd>{escape(b)}</dd>" for a, b in report.about.items()) + "</dl>"
-
-
-def _named(id_: str, title: str, paper: str) -> str:
-    return f"{id_} · {title}" + (f" ({of_paper(paper)})" if paper else "")
 
 
 STORY_STYLE = """
@@ -174,9 +163,8 @@ COLLECTED = "Each is as it was when it was collected; its signature says which s
 def story_html(story: Telling, *, about: str = COLLECTED) -> str:
     """Write a story. Returns one document with nothing from outside; every text in it is escaped."""
     many = f"{len(story.slides)} slide{'' if len(story.slides) == 1 else 's'}"
-    head = (
-        f"<header><h1>{escape(story.title)}</h1><p>{many}. {escape(about)} The arrow keys turn the slides.</p></header>"
-    )
+    said = f"{many}. {escape(about)} The arrow keys turn the slides."
+    head = f"<header><h1>{escape(story.title)}</h1><p>{said}</p></header>"
     slides = [_slide(each, number) for number, each in enumerate(story.slides, start=1)]
     return page(story.title, "\n".join([head, *slides]), style=STORY_STYLE, head=_KEYS)
 
@@ -198,13 +186,10 @@ def _slide(slide: Slide, number: int) -> str:
 def _picture(picture: Picture) -> str:
     if not picture.data:
         return f'<figure class="lost">The picture is lost: {escape(picture.alt)}</figure>'
-    return f'<figure><img src="{data_uri(picture)}" alt="{escape(picture.alt)}"></figure>'
-
-
-def data_uri(picture: Picture) -> str:
-    """A picture as an address that holds it: an image there runs no script, whatever it is made of."""
+    # an image in an address that holds it runs no script, whatever it is made of
     media = {"jpg": "image/jpeg", "png": "image/png", "svg": "image/svg+xml"}[picture.kind]
-    return f"data:{media};base64,{b64encode(picture.data).decode()}"
+    held = f"data:{media};base64,{b64encode(picture.data).decode()}"
+    return f'<figure><img src="{held}" alt="{escape(picture.alt)}"></figure>'
 
 
 def _table(slide: Slide) -> str:

@@ -4,7 +4,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 
 import pandas as pd
 
-from core.analysis.questions.columns import EVALUATOR
+from core.analysis.questions.columns import EVALUATOR, NOTE
 from core.analysis.questions.papers import ELSEWHERE
 from core.analysis.questions.question import Column, bounded
 from core.analysis.slices import Slice
@@ -31,29 +31,21 @@ from core.store.run_files import Run
 SYSTEMS, HEALTH, SCALES = "C13", "C14", "C15"
 DIFFERENCES, LEVELS = f"{SYSTEMS}-differences", f"{SCALES}-scales"
 
-_BOARD, _SYSTEM = Column("leaderboard", "Leaderboard", kind="text"), Column("system", "System", kind="text")
-_EVALUATOR, _N = Column("evaluator", "Metric", kind="text"), Column("n_items", "n pictures", digits=0)
-_REMARK = Column("note", "Remark", kind="text")
-_SYSTEMS = (
-    _BOARD,
-    _EVALUATOR,
-    *COLUMNS["standings"],
-    _N,
-    Column("own_mean", "Own mean", digits=4),
-    Column("own_n", "Own n", digits=0),
-    _REMARK,
-)
+_BOARD, _N = Column("leaderboard", "Leaderboard", kind="text"), Column("n_items", "n pictures", digits=0)
+_CAPTIONS = Column("n_captions", "n captions", digits=0)
+_OWN = Column("own_mean", "Own mean", digits=4), Column("own_n", "Own n", digits=0)
+_SYSTEMS = (_BOARD, EVALUATOR, *COLUMNS["standings"], _N, *_OWN, NOTE)
 _HEALTH = (
     _BOARD,
-    _SYSTEM,
+    Column("system", "System", kind="text"),
     Column("told", "Measure", kind="text"),
     Column("value", "Value [95 % CI]", low="low", high="high"),
-    Column("n_captions", "n captions", digits=0),
-    _REMARK,
+    _CAPTIONS,
+    NOTE,
 )
 _LEVELS = (
     _BOARD,
-    _EVALUATOR,
+    EVALUATOR,
     Column("w", "w", digits=2),
     Column("used", "Used by", kind="text"),
     Column("mean", "Mean [95 % CI]", digits=4, low="low", high="high"),
@@ -61,9 +53,9 @@ _LEVELS = (
     Column("p50", "Median", digits=4),
     Column("p95", "95th percentile", digits=4),
     bounded("over", "Above 1, % [95 % CI]", digits=1),
-    Column("n_captions", "n captions", digits=0),
+    _CAPTIONS,
     _N,
-    _REMARK,
+    NOTE,
 )
 
 _SYSTEMS_NOTE = (
@@ -109,8 +101,7 @@ def board_tables(found: Kept, evaluators: Collection[str], prints: Mapping[str, 
         remarks.append(_of(each, names, prints))
         for id_, frame in parts.items():
             if len(frame):
-                told = frame.assign(leaderboard=each.name, corpus=each.corpus)
-                frames.setdefault(id_, []).append(told)
+                frames.setdefault(id_, []).append(frame.assign(leaderboard=each.name, corpus=each.corpus))
     if left_out:
         remarks.append(f"Left out: {'; '.join(left_out)}.")
     _tell(made, {id_: pd.concat(own, ignore_index=True) for id_, own in frames.items()}, " ".join(remarks))
@@ -141,10 +132,8 @@ def _of(each: Leaderboard, names: Sequence[str], prints: Mapping[str, Collection
     told = f"{each.name}: corpus {each.corpus}, scored {each.created}."
     others = [name for name in names if prints.get(name) and each.evaluators[name] not in prints[name]]
     if others:
-        told += (
-            f" {', '.join(others)} scored it with another fingerprint than these runs: other weights, precision "
-            "or versions."
-        )
+        told += f" {', '.join(others)} scored it with another fingerprint than these runs:"
+        told += " other weights, precision or versions."
     return " ".join([told, *(f"{said[0].upper()}{said[1:]}." for said in each.remarks[:SHOWN] if said)])
 
 
@@ -166,28 +155,17 @@ def _tell(made: Made, frames: Mapping[str, pd.DataFrame], remarks: str) -> None:
             (made.tables if columns else made.details).append(table)
     if SCALES in frames:
         bins = frames[SCALES].assign(panel=frames[SCALES]["leaderboard"] + ", " + frames[SCALES]["evaluator"])
-        made.figures.append(
-            scale_shares(
-                bins,
-                id_=SCALES,
-                title="Captioners: scores by the scale of the cosine",
-                note=_SHARES_NOTE,
-                paper=paper[SCALES],
-            )
-        )
+        title = "Captioners: scores by the scale of the cosine"
+        made.figures.append(scale_shares(bins, id_=SCALES, title=title, note=_SHARES_NOTE, paper=paper[SCALES]))
 
 
 def _missing(given: Collection[str], left_out: Sequence[str]) -> list[Missing]:
     why = "no kept leaderboard has scores by an evaluator of these runs"
     if left_out:
         why += f" that can be ranked; left out: {'; '.join(left_out)}"
-    reasons = {
-        SYSTEMS: why,
-        HEALTH: why,
-        SCALES: why
-        if SYSTEMS not in given
-        else "none of these evaluators' scores is w · max(cos, 0) with a w that is known",
-    }
+    reasons = {SYSTEMS: why, HEALTH: why, SCALES: why}
+    if SYSTEMS in given:
+        reasons[SCALES] = "none of these evaluators' scores is w · max(cos, 0) with a w that is known"
     return [Missing(id_, ELSEWHERE[id_][0], reason) for id_, reason in reasons.items() if id_ not in given]
 
 
@@ -214,7 +192,7 @@ _COLUMNS = (
     Column("constructed", "By construction / before", digits=3),
     Column("spread", "Clean SD, %", digits=1),
     Column("made", "Measured on", kind="text"),
-    Column("note", "Remark", kind="text"),
+    NOTE,
 )
 
 
@@ -251,15 +229,13 @@ def _rows_of(table: ScoreTable, run: Run, file: Measurement) -> Iterator[pd.Data
         found = fit(view, evaluator=file.evaluator, reading="orbit", weights=weights, epsilon=EPSILON)
         if why := unfit(found, file, run, subject=table.scope.subject, language=table.scope.language):
             raise InvalidInput(why)
-        yield _rows(found, measured(found, file)).assign(
-            evaluator=file.evaluator, corpus=table.reference, weights=weights, made=file.made
-        )
+        rows = _rows(found, measured(found, file)).assign(weights=weights, made=file.made)
+        yield rows.assign(evaluator=file.evaluator, corpus=table.reference)
 
 
 def _rows(found: Fit, own: Measured) -> pd.DataFrame:
     """Each family before and after at the λ that is chosen, and what the formula says of it."""
-    usual = settled(found, own)
-    asked = ("sensitivity",)
+    usual, asked = settled(found, own), ("sensitivity",)
     scored = own.effect(usual.strength, measures=asked)
     built = before_after(found.scores, found.terms, usual.strength, found.others, measures=asked)
     of_formula = built.set_index("name")["ratio"]
@@ -295,10 +271,8 @@ _PAPERS = {
 OTHERS = (*_PAPERS, "S-suite-decisions", "S-suite-ranks", "S-suite-risks", "S-caparena", _TWO_PICTURES[0])
 """Tables that are named as missing where there is no result."""
 
-NO_LANGUAGES = (
-    "no evaluator of these runs was held to ratings in several languages; python -m core suite does, of a "
-    "file whose captions name theirs"
-)
+_HELD = "no evaluator of these runs was held to ratings in several languages"
+NO_LANGUAGES = f"{_HELD}; python -m core suite does, of a file whose captions name theirs"
 NONE = "no evaluator of these runs was held to a suite; python -m core suite FILE IMAGES --evaluator NAME does"
 
 
@@ -312,11 +286,9 @@ def suite_tables(results: Sequence[SuiteResult], evaluators: Collection[str]) ->
         results: see :func:`core.features.suites.suite_result.stored`.
     """
     known = {*evaluators, *BY_WORDS}
-    own = [
-        each.model_copy(update={"reached": tuple(entry for entry in each.reached if entry.evaluator in known)})
-        for each in results
-        if any(entry.evaluator in evaluators for entry in each.reached)
-    ]
+    held = [each for each in results if any(entry.evaluator in evaluators for entry in each.reached)]
+    kept = [tuple(entry for entry in each.reached if entry.evaluator in known) for each in held]
+    own = [each.model_copy(update={"reached": reached}) for each, reached in zip(held, kept, strict=True)]
     made = [*_reached(own), *_further(own)]
     found = {each.id for each in made}
     lacking = {each: NO_LANGUAGES if each == _LANGUAGES[0] else NONE for each in OTHERS if each not in found}
@@ -329,17 +301,11 @@ def _reached(own: Sequence[SuiteResult]) -> list[Table]:
         # a suite of two captions of an image with a name of its own has the layout of FOIL, which alone may bring one
         other = _RATED if each.rated else _TWO_PICTURES if each.by_text else _OF["FOIL"]
         kinds.setdefault(_OF.get(each.suite, other), []).append(each)
-    return [
-        Table(
-            id_,
-            title,
-            tables.NOTE,
-            tables.reached_table(held),
-            (_SUITE, *(each for each in tables.reached_columns(held) if each.name != "suite")),
-            paper,
-        )
-        for (id_, title, paper), held in kinds.items()
-    ]
+    made = []
+    for (id_, title, paper), held in kinds.items():
+        columns = (_SUITE, *(each for each in tables.reached_columns(held) if each.name != "suite"))
+        made.append(Table(id_, title, tables.NOTE, tables.reached_table(held), columns, paper))
+    return made
 
 
 def _further(own: Sequence[SuiteResult]) -> list[Table]:

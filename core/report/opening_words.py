@@ -98,8 +98,7 @@ def _families(table: ScoreTable, answers: Answers) -> pd.DataFrame:
     names = ["corpus", "tests", "axis", "evaluator", "drift", "label", "than_null"]
     rows = answers.get("S1", pd.DataFrame(columns=names))
     kept = (rows["corpus"] == table.scope.corpus) & (rows["tests"] != "") & (rows["axis"] != Axis.NULL.value)
-    rows = rows[kept]
-    return rows.assign(family=rows["label"])
+    return rows[kept].assign(family=rows["label"])
 
 
 def _asked(table: ScoreTable, rows: pd.DataFrame, answers: Answers, words: Collection[str]) -> Iterator[str]:
@@ -185,12 +184,8 @@ def _moves(rows: pd.DataFrame, table: ScoreTable, *, times: bool = False) -> str
 
 def _gaps(table: ScoreTable, words: Collection[str]) -> pd.DataFrame:
     """The largest trustworthy gaps, in the corpus in view, of families whose words no picture decides."""
-    cells = [
-        each
-        for each in shift_cells(table.view())
-        if each.corpus == table.scope.corpus and each.axis != Axis.NULL.value and each.family not in words
-    ]
-    return widest_gaps(cells)
+    cells = (each for each in shift_cells(table.view()) if each.corpus == table.scope.corpus)
+    return widest_gaps(each for each in cells if each.axis != Axis.NULL.value and each.family not in words)
 
 
 def _gap(gaps: pd.DataFrame, name: str) -> str:
@@ -235,10 +230,8 @@ def _cautions(table: ScoreTable, rows: pd.DataFrame, words: Collection[str], *, 
         are = "is" if open_ == 1 else "are"
         yield f"That undecided means unmoved: {open_} of {counted(len(rows), 'drift')} {are} undecided (table S1)."
     if (table.about.get("rejections", pd.DataFrame(columns=["code"]))["code"] == "order-free").any():
-        yield (
-            "That a caption false of a video backwards would lose by it: evaluators without an order of frames score "
-            "both alike, by construction."
-        )
+        alike = "evaluators without an order of frames score both alike, by construction"
+        yield f"That a caption false of a video backwards would lose by it: {alike}."
     if there := sorted(set(words) & set(rows["family"])):
         named = listed([each.replace("-", " ") for each in there], most=MOST_NAMED)
         yield f"That a change under {named} words is an error: the picture may support the word."

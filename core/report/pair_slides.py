@@ -62,10 +62,8 @@ def pair_slide(
         pictures: before and, where the probe edits the picture, after.
         link: parameters of the link to the page that shows it.
     """
-    of = (
-        f"Run {pair['run']}, corpus {pair['corpus']}, item {pair['item']}, caption {pair['subject']}, language "
-        f"{language}, probe {pair['probe']}; one pair"
-    )
+    of = f"Run {pair['run']}, corpus {pair['corpus']}, item {pair['item']}, caption {pair['subject']}"
+    of += f", language {language}, probe {pair['probe']}; one pair"
     return Slide(
         f"{title(pair['probe'])}: {shown(rows.iloc[0])}",
         tuple(filter(None, (*captions(rows), *said))),
@@ -224,11 +222,8 @@ def edited_caption(store: Store, table: ScoreTable) -> Table | Missing:
     if item is None:
         return Missing(CARD, paper, needs(table, axis=AXIS) or "no caption here was scored after a lexical edit")
     frame = _scored(store, table, item, found)
-    columns = (
-        Column("family", "Edit", kind="text"),
-        Column("caption", "Caption", kind="text"),
-        *(Column(name, name, digits=4) for name in table.evaluators),
-    )
+    of = Column("family", "Edit", kind="text"), Column("caption", "Caption", kind="text")
+    columns = (*of, *(Column(name, name, digits=4) for name in table.evaluators))
     note = (
         f"The caption of item {item} of corpus {table.reference}, drawn with seed {RUN_SEED} among those that most "
         "edits and evaluators scored, whatever these made of it. An example proves nothing; the rates do."
@@ -255,14 +250,8 @@ def _scored(store: Store, table: ScoreTable, item: str, found: dict[str, str]) -
     rows = store.query(_CAPTIONS, params)
     scores = rows.pivot_table(index="probe", columns="evaluator", values="score", dropna=False)
     texts = rows.drop_duplicates("probe").set_index("probe")["caption"]
-    return pd.DataFrame(
-        [
-            {
-                "family": family,
-                "caption": texts[probe],
-                **{name: scores[name].get(probe, np.nan) if name in scores else np.nan for name in table.evaluators},
-            }
-            for family, probe in named.items()
-            if probe in texts.index
-        ]
-    )
+    found = list[dict[str, object]]()
+    for family, probe in ((family, probe) for family, probe in named.items() if probe in texts.index):
+        told = {name: scores[name].get(probe, np.nan) if name in scores else np.nan for name in table.evaluators}
+        found.append({"family": family, "caption": texts[probe], **told})
+    return pd.DataFrame(found)

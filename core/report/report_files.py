@@ -50,7 +50,14 @@ def markdown(report: Report) -> str:
     """Write the document; its figure is a link to ``figures/ID.svg``."""
     lines = [f"# {markdown_escaped(report.title)}", *_markdown_opening(report.opening)]
     if report.plane is not None:
-        lines += [f"## {FIGURE}", _markdown_figure(report.plane)]
+        each = report.plane
+        picture = f"![{markdown_escaped(each.title)}](figures/{each.id}.svg)"
+        lines += [
+            f"## {FIGURE}",
+            _markdown_heading(each.id, each.title, each.paper),
+            picture,
+            markdown_escaped(each.note),
+        ]
     lines += [f"## {TABLES}", *map(markdown_table, report.short)] if report.short else []
     lines += [f"## {METHODS}", *map(markdown_escaped, (*HOW, *report.methods))]
     if report.lacks:
@@ -63,10 +70,8 @@ def markdown(report: Report) -> str:
 def _markdown_opening(said: Opening | None) -> list[str]:
     if said is None:
         return []
-    told = [
-        f"**{markdown_escaped(name)}.** {markdown_escaped(' '.join(sentences))}"
-        for name, sentences in said.evaluators.items()
-    ]
+    every = said.evaluators.items()
+    told = [f"**{markdown_escaped(name)}.** {markdown_escaped(' '.join(sentences))}" for name, sentences in every]
     cautions = "\n".join(f"- {markdown_escaped(each)}" for each in said.cautions)
     return [f"## {WORDS}", *map(markdown_escaped, said.audited), *told, f"### {CAUTIONS}", cautions]
 
@@ -80,12 +85,9 @@ def markdown_table(each: Table) -> str:
     headers = [markdown_escaped(column.header) for column in each.columns]
     ruler = [":--" if column.kind == "text" else "--:" for column in each.columns]
     rows = [[markdown_escaped(cell) for cell in row] for row in cells(each)]
-    lines = [
-        _markdown_heading(each.id, each.title, each.paper),
-        "",
-        *(f"| {' | '.join(row)} |" for row in (headers, ruler, *rows)),
-    ]
-    return "\n".join([*lines, "", markdown_escaped(each.note)])
+    lines = [f"| {' | '.join(row)} |" for row in (headers, ruler, *rows)]
+    heading = _markdown_heading(each.id, each.title, each.paper)
+    return "\n".join([heading, "", *lines, "", markdown_escaped(each.note)])
 
 
 def markdown_escaped(text: str) -> str:
@@ -100,11 +102,6 @@ def markdown_escaped(text: str) -> str:
 
 def _markdown_heading(name: str, title: str, paper: str) -> str:
     return f"### {name} · {markdown_escaped(title)}" + (f" ({markdown_escaped(of_paper(paper))})" if paper else "")
-
-
-def _markdown_figure(each: Figure) -> str:
-    picture = f"![{markdown_escaped(each.title)}](figures/{each.id}.svg)"
-    return f"{_markdown_heading(each.id, each.title, each.paper)}\n\n{picture}\n\n{markdown_escaped(each.note)}"
 
 
 _SPECIAL = {
@@ -134,14 +131,19 @@ def latex(report: Report) -> str:
     lines = [_OPENING, rf"\title{{{latex_escaped(report.title)}}}", r"\date{}", r"\begin{document}", r"\maketitle"]
     lines += _latex_opening(report.opening)
     if report.plane is not None:
-        lines += [rf"\section*{{{FIGURE}}}", _latex_figure(report.plane), ""]
+        each = report.plane
+        look = r"width=\linewidth,height=0.75\textheight,keepaspectratio"
+        lines += [rf"\section*{{{FIGURE}}}", _latex_heading(each.id, each.title, each.paper)]
+        lines += [rf"\includegraphics[{look}]{{figures/{each.id}.pdf}}", "", _latex_note(each.note), ""]
     if report.short:
         lines += [rf"\section*{{{TABLES}}}", *(part for each in report.short for part in (latex_table(each), ""))]
     lines += [rf"\section*{{{METHODS}}}", *_paragraphs((*HOW, *report.methods))]
     if report.lacks:
         lines += [rf"\section*{{{LACKS}}}", *_items(map(latex_escaped, report.lacks))]
     about = (rf"\textbf{{{latex_escaped(name)}:}} {latex_escaped(told)}" for name, told in report.about.items())
-    lines += [rf"\section*{{{CITE}}}", rf"\texttt{{\small {_breakable(report.signature)}}}", "", *_items(about)]
+    # a line of a hundred characters without a blank: let it break after each field
+    signed = r"\allowbreak ".join(latex_escaped(part) for part in re.split(r"(?<=\|)", report.signature))
+    lines += [rf"\section*{{{CITE}}}", rf"\texttt{{\small {signed}}}", "", *_items(about)]
     return "\n".join([*lines, latex_escaped(DATA), r"\end{document}", ""])
 
 
@@ -179,7 +181,7 @@ def latex_table(each: Table) -> str:
         r"\endfoot",
         *rows,
         r"\end{longtable}}",
-        rf"{{\footnotesize {latex_escaped(each.note)}\par}}",
+        _latex_note(each.note),
     ]
     return "\n".join(lines)
 
@@ -194,30 +196,13 @@ def latex_escaped(text: str) -> str:
     return "".join(_SPECIAL.get(character, character) for character in " ".join(str(text).split()))
 
 
-def _breakable(signature: str) -> str:
-    """A line of a hundred characters without a blank: let it break after each field."""
-    return r"\allowbreak ".join(latex_escaped(part) for part in _with_bars(signature))
-
-
-def _with_bars(signature: str) -> list[str]:
-    parts = signature.split("|")
-    return [f"{part}|" for part in parts[:-1]] + parts[-1:]
-
-
 def _latex_heading(name: str, title: str, paper: str) -> str:
     said = rf"\paper{{{latex_escaped(of_paper(paper))}}}" if paper else ""
     return rf"\subsection*{{{name} $\cdot$ {latex_escaped(title)}{said}}}"
 
 
-def _latex_figure(each: Figure) -> str:
-    return "\n".join(
-        [
-            _latex_heading(each.id, each.title, each.paper),
-            rf"\includegraphics[width=\linewidth,height=0.75\textheight,keepaspectratio]{{figures/{each.id}.pdf}}",
-            "",
-            rf"{{\footnotesize {latex_escaped(each.note)}\par}}",
-        ]
-    )
+def _latex_note(note: str) -> str:
+    return rf"{{\footnotesize {latex_escaped(note)}\par}}"
 
 
 _DRAWN = {"md": "svg", "html": "svg", "latex": "pdf"}  # Format -> kind of drawing that its figures are
@@ -307,11 +292,8 @@ def _notes(report: Report) -> str:
 
 def parquet(frame: pd.DataFrame) -> bytes:
     """A table as a Parquet file; a column of more than one kind of value as text."""
-    texts = {
-        name: frame[name].map(lambda value: None if pd.isna(value) else str(value))
-        for name in frame.columns
-        if frame[name].dtype == object
-    }
+    mixed = [name for name in frame.columns if frame[name].dtype == object]
+    texts = {name: frame[name].map(lambda value: None if pd.isna(value) else str(value)) for name in mixed}
     buffer = io.BytesIO()
     frame.assign(**texts).reset_index(drop=True).to_parquet(buffer, index=False, compression="zstd")
     return buffer.getvalue()
@@ -362,9 +344,8 @@ def write_folder(
     Raises:
         StoreError: if the folder cannot be written; it is as it was then.
     """
-    return [
-        folder / name for name in write_folder_whole(folder, partial(_fill, store, scope, report, most, studies, say))
-    ]
+    fill = partial(_fill, store, scope, report, most, studies, say)
+    return [folder / name for name in write_folder_whole(folder, fill)]
 
 
 def _fill(
@@ -390,9 +371,8 @@ def _fill(
     shown = cards(store, scope)
     if shown.slides:
         written.append(put(folder, "examples.html", story_html(shown, about=_FOLDER_DRAWN)))
-        parts["examples.html"] = (
-            f"One comparison of every family that breaks the meaning, {len(shown.slides)}, with their pictures"
-        )
+        one = "One comparison of every family that breaks the meaning"
+        parts["examples.html"] = f"{one}, {len(shown.slides)}, with their pictures"
     return [*written, put(folder, "index.html", _index(report, scope, parts))]
 
 

@@ -98,19 +98,11 @@ def _write(drawn: "Canvas", lines: Sequence[_Line], top: float) -> int:
     for place, line in enumerate(lines):
         if top - line.height < _BOTTOM and place:
             return place
-        last = len(line.cells) - 1
+        look: dict[str, Any] = {"fontsize": line.size, "color": line.colour, "va": "top"}
         for column, cell in enumerate(line.cells):
-            at = _SIDE if column == 0 else 0.4 + (0.6 - _SIDE) * column / last
-            drawn.text(
-                at,
-                top,
-                cell,
-                fontsize=line.size,
-                color=line.colour,
-                fontweight="bold" if line.bold else "normal",
-                ha="left" if column == 0 else "right",
-                va="top",
-            )
+            at = _SIDE if column == 0 else 0.4 + (0.6 - _SIDE) * column / (len(line.cells) - 1)
+            weight, side = "bold" if line.bold else "normal", "right" if column else "left"
+            drawn.text(at, top, cell, fontweight=weight, ha=side, **look)
         top -= line.height
     return len(lines)
 
@@ -120,8 +112,7 @@ def _lines(slide: Slide) -> Iterator[_Line]:
         yield from (_Line((each,), 16, bold=True) for each in wrap(paragraph, 100) or [""])
     for sentence in slide.said:
         yield from (_Line((each,), 14) for each in wrap(sentence, 120))
-    lost = [each.alt for each in slide.pictures if _pixels(each) is None]
-    for alt in lost:
+    for alt in (each.alt for each in slide.pictures if _pixels(each) is None):
         yield from (_Line((each,), 12, NEUTRAL) for each in wrap(f"Not in this file: {alt}", 140))
     if slide.rows:
         size = 13 if len(slide.columns) < 6 else 10

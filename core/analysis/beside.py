@@ -45,11 +45,8 @@ def every_language(table: ScoreTable, axis: str) -> tuple[ScoreTable, ...]:
 
 @once
 def other_captions(table: ScoreTable) -> tuple[ScoreTable, ...]:
-    """A table for every other caption that those of the scope are held against under invariant probes.
-
-    These are the runs' other captions in the scope's language: another subject, another of several captions of one. Of
-    an evaluator that scored none of these, its captions in the other languages.
-    """
+    """A table for every other caption that those of the scope are held against under invariant probes: the runs' others
+    in its language; of an evaluator that scored none of these, its captions in the other languages."""
     rows, found = _others(table), list[ScoreTable]()
     for subject, language, rank in sorted({*rows[list(_CAPTION)].itertuples(index=False, name=None)}):
         found += _other(table, rows, str(subject), str(language), rank=int(rank))

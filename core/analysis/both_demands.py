@@ -96,15 +96,9 @@ _SHORT: Mapping[str, tuple[str, str]] = {
 
 
 def answers(found: pd.DataFrame) -> tuple[Answer, ...]:
-    """How many times as far each evaluator drops at a broken meaning as a harmless edit changes it; by verdict, name.
-
-    Args:
-        found: of :func:`demands`, of one corpus.
-
-    Returns:
-        One an evaluator. A ratio is told of those alone that drop, where it has an interval and harmless edits are
-        shown to change the score.
-    """
+    """How many times as far each evaluator drops at a broken meaning as a harmless edit changes it; by verdict, name. A
+    ratio is told of those alone that drop, where it has an interval and harmless edits are shown to change the score;
+    ``found``: of :func:`demands`, of one corpus."""
     told = list[Answer]()
     for row in found.sort_values("evaluator").to_dict("records"):
         name, falls, value = str(row["evaluator"]), str(row["falls"]), float(row["ratio"])

@@ -128,13 +128,8 @@ def pairs(
     level: str = "",
     every: bool = False,
 ) -> Pairs:
-    """Both sides of every comparison of some probes.
-
-    Args:
-        known: leave out the comparisons whose wrong side is not known to be wrong.
-        key, level: leave out the comparisons that do not tell this fact.
-        every: of every item, also those that the slice leaves out.
-    """
+    """Both sides of every comparison of some probes; ``known``: of those alone whose wrong side is known to be wrong,
+    ``key``, ``level``: that tell this fact; ``every``: of every item, also those that the slice leaves out."""
     table = view.table
     which, places = table.place(evaluator), table.places(probes)
     looked = np.broadcast_to(view.items | every, (len(places), len(view.items)))
@@ -344,13 +339,9 @@ MOST = 3  # Reasons that are named, the most frequent first
 
 
 def refusals(view: View) -> pd.DataFrame:
-    """How many comparisons of every directional family were refused, and why.
-
-    Returns:
-        COLUMNS, one row a corpus and family: n_refused counts comparisons of the items in view, whoever scores; refused
-        names the most frequent reasons with their n, empty where there is none. One that was refused for several
-        reasons counts in each.
-    """
+    """How many comparisons of every directional family were refused, and why, a row a corpus and family: n_refused
+    counts those of the items in view, whoever scores; refused names the most frequent reasons with their n. One that
+    was refused for several reasons counts in each."""
     table = view.table
     records = [
         (corpus, family, *_counted(reasons_of(table, probes), own & view.items))

@@ -165,11 +165,9 @@ def _found(
 
 
 def with_holm(table: pd.DataFrame, *, by: Sequence[str] = ("evaluator", "corpus", "tests")) -> pd.DataFrame:
-    """Add p_holm and m_tests: Holm's correction within each evaluator, corpus and family of tests.
-
-    A row outside the question (an empty ``tests``) and a row without a test are neither corrected nor counted, so
-    that another evaluator, a control or a filter by evaluator changes no p-value. Drifts are :func:`held_to_tests`.
-    """
+    """Add p_holm and m_tests: Holm's correction within each evaluator, corpus and family of tests. A row outside the
+    question (an empty ``tests``) and one without a test are neither corrected nor counted, so that another evaluator, a
+    control or a filter by evaluator changes no p-value. Drifts are :func:`held_to_tests`."""
     adjusted, sizes = np.full(len(table), math.nan), np.zeros(len(table), dtype=np.int64)
     asked = np.flatnonzero(table["tests"] != "")
     values, tests = table["p"].to_numpy(dtype=np.float64), table["test"].to_numpy(dtype=object)
@@ -181,12 +179,9 @@ def with_holm(table: pd.DataFrame, *, by: Sequence[str] = ("evaluator", "corpus"
 
 
 def held_to_tests(table: pd.DataFrame) -> pd.DataFrame:
-    """Rows with what their p_holm leaves of their drifts.
-
-    A drift that its test does not bear out, a control's by its own p-value, becomes undecided, and ``conflict`` says
-    so; see :func:`core.analysis.verdicts.agreed`. Power is at the level of the family's m_tests, and ``direction`` says
-    which numbers show a drift.
-    """
+    """Rows with what their p_holm leaves of their drifts: one that its test does not bear out, a control's by its own
+    p-value, becomes undecided, and ``conflict`` says so (:func:`core.analysis.verdicts.agreed`). Power is at the level
+    of the family's m_tests, and ``direction`` says which numbers show a drift."""
     if "detectable" in table:
         table = table.assign(detectable=table["detectable"] * [among(int(m)) for m in table["m_tests"]])
     told = ~((table["low"] > 0) | (table["high"] < 0)) if "falls" in table else np.zeros(len(table), dtype=bool)
@@ -299,13 +294,8 @@ def modifier_groups(view: View, family: str, *, controls: bool = False, bare: bo
 
 
 def median_over(values: np.ndarray, keep: np.ndarray, sources: np.ndarray | None) -> Interval:
-    """Median of some items' values with its 95 % interval; items of one source are resampled together.
-
-    Args:
-        values: of every item, float64 [N].
-        keep: which items, bool [N].
-        sources: see :attr:`core.analysis.table.ScoreTable.sources`.
-    """
+    """Median of some items' values, float64 [N], with its 95 % interval; items of one source are resampled together
+    (:attr:`core.analysis.table.ScoreTable.sources`); ``keep``: which items, bool [N]."""
     return no_point(median_bca(values[keep], groups=None if sources is None else sources[keep]))
 
 

@@ -25,12 +25,8 @@ WHY = "the picture may support the word, and no study shows that people accept b
 
 
 def may_be_true(table: ScoreTable, accepted: Collection[str] = ()) -> frozenset[str]:
-    """Families whose edit puts a word before a noun that the picture may support.
-
-    Args:
-        accepted: families both of whose versions people accept, of
-        :func:`core.features.human.study_outcomes.accepted_by_people`.
-    """
+    """Families whose edit puts a word before a noun that the picture may support; ``accepted``: families both of whose
+    versions people accept (:func:`core.features.human.study_outcomes.accepted_by_people`)."""
     rows = table.probes
     words = rows.loc[(rows["axis"] == Axis.SOCIETAL.value) & ~rows["control"], "family"].dropna()
     return frozenset(map(str, words.unique())) - frozenset(accepted)

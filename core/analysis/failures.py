@@ -102,12 +102,9 @@ _SCALED, _USUAL = ("run", "evaluator"), ("sd", "typical", "null_percent", "n_nul
 
 
 def record(store: Store, scope: Narrowed, pair: Mapping[str, str], usual: pd.DataFrame) -> list[dict[str, Any]]:
-    """Return everything that the store knows of one pair, a record an evaluator; empty where it is not there.
-
-    Returns:
-        The columns of :func:`under_every_evaluator`, then those of ``items`` that it lacks; None where there is no
-        value, so that the records are JSON.
-    """
+    """Return everything that the store knows of one pair, a record an evaluator: the columns of
+    :func:`under_every_evaluator` and those of ``items``, None where there is no value, as JSON has it; empty where it
+    is not there."""
     found = under_every_evaluator(store, scope, pd.DataFrame([dict(pair)]), usual)
     if found.empty:
         return []
@@ -131,13 +128,9 @@ def export(
     floor: float = 0.0,
     named: Collection[tuple[str, str]] | None = None,
 ) -> pd.DataFrame:
-    """Return the slice's shifts in an order, the first :data:`EXPORT_ROWS` of them.
-
-    Args: those of :func:`core.analysis.ranking.rank`.
-
-    Returns:
-        EXPORTED + standardised and key (what the shift, or its pair, counts in the order).
-    """
+    """Return the slice's shifts in an order, the first :data:`EXPORT_ROWS` of them; arguments as of
+    :func:`core.analysis.ranking.rank`. Returns EXPORTED + standardised and key (what the shift, or its pair,
+    counts)."""
     check(order, floor, 1, 0)
     clause, params = where(scope, chosen, _ties(store, scope))
     if named is not None:
@@ -219,15 +212,9 @@ class Alike:
 def alike(
     item: str, pixels: Mapping[str, str], fingerprints: Mapping[str, Sequence[str]], cache: EmbeddingCache, *, most: int
 ) -> Alike | None:
-    """Return the items most like one, by the evaluator that has kept most embeddings; of equal ones the first.
-
-    Args:
-        pixels: hash of the unedited picture of every item, by name.
-        fingerprints: keys of every evaluator, by name.
-
-    Returns:
-        None where no evaluator has kept the item's embedding and another one's.
-    """
+    """Return the items most like one, by the evaluator that has kept most embeddings; of equal ones the first. None
+    where no evaluator has kept the item's and another one's; ``pixels``: hash of every item's unedited picture,
+    ``fingerprints``: keys of every evaluator, both by name."""
     every = ((name, _kept(pixels, key, cache)) for name, keys in fingerprints.items() for key in keys)
     found = [(name, kept) for name, kept in every if len(kept) > 1 and item in kept]
     if not found:
@@ -253,15 +240,9 @@ who uphold the comparison, NaN where no study asked."""
 def worst_failures(
     view: View, evaluator: str, family: str, *, known: bool = False, limit: int = 12
 ) -> tuple[pd.DataFrame, int]:
-    """The worst failures of one family under one evaluator, in the corpus in view.
-
-    Args:
-        known: leave out comparisons whose wrong side is not known to be wrong.
-
-    Returns:
-        COLUMNS, the largest margin (wrong minus right) first, of equal ones the first by item and probe; and how many
-        failures there are. Empty where there is none.
-    """
+    """The worst failures of one family under one evaluator, in the corpus in view; ``known``: of those alone whose
+    wrong side is known to be wrong. Returns COLUMNS, the largest margin (wrong minus right) first, of equal ones the
+    first by item and probe; and how many failures there are."""
     probes = families(view).get(family, ())
     table = view.table
     if not probes:

@@ -250,11 +250,9 @@ _GAPS = (
 
 
 def widest_gaps(cells: Iterable[Cell]) -> pd.DataFrame:
-    """:func:`evident_gaps` of the cells of every evaluator and corpus whose gap is the largest: one, or who share it.
-
-    Of captions of the same picture where any is, of enough items and sources for a claim. Their intervals allow for
-    the picking from all of the evaluator's cells that have a gap.
-    """
+    """:func:`evident_gaps` of the cells of every evaluator and corpus whose gap is the largest, one, or who share it:
+    of captions of the same picture where any is, of enough items and sources for a claim. Intervals allow for the
+    picking from all of the evaluator's cells that have a gap."""
     known: dict[tuple[str, str], list[Cell]] = {}
     for cell in cells:
         counts = cell.shifts.counts
@@ -279,12 +277,8 @@ def leading(found: pd.DataFrame) -> pd.DataFrame:
 
 
 def nearest_gap(cells: Sequence[Cell], gaps: Sequence[float], *, unit: str) -> float:
-    """The gap of some that lies nearest to :func:`middle_gap`; of two as near, the first. NaN likewise.
-
-    Args:
-        cells: of :func:`shift_cells`.
-        gaps: shares of the unit, rising.
-    """
+    """The gap of some, shares of the unit, rising, that lies nearest to :func:`middle_gap`; of two as near, the first.
+    NaN likewise."""
 
     def nearest(middle: float) -> float:
         return middle if math.isnan(middle) else min(gaps, key=lambda gap: abs(gap - middle))

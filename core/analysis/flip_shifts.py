@@ -37,14 +37,8 @@ class Counts:
 
 
 class Shifts:
-    """Shifts of some probes, put in order when one asks for what is not known yet.
-
-    What was answered is kept with the table of scores: a filter by evaluator or family asks the same again.
-
-    Args:
-        group: the probes, and what they are compared with.
-        keep: which items, bool [N].
-    """
+    """Shifts of some probes over some items, put in order when one asks for what is not known yet. What was answered is
+    kept with the table of scores: a filter by evaluator or family asks the same again."""
 
     of = APART
 

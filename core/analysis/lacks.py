@@ -108,13 +108,9 @@ _CALLED = {"subject": "caption", "language": "language", "rank": "rank"}
 
 
 def elsewhere(table: ScoreTable, rows: pd.DataFrame, what: str) -> Lack:
-    """Say which choice of the reader would show what the scope leaves out: the one that differs least from theirs.
-
-    What their own run has comes before what another one does: it is of other pictures.
-
-    Args:
-        rows: of the open probes (:attr:`ScoreTable.about`), one or more.
-    """
+    """Say which choice of the reader would show what the scope leaves out, by one or more rows of the open probes
+    (:attr:`ScoreTable.about`): the one that differs least from theirs, of their own run before another's, which is of
+    other pictures."""
     scope = table.scope
     mine = {"subject": scope.subject, "language": scope.language, "rank": scope.rank}
     differs = pd.DataFrame({name: rows[name] != value for name, value in mine.items()})
@@ -133,12 +129,8 @@ def elsewhere(table: ScoreTable, rows: pd.DataFrame, what: str) -> Lack:
 
 
 def left_out(table: ScoreTable, column: str, names: Sequence[str] | None = None) -> pd.DataFrame:
-    """What is open outside the scope: rows of ``about["open"]`` with these names, or any that are not here.
-
-    Args:
-        column: ``probe``, ``family``, ``corpus`` or ``evaluator``.
-        names: values of the column; None: those that the table does not have.
-    """
+    """What is open outside the scope: rows of ``about["open"]`` whose ``column`` (``probe``, ``family``, ``corpus`` or
+    ``evaluator``) has one of these names; None: one that the table does not have."""
     rows = table.about.get("open")
     if rows is None:
         return pd.DataFrame(columns=[column])

@@ -70,14 +70,9 @@ def _risks(view: View, top: pd.DataFrame, keys: Sequence[str]) -> "pd.Series[flo
 
 
 def furthest(found: pd.DataFrame, *, value: str, low: str = "low", high: str = "high") -> pd.DataFrame:
-    """Rows of the largest value: of equal ones those whose interval reaches further, then begins higher.
-
-    More than one where even these are the same, as they often are where scores have few values: all are to be named.
-
-    Args:
-        found: a row a family, in the order in which they are named.
-        value, low, high: columns of what is the worse the larger, and of its interval's ends.
-    """
+    """Rows of the largest value, the worse the larger: of equal ones those whose interval reaches further, then begins
+    higher. More than one where even these are the same, as they often are where scores have few values: all are to be
+    named."""
     there = np.flatnonzero(found[value].notna())
     for name in (value, high, low):
         values = found[name].to_numpy(dtype=np.float64, na_value=math.nan)[there]
@@ -139,14 +134,8 @@ def further(
     called: tuple[str, ...],
     level: float = 0.95,
 ) -> Further:
-    """How often edits move a score more than invisible edits of the same item, with its interval, claim and power.
-
-    Args:
-        shifts: Δ of every edit, float64 [k, N]; NaN where that is not known.
-
-    Returns:
-        further, further_low, further_high, than_null and null_detectable, as of :func:`beside_null`.
-    """
+    """How often edits move a score more than invisible edits of the same item, with its interval, claim and power, as
+    of :func:`beside_null`; ``shifts``: Δ of every edit, float64 [k, N]; NaN where that is not known."""
     table = view.table
 
     def work() -> np.ndarray:

@@ -102,14 +102,8 @@ def mean_of_groups(right: np.ndarray, images: np.ndarray, groups: np.ndarray) ->
 
 
 def rated_pairs(table: pd.DataFrame) -> pd.DataFrame:
-    """Every two captions of one image that people rated differently.
-
-    Args:
-        table: columns image, caption, rating, score; several ratings of a caption are averaged.
-
-    Returns:
-        Columns image, preferred, other: scores of the better and of the worse rated caption.
-    """
+    """Scores of the better (preferred) and of the worse rated caption (other) of every two of one image that people
+    rated differently; several ratings of a caption are averaged; ``table``: columns image, caption, rating, score."""
     captions = table.groupby(["image", "caption"], sort=True, observed=True)[["rating", "score"]].mean().reset_index()
     both = captions.merge(captions, on="image", suffixes=("", "_other"))
     better = both[both["rating"] > both["rating_other"]].reset_index(drop=True)
@@ -357,15 +351,8 @@ _ALIKE = 1e-12  # Share of the items' variance below which a sample's is roundin
 
 
 def sample_pearson(one: np.ndarray, other: np.ndarray, counts: np.ndarray) -> np.ndarray:
-    """Pearson's r of each sample.
-
-    Args:
-        one, other: two scorings of the same items, finite, float64 [n], n ≥ 1.
-        counts: how often each sample has each item, int [n, samples].
-
-    Returns:
-        float64 [samples], each in [-1, 1]; NaN where a side of the sample is all alike.
-    """
+    """Pearson's r of each sample of two finite scorings of the same items, float64 [n], n ≥ 1; ``counts``: how often it
+    has each item, int [n, samples]. Returns float64 [samples] in [-1, 1]; NaN where a side is all alike."""
     a, b = (each - each.mean() for each in (one, other))
     spread = [float((each**2).mean()) for each in (a, b)]
     # each row's products, so that one product of matrices gives every sum of every sample

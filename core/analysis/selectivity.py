@@ -139,12 +139,9 @@ def heat_map(view: View, *, known: bool = True) -> pd.DataFrame:
 
 
 def hidden_best(view: View, *, known: bool = True, bounds: bool = True) -> pd.DataFrame:
-    """:func:`rivals` of :func:`heat_map`, without the intervals of the other cells: drawing those takes the time.
-
-    Args:
-        known: only comparisons that are known to break the meaning.
-        bounds: draw the intervals of the rivals; otherwise they are NaN where they would have to be drawn.
-    """
+    """:func:`rivals` of :func:`heat_map`, without the intervals of the other cells: drawing those takes the time;
+    ``known``: of comparisons alone that are known to break the meaning; ``bounds``: draw the rivals' own intervals,
+    else NaN."""
     named, of_items = _cells(view, known)
     numbers = {tuple(each.values()): place for place, each in enumerate(named)}
     parts = []
@@ -187,14 +184,9 @@ def _mapped(
 
 
 def rivals(cells: pd.DataFrame) -> pd.DataFrame:
-    """The invariant family that each directional one is most easily taken for: the lowest selectivity of its row.
-
-    Args:
-        cells: of :func:`heat_map`.
-
-    Returns:
-        One row an evaluator, corpus and directional family: MAP of that cell; of equal ones the first by name.
-    """
+    """The invariant family that each directional one is most easily taken for: of every evaluator, corpus and
+    directional family the MAP of the cell of lowest selectivity, of equal ones the first by name; ``cells``: of
+    :func:`heat_map`."""
     lowest = dict[tuple[object, ...], tuple[float, str, int]]()
     names = ("evaluator", "corpus", "family", "value", "nuisance")
     for place, (*row, value, nuisance) in enumerate(zip(*(cells[name].tolist() for name in names), strict=True)):

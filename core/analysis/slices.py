@@ -120,13 +120,8 @@ class Slice:
 
 def where(scope: Narrowed, chosen: Slice, ties: pd.DataFrame | None) -> tuple[str, dict[str, Any]]:
     """A slice of the scope's corpus in view, as SQL over ``shifts s``: for what shows pairs and not numbers of many.
-
-    Args:
-        ties: of the run in view, see :func:`core.analysis.slices.recorded`; None: it records none.
-
-    Returns:
-        What follows ``from shifts s``: joins and the condition; and its parameters by name.
-    """
+    Returns what follows ``from shifts s``, and its parameters by name; ``ties``: of the run in view, see
+    :func:`recorded`."""
     params: dict[str, Any] = {name: getattr(scope, name) for name in ("run", "subject", "language", "rank")}
     conditions = [f"s.{name} = ${name}" for name in params] + ["s.expectation = 'invariant'"]
     for field, column in CHOICES.items():
@@ -288,14 +283,8 @@ def ties_of(runs: Sequence[Run], scope: Narrowed) -> pd.DataFrame:
 
 
 def other_category(items: pd.DataFrame, ties: pd.DataFrame) -> pd.Series:
-    """The other category of every item whose label has one, None elsewhere.
-
-    An item that has neither of the two categories got its own elsewhere: it has no tie.
-
-    Args:
-        items: columns corpus, label, category; [N].
-        ties: columns :data:`TIE_COLUMNS`.
-    """
+    """The other category of every item (corpus, label, category) whose label has one by the ties, None elsewhere; an
+    item that has neither of the two categories got its own elsewhere: it has no tie."""
     rows = ties.dropna(subset="label").itertuples(index=False)
     known = dict[tuple[object, ...], object]()
     for corpus, label, category, other in rows:

@@ -106,11 +106,8 @@ class ScoreTable(Scores):
         return self.kept.get("changes", (evaluator, tuple(probes), against), work, most=MOST_CHANGES)
 
     def withheld(self, evaluator: str, corpus: str) -> bool:
-        """Whether % change is withheld, since one of the evaluator's baselines in a corpus is negative.
-
-        A percent change of a negative score has the wrong sign, and without the items that have one the others are a
-        choice by score.
-        """
+        """Whether % change is withheld, since one of the evaluator's baselines in a corpus is negative: the change of a
+        negative score has the wrong sign, and without the items that have one the others are a choice by score."""
         return corpus in self._negative[evaluator]
 
     def withheld_said(self) -> str:
@@ -180,13 +177,8 @@ class ScoreTable(Scores):
         return after, self.before(evaluator, probes, against=against, items=items), stored
 
     def beside(self, evaluator: str, other: str) -> Changes:
-        """What the unedited score of every item changes from one evaluator to another on the same scale.
-
-        Picture and caption are the same: what differs is the evaluator.
-
-        Args:
-            evaluator: whose scores are held against the other's.
-        """
+        """What the unedited score of every item changes from the other evaluator to this one on the same scale; picture
+        and caption are the same: what differs is the evaluator."""
         places = [self.place(evaluator), self.place(other)]
         after, before = (self.clean(name)[None] for name in (evaluator, other))
         stored = self.stored[places][:, self.places((IDENTITY,))].any(axis=1)

@@ -108,12 +108,8 @@ def one_way(low: float, high: float, *, half: float = 0.5) -> bool:
 
 
 def direction(row: Row) -> str:
-    """Which of the three numbers shows a drift, in words with them; empty where none is claimed.
-
-    Args:
-        row: of an effect: drift, median_percent, low, high, still, falls, falls_low, falls_high, mean_percent, mean_low
-            and mean_high; in percent.
-    """
+    """Which of the three numbers shows a drift, in words with them; empty where none is claimed; ``row``: of an effect,
+    in percent."""
     if row["drift"] not in CLAIMS:
         return ""
     said = []
@@ -171,15 +167,9 @@ def scatter(size: Interval, beyond: Interval, *, margin: float = MARGIN, largest
 
 
 def against_null(over: Interval) -> str:
-    """Say whether edits move a score further than invisible edits.
-
-    Args:
-        over: 95 % interval of the probability that an edit changes an item's score more than an invisible edit of it
-
-    Returns:
-        FURTHER where it lies above one half, NO_FURTHER where it does not reach above, else NOT_TOLD; or one of
-        NO_CLAIM.
-    """
+    """Say whether edits move a score further than invisible edits, by the 95 % interval of the probability that one
+    changes an item's score more: FURTHER above one half, NO_FURTHER not reaching above, else NOT_TOLD; or one of
+    NO_CLAIM."""
     if few := too_few_for(over):
         return few
     if over.low > 0.5:
@@ -239,13 +229,8 @@ MEAN_OPPOSED = "the median drifts one way, the mean shift β₁ goes the other"
 
 
 def beside_mean(found: str, median: float, mean: Interval) -> str:
-    """Say where a drift of the median and the mean shift beside it do not say the same; empty where they do.
-
-    Args:
-        found: the drift, as :func:`agreed` left it.
-        median: the median change, whose sign is the drift's.
-        mean: 95 % interval of the mean shift; without bounds there is nothing to be at odds with.
-    """
+    """Say where a drift (:func:`agreed`) of the median, whose sign is the median's, and the 95 % interval of the mean
+    shift beside it do not say the same; empty where they do, and where that has no bounds."""
     if math.isnan(mean.low) or math.isnan(mean.high):
         return ""
     if found in (STILL, UNDECIDED):
@@ -258,12 +243,8 @@ def beside_mean(found: str, median: float, mean: Interval) -> str:
 
 
 def at_odds(interval: Interval, p: float, *, corrected: bool = True) -> str:
-    """Say where the interval of a median difference and its test do not say the same; empty where they do.
-
-    Args:
-        interval: 95 %; without bounds there is nothing to be at odds with.
-        p: corrected where several tests are; NaN for none.
-    """
+    """Say where the 95 % interval of a median difference and its test (NaN for none) do not say the same; empty where
+    they do, and without bounds."""
     if math.isnan(interval.low) or math.isnan(p) or interval.excludes_zero() == (p < ALPHA):
         return ""
     if not interval.excludes_zero():
@@ -320,12 +301,8 @@ def apart(detectable: float, *, unit: str, digits: int = 1) -> str:
 
 
 def told_from_null(found: str, detectable: float) -> str:
-    """Say beside NOT_TOLD what would have been told; empty beside any other claim.
-
-    Args:
-        found: what :func:`against_null` said.
-        detectable: in percentage points; see :func:`core.analysis.overview.beside_null`.
-    """
+    """Say beside NOT_TOLD of :func:`against_null` what would have been told, in percentage points; empty beside any
+    other claim."""
     if found != NOT_TOLD or math.isnan(detectable):
         return ""
     return f"{50 + detectable:.2g} % would have been told in four of five such runs"

@@ -195,12 +195,8 @@ def with_changes(before: np.ndarray, after: np.ndarray) -> np.ndarray:
 
 
 def with_boxes(pixels: np.ndarray, *, box: Box | None, old: Box | None = None, side: int) -> np.ndarray:
-    """Return a picture at most ``side`` px long with the object's box drawn, and dashed where it was before.
-
-    Args:
-        pixels: uint8 RGB [H, W, 3].
-        box, old: in the pixels of ``pixels``; None: not drawn.
-    """
+    """Return uint8 RGB [H, W, 3] at most ``side`` px long with the object's box drawn, in the pixels of ``pixels``, and
+    dashed where it was before; None: not drawn."""
     small = thumbnail(pixels, side=side)
     drawn = small if small is not pixels else pixels.copy()
     scale = drawn.shape[1] / pixels.shape[1], drawn.shape[0] / pixels.shape[0]
@@ -335,12 +331,8 @@ def contact_sheet(cells: Sequence[Cell], *, title: str, foot: str = "") -> np.nd
 
 
 def grid(cells: Sequence[Cell], room: int) -> tuple[int, int]:
-    """Columns and rows of a slide: the largest pictures with which one slide holds all, else the fewest slides.
-
-    Args:
-        cells: to be laid out.
-        room: height of a slide that they have, in px.
-    """
+    """Columns and rows of a slide whose cells have ``room`` px of height: the largest pictures with which one slide
+    holds all, else the fewest slides."""
     fitting = [
         (columns, rows)
         for columns, rows in _GRIDS

@@ -62,13 +62,9 @@ CONFIG = {"displaylogo": False, "modeBarButtonsToRemove": ["select2d", "lasso2d"
 def plot(
     figure: Figure, *, clicks: bool = False, dark: bool = False, found: Sequence[Panel] | None = None
 ) -> go.Figure:
-    """Draw a figure, made whole: one trace a series and panel, nothing added afterwards.
-
-    Args:
-        clicks: marks carry what they open, and say so; elsewhere there is nothing to open.
-        dark: a map's cells are for a dark page; every other colour holds on both.
-        found: its panels, where they are known; None: they are arranged.
-    """
+    """Draw a figure, made whole: one trace a series and panel, nothing added afterwards; ``clicks``: marks carry what
+    they open, and say so; ``dark``: a map's cells are for a dark page, every other colour holds on both; ``found``: its
+    panels, where they are known."""
     return go.Figure(*_parts(figure if clicks else _still(figure), dark, found))
 
 

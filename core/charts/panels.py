@@ -231,14 +231,8 @@ Rectangle = tuple[float, float, float, float]  # Left, top, right, bottom in px,
 def beside(
     figure: Figure, panel: Panel, sizes: Sequence[tuple[float, float]]
 ) -> Iterator[tuple[float, float, str, tuple[float, float]]]:
-    """Place the labels of a scatter's panel; a mark without one keeps its place.
-
-    Args:
-        sizes: width and height in px of the plot, every one at which the labels must be readable.
-
-    Yields:
-        x, y, text and the offset in px of its middle from the mark, y downward.
-    """
+    """Place the labels of a scatter's panel, readable at every width and height of the plot in px; a mark without one
+    keeps its place. Yields x, y, text and the offset in px of its middle from the mark, y downward."""
     labels = figure.frame["label"].astype(str).to_numpy()
     marks = [
         (at, value, shortened(labels[row]))

@@ -103,12 +103,8 @@ def _rays(place: "Axes", figure: Figure) -> None:
 
 
 def finish(place: "Axes", figure: Figure, *, first: bool, lowest: bool) -> None:
-    """Set what depends on every panel's marks: the ends of the axes, the line at zero, titles at the edges.
-
-    Args:
-        first: whether the panel is the first of its line.
-        lowest: whether it is the last of its column.
-    """
+    """Set what depends on every panel's marks: the ends of the axes, the line at zero, titles at the edges; ``first``:
+    of its line, ``lowest``: of its column."""
     if figure.kind == "map":
         return
     value, limit, zero = (
@@ -331,12 +327,8 @@ _STYLE: Any = {
 
 
 def drawing(figure: Figure, *, kind: str = "svg", row: float = ROW) -> bytes:
-    """Draw one figure; the same data give the same bytes.
-
-    Args:
-        kind: ``svg``, ``pdf`` or ``png``.
-        row: height of a label with one mark, in inches.
-    """
+    """Draw one figure as ``svg``, ``pdf`` or ``png``; the same data give the same bytes; ``row``: height of a label
+    with one mark, in inches."""
     return drawings(figure, kinds=(kind,), row=row)[kind]
 
 

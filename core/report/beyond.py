@@ -155,12 +155,8 @@ class Beyond(Made):
 
 
 def beyond(table: ScoreTable, *, studies: Sequence[Study] = (), encode: Encode | None = None) -> Beyond:
-    """Make what the pages Human validation and Geometry show of a scope.
-
-    Args:
-        studies: that are here; those of other runs are passed over.
-        encode: asks an evaluator's text encoder; None: none is asked.
-    """
+    """Make what the pages Human validation and Geometry show of a scope; studies of other runs are passed over;
+    ``encode`` asks an evaluator's text encoder; None: none is asked."""
     found = Beyond()
     _people(found, table, studies)
     _geometry(found, table, encode)

@@ -240,14 +240,9 @@ def family_shifts(contrasts: pd.DataFrame, card: pd.DataFrame, *, colour: str, t
 
 
 def worst_of_axes(rows: pd.DataFrame, *, names: Mapping[str, str]) -> Figure:
-    """Every evaluator's worst family of each axis on one scale, evaluators in the order of the rows.
-
-    Args:
-        rows: ``core.analysis.overview.at_a_glance``.
-
-    Returns:
-        A panel an axis, a dot an evaluator at the median |% change| of its worst family there, with the 95 % interval.
-    """
+    """The worst family of each axis of every evaluator on one scale, in the order of the rows of
+    ``core.analysis.overview.at_a_glance``: a panel an axis, a dot an evaluator at its median |% change| with the 95 %
+    interval."""
     axes = [str(name).removesuffix("_abs") for name in rows.columns if str(name).endswith("_abs")]
     parts, every = list[pd.DataFrame](), rows.to_dict("records")
     for axis in axes:

@@ -197,12 +197,8 @@ _COLUMNS = (
 
 
 def measured_tables(table: ScoreTable, runs: Sequence[Run]) -> Made:
-    """The table of every stored measurement of the reference corpus' run, or why there is none.
-
-    Returns:
-        One table, a row a measurement, weighting and family, or none; and what is missing. Of several measurements of
-        one evaluator and the same families the latest that serves is taken.
-    """
+    """The table of every stored measurement of the reference corpus' run, a row a measurement, weighting and family, or
+    why there is none. Of several of one evaluator and the same families the latest that serves is taken."""
     run = next((each for each in runs if each.id == dict(table.scope.runs)[table.reference]), None)
     files, said = read_all(run.id) if run is not None else ((), ())
     frames, told, known = list[pd.DataFrame](), list(said), set[tuple[str, tuple[str, ...]]]()
@@ -277,14 +273,9 @@ NONE = "no evaluator of these runs was held to a suite; python -m core suite FIL
 
 
 def suite_tables(results: Sequence[SuiteResult], evaluators: Collection[str]) -> Made:
-    """Every table that stored results of these evaluators allow.
-
+    """Every table that stored results (:func:`core.features.suites.suite_result.stored`) of these evaluators allow.
     BLEU-4, METEOR, ROUGE-L and CIDEr-D stand beside them where one of them was held to the same suite; a calibration
-    changes none of these, so table 17 is without.
-
-    Args:
-        results: see :func:`core.features.suites.suite_result.stored`.
-    """
+    changes none of these, so table 17 is without."""
     known = {*evaluators, *BY_WORDS}
     held = [each for each in results if any(entry.evaluator in evaluators for entry in each.reached)]
     kept = [tuple(entry for entry in each.reached if entry.evaluator in known) for each in held]

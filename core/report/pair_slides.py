@@ -118,13 +118,9 @@ SIDE = 640  # Longest side, in px, of a picture
 
 
 def furthest(store: Store, scope: Narrowed, *, most: int, studies: Sequence[Study] = ()) -> Telling:
-    """The items that change the most, each by its furthest pair, as the page Findings, Pictures ranks them.
-
-    Edits whose word may be true of the picture are no known failure, and stand here only where nothing else does.
-
-    Args:
-        studies: whose votes say which words people accept.
-    """
+    """The items that change the most, each by its furthest pair, as the page Findings, Pictures ranks them. Edits whose
+    word may be true of the picture, unless people accept it by the studies' votes, stand here only where nothing else
+    does."""
     seen = scope.only()
     table = read_table(store, seen)
     usual = scales(table)

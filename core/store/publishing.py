@@ -110,11 +110,9 @@ def _write_runs(store: Store, path: Path, parts: Mapping[str, Mapping[str, Part]
 
 @contextmanager
 def _file(path: Path) -> Iterator[duckdb.DuckDBPyConnection]:
-    """A file to write into that holds everything once it is closed.
-
-    DuckDB writes what is committed into a log beside the file, and from there into the file when that is closed; where
-    the disk has no room for that it says nothing, and leaves the log. Asked before, it says so.
-    """
+    """A file to write into that holds everything once it is closed. DuckDB writes what is committed into a log beside
+    it, and from there into the file when that is closed; where the disk has no room it says nothing and leaves the log.
+    Asked before, it says so."""
     with duckdb.connect(str(path)) as file:
         yield file
         file.execute("checkpoint")

@@ -52,11 +52,8 @@ def origin_of_run(run: Run) -> Origin:
 
 
 def may_read(origin: Origin) -> bool:
-    """Whether what a run says of its corpus may be followed.
-
-    Either an audit on this machine read that folder with these options, or the folder and every option that is a path
-    lie in :func:`core.settings.allowed_folders`.
-    """
+    """Whether what a run says of its corpus may be followed: an audit on this machine read that folder with these
+    options, or the folder and every option that is a path lie in :func:`core.settings.allowed_folders`."""
     if origin.root is not None and _key(_folder(origin.root, origin.options)) in _known():
         return True
     allowed = settings.allowed_folders()

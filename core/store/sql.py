@@ -34,12 +34,8 @@ SQL_TYPES = {
 
 
 def scored_of(scores: str, bases: str) -> str:
-    """SELECT of every row of a relation ``scores`` with what its shift is; null where it has no baseline.
-
-    Args:
-        scores: relation with the columns of ``scores``.
-        bases: relation that holds at least the rows that are baselines (:func:`bases_of`).
-    """
+    """SELECT of every row of a relation ``scores`` with what its shift is; null where it has no baseline; ``bases``:
+    relation that holds at least the rows that are baselines (:func:`bases_of`)."""
     same = " and ".join(f"b.{name} = s.{name}" for name in KEY)
     return f"""
 select s.*, b.score as baseline_score, b.caption as baseline_caption, s.score - b.score as delta,
@@ -81,13 +77,8 @@ def column_list(schema: pa.Schema) -> str:
 
 
 def table_select(table: str, source: str, *, version: int) -> str:
-    """SELECT of a stored table's rows, with the columns of today, from one of an older version.
-
-    Args:
-        table: a key of SCHEMAS.
-        source: relation that holds the table as its version has it.
-        version: of ``source``.
-    """
+    """SELECT of a stored table's rows (a key of SCHEMAS), with the columns of today, from a relation that holds it as
+    an older version has it."""
     held = schemas_of(version)
     if table not in held:
         return empty_select(SCHEMAS[table])

@@ -119,12 +119,8 @@ def exact(cell: str) -> str:
 
 
 def guarded_csv(table: "pd.DataFrame", *, digits: int | None = None, cell: Callable[[str], str] = guarded) -> str:
-    """Write a table as CSV for people.
-
-    Args:
-        digits: significant ones of a number; None: all.
-        cell: what is made of each text and of each column's name.
-    """
+    """Write a table as CSV for people, numbers with so many significant digits (None: all); ``cell``: what is made of
+    each text and of each column's name."""
     import pandas as pd
 
     def told(value: object) -> object:

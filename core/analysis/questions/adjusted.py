@@ -118,12 +118,7 @@ class _Items:
 
 def _scored(view: View, *columns: str, by: str, group: str) -> Iterator[tuple[str, np.ndarray, _Items]]:
     """Each evaluator with its unedited scores of the reference corpus and their items, where score and columns are
-    there.
-
-    Args:
-        by: the column of the levels.
-        group: the column of the second random intercept.
-    """
+    there; ``by``: column of the levels, ``group``: of the second random intercept."""
     table, known = view.table, dict[bytes, _Items]()
     there = view.items & table.of_corpus(table.reference) & table.items[list(columns)].notna().all(axis=1).to_numpy()
     for evaluator in view.evaluators:

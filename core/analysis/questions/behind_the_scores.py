@@ -231,12 +231,8 @@ def _half_row(view: View, pair: Twins, margin: float) -> list[dict[str, object]]
 
 
 def sentences(view: View, *, margin: float) -> dict[str, str]:
-    """What the precision does to each evaluator in half precision, a sentence with its numbers; of one corpus.
-
-    Args:
-        view: of the table of scores, one corpus of it.
-        margin: equivalence margin in percent.
-    """
+    """What the precision does to each evaluator in half precision, a sentence with its numbers, in a view of one
+    corpus; ``margin``: equivalence margin in percent."""
     return {str(row["evaluator"]): _sentence(row) for _, row in halves(view, margin=margin).iterrows()}
 
 

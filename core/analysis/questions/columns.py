@@ -434,15 +434,8 @@ HOW = (
 
 
 def under_its_caption(question: Question) -> Question:
-    """The question, answered of the scope's caption or, where that cannot answer it, of another one of the same runs.
-
-    Args:
-        question: whose columns name the corpus, or that has figures alone.
-
-    Returns:
-        The same with a column that names the caption. It lacks what every caption lacks, and says what the scope's own
-        does.
-    """
+    """The question, answered of the scope's caption or, where that cannot answer it, of another one of the same runs,
+    with a column that names the caption. It lacks what every caption lacks, and says what the scope's own does."""
 
     def needs(table: ScoreTable) -> str:
         return "" if _of(table) is not None else question.needs(table)

@@ -169,11 +169,8 @@ def taken(view: View, known: bool = True, *, bounds: bool = True) -> pd.DataFram
 
 
 def matrix(view: View, options: Options, *, depth: Depth = "whole") -> pd.DataFrame:
-    """Failure rates of every family under its own caption, by section; see :func:`_of_caption`.
-
-    A family that the scope's caption has too is that one; section by section, the scope's caption first. What is told
-    of each is the same in each depth.
-    """
+    """Failure rates of every family under its own caption, by section, the scope's caption first; a family that it has
+    too is that one. What is told of each is the same in each depth; see :func:`_of_caption`."""
     parts = [_of_caption(view, options, depth).assign(caption=caption_of(view.table))]
     for table in every_caption(view.table)[1:] if len(parts[0]) else ():
         seen = {str(name) for part in parts for name in part["family"]}

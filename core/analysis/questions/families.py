@@ -345,11 +345,9 @@ def _cells(view: View, evaluator: str, items: np.ndarray) -> Iterator[_Cell]:
 
 
 def _furthest(cells: Sequence[_Cell]) -> Iterator[tuple[float, int, _Cell, Interval]]:
-    """The cells with the highest adjusted lower bounds: level, how many were looked at, cell, interval.
-
-    An adjusted bound never lies above one at a lower level, so that a cell whose bound there lies below enough adjusted
-    ones need not be drawn again.
-    """
+    """The cells with the highest adjusted lower bounds: level, how many were looked at, cell, interval. An adjusted
+    bound never lies above one at a lower level, so that a cell whose bound there lies below enough adjusted ones need
+    not be drawn again."""
     level, done = 1 - ALPHA / max(len(cells), 1), list[tuple[_Cell, Interval]]()
 
     def most(cell: _Cell) -> float:

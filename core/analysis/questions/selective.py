@@ -113,12 +113,8 @@ def _dots(drawing: Drawing, frame: pd.DataFrame, measure: str) -> Figure:
 
 
 def usual(frame: pd.DataFrame) -> pd.DataFrame:
-    """Rows that figures are drawn of: those of verified falsity; of a corpus without any, what it has instead.
-
-    Args:
-        frame: of :func:`headline`; column ``of`` of the answer says what a row is of, so that whoever shows one that is
-            not verified can say so.
-    """
+    """Rows of :func:`headline` that figures are drawn of: those of verified falsity; of a corpus without any, what it
+    has instead, and column ``of`` says what."""
     known = frame.dropna(subset=["value"])
     place = known["of"].map({VERIFIED_ONLY: 0, UNTOLD: 1, EVERY: 2})
     return known[place == place.groupby(known["corpus"]).transform("min")]

@@ -386,8 +386,8 @@ def canvas(figure: Figure, *, row: float = ROW, titled: bool = False, foot: str 
     engine = ConstrainedLayoutEngine(rect=(0, below / whole, 1, 1 - below / whole))
     drawn = Canvas(figsize=(WIDTH, whole), dpi=72, layout=engine)
     share, upright = not figure.free and figure.kind != "map", figure.upright
-    shared, ratios = {"sharex": upright or share, "sharey": upright and share}, {"height_ratios": heights}
-    axes = drawn.subplots(len(lines), columns, squeeze=False, gridspec_kw=ratios, **shared)
+    shared: dict[str, Any] = {"sharex": upright or share, "sharey": upright and share}
+    axes = drawn.subplots(len(lines), columns, squeeze=False, height_ratios=heights, **shared)
     used = list(axes.flat)[: len(found)]
     for place, panel in zip(used, found, strict=True):
         prepare(place, figure, panel)

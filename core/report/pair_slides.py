@@ -246,8 +246,8 @@ def _scored(store: Store, table: ScoreTable, item: str, found: dict[str, str]) -
     rows = store.query(_CAPTIONS, params)
     scores = rows.pivot_table(index="probe", columns="evaluator", values="score", dropna=False)
     texts = rows.drop_duplicates("probe").set_index("probe")["caption"]
-    found = list[dict[str, object]]()
+    records = list[dict[str, object]]()
     for family, probe in ((family, probe) for family, probe in named.items() if probe in texts.index):
         told = {name: scores[name].get(probe, np.nan) if name in scores else np.nan for name in table.evaluators}
-        found.append({"family": family, "caption": texts[probe], **told})
-    return pd.DataFrame(found)
+        records.append({"family": family, "caption": texts[probe], **told})
+    return pd.DataFrame(records)

@@ -301,8 +301,7 @@ def placed(
     for index in sorted(range(len(texts)), key=lambda i: -crowd[i]):
         half = len(texts[index]) * _LETTER / 2
         tried = _candidates(half)
-        overlap = _shared([_rectangles(at[index], tried, half) for at in middles], taken)
-        best = tried[int(overlap.argmin())]
+        best = tried[int(_shared([_rectangles(at[index], tried, half) for at in middles], taken).argmin())]
         offsets[index] = (float(best[0]), float(best[1]))
         own = [_rectangles(at[index], best[None], half) for at in middles]
         taken = [np.vstack(both) for both in zip(taken, own, strict=True)]

@@ -331,8 +331,7 @@ def row_keys(table: Table) -> list[str]:
 
 def headline(table: Table) -> Column | None:
     """The column of a table's headline number: that of its short form, else the first with an interval."""
-    wanted = SHORT.get(table.id, "")
-    named = [each for each in table.columns if each.name == wanted]
+    named = [each for each in table.columns if each.name == SHORT.get(table.id, "")]
     return next(iter([*named, *(each for each in table.columns if each.low)]), None)
 
 
@@ -386,13 +385,9 @@ class Headlines(BaseModel):
 
 def headlines(report: Report) -> Headlines:
     """The headline numbers of a report's tables; of a table whose rows have one name twice there are none."""
-    found = [each for table in report.tables if (each := _of(table)) is not None]
-    return Headlines(
-        title=report.title,
-        signature=report.signature,
-        captions=report.about.get("Captions", ""),
-        questions=tuple(found),
-    )
+    found = tuple(each for table in report.tables if (each := _of(table)) is not None)
+    captions = report.about.get("Captions", "")
+    return Headlines(title=report.title, signature=report.signature, captions=captions, questions=found)
 
 
 def _of(table: Table) -> QuestionHeadlines | None:

@@ -30,8 +30,7 @@ def attach(connection: duckdb.DuckDBPyConnection, path: Path, alias: str) -> tup
     """
     attach_file(connection, path, alias)
     try:
-        version = _version(connection, path, alias)
-        return version, _runs(connection, path, alias)
+        return _version(connection, path, alias), _runs(connection, path, alias)
     except (duckdb.Error, ValueError, RecursionError) as error:
         connection.execute(f"detach {alias}")
         what = f"is no published file of Invariscope: {first_line(error)}"
@@ -72,9 +71,8 @@ def _version(connection: duckdb.DuckDBPyConnection, path: Path, alias: str) -> i
     """Version of the file's tables, once they are known to be tables (a view could read any file) of its columns."""
     named = _named_version(connection, alias)
     if named is not None and named > SCHEMA_VERSION:
-        raise StoreError(
-            f"{path} was published with schema {named} and this Invariscope reads up to {SCHEMA_VERSION}; update it"
-        )
+        reads = f"this Invariscope reads up to {SCHEMA_VERSION}"
+        raise StoreError(f"{path} was published with schema {named} and {reads}; update it")
     tried = range(SCHEMA_VERSION, 0, -1) if named is None else (max(named, 1),)
     strange = [table for version in tried if (table := _strange_table(connection, alias, version)) is not None]
     if len(strange) == len(tried):

@@ -215,10 +215,8 @@ def _check_size(data: bytes | Path, told: str) -> None:
     except OSError as error:
         raise InvalidInput(f"{told} cannot be read: {error.strerror or error}; check its path") from error
     if size > MOST_BYTES:
-        raise InvalidInput(
-            f"{told} has {size / 2**20:.0f} MiB and at most {MOST_BYTES // 2**20} are taken in here; put it into "
-            f"{settings.runs_dir()} yourself"
-        )
+        most = f"at most {MOST_BYTES // 2**20} are taken in here"
+        raise InvalidInput(f"{told} has {size / 2**20:.0f} MiB and {most}; put it into {settings.runs_dir()} yourself")
     if start[_MAGIC_AT:] != _MAGIC:
         raise InvalidInput(f"{told} is no DuckDB file; upload what 'python -m core publish' wrote")
 
@@ -283,9 +281,9 @@ def _check_values(connection: duckdb.DuckDBPyConnection, table: str, schema: pa.
     columns = ", ".join(text.format(name, name) for text, name in zip(asked, names, strict=True))
     found = connection.execute(f"select {columns} from incoming.{table}").fetchall()[0]
     if wrong := [name for name, bad in zip(names, found, strict=True) if bad]:
+        strange = f"infinite, or a text of more than {MOST_TEXT} bytes"
         raise InvalidInput(
-            f"{told} has a value in {table}.{wrong[0]} that no audit writes (infinite, or a text of more than "
-            f"{MOST_TEXT} bytes); publish it again"
+            f"{told} has a value in {table}.{wrong[0]} that no audit writes ({strange}); publish it again"
         )
 
 
@@ -297,11 +295,8 @@ def _check_runs(
     for run in runs:
         if len(json.dumps(dict(run.manifest))) > MOST_MANIFEST:
             raise InvalidInput(f"{told} has a manifest of more than {MOST_MANIFEST // 2**20} MiB; publish it again")
-    known = [run.id for run in runs]
     for table in tables:
         sql = f"select run from incoming.{table} where run is null or not list_contains($known, run) limit 1"
-        if strangers := connection.execute(sql, {"known": known}).fetchall():
-            raise InvalidInput(
-                f"{told} has rows in {table} of run {str(strangers[0][0])[:80]!r}, which it does not list; publish it "
-                "again"
-            )
+        if strangers := connection.execute(sql, {"known": [run.id for run in runs]}).fetchall():
+            named = f"rows in {table} of run {str(strangers[0][0])[:80]!r}"
+            raise InvalidInput(f"{told} has {named}, which it does not list; publish it again")

@@ -110,10 +110,9 @@ def read_seal(manifest: Mapping[str, Any], path: Path) -> Seal | None:
     if not isinstance(told, dict) or told.get("algorithm") != ALGORITHM or told.get("by") not in BY:
         raise StoreError(f"{path} has a seal that this Invariscope does not know; update it")
     if told.get("manifest") != manifest_digest(manifest):
-        raise StoreError(
-            f"{path} was changed since its run was closed: its own SHA-256 is another; put the old one back from a "
-            f"copy, or take its entry {SEAL!r} out if you changed it yourself: the run then counts as unverified"
-        )
+        out = f"take its entry {SEAL!r} out if you changed it yourself: the run then counts as unverified"
+        what = "was changed since its run was closed: its own SHA-256 is another"
+        raise StoreError(f"{path} {what}; put the old one back from a copy, or {out}")
     return Seal(str(told.get("sealed")), told["by"], _parts(told, "files", path), _parts(told, "tables", path))
 
 
@@ -143,8 +142,7 @@ def run_paths() -> tuple[Path, ...]:
 def signature(paths: Path | str | Iterable[Path | str]) -> Signature:
     """What a cached store depends on: every file of every run and every published file in these places."""
     chosen = [paths] if isinstance(paths, str | Path) else list(paths)
-    found = {each for path in map(Path, chosen) for each in _stamps(path)}
-    return tuple(sorted(found))
+    return tuple(sorted({each for path in map(Path, chosen) for each in _stamps(path)}))
 
 
 def run_signature(folder: Path) -> Signature:
@@ -199,10 +197,8 @@ def _problem(
     if set(read["run"].unique().to_pylist()) - {run_id}:
         return f"{path} holds rows of another run than {run_id} and is left out; put it back where it belongs"
     if sha256 is not None and not same:
-        return (
-            f"{path} is another file than run {run_id} was closed with; put it back from a copy, or start that run "
-            "again, which makes only what is missing"
-        )
+        other = f"is another file than run {run_id} was closed with"
+        return f"{path} {other}; put it back from a copy, or start that run again, which makes only what is missing"
     return None
 
 
@@ -358,16 +354,13 @@ def check_manifest(manifest: object, path: Path) -> Mapping[str, Any]:
     if not isinstance(version, int) or isinstance(version, bool) or version < 1:
         raise StoreError(f"{path} names no schema_version, got {version!r}; start that run again, or remove it")
     if version > SCHEMA_VERSION:
-        raise StoreError(
-            f"{path} was written with schema {version} and this Invariscope reads up to {SCHEMA_VERSION}; update it"
-        )
+        reads = f"this Invariscope reads up to {SCHEMA_VERSION}"
+        raise StoreError(f"{path} was written with schema {version} and {reads}; update it")
     run_id = manifest.get("run")
     if not isinstance(run_id, str) or not _RUN_ID.fullmatch(run_id):
         raise StoreError(f"{path} names no valid run, got {run_id!r}; start that run again, or remove it")
-    if manifest.get("status") not in (RUNNING, INTERRUPTED, COMPLETE):
-        raise StoreError(
-            f"{path} has the unknown status {manifest.get('status')!r}; start that run again, or remove it"
-        )
+    if (status := manifest.get("status")) not in (RUNNING, INTERRUPTED, COMPLETE):
+        raise StoreError(f"{path} has the unknown status {status!r}; start that run again, or remove it")
     for name in ("corpus", "counts"):
         if not isinstance(manifest.get(name), dict):
             raise StoreError(f"{path} has no object {name!r}; start that run again, or remove it")

@@ -211,8 +211,7 @@ def of_run(run: Run) -> tuple[OwnMetric, ...]:
     """Evaluators by path of one run."""
     listed = run.manifest.get("evaluators")
     entries = (each for each in listed if isinstance(each, dict)) if isinstance(listed, list) else ()
-    found = (_metric(run.id, each) for each in entries)
-    return tuple(each for each in found if each is not None)
+    return tuple(found for each in entries if (found := _metric(run.id, each)) is not None)
 
 
 def code_sha256(path: Path) -> str:

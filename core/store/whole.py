@@ -114,8 +114,7 @@ def table_parts(connection: duckdb.DuckDBPyConnection, alias: str | None, versio
     for table, schema in schemas_of(version).items():
         source = table if alias is None else f"{alias}.main.{table}"
         sql = f"select {column_list(schema)} from {source} where run = {quoted(run)}"
-        reader = connection.sql(sql).to_arrow_reader(BATCH_ROWS)
-        parts[table] = Part(*content_digest(reader, schema))
+        parts[table] = Part(*content_digest(connection.sql(sql).to_arrow_reader(BATCH_ROWS), schema))
     return parts
 
 
@@ -204,10 +203,8 @@ def _table_problem(
                 return problem
             continue
         for table, part in seal.tables.items():
-            if rows.get(table, 0) != part.rows:
-                return (
-                    f"its table {table} has {rows.get(table, 0)} rows of run {run.id} and was closed with {part.rows}"
-                )
+            if (there := rows.get(table, 0)) != part.rows:
+                return f"its table {table} has {there} rows of run {run.id} and was closed with {part.rows}"
         parts = table_parts(connection, alias, version, run.id) if full else seal.tables
         if other := next((table for table, part in seal.tables.items() if parts.get(table) != part), None):
             return f"its table {other} has other rows of run {run.id} than it was closed with"

@@ -143,8 +143,7 @@ _NOTE = (
     "reference, is the median of their agreements, without an interval: they are few and were not drawn. Medians of "
     "one direction are no proof of one size, so between corpora: of three or more, the reference among them, Cochran's "
     "Q and I² of the median % change, each weighing by its 95 % interval; of two, the difference of the medians with "
-    "its "
-    "interval, from theirs; each at 5 %, not corrected. Corpora of fewer than {} items are in neither. With few "
+    "its interval, from theirs; each at 5 %, not corrected. Corpora of fewer than {} items are in neither. With few "
     "corpora Q finds little: a large p does not say that they are alike."
 )
 

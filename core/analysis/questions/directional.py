@@ -245,9 +245,8 @@ def _matrix_figure(drawing: Drawing, frame: pd.DataFrame, measure: str) -> Figur
     rows = zip(*(frame[name].tolist() for name in _SAID), strict=True)
     kept = [row for each in rows if not pd.isna((row := dict(zip(_SAID, each, strict=True)))["failure"])]
     said = [(row["verdict"] in NO_CLAIM, row) for row in kept]
-    panel = ("corpus", "caption") if twice else ("corpus",)
-    values = bounds("failure")
-    data = marks(frame, label="label", series="evaluator", panel=panel, values=values, opens=drawing.opens)
+    of, values = ("corpus", "caption") if twice else ("corpus",), bounds("failure")
+    data = marks(frame, label="label", series="evaluator", panel=of, values=values, opens=drawing.opens)
     data = data.assign(
         n=[row["n"] for row in kept],
         text=[
@@ -336,8 +335,7 @@ def _of_axis(axis: str) -> Question:
 
     def compute(view: View, options: Options) -> pd.DataFrame:
         found = rows(view, options.known)
-        own = (found["axis"] == axis) & ~found["family"].isin(papers.OF_C)
-        return found[own].reset_index(drop=True)
+        return found[(found["axis"] == axis) & ~found["family"].isin(papers.OF_C)].reset_index(drop=True)
 
     note = f"{HOW}Holm’s correction within evaluator and corpus over the families of the axis."
     if axis == papers.AXIS_OF_C:

@@ -410,8 +410,7 @@ def _sides(view: View, evaluator: str, corpus: str, label: str, *, known: bool) 
     """Right and wrong scores of the comparisons of an edit in one language, and the picture's source of each."""
     test = next(each for each in _tests(view) if each.label == label)
     found: Pairs = pairs(view, evaluator, test.probes, known=known)
-    own = dict(corpora(view.table))[corpus]
-    there = ~np.isnan(found.right + found.wrong) & own
+    there = ~np.isnan(found.right + found.wrong) & view.table.of_corpus(corpus)
     names = view.table.items["source"].astype(str).to_numpy()
     return found.right[there], found.wrong[there], np.broadcast_to(names, there.shape)[there]
 

@@ -236,8 +236,7 @@ def _leading(dots: Dots, drawing: Drawing, frame: pd.DataFrame, measure: str) ->
 
 def _shifts() -> Question:
     tests = "the words of the family in the same form"
-    label = Column("label", "Word", kind="text")
-    form = Column("form", "In the caption", kind="text")
+    label, form = Column("label", "Word", kind="text"), Column("form", "In the caption", kind="text")
     columns = (*HEAD, _FAMILY, _TAGGER, label, form, COUNT, PERCENT, *TESTS)
 
     def compute(view: View, options: Options) -> pd.DataFrame:

@@ -115,10 +115,13 @@ def effect(
     moved, still, falls, means = found.moved, found.still, found.falls, found.mean
     size, shift = (median_bca(each, groups=groups, level=level) for each in (sizes, changes.delta[keep]))
     test, claim, power = found.test, found.claim, reach(moved, margin=margin)
+    why = "other baselines of this evaluator are negative"
+    if negative:
+        why = f"the baseline is negative in {negative} of {counted(len(before), 'item')}"
     largest = float(np.fmax.reduce(changes.edits[:, keep], axis=None, initial=math.nan))  # NaN without an edit
     notes = (
         f"no score for {n_missing} of {counted(n_shifts + n_zero + n_missing, 'shift')}" if n_missing else "",
-        _negative_said(negative, len(before)) if withheld else _floored_said(n_zero, n_shifts + n_zero, before),
+        f"% change withheld: {why}" if withheld else _floored_said(n_zero, n_shifts + n_zero, before),
         _withheld_said(shift, unit, claim) if withheld else moved.note,
     )
     return Effect(
@@ -245,9 +248,3 @@ def _floored_said(low: int, scored: int, before: np.ndarray) -> str:
     above = bool(((before > 0) & (before < SHIFT_FLOOR)).any())
     said = f"baseline below {SHIFT_FLOOR:g}, the least with a % change," if above else "baseline 0"
     return f"{said} in {low} of {counted(scored, 'shift')}"
-
-
-def _negative_said(negative: int, items: int) -> str:
-    if not negative:
-        return "% change withheld: other baselines of this evaluator are negative"
-    return f"% change withheld: the baseline is negative in {negative} of {counted(items, 'item')}"

@@ -304,11 +304,6 @@ class View:
             return scores
         return np.where(_upheld(self.table, least, self.table.places(probes), EVERY), scores, math.nan)
 
-    def null_size(self, evaluator: str) -> np.ndarray:
-        """|% change| of every item under invisible edits, float64 [N]; NaN where none was scored."""
-        probes = self.unseen
-        return self.changes(evaluator, probes).size if probes else np.full(len(self.items), math.nan)
-
     @cached_property
     def unseen(self) -> tuple[str, ...]:
         """Edits that nobody can see, whichever families are looked at."""
@@ -316,7 +311,9 @@ class View:
 
     def null_sizes(self, evaluator: str, corpus: str) -> np.ndarray:
         """|% change| of the slice's items under invisible edits, float64; items without one are left out."""
-        size = self.null_size(evaluator)[self.items & self.table.of_corpus(corpus)]
+        if not self.unseen:
+            return np.empty(0)
+        size = self.changes(evaluator, self.unseen).size[self.items & self.table.of_corpus(corpus)]
         return np.asarray(size[~np.isnan(size)])
 
     def null_median(self, evaluator: str, corpus: str) -> float:

@@ -246,7 +246,10 @@ def _joined(changes: list[Change]) -> tuple[Change, ...]:
     queue = list(changes)
     while queue:
         gone, come = "", ""
-        while queue and (queue[0].kind != "same" or ((gone or come) and _only_space(queue))):
+        while queue:
+            between = (gone or come) and queue[0].text.isspace() and len(queue) > 1
+            if queue[0].kind == "same" and not between:
+                break
             each = queue.pop(0)
             gone += each.text if each.kind != "added" else ""
             come += each.text if each.kind != "removed" else ""
@@ -255,10 +258,6 @@ def _joined(changes: list[Change]) -> tuple[Change, ...]:
         if queue:
             out.append(queue.pop(0))
     return tuple(out)
-
-
-def _only_space(queue: list[Change]) -> bool:
-    return queue[0].text.isspace() and len(queue) > 1
 
 
 def _ends(before: str, after: str) -> tuple[Change, ...]:

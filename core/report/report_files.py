@@ -13,7 +13,6 @@ from pathlib import Path
 import pandas as pd
 
 from core.analysis.scope import Narrowed
-from core.charts.spec import Figure
 from core.charts.still import drawings
 from core.errors import InvalidInput
 from core.features.human.studies import Study
@@ -236,19 +235,15 @@ def fill_report(report: Report, folder: Path, *, formats: tuple[str, ...]) -> li
     if unknown or not formats:
         raise InvalidInput(f"formats are {', '.join(FORMATS)}, got {', '.join(unknown) or 'none'}")
     kinds = list(dict.fromkeys(_DRAWN[name] for name in formats))
-    pictures = {each.id: drawings(each, kinds=kinds) for each in _figures(report)}
+    one = () if report.plane is None else (report.plane,)  # the document's figure, then those that were asked for
+    every = (*one, *(each for each in report.figures if each.id not in {own.id for own in one}))
+    pictures = {each.id: drawings(each, kinds=kinds) for each in every}
     plane = pictures.get(report.plane.id, {}).get("svg") if report.plane is not None else None
     texts: dict[str, Callable[[Report], str]] = {"md": markdown, "html": partial(html, drawn=plane), "latex": latex}
     written = [put(folder, FORMATS[name], texts[name](report)) for name in formats]
     for id_, drawn in pictures.items() if set(formats) - {"html"} else ():
         written += [put(folder, f"figures/{id_}.{kind}", found) for kind, found in drawn.items()]
     return [*written, *fill_data(report, folder / "data")]
-
-
-def _figures(report: Report) -> list[Figure]:
-    """The document's figure, and those that were asked for."""
-    one = [] if report.plane is None else [report.plane]
-    return [*one, *(each for each in report.figures if each.id not in {own.id for own in one})]
 
 
 def fill_data(report: Report, folder: Path) -> list[str]:

@@ -307,11 +307,6 @@ class Run:
         path = (root / image).resolve()
         return path if path.is_relative_to(root) else None
 
-    def pictures_are_gone(self) -> bool:
-        """Whether the folder that its pictures lay in is not there, nor packed beside its place, as what ships is."""
-        root = self.corpus_root()
-        return root is not None and not root.is_dir() and not root.with_name(f"{root.name}.tar").is_file()
-
     def corpus_root(self) -> Path | None:
         """Folder that the corpus lay in when the run was made, be it there or not; None where the run says none."""
         corpus = self.manifest.get("corpus")

@@ -242,11 +242,11 @@ class Opening:
 
     def _take(self, run: Run) -> None:
         self.runs.append(run)
-        if run.pictures_are_gone():
-            self.notes.append(
-                f"the pictures of run {run.id} are missing: its corpus lay in {run.corpus_root()}; its scores are all "
-                "shown, and the pictures are too once that folder is back"
-            )
+        root = run.corpus_root()
+        # what ships is packed beside its place
+        if root is not None and not root.is_dir() and not root.with_name(f"{root.name}.tar").is_file():
+            back = "its scores are all shown, and the pictures are too once that folder is back"
+            self.notes.append(f"the pictures of run {run.id} are missing: its corpus lay in {root}; {back}")
 
     def _new(self, run: Run) -> bool:
         twin = next((each for each in self.runs if each.id == run.id), None)

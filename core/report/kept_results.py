@@ -106,7 +106,7 @@ def board_tables(found: Kept, evaluators: Collection[str], prints: Mapping[str, 
         remarks.append(f"Left out: {'; '.join(left_out)}.")
     _tell(made, {id_: pd.concat(own, ignore_index=True) for id_, own in frames.items()}, " ".join(remarks))
     if found.boards or found.unread:
-        made.missing += _missing({each.id for each in (*made.tables, *made.figures)}, left_out)
+        made.missing += _missing({each.id for each in made.tables} | {each.id for each in made.figures}, left_out)
     return made
 
 

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from hashlib import sha256
+from itertools import zip_longest
 from typing import Any, Literal, get_args
 
 import pandas as pd
@@ -152,6 +153,23 @@ Side = Literal["value", "along"]  # The axis of the values, or the one that the 
 TextEnd = Literal["left", "center", "right"]  # Which part of a text touches what it is said of
 
 COLUMNS = ("label", "series", "panel", "value", "low", "high", "n")
+
+
+def marks_of(
+    rows: pd.DataFrame,
+    label: Any,
+    series: Any,
+    panel: Any = "",
+    values: Sequence[str] = ("value", "low", "high"),
+    n: str = "n_items",
+    **looks: Any,
+) -> pd.DataFrame:
+    """A figure's COLUMNS, then its looks, a mark a row: ``values`` names the columns of the value and of its interval's
+    ends, where it has one, ``n`` that of the count."""
+    numbers = {to: rows[of] if of else math.nan for to, of in zip_longest(("value", "low", "high"), values)}
+    return pd.DataFrame({"label": label, "series": series, "panel": panel, **numbers, "n": rows[n], **looks})
+
+
 LOOKS = ("hover", "text", "hollow", "opens")
 """Columns that a frame may have for the page alone: words on hover, words at the mark, whether the mark is open, and
 what a click on it asks for, empty for nothing."""

@@ -13,7 +13,7 @@ from core.analysis.effects import ALL, COLUMNS, MEASURES, PLAIN, Names, corpora
 from core.analysis.questions.question import Column, Drawing, Options, Question, bounded
 from core.analysis.table import ScoreTable, View
 from core.analysis.verdicts import MOST_BEYOND, NO_CLAIM
-from core.charts.spec import Figure
+from core.charts.spec import Figure, marks_of
 from core.corpora.schema import COVERAGE_BINS
 from core.statistics.bootstrap import LEAST_N
 
@@ -261,19 +261,13 @@ def marks(
         series = "evaluator"
     several = [name for name in panel if len(frame[name].unique()) > 1]
     title = joined(frame, several) if several else ""
-    data = drawable(frame[label], frame[series].astype(str), title, frame, values)
+    data = marks_of(frame, frame[label], frame[series].astype(str), title, values)
     if "drift" in frame:
         data["hollow"] = frame["drift"].isin(NO_CLAIM)
     if opens:
         data["opens"] = openings(frame, opens)
     kept = data if data["value"].notna().all() else data.dropna(subset=["value"])
     return kept.reset_index(drop=True)
-
-
-def drawable(label: Any, series: Any, panel: Any, frame: pd.DataFrame, values: Names = PLAIN) -> pd.DataFrame:
-    """The seven columns of a figure's frame, its values, intervals and n_items from an answer of as many rows."""
-    numbers = dict(zip(("value", "low", "high"), (frame[name] for name in values), strict=True))
-    return pd.DataFrame({"label": label, "series": series, "panel": panel, **numbers, "n": frame["n_items"]})
 
 
 def one_a_line(data: pd.DataFrame) -> bool:

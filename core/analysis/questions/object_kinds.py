@@ -27,7 +27,6 @@ from core.analysis.questions.columns import (
     TESTS,
     Dots,
     Map,
-    drawable,
     how,
     in_order,
 )
@@ -35,7 +34,7 @@ from core.analysis.questions.factor_tests import factor_questions, of_reference
 from core.analysis.questions.question import Column, Drawing, Options, Question
 from core.analysis.slices import CHOSEN_BY, TIES, other_category
 from core.analysis.table import ScoreTable, View
-from core.charts.spec import Axis, Figure
+from core.charts.spec import Axis, Figure, marks_of
 from core.probes.base import BASE_CAPTION
 from core.probes.scene import GRABCUT, MASK_SOURCE
 from core.statistics.crossed_sources import FIRST_ALONE
@@ -200,7 +199,7 @@ def curve_figure(
     drawing: Drawing, frame: pd.DataFrame, measure: str, *, x: str, y: str, scale: float = 1, unit: str = ""
 ) -> Figure:
     """Smooth curves with their bands, a panel an evaluator."""
-    data = drawable(frame["x"].astype(float) * scale, frame["evaluator"], frame["evaluator"], frame)
+    data = marks_of(frame, frame["x"].astype(float) * scale, frame["evaluator"], frame["evaluator"])
     return drawing.drawn(data, y, kind="lines", free=True, unit=unit, along=Axis(x), bounds="band", styles={})
 
 

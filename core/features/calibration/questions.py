@@ -17,7 +17,7 @@ from core.analysis.questions.papers import Named, named_groups
 from core.analysis.questions.question import Column, Drawing, Options, Question
 from core.analysis.scores import once
 from core.analysis.table import BASELINE, ScoreTable, View
-from core.charts.spec import Figure
+from core.charts.spec import Figure, marks_of
 from core.errors import InvalidInput
 from core.features.calibration.effect import TwoSides, effect_of, overall
 from core.features.calibration.fit import ORACLE, WEIGHTS, Fit, best_of, fit, halves, oracle_candidates
@@ -402,18 +402,8 @@ def _two_sides(drawing: Drawing, frame: pd.DataFrame, measure: str) -> Figure:
 
 
 def _along(drawing: Drawing, frame: pd.DataFrame, measure: str) -> Figure:
-    data = pd.DataFrame(
-        {
-            "label": frame["strength"].astype(float),
-            "series": frame["other"],
-            "panel": frame["evaluator"],
-            "value": frame["value"],
-            "low": np.nan,
-            "high": np.nan,
-            "n": frame["n_items"],
-            "chosen": frame["chosen"].astype(bool),
-        }
-    )
+    strength, chosen = frame["strength"].astype(float), frame["chosen"].astype(bool)
+    data = marks_of(frame, strength, frame["other"], frame["evaluator"], ["value"], chosen=chosen)
     return Figure(
         drawing.id, drawing.title, drawing.note, data, "Spearman’s ρ", kind="lines", mark="chosen", paper=drawing.paper
     )

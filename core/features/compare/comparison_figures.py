@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 import pandas as pd
 
-from core.charts.spec import NEUTRAL, PALETTE, Figure, Shade, Style, counted, signed, untitled
+from core.charts.spec import NEUTRAL, PALETTE, Figure, Shade, Style, counted, marks_of, signed, untitled
 
 _IN = {"%": ", % of the unedited score", "pp": ", percentage points", "SD": ", SD of the unedited scores"}
 _SIDES = {"A": Style(NEUTRAL, size=10), "B": Style(PALETTE[4], "square", size=10)}  # no side looks like a metric
@@ -32,27 +32,14 @@ def dumbbell(
     ``a_opens`` and ``b_opens`` where marks can be clicked. ``names``: label -> the words for it."""
     sides = []
     for side, column in (("A", "a"), ("B", "b")):
-        value, low, high, n = (table[f"{column}_{name}"] for name in ("value", "low", "high", "n"))
-        rows = zip(table["label"], value, low, high, n, strict=True)
+        names_of = [f"{column}_{name}" for name in ("value", "low", "high", "n")]
+        rows = table[["label", *names_of]].itertuples(index=False)
         hover = [
             f"{side}, {label}\nmedian {_with(v, lo, hi, unit, digits)}\nn = {counted(int(count))}"
             for label, v, lo, hi, count in rows
         ]
-        sides.append(
-            pd.DataFrame(
-                {
-                    "label": table["label"].astype(str),
-                    "series": side,
-                    "panel": "",
-                    "value": value,
-                    "low": low,
-                    "high": high,
-                    "n": n,
-                    "hover": hover,
-                    **({"opens": table[f"{column}_opens"]} if f"{column}_opens" in table else {}),
-                }
-            )
-        )
+        looks = {"hover": hover, **({"opens": table[f"{column}_opens"]} if f"{column}_opens" in table else {})}
+        sides.append(marks_of(table, table["label"].astype(str), side, "", names_of[:3], names_of[3], **looks))
     return untitled(
         pd.concat(sides, ignore_index=True),
         _title(f"median {of}", unit),
@@ -75,19 +62,8 @@ def differences(
         for row in table.to_dict("records")
     ]
     paired = table["how"].str.startswith("paired").to_numpy(dtype=bool)
-    frame = pd.DataFrame(
-        {
-            "label": table["label"].astype(str),
-            "series": _DIFFERENCE,
-            "panel": "",
-            "value": table["difference"],
-            "low": table["low"],
-            "high": table["high"],
-            "n": table["n_items"],
-            "hollow": ~paired,
-            "hover": hover,
-        }
-    )
+    values = ("difference", "low", "high")
+    frame = marks_of(table, table["label"].astype(str), _DIFFERENCE, "", values, hollow=~paired, hover=hover)
     return untitled(
         frame,
         _title(f"median over items of {_DIFFERENCE}" if paired.all() else _DIFFERENCE, unit)

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 
 import pandas as pd
 
-from core.charts.spec import NEUTRAL, PALETTE, Figure, Style, counted, untitled
+from core.charts.spec import NEUTRAL, PALETTE, Figure, Style, counted, marks_of, untitled
 
 ALL_PAIRS = "all pairs"
 PEOPLE = "people"
@@ -86,18 +86,8 @@ def competence_dots(people: pd.DataFrame) -> Figure:
     panel = own["question"].astype(str)
     if "study" in own:
         panel = own["study"].astype(str) + ", " + panel
-    frame = pd.DataFrame(
-        {
-            "label": own["annotator"].astype(str),
-            "series": "competence",
-            "panel": panel,
-            "value": own["competence"],
-            "low": own["low"],
-            "high": own["high"],
-            "n": own["n"],
-            "hollow": own["n"] < FEW,
-        }
-    )
+    values = ("competence", "low", "high")
+    frame = marks_of(own, own["annotator"].astype(str), "competence", panel, values, "n", hollow=own["n"] < FEW)
     frame["hover"] = [
         f"{row['label']}\nknows {row['value']:.0f} % under MACE ({_interval(row['low'], row['high'])})\n"
         f"n = {row['n']} judged by others too"
@@ -159,17 +149,8 @@ POWERED_NOTE = (
 
 
 def _rates(rows: pd.DataFrame, labels: Iterable[str], series: str, panel: str, name: str) -> pd.DataFrame:
-    frame = pd.DataFrame(
-        {
-            "label": list(labels),
-            "series": series,
-            "panel": panel,
-            "value": rows[name].to_numpy(),
-            "low": rows[f"{name}_low"].to_numpy(),
-            "high": rows[f"{name}_high"].to_numpy(),
-            "n": rows["n"].to_numpy(),
-        }
-    )
+    values = (name, f"{name}_low", f"{name}_high")
+    frame = marks_of(rows.reset_index(drop=True), list(labels), series, panel, values, "n")
     hover = [
         f"{row['label']}\n{row['value']:.1f} % ({_interval(row['low'], row['high'])})\n"
         f"n = {counted(row['n'])} with votes"
@@ -185,17 +166,10 @@ def kappa_map(pairs: pd.DataFrame) -> Figure:
     both = pd.concat([pairs, turned], ignore_index=True).dropna(subset=["kappa"])
     names = sorted({*both["one"].astype(str), *both["other"].astype(str)})
     both = both.sort_values(["one", "other"], kind="stable", ignore_index=True)
-    frame = pd.DataFrame(
-        {
-            "label": both["one"].astype(str),
-            "series": both["other"].astype(str),
-            "panel": both["study"].astype(str) if "study" in both else "",
-            "value": both["kappa"].astype(float),
-            "low": both["low"],
-            "high": both["high"],
-            "n": both["n"],
-        }
-    )
+    both["kappa"] = both["kappa"].astype(float)
+    panel = both["study"].astype(str) if "study" in both else ""
+    one, other = both["one"].astype(str), both["other"].astype(str)
+    frame = marks_of(both, one, other, panel, ("kappa", "low", "high"), "n")
     items = both["n_items"] if "n_items" in both else both["n"]
     frame["text"] = [f"{value:.2f}\nn {n}".replace("-", "−") for value, n in zip(frame["value"], items, strict=True)]
     frame["hover"] = [
@@ -227,17 +201,8 @@ KAPPA_NOTE = (
 
 
 def _medians(rows: pd.DataFrame, series: str, which: str) -> pd.DataFrame:
-    frame = pd.DataFrame(
-        {
-            "label": rows["family"].astype(str),
-            "series": series,
-            "panel": rows["evaluator"].astype(str),
-            "value": rows[f"median_{which}"],
-            "low": rows[f"low_{which}"],
-            "high": rows[f"high_{which}"],
-            "n": rows[f"n_{which}"],
-        }
-    )
+    *values, n = (f"{name}_{which}" for name in ("median", "low", "high", "n"))
+    frame = marks_of(rows, rows["family"].astype(str), series, rows["evaluator"].astype(str), values, n)
     return frame.assign(
         hollow=frame["n"] < FEW,
         hover=[

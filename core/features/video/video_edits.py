@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from core.charts.spec import PALETTE, SYMBOLS, Figure, Style, untitled
+from core.charts.spec import PALETTE, SYMBOLS, Figure, Style, marks_of, untitled
 from core.errors import InvalidInput
 from core.evaluators.base import DualEncoder, Evaluator
 from core.evaluators.video.video_evaluator import VideoEvaluator, VideoScore, video_scorer
@@ -114,22 +114,12 @@ def edit_dots(table: pd.DataFrame) -> Figure:
     """A dot an edit and caption (evaluator, caption, edit, how, score, delta, frames), a panel an evaluator, each on
     its own scale; what is by construction is a ring, rows without a score are left out."""
     held = table[table["score"].notna()]
-    frame = pd.DataFrame(
-        {
-            "label": held["edit"],
-            "series": held["caption"],
-            "panel": held["evaluator"],
-            "value": held["score"],
-            "low": np.nan,
-            "high": np.nan,
-            "n": held["frames"],
-            "hollow": held["how"] != MEASURED,
-            "hover": [
-                f"{row.edit}, {row.how}\n{row.caption}\n{row.score:.4f} ({row.delta:+.4f})\nn = {row.frames} frames"
-                for row in held.itertuples()
-            ],
-        }
-    )
+    hover = [
+        f"{row.edit}, {row.how}\n{row.caption}\n{row.score:.4f} ({row.delta:+.4f})\nn = {row.frames} frames"
+        for row in held.itertuples()
+    ]
+    looks = {"hollow": held["how"] != MEASURED, "hover": hover}
+    frame = marks_of(held, held["edit"], held["caption"], held["evaluator"], ["score"], "frames", **looks)
     return untitled(
         frame.reset_index(drop=True),
         "score",

@@ -200,40 +200,38 @@ def choose_picture(state: PageState) -> Workbench | None:
     label = " ".join(state.get("label").split())
     category = (usual_category(label) if label else None) or item.category
     bench = _on_bench(state, replace(item, label=label or item.label, category=state.get("category") or category), read)
-    looked_at = bench.item
-    if looked_at.frames:
-        st.image(
-            thumbnail(bench.picture, side=SHOWN_SIDE),
-            alt=looked_at.label or "video, its frames side by side",
-            width="stretch",
-        )
+    _show(state, bench, bench.item, notes)
+    return bench
+
+
+def _show(state: PageState, bench: Workbench, item: Item, notes: tuple[str, ...]) -> None:
+    if item.frames:
+        alt = item.label or "video, its frames side by side"
+        st.image(thumbnail(bench.picture, side=SHOWN_SIDE), alt=alt, width="stretch")
     else:
         draw_object(state, bench)
     with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute", gap="small"):
-        by_whom = f" (of the caption, by {safe(looked_at.label_by)})" if looked_at.label_by else ""
-        facts = [f"{safe(looked_at.label)}{by_whom}"] if looked_at.label else []
-        facts += [looked_at.category] if looked_at.category else []
-        facts.append(f"{looked_at.width} × {looked_at.height} px")
-        facts += [counted(len(looked_at.frames), "frame")] if looked_at.frames else []
-        facts += [f"object covers {as_percent(looked_at.coverage)}"] if looked_at.coverage else []
-        facts += [safe(looked_at.licence)] if looked_at.licence != "unknown" else []
+        read = f" (of the caption, by {safe(item.label_by)})" if item.label_by else ""
+        facts = [f"{safe(item.label)}{read}"] if item.label else []
+        facts += [item.category] if item.category else []
+        facts.append(f"{item.width} × {item.height} px")
+        facts += [counted(len(item.frames), "frame")] if item.frames else []
+        facts += [f"object covers {as_percent(item.coverage)}"] if item.coverage else []
+        facts += [safe(item.licence)] if item.licence != "unknown" else []
         st.caption(" · ".join(facts))
-        if not looked_at.frames:
+        if not item.frames:
             with st.popover("Box in numbers", type="tertiary"):
                 st.text_input(
                     "Box: x, y, width, height in px",
                     key=state.key("box"),
                     on_change=state.put,
                     args=("mask", ""),
-                    placeholder=format_box(looked_at.box)
-                    if looked_at.box
-                    else f"of {looked_at.width} × {looked_at.height} px",
+                    placeholder=format_box(item.box) if item.box else f"of {item.width} × {item.height} px",
                     help="GrabCut finds the object in the box; repositioning moves it. Drawing on the picture does the "
                     "same.",
                 )
     for note in notes:
         st.caption(safe(note, limit=400))
-    return bench
 
 
 def _proposed(state: PageState) -> tuple[Proposed, ...]:

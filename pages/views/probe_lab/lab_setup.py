@@ -192,9 +192,8 @@ def choose_evaluators(
     not here, beneath its command."""
     ready = (*ready_evaluators(), *(own_ready() if own else ()))
     gone = problems() if own else {}
-    state.put(
-        "evaluators", [name for name in state.get("evaluators") if name in ready]
-    )  # a file may have changed since
+    # a file may have changed since
+    state.put("evaluators", [name for name in state.get("evaluators") if name in ready])
     known = evaluators.catalogue()
     chip = f"Metrics: **{len(state.get('evaluators'))}**"
     panel = st.popover(chip, key=f"{state.page}.panel") if folded else st

@@ -267,15 +267,13 @@ def _search(held: Shared, key: Hashable, bench: Workbench, caption: str, names: 
 
     with ThreadPoolExecutor(AT_ONCE) as workers:
         found = tuple(workers.map(search, names))
-    edits, refs = [worst.edit for worst in found], references_of(bench.item.captions, caption)
-    rows: dict[str, list[object]] = {
-        "worst for": [worst.evaluator for worst in found],
-        "edit": [str(edit) for edit in edits],
-    }
-    for worst in found:
-        with shared_pool().lease(worst.evaluator) as lent:
-            scores = under(lent, bench.pixels, caption, edits, references=refs)
-        rows[worst.evaluator] = list(percent_change(scores, [worst.before] * len(found)))
+    edits = [each.edit for each in found]
+    # one row an edit, a column of % change an evaluator
+    rows: dict[str, list[object]] = {"worst for": [each.evaluator for each in found], "edit": list(map(str, edits))}
+    for each in found:
+        with shared_pool().lease(each.evaluator) as loaded:
+            scores = under(loaded, bench.pixels, caption, edits, references=others)
+        rows[each.evaluator] = list(percent_change(scores, [each.before] * len(found)))
     return held.worst.put(key, (found, pd.DataFrame(rows)))
 
 

@@ -62,7 +62,11 @@ def draw_card(
     shown = {
         "Metric": rows["evaluator"].tolist(),
         "Axis": rows["axis"].tolist(),
-        "Worst family": [_family_said(row) for row in records],
+        "Worst family": [
+            f"{family_title(str(row['family']))}{more_alike(int(row['alike']))}"
+            + (f", {MAY_BE_TRUE}" if row["may_be_true"] else "")
+            for row in records
+        ],
         "Median |% change|": [
             f"{row['median_abs_percent']:.1f} % ({between(row['abs_low'], row['abs_high'], row['n_items'], scale=1)})"
             for row in records
@@ -91,11 +95,6 @@ def draw_card(
         _draw_families(card, contrasts, risks, told, behind, broken=broken)
     with st.expander("Every number of the card", icon=":material/table:"):
         _numbers(card, risks)
-
-
-def _family_said(row: Mapping[Any, Any]) -> str:
-    unsure = f", {MAY_BE_TRUE}" if row["may_be_true"] else ""
-    return f"{family_title(str(row['family']))}{more_alike(int(row['alike']))}{unsure}"
 
 
 def _draw_families(

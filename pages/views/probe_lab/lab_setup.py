@@ -218,13 +218,13 @@ def choose_evaluators(
         )
         if is_open(place):
             with place:
-                for which, state_of in missing.items():
-                    st.markdown(f"**{safe(which)}** · {safe(state_of.reason, limit=400)}")
-                    st.code(state_of.command or "python -m core evaluators", language="shell", wrap_lines=True)
+                for name, found in missing.items():
+                    st.markdown(f"**{safe(name)}** · {safe(found.reason, limit=400)}")
+                    st.code(found.command or "python -m core evaluators", language="shell", wrap_lines=True)
                     if get is not None:
-                        get(which)
-                for which, problem in gone.items():
-                    st.markdown(f"**{safe(which)}** · {safe(problem, limit=600)}")
+                        get(name)
+                for name, problem in gone.items():
+                    st.markdown(f"**{safe(name)}** · {safe(problem, limit=600)}")
                 for each in known.broken:
                     st.markdown(f"**{safe(each.where)}** is broken: {safe(each.error, limit=400)}")
     return list(chosen)

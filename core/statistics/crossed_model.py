@@ -279,17 +279,12 @@ class Problem:
         self.counts, self.images = np.unique(counts, return_counts=True)
         by_count = [by_group[counts == each].T @ by_group[counts == each] for each in self.counts]
         self.nested = first is None or second is None or _nested(first, second)
-        self._products = self._laid_out(np.array([dense.T @ dense, *(-each for each in by_count)]))
-
-    def _laid_out(self, products: np.ndarray) -> np.ndarray:
-        """A row for all rows, and one to be weighed off for each count: see :meth:`_blocks` for what it has.
-
-        Where every group of the first lies in one of the second, the products within are a diagonal and kept as such.
-        """
-        k = self.levels
+        # a row for all rows, and one to be weighed off for each count; see :meth:`_blocks` for what it has. Where every
+        # group of the first lies in one of the second, the products within are a diagonal and kept as such
+        products, k = np.array([dense.T @ dense, *(-each for each in by_count)]), self.levels
         within = np.diagonal(products, axis1=1, axis2=2)[:, :k] if self.nested else products[:, :k, :k]
         parts = (within, products[:, :k, k:], products[:, k:, k:])
-        return np.concatenate([each.reshape(len(products), -1) for each in parts], axis=1)
+        self._products = np.concatenate([each.reshape(len(products), -1) for each in parts], axis=1)
 
     def _blocks(self, row: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Products within the second intercept, between it and (X, y), and within those."""

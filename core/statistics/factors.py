@@ -251,7 +251,16 @@ def balanced_mean(
         See :class:`Balanced`. Below two strata the two means are one: a note says so, and there is no interval. Nor is
         there one below LEAST_FREEDOM degrees of freedom.
     """
-    y, stratum, of = _checked(values, strata, sources)
+    y, stratum = np.asarray(values, dtype=np.float64).ravel(), np.asarray(strata).ravel()
+    of = np.arange(len(y)) if sources is None else np.asarray(sources)
+    if not len(y) == len(stratum) == len(of):
+        raise InvalidInput(
+            f"values, strata and sources come in equal numbers, got {len(y)}, {len(stratum)} and {len(of)}"
+        )
+    if np.isinf(y).any():
+        raise InvalidInput("values must be finite or NaN, got an infinite one; drop it and count it")
+    whole = ~np.isnan(y) & (stratum >= 0)
+    y, stratum, of = y[whole], stratum[whole], of[whole]
     source = first_of(of)
     cells = [_sums(y[stratum == each], source[stratum == each]) for each in np.unique(stratum)]
     kept = [each for each in cells if len(each[0]) >= LEAST_SOURCES]
@@ -328,21 +337,6 @@ def _resampled(totals: np.ndarray, sizes: np.ndarray, resamples: int, rng: np.ra
 def _sums(values: np.ndarray, source: np.ndarray) -> Sums:
     ranks = np.unique(source, return_inverse=True)[1]
     return np.bincount(ranks, values), np.bincount(ranks).astype(np.float64)
-
-
-def _checked(
-    values: ArrayLike, strata: ArrayLike, sources: ArrayLike | None
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    y, stratum = np.asarray(values, dtype=np.float64).ravel(), np.asarray(strata).ravel()
-    source = np.arange(len(y)) if sources is None else np.asarray(sources)
-    if not len(y) == len(stratum) == len(source):
-        raise InvalidInput(
-            f"values, strata and sources come in equal numbers, got {len(y)}, {len(stratum)} and {len(source)}"
-        )
-    if np.isinf(y).any():
-        raise InvalidInput("values must be finite or NaN, got an infinite one; drop it and count it")
-    whole = ~np.isnan(y) & (stratum >= 0)
-    return y[whole], stratum[whole], source[whole]
 
 
 # Which of several medians is the largest, and how sure is it? A maximum is picked after seeing the data.

@@ -80,7 +80,14 @@ def rank_test(one: ArrayLike, other: ArrayLike, *, groups: ArrayLike | None = No
         sums = _every_order(first, second, parts)
         hits = int((np.abs(sums) / scale >= abs(rho) - _ROUNDING).sum())
         return RankTest(rho, hits / len(sums), n, EXACT, len(sums), least)
-    hits = _drawn(first, second, scale, abs(rho), DRAWS, np.random.default_rng(RUN_SEED), parts)
+    rng, hits = np.random.default_rng(RUN_SEED), 0
+    tables = [np.tile(second[part], (_CHUNK, 1)) for part in parts]
+    for start in range(0, DRAWS, _CHUNK):
+        many = min(_CHUNK, DRAWS - start)
+        sums = np.zeros(many)
+        for part, table in zip(parts, tables, strict=True):
+            sums += rng.permuted(table[:many], axis=1) @ first[part]
+        hits += int((np.abs(sums) / scale >= abs(rho) - _ROUNDING).sum())
     return RankTest(rho, (hits + 1) / (DRAWS + 1), n, DRAWN, DRAWS, least)
 
 
@@ -99,22 +106,3 @@ def _centred(values: np.ndarray, parts: Sequence[np.ndarray]) -> np.ndarray:
         own = rankdata(values[part])
         ranks[part] = own - own.mean()
     return ranks
-
-
-def _drawn(
-    first: np.ndarray,
-    second: np.ndarray,
-    scale: float,
-    size: float,
-    draws: int,
-    rng: np.random.Generator,
-    parts: Sequence[np.ndarray],
-) -> int:
-    hits, tables = 0, [np.tile(second[part], (min(draws, _CHUNK), 1)) for part in parts]
-    for start in range(0, draws, _CHUNK):
-        many = min(_CHUNK, draws - start)
-        sums = np.zeros(many)
-        for part, table in zip(parts, tables, strict=True):
-            sums += rng.permuted(table[:many], axis=1) @ first[part]
-        hits += int((np.abs(sums) / scale >= size - _ROUNDING).sum())
-    return hits

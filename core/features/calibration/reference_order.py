@@ -18,7 +18,7 @@ from core.corpora.schema import Corpus
 from core.errors import InvalidInput
 from core.evaluators.references import BY_WORDS, references_of
 from core.probes.base import ENGLISH, HUMAN, IDENTITY
-from core.scoring.reference_metrics import CIDER, LEAST_PICTURES, METEOR, NAMED, Compared, compare, fingerprint
+from core.scoring.reference_metrics import CIDER, LEAST_PICTURES, METEOR, NAMED, compare, fingerprint
 from core.store.run_files import Run
 
 
@@ -75,7 +75,14 @@ def reference_order(
         )
     found = compare(held.tolist(), references, meteor=METEOR in [NAMED[name] for name in names])
     values = {name: pd.Series(found.per_caption[NAMED[name]], index=held.index) for name in names}
-    return ReferenceOrder(values, found.n, len(held), _told(corpus, found, references, names, scope.subject))
+    each = np.mean([len(texts) for texts in references if texts])
+    said = [
+        f"{listed}: the {scope.subject} captions of {found.n:,} of {len(held):,} items beside the other "
+        f"captions of their images in corpus {corpus.name}, {each:.1f} each on average, by {fingerprint()}"
+    ]
+    if any(NAMED[name] == CIDER for name in names):
+        said.append(f"document frequencies of CIDEr-D: the references of these {have:,} images")
+    return ReferenceOrder(values, found.n, len(held), tuple(said))
 
 
 def _held(captions: pd.DataFrame, corpus: str) -> pd.Series:
@@ -102,17 +109,3 @@ def _references(held: pd.Series, corpus: Corpus, run: str, *, own: bool) -> list
             f"caption, such as {changed[0]!r}; put the old files back, or audit the corpus again"
         )
     return found
-
-
-def _told(
-    corpus: Corpus, found: Compared, references: Sequence[Sequence[str]], names: Sequence[str], subject: str
-) -> tuple[str, ...]:
-    have = sum(map(bool, references))
-    each = np.mean([len(texts) for texts in references if texts])
-    said = [
-        f"{', '.join(names)}: the {subject} captions of {found.n:,} of {len(references):,} items beside the other "
-        f"captions of their images in corpus {corpus.name}, {each:.1f} each on average, by {fingerprint()}"
-    ]
-    if any(NAMED[name] == CIDER for name in names):
-        said.append(f"document frequencies of CIDEr-D: the references of these {have:,} images")
-    return tuple(said)

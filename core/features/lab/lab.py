@@ -185,14 +185,6 @@ class _Pair:
         return self.draft.probe.name if self.draft.probe else IDENTITY
 
 
-@dataclass(frozen=True, slots=True)
-class _Score:
-    """A pair's score, or why there is none."""
-
-    value: float | None
-    error: str
-
-
 def run_lab(
     bench: Workbench,
     caption: str,
@@ -239,32 +231,19 @@ def run_lab(
         except InvariscopeError as error:
             found = replace(found, failures={**found.failures, name: str(error)})
         else:
-            found = _with_turn(found, name, *turn, band_of=band_of)
+            own, fingerprint, note, known = turn
+            band = band_of(fingerprint.key) if band_of else None
+            found = replace(
+                found,
+                rows=(*found.rows, *(_against(row, band) for row in own)),
+                bands={**found.bands, **({name: band} if band else {})},
+                fingerprints={**found.fingerprints, name: {**fingerprint.as_dict(), "key": fingerprint.key}},
+                notes={**found.notes, **({name: note} if note else {})},
+                known={**found.known, name: known},
+            )
         if show is not None and name != names[-1]:
             show(found)
     return found
-
-
-def _with_turn(
-    found: LabResult,
-    name: str,
-    own: Sequence[LabRow],
-    fingerprint: Fingerprint,
-    note: str,
-    known: tuple[int, int],
-    *,
-    band_of: Callable[[str], NullBand | None] | None,
-) -> LabResult:
-    """A result with what one evaluator added to it."""
-    band = band_of(fingerprint.key) if band_of else None
-    return replace(
-        found,
-        rows=(*found.rows, *(_against(row, band) for row in own)),
-        bands={**found.bands, **({name: band} if band else {})},
-        fingerprints={**found.fingerprints, name: {**fingerprint.as_dict(), "key": fingerprint.key}},
-        notes={**found.notes, **({name: note} if note else {})},
-        known={**found.known, name: known},
-    )
 
 
 def see(bench: Workbench, variant: Variant | None, caption: str, evaluator: str, *, pool: Pool) -> Sight:
@@ -291,38 +270,25 @@ def _take_turn(
         if not evaluator.spec.reads(subject.language):
             raise InvalidInput(f"{evaluator.spec.unread(subject.language)}; choose a caption in another language")
         say(f"Scoring with {name}")
-        own, known = _score(bench, subject, probes, evaluator, name=name, cache=cache)
-        return own, evaluator.fingerprint, pool.note(name), known
-
-
-def _score(
-    bench: Workbench,
-    subject: Subject,
-    probes: Sequence[Probe],
-    evaluator: Evaluator,
-    *,
-    name: str,
-    cache: EmbeddingCache | None,
-) -> tuple[list[LabRow], tuple[int, int]]:
-    pairs, rejections = _pairs(bench, subject, probes, evaluator)
-    own = bench.image_key
-    wanted = dict.fromkeys([(each.draft.image_key, each.draft.caption) for each in pairs])
-    wanted |= dict.fromkeys([(own, each.baseline_caption) for each in pairs])
-    images = {own: bench.pixels} | {each.draft.image_key: each.pixels for each in pairs}
-    others = references_of(bench.item.captions, subject.caption)
-    found = score_pairs_with_errors(evaluator, images, list(wanted), references=[others] * len(wanted), cache=cache)
-    scores = {
-        pair: _Score(None if np.isnan(value) else float(value), error or "")
-        for pair, value, error in zip(wanted, found.scores, found.errors, strict=True)
-    }
-    by_probe = {each.name: each for each in pairs}
-    rows = [_row(bench, by_probe[IDENTITY], evaluator, name, scores)]
-    for probe in probes:
-        if probe.name in rejections:
-            rows.append(_rejected(probe, name, rejections[probe.name]))
-        else:
-            rows.append(_row(bench, by_probe[probe.name], evaluator, name, scores))
-    return rows, (found.known, found.asked)
+        pairs, rejections = _pairs(bench, subject, probes, evaluator)
+        own = bench.image_key
+        wanted = dict.fromkeys([(each.draft.image_key, each.draft.caption) for each in pairs])
+        wanted |= dict.fromkeys([(own, each.baseline_caption) for each in pairs])
+        images = {own: bench.pixels} | {each.draft.image_key: each.pixels for each in pairs}
+        others = references_of(bench.item.captions, subject.caption)
+        found = score_pairs_with_errors(evaluator, images, list(wanted), references=[others] * len(wanted), cache=cache)
+        scores = {
+            pair: (None if np.isnan(value) else float(value), error or "it gave no number")
+            for pair, value, error in zip(wanted, found.scores, found.errors, strict=True)
+        }
+        by_probe = {each.name: each for each in pairs}
+        rows = [_row(bench, by_probe[IDENTITY], evaluator, name, scores)]
+        for probe in probes:
+            if probe.name in rejections:
+                rows.append(_rejected(probe, name, rejections[probe.name]))
+            else:
+                rows.append(_row(bench, by_probe[probe.name], evaluator, name, scores))
+        return rows, evaluator.fingerprint, pool.note(name), (found.known, found.asked)
 
 
 def _pairs(
@@ -348,11 +314,18 @@ def _pairs(
 
 
 def _row(
-    bench: Workbench, pair: _Pair, evaluator: Evaluator, name: str, scores: Mapping[tuple[str, str], _Score]
+    bench: Workbench,
+    pair: _Pair,
+    evaluator: Evaluator,
+    name: str,
+    scores: Mapping[tuple[str, str], tuple[float | None, str]],
 ) -> LabRow:
     draft = pair.draft
-    score = scores[draft.image_key, draft.caption]
-    baseline = scores[bench.image_key, pair.baseline_caption]
+    score, error = scores[draft.image_key, draft.caption]
+    baseline, lack = scores[bench.image_key, pair.baseline_caption]
+    reason = "" if baseline is not None else f"{name} could not score the baseline: {lack}"
+    if score is None:
+        reason = f"{name} could not score this pair: {error}"
     probe = draft.probe
     return LabRow(
         probe=pair.name,
@@ -362,26 +335,18 @@ def _row(
         caption=draft.caption,
         baseline=pair.baseline,
         baseline_caption=pair.baseline_caption,
-        baseline_score=baseline.value,
-        score=score.value,
+        baseline_score=baseline,
+        score=score,
         control=bool(probe and probe.control),
         object_inside=evaluator.object_inside(draft.mask),
         truncated=evaluator.truncates(draft.caption),
-        reason=_reason(name, score, baseline),
+        reason=reason,
         diagnostics=draft.diagnostics,
         notes=draft.notes,
         expectation=probe.expectation.value if probe else None,
         construction=_made_of(probe),
         falsity=str(draft.facts.get(FALSITY, "")),
     )
-
-
-def _reason(name: str, score: _Score, baseline: _Score) -> str:
-    if score.value is None:
-        return f"{name} could not score this pair: {score.error or 'it gave no number'}"
-    if baseline.value is None:
-        return f"{name} could not score the baseline: {baseline.error or 'it gave no number'}"
-    return ""
 
 
 def _rejected(probe: Probe, evaluator: str, detail: str) -> LabRow:

@@ -87,7 +87,7 @@ def position_map(
         places = [(row, column) for row, column in chosen if is_free(scene, int(across[column]), int(down[row]))]
         images = [put_down(scene.background, cutout, int(across[column]), int(down[row])) for row, column in places]
         keys = [pixel_hash(image) for image in images]
-        ask = partial(_asked, bench, caption, keys, images, pool=pool, cache=cache)
+        ask = partial(_shifts, bench, caption, keys, images, pool=pool, cache=cache)
         able = [name for name in percent if name not in failures]
         with ThreadPoolExecutor(AT_ONCE) as workers:
             for name, shifts in zip(able, workers.map(ask, able), strict=True):
@@ -107,23 +107,6 @@ def position_map(
         )
 
 
-def _asked(
-    bench: Workbench,
-    caption: str,
-    keys: Sequence[str],
-    images: Sequence[np.ndarray],
-    name: str,
-    *,
-    pool: Pool,
-    cache: EmbeddingCache | Callable[[str], EmbeddingCache] | None,
-) -> np.ndarray | str:
-    """What :func:`_shifts` gives, or why the evaluator cannot score."""
-    try:
-        return _shifts(bench, caption, name, keys, images, pool=pool, cache=cache_for(cache, name))
-    except InvariscopeError as error:
-        return str(error)
-
-
 def _passes() -> list[list[tuple[int, int]]]:
     coarse = [(row, column) for row in range(0, STEPS, COARSE) for column in range(0, STEPS, COARSE)]
     rest = [(row, column) for row in range(STEPS) for column in range(STEPS) if (row, column) not in set(coarse)]
@@ -133,19 +116,23 @@ def _passes() -> list[list[tuple[int, int]]]:
 def _shifts(
     bench: Workbench,
     caption: str,
-    name: str,
     keys: Sequence[str],
     images: Sequence[np.ndarray],
+    name: str,
     *,
     pool: Pool,
-    cache: EmbeddingCache | None,
-) -> np.ndarray:
-    """% change of each picture, named by its hash, from the unedited one, float64 [n]."""
+    cache: EmbeddingCache | Callable[[str], EmbeddingCache] | None,
+) -> np.ndarray | str:
+    """% change of each picture, named by its hash, from the unedited one, float64 [n]; or why there is none."""
     held = {bench.image_key: bench.pixels, **dict(zip(keys, images, strict=True))}
     pairs = list(dict.fromkeys((key, caption) for key in (bench.image_key, *keys)))
     others = references_of(bench.item.captions, caption)
-    with pool.lease(name) as evaluator:
-        scores = score_pairs(evaluator, held, pairs, references=[others] * len(pairs), cache=cache)
+    try:
+        with pool.lease(name) as evaluator:
+            own = cache_for(cache, name)
+            scores = score_pairs(evaluator, held, pairs, references=[others] * len(pairs), cache=own)
+    except InvariscopeError as error:
+        return str(error)
     known = {key: float(score) for (key, _), score in zip(pairs, scores, strict=True)}
     after = np.array([known[key] for key in keys])
     return np.asarray(percent_change(after, np.full(len(after), known[bench.image_key])))

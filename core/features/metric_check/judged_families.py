@@ -113,21 +113,15 @@ def broken(
     directional = [probe for probe in probes if probe.expectation is Expectation.DIRECTIONAL]
     harmless = [probe for probe in probes if probe.expectation is Expectation.INVARIANT and not probe.control]
     kept = [probe for probe in harmless if probe.axis is not Axis.NULL]
-    families = _families(directional, rows, most, sources)
+    sides = {}
+    for family in dict.fromkeys(probe.family for probe in directional):
+        own = [probe for probe in directional if probe.family == family]
+        right, wrong = (_grid(own, rows, value) for value in (lambda row: row.baseline_score, lambda row: row.score))
+        sides[family] = (own[0].axis.value, right, wrong)
+    families = failures_of(sides, most=most, sources=sources)
     drops, harms = _grid(directional, rows, _lost), np.abs(_grid(kept, rows, lambda row: row.delta))
     found = selectivity(drops, harms, sources=sources) if len(drops) and len(harms) else None
     return Broken(families, found if found is not None and found.n_pairs else None, most, least_above)
-
-
-def _families(
-    probes: Sequence[Probe], rows: Sequence[Sequence[LabRow]], most: float, sources: np.ndarray | None
-) -> tuple[FamilyFailures, ...]:
-    sides = {}
-    for family in dict.fromkeys(probe.family for probe in probes):
-        own = [probe for probe in probes if probe.family == family]
-        right, wrong = (_grid(own, rows, value) for value in (lambda row: row.baseline_score, lambda row: row.score))
-        sides[family] = (own[0].axis.value, right, wrong)
-    return failures_of(sides, most=most, sources=sources)
 
 
 def failures_of(

@@ -62,21 +62,11 @@ def check_contract(evaluator: Evaluator, images: Sequence[np.ndarray], captions:
     """Try every promise of an evaluator on at least 3 different pictures, uint8 RGB [H, W, 3], and a caption of each.
     Returns shape, order, determinism, batches, range, nan, inputs, odd-images, fingerprint; for a dual encoder also
     embeddings. A check that an exception stops is broken, and its detail names the exception."""
-    checks: list[tuple[str, Callable[[_Bench], str]]] = [
-        ("shape", _shape),
-        ("order", _order),
-        ("determinism", _determinism),
-        ("batches", _batches),
-        ("range", _range),
-        ("nan", _nan),
-        ("inputs", _inputs),
-        ("odd-images", _odd_images),
-        ("fingerprint", _fingerprint),
-    ]
+    checks = [_shape, _order, _determinism, _batches, _range, _nan, _inputs, _odd_images, _fingerprint]
     if isinstance(evaluator, DualEncoder):
-        checks.append(("embeddings", _embeddings))
+        checks.append(_embeddings)
     bench = _Bench(evaluator, tuple(images), tuple(captions))
-    return [_try(name, check, bench) for name, check in checks]
+    return [_try(check.__name__[1:].replace("_", "-"), check, bench) for check in checks]
 
 
 IGNORES = {
@@ -139,10 +129,8 @@ class _Bench:
 def _try(name: str, check: "Callable[[_Bench], str]", bench: _Bench) -> Finding:
     try:
         return Finding(name, True, check(bench))
-    except _Broken as broken:
+    except (_Broken, InvariscopeError) as broken:
         return Finding(name, False, str(broken))
-    except InvariscopeError as error:
-        return Finding(name, False, str(error))
     except STRANGERS as error:  # a stranger's metric may raise anything
         text = " ".join(str(error).split())[:200]
         code = getattr(type(bench.evaluator).score, "__code__", None)

@@ -236,10 +236,25 @@ def held_to(
     worse = {name: _worse(name, before, now) for name, (_, before, now) in pairs.items()}
     judged = sum(bool((~np.isnan(each)).any()) for each in worse.values())
     level = 1 - 2 * LEVEL / max(judged, 1)
-    found = [
-        _family(name, directional, worse[name], (before, now), names, groups, level)
-        for name, (directional, before, now) in pairs.items()
-    ]
+    found = []
+    for name, (directional, before, now) in pairs.items():
+        there = np.flatnonzero(~np.isnan(worse[name]))
+        apart, own = worse[name][there], groups[there]
+        n, ranks = len(apart), np.unique(first_of(own), return_inverse=True)[1]
+        sources = int(ranks.max(initial=-1)) + 1
+        mean = float(apart.mean()) if n else math.nan
+        worst = None
+        if n and apart.max() > 0:
+            place = int(there[apart.argmax()])
+            worst = (names[place], float(before[place]), float(now[place]))
+        note = "no item has two numbers" if not n else too_few(n, sources, least=LEAST_N)
+        allowance = low = smallest = some = math.nan
+        if not note:
+            bound = mean_by_source(apart, ranks, about=mean, level=level)
+            half = 0.0 if math.isnan(bound.low) else (bound.high - mean) * widening(apart - mean, own, level=level)
+            allowance, low = max(half, TOLERANCE), mean - half
+            smallest, some = _smallest(half, apart, sources, level)
+        found.append(FamilyGate(name, directional, mean, allowance, low, n, sources, smallest, some, worst, note))
     return tuple(sorted(found, key=lambda each: (not each.failed, -each.worse if each.n else math.inf)))
 
 
@@ -253,34 +268,6 @@ def _worse(name: str, before: np.ndarray, now: np.ndarray) -> np.ndarray:
         scale = np.abs(before[~np.isnan(apart)]).mean() if (~np.isnan(apart)).any() else 0.0
         apart = -100 * apart / scale if scale > 0 else np.full(len(apart), np.nan)
     return np.asarray(np.where(np.abs(apart) <= TOLERANCE, 0.0, apart))
-
-
-def _family(
-    name: str,
-    directional: bool,
-    worse: np.ndarray,
-    sides: tuple[np.ndarray, np.ndarray],
-    names: Sequence[str],
-    groups: np.ndarray,
-    level: float,
-) -> FamilyGate:
-    there = np.flatnonzero(~np.isnan(worse))
-    apart, own = worse[there], groups[there]
-    n, ranks = len(apart), np.unique(first_of(own), return_inverse=True)[1]
-    sources = int(ranks.max(initial=-1)) + 1
-    mean = float(apart.mean()) if n else math.nan
-    worst = None
-    if n and apart.max() > 0:
-        place = int(there[apart.argmax()])
-        worst = (names[place], float(sides[0][place]), float(sides[1][place]))
-    note = "no item has two numbers" if not n else too_few(n, sources, least=LEAST_N)
-    if note:
-        return FamilyGate(name, directional, mean, math.nan, math.nan, n, sources, math.nan, math.nan, worst, note)
-    bound = mean_by_source(apart, ranks, about=mean, level=level)
-    half = 0.0 if math.isnan(bound.low) else (bound.high - mean) * widening(apart - mean, own, level=level)
-    allowance = max(half, TOLERANCE)
-    smallest, some = _smallest(half, apart, sources, level)
-    return FamilyGate(name, directional, mean, allowance, mean - half, n, sources, smallest, some, worst, "")
 
 
 def _smallest(half: float, apart: np.ndarray, sources: int, level: float) -> tuple[float, float]:

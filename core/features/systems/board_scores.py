@@ -21,7 +21,7 @@ from core.probes.base import ENGLISH, HUMAN, Probe, Subject
 from core.probes.titles import title
 from core.probes.words.health import known_instances, objects_named, objects_there
 from core.scoring.caption_scores import check_scorable, unread_captions
-from core.scoring.reference_metrics import CIDER, METRICS, ROUGE, SUMMED, Compared, compare, fingerprint, lacking
+from core.scoring.reference_metrics import CIDER, METRICS, ROUGE, SUMMED, compare, fingerprint, lacking
 from core.scoring.workbench import Workbench
 from core.seeds import RUN_SEED, stream
 from core.statistics.bootstrap import Interval
@@ -408,7 +408,10 @@ def score_references(
     counts: dict[str, tuple[list[str], Mapping[str, np.ndarray]]] = {}
     for (system, place), part in clean.groupby(["system", "place"], sort=False):
         said = dict(zip(part["item"], part["caption"].astype(str), strict=True))
-        found = _compared(items, said, references, own=system in people, meteor=place == 0 and not lacking())
+        own = system in people
+        told = [[text for text in references[item] if not own or text != said.get(item)] for item in items]
+        # a picture without a caption keeps its references among those that weigh words
+        found = compare([said.get(item) for item in items], told, meteor=place == 0 and not lacking())
         at = {item: row for row, item in enumerate(items)}
         for metric in RANKED:
             scores[metric][part.index] = [
@@ -423,18 +426,13 @@ def score_references(
         if (n := len(items)) < 2:
             why = f"{n} of these pictures {'has' if n == 1 else 'have'} references, and two are needed"
         return BoardReferences(nothing, beside(), {}, f"no {', '.join(METRICS)}: {why}")
-    made = pd.concat([_rows(clean, metric, scores[metric]) for metric in RANKED], ignore_index=True)
+    made = pd.concat(
+        [clean.assign(evaluator=metric, score=scores[metric], tokens=np.nan, cut=None) for metric in RANKED],
+        ignore_index=True,
+    )[list(COLUMNS)]  # as of an evaluator without a tokenizer
     return BoardReferences(
         made, _values(clean, scores, counts, common), dict.fromkeys(RANKED, fingerprint()), lacking()
     )
-
-
-def _compared(
-    items: Sequence[str], said: Mapping[str, str], references: Mapping[str, Sequence[str]], *, own: bool, meteor: bool
-) -> Compared:
-    """One system's captions; a picture without one keeps its references among those that weigh words."""
-    people = [[text for text in references[item] if not own or text != said.get(item)] for item in items]
-    return compare([said.get(item) for item in items], people, meteor=meteor)
 
 
 def _common(clean: pd.DataFrame, scores: Mapping[str, np.ndarray]) -> list[str]:
@@ -444,11 +442,6 @@ def _common(clean: pd.DataFrame, scores: Mapping[str, np.ndarray]) -> list[str]:
     systems = clean["system"].nunique()
     held = own.groupby("item", sort=False)["system"].nunique()
     return [str(item) for item in held[held == systems].index]
-
-
-def _rows(clean: pd.DataFrame, metric: str, scores: np.ndarray) -> pd.DataFrame:
-    """Rows as of an evaluator without a tokenizer."""
-    return clean.assign(evaluator=metric, score=scores, tokens=np.nan, cut=None)[list(COLUMNS)]
 
 
 def _values(

@@ -197,17 +197,12 @@ def troubles(*, followed: bool = False) -> tuple[str, ...]:
     """A sentence for each feature that is not there as a whole. ``followed``: import questions and jobs too, and
     commands; else only what is known without."""
     found = [f"the feature {each.where} cannot be used ({each.error}); the rest works" for each in features().broken]
-    for code in _codes() if followed else ():
+    for code in chain.from_iterable(map(_codes_of, features())) if followed else ():
         try:
             follow(code)
         except NotAvailable as error:
             found.append(str(error))
     return tuple(found)
-
-
-def _codes() -> Iterator[str]:
-    for feature in features():
-        yield from _codes_of(feature)
 
 
 def _codes_of(feature: Feature) -> Iterator[str]:

@@ -265,7 +265,9 @@ class Problem:
     def __init__(self, y: np.ndarray, x: np.ndarray, first: np.ndarray | None, second: np.ndarray | None) -> None:
         n = len(y)
         self.n, self.columns = n, x.shape[1]
-        self.centre, self.scale = (float(y.mean()) if _holds_constant(x) else 0.0), float(y.std(ddof=0)) or 1.0
+        one = np.ones(n)  # where the columns span it, y is centred without changing the fit
+        centred = np.abs(x @ np.linalg.lstsq(x, one, rcond=None)[0] - one).max() < 1e-9
+        self.centre, self.scale = (float(y.mean()) if centred else 0.0), float(y.std(ddof=0)) or 1.0
         self.x = x
         self.levels = 0 if second is None else int(second.max()) + 1
         dummies = np.empty((n, 0)) if second is None else np.eye(self.levels)[second]
@@ -410,12 +412,6 @@ class Problem:
         if self.centre:  # what was taken off y is given back to the columns that span the constant
             beta = beta + self.centre * np.linalg.lstsq(self.x, np.ones(self.n), rcond=None)[0]
         return beta, inverse * variance * self.scale**2, math.sqrt(variance) * self.scale
-
-
-def _holds_constant(x: np.ndarray) -> bool:
-    """Whether the columns span the constant, so that y may be centred without changing the fit."""
-    one = np.ones(len(x))
-    return bool(np.abs(x @ np.linalg.lstsq(x, one, rcond=None)[0] - one).max() < 1e-9)
 
 
 def _nested(first: np.ndarray, second: np.ndarray) -> bool:

@@ -278,18 +278,13 @@ def balanced_mean(
     weights["difference"] = weights["balanced"] - weights["plain"]
     found = {name: _interval(each, means, drawn, kept, n, 0.95) for name, each in weights.items()}
     if crossed(of):
-        inside, cell = _in_kept(stratum, source)
+        enough = [each for each in np.unique(stratum) if len(np.unique(source[stratum == each])) >= LEAST_SOURCES]
+        inside = np.flatnonzero(np.isin(stratum, enough))
+        cell = np.searchsorted(enough, stratum[inside])
         own = np.stack([np.unique(np.stack([cell, source[inside]]), axis=1, return_inverse=True)[1], of[inside, 1]], 1)
         apart = (y[inside] - means[cell]) / counts[cell]
         found = {name: widened(each, weights[name][cell] * apart, own) for name, each in found.items()}
     return Balanced(found["plain"], found["balanced"], found["difference"], *about)
-
-
-def _in_kept(stratum: np.ndarray, source: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Places of the values whose stratum has sources enough, and the number of it among such strata."""
-    enough = [each for each in np.unique(stratum) if len(np.unique(source[stratum == each])) >= LEAST_SOURCES]
-    inside = np.flatnonzero(np.isin(stratum, enough))
-    return inside, np.searchsorted(enough, stratum[inside])
 
 
 Sums = tuple[np.ndarray, np.ndarray]  # total and number of the values of each source of a stratum

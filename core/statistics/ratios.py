@@ -97,7 +97,8 @@ def ratio_bca(
     n, sources, whole = len(a), len(tops_of), float(b.sum())
     if not whole > 0:
         return Interval(math.nan, math.nan, math.nan, n, level, "no values" if not n else "nothing to divide by")
-    estimate = _exact(a, b) if n else math.nan
+    # without the rounding of a sum where all values are one: a mean of halves is a half
+    estimate = float(a[0] / b[0]) if np.ptp(a) == 0 == np.ptp(b) else float(a.sum() / b.sum())
     if said := too_few(n, sources):
         return Interval(estimate, math.nan, math.nan, n, level, said)
     if np.ptp(a) == 0 and np.ptp(b) == 0:
@@ -305,7 +306,8 @@ def means_bca(
     moving = dict[int, tuple[np.ndarray, np.ndarray]]()
     for place, row in enumerate(rows):
         tops, bottoms = _of_sources(row, ranks[there], sources)
-        if not _moves(row[~np.isnan(row)], bottoms):
+        known = row[~np.isnan(row)]
+        if too_few(len(known), int((bottoms > 0).sum())) or not np.ptp(known) > 0:
             found[place] = mean_bca(row, groups=codes[there], level=level, resamples=1)
         elif bounds:
             moving[place] = tops, bottoms
@@ -320,8 +322,10 @@ def means_bca(
             for each in (tops_of, bottoms_of[:, :1] if alike else bottoms_of)
         )
         drawn_means = _divided(above, np.broadcast_to(below, above.shape))
-        for drawn, (place, own) in zip(drawn_means.T, moving.items(), strict=True):
-            found[place] = _interval(drawn, *own, level=level)
+        for drawn, (place, (tops, bottoms)) in zip(drawn_means.T, moving.items(), strict=True):
+            bare, kept = _bare(tops, bottoms, level), bottoms > 0
+            left_out = _divided(tops.sum() - tops[kept], bare.n - bottoms[kept])
+            found[place] = _bca(drawn, left_out, bare.estimate, n=bare.n, sources=int(kept.sum()), level=level)
     return tuple(found[place] for place in range(len(rows)))
 
 
@@ -355,22 +359,10 @@ def _of_sources(row: np.ndarray, ranks: np.ndarray, sources: int) -> tuple[np.nd
     return np.bincount(own, row[there], minlength=sources), np.bincount(own, minlength=sources).astype(np.float64)
 
 
-def _moves(values: np.ndarray, sizes: np.ndarray) -> bool:
-    """Whether a mean of these values has an interval that has to be drawn."""
-    return len(values) > 0 and not too_few(len(values), int((sizes > 0).sum())) and np.ptp(values) > 0
-
-
 def _bare(tops: np.ndarray, bottoms: np.ndarray, level: float) -> Interval:
     """Σ tops / Σ bottoms over sources, its bounds not drawn."""
     n = bottoms.sum()
     return Interval(float(tops.sum() / n), math.nan, math.nan, int(n), level)
-
-
-def _interval(drawn: np.ndarray, tops: np.ndarray, bottoms: np.ndarray, *, level: float) -> Interval:
-    """BCa interval of Σ tops / Σ bottoms over sources, from what was drawn of it."""
-    bare, kept = _bare(tops, bottoms, level), bottoms > 0
-    left_out = _divided(tops.sum() - tops[kept], bare.n - bottoms[kept])
-    return _bca(drawn, left_out, bare.estimate, n=bare.n, sources=int(kept.sum()), level=level)
 
 
 def _bca(drawn: np.ndarray, left_out: np.ndarray, estimate: float, *, n: int, sources: int, level: float) -> Interval:
@@ -394,8 +386,3 @@ def _median_without_each(values: np.ndarray) -> np.ndarray:
 
 def _divided(tops: np.ndarray, bottoms: np.ndarray) -> np.ndarray:
     return np.asarray(np.divide(tops, bottoms, out=np.full(tops.shape, math.nan), where=bottoms > 0))
-
-
-def _exact(tops: np.ndarray, bottoms: np.ndarray) -> float:
-    """The ratio, without the rounding of a sum where all values are one: a mean of halves is a half."""
-    return float(tops[0] / bottoms[0]) if np.ptp(tops) == 0 == np.ptp(bottoms) else float(tops.sum() / bottoms.sum())

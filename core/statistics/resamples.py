@@ -68,7 +68,10 @@ def unit_medians(
 
 def unit_totals(by_unit: np.ndarray, units: np.ndarray) -> np.ndarray:
     """Values of each sample, int [samples]; ``by_unit``, ``units``: as of :func:`unit_medians`."""
-    return _summed(by_unit, units, _narrow(by_unit, len(units)))
+    most = len(units) * int(by_unit.max(initial=0))
+    # a sum of int16 takes a quarter of the time
+    kind = np.int16 if by_unit.dtype == np.int16 and most <= np.iinfo(np.int16).max else np.int32
+    return _summed(by_unit, units, kind)
 
 
 def _middles(
@@ -110,12 +113,6 @@ def _summed(by_unit: np.ndarray, units: np.ndarray, kind: type[np.signedinteger]
             sums += by_unit[rows[start : start + _ROWS]].sum(axis=0, dtype=kind)
         found += sums * kind(many)
     return found
-
-
-def _narrow(by_unit: np.ndarray, n: int) -> type[np.signedinteger]:
-    """The smaller type of sums over n of these counts, [units, samples]: a sum of int16 takes a quarter of the time."""
-    most = n * int(by_unit.max(initial=0))
-    return np.int16 if by_unit.dtype == np.int16 and most <= np.iinfo(np.int16).max else np.int32
 
 
 @one_thread

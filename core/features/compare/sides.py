@@ -26,7 +26,6 @@ from core.probes.base import Axis
 from core.report.document import Headlines, parse_signature, place, read_headlines
 from core.statistics.crossed_sources import numbered
 from core.statistics.shift_tests import NO_TEST
-from core.store.run_files import Run
 from core.store.store import Store
 
 ONE = ("run", "corpus", "subject", "language")
@@ -121,7 +120,10 @@ def _of_runs(
         rows = rows_of(*views, by=levels, measure=measure, margin=margin, pairing=pairing)  # type: ignore[arg-type]
         if rows.empty:
             raise InvalidInput("one side holds no shift; take back one of its choices")
-        runs = [_run(store, table) for store, table in zip(opened, tables, strict=True)]
+        runs = [
+            next(run for run in store.runs() if run.id == table.scope.run)
+            for store, table in zip(opened, tables, strict=True)
+        ]
         unit = "%" if measure == "percent" else "SD"
         words = [_said(view, own) for view, own in zip(views, chosen, strict=True)]
         return _ordered(words, by, rows, unit, margin if unit == "%" else None, manifest_differences(*runs))
@@ -146,10 +148,6 @@ def _tables(stores: Sequence[Store], scopes: Sequence[Narrowed], slices: Sequenc
         for key, store in dict(zip(keys, stores, strict=True)).items()
     }
     return [read[key] for key in keys]
-
-
-def _run(store: Store, table: ScoreTable) -> Run:
-    return next(run for run in store.runs() if run.id == table.scope.run)
 
 
 def _check(tables: Sequence[ScoreTable], chosen: Sequence[dict[str, tuple[str, ...]]]) -> None:

@@ -122,17 +122,7 @@ def _tests(points: pd.DataFrame) -> pd.DataFrame:
     records = []
     for name, rows in parts:
         found: RankTest = rank_test(rows["projection"], rows["median_percent"], groups=rows["family"])
-        records.append(
-            {
-                "family": name,
-                "rho": found.rho,
-                "p": found.p,
-                "n": found.n,
-                "method": found.method,
-                "least": found.least,
-                "note": found.note,
-            }
-        )
+        records.append((name, found.rho, found.p, found.n, found.method, found.least, found.note))
     return pd.DataFrame(records, columns=["family", "rho", "p", "n", "method", "least", "note"])
 
 

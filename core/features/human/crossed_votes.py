@@ -245,7 +245,8 @@ def what_halves(found: Rate) -> str:
         return _what_gives(found)
     told = []
     for name, there in now.items():
-        needed = next((more for more in _tried(there) if found.half(**{name: 1 + more / there}) <= half / 2), 0)
+        tried = range(1, MOST * there, max(1, there // 20))  # one by one to twice as many, then steps of a twentieth
+        needed = next((more for more in tried if found.half(**{name: 1 + more / there}) <= half / 2), 0)
         told.append(counted(needed, f"more {name[:-1]}") if needed else "")
     wide = f"would halve this interval (now ±{100 * half:.0f} points)"
     if all(told):
@@ -270,11 +271,6 @@ def _what_gives(found: Rate) -> str:
     if not needed:
         return f"How many more annotators or items would help is unclear: {found.note}."
     return f"{found.note[:1].upper()}{found.note[1:]}: {' and '.join(needed)} would give an interval."
-
-
-def _tried(now: int) -> range:
-    """Numbers to add: one by one up to twice as many, then in steps of a twentieth."""
-    return range(1, MOST * now, max(1, now // 20))
 
 
 def _student(units: float, level: float) -> float:

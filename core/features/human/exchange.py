@@ -46,7 +46,11 @@ def export_votes(study: Study, form: str, *, withdrawn: bool = False) -> bytes:
     Tokens and secrets are never among them; names of annotators stay with the coordinator. ``withdrawn``: with the rows
     of withdrawn annotators, marked as such. Raises InvalidInput for a format that is none of FORMATS.
     """
-    table = _raw(study, vote_table(study, withdrawn=withdrawn, skipped=True))
+    table, ledger = vote_table(study, withdrawn=withdrawn, skipped=True), study.state()
+    entries = [ledger.entries[key] for key in zip(table["annotator"], table["id"], strict=True)]
+    for question in ledger.questions:  # answers side by side as they were given: what an import reads
+        given = [None if entry.skipped is not None else entry.answers.get(question) for entry in entries]
+        table[question] = pd.Series(given, index=table.index, dtype=object if question == "preference" else "Int64")
     if form == "csv":
         return guarded_csv(table).encode()
     if form == "parquet":
@@ -298,16 +302,6 @@ def _log_rows(ledger: Ledger, vote: Mapping[str, Any]) -> list[dict[str, Any]]:
         made.append({**about, "row": "skip", "reason": vote["skipped"][:200]})
     made += [{**about, "row": "answer", "question": name, "answer": value} for name, value in vote["answers"].items()]
     return [{**row, "version": version + index} for index, row in enumerate(made, start=1)]
-
-
-def _raw(study: Study, table: pd.DataFrame) -> pd.DataFrame:
-    """The table with the answers as they were given, side by side: what an import reads."""
-    ledger = study.state()
-    entries = [ledger.entries[key] for key in zip(table["annotator"], table["id"], strict=True)]
-    for question in ledger.questions:
-        given = [None if entry.skipped is not None else entry.answers.get(question) for entry in entries]
-        table[question] = pd.Series(given, index=table.index, dtype=object if question == "preference" else "Int64")
-    return table
 
 
 def _text(row: Mapping[str, Any], name: str) -> str:

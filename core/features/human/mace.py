@@ -71,7 +71,10 @@ def competences(answers: pd.DataFrame, *, levels: Sequence[object]) -> Competenc
         levels: every answer that could be given, two or more.
     """
     data = _Data.of(answers, levels)
-    starts = _starts(data)
+    dice, many = [stream(RUN_SEED, "mace", str(start)) for start in range(STARTS)], len(data.annotators)
+    # probabilities of knowing [STARTS, annotator] and habits [STARTS, annotator, level] to begin with
+    knows = np.stack([rng.uniform(0.3, 0.7, size=many) for rng in dice])
+    starts = knows, np.stack([rng.dirichlet(np.full(data.levels, 20.0), size=many) for rng in dice])
     truth, weights = _by_bayes(data, starts)
     likeliest, low, high = _profiled(data, starts)
     people = pd.DataFrame(
@@ -138,14 +141,6 @@ class _Expected:
     known: np.ndarray
     guessed: np.ndarray
     habits: np.ndarray
-
-
-def _starts(data: _Data) -> tuple[np.ndarray, np.ndarray]:
-    """Probabilities of knowing [STARTS, annotator] and habits [STARTS, annotator, level] to begin with."""
-    people = len(data.annotators)
-    dice = [stream(RUN_SEED, "mace", str(start)) for start in range(STARTS)]
-    knows = np.stack([rng.uniform(0.3, 0.7, size=people) for rng in dice])
-    return knows, np.stack([rng.dirichlet(np.full(data.levels, 20.0), size=people) for rng in dice])
 
 
 def _by_bayes(data: _Data, starts: tuple[np.ndarray, np.ndarray]) -> tuple[np.ndarray, np.ndarray]:

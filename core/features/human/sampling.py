@@ -187,12 +187,19 @@ def draw_sample(
     table = []
     for stratum, target in zip(strata, targets(strata, total), strict=True):
         rows = rows_of(pairs, stratum)
-        taken = _draw(rows, target, used, seed=seed, name=stratum.name)
+        mixed = rows.iloc[stream(seed, "stratum", stratum.name).permutation(len(rows))]
+        once = mixed.drop_duplicates(["corpus", "item"])
+        # items that are new to the study first
+        taken = once.assign(_used=once["item"].isin(used)).sort_values("_used", kind="stable").head(target)
         used |= set(taken["item"])
         drawn += [_item(row, stratum.name) for row in taken.to_dict("records")]
         table.append((stratum.name, target, int(rows["item"].nunique()), len(taken)))
     if not drawn:
-        raise InvalidInput(f"run {run!r} has nothing for the chosen strata; {_held(pairs)}")
+        named = [", ".join(families_of(pairs, kind)) or "none" for kind in (INVARIANT, DIRECTIONAL)]
+        raise InvalidInput(
+            f"run {run!r} has nothing for the chosen strata; its invariant families: {named[0]}; its directional ones: "
+            f"{named[1]}"
+        )
     shown = drawn
     if kind.sides == 1:
         shown = [replace(item, shows=version) for item in drawn for version in (ORIGINAL, VARIANT)]
@@ -204,12 +211,6 @@ def draw_sample(
     ordered = sorted(shown, key=lambda item: float(stream(seed, "sample", item.item, item.probe, item.shows).random()))
     numbered = tuple(replace(item, id=f"{index:04d}") for index, item in enumerate((*ordered, *checks), start=1))
     return Sample(numbered, tuple(table), _examples(whole, wrong, used, kind, compared, seed))
-
-
-def _held(pairs: pd.DataFrame) -> str:
-    """Say which families could be chosen."""
-    named = {kind: ", ".join(families_of(pairs, kind)) or "none" for kind in (INVARIANT, DIRECTIONAL)}
-    return f"its invariant families: {named[INVARIANT]}; its directional ones: {named[DIRECTIONAL]}"
 
 
 def rows_of(pairs: pd.DataFrame, stratum: Stratum) -> pd.DataFrame:
@@ -224,13 +225,6 @@ def rows_of(pairs: pd.DataFrame, stratum: Stratum) -> pd.DataFrame:
     order = sorted(pairs["coverage_bin"].dropna().unique(), key=lambda each: float(each.split("-")[0]))
     wanted = order[:1] if stratum.bins == "smallest" else order[-1:]
     return rows[rows["coverage_bin"].isin(wanted)]
-
-
-def _draw(rows: pd.DataFrame, target: int, used: set[str], *, seed: int, name: str) -> pd.DataFrame:
-    """One row an item, items that are new to the study first."""
-    mixed = rows.iloc[stream(seed, "stratum", name).permutation(len(rows))]
-    once = mixed.drop_duplicates(["corpus", "item"])
-    return once.assign(_used=once["item"].isin(used)).sort_values("_used", kind="stable").head(target)
 
 
 def _item(row: Mapping[Hashable, object], stratum: str) -> StudyItem:

@@ -139,7 +139,8 @@ def aggregates(votes: pd.DataFrame, *, live: bool = False) -> Aggregates:
     items = item_outcomes(votes)
     plain = of_pairs(votes)
     own = plain[plain["id"].isin(items["id"])]
-    found = exchange(_marks(own), *_codes(own, "id"), _told)
+    units, people = (np.unique(own[name].to_numpy(dtype=str), return_inverse=True)[1] for name in ("id", "annotator"))
+    found = exchange(_marks(own), units, people, _told)
     groups = in_numbers(items)
 
     def part(what: str, *, of: str | None = None) -> Interval:
@@ -156,12 +157,6 @@ def aggregates(votes: pd.DataFrame, *, live: bool = False) -> Aggregates:
         n_short=plain["id"].nunique() - len(items),
         about=whom_it_is_about(plain["annotator"].nunique(), live=live),
     )
-
-
-def _codes(rows: pd.DataFrame, unit: str) -> tuple[np.ndarray, np.ndarray]:
-    """Places of the unit, in its order, and of the annotator of every row."""
-    units, people = (np.unique(rows[name].to_numpy(dtype=str), return_inverse=True)[1] for name in (unit, "annotator"))
-    return units, people
 
 
 _FULLY, _LEANS = "fully correct", "leans"

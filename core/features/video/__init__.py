@@ -16,11 +16,8 @@ FEATURE = Feature(
                 Part(
                     "edits",
                     name="Videos",
-                    reason=(
-                        "a run has images; Try a picture, Video, scores a video that a reader picks, the commands "
-                        "score "
-                        "and suite those of a folder"
-                    ),
+                    reason="a run has images; Try a picture, Video, scores a video that a reader picks, the commands "
+                    "score and suite those of a folder",
                 ),
             ),
         ),

@@ -305,8 +305,9 @@ def means_bca(
     found: dict[int, Interval] = {}
     moving = dict[int, tuple[np.ndarray, np.ndarray]]()
     for place, row in enumerate(rows):
-        tops, bottoms = _of_sources(row, ranks[there], sources)
-        known = row[~np.isnan(row)]
+        held = ~np.isnan(row)
+        known, of = row[held], ranks[there][held]
+        tops, bottoms = np.bincount(of, known, minlength=sources), np.bincount(of, minlength=sources).astype(np.float64)
         if too_few(len(known), int((bottoms > 0).sum())) or not np.ptp(known) > 0:
             found[place] = mean_bca(row, groups=codes[there], level=level, resamples=1)
         elif bounds:
@@ -350,13 +351,6 @@ def _bare_means(rows: np.ndarray, there: np.ndarray, level: float) -> tuple[Inte
         # summed in the order of the longer table: another would round otherwise
         found.append(Interval(float(whole.sum() / n), math.nan, math.nan, n, level))
     return tuple(found)
-
-
-def _of_sources(row: np.ndarray, ranks: np.ndarray, sources: int) -> tuple[np.ndarray, np.ndarray]:
-    """Sum of each source's values and how many they are, float64 [sources] each; NaN are left out."""
-    there = ~np.isnan(row)
-    own = ranks[there]
-    return np.bincount(own, row[there], minlength=sources), np.bincount(own, minlength=sources).astype(np.float64)
 
 
 def _bare(tops: np.ndarray, bottoms: np.ndarray, level: float) -> Interval:

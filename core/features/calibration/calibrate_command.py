@@ -218,16 +218,11 @@ def _scores(
         runs = store.runs()
         source = next(each for each in runs if each.id == scope.only().run)
         scores = read_table(store, scope.only())
-        return scores, _keys(runs), source, unedited_captions(scores)
-
-
-def _keys(runs: Any) -> dict[str, str]:
-    """Fingerprint of each evaluator, where the runs agree on it."""
     found: dict[str, set[str]] = {}
-    for run in runs:
-        for each in run.manifest.get("evaluators") or []:
-            found.setdefault(str(each.get("name")), set()).add(str(each.get("fingerprint", {}).get("key", "")))
-    return {name: keys.pop() for name, keys in found.items() if len(keys) == 1}
+    for each in (told for run in runs for told in run.manifest.get("evaluators") or []):
+        found.setdefault(str(each.get("name")), set()).add(str(each.get("fingerprint", {}).get("key", "")))
+    keys = {name: own.pop() for name, own in found.items() if len(own) == 1}  # where the runs agree on it
+    return scores, keys, source, unedited_captions(scores)
 
 
 def _write(path: Path, text: str) -> None:

@@ -102,7 +102,15 @@ def import_votes(study: Study, data: bytes, *, name: str) -> Taken:
                 told["{} of annotators who withdrew, left out"] += 1
             else:
                 votes.append(_checked(study, row, who) | {LINE: row.get(LINE, number)})
-    kept = [vote for vote in _settled(votes, told, name) if vote["annotator"] not in gone]
+    groups: dict[tuple[str, str], dict[object, dict[str, Any]]] = {}
+    for place, vote in enumerate(votes):
+        own = groups.setdefault((vote["annotator"], vote["item"]), {})
+        key = (place,) if vote[VERSION_OF] is None else vote[VERSION_OF]
+        if key in own:
+            told["{} replaced by a later version of the same annotation"] += 1
+        own[key] = max(own.get(key, vote), vote, key=lambda each: each[WHEN]) if vote[WHEN] else vote
+    settled = [_one_of(list(own.values()), told, name) for own in groups.values()]
+    kept = [vote for vote in settled if vote["annotator"] not in gone]
     taken = 0
 
     def rows(ledger: Ledger) -> list[dict[str, Any]]:
@@ -249,19 +257,6 @@ def _answer(row: Mapping[str, Any], question: str, study: Study) -> Value | None
         if said in (str(answer.value).casefold(), f"{answer.value}.0", answer.label.casefold()):
             return answer.value
     return asked.check(str(raw))  # raises, naming what it takes
-
-
-def _settled(votes: list[dict[str, Any]], told: Counter[str], name: str) -> list[dict[str, Any]]:
-    """One vote an annotator and item: the last version of an annotation, and one of several annotations; InvalidInput
-    for annotations that differ, of which nothing says which came last."""
-    groups: dict[tuple[str, str], dict[object, dict[str, Any]]] = {}
-    for place, vote in enumerate(votes):
-        own = groups.setdefault((vote["annotator"], vote["item"]), {})
-        key = (place,) if vote[VERSION_OF] is None else vote[VERSION_OF]
-        if key in own:
-            told["{} replaced by a later version of the same annotation"] += 1
-        own[key] = max(own.get(key, vote), vote, key=lambda each: each[WHEN]) if vote[WHEN] else vote
-    return [_one_of(list(own.values()), told, name) for own in groups.values()]
 
 
 def _one_of(doubled: list[dict[str, Any]], told: Counter[str], name: str) -> dict[str, Any]:

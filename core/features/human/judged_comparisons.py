@@ -138,6 +138,11 @@ def _judged(rows: pd.DataFrame, kind: Kind) -> dict[str, Any]:
     means = {version: rows[version].mean() for version in (ORIGINAL, VARIANT)}
     asked = rows["preferred"].dropna()
     named = {ORIGINAL: RIGHT, VARIANT: WRONG, TIE: TIE, NO_MAJORITY: NO_MAJORITY}
+    sides = rows[[ORIGINAL, VARIANT]].map(kind.share).to_numpy(dtype=np.float64)
+    preferred = rows["preferred"].to_numpy()[:, None] == np.array([ORIGINAL, VARIANT, TIE], dtype=object)
+    marks = np.column_stack([~np.isnan(sides), np.nan_to_num(sides), preferred]).astype(np.float64)
+    within = np.unique(rows["id"].to_numpy(dtype=str), return_inverse=True)[1]
+    people = rows["annotator"].to_numpy(dtype=str)
     return {
         "family": rows["family"].iloc[0],
         **sources_of(rows),
@@ -145,21 +150,11 @@ def _judged(rows: pd.DataFrame, kind: Kind) -> dict[str, Any]:
         "preference": named[majority_preference(asked)] if len(asked) else None,
         "rated_right": kind.share(means[ORIGINAL]),
         "rated_wrong": kind.share(means[VARIANT]),
-        "exchanged": _exchanged(rows, kind),
+        "exchanged": exchange(marks, np.zeros(len(rows), dtype=np.int64), people, _tell, within=within),
     }
 
 
 _TOLD = (RIGHT, WRONG, TIE, NO_MAJORITY, "higher", "equal", "gap", "asked", "rated")
-
-
-def _exchanged(rows: pd.DataFrame, kind: Kind) -> Exchange:
-    """A comparison alone as what may be exchanged, its annotators by name."""
-    sides = rows[[ORIGINAL, VARIANT]].map(kind.share).to_numpy(dtype=np.float64)
-    preferred = rows["preferred"].to_numpy()[:, None] == np.array([ORIGINAL, VARIANT, TIE], dtype=object)
-    marks = np.column_stack([~np.isnan(sides), np.nan_to_num(sides), preferred]).astype(np.float64)
-    within = np.unique(rows["id"].to_numpy(dtype=str), return_inverse=True)[1]
-    names = rows["annotator"].to_numpy(dtype=str)
-    return exchange(marks, np.zeros(len(rows), dtype=np.int64), names, _tell, within=within)
 
 
 def _tell(sums: np.ndarray) -> np.ndarray:
@@ -179,8 +174,12 @@ def _parts(judged: pd.DataFrame) -> Iterator[tuple[str, pd.DataFrame]]:
 
 
 def _people(family: str, own: pd.DataFrame) -> dict[str, Any]:
-    found, groups = _joined(own["exchanged"]), in_numbers(own)
-    live = bool(own["live"].any())
+    parts: list[Exchange] = list(own["exchanged"])  # comparisons one by one are the units of a rate
+    units = np.repeat(np.arange(len(parts)), [len(each.people) for each in parts])
+    told, people, moved = (
+        np.concatenate([getattr(each, name) for each in parts]) for name in ("told", "people", "moved")
+    )
+    found, groups, live = Exchange(told, units, people, moved), in_numbers(own), bool(own["live"].any())
 
     def part(name: str, of: str, *, bounded: bool = True) -> Interval:
         top, bottom = _TOLD.index(name), _TOLD.index(of)
@@ -203,16 +202,6 @@ def _people(family: str, own: pd.DataFrame) -> dict[str, Any]:
         "annotators": len(np.unique(found.people)),
         "note": shares["higher"].note,
     }
-
-
-def _joined(each: pd.Series) -> Exchange:
-    """Comparisons one by one as the units of a rate."""
-    parts: list[Exchange] = list(each)
-    units = np.repeat(np.arange(len(parts)), [len(part.people) for part in parts])
-    told, people, moved = (
-        np.concatenate([getattr(part, name) for part in parts]) for name in ("told", "people", "moved")
-    )
-    return Exchange(told, units, people, moved)
 
 
 def _failures(own: pd.DataFrame, sides: np.ndarray) -> dict[str, Any]:

@@ -292,7 +292,9 @@ def study_competence(votes: pd.DataFrame, kind: Kind) -> Competences:
         shared = rows[rows.groupby("unit")["unit"].transform("size") >= FEWEST]
         if shared.empty:
             continue
-        why, skew = _obstacle(shared), _skew(shared)
+        why, skew = ONE_ANSWER if len(set(shared["answer"])) == 1 else "", _skew(shared)
+        if shared["annotator"].nunique() < FEWEST_PEOPLE:
+            why = f"{FEWEST_PEOPLE} annotators are needed: of two who differ nobody can say which one guesses"
         found = competences(shared, levels=levels)
         people.append(_people(shared, found.annotators, question, why, skew))
         answers.append(_answers(shared, found.answers, question, why) | {"note": why or skew})
@@ -308,13 +310,6 @@ def _questions(votes: pd.DataFrame, kind: Kind) -> Iterator[tuple[str, pd.DataFr
     if any(question.name == PREFERENCE for question in kind.questions):
         asked = votes.dropna(subset=["preferred"]).rename(columns={"id": "unit", "preferred": "answer"})
         yield PREFERENCE, asked[["annotator", "unit", "answer"]], [ORIGINAL, TIE, VARIANT]
-
-
-def _obstacle(rows: pd.DataFrame) -> str:
-    """Why competence is unclear; empty where it is not."""
-    if rows["annotator"].nunique() < FEWEST_PEOPLE:
-        return f"{FEWEST_PEOPLE} annotators are needed: of two who differ nobody can say which one guesses"
-    return ONE_ANSWER if len(set(rows["answer"])) == 1 else ""
 
 
 def _skew(rows: pd.DataFrame) -> str:

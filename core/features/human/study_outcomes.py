@@ -246,6 +246,7 @@ def _outcome(rows: pd.DataFrame) -> dict[str, object]:
     shares = {version: float(each.mean()) for version, each in good.items()}
     decided = {version: _majority(share) for version, share in shares.items()}
     fully = len(ACCEPTABILITY.scale) - 1
+    ahead = int((rows["preferred"] == VARIANT).sum()) - int((rows["preferred"] == ORIGINAL).sum())
     return {
         "votes": len(rows),
         "accepted_original": shares[ORIGINAL],
@@ -254,7 +255,7 @@ def _outcome(rows: pd.DataFrame) -> dict[str, object]:
         "outcome": NO_MAJORITY if None in decided.values() else (NONE, ONE, BOTH)[sum(map(bool, decided.values()))],
         "fully_correct": all(_majority(float((rows[version] == fully).mean())) is True for version in good),
         "preference": majority_preference(rows["preferred"]),
-        "leans": _leans(rows["preferred"]),
+        "leans": VARIANT if ahead > 0 else ORIGINAL if ahead < 0 else TIE,  # what more votes prefer, however many more
         "disagreement": _disagreement(rows),
     }
 
@@ -270,12 +271,6 @@ def _majority(share: float) -> bool | None:
     if share >= MAJORITY - CLOSE:
         return True
     return False if 1 - share >= MAJORITY - CLOSE else None
-
-
-def _leans(preferred: pd.Series) -> str:
-    """The version that more votes prefer, however many more; a tie where neither is ahead."""
-    ahead = int((preferred == VARIANT).sum()) - int((preferred == ORIGINAL).sum())
-    return VARIANT if ahead > 0 else ORIGINAL if ahead < 0 else TIE
 
 
 def _disagreement(rows: pd.DataFrame) -> float:

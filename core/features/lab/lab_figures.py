@@ -62,12 +62,16 @@ def shift_bars(rows: pd.DataFrame, *, low: float, high: float, colour: str) -> F
             "control": rows.get("control", False),
         }
     )
+    # room for the bars, the band and the numbers at the bars' ends
+    values = [0.0, *(float(value) for value in (*percents, low, high) if not math.isnan(value))]
+    span = max(max(values) - min(values), 0.1)
+    left = 0.6 if min(values) < 0 else 0.08
     return untitled(
         frame,
         "",
         kind="bars",
         unit=" %",
-        span=_range(percents, low, high),
+        span=(min(values) - left * span, max(values) + 0.34 * span),
         styles={PERCENT: Style(colour)} | _BROKEN,
         overlay=len(set(series)) > 1,
         shades=() if math.isnan(low) else (Shade(low, high),),
@@ -81,14 +85,6 @@ def group_of(probe: base.Probe) -> str:
     if probe.construction is None:
         return PICTURE
     return WORD if probe.axis is base.Axis.SOCIETAL and not probe.control else CAPTION
-
-
-def _range(percents: np.ndarray, low: float, high: float) -> tuple[float, float]:
-    """Room for the bars, the band and the numbers at the bars' ends."""
-    values = [0.0, *(float(value) for value in (*percents, low, high) if not math.isnan(value))]
-    span = max(max(values) - min(values), 0.1)
-    left = 0.6 if min(values) < 0 else 0.08
-    return min(values) - left * span, max(values) + 0.34 * span
 
 
 def _hover(row: Mapping[Any, Any]) -> str:

@@ -30,7 +30,7 @@ from core.analysis.preferences import (
 from core.corpora.suites import ACCURACY, TAU_B, TAU_B_RATERS, TAU_C, Compared, Decision, Rated, Suite
 from core.probes.words.caption_words import LANGUAGES, words
 from core.scoring.suite_scores import SuiteScores
-from core.statistics.battles import Battles, TwoOrders, two_orders
+from core.statistics.battles import Battles, two_orders
 from core.statistics.bootstrap import Interval
 from core.statistics.shares import share
 
@@ -92,8 +92,12 @@ def _of_dimension(table: pd.DataFrame, drawn: np.ndarray, *, averaged: bool) -> 
         chosen = (table[by] == group).to_numpy() if group else np.ones(len(table), dtype=bool)
         own = table[chosen].reset_index(drop=True)
         yield from _of_ratings(own, drawn[:, chosen], group, averaged=averaged)
-        if by == "language" or not group:
-            yield from _of_raters(own, drawn[:, chosen], group)
+        raters = [str(each) for each in dict.fromkeys(own["rater"]) if each]
+        for rater in raters if len(raters) <= MOST_RATERS and (by == "language" or not group) else ():
+            at = (own["rater"] == rater).to_numpy()
+            found = correlations(drawn[:, chosen][:, at], own["rating"].to_numpy()[at], list(own["image"][at]))
+            for name in (TAU_B, TAU_C, RHO, PEARSON):
+                yield _record(name, group, found[name], 1.0, 0) | {"rater": rater}
 
 
 def _of_ratings(table: pd.DataFrame, drawn: np.ndarray, group: str, *, averaged: bool) -> Iterator[dict[str, object]]:
@@ -114,16 +118,6 @@ def _of_ratings(table: pd.DataFrame, drawn: np.ndarray, group: str, *, averaged:
     many, middle = table["words"].to_numpy(), drawn.mean(axis=0)
     yield _record(LENGTH, group, length(middle, many, images), 1.0, 0)
     yield _record(LENGTH_RATED, group, length(middle, many, images, ratings=ratings), 1.0, 0)
-
-
-def _of_raters(table: pd.DataFrame, drawn: np.ndarray, group: str) -> Iterator[dict[str, object]]:
-    """What each rater's own ratings give, where they are named and few."""
-    names = [str(each) for each in dict.fromkeys(table["rater"]) if each]
-    for rater in names if len(names) <= MOST_RATERS else ():
-        own = (table["rater"] == rater).to_numpy()
-        found = correlations(drawn[:, own], table["rating"].to_numpy()[own], list(table["image"][own]))
-        for name in (TAU_B, TAU_C, RHO, PEARSON):
-            yield _record(name, group, found[name], 1.0, 0) | {"rater": rater}
 
 
 def _averaged(table: pd.DataFrame, scores: np.ndarray) -> pd.DataFrame:
@@ -379,17 +373,12 @@ def ranked(suite: Suite, scores: SuiteScores) -> Ranks | None:
         table[f"{name}_rank"] = stats.rankdata(-found.orders[side].round(9), method="min").astype(int)
         table[f"{name}_rank_low"], table[f"{name}_rank_high"] = found.low[side], found.high[side]
     table = table.sort_values(["people_rank", "system"], kind="stable").reset_index(drop=True)
-    return Ranks(table, found.spearman, found.kendall, len(battles), _note(found))
-
-
-def _note(found: TwoOrders) -> str:
-    """Why there are no strengths or no intervals, and where win rates stand in."""
     strong = not np.isnan(found.strengths).any()
     said = [] if strong else [NO_STRENGTH]
     if strong and found.without > 0:
         said.append(f"win rates rank in {100 * found.without:.1f} % of the samples, which have no finite strengths")
-    agreements = (found.spearman, found.kendall)
-    return "; ".join([*said, *dict.fromkeys(each.note for each in agreements if each.note)])
+    said += [each.note for each in (found.spearman, found.kendall) if each.note]
+    return Ranks(table, found.spearman, found.kendall, len(battles), "; ".join(dict.fromkeys(said)))
 
 
 def _rates(battles: Sequence[Compared], first: np.ndarray, systems: Sequence[str]) -> pd.DataFrame:

@@ -419,7 +419,10 @@ def score_references(
             ]
         if place == 0:
             counts[str(system)] = (items, found.counts)
-    common = _common(clean, scores)
+    # pictures on which every system's own caption has every score
+    whole = clean[(clean["place"] == 0) & np.isfinite(np.column_stack(list(scores.values()))).all(axis=1)]
+    held = whole.groupby("item", sort=False)["system"].nunique()
+    common = [str(item) for item in held[held == clean["system"].nunique()].index]
     if not common:
         nothing = pd.DataFrame(columns=list(COLUMNS))
         why = "no picture with references has a caption of every system"
@@ -433,15 +436,6 @@ def score_references(
     return BoardReferences(
         made, _values(clean, scores, counts, common), dict.fromkeys(RANKED, fingerprint()), lacking()
     )
-
-
-def _common(clean: pd.DataFrame, scores: Mapping[str, np.ndarray]) -> list[str]:
-    """Pictures on which every system's own caption has every score."""
-    whole = np.isfinite(np.column_stack(list(scores.values()))).all(axis=1)
-    own = clean[(clean["place"] == 0) & whole]
-    systems = clean["system"].nunique()
-    held = own.groupby("item", sort=False)["system"].nunique()
-    return [str(item) for item in held[held == systems].index]
 
 
 def _values(

@@ -35,24 +35,19 @@ def system_means(standings: pd.DataFrame) -> Figure:
             "opens": _of_system(standings),
         }
     )
-    return untitled(
-        frame,
-        f"mean score of {evaluator}",
-        order=tuple(frame["label"]),
-        aside=_ranks(standings),
-        styles={evaluator: Style(colours([evaluator])[evaluator])},
-        click=_CLICK,
-    )
-
-
-def _ranks(standings: pd.DataFrame) -> dict[str, str]:
-    """The sure ranks of every system under their head; empty where nobody has any."""
-    said = {
+    sure = {
         str(name): f"{low:.0f}" if low == high else f"{low:.0f}–{high:.0f}"
         for name, low, high in standings[["system", "sure_low", "sure_high"]].itertuples(index=False)
         if not math.isnan(low)
     }
-    return {"": "Rank", **said} if said else {}
+    return untitled(
+        frame,
+        f"mean score of {evaluator}",
+        order=tuple(frame["label"]),
+        aside={"": "Rank", **sure} if sure else {},
+        styles={evaluator: Style(colours([evaluator])[evaluator])},
+        click=_CLICK,
+    )
 
 
 def system_ranks(standings: pd.DataFrame, *, order: tuple[str, ...]) -> Figure:

@@ -77,7 +77,10 @@ def rank_test(one: ArrayLike, other: ArrayLike, *, groups: ArrayLike | None = No
     scale = math.sqrt((first @ first) * (second @ second))
     rho = float(np.clip(first @ second / scale, -1, 1))
     if n <= EXACT_MOST:
-        sums = _every_order(first, second, parts)
+        sums = np.zeros(1)  # Σ ab under every order within the groups: the sums of the groups' own, each with each
+        for part in parts:
+            orders = np.array(list(permutations(range(len(part)))), dtype=np.int8)
+            sums = (sums[:, None] + second[part][orders] @ first[part]).ravel()
         hits = int((np.abs(sums) / scale >= abs(rho) - _ROUNDING).sum())
         return RankTest(rho, hits / len(sums), n, EXACT, len(sums), least)
     rng, hits = np.random.default_rng(RUN_SEED), 0
@@ -89,15 +92,6 @@ def rank_test(one: ArrayLike, other: ArrayLike, *, groups: ArrayLike | None = No
             sums += rng.permuted(table[:many], axis=1) @ first[part]
         hits += int((np.abs(sums) / scale >= abs(rho) - _ROUNDING).sum())
     return RankTest(rho, (hits + 1) / (DRAWS + 1), n, DRAWN, DRAWS, least)
-
-
-def _every_order(first: np.ndarray, second: np.ndarray, parts: Sequence[np.ndarray]) -> np.ndarray:
-    """Σ ab under every order within the groups: the sums of the groups' own, each with each."""
-    sums = np.zeros(1)
-    for part in parts:
-        orders = np.array(list(permutations(range(len(part)))), dtype=np.int8)
-        sums = (sums[:, None] + second[part][orders] @ first[part]).ravel()
-    return sums
 
 
 def _centred(values: np.ndarray, parts: Sequence[np.ndarray]) -> np.ndarray:

@@ -53,21 +53,17 @@ class ShiftPairs:
         self._values, self._items = values[order], codes[order]
         self._sizes = np.bincount(codes, minlength=self.n_items)
         self._weights = 1.0 / self._sizes[self._items]
-        self._table = self._padded(values, codes)
+        order = np.argsort(codes, kind="stable")
+        rows = np.arange(len(codes)) - np.repeat(np.cumsum(self._sizes) - self._sizes, self._sizes)
+        # shifts of each item in a column, NaN below the last one, shape [most shifts of an item, items]
+        self._table = np.full((self._sizes.max(initial=0), self.n_items), math.nan)
+        self._table[rows, codes[order]] = values[order]
         self._last: tuple[float, np.ndarray, np.ndarray] | None = None
         self._last_influence: tuple[float, np.ndarray] | None = None
         # looking for a gap comes back to the same gaps and places again and again
         self._squares: dict[float, float] = {}
         self._exceeding: dict[float, float] = {}
         self._further: dict[int, float] = {}
-
-    def _padded(self, values: np.ndarray, codes: np.ndarray) -> np.ndarray:
-        """Shifts of each item in a column, NaN below the last one, shape [most shifts of an item, items]."""
-        order = np.argsort(codes, kind="stable")
-        rows = np.arange(len(codes)) - np.repeat(np.cumsum(self._sizes) - self._sizes, self._sizes)
-        table = np.full((self._sizes.max(initial=0), self.n_items), math.nan)
-        table[rows, codes[order]] = values[order]
-        return table
 
     def risks(self, gaps: np.ndarray) -> np.ndarray:
         """RRF at every gap, shape [gaps]; NaN where fewer than two items have a shift."""
@@ -203,10 +199,7 @@ class ShiftPairs:
             high = found if self._risk(found) < risk else min(found + 2 * fine, high)
         least = self._values[np.searchsorted(self._values, self._values - high, side="left")]
         within = float((self._values - least).max())  # the largest difference between two shifts up to there
-        return self._rounded_up(min(high, within), high, risk)
-
-    def _rounded_up(self, gap: float, high: float, risk: float) -> float:
-        """A gap that is a difference between two shifts, so that its own pair, as rounded, does not exceed it."""
+        gap = min(high, within)  # a difference between two shifts, whose own pair, as rounded, must not exceed it
         for _ in range(_LAST_BITS):
             if gap >= high or self._risk(gap) < risk:
                 break

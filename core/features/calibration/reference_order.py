@@ -64,7 +64,11 @@ def reference_order(
     listed = ", ".join(names)
     if scope.language != ENGLISH:
         raise InvalidInput(f"{listed} cut captions into English words, and these are {scope.language}; leave them out")
-    held = _held(captions, str(run.manifest["corpus"]["name"]))
+    name = str(run.manifest["corpus"]["name"])
+    rows = captions[captions["corpus"] == name].drop_duplicates(["corpus", "item"])
+    if rows.empty:
+        raise InvalidInput(f"the run has no unedited caption of corpus {name}; audit the unedited pairs")
+    held = rows.set_index(["corpus", "item"])["caption"].astype(str)
     corpus = corpus_again(run, root=root, options=options)
     references = _references(held, corpus, run.id, own=scope.subject == HUMAN)
     have = sum(map(bool, references))
@@ -83,14 +87,6 @@ def reference_order(
     if any(NAMED[name] == CIDER for name in names):
         said.append(f"document frequencies of CIDEr-D: the references of these {have:,} images")
     return ReferenceOrder(values, found.n, len(held), tuple(said))
-
-
-def _held(captions: pd.DataFrame, corpus: str) -> pd.Series:
-    """Caption of the unedited pair by (corpus, item); raises InvalidInput if there is none."""
-    rows = captions[captions["corpus"] == corpus].drop_duplicates(["corpus", "item"])
-    if rows.empty:
-        raise InvalidInput(f"the run has no unedited caption of corpus {corpus}; audit the unedited pairs")
-    return rows.set_index(["corpus", "item"])["caption"].astype(str)
 
 
 def _references(held: pd.Series, corpus: Corpus, run: str, *, own: bool) -> list[tuple[str, ...]]:

@@ -65,14 +65,11 @@ def instructions(kind: str) -> Instructions:
     path = settings.assets_dir() / "studies" / "instructions.toml"
     try:
         told = tomllib.loads(path.read_text(encoding="utf-8"))
-        found = {name: Instructions(str(told[name]["title"]), *_lists(told[name])) for name in KINDS}
+        lists = {name: [tuple(map(str, told[name][part])) for part in ("steps", "rules")] for name in KINDS}
+        found = {name: Instructions(str(told[name]["title"]), *lists[name]) for name in KINDS}
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise StoreError(f"{path} cannot be read ({error}); restore it from the checkout") from error
     return found[kind]
-
-
-def _lists(told: dict[str, list[str]]) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    return tuple(map(str, told["steps"])), tuple(map(str, told["rules"]))
 
 
 COLUMNS = ("annotator", "try", "item", "left", "said", "right", "practice")

@@ -328,7 +328,10 @@ def _strata(
     numbers = sorted(set(labels["stratum"]))
     pairs = frame.pairs[frame.pairs["stratum"].isin(numbers)]
     raw = question.score(table, evaluator)[pairs["probe_place"], pairs["place"]]
-    pairs = pairs.assign(predicted=_predictions(raw))
+    # share of the pairs that score lower, in (0, 1); a pair without a score is predicted to be in the middle
+    predicted, there = np.full(len(raw), 0.5), ~np.isnan(raw)
+    predicted[there] = (rankdata(raw[there]) - 0.5) / max(there.sum(), 1)
+    pairs = pairs.assign(predicted=predicted)
     sizes = pairs.groupby("stratum")["place"].nunique()
     found, places = list[Stratum](), list[np.ndarray]()
     for number in numbers:
@@ -353,15 +356,6 @@ def _strata(
 
 _NEVER = 1e-3
 """Least probability of an item that was not labelled: its class may have been drawn in nearly every sample."""
-
-
-def _predictions(raw: np.ndarray) -> np.ndarray:
-    """Share of the pairs that score lower, in (0, 1); a pair without a score is predicted to be in the middle."""
-    there = ~np.isnan(raw)
-    found = np.full(len(raw), 0.5)
-    if there.any():
-        found[there] = (rankdata(raw[there]) - 0.5) / there.sum()
-    return found
 
 
 def _half(found: Interval) -> float:

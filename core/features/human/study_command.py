@@ -137,14 +137,14 @@ def export(
 ) -> None:
     """Write the votes of a study; no link, no secret and no name is among them."""
     from core.features.human.exchange import export_votes
-    from core.writing import write_whole
+    from core.writing import write_bytes
 
     with _counted(name) as study:
         if output == _outputs.STDOUT:
             _outputs.write_text(output, export_votes(study, "csv", withdrawn=withdrawn).decode())
             return
         data = export_votes(study, output.suffix.lstrip(".").lower(), withdrawn=withdrawn)
-        write_whole(output, lambda temporary: _write(temporary, data))
+        write_bytes(output, data)
         typer.echo(f"{output}, {len(data) / 1000:.0f} kB")
 
 
@@ -276,10 +276,6 @@ def _counted(name: str) -> Iterator["Study"]:
     yield study
     if not whole:
         raise typer.Exit(Code.FAILURES)
-
-
-def _write(path: Path, data: bytes) -> None:
-    path.write_bytes(data)
 
 
 def _show(frame: "pd.DataFrame", of: str) -> None:

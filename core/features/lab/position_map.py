@@ -82,7 +82,9 @@ def position_map(
     percent = {name: np.full((STEPS, STEPS), np.nan) for name in dict.fromkeys(evaluators)}
     failures: dict[str, str] = {}
     centre = cutout.centroid
-    passes, scored = _passes(), 0
+    coarse = [(row, column) for row in range(0, STEPS, COARSE) for column in range(0, STEPS, COARSE)]
+    rest = [(row, column) for row in range(STEPS) for column in range(STEPS) if (row, column) not in set(coarse)]
+    passes, scored = [coarse, *(rest[start : start + PART] for start in range(0, len(rest), PART))], 0
     for number, chosen in enumerate(passes, 1):
         places = [(row, column) for row, column in chosen if is_free(scene, int(across[column]), int(down[row]))]
         images = [put_down(scene.background, cutout, int(across[column]), int(down[row])) for row, column in places]
@@ -105,12 +107,6 @@ def position_map(
             done=number == len(passes),
             share=scored / STEPS**2,
         )
-
-
-def _passes() -> list[list[tuple[int, int]]]:
-    coarse = [(row, column) for row in range(0, STEPS, COARSE) for column in range(0, STEPS, COARSE)]
-    rest = [(row, column) for row in range(STEPS) for column in range(STEPS) if (row, column) not in set(coarse)]
-    return [coarse, *(rest[start : start + PART] for start in range(0, len(rest), PART))]
 
 
 def _shifts(

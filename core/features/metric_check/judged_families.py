@@ -119,7 +119,9 @@ def broken(
         right, wrong = (_grid(own, rows, value) for value in (lambda row: row.baseline_score, lambda row: row.score))
         sides[family] = (own[0].axis.value, right, wrong)
     families = failures_of(sides, most=most, sources=sources)
-    drops, harms = _grid(directional, rows, _lost), np.abs(_grid(kept, rows, lambda row: row.delta))
+    # what a meaning that is known to be broken costs; nothing of an edit that proves no falsity
+    lost = _grid(directional, rows, lambda row: row.delta if row.falsity in KNOWN_WRONG else None)
+    drops, harms = -lost, np.abs(_grid(kept, rows, lambda row: row.delta))
     found = selectivity(drops, harms, sources=sources) if len(drops) and len(harms) else None
     return Broken(families, found if found is not None and found.n_pairs else None, most, least_above)
 
@@ -176,11 +178,6 @@ def _grid(
             if row.probe in place and (told := value(row)) is not None:
                 found[place[row.probe], item] = told
     return found
-
-
-def _lost(row: LabRow) -> float | None:
-    """What a meaning that is known to be broken costs; None for an edit that proves no falsity."""
-    return None if row.delta is None or row.falsity not in KNOWN_WRONG else -row.delta
 
 
 # A bar for failures that a reader sets, and on which side of it an interval lies.

@@ -363,6 +363,9 @@ def check_metric(
     evidence = tuple(each for each in found if each.gap.n)
     told = [(bench.item.id, bench.image_key[:16], said) for bench, said in zip(benches, captions, strict=True)]
     kept = baseline_of(name, key, told, list(zip(sources, seconds, strict=True)), probes, rows)
+    asked = [row for item in rows for row in item if not row.rejected]
+    without = [row for row in asked if row.score is None]
+    why = next((row.reason for row in without), "").removeprefix(f"{reference} could not score this pair: ")
     return MetricReport(
         name,
         fingerprint,
@@ -373,18 +376,11 @@ def check_metric(
         failure,
         breaks,
         evidence,
-        _unscored(rows, reference),
+        Unscored(len(without), len(asked), why),
         {key: about[key] for key in ("name", "reference", "file")} if "file" in about else {},
         kept,
         ignores,
     )
-
-
-def _unscored(rows: Sequence[Sequence[LabRow]], reference: str) -> Unscored:
-    asked = [row for item in rows for row in item if not row.rejected]
-    without = [row for row in asked if row.score is None]
-    why = next((row.reason for row in without), "").removeprefix(f"{reference} could not score this pair: ")
-    return Unscored(len(without), len(asked), why)
 
 
 def _second_shifts(

@@ -105,7 +105,8 @@ class Selfcheck:
 
     def alarms(self) -> Interval:
         """False alarms of noise alone, over its sizes, with Wilson's interval of a share."""
-        return share([found for each in self.tried if _noise_alone(each.planting) for found in each.found])
+        noisy = (each for each in self.tried if each.planting.looks_at == PICTURE and each.planting.noise > 0)
+        return share([found for each in noisy if not each.planting.fall for found in each.found])
 
     def smallest(self, noise: float) -> Interval:
         """Smallest fall, in percent, that is found with probability POWER at a noise; see :func:`smallest_told`."""
@@ -124,10 +125,6 @@ class Selfcheck:
             f"{'; '.join(told)}. Of noise alone a drift was found in {100 * alarms.estimate:.1f} % of {alarms.n:,} "
             f"repeats ({100 * alarms.low:.1f} to {100 * alarms.high:.1f})."
         )
-
-
-def _noise_alone(planting: Planting) -> bool:
-    return planting.looks_at == PICTURE and planting.noise > 0 and not planting.fall
 
 
 def smallest_told(sizes: Sequence[float], rates: Sequence[Interval]) -> Interval:

@@ -325,7 +325,8 @@ def store(result: SuiteResult) -> Path:
     the file that is there is no such result, and StoreError if it cannot be written."""
     path = settings.suites_dir() / f"{result.id}.json"
     if path.exists():
-        result = added(result, *(each for each in read_result(path).reached if each.key not in _keys(result)))
+        known = {each.key for each in result.reached}
+        result = added(result, *(each for each in read_result(path).reached if each.key not in known))
     write_json(path, result.model_dump(mode="json"))
     return path
 
@@ -351,10 +352,6 @@ def stored(files: Stamps | None = None) -> tuple[tuple[SuiteResult, ...], tuple[
 def changed() -> Stamps:
     """The files of the data folder as they are now; one that changes is another."""
     return stamps(sorted(settings.suites_dir().glob("*.json")))
-
-
-def _keys(result: SuiteResult) -> set[tuple[str, str, str]]:
-    return {each.key for each in result.reached}
 
 
 def _plain(table: pd.DataFrame) -> list[dict[str, object]]:

@@ -456,9 +456,6 @@ def _values(
         for metric in RANKED:
             by_item = pd.Series(scores[metric][own.index], index=own["item"]).reindex(list(common))
             found[metric] = mean_bca(by_item, groups=sources)
-        records += [(system, metric, *_told(found[metric])) for metric in METRICS if metric in found]
+        held_of = ((metric, found[metric]) for metric in METRICS if metric in found)
+        records += [(system, metric, *each.numbers(), each.n, each.note) for metric, each in held_of]
     return beside(records)
-
-
-def _told(each: Interval) -> tuple[float, float, float, int, str]:
-    return *each.numbers(), each.n, each.note

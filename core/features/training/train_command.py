@@ -27,7 +27,6 @@ if TYPE_CHECKING:
     from core.features.training.train_pac import PacGain
     from core.features.training.trainer import Report, Trained
     from core.features.training.tuning import Gain, HeldOut
-    from core.statistics.bootstrap import Interval
 
 
 LOSS = "loss"
@@ -390,10 +389,11 @@ def _tell_left_out(counts: Mapping[str, int]) -> None:
 def _tell_pac(trained: "Trained[PacGain]", name: str) -> None:
     gain = trained.gain
     sides = (gain.before, gain.after)
+    change = f"{gain.change.estimate:+.1f} ({gain.change.note or f'{gain.change.low:+.1f} to {gain.change.high:+.1f}'})"
     rows = [
         ("captions that find their picture, %", *(f"{100 * each.caption.mean():.1f}" for each in sides), ""),
         ("pictures that find a caption of theirs, %", *(f"{100 * each.picture.mean():.1f}" for each in sides), ""),
-        ("mean of both (95 % CI of the change)", *(f"{each.both.mean():.1f}" for each in sides), _told(gain.change)),
+        ("mean of both (95 % CI of the change)", *(f"{each.both.mean():.1f}" for each in sides), change),
         ("loss", *(f"{each.loss:.4f}" for each in sides), f"{gain.after.loss - gain.before.loss:+.4f}"),
     ]
     title = (
@@ -402,11 +402,6 @@ def _tell_pac(trained: "Trained[PacGain]", name: str) -> None:
     table(("measure", "before", "after", "change"), rows, title=title)
     note(f"learned from {trained.train:,} pairs; the weights of step {gain.steps:,} are kept, whose loss was lowest")
     note(f"score with {name}@{trained.place}")
-
-
-def _told(change: "Interval") -> str:
-    bounds = change.note or f"{change.low:+.1f} to {change.high:+.1f}"
-    return f"{change.estimate:+.1f} ({bounds})"
 
 
 def _export(folder: Path) -> None:

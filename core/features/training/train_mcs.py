@@ -75,14 +75,17 @@ def look_for(
     """Embed held-out texts (n texts -> float32 [n, d] on the CPU) and look for the English sentence of each, by its
     teacher's embedding."""
     import torch
+    from torch.nn.functional import cosine_similarity, normalize
 
     english = list(dict.fromkeys(each.english for each in held_out))
     place = {text: index for index, text in enumerate(english)}
     targets = torch.stack([teacher[text] for text in english])
     made = embed([each.text for each in held_out])
     own = torch.tensor([place[each.english] for each in held_out])
-    hit = (_nearest(made, targets) == own).numpy()
-    cosines = torch.nn.functional.cosine_similarity(made.double(), targets[own].double(), dim=-1).numpy()
+    unit = normalize(targets, dim=-1).T
+    nearest = torch.cat([(normalize(part, dim=-1) @ unit).argmax(dim=-1) for part in made.split(_CHUNK)])
+    hit = (nearest == own).numpy()
+    cosines = cosine_similarity(made.double(), targets[own].double(), dim=-1).numpy()
     errors = (made.double() - targets[own].double()).square().mean(dim=-1).numpy()
     languages = np.array([each.language for each in held_out])
     names = list(dict.fromkeys(languages.tolist()))
@@ -113,14 +116,6 @@ def drawn(held_out: Sequence[Lesson], *, seed: int) -> tuple[Lesson, ...]:
     order = stream(seed, "measured").permutation(len(english))[:MOST_MEASURED]
     kept = {english[index] for index in order}
     return tuple(each for each in held_out if each.english in kept)
-
-
-def _nearest(made: "Tensor", targets: "Tensor") -> "Tensor":
-    import torch
-    from torch.nn.functional import normalize
-
-    unit = normalize(targets, dim=-1).T
-    return torch.cat([(normalize(part, dim=-1) @ unit).argmax(dim=-1) for part in made.split(_CHUNK)])
 
 
 def _counts(
@@ -238,12 +233,14 @@ def train_mcs(
         StoreError: if the disk is full; the last checkpoint stands.
     """
     make_room(out / TEXT, out / TRAINING, schedule)
-    place, towers = _open(teacher, schedule.device)
+    kind, (place, *others) = find_clip(teacher)
+    towers = kind.open((place, *others), schedule.device)
     readable = [each for each in sentences if not towers.prompts.read(each.english).truncated]
     train, apart = split(readable, held_out=schedule.held_out, seed=schedule.seed)
     embeddings = _embed(readable, towers, out / TRAINING / "sentences.safetensors", reading)
     network = open_student(student, len(next(iter(embeddings.values()))), seed=schedule.seed)
-    begun = _digest_of_folder(student)
+    files = sorted(each for each in student.rglob("*") if each.is_file())
+    begun = digest_of({each.relative_to(student).as_posix(): known_sha256(each) for each in files})
     given = Lessons(
         lessons(train),
         lessons(apart),
@@ -323,22 +320,12 @@ def find_clip(given: Path | None) -> tuple[type[ClipScore], tuple[Place, ...]]:
     return kind, kind.places()
 
 
-def _open(teacher: Path | None, device: str) -> "tuple[Place, Towers]":
-    kind, places = find_clip(teacher)
-    return places[0], kind.open(places, device)
-
-
 def _embed(sentences: Sequence[Sentence], towers: "Towers", path: Path, reading: Report | None) -> "dict[str, Tensor]":
     def embed(texts: Sequence[str]) -> "Mapping[str, Tensor]":
         return dict(zip(texts, towers.text.each(texts, towers.embed_texts), strict=True))
 
     english = list(dict.fromkeys(each.english for each in sentences))
     return kept_embeddings(english, embed, path, digest=towers.digest, chunk=256, every=1 << 16, report=reading)
-
-
-def _digest_of_folder(folder: Path) -> str:
-    files = sorted(each for each in folder.rglob("*") if each.is_file())
-    return digest_of({each.relative_to(folder).as_posix(): known_sha256(each) for each in files})
 
 
 def _texts(found: Sequence[Lesson]) -> list[tuple[str, str, str, str]]:

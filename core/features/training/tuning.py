@@ -18,7 +18,6 @@ from core.corpora.schema import Corpus, Item
 from core.errors import BadImage, InvalidInput, ProbeRejected
 from core.evaluators.metrics.mcs import Mcs
 from core.evaluators.registry import find
-from core.evaluators.weights.fetched import Place
 from core.features.training.trainer import (
     Losses,
     Report,
@@ -390,7 +389,11 @@ def train_pr_mcs(
     found, blank = examples(corpus.items, languages)
     folder = out / TRAINING
     make_room(out / ENCODER, folder, recipe)
-    places, towers = _open(weights, recipe.device)
+    kind = Mcs if weights is None else find(f"mcs@{weights}")
+    assert issubclass(kind, Mcs)  # a checkpoint of MCS is bound to MCS
+    kind.check_available()
+    places = kind.places()
+    towers = kind.open(places, recipe.device)
     items = {each.id: each for each in corpus.items}
     wanted = [items[name] for name in dict.fromkeys(each.image for each in found)]
     embeddings, unread = _embed(wanted, towers, folder / "images.safetensors", reading)
@@ -417,14 +420,6 @@ def train_pr_mcs(
     keep_encoder(network, out / ENCODER, places[1:])
     left_out = {"blank-caption": blank, "unreadable-image": unread}
     return Trained(out, gain, len(train), len(apart), {name: count for name, count in left_out.items() if count})
-
-
-def _open(weights: Path | None, device: str) -> "tuple[tuple[Place, ...], Towers]":
-    kind = Mcs if weights is None else find(f"mcs@{weights}")
-    assert issubclass(kind, Mcs)  # a checkpoint of MCS is bound to MCS
-    kind.check_available()
-    places = kind.places()
-    return places, kind.open(places, device)
 
 
 def _embed(

@@ -90,10 +90,7 @@ def _along(
             "label": rows["strength"].astype(float),
             "series": rows["series"],
             "panel": "",
-            "value": rows["value"],
-            "low": rows["low"],
-            "high": rows["high"],
-            "n": rows["n"],
+            **{name: rows[name] for name in ("value", "low", "high", "n")},
             "hover": [_strength_hover(row) for row in rows[_TOLD].to_dict("records")],
         }
     )

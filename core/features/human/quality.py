@@ -105,11 +105,7 @@ def coverage_table(study: Study) -> pd.DataFrame:
     return pd.DataFrame(
         [
             {
-                "id": item.id,
-                "stratum": item.stratum,
-                "item": item.item,
-                "probe": item.probe,
-                "shows": item.shows,
+                **{name: getattr(item, name) for name in ("id", "stratum", "item", "probe", "shows")},
                 "votes": votes[item.id],
                 "wanted": study.definition.per_item,
                 "planned": planned[item.id],

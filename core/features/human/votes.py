@@ -51,6 +51,7 @@ def _rows(study: str, ledger: Ledger, *, withdrawn: bool, skipped: bool) -> Iter
 
 
 _ABOUT = COLUMNS[COLUMNS.index("id") : COLUMNS.index("left")]  # what an item says of itself
+_SAID = ("left", "seconds", "finished", "corrections", "skipped", "comment")  # what an entry says of itself
 
 
 def _row(ledger: Ledger, item_id: str, entry: Entry) -> dict[str, Any]:
@@ -63,12 +64,7 @@ def _row(ledger: Ledger, item_id: str, entry: Entry) -> dict[str, Any]:
         **about,
         **resolve(item, entry.left, answers),
         "reasons": REASONS.join(name for name in kind.reasons if name in due and answers.get(name) == 1),
-        "left": entry.left,
-        "seconds": entry.seconds,
-        "finished": entry.finished,
-        "corrections": entry.corrections,
-        "skipped": entry.skipped,
-        "comment": entry.comment,
+        **{name: getattr(entry, name) for name in _SAID},
     }
 
 

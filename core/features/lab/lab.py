@@ -146,11 +146,7 @@ class LabResult:
         """The result as JSON, with what is needed to compute it again."""
         bands = {name: {"reach": band.reach, "n": band.n} for name, band in self.bands.items()}
         record = {
-            "item": self.item,
-            "corpus": self.corpus,
-            "pixels_sha256": self.pixels_sha256,
-            "caption": self.caption,
-            "seed": self.seed,
+            **{name: getattr(self, name) for name in ("item", "corpus", "pixels_sha256", "caption", "seed")},
             "null_bands_percent": bands,
             "failures": dict(self.failures),
             "evaluators": {name: dict(each) for name, each in self.fingerprints.items()},

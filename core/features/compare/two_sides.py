@@ -308,37 +308,26 @@ class _Side:
 def _row(label: str, a: Values, b: Values, pairing: bool, measure: str, margin: float) -> dict[str, Any]:
     # a margin in percent says nothing of standard deviations: only "differ" can be claimed of them
     bound = margin if measure == "percent" else 0.0
-    sides = _medians("", a, b)
-    size_a, size_b = (replace(each, values=each.sizes) for each in (a, b))
     both = _shared(a, b)
-    shown, apart = _difference(a, b, pairing, both), _difference(size_a, size_b, pairing, both)
-    power, size_power = (reach(each.interval, margin=bound or math.nan) for each in (shown, apart))
-    return {
+    told: dict[str, Any] = {
         "label": label,
-        **sides,
         "a_n": len(a.items),
         "b_n": len(b.items),
-        **ends(shown.interval, ("difference", "low", "high")),
-        "n_items": shown.interval.n,
-        "how": shown.how,
-        "shared": shown.shared,
-        "verdict": _claim(a, b, shown, bound),
-        "test": shown.test,
-        "p": shown.p,
-        "detectable": power.detectable,
-        "needed": power.needed,
-        "cliffs_delta": cliffs_delta(a.values, b.values),
-        "note": _noted(a, b, shown),
         "control": a.control and b.control,
-        **_medians("size", a, b),
-        **ends(apart.interval, ("size_difference", "size_low", "size_high")),
-        "scatter": _claim(a, b, apart, bound),
-        "size_test": apart.test,
-        "size_p": apart.p,
-        "size_detectable": size_power.detectable,
-        "size_needed": size_power.needed,
-        "size_note": _noted(a, b, apart),
     }
+    told |= {"cliffs_delta": cliffs_delta(a.values, b.values)}
+    of_sizes = [replace(each, values=each.sizes) for each in (a, b)]
+    for of, claim, (one, other) in (("size_", "scatter", of_sizes), ("", "verdict", [a, b])):
+        found = _difference(one, other, pairing, both)
+        power = reach(found.interval, margin=bound or math.nan)
+        told |= {
+            **_medians(of.rstrip("_"), a, b),
+            **ends(found.interval, (f"{of}difference", f"{of}low", f"{of}high")),
+            claim: _claim(a, b, found, bound),
+            **{f"{of}test": found.test, f"{of}p": found.p, f"{of}note": _noted(a, b, found)},
+            **{f"{of}detectable": power.detectable, f"{of}needed": power.needed},
+        }
+    return told | {"n_items": found.interval.n, "how": found.how, "shared": found.shared}
 
 
 def _medians(of: str, a: Values, b: Values) -> dict[str, float]:

@@ -225,7 +225,16 @@ def halves(
     """Scores of the dev and of the test split, and what each is held to; see :func:`fit`. Raises InvalidInput if the
     evaluator has no shifts, an H is not known, or a split would be empty."""
     own = orbits(view, evaluator)
-    others = _others(view, own, ratings, judged, against)
+    table, people = view.table, _rated(view, own, ratings)
+    others = {name: table.clean(name)[view.items] for name in table.evaluators if name != own.evaluator}
+    if not np.isnan(people).all():
+        others[HUMAN] = people
+    if judged:
+        items = pd.MultiIndex.from_tuples(own.items)
+        others |= {name: values.reindex(items).to_numpy(dtype=np.float64) for name, values in judged.items()}
+    if unknown := [name for name in against or () if name not in others]:
+        raise InvalidInput(f"nothing to hold the score to is named {unknown[0]!r}; there are: {', '.join(others)}")
+    others = {name: others[name] for name in (others if against is None else against)}
     on_dev, on_test = (each[view.items] for each in _split(view.table.view()))
     if not on_dev.any() or not on_test.any():
         many = counted(len(own.items), "item")
@@ -248,29 +257,6 @@ def _split(whole: View) -> tuple[np.ndarray, np.ndarray]:
         return crossed_split(first, items["second_source"].astype(str).tolist())
     on_dev = dev_split(first)
     return on_dev, ~on_dev
-
-
-def _others(
-    view: View,
-    own: Orbits,
-    ratings: pd.DataFrame | None,
-    judged: Mapping[str, pd.Series],
-    against: Sequence[str] | None,
-) -> dict[str, np.ndarray]:
-    table = view.table
-    found = {name: table.clean(name)[view.items] for name in table.evaluators if name != own.evaluator}
-    people = _rated(view, own, ratings)
-    if not np.isnan(people).all():
-        found[HUMAN] = people
-    if judged:
-        items = pd.MultiIndex.from_tuples(own.items)
-        found |= {name: values.reindex(items).to_numpy(dtype=np.float64) for name, values in judged.items()}
-    if against is None:
-        return found
-    unknown = [name for name in against if name not in found]
-    if unknown:
-        raise InvalidInput(f"nothing to hold the score to is named {unknown[0]!r}; there are: {', '.join(found)}")
-    return {name: found[name] for name in against}
 
 
 def _rated(view: View, own: Orbits, ratings: pd.DataFrame | None) -> np.ndarray:

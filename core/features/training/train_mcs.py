@@ -214,7 +214,10 @@ def train_mcs(
     report: Report | None = None,
     reading: Report | None = None,
 ) -> Trained[FoundBoth]:
-    """Train a multilingual text encoder to embed every text as CLIP embeds its English sentence.
+    """Train a multilingual text encoder to embed every text as CLIP embeds its English sentence. Raises NotAvailable
+    without the teacher's weights, or if the student's folder cannot be loaded; InvalidInput with too few sentences, if
+    the student is of another width, or if ``out`` holds a training that is neither to be resumed nor overwritten;
+    StoreError if the disk is full, the last checkpoint stands.
 
     Args:
         student: folder of a transformer in the hub's format, which gets a mean over its tokens and a dense layer as
@@ -225,12 +228,6 @@ def train_mcs(
         teacher: a CLIP checkpoint, as ``clipscore@teacher`` takes it; None: the one that ``clipscore`` uses. Sentences
             that it would cut are left out.
         reading: called with sentences that the teacher has embedded and sentences in all.
-
-    Raises:
-        NotAvailable: without the teacher's weights, or if the student's folder cannot be loaded.
-        InvalidInput: with too few sentences, if the student is of another width, or if ``out`` holds a training
-            that is neither to be resumed nor overwritten.
-        StoreError: if the disk is full; the last checkpoint stands.
     """
     make_room(out / TEXT, out / TRAINING, schedule)
     kind, (place, *others) = find_clip(teacher)
@@ -241,32 +238,13 @@ def train_mcs(
     network = open_student(student, len(next(iter(embeddings.values()))), seed=schedule.seed)
     files = sorted(each for each in student.rglob("*") if each.is_file())
     begun = digest_of({each.relative_to(student).as_posix(): known_sha256(each) for each in files})
-    given = Lessons(
-        lessons(train),
-        lessons(apart),
-        embeddings,
-        digest_of(
-            {
-                "teacher": towers.digest,
-                "student": begun,
-                "train": _texts(lessons(train)),
-                "held_out": _texts(lessons(apart)),
-            }
-        ),
-    )
-    write_json(
-        out / TRAINING / "settings.json",
-        {
-            "sentences": described,
-            "teacher": towers.digest,
-            "student": begun,
-            "languages": sorted({each.language for each in given.train}),
-            "train": len(given.train),
-            "held_out": len(given.held_out),
-            "device": schedule.device,
-            "schedule": schedule.settings,
-        },
-    )
+    sides = {"train": lessons(train), "held_out": lessons(apart)}
+    models = {"teacher": towers.digest, "student": begun}
+    material = digest_of({**models, **{side: _texts(own) for side, own in sides.items()}})
+    given = Lessons(sides["train"], sides["held_out"], embeddings, material)
+    languages, many = sorted({each.language for each in given.train}), {side: len(own) for side, own in sides.items()}
+    about = {"sentences": described, **models, "languages": languages, **many, "device": schedule.device}
+    write_json(out / TRAINING / "settings.json", {**about, "schedule": schedule.settings})
     distiller = Distiller(network, given, schedule, folder=out / TRAINING)
     gain = distiller.run(report=report)
     # the teacher's file under the name by which MCS looks for its image tower

@@ -84,15 +84,9 @@ def table(path: Path) -> "pd.DataFrame":
 
     rows = []
     for line in read_curves(path):
-        flat = {
-            **line,
-            **{
-                f"{outer} {name}": value
-                for outer, inner in line.items()
-                if isinstance(inner, dict)
-                for name, value in inner.items()
-            },
-        }
+        flat = dict(line)
+        for outer, inner in line.items():
+            flat |= {f"{outer} {name}": value for name, value in inner.items()} if isinstance(inner, dict) else {}
         rows += [
             {"step": line["step"], "kind": line.get("kind", ""), "name": name, "value": float(value)}
             for name, value in flat.items()
@@ -209,14 +203,10 @@ class Trainer(ABC, Generic[Lesson, Found, Gain]):
         return False
 
     def run(self, *, report: Report | None = None) -> Gain:
-        """Train to the end; where the schedule resumes, from the folder's checkpoint on, if it has one.
-
-        Raises:
-            InvalidInput: if the checkpoint is damaged or of other settings.
-            InvariscopeError: if the loss stops being a number.
-            StoreError: if the disk is full.
-            KeyboardInterrupt: after Ctrl-C, once the step's checkpoint is written.
-        """
+        """Train to the end; where the schedule resumes, from the folder's checkpoint on, if it has one. Raises
+        InvalidInput if the checkpoint is damaged or of other settings; InvariscopeError if the loss stops being a
+        number; StoreError if the disk is full; KeyboardInterrupt after Ctrl-C, once the step's checkpoint is
+        written."""
         import torch
 
         before = self.measure()

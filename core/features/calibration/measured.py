@@ -150,13 +150,10 @@ def measure(
 ) -> tuple[Measurement, Path]:
     """Score what a calibration of orbits is made of, or go on where an earlier call ended; write it beside the runs.
 
-    ``stop`` is asked after every batch; True ends it like Ctrl-C.
-
-    Raises:
-        InvalidInput: if it cannot be measured, or the pictures or the evaluator are not those of the run.
-        NotAvailable: if the evaluator or the corpus is not here.
-        StoreError: if something cannot be written.
-        RunStopped: on Ctrl-C or ``stop``; what was finished is kept, and the same call goes on.
+    ``stop`` is asked after every batch; True ends it like Ctrl-C. Raises InvalidInput if it cannot be measured, or the
+    pictures or the evaluator are not those of the run; NotAvailable if the evaluator or the corpus is not here;
+    StoreError if something cannot be written; RunStopped on Ctrl-C or ``stop``: what was finished is kept, and the same
+    call goes on.
     """
     if why := refused(asked.fit):
         raise InvalidInput(why)

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
+from core.analysis.effects import ends
 from core.analysis.questions.filters import NOTHING, TURNED, direction, untold
 from core.analysis.table import ScoreTable
 from core.errors import InvalidInput
@@ -132,13 +133,9 @@ def _compared(
     lost = bool((whole != kept)[table.places(probes)].any())
     return {
         "n_all": every.n,
-        "median_all": every.estimate,
-        "low_all": every.low,
-        "high_all": every.high,
+        **ends(every, ("median_all", "low_all", "high_all")),
         "n_kept": less.n,
-        "median_kept": less.estimate,
-        "low_kept": less.low,
-        "high_kept": less.high,
+        **ends(less, ("median_kept", "low_kept", "high_kept")),
         "change": less.estimate - every.estimate,
         "flips": bool(np.sign(less.estimate) * np.sign(every.estimate) < 0),
         "direction": direction(less, every) if lost else NOTHING,

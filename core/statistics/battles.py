@@ -33,7 +33,6 @@ from core.statistics.standings import DRAWS, LEAST_SYSTEMS, placed, rank_bounds,
 
 LEAST_PICTURES = 20  # fewest pictures for an interval of an order by battles
 MOST_SYSTEMS = 100  # most systems for an interval: every sample has a table of all pairs of them
-
 _STEPS, _LONGEST, _EXACT = 200, 1.0, 1e-10
 
 

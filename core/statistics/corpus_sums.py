@@ -44,7 +44,6 @@ def corpus_bleu(counts: ArrayLike) -> np.ndarray:
 
 
 COUNTS = 23  # numbers that METEOR prints of a caption
-
 _ALPHA, _BETA, _GAMMA, _DELTA = 0.85, 0.20, 0.60, 0.75
 _WEIGHTS = (1.0, 0.6, 0.8, 0.6)  # of exact, stem, synonym and paraphrase matches
 

@@ -201,7 +201,6 @@ def _no_fit(y: np.ndarray, x: np.ndarray) -> str:
 
 
 BOUNDARY = 1e-4  # deviation of an intercept, in residual ones, below which it is said to have no spread
-
 _MOST_RATIO = 1e12
 
 

@@ -18,9 +18,7 @@ from core.seeds import RUN_SEED
 
 EXACT_MOST = 9  # points up to which every order is tried: 9! = 362 880
 DRAWS = 100_000  # orders drawn where there are more points; the p-value's own standard error is then at most 0.0016
-
 EXACT, DRAWN = "every order", "orders drawn"
-
 _ROUNDING = 1e-12
 _CHUNK = 50_000
 

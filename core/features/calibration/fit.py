@@ -45,7 +45,6 @@ WEIGHTS = (UNIFORM, SENSITIVITY, EACH, ORACLE)
 """Uniform; proportional to each family's sensitivity; 1 for each; the best on the test split, an upper bound."""
 
 FEW = 30  # held-out items below which a result is called one of few before any number is
-
 HUMAN = "human ratings"
 
 

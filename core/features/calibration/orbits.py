@@ -125,7 +125,6 @@ def _uniform(text: str) -> float:
 
 
 LEVEL = 0.95
-
 _RESAMPLES = 1000
 _SOURCE_RESAMPLES = 2000  # of medians where sources are drawn: each takes every item, and a reader drags λ
 _WORK = 8_000_000  # items × resamples × families

@@ -14,7 +14,6 @@ if TYPE_CHECKING:
     from core.report.document import Table
 
 EPILOG = exit_codes(ok="compared, whatever the difference")
-
 TEXT, JSON, JUNIT, MARKDOWN = FORMATS = ("text", "json", "junit", "markdown")
 
 

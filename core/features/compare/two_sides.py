@@ -39,7 +39,6 @@ from core.store.run_files import Run
 
 PAIRED, INDEPENDENT = "paired by item", "independent"
 ALL = "all shifts"  # label of the row that takes every shift of a side together
-
 DIFFER, DIFFER_WITHIN, ALIKE = "drift differs", "drift differs, but within the margin", "drift alike within the margin"
 SCATTER_DIFFERS, SCATTER_DIFFERS_WITHIN, SCATTER_ALIKE = (
     each.replace("drift", "size") for each in (DIFFER, DIFFER_WITHIN, ALIKE)
@@ -51,9 +50,7 @@ NO_PERCENT = "% change withheld"
 """What is said where a side has negative baselines; see :meth:`core.analysis.table.ScoreTable.withheld`."""
 
 SIDES_NOT_SHOWN = "the test finds that the sides differ, the median difference does not show it"  # a conflict of drift
-
 SIZES_NOT_SHOWN = "the test finds that the sides’ sizes differ, the median difference does not show it"
-
 _SAID = {DRIFTS: DIFFER, DRIFTS_WITHIN: DIFFER_WITHIN, STILL: ALIKE}
 _SCATTER_SAID = {DRIFTS: SCATTER_DIFFERS, DRIFTS_WITHIN: SCATTER_DIFFERS_WITHIN, STILL: SCATTER_ALIKE}
 
@@ -62,7 +59,6 @@ MEASURES = ("percent", "standardised")
 
 OF_PROBES, OF_ITEMS = ("family", "modifier", "probe"), ("category", "coverage_bin")
 BY = (*OF_PROBES, *OF_ITEMS)  # what the levels of a comparison may be
-
 _OF_SHIFTS = ("axes", "families", "probes", "modifiers", "controls")
 
 COLUMNS = (

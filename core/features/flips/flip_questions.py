@@ -65,7 +65,6 @@ _EVIDENT = (
     f"round; none below {LEAST_PICTURES} pictures of several captions, {LEAST_EVIDENCE} items of one."
 )
 _OPENS = {"families": "opened_family", "probes": "opened_probes"}  # what a row opens; see :func:`_with_opened`
-
 _KEYS = ["evaluator", "corpus", "axis", "family"]
 _ROW, _OF = Column("label", "Contrast or family", kind="text"), Column("of", "Which", kind="text")
 _PAIRS = Column("pairs", "Captions of", kind="text", help=PAIRS)

@@ -11,7 +11,6 @@ from core.charts.spec import NEUTRAL, PALETTE, Axis, Figure, Ray, Reference, Sty
 
 BOUND = 50.0  # no flip risk exceeds it, in percent. Source: PROTOCOL section 8.
 NULL = "null"  # the axis of invisible edits
-
 _DASHES = ("solid", "dash", "dashdot", "longdash")
 _TICKS = (0.1, 0.3, 1, 3, 10, 30)
 

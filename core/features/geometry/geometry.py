@@ -191,9 +191,7 @@ if TYPE_CHECKING:
     from core.evaluators.pool import Pool
 
 MOST_WORDS = 100  # words of one side of the direction; more than that is no list that a person reads
-
 POSITIVE, NEGATIVE = "positive", "negative"
-
 NO_ENCODER = "it has no text encoder: it scores a pair at once"  # why the geometry of a black box is not told
 
 NOT_KNOWN = "no evaluator of this name is installed here; one that a run was given by path is not asked"

@@ -36,7 +36,6 @@ FORMATS = ("csv", "parquet", "json")
 MOST_BYTES = 32 * 2**20
 MOST_ROWS = 200_000
 READ = (*FORMATS, "jsonl")  # endings of files that votes are read from
-
 NEEDED = ("annotator", "id")
 
 

@@ -44,10 +44,8 @@ from core.statistics.comparisons import failures
 from core.store.store import Store
 
 ALL = "all comparisons"  # name of the row over every family
-
 RIGHT, WRONG = "right", "wrong"
 COMPARISON = ("corpus", "item", "probe", "subject", "language", "rank")  # what a comparison is of
-
 JUDGED = (*COMPARISON, "family", *SOURCES, "votes", "preference", "rated_right", "rated_wrong", "exchanged", "live")
 PEOPLE = (
     "family", "n", "n_items", "n_votes", "prefer", "prefer_low", "prefer_high", "against", "against_low",

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from core.errors import InvalidInput
 
 SIDES = ("A", "B")  # how the two versions of an item are called in front of annotators: A is on the left, or above
-
 PREFERENCE = "preference"
 RATING = "rating"
 TIE = "tie"

@@ -14,7 +14,6 @@ from core.store.log import NewerRow
 
 OPEN, PAUSED, CLOSED = "open", "paused", "closed"
 STATUSES = (OPEN, PAUSED, CLOSED)
-
 SKIP_REASONS = ("the picture does not show", "I cannot tell what is in the picture", "it upsets me", "another reason")
 
 

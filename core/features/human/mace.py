@@ -36,12 +36,9 @@ from core.statistics.bootstrap import LEAST_N, too_few
 
 STARTS = 10
 LEVEL = 0.95  # of the intervals; with few annotators they hold the truth more often
-
 STEPS = 5000
 CLOSE = 1e-9  # largest change of any parameter at which a run has come to rest
-
 _KNOWING, _HABIT = 0.5, 10.0
-
 _GRID = np.linspace(0, 1, 21)  # values of one annotator's competence at which the others' best is sought
 
 _SPREADS = np.array([-8, -6, -4, -3, -2, -1, 0, 1, 2, 3, 4, 6, 8])

@@ -25,7 +25,6 @@ PID, STUDY_ID, SESSION_ID = "PROLIFIC_PID", "STUDY_ID", "SESSION_ID"
 RETURN_URL = "https://app.prolific.com/submissions/complete?cc="
 CODE = re.compile(r"[A-Za-z0-9_-]{4,40}")
 FEWEST_ANSWERED = 0.5  # share of their items that participants answer, not skip, before the completion code is theirs
-
 MOST_ITEMS = 1000
 _PID = re.compile(r"[a-z0-9]{24}")
 _OTHER = re.compile(r"[A-Za-z0-9_-]{1,64}")

@@ -31,7 +31,6 @@ from core.seeds import RUN_SEED, stream
 from core.store.store import Store
 
 TOTAL = 480  # paired items of the paper's study
-
 INVARIANT, DIRECTIONAL = Expectation.INVARIANT.value, Expectation.DIRECTIONAL.value
 
 

@@ -33,7 +33,6 @@ from core.statistics.wording import counted
 
 MAJORITY = 2 / 3  # share of votes that makes a majority
 CLOSE = 1e-9  # difference of shares that is of rounding
-
 BOTH, ONE, NONE, NO_MAJORITY = "both", "one", "none", "no majority"
 OUTCOMES = (BOTH, ONE, NONE, NO_MAJORITY)
 _NAMED = {

@@ -28,7 +28,6 @@ from core.statistics.shares import share_of_fractions
 
 _REPEAT = "the same question again"
 _EDITS = "invisible edits"
-
 _TITLE = "The way a judge is asked: how much it alone changes the score"
 _NOTE = (
     "The score of an unedited item by a variant of the judge, less that by the judge as it is usually asked, both as "

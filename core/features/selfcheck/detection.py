@@ -56,7 +56,6 @@ from core.statistics.wording import counted
 from core.store.text_files import write_text
 
 REPEATS = 100  # repeats where nobody says how many
-
 MOST_REPEATS = 2000
 
 DRIFT, NOT_NOTICED = "drifts", "does not notice it"

@@ -36,7 +36,6 @@ _RULES = {
     "preference": "a tie is half right; labels of the suite's file",
 }
 _FLEUR_PASCAL = "a tie is an error; labels of the authors' results, which differ from the suite's file in 35 pairs"
-
 _MEASURES = {"accuracy": "accuracy_strict", "preference": "accuracy", "rho": "rho_raters"}
 
 

@@ -22,7 +22,6 @@ if TYPE_CHECKING:
 
 
 EPILOG = exit_codes(ok="every caption has a score", failures="reported, but some captions have no score")
-
 USUAL = "conse-lite0"  # evaluator where none is named
 
 
@@ -218,7 +217,6 @@ def _evaluated(asked: Asked, name: str, calibrator: Path | None) -> "list[tuple[
 
 
 ERRORS_SHOWN = 3
-
 _MOST_NAMES = 1_000_000
 
 

@@ -37,10 +37,8 @@ from core.statistics.shares import share
 STRICT = "accuracy_strict"
 AVERAGED = {TAU_B: "tau_b_averaged", TAU_C: "tau_c_averaged"}
 LENGTH, LENGTH_RATED = "length", "length_rated"
-
 ALL, MEAN = "", "mean of groups"  # groups that are none: everything pooled, and the mean over the groups
 MOST_RATERS = 20  # most raters who have a row each; of more, the mean over them stands alone
-
 COLUMNS = ("measure", "dimension", "group", "rater", "value", "low", "high", "n", "ties", "note")
 
 

@@ -35,7 +35,6 @@ MEASURES = {
 """Measure -> what a reader sees."""
 
 GROUPS = {ALL: "all", MEAN: "mean of groups"}
-
 _BOUNDS = ("", "_low", "_high")
 _SUITE, _EVALUATOR = Column("suite", "Suite", kind="text"), EVALUATOR
 _WHO = (_EVALUATOR, Column("references", "References", kind="text"), Column("group", "Of", kind="text"))

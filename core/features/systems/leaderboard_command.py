@@ -19,9 +19,7 @@ if TYPE_CHECKING:
     from core.probes.base import Probe
 
 EPILOG = exit_codes(ok="every caption has a score", failures="ranked, but some captions have no score")
-
 USUAL = "conse-lite0"  # evaluator where none is named
-
 SHOWN = 5
 PAIRS_SHOWN = 20
 

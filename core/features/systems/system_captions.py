@@ -22,7 +22,6 @@ from core.statistics.shares import share
 
 
 CLIP_TOKENS = 77  # tokens that CLIP's text tower reads, both markers included; what is longer is cut off
-
 HEALTH = ("system", "measure", "value", "low", "high", "n_captions", "note")
 
 MEASURES = {

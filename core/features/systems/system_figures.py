@@ -9,7 +9,6 @@ import pandas as pd
 from core.charts.spec import PALETTE, Axis, Figure, Reference, Style, colours, counted, untitled
 
 BY_CHANCE = "Redrawing alone"  # bar of swaps that no edit makes: how often a sample of pictures alone changes the order
-
 _CLICK = "for its pictures"
 
 

@@ -25,9 +25,7 @@ from core.store.store import Store
 from core.writing import write_bytes
 
 MOST_BYTES = 256 << 20  # largest file that is opened
-
 MOST_ROWS = 20_000_000
-
 _KEY = b"invariscope.leaderboard"
 _VERSION = 1
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,79}")

@@ -54,8 +54,8 @@ class Draws:
 
     def below(self, value: float) -> float:
         """Share of the draws below a value, those equal to it counted half."""
-        under, to = (self._before(int(np.searchsorted(self.values, value, side))) for side in ("left", "right"))
-        return (under + to) / (2 * len(self))
+        places = [int(np.searchsorted(self.values, value, side)) for side in ("left", "right")]
+        return sum(int(self.upto[place - 1]) for place in places if place) / (2 * len(self))
 
     def quantiles(self, shares: np.ndarray) -> np.ndarray:
         """What :func:`numpy.quantile` gives of the draws one by one, float64 of the shares' shape."""
@@ -67,9 +67,6 @@ class Draws:
         )
         step, part = high - low, places - first
         return np.asarray(np.where(part < 0.5, low + step * part, high - step * (1 - part)))
-
-    def _before(self, place: int) -> int:
-        return int(self.upto[place - 1]) if place else 0
 
 
 RESAMPLES = 10_000  # bootstrap resamples of every interval. Source: paper A, A.6.

@@ -164,7 +164,7 @@ def compare(
     told = _rates(r, w, len(names), n_sources, ranks)
     near, detection = (share_of_flags(found, ranks=ranks) for found in ((np.abs(distance) < tau) | (w == r), w < r))
     percent = percent_changes(w, r)
-    mean_r, mean_w = _mean(r), _mean(w)
+    mean_r, mean_w = (float(each.mean()) if len(each) else math.nan for each in (r, w))
     sd_r, sd_w = standard_deviation(r), standard_deviation(w)
     sides = (mean_w, sd_w, len(w)), (mean_r, sd_r, len(r))
     t, t_p = (math.nan, math.nan) if few(len(names), n_sources) else _as_if_independent(*sides)
@@ -324,10 +324,6 @@ def _side(distances: np.ndarray, width: float) -> Side:
 
 def _scaled(value: float, low: float, width: float) -> float:
     return (value - low) / width if width > 0 else math.nan
-
-
-def _mean(values: np.ndarray) -> float:
-    return float(values.mean()) if len(values) else math.nan
 
 
 def _item_medians(values: np.ndarray, rank: np.ndarray) -> np.ndarray:

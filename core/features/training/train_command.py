@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from core.features.training.train_mcs import FoundBoth
     from core.features.training.train_pac import PacGain
     from core.features.training.trainer import Report, Trained
-    from core.features.training.tuning import Gain, HeldOut
+    from core.features.training.tuning import Gain
 
 
 LOSS = "loss"
@@ -347,7 +347,8 @@ def _tell(trained: "Trained[Gain]") -> None:
         )
         for name in gain.after.drop
     ]
-    rows.append(("mean (95 % CI)", _interval(gain.before), _interval(gain.after), "", ""))
+    sides = (f"{side.mean_drop:.1f} ({side.low:.1f} to {side.high:.1f})" for side in (gain.before, gain.after))
+    rows.append(("mean (95 % CI)", *sides, "", ""))
     title = (
         f"Drop of perturbed captions in %, {gain.after.captions:,} captions of {gain.after.images:,} held-out images"
     )
@@ -355,10 +356,6 @@ def _tell(trained: "Trained[Gain]") -> None:
     note(f"Spearman's ρ with the scores before, unperturbed captions: {gain.spearman:.3f}")
     _tell_left_out(trained.left_out)
     note(f"{trained.place / 'pr-mcs'} is the encoder; score with pr-mcs@{trained.place}")
-
-
-def _interval(found: "HeldOut") -> str:
-    return f"{found.mean_drop:.1f} ({found.low:.1f} to {found.high:.1f})"
 
 
 def _tell_mcs(trained: "Trained[FoundBoth]") -> None:

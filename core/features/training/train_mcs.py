@@ -240,7 +240,9 @@ def train_mcs(
     begun = digest_of({each.relative_to(student).as_posix(): known_sha256(each) for each in files})
     sides = {"train": lessons(train), "held_out": lessons(apart)}
     models = {"teacher": towers.digest, "student": begun}
-    material = digest_of({**models, **{side: _texts(own) for side, own in sides.items()}})
+    fields = ("source", "english", "language", "text")
+    texts = {side: [tuple(getattr(each, name) for name in fields) for each in own] for side, own in sides.items()}
+    material = digest_of({**models, **texts})
     given = Lessons(sides["train"], sides["held_out"], embeddings, material)
     languages, many = sorted({each.language for each in given.train}), {side: len(own) for side, own in sides.items()}
     about = {"sentences": described, **models, "languages": languages, **many, "device": schedule.device}
@@ -304,7 +306,3 @@ def _embed(sentences: Sequence[Sentence], towers: "Towers", path: Path, reading:
 
     english = list(dict.fromkeys(each.english for each in sentences))
     return kept_embeddings(english, embed, path, digest=towers.digest, chunk=256, every=1 << 16, report=reading)
-
-
-def _texts(found: Sequence[Lesson]) -> list[tuple[str, str, str, str]]:
-    return [(each.source, each.english, each.language, each.text) for each in found]

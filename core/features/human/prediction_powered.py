@@ -70,12 +70,14 @@ class Powered:
         whole, reach = self.error**2, float(stdtrit(self.freedom, (1 + level) / 2))
         if parts is not None:
             whole, reach = parts.error(live=live, level=level)
+        low, high = agresti_coull(held, self._size(held, whole), reach=reach)
+        return Interval(held, low, high, self.n, level)
+
+    def _size(self, held: float, variance: float) -> float:
+        """Independent labels with this mean and this variance of it."""
         middle = held if held * (1 - held) > _ALIKE else self.guarded
         spread = middle * (1 - middle)
-        # independent labels with this mean and this variance of it
-        size = spread / whole if whole > 0 and spread > 0 else float(self.n)
-        low, high = agresti_coull(held, size, reach=reach)
-        return Interval(held, low, high, self.n, level)
+        return spread / variance if variance > 0 and spread > 0 else float(self.n)
 
 
 def powered_mean(

@@ -218,11 +218,12 @@ def _scores(
         runs = store.runs()
         source = next(each for each in runs if each.id == scope.only().run)
         scores = read_table(store, scope.only())
+        captions = unedited_captions(scores)
     found: dict[str, set[str]] = {}
     for each in (told for run in runs for told in run.manifest.get("evaluators") or []):
         found.setdefault(str(each.get("name")), set()).add(str(each.get("fingerprint", {}).get("key", "")))
     keys = {name: own.pop() for name, own in found.items() if len(own) == 1}  # where the runs agree on it
-    return scores, keys, source, unedited_captions(scores)
+    return scores, keys, source, captions
 
 
 def _write(path: Path, text: str) -> None:

@@ -186,10 +186,7 @@ def draw_sample(
     table = []
     for stratum, target in zip(strata, targets(strata, total), strict=True):
         rows = rows_of(pairs, stratum)
-        mixed = rows.iloc[stream(seed, "stratum", stratum.name).permutation(len(rows))]
-        once = mixed.drop_duplicates(["corpus", "item"])
-        # items that are new to the study first
-        taken = once.assign(_used=once["item"].isin(used)).sort_values("_used", kind="stable").head(target)
+        taken = _draw(rows, target, used, seed=seed, name=stratum.name)
         used |= set(taken["item"])
         drawn += [_item(row, stratum.name) for row in taken.to_dict("records")]
         table.append((stratum.name, target, int(rows["item"].nunique()), len(taken)))
@@ -224,6 +221,13 @@ def rows_of(pairs: pd.DataFrame, stratum: Stratum) -> pd.DataFrame:
     order = sorted(pairs["coverage_bin"].dropna().unique(), key=lambda each: float(each.split("-")[0]))
     wanted = order[:1] if stratum.bins == "smallest" else order[-1:]
     return rows[rows["coverage_bin"].isin(wanted)]
+
+
+def _draw(rows: pd.DataFrame, target: int, used: set[str], *, seed: int, name: str) -> pd.DataFrame:
+    """One row an item, items that are new to the study first."""
+    mixed = rows.iloc[stream(seed, "stratum", name).permutation(len(rows))]
+    once = mixed.drop_duplicates(["corpus", "item"])
+    return once.assign(_used=once["item"].isin(used)).sort_values("_used", kind="stable").head(target)
 
 
 def _item(row: Mapping[Hashable, object], stratum: str) -> StudyItem:

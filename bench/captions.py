@@ -17,9 +17,9 @@ import torch
 from bench.checkpoints import write
 from bench.report import row
 from core.corpora.registry import catalogue
+from core.evaluators.memory import CPU_BATCH
 from core.evaluators.registry import find
 from core.evaluators.towers.encoder import Towers
-from core.evaluators.weights.device import CPU_BATCH
 from core.probes.words.templates import base_caption, item_label
 
 CAPTIONS, REPEATS = 48, 5

@@ -17,8 +17,8 @@ import torch
 
 from bench.report import row
 from core.evaluators.base import DualEncoder
+from core.evaluators.memory import CPU_BATCH
 from core.evaluators.registry import find
-from core.evaluators.weights.device import CPU_BATCH
 
 IMAGES, REPEATS = 64, 5
 HEIGHT, WIDTH = 480, 640

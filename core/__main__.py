@@ -1,8 +1,9 @@
-"""The command line, ``python -m core``: its root; the commands are those of the features."""
+"""The command line, ``python -m core``: commands of features, imported when they are called or asked for help."""
 
 import sys
+from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 try:
     import typer
@@ -13,8 +14,79 @@ except ModuleNotFoundError as missing:
     )
     raise SystemExit(3) from None
 
-from core.commands._feature_commands import FeatureCommands
-from core.commands._shared import Code, exit_codes, stay
+from typer.main import get_group
+
+from core.commands._shared import Code, Commands, exit_codes, note, stay, with_checks
+from core.features import feature
+
+
+class FeatureCommands(Commands):
+    """The root of all commands of all features; a feature that cannot be used is named on stderr, and the rest works.
+
+    An unknown command is refused as any group of commands refuses it.
+    """
+
+    def __init__(self, **attributes: Any) -> None:
+        super().__init__(**attributes)
+        self.commands = _Listed()  # type: ignore[assignment]  # nobody adds one
+
+    def list_commands(self, ctx: Any) -> list[str]:
+        """Names, in the order of the help."""
+        return list(self.commands)
+
+    def format_commands(self, ctx: Any, formatter: Any) -> None:
+        """Write the list of commands of what features say of them."""
+        with formatter.section("Commands"):
+            formatter.write_dl([(each.name, each.summary) for each in feature.commands()])
+        _tell_troubles()
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        """Find the command that is called; where there is none, it may be one of a feature that cannot be used."""
+        if args[0] not in self.commands:
+            _tell_troubles()
+        return super().resolve_command(ctx, args)
+
+
+class _Listed(Mapping[str, Any]):
+    """Command by name, imported when it is taken out; raises NotAvailable where that fails."""
+
+    def __init__(self) -> None:
+        self._known = {each.name: each for each in feature.commands()}
+        self._made: dict[str, Any] = {}
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._known
+
+    def __getitem__(self, name: str) -> Any:
+        if name not in self._made:
+            self._made[name] = _made(self._known[name])
+        return self._made[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._known)
+
+    def __len__(self) -> int:
+        return len(self._known)
+
+
+def _made(command: feature.Command) -> Any:
+    found: Any = feature.follow(command.code)
+    parent = typer.Typer(add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False)
+    if isinstance(found, typer.Typer):
+        parent.add_typer(found, name=command.name, short_help=command.summary)
+    else:
+        module = sys.modules[command.code.partition(":")[0]]
+        epilog = getattr(module, "EPILOG", exit_codes())
+        parent.command(command.name, epilog=epilog, short_help=command.summary)(found)
+    made = get_group(parent).commands[command.name]
+    with_checks(made)
+    return made
+
+
+def _tell_troubles() -> None:
+    for sentence in feature.troubles():
+        note(sentence)
+
 
 app = typer.Typer(
     name="invariscope",

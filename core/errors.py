@@ -36,16 +36,12 @@ class ScoringStopped(InvariscopeError, RuntimeError):
 
 class ProbeRejected(InvariscopeError):
     """A probe that cannot be applied to an item.
-
-    Args:
-        code: short stable word for counting, e.g. ``collision`` or ``no-mask``.
-        detail: one sentence for a reader.
-    """
+    ``code``: short stable word for counting, e.g. ``collision`` or ``no-mask``.
+    ``detail``: one sentence for a reader."""
 
     def __init__(self, code: str, detail: str) -> None:
         super().__init__(detail)
-        self.code = code
-        self.detail = detail
+        self.code, self.detail = code, detail
 
     def to_keep(self) -> "ProbeRejected":
         """The same without its traceback, whose frames hold the pictures that were being worked on."""

@@ -5,26 +5,19 @@ from collections.abc import Iterable
 from functools import lru_cache
 from pathlib import Path
 
-Stamps = tuple[tuple[str, int, int], ...]
-"""Path, size in bytes and time of the last change in ns of some files."""
+Stamps = tuple[tuple[str, int, int], ...]  # path, size in bytes and time of the last change in ns of some files
 
 
 def file_sha256(path: Path) -> str:
     """SHA-256 of a file's bytes, in hex.
-
-    Raises:
-        OSError: if it cannot be read.
-    """
+    Raises OSError if it cannot be read."""
     with path.open("rb") as content:
         return hashlib.file_digest(content, "sha256").hexdigest()
 
 
 def known_sha256(path: Path) -> str:
     """The same; a file that has not changed by its stamp is read once a process.
-
-    Raises:
-        OSError: likewise.
-    """
+    Raises OSError likewise."""
     facts = path.stat()
     return _known(path, facts.st_mtime_ns, facts.st_size)
 

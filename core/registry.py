@@ -22,13 +22,10 @@ from typing import Generic, TypeVar
 from core.errors import InvalidInput, UnknownName
 
 T = TypeVar("T")
-
 STRANGERS = (Exception, SystemExit)
 """What somebody else's code may raise: one that calls ``exit()`` failed, and may not end whoever asked it."""
 
-PLUGIN = "invariscope_plugin_"
-"""Begins the name of the module that a file by path becomes."""
-
+PLUGIN = "invariscope_plugin_"  # begins the name of the module that a file by path becomes
 _apart = False
 
 
@@ -85,10 +82,7 @@ class Catalogue(Generic[T]):
 
     def get(self, name: str) -> T:
         """Return the plugin of that name.
-
-        Raises:
-            UnknownName: with the closest registered names.
-        """
+        Raises UnknownName with the closest registered names."""
         if name in self.entries:
             return self.entries[name]
         close = difflib.get_close_matches(name, self.entries, n=3)
@@ -98,19 +92,11 @@ class Catalogue(Generic[T]):
 
 def discover(kind: str, *, package: str, group: str, accept: Callable[[object], list[tuple[str, T]]]) -> Catalogue[T]:
     """Collect every plugin of one kind.
-
-    Args:
-        kind: word for messages, e.g. ``evaluator``.
-        package: dotted name of the room whose modules are imported.
-        group: entry-point group for plugins installed by pip.
-        accept: maps a module's attribute to the (name, plugin) pairs it holds, or to nothing.
-
-    Returns:
-        The catalogue, with the modules and entry points that failed listed in ``broken``.
-
-    Raises:
-        InvalidInput: if two different plugins claim one name.
-    """
+    ``kind``: word for messages, e.g. ``evaluator``. ``package``: dotted name of the room whose modules are imported.
+    ``group``: entry-point group for plugins installed by pip.
+    ``accept``: maps a module's attribute to the (name, plugin) pairs it holds, or to nothing.
+    Returns the catalogue, with the modules and entry points that failed listed in ``broken``.
+    Raises InvalidInput if two different plugins claim one name."""
     found: dict[str, T] = {}
     broken: list[BrokenPlugin] = []
 
@@ -134,16 +120,9 @@ def discover(kind: str, *, package: str, group: str, accept: Callable[[object], 
 
 def load_object(reference: str, *, among: Callable[[object], bool] | None = None, kind: str = "") -> object:
     """Return the object that ``path/to/file.py:Name`` points to: one that a user gave, never a stored one.
-
-    Args:
-        reference: the file and the name.
-        among: what the file is read for; a message lists such objects alone. None: all that it defines.
-        kind: what these are, for messages.
-
-    Raises:
-        InvalidInput: if the reference has another shape, or the file or the name is missing, or this process imports
-            no code.
-    """
+    ``among``: what the file is read for; a message lists such objects alone. None: all that it defines.
+    Raises InvalidInput if the reference has another shape, or the file or the name is missing, or this process imports
+    no code."""
     if is_apart():
         raise InvalidInput(f"{reference!r} is code, which a server does not run in itself; start it as a job")
     path_text, separator, name = reference.rpartition(":")
@@ -162,7 +141,8 @@ def load_object(reference: str, *, among: Callable[[object], bool] | None = None
     except STRANGERS as error:
         raise InvalidInput(f"{path} cannot be imported: {sentence(error)}{line_of(error, str(path))}") from error
     if not hasattr(module, name) or (among is not None and not among(getattr(module, name))):
-        found = ", ".join(each for each in _public(module) if among is None or _own(module, each, among))
+        public = [each for each in vars(module) if not each.startswith("_")]
+        found = ", ".join(each for each in public if among is None or _own(module, each, among))
         what = f"no {name!r} that is {kind}" if kind else f"no {name!r}"
         raise InvalidInput(f"{path} has {what}; it {'has' if kind else 'defines'} {found or 'none'}")
     return getattr(module, name)
@@ -186,10 +166,6 @@ def _modules(package: str, broken: list[BrokenPlugin]) -> list[ModuleType]:
         except STRANGERS as error:  # one broken file must not take the whole room down
             broken.append(BrokenPlugin(info.name, sentence(error)))
     return modules
-
-
-def _public(module: ModuleType) -> list[str]:
-    return [name for name in vars(module) if not name.startswith("_")]
 
 
 def _own(module: ModuleType, name: str, among: Callable[[object], bool]) -> bool:

@@ -13,9 +13,7 @@ from core.yes_no import yes_or_no
 _SHIPPED = Path(__file__).resolve().parent / "shipped"
 """What a wheel brings beside the code (``tools/wheel.py`` puts it there); a checkout has no such folder."""
 
-INSTALLED = _SHIPPED.is_dir()
-"""Whether this is an installed wheel, in whose folder nothing may be written."""
-
+INSTALLED = _SHIPPED.is_dir()  # whether this is an installed wheel, in whose folder nothing may be written
 ROOT = _SHIPPED if INSTALLED else Path(__file__).resolve().parent.parent
 """The checkout, or its likeness in an installed wheel: ``assets/``, ``pages/``, ``app.py``, what ships of ``data/``."""
 
@@ -43,7 +41,6 @@ SETTINGS = frozenset(
 """Every variable of the environment that is read; the table in ``docs/command-line.md`` says what each sets."""
 
 _YES_OR_NO = tuple(_PREFIX + name for name in ("VIEWERS", "VIEWER_UPLOADS", "AUDIENCE", "METRIC_UPLOADS"))
-
 _FOLDERS = ("INVARISCOPE_DATA", "INVARISCOPE_CACHE", "INVARISCOPE_WEIGHTS")
 
 
@@ -53,10 +50,8 @@ def assets_dir() -> Path:
 
 
 def data_dir() -> Path:
-    """Folder of the user's corpora, runs, jobs, studies and paid answers; ``INVARISCOPE_DATA`` overrides it.
-
-    A wheel keeps them in the user's data folder of this system, a checkout in ``data/``.
-    """
+    """Folder of the user's corpora, runs, jobs, studies and paid answers; ``INVARISCOPE_DATA`` overrides it. A wheel
+    keeps them in the user's data folder of this system, a checkout in ``data/``."""
     return Path(os.environ.get("INVARISCOPE_DATA") or usual_data_dir())
 
 
@@ -92,10 +87,7 @@ def uploads_dir() -> Path:
 
 def brought_mb() -> float:
     """Most that photographs brought through the browser may take, in MB; ``INVARISCOPE_UPLOADS_MB``.
-
-    Raises:
-        InvalidInput: if it is no number from 0.
-    """
+    Raises InvalidInput if it is no number from 0."""
     return _size_mb("INVARISCOPE_UPLOADS_MB", "2048")
 
 
@@ -131,10 +123,7 @@ def cache_dir() -> Path:
 
 def lab_cache_mb() -> float:
     """Most that embeddings of pictures met before may take on the disk, in MB; ``INVARISCOPE_CACHE_MB``, 0: none.
-
-    Raises:
-        InvalidInput: if it is no number from 0.
-    """
+    Raises InvalidInput if it is no number from 0."""
     return _size_mb("INVARISCOPE_CACHE_MB", "1024")
 
 
@@ -154,14 +143,11 @@ def weights_dir() -> Path:
     return Path(os.environ.get("INVARISCOPE_WEIGHTS") or platformdirs.user_data_path("invariscope") / "weights")
 
 
-def linked_folders() -> tuple[Path, ...]:
-    """Folders beside the data folder that a link to a page may name: ``INVARISCOPE_FOLDERS``, written as ``PATH``."""
-    return tuple(Path(each) for each in os.environ.get("INVARISCOPE_FOLDERS", "").split(os.pathsep) if each)
-
-
 def allowed_folders() -> tuple[Path, ...]:
-    """Folders in which what a link or a run that somebody hands over names must lie: data, what ships, those above."""
-    return (data_dir(), ROOT / "data", *linked_folders())
+    """Folders in which what a link or a run that somebody hands over names must lie: data, what ships, and those of
+    ``INVARISCOPE_FOLDERS``, written as ``PATH``."""
+    linked = os.environ.get("INVARISCOPE_FOLDERS", "").split(os.pathsep)
+    return (data_dir(), ROOT / "data", *(Path(each) for each in linked if each))
 
 
 def environment() -> dict[str, str]:
@@ -172,10 +158,7 @@ def environment() -> dict[str, str]:
 
 def says_yes(variable: str) -> bool:
     """Whether a variable of the environment says yes; one that is not set or empty says no.
-
-    Raises:
-        InvalidInput: if it says neither.
-    """
+    Raises InvalidInput if it says neither."""
     try:
         return bool(yes_or_no(os.environ.get(variable)))
     except InvalidInput as error:
@@ -183,10 +166,8 @@ def says_yes(variable: str) -> bool:
 
 
 def refused() -> str:
-    """What is set to something that cannot be kept, and what to do, in a sentence; empty where nothing is.
-
-    A server that was started with such a setting lets nobody in: what it was meant to close may stand open.
-    """
+    """What is set to something that cannot be kept, and what to do, in a sentence; empty where nothing is. A server
+    that was started with such a setting lets nobody in: what it was meant to close may stand open."""
     try:
         for name in _YES_OR_NO:
             says_yes(name)
@@ -211,10 +192,7 @@ def unknown() -> tuple[str, ...]:
 
 def public_url() -> str | None:
     """Address under which others reach the dashboard, without a slash at its end; ``INVARISCOPE_PUBLIC_URL``.
-
-    Raises:
-        InvalidInput: if it is not an address of http or https without a query.
-    """
+    Raises InvalidInput if it is not an address of http or https without a query."""
     given = os.environ.get("INVARISCOPE_PUBLIC_URL", "").strip()
     if not given:
         return None
@@ -226,20 +204,14 @@ def public_url() -> str | None:
 
 def pool_budget_mb() -> float:
     """Memory that loaded evaluators may take together, in MB; ``INVARISCOPE_POOL_MB`` overrides half the machine's.
-
-    Raises:
-        InvalidInput: if the variable is not a positive number.
-    """
+    Raises InvalidInput if the variable is not a positive number."""
     given = given_pool_mb()
     return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2 / 2**20 if given is None else given
 
 
 def given_pool_mb() -> float | None:
     """What ``INVARISCOPE_POOL_MB`` says; None where it is not set.
-
-    Raises:
-        InvalidInput: if it is not a positive number.
-    """
+    Raises InvalidInput if it is not a positive number."""
     given = os.environ.get("INVARISCOPE_POOL_MB")
     if not given:
         return None

@@ -8,6 +8,7 @@ a lock is it known to be dead: the system drops the lock of a process that ends,
 import errno
 import os
 import shutil
+import stat
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
@@ -15,8 +16,7 @@ from pathlib import Path
 from tempfile import mkdtemp
 from typing import Literal, TypeVar
 
-from core.errors import StoreError
-from core.outputs import LEFTOVER, why_not_file, why_not_folder
+from core.errors import InvalidInput, StoreError
 
 try:
     import fcntl
@@ -24,31 +24,20 @@ except ModuleNotFoundError:  # Windows: nobody can tell there who is dead, but b
     fcntl = None  # type: ignore[assignment]
 
 T = TypeVar("T")
-
-Standing = Literal["kept", "replaced", "refused"]
-"""What becomes of files that stand where a whole folder is written."""
-
-_LONGEST = 200
-"""Characters of a file's name in that of its temporary folder; a file system takes 255."""
-_STALE_S = 86_400.0
-"""Seconds after which what nobody can lock is dead."""
+Standing = Literal["kept", "replaced", "refused"]  # what becomes of files that stand where a whole folder is written
+_LONGEST = 200  # characters of a file's name in that of its temporary folder; a file system takes 255
+_STALE_S = 86_400.0  # seconds after which what nobody can lock is dead
 _TRIES = 100
-_swept: set[Path] = set()
-"""Folders in which this process has looked for what others left."""
+_swept: set[Path] = set()  # folders in which this process has looked for what others left
 
 
 def write_whole(path: Path, write: Callable[[Path], None]) -> None:
     """Let ``write`` fill a temporary file, sync it, open it again, and give it its name in one step.
-
-    Args:
-        path: final name; its folder is made when needed.
-        write: called with the temporary path, whose name is the final one's. It raises where what lies there is not
-            what it meant to write; a Parquet file is opened again here.
-
-    Raises:
-        StoreError: if the file cannot be written, or the name is that of a folder, a device or a link; what stood under
-            that name before still stands.
-    """
+    ``path``: final name; its folder is made when needed.
+    ``write``: called with the temporary path, whose name is the final one's. It raises where what lies there is not
+    what it meant to write; a Parquet file is opened again here.
+    Raises StoreError if the file cannot be written, or the name is that of a folder, a device or a link; what stood
+    under that name before still stands."""
     _refuse(why_not_file(path))
     with _told(path):
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -60,10 +49,7 @@ def write_whole(path: Path, write: Callable[[Path], None]) -> None:
 
 def take_place(made: Path, path: Path) -> None:
     """Sync a file that lies beside its place, open it again, and give it its name in one step.
-
-    Raises:
-        StoreError: as :func:`write_whole`.
-    """
+    Raises StoreError as :func:`write_whole`."""
     with _told(path):
         _sync(made)
         _open_again(made)
@@ -74,10 +60,7 @@ def take_place(made: Path, path: Path) -> None:
 
 def write_bytes(path: Path, data: bytes) -> None:
     """Write bytes as a whole file or nothing.
-
-    Raises:
-        StoreError: as :func:`write_whole`.
-    """
+    Raises StoreError as :func:`write_whole`."""
 
     def fill(temporary: Path) -> None:
         temporary.write_bytes(data)
@@ -95,21 +78,13 @@ def write_folder_whole(
     next call that writes beside it brings the old one back first. Where a folder cannot be renamed (a disk or a
     container's volume is mounted there, it is the current one, or the one above may not be written), the new files are
     made aside in it and renamed one by one once all of them are whole, those on top last.
-
-    Args:
-        folder: the final name.
-        write: called with a temporary folder, which is there and empty.
-        standing: what becomes of files that stand in the folder: ``kept`` where ``write`` makes no others of their
-            names, ``replaced``, all of them, or ``refused``: a folder that holds any is left as it is.
-        sync: whether all of it is on the disk before it takes its name; a loss of power may empty files else, which is
-            for readers who compare what they read with digests.
-
-    Returns:
-        What ``write`` returned.
-
-    Raises:
-        StoreError: if the folder cannot be written; what stood there before still stands.
-    """
+    ``write``: called with a temporary folder, which is there and empty.
+    ``standing``: what becomes of files that stand in the folder: ``kept`` where ``write`` makes no others of their
+    names, ``replaced``, all of them, or ``refused``: a folder that holds any is left as it is.
+    ``sync``: whether all of it is on the disk before it takes its name; a loss of power may empty files else, which is
+    for readers who compare what they read with digests.
+    Returns what ``write`` returned.
+    Raises StoreError if the folder cannot be written; what stood there before still stands."""
     _refuse(why_not_folder(folder))
     with _told(folder):
         target = folder.resolve()
@@ -124,7 +99,8 @@ def write_folder_whole(
                 _sync(each)
             _refuse(why_not_folder(folder))
             with _locked(aside.parent, wait=True):
-                if standing == "refused" and target.exists() and _holds_files(target):
+                there = target.iterdir() if standing == "refused" and target.exists() else ()
+                if any(not each.name.endswith(LEFTOVER) for each in there):
                     raise StoreError(f"{folder} holds files; choose another folder")
                 if beside:
                     _exchange(new, target, keep=standing != "replaced")
@@ -135,10 +111,8 @@ def write_folder_whole(
 
 
 def sweep(folder: Path) -> None:
-    """Remove what killed processes of this user left in a folder of what they wrote; what lives is left alone.
-
-    A folder that such a process had put aside, and gave no successor, gets its name back.
-    """
+    """Remove what killed processes of this user left in a folder of what they wrote; what lives is left alone. A folder
+    that such a process had put aside, and gave no successor, gets its name back."""
     for left in folder.glob(f".*{LEFTOVER}"):
         with suppress(OSError), _locked(left) as dead:
             if dead and not left.is_symlink() and _is_ours(left):
@@ -177,10 +151,8 @@ def _refuse(why: str | None) -> None:
 
 @contextmanager
 def _aside(home: Path, name: str) -> Iterator[Path]:
-    """A folder in another that is new, nobody can guess and nobody else may enter, locked as long as this lives.
-
-    So what lies in it is never another's file, nor a link that leads writing elsewhere.
-    """
+    """A folder in another that is new, nobody can guess and nobody else may enter, locked as long as this lives. So
+    what lies in it is never another's file, nor a link that leads writing elsewhere."""
     if home not in _swept:
         _swept.add(home)
         sweep(home)
@@ -209,10 +181,7 @@ def _new_folder(home: Path, name: str) -> tuple[Path, int | None]:
 
 def _lock(folder: Path, *, wait: bool = False) -> int | None:
     """Lock a folder until the handle is closed or its process is dead; None where the system has no such locks.
-
-    Raises:
-        BlockingIOError: if somebody else holds it.
-    """
+    Raises BlockingIOError if somebody else holds it."""
     if fcntl is None:
         return None
     handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
@@ -247,17 +216,15 @@ def _can_be_renamed(folder: Path) -> bool:
     return not folder.is_mount() and not Path.cwd().is_relative_to(folder) and os.access(folder.parent, os.W_OK)
 
 
-def _holds_files(folder: Path) -> bool:
-    return any(not each.name.endswith(LEFTOVER) for each in folder.iterdir())
-
-
 def _exchange(new: Path, folder: Path, *, keep: bool) -> None:
     if not folder.exists():
         new.rename(folder)
         return
     if keep:
         _keep_others(folder, new)
-    _give_rights(folder, new)
+    shutil.copymode(folder, new)
+    with suppress(OSError):  # that of another user stays with who may not give files away
+        shutil.chown(new, folder.stat().st_uid, folder.stat().st_gid)
     old = new.parent / "old" / folder.name
     old.parent.mkdir()
     folder.rename(old)
@@ -278,12 +245,6 @@ def _keep_others(old: Path, new: Path) -> None:
         for name in (*files, *(each for each in folders if Path(above, each).is_symlink())):
             if not os.path.lexists(within / name):
                 _same_file(Path(above, name), within / name)
-
-
-def _give_rights(old: Path, new: Path) -> None:
-    shutil.copymode(old, new)
-    with suppress(OSError):  # that of another user stays with who may not give files away
-        shutil.chown(new, old.stat().st_uid, old.stat().st_gid)
 
 
 def _same_file(old: Path, new: Path) -> None:
@@ -312,10 +273,7 @@ def _move_into(new: Path, folder: Path, *, keep: bool) -> None:
 
 def _open_again(path: Path) -> None:
     """Open what a library has written, before it takes the place of what is whole.
-
-    Raises:
-        StoreError: if the library itself cannot.
-    """
+    Raises StoreError if the library itself cannot."""
     if path.suffix == ".parquet":
         from pyarrow import ArrowException
         from pyarrow.parquet import read_metadata
@@ -334,3 +292,83 @@ def _sync(path: Path) -> None:
         os.fsync(handle)
     finally:
         os.close(handle)
+
+
+LEFTOVER = ".invariscope.tmp"
+"""Ends the names of the folders that outputs are filled in, so that no other program's is swept."""
+
+_KINDS = (
+    (stat.S_ISCHR, "a device"),
+    (stat.S_ISBLK, "a device"),
+    (stat.S_ISFIFO, "a pipe"),
+    (stat.S_ISSOCK, "a socket"),
+)
+
+
+def why_not_file(path: Path) -> str | None:
+    """Why no file may be written under a name, as a sentence; None where it may: a regular file, or nothing yet.
+
+    >>> why_not_file(Path("/dev/full"))
+    '/dev/full is a device, and outputs replace nothing but regular files; name another file'
+    """
+    found = _mode(path)
+    if found is None or stat.S_ISREG(found):
+        return None
+    if stat.S_ISDIR(found):
+        return f"{path} is a folder; name a file in it"
+    if stat.S_ISLNK(found):
+        return f"{path} is a link to {path.readlink()}, and outputs follow no link; name the file itself"
+    kind = next((name for is_kind, name in _KINDS if is_kind(found)), "no regular file")
+    return f"{path} is {kind}, and outputs replace nothing but regular files; name another file"
+
+
+def why_not_folder(path: Path) -> str | None:
+    """Why nothing may be written into a folder, as a sentence; None where it may, be it there already or not. A folder
+    that is there is walked through: a link in it that leads out of it would lead writing out too."""
+    found = _mode(path)
+    if found is None:
+        return None
+    if stat.S_ISLNK(found):
+        return f"{path} is a link to {path.readlink()}, and outputs follow no link; name the folder itself"
+    if not stat.S_ISDIR(found):
+        return f"{path} is no folder; name a folder"
+    within = path.resolve()
+    for above, folders, files in os.walk(path):
+        for name in (*folders, *files):
+            each = Path(above, name)
+            if each.is_symlink() and not each.resolve().is_relative_to(within):
+                return f"{each} is a link that leads out of {path}; take it away, or name another folder"
+    return None
+
+
+def check_file(path: Path) -> Path:
+    """Return the name of a file that may be written.
+    Raises InvalidInput for one of :func:`why_not_file`."""
+    if why := why_not_file(path):
+        raise InvalidInput(why)
+    return path
+
+
+def check_folder(path: Path) -> Path:
+    """Return a folder that may be written into.
+    Raises InvalidInput for one of :func:`why_not_folder`."""
+    if why := why_not_folder(path):
+        raise InvalidInput(why)
+    return path
+
+
+def check_empty(path: Path, *, overwrite: bool) -> Path:
+    """Return a folder to fill that holds nothing yet, or whose files may be replaced.
+    Raises InvalidInput for one of :func:`why_not_folder`, and for one that holds files unless they may be replaced."""
+    check_folder(path)
+    if not overwrite and path.is_dir() and any(not each.name.endswith(LEFTOVER) for each in path.iterdir()):
+        raise InvalidInput(f"{path} holds files; choose another folder, or say --overwrite (in Python overwrite=True)")
+    return path
+
+
+def _mode(path: Path) -> int | None:
+    """Kind and rights of what has the name, a link itself included; None where there is nothing, or nobody may look."""
+    try:
+        return path.lstat().st_mode
+    except OSError:
+        return None

@@ -26,9 +26,8 @@ _FILLERS = frozenset("\u034f\u115f\u1160\u17b4\u17b5\u2800\u3164\uffa0")
 def seen(text: str) -> str:
     """A text without the signs that nobody sees; empty where it has no other than such and blanks.
 
-    Example:
-        >>> seen("a\\u200b cat\\ufeff"), seen("\\u200d\\u200d\\u2800"), seen("می\\u200cخواهم") == "می\\u200cخواهم"
-        ('a cat', '', True)
+    >>> seen("a\\u200b cat\\ufeff"), seen("\\u200d\\u200d\\u2800"), seen("می\\u200cخواهم") == "می\\u200cخواهم"
+    ('a cat', '', True)
     """
     if text.isascii():
         return text
@@ -42,22 +41,18 @@ def seen(text: str) -> str:
 def says_nothing(cell: object) -> bool:
     """Whether a cell is empty, or holds what a program writes for an empty one.
 
-    Example:
-        >>> [says_nothing(each) for each in (None, float("nan"), " ", "NA", "no", 0)]
-        [True, True, True, True, False, False]
+    >>> [says_nothing(each) for each in (None, float("nan"), " ", "NA", "no", 0)]
+    [True, True, True, True, False, False]
     """
     return cell is None or str(cell).strip().lower() in _NOTHING
 
 
 def yes_or_no(cell: object) -> bool | None:
     """What a cell says; None where it says nothing.
+    Raises InvalidInput for any other word or number.
 
-    Raises:
-        InvalidInput: for any other word or number.
-
-    Example:
-        >>> [yes_or_no(each) for each in (True, "False", 1.0, "0", "NA", " Yes ")]
-        [True, False, True, False, None, True]
+    >>> [yes_or_no(each) for each in (True, "False", 1.0, "0", "NA", " Yes ")]
+    [True, False, True, False, None, True]
     """
     said = str(cell).strip().lower()
     if says_nothing(cell):

@@ -20,8 +20,8 @@ from bench.server import Server
 from bench.visitor import Visitor
 from core.audit.run import run_audit
 from core.errors import StoreError
-from core.evaluators.network.answer import Verdict
 from core.evaluators.network.asking import Journal
+from core.evaluators.network.rubrics import Verdict
 from core.evaluators.pool import Pool
 from core.features.human.studies import LOG, Study
 from core.jobs import job_queue

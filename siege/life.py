@@ -20,8 +20,8 @@ from bench.server import Server
 from bench.visitor import PATIENCE_S, Visitor
 from core.errors import StoreError
 from core.jobs.job_queue import ACTIVE, list_jobs
-from core.outputs import LEFTOVER
 from core.store.run_files import COMPLETE, read_run
+from core.writing import LEFTOVER
 from pages.views.common.reader_uploads import EVERY_S
 from siege.crowd import LINK, Key, lone_answer, same
 from siege.guest import Guest, Life

@@ -15,8 +15,8 @@ from core.audit.plan import Plan, make_plan
 from core.audit.request import AuditRequest
 from core.audit.run import run_audit
 from core.corpora.registry import catalogue
-from core.evaluators.network.answer import Verdict
 from core.evaluators.network.asking import Journal
+from core.evaluators.network.rubrics import Verdict
 from core.evaluators.pool import Pool
 from core.features.human.creation import create_study
 from core.features.human.studies import Study

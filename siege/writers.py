@@ -20,7 +20,7 @@ from functools import partial
 from pathlib import Path
 from shutil import rmtree
 
-from core.outputs import LEFTOVER
+from core.writing import LEFTOVER
 from siege.material import Material, data_folder
 from siege.trials import Finding, Tally
 from siege.written import SERVED, Writer, call, writers

@@ -18,10 +18,10 @@ from core.evaluators.weights.download import download
 from core.features.human.studies import Study
 from core.jobs import job_queue
 from core.jobs.request import AuditJob, audit_request
-from core.outputs import LEFTOVER
 from core.settings import ROOT
 from core.store.run_files import COMPLETE, read_run
 from core.store.whole import verify
+from core.writing import LEFTOVER
 from siege.material import EVALUATOR, RUN, Material, plan
 from siege.trials import Finding
 

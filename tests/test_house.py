@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parents[1]
-FOUNDATION = {"errors", "feature", "file_contents", "outputs", "registry", "seeds", "settings", "writing", "yes_no"}
+FOUNDATION = {"errors", "feature", "file_contents", "registry", "seeds", "settings", "writing", "yes_no"}
 ROOMS = (
     "charts", "statistics", "corpora", "probes", "evaluators", "store", "stories", "audit", "jobs", "scoring",
     "analysis", "report", "api",

@@ -13,8 +13,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from core.errors import StoreError
-from core.outputs import LEFTOVER
-from core.writing import sweep, write_bytes, write_folder_whole, write_whole
+from core.writing import LEFTOVER, sweep, write_bytes, write_folder_whole, write_whole
 
 DIES = """
 import os, sys, time

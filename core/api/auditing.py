@@ -12,7 +12,6 @@ from core.audit.request import AuditRequest
 from core.errors import InvalidInput, UnknownName
 
 if TYPE_CHECKING:
-    from core.audit.plan import Plan
     from core.audit.run import Existing, Progress
     from core.corpora.schema import Corpus
     from core.evaluators.base import Evaluator
@@ -33,38 +32,29 @@ def audit(
     progress: "bool | Callable[[Progress], None]" = True,
     **asked: Any,
 ) -> Run:
-    """Score every item of a corpus under every probe with every evaluator, and store the run.
-
-    A run that was stopped or killed goes on where it was: call it again with the same arguments, its run_id and
-    ``resume=True``.
-
-    Args:
-        corpus: a registered name (``"demo"``), the path of a folder of pictures, or a Corpus.
-        evaluators: names, ``family:argument``, ``path/to/file.py:Name``, or classes marked with ``@evaluator(...)``,
-            those of a notebook too. A class is known to this process alone: a job or the dashboard takes it from a
-            file.
-        probes: names, families, axes, ``default``, ``directional`` or ``all``.
-        options: of the corpus's loader, e.g. ``{"split": "val2017"}``.
-        out: folder of runs; None: that of the user's own runs, which the dashboard shows.
-        resume: go on with the run of that run_id; a complete one is only checked.
-        overwrite: start the run of that run_id over.
-        progress: called with a :class:`core.audit.run.Progress` whenever an evaluator has done with a batch; True: a
-            line on stderr now and then; False: nothing.
-
-    Returns:
-        The complete run.
-
-    Raises:
-        InvalidInput: for what cannot be used, or a run of that id that is there or was made of something else.
-        NotAvailable: if an evaluator cannot be loaded here; the text says how to get it.
-        RunStopped: on Ctrl-C, or where an evaluator can go on for no pair; finished shards are kept.
-        StoreError: if something cannot be written, or another process works on this run.
-    """
+    """Score every item of a corpus under every probe with every evaluator, and store the run. A run that was stopped or
+    killed goes on where it was: call it again with the same arguments, its run_id and ``resume=True``.
+    ``corpus``: a registered name (``"demo"``), the path of a folder of pictures, or a Corpus.
+    ``evaluators``: names, ``family:argument``, ``path/to/file.py:Name``, or classes marked with ``@evaluator(...)``,
+    those of a notebook too. A class is known to this process alone: a job or the dashboard takes it from a file.
+    ``probes``: names, families, axes, ``default``, ``directional`` or ``all``.
+    ``options``: of the corpus's loader, e.g. ``{"split": "val2017"}``.
+    ``out``: folder of runs; None: that of the user's own runs, which the dashboard shows.
+    ``resume``: go on with the run of that run_id; a complete one is only checked.
+    ``overwrite``: start the run of that run_id over.
+    ``progress``: called with a :class:`core.audit.run.Progress` whenever an evaluator has done with a batch; True: a
+    line on stderr now and then; False: nothing.
+    {fields}
+    Returns the complete run.
+    Raises InvalidInput for what cannot be used, or a run of that id that is there or was made of something else;
+    NotAvailable if an evaluator cannot be loaded here; the text says how to get it; RunStopped on Ctrl-C, or where an
+    evaluator can go on for no pair; finished shards are kept; StoreError if something cannot be written, or another
+    process works on this run."""
     from core import settings
     from core.audit.plan import make_plan
     from core.audit.run import RunStopped, run_audit
     from core.evaluators.pool import Pool, check_device
-    from core.outputs import check_folder
+    from core.writing import check_folder
 
     if strange := [name for name in asked if name not in _ASKED]:
         raise TypeError(f"audit() got an unexpected keyword argument {strange[0]!r}")
@@ -81,7 +71,9 @@ def audit(
     for warning in plan.warnings:
         _log.warning("%s", warning)
     target = settings.runs_dir() if out is None else Path(out)
-    name = request.run_id or _free_name(plan, target)
+    usual = plan.usual_run_id()  # in a loop two audits begin within a second: a number stands behind the next
+    names = (usual, *(f"{usual}-{number}" for number in range(2, 1000)))
+    name = request.run_id or next((each for each in names if not (target / each).exists()), usual)
     if out is not None:
         check_folder(target / name)
     existing: Existing = "resume" if resume else "replace" if overwrite else "refuse"
@@ -93,11 +85,7 @@ def audit(
             run_id=name,
             existing=existing,
             pool=pool,
-            workers=request.workers,
-            threads=request.threads,
-            renderers=request.renderers,
-            cluster=request.cluster,
-            device=request.device,
+            **{each: getattr(request, each) for each in ("workers", "threads", "renderers", "cluster", "device")},
             progress=_teller(progress),
         )
     except RunStopped as error:
@@ -119,19 +107,12 @@ def _spelled_out() -> None:
         inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=field.default, annotation=field.annotation)
         for name, field in _ASKED.items()
     ]
-    told = "\n        ".join(f"{name}: {field.description}" for name, field in _ASKED.items())
+    told = "\n    ".join(f"``{name}``: {field.description}" for name, field in _ASKED.items())
     audit.__signature__ = inspect.Signature([*own, *further], return_annotation=Run)  # type: ignore[attr-defined]
     audit.__doc__ = (audit.__doc__ or "").replace("{fields}", told)
 
 
 _spelled_out()
-
-
-def _free_name(plan: "Plan", folder: Path) -> str:
-    """Corpus, time and digest; in a loop two audits begin within a second, so a number stands behind the next."""
-    name = plan.usual_run_id()
-    names = (name, *(f"{name}-{number}" for number in range(2, 1000)))
-    return next((each for each in names if not (folder / each).exists()), name)
 
 
 def _teller(progress: "bool | Callable[[Progress], None]") -> "Callable[[Progress], None] | None":
@@ -143,24 +124,17 @@ def _teller(progress: "bool | Callable[[Progress], None]") -> "Callable[[Progres
     return lambda at: line(at.done, at.total, at.eta_s, at.doing)
 
 
-FOLDER = "folder"
-"""Name of the corpus that any folder of pictures is."""
+FOLDER = "folder"  # name of the corpus that any folder of pictures is
 
 
 def corpus_of(
     given: "str | Path | Corpus", *, root: Path | str | None = None, options: Mapping[str, Any] | None = None
 ) -> "Corpus":
     """The corpus that somebody names.
-
-    Args:
-        given: a registered name, ``path/to/file.py:Name`` of a loader, else the path of a folder of pictures with what
-            lies beside them; a Path is always a folder; a corpus is taken as it is.
-
-    Raises:
-        UnknownName: if it is neither a name nor a folder.
-        InvalidInput: if a folder or an option is one too many, or cannot be used.
-        BadCorpus: if the folder does not have the shape that its loader reads.
-    """
+    ``given``: a registered name, ``path/to/file.py:Name`` of a loader, else the path of a folder of pictures with what
+    lies beside them; a Path is always a folder; a corpus is taken as it is.
+    Raises UnknownName if it is neither a name nor a folder; InvalidInput if a folder or an option is one too many, or
+    cannot be used; BadCorpus if the folder does not have the shape that its loader reads."""
     from core.corpora.registry import catalogue, find
     from core.corpora.schema import Corpus
     from core.registry import names_code
@@ -184,14 +158,9 @@ def corpus_of(
 
 def references_of(given: "str | type[Evaluator] | Iterable[str | type[Evaluator]]") -> tuple[str, ...]:
     """Evaluators as an audit names them.
-
-    Args:
-        given: what :func:`core.evaluators.registry.find` takes, or classes; a class that no package offers is known
-            by its name in this process from now on. One alone needs no list.
-
-    Raises:
-        InvalidInput: for anything else, or a class whose name another evaluator has.
-    """
+    ``given``: what :func:`core.evaluators.registry.find` takes, or classes; a class that no package offers is known by
+    its name in this process from now on. One alone needs no list.
+    Raises InvalidInput for anything else, or a class whose name another evaluator has."""
     several = [given] if isinstance(given, str | type) or not isinstance(given, Iterable) else given
     return tuple(_reference(each) for each in several)
 

@@ -3,8 +3,7 @@
 import sys
 import time
 
-PLAIN_EVERY_S = 10.0
-"""Seconds between two plain lines; the first and the last one always come."""
+PLAIN_EVERY_S = 10.0  # seconds between two plain lines; the first and the last one always come
 
 
 def duration(seconds: float) -> str:
@@ -44,12 +43,8 @@ class Clock:
 
 class PlainLines:
     """A line on stderr at the start, at the end, and every few seconds between.
-
-    Args:
-        what: what is being done, e.g. ``scoring``.
-        unit: what is counted, e.g. ``pairs``.
-        every_s: seconds between two lines.
-    """
+    ``what``: what is being done, e.g. ``scoring``. ``unit``: what is counted, e.g. ``pairs``.
+    ``every_s``: seconds between two lines."""
 
     def __init__(self, what: str, unit: str, clock: Clock | None = None, every_s: float = PLAIN_EVERY_S) -> None:
         self.what, self.unit, self.every_s = what, unit, every_s
@@ -59,11 +54,7 @@ class PlainLines:
 
     def __call__(self, done: int, total: int, eta_s: float | None = None, doing: str = "") -> None:
         """Say how far it is.
-
-        Args:
-            eta_s: seconds left; None: to be estimated.
-            doing: what is being done at the moment, in a few words.
-        """
+        ``eta_s``: seconds left; None: to be estimated. ``doing``: what is being done at the moment, in a few words."""
         now = self.clock.tick()
         last = done >= total
         if self.ended or (self.shown is not None and not last and now - self.shown < self.every_s):

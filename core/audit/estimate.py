@@ -12,9 +12,7 @@ from core.errors import InvalidInput
 from core.evaluators.base import Availability, DualEncoder, Evaluator
 from core.store.run_files import Run, list_runs
 
-BYTES_A_ROW = 40
-"""Disk of a finished run by its rows of scores, as measured on the demo corpus."""
-
+BYTES_A_ROW = 40  # disk of a finished run by its rows of scores, as measured on the demo corpus
 BYTES_A_CAPTION = 1624
 """Disk of a caption's embedding of 384 numbers, as measured; a run keeps them until it is complete."""
 
@@ -63,10 +61,8 @@ class Estimate:
         return self.seconds_on(1)
 
     def seconds_on(self, machines: int) -> float | None:
-        """Duration on several machines like this one, if no worker slows another.
-
-        Work is divided into shards, and the last ones are not shared out evenly: it lasts whole shards for each worker.
-        """
+        """Duration on several machines like this one, if no worker slows another. Work is divided into shards, and the
+        last ones are not shared out evenly: it lasts whole shards for each worker."""
         times = [each.seconds for each in self.work if each.seconds is not None]
         return sum(times) * self._share(machines) if len(times) == len(self.work) else None
 
@@ -81,7 +77,6 @@ class Estimate:
         return share * sum(low for low, _ in known), share * sum(high for _, high in known)
 
     def _share(self, machines: int) -> float:
-        """Share of the shards that the busiest worker has."""
         return math.ceil(self.shards / self.workers_on(machines)) / self.shards
 
     def workers_on(self, machines: int) -> int:
@@ -125,15 +120,11 @@ def estimate(
     cluster: bool = False,
 ) -> Estimate:
     """Count what a plan needs.
-
-    Args:
-        runs: earlier runs that may have measured speeds; None: those of this machine's folders.
-        threads: for one operation, in each; None: the cores divided by the workers, or 1 on a cluster.
-        device: where the evaluators would run; None: wherever an earlier run here did.
-        cluster: whether the workers are actors of a cluster.
-
-    Raises InvalidInput for a number below 1.
-    """
+    ``runs``: earlier runs that may have measured speeds; None: those of this machine's folders.
+    ``threads``: for one operation, in each; None: the cores divided by the workers, or 1 on a cluster.
+    ``device``: where the evaluators would run; None: wherever an earlier run here did.
+    ``cluster``: whether the workers are actors of a cluster.
+    Raises InvalidInput for a number below 1."""
     threads = usual_threads(workers, cluster=cluster) if threads is None else threads
     for name, value in (("workers", workers), ("threads", threads)):
         if value < 1:
@@ -141,7 +132,21 @@ def estimate(
     cost = plan.cost()
     runs = list_runs() if runs is None else tuple(runs)
     speeds, anywhere = measured_speeds(runs, threads=threads, device=device), speeds_anywhere(runs)
-    work = tuple(_work(kind, cost, speeds, anywhere, device) for kind in plan.kinds)
+
+    def work_of(kind: type[Evaluator]) -> Work:
+        dual = issubclass(kind, DualEncoder)
+        speed, ends = speeds.get(kind.spec.name), anywhere.get(kind.spec.name)
+        return Work(
+            name=kind.spec.name,
+            dual=dual,
+            inputs=cost.images + cost.captions if dual else cost.pairs,
+            seconds=None if speed is None else speed * cost.images,
+            between=None if ends is None else (ends[0] * cost.images, ends[1] * cost.images),
+            memory_mb=kind.needs_mb(device or "cpu"),
+            available=kind.availability(),
+        )
+
+    work = tuple(map(work_of, plan.kinds))
     kept = cost.rows * BYTES_A_ROW
     free = shutil.disk_usage(next(path for path in (out.absolute(), *out.absolute().parents) if path.exists())).free
     captions = sum(cost.captions for each in work if each.dual) * BYTES_A_CAPTION
@@ -149,12 +154,10 @@ def estimate(
 
 
 def measured_speeds(runs: Iterable[Run], *, threads: int | None = None, device: str | None = None) -> dict[str, float]:
-    """Seconds an image of each evaluator, as runs with this machine's processor measured them.
-
-    The latest run of at least ENOUGH_IMAGES images counts, else the one of the most images.
+    """Seconds an image of each evaluator, as runs with this machine's processor measured them. The latest run of at
+    least ENOUGH_IMAGES images counts, else the one of the most images.
     ``threads``: for one operation; None: as many as there are cores. A run that does not tell used as many.
-    ``device``: where they ran; None: anywhere.
-    """
+    ``device``: where they ran; None: anywhere."""
     here, threads = describe_machine("")["processor"], threads or cores()
     best: dict[str, tuple[float, str, float]] = {}
     for run in runs:
@@ -191,23 +194,3 @@ def _timed(run: Run) -> Iterator[tuple[str, float, float]]:
             continue
         if 0 < images < math.inf and 0 < seconds < math.inf:
             yield name, images, seconds / images
-
-
-def _work(
-    kind: type[Evaluator],
-    cost: Cost,
-    speeds: dict[str, float],
-    anywhere: dict[str, tuple[float, float]],
-    device: str | None,
-) -> Work:
-    dual = issubclass(kind, DualEncoder)
-    speed, ends = speeds.get(kind.spec.name), anywhere.get(kind.spec.name)
-    return Work(
-        name=kind.spec.name,
-        dual=dual,
-        inputs=cost.images + cost.captions if dual else cost.pairs,
-        seconds=None if speed is None else speed * cost.images,
-        between=None if ends is None else (ends[0] * cost.images, ends[1] * cost.images),
-        memory_mb=kind.needs_mb(device or "cpu"),
-        available=kind.availability(),
-    )

@@ -2,7 +2,7 @@
 
 import os
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -11,11 +11,11 @@ import pyarrow as pa
 
 from core.audit.pair_folder import BY_PAIR, GIVEN, IMAGES, PLAN, RUN, PairFolder, describe, read_pair_folder
 from core.audit.plan import Plan
-from core.audit.prefetch import Prefetch
 from core.audit.render import Group, all_groups, references
 from core.audit.rows import Gathered, RowMaker, rejections_table
-from core.audit.run import Progress, RunStopped
+from core.audit.run import Heard, Progress, RunStopped, Stop
 from core.audit.shards import CORPUS_REJECTIONS, Finished, ShardCounts, only_one
+from core.audit.workers.children import Prefetch
 from core.corpora.images import encode_png
 from core.corpora.score_files import (
     CANDIDATES,
@@ -34,16 +34,13 @@ from core.store.run_files import COMPLETE
 from core.store.text_files import remove_leftovers, write_json
 from core.writing import cannot_write, write_bytes, write_whole
 
-MOST_BYTES = 50_000_000_000
-"""Most bytes of pixels that are exported unless the reader allows more."""
+MOST_BYTES = 50_000_000_000  # most bytes of pixels that are exported unless the reader allows more
 
 
 @dataclass(frozen=True, slots=True)
 class Size:
     """What an export takes at most, counted before any image is read; rejections and PNG make it less.
-    ``images``: unedited and edited ones.
-    ``pairs``: unique pairs.
-    ``bytes``: of pixels, uncompressed."""
+    ``images``: unedited and edited ones. ``pairs``: unique pairs. ``bytes``: of pixels, uncompressed."""
 
     items: int
     images: int
@@ -64,18 +61,14 @@ def export_pairs(
     *,
     by_pair: bool = False,
     most_bytes: int = MOST_BYTES,
-    progress: Callable[[Progress], None] | None = None,
-    stop: Callable[[], bool] | None = None,
+    progress: Heard | None = None,
+    stop: Stop | None = None,
 ) -> PairFolder:
     """Write every pair of a plan, or go on with an export that was ended.
-
-    Args:
-        plan: of :func:`core.audit.plan.make_plan`; its evaluators are not asked.
-        by_pair: link every image under the ids of its pairs too, as clipscore's script looks for it.
-        most_bytes: of pixels, uncompressed.
-        progress: called after every group of images.
-        stop: asked as often; True ends the export like Ctrl-C.
-
+    ``plan``: of :func:`core.audit.plan.make_plan`; its evaluators are not asked.
+    ``by_pair``: link every image under the ids of its pairs too, as clipscore's script looks for it.
+    ``most_bytes``: of pixels, uncompressed. ``progress``: called after every group of images.
+    ``stop``: asked as often; True ends the export like Ctrl-C.
     Raises InvalidInput if the folder has something else, or the pairs are too many.
     Raises StoreError if something cannot be written, or another process works there.
     Raises RunStopped on Ctrl-C or ``stop``; finished shards are kept."""
@@ -118,18 +111,13 @@ def _begin(plan: Plan, out: Path) -> PairFolder:
 class _Export:
     """One call of :func:`export_pairs`, once the folder is ours."""
 
-    def __init__(
-        self,
-        plan: Plan,
-        folder: PairFolder,
-        progress: Callable[[Progress], None] | None,
-        stop: Callable[[], bool] | None,
-    ) -> None:
+    def __init__(self, plan: Plan, folder: PairFolder, progress: Heard | None, stop: Stop | None) -> None:
         self.plan, self.folder, self.progress, self.stop = plan, folder, progress, stop
         self.maker = RowMaker(RUN, plan, "")
         self.reader = Unknown()
         self.finished = self.done = 0
         self.begun = time.monotonic()
+        self._each = 1 + len(plan.image_probes)
 
     def run(self) -> None:
         left_out = (LeftOut(each.subject, None, each.code, each.detail) for each in self.plan.corpus.rejected)
@@ -148,10 +136,6 @@ class _Export:
         finally:
             source.close()
 
-    @property
-    def _each(self) -> int:
-        return 1 + len(self.plan.image_probes)
-
     def _known(self, index: int) -> bool:
         """Whether a shard is finished and its images are there."""
         if self.folder.finished(index) is None:
@@ -166,7 +150,8 @@ class _Export:
             keys.update(group.images)
             for key, pixels in group.images.items():
                 self._write(key, pixels)
-            rows, without_baseline = self.maker.rows(self.reader, group.drafts, _no_scores(len(group.drafts)))
+            none = PairScores(np.full(len(group.drafts), np.nan), (None,) * len(group.drafts))
+            rows, without_baseline = self.maker.rows(self.reader, group.drafts, none)
             found.rows += [
                 {**row, "object_inside": None, "truncated": None, **_given(draft)}
                 for row, draft in zip(rows, group.drafts, strict=True)
@@ -232,10 +217,6 @@ def _storable(text: str) -> bool:
     except UnicodeEncodeError:
         return False
     return True
-
-
-def _no_scores(count: int) -> PairScores:
-    return PairScores(np.full(count, np.nan), (None,) * count)
 
 
 def _close(folder: PairFolder, *, by_pair: bool) -> PairFolder:

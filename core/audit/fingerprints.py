@@ -54,18 +54,8 @@ def corpus_fingerprint(corpus: Corpus) -> str:
         box = None if item.box is None else (item.box.x, item.box.y, item.box.width, item.box.height)
         mask = None if item.mask is None else hashlib.sha256(item.mask.counts).hexdigest()
         captions = {language: list(texts) for language, texts in item.captions.items()}
-        parts = (
-            item.id,
-            item.width,
-            item.height,
-            item.label,
-            item.category,
-            box,
-            mask,
-            captions,
-            item.bytes_sha256,
-            item.pixels_sha256,
-        )
+        parts = [item.id, item.width, item.height, item.label, item.category, box, mask, captions]
+        parts += [item.bytes_sha256, item.pixels_sha256]
         digest.update(json.dumps(parts, sort_keys=True).encode() + b"\n")
         for rival in item.rivals:  # nothing is added for an item without, so that its corpus keeps its fingerprint
             told = (rival.role, dict(rival.facts), rival.bytes_sha256, rival.pixels_sha256, dict(item.facts))
@@ -101,18 +91,8 @@ def told_path(path: Path) -> str:
 
 
 PACKAGES = (
-    "torch",
-    "torchvision",
-    "timm",
-    "transformers",
-    "open_clip_torch",
-    "numpy",
-    "opencv-python-headless",
-    "pillow",
-    "pyarrow",
-    "duckdb",
-    "pycocotools",
-    "scipy",
+    *("torch", "torchvision", "timm", "transformers", "open_clip_torch", "numpy"),
+    *("opencv-python-headless", "pillow", "pyarrow", "duckdb", "pycocotools", "scipy"),
 )
 
 
@@ -129,12 +109,8 @@ def versions() -> dict[str, str]:
 
 def describe_machine(device: str) -> dict[str, Any]:
     """Processor, cores, system and the device that the evaluators ran on."""
-    return {
-        "processor": _processor(),
-        "cores": os.cpu_count(),
-        "system": f"{platform.system()} {platform.machine()}",
-        "device": device,
-    }
+    system = f"{platform.system()} {platform.machine()}"
+    return {"processor": _processor(), "cores": os.cpu_count(), "system": system, "device": device}
 
 
 def cores() -> int:

@@ -150,17 +150,11 @@ def import_scores(
 
     Its tables are those of an audit of the same plan, but that nobody knows the metric's crop and tokens: the columns
     ``object_inside`` and ``truncated`` are null, and a modified caption's neutral control is chosen by characters.
-
-    Args:
-        folder: the export that was scored, complete.
-        out: folder of runs.
-        run_id: name of the run; None: corpus, time and digest.
-        existing: what to do if the run is there already.
-        beside: a complete run of the same pairs whose evaluators stand in the new run too.
-
+    ``folder``: the export that was scored, complete.
+    ``run_id``: name of the run; None: corpus, time and digest.
+    ``beside``: a complete run of the same pairs whose evaluators stand in the new run too.
     Raises InvalidInput if a file names other pairs or scores outside the range, two metrics have one name, or the run
-    exists; StoreError if the export is damaged or the run cannot be written.
-    """
+    exists; StoreError if the export is damaged or the run cannot be written."""
     if not folder.complete:
         raise InvalidInput(f"the export in {folder.path} is not complete; start it again, it goes on")
     names = [each.stored for each in imported]
@@ -180,16 +174,8 @@ def import_scores(
     key = hashlib.sha256(json.dumps([folder.digest, *keys]).encode()).hexdigest()[:16]
     corpus = folder.manifest["corpus"]["name"]
     run_id = check_run_id(run_id or f"{corpus}-{datetime.now(UTC):%Y%m%d-%H%M%S}-{key[:6]}")
-    manifest = {
-        **folder.manifest,
-        "run": run_id,
-        "key": key,
-        "command": command,
-        "created": now(),
-        "evaluators": entries,
-        "counts": {},
-        "status": RUNNING,
-    }
+    manifest = {**folder.manifest, "run": run_id, "key": key, "command": command, "created": now()}
+    manifest |= {"evaluators": entries, "counts": {}, "status": RUNNING}
     path = Path(out) / run_id
     check_manifest(manifest, path / MANIFEST)
     with only_one(path), TemporaryDirectory(prefix="invariscope-") as apart:
@@ -250,7 +236,10 @@ def _scored(rows: pa.Table, ids: Sequence[str], imported: Sequence[Imported]) ->
         columns = {
             "evaluator": [each.stored] * len(ids),
             "score": [None if error else score for score, error in found],
-            "error": [_coded(each.scores, key, error) for key, (_, error) in zip(ids, found, strict=True)],
+            "error": [
+                coded("no-number" if key in each.scores.scores else "not-in-file", error) if error else None
+                for key, (_, error) in zip(ids, found, strict=True)
+            ],
         }
         part = rows
         for name, values in columns.items():
@@ -258,11 +247,6 @@ def _scored(rows: pa.Table, ids: Sequence[str], imported: Sequence[Imported]) ->
             part = part.set_column(place, rows.schema.field(name), pa.array(values, rows.schema.field(name).type))
         parts.append(part)
     return by_item(parts)
-
-
-def _coded(scores: ScoreFile, key: str, error: str | None) -> str | None:
-    """The reason why a pair has no score, closed by its code."""
-    return coded("no-number" if key in scores.scores else "not-in-file", error) if error else None
 
 
 def _evaluators(run: Run) -> list[dict[str, Any]]:
@@ -279,17 +263,9 @@ def _entry(each: Imported, folder: PairFolder, known: set[str]) -> dict[str, Any
     fingerprint = imported_fingerprint(each.stored, told=told, sha256=each.scores.sha256, pairs=folder.digest)
     missing = sum(key not in each.scores.scores for key in known)
     without = sum(math.isnan(score) for score in each.scores.scores.values())
-    origin: Mapping[str, Any] = {
-        "file": each.scores.name,
-        "sha256": each.scores.sha256,
-        "column": each.scores.column,
-        "fingerprint": told,
-        "date": now(),
-        "pairs": len(known),
-        "missing": missing,
-        "without_number": without,
-        **each.about,
-    }
+    file = {"file": each.scores.name, "sha256": each.scores.sha256, "column": each.scores.column}
+    counts = {"pairs": len(known), "missing": missing, "without_number": without}
+    origin = {**file, "fingerprint": told, "date": now(), **counts, **each.about}
     return {
         "name": each.stored,
         "reference": each.stored,

@@ -29,25 +29,13 @@ from core.store.schema import SCHEMAS
 
 PLAN, IMAGES, ROWS, BY_PAIR = "plan.json", "images", "rows", "by-pair"
 FORMAT = 1
-
-RUN = "pairs"
-"""Stands for the run in the stored rows until an import names one."""
-
-GIVEN = pa.schema(
-    [
-        ("id", pa.string()),
-        ("image", pa.string()),
-        ("caption", pa.string()),
-        ("language", pa.string()),
-        ("references", pa.list_(pa.string())),
-    ]
-)
+RUN = "pairs"  # stands for the run in the stored rows until an import names one
+_TEXTS = [(name, pa.string()) for name in ("id", "image", "caption", "language")]
+GIVEN = pa.schema([*_TEXTS, ("references", pa.list_(pa.string()))])
 """The pair of each row of a shard's scores, in their order."""
 
 _ID = f"^p[0-9a-f]{{{DIGITS}}}$"
-_IMAGE = f"^{IMAGES}/[0-9a-f]{{2}}/[0-9a-f]{{64}}([.]png)?$"
-"""What may stand in a path."""
-
+_IMAGE = f"^{IMAGES}/[0-9a-f]{{2}}/[0-9a-f]{{64}}([.]png)?$"  # what may stand in a path
 _DECIDES = (*DECIDES, "schema_version", "constants", "versions")
 
 
@@ -152,14 +140,9 @@ class PairFolder:
 
 def describe(plan: Plan) -> dict[str, Any]:
     """What ``plan.json`` says of a plan before its first pair."""
-    manifest = first_manifest(plan, run_id=RUN, key="", evaluators=[], device="scored elsewhere", command=None)
-    return {
-        "format": FORMAT,
-        "digest": _digest(manifest),
-        "status": RUNNING,
-        "shards": len(plan.shards),
-        "manifest": manifest,
-    }
+    told = first_manifest(plan, run_id=RUN, key="", evaluators=[], device="scored elsewhere", command=None)
+    shards = len(plan.shards)
+    return {"format": FORMAT, "digest": _digest(told), "status": RUNNING, "shards": shards, "manifest": told}
 
 
 def read_pair_folder(path: Path) -> PairFolder:

@@ -4,28 +4,28 @@ import hashlib
 import json
 import os
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
 from core.audit.fingerprints import corpus_fingerprint, describe_probe
-from core.audit.fitting import applicable, check_references, usual_subjects
 from core.audit.request import SUBJECT_CHOICES, AuditRequest
 from core.corpora.curation import stratified
 from core.corpora.schema import Corpus, Item
 from core.corpora.schema import languages as languages_in
 from core.errors import InvalidInput, NotAvailable
 from core.evaluators.base import BATCH_SIZE, BLIND, Evaluator, EvaluatorSpec
-from core.evaluators.metric_source import the_metric
+from core.evaluators.functions import the_metric
+from core.evaluators.references import NO_REFERENCE
 from core.evaluators.registry import find
 from core.evaluators.video.formula import Idf, read_idf
-from core.evaluators.video.items import asks, for_items
+from core.evaluators.video.items import asks, for_items, scores_videos
 from core.evaluators.video.video_evaluator import VideoEvaluator
-from core.probes.base import ENGLISH, HUMAN, SUBJECTS, TEMPLATE, Axis, Edits, Probe
+from core.probes.base import ENGLISH, FRAMES, HUMAN, SUBJECTS, TEMPLATE, Axis, Edits, Probe
 from core.probes.families.ground import ALONG_GROUND
 from core.probes.pixels import text_reader
-from core.probes.registry import with_baselines, with_taggers
+from core.probes.registry import DEFAULT, catalogue, select, with_baselines, with_taggers
 from core.probes.tables import BACKDROPS, lexicons_fingerprint, words_fingerprint
 from core.probes.words.mentions import VIDEO
 from core.probes.words.natural_captions import labelled, origins
@@ -33,8 +33,8 @@ from core.probes.words.taggers import RULES, tagger
 from core.seeds import RUN_SEED
 from core.store.schema import SCHEMA_VERSION
 
-SHARD_ITEMS = 24
-"""Items a shard: what a kill can cost at most."""
+SHARD_ITEMS = 24  # items a shard: what a kill can cost at most
+_LABEL = "label"
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,11 +91,9 @@ class Plan:
         return tuple(probe for probe in self.probes if probe.edits is Edits.CAPTION)
 
     def subjects_of(self, probe: Probe) -> tuple[str, ...]:
-        """Subjects that the rows of a probe are filed under.
-
-        An edited image stands beside those subjects that were asked for and that it holds; an edit of the caption
-        belongs to those of them that it edits. Where none of them was asked for, it is the first one.
-        """
+        """Subjects that the rows of a probe are filed under. An edited image stands beside those subjects that were
+        asked for and that it holds; an edit of the caption belongs to those of them that it edits. Where none of them
+        was asked for, it is the first one."""
         allowed = probe.held if probe.edits is Edits.IMAGE else probe.subjects
         return tuple(name for name in self.subjects if name in allowed) or allowed[:1]
 
@@ -136,11 +134,11 @@ class Plan:
     def warnings(self) -> tuple[str, ...]:
         """Sentences on the evaluators: one does not say whether it reads what it is given, a baseline is missing."""
         others = [language for language in self.spoken if language != ENGLISH]
-        unsaid = [spec.name for spec in self.specs if others and not spec.languages]
         said = [
-            f"{name} does not say which languages it reads; its scores of captions in {', '.join(others)} may mean "
-            "nothing"
-            for name in unsaid
+            f"{spec.name} does not say which languages it reads; its scores of captions in {', '.join(others)} may "
+            "mean nothing"
+            for spec in self.specs
+            if others and not spec.languages
         ]
         given = any(probe.needs == "wrong" for probe in self.probes)
         if given and self.evaluators and not any(spec.family == BLIND for spec in self.specs):
@@ -176,10 +174,8 @@ class Plan:
 
     @property
     def labels(self) -> dict[str, dict[str, int]]:
-        """How many items have a label of the source, of each tagger that read captions, or none.
-
-        Empty where no label comes from a caption, as in every run of before.
-        """
+        """How many items have a label of the source, of each tagger that read captions, or none. Empty where no label
+        comes from a caption, as in every run of before."""
         found = origins(self.corpus.items)
         return {"labels": found} if any(item.label_by for item in self.corpus.items) else {}
 
@@ -197,25 +193,16 @@ class Plan:
             for kind in self.kinds
         ]
         read = read or [sum(self._pairs(language, None) for language in self.spoken)]
-        return Cost(
-            items=len(items),
-            images=len(items) * (1 + len(self.image_probes)),
-            captions=self._captions(),
-            pairs=max(read),
-            rows=sum(read),
-        )
+        return Cost(len(items), len(items) * (1 + len(self.image_probes)), self._captions(), max(read), sum(read))
 
     def _pairs(self, language: str, kind: type[Evaluator] | None) -> int:
         """Pairs of one language that an evaluator scores: subject captions, times the rows that stand beside each."""
         made = [self.subjects_of(probe) for probe in self.probes if kind is None or asks(kind, probe)]
-        total = 0
-        for name in self.identity_subjects:
-            rows = 1 + sum(name in names for names in made)
-            total += rows * self._count(name, language)
-        return total
+        return sum(
+            (1 + sum(name in names for names in made)) * self._count(name, language) for name in self.identity_subjects
+        )
 
     def _count(self, name: str, language: str) -> int:
-        """Captions of a subject in a language, over all items."""
         if name == TEMPLATE:
             return sum(bool(item.label) for item in self.corpus.items) if language == ENGLISH else 0
         return sum(len(self._human(item, language)) for item in self.corpus.items)
@@ -227,9 +214,7 @@ class Plan:
         """Unique captions, at most: labels' templates with their edits, human captions with theirs."""
         edits = [self.subjects_of(probe) for probe in self.caption_probes]
         labels = {item.label for item in self.corpus.items if item.label}
-        own = {
-            text for item in self.corpus.items for language in self.languages for text in self._human(item, language)
-        }
+        own = {text for item in self.corpus.items for spoken in self.languages for text in self._human(item, spoken)}
         return sum(
             len(texts) * (1 + sum(name in names for names in edits))
             for name, texts in ((TEMPLATE, labels), (HUMAN, own))
@@ -239,9 +224,7 @@ class Plan:
     @property
     def words(self) -> dict[str, str]:
         """Digest of the tables for directional and surface probes, human captions, moves along the ground and videos.
-
-        Human captions: beside those that name a place no edit stands that changes it. Empty without any of these.
-        """
+        Human captions: beside those that name a place no edit stands that changes it. Empty without any of these."""
         axes = {probe.axis for probe in self.caption_probes}
         surface = any(probe.axis is Axis.SURFACE for probe in self.probes)
         said = surface or HUMAN in self.subjects or axes & {Axis.LEXICAL, Axis.SEMANTIC, Axis.OBJECT}
@@ -265,11 +248,7 @@ class Plan:
             **self.words,
             **self.taggers,
             **self.readers,
-            "subjects": self.subjects,
-            "languages": self.languages,
-            "captions_each": self.captions_each,
-            "seed": self.seed,
-            "shard_items": self.shard_items,
+            **{name: getattr(self, name) for name in ("subjects", "languages", "captions_each", "seed", "shard_items")},
             "batch_size": self.group_images,
         }
         return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()[:16]
@@ -281,7 +260,6 @@ def make_plan(
     """Plan an audit. The probes that others are compared with are added by themselves.
     ``request``: what is asked; where it names no subject, the usual one of the corpus is taken. Its root is that of the
     images where all lie below it; else it is the folder that they share.
-    ``shard_items``: items a shard.
     ``batch_size``: most images in one call; None: as many as the evaluators ask for once they are loaded.
     Raises UnknownName for an unknown evaluator or probe.
     Raises NotAvailable for probes, chosen by name or family, whose tagger is not here; for pictures that are to be read
@@ -321,10 +299,7 @@ def make_plan(
         idf=None if request.idf is None else read_idf(Path(request.idf)),
     )
     _check_languages(plan, languages_in(corpus.items))
-    _check_labels(plan)
-    check_references(plan.specs, plan.corpus.items, plan.identity_subjects, plan.languages)
-    _check_idf(plan)
-    _check_reader(plan)
+    _check_fits(plan)
     return plan
 
 
@@ -338,22 +313,17 @@ def _check_items(corpus: Corpus) -> None:
         raise InvalidInput(f"corpus {corpus.name!r} names item {_repeated(ids)!r} twice; ids must be unique")
 
 
-def _check_reader(plan: Plan) -> None:
-    if plan.reading and (reason := text_reader.lacking()):
-        raise NotAvailable(f"{reason}; or leave the corpus' option text=read out")
-
-
-def _check_labels(plan: Plan) -> None:
+def _check_fits(plan: Plan) -> None:
     asked = plan.subjects == (TEMPLATE,) and TEMPLATE in plan.identity_subjects
     if asked and not any(item.label for item in plan.corpus.items):
         raise InvalidInput(
             f"no item of corpus {plan.corpus.name!r} has a label to make the template of; choose the subject human"
         )
-
-
-def _check_idf(plan: Plan) -> None:
+    check_references(plan.specs, plan.corpus.items, plan.identity_subjects, plan.languages)
     if plan.idf is not None and not any(issubclass(find(each), VideoEvaluator) for each in plan.evaluators):
         raise InvalidInput("document frequencies weigh tokens of video evaluators, and none is chosen; leave --idf out")
+    if plan.reading and (reason := text_reader.lacking()):
+        raise NotAvailable(f"{reason}; or leave the corpus' option text=read out")
 
 
 def _check_languages(plan: Plan, known: Sequence[str]) -> None:
@@ -375,18 +345,13 @@ def _check_languages(plan: Plan, known: Sequence[str]) -> None:
 
 
 def _root_of(corpus: Corpus, root: Path | None) -> Path | None:
-    """The folder named, where every image lies below it; else the one that they share: pictures may lie elsewhere."""
+    """The folder named, where every image lies below it; else the deepest that they share: pictures may lie elsewhere,
+    or in memory alone."""
     paths = [item.image_path.absolute() for item in corpus.items if item.image_path is not None]
-    if root is not None and all(path.is_relative_to(Path(root).absolute()) for path in paths):
-        return Path(root)
-    return common_root(corpus)
-
-
-def common_root(corpus: Corpus) -> Path | None:
-    """Deepest folder that holds every image of the corpus, or None for images in memory."""
-    paths = [str(Path(item.image_path).absolute().parent) for item in corpus.items if item.image_path is not None]
+    if root is not None and all(path.is_relative_to(root.absolute()) for path in paths):
+        return root
     try:
-        return Path(os.path.commonpath(paths)) if paths else None
+        return Path(os.path.commonpath([path.parent for path in paths])) if paths else None
     except ValueError:  # two drives
         return None
 
@@ -408,3 +373,59 @@ def _left_out(corpus: Corpus) -> str:
     first = next(each for each in corpus.rejected if each.code == reasons.most_common(1)[0][0])
     named = ", ".join(f"{count:,} {code}" for code, count in reasons.most_common(5))
     return f"{len(corpus.rejected):,} were left out ({named}), e.g. {first.subject[:80]}: {first.detail[:200]}"
+
+
+def usual_subjects(corpus: Corpus) -> tuple[str, ...]:
+    """Subjects of a run that names none: the template, and where no source gives a label, the human caption."""
+    given = any(item.label and not item.label_by for item in corpus.items)
+    return (TEMPLATE,) if given or not any(item.captions for item in corpus.items) else (HUMAN,)
+
+
+def usual_evaluators(corpus: Corpus, names: Sequence[str]) -> tuple[str, ...]:
+    """Those of some evaluators that can score items of a corpus."""
+    videos = any(item.frames for item in corpus.items)
+    return tuple(name for name in names if not videos or scores_videos(find(name)))
+
+
+def applicable(corpus: Corpus, patterns: Sequence[str]) -> tuple[Probe, ...]:
+    """Probes that the patterns select; one that no item holds the ground for stays only where it is named itself.
+    Of videos the default holds the edits of frames besides."""
+    found = select(patterns)
+    needed = {FRAMES, _LABEL, *(probe.needs for probe in found if probe.needs)}
+    held = {need for need in needed if any(getattr(item, need) for item in corpus.items)}
+    if FRAMES in held and DEFAULT in patterns:
+        found = tuple(probe for probe in catalogue() if probe in found or probe.needs == FRAMES)
+    lacking = {probe.name: _lacking(probe, held) for probe in found if probe.name not in patterns}
+    kept = tuple(probe for probe in found if not lacking.get(probe.name))
+    if not kept:
+        told = " or ".join(sorted(set(lacking.values())))
+        raise InvalidInput(f"no item of corpus {corpus.name!r} has {told}, which {', '.join(patterns)} need")
+    return kept
+
+
+def check_references(
+    specs: Sequence[EvaluatorSpec], items: Sequence[Item], subjects: Collection[str], languages: Sequence[str]
+) -> None:
+    """Refuse an evaluator that compares with references where no item has a caption beside the one that is scored.
+    ``subjects``: that are scored; ``languages``: of the human captions among them.
+    Raises InvalidInput naming the first such evaluator."""
+    needing = next((spec.name for spec in specs if spec.takes_references), None)
+    if needing is None:
+        return
+    for item in items:
+        if TEMPLATE in subjects and item.label and item.captions.get(ENGLISH):
+            return
+        if HUMAN in subjects and any(len(set(item.captions.get(each, ()))) > 1 for each in languages):
+            return
+    raise InvalidInput(
+        f"{NO_REFERENCE.format(name=needing).replace('this item', 'every item')}, or choose another evaluator"
+    )
+
+
+def _lacking(probe: Probe, held: Collection[str]) -> str:
+    """What a probe needs that no item has, of the fields that some items have; empty: nothing."""
+    if probe.edits is Edits.IMAGE and FRAMES in held and probe.needs != FRAMES and not probe.framewise:
+        return "a single picture"
+    if probe.edits is Edits.CAPTION and probe.subjects == (TEMPLATE,) and _LABEL not in held:
+        return _LABEL
+    return "" if probe.needs in ("", *held) else probe.needs

@@ -38,21 +38,11 @@ from core.store.run_files import RUNNING, Run
 from core.store.run_sources import code_sha256, origin_of_run
 from core.store.schema import SCHEMA_VERSION
 
-LISTED_REJECTIONS = 200
-"""Most rejected items that a manifest lists; all of them stand in ``rejections``."""
+LISTED_REJECTIONS = 200  # most rejected items that a manifest lists; all of them stand in ``rejections``
 
 DECIDES = (
-    "corpus",
-    "probes",
-    "lexicons",
-    "words",
-    "taggers",
-    "reader",
-    "subjects",
-    "languages",
-    "captions_each",
-    "seed",
-    "shard_items",
+    *("corpus", "probes", "lexicons", "words", "taggers", "reader"),
+    *("subjects", "languages", "captions_each", "seed", "shard_items"),
 )
 """Entries of a manifest that decide which pairs are made, beside the versions of what makes them."""
 
@@ -69,14 +59,10 @@ def first_manifest(
     threads: int | None = None,
 ) -> dict[str, Any]:
     """What is known before the first score.
-
-    Args:
-        key: digest of the plan and the evaluators' fingerprints.
-        evaluators: as :func:`describe_evaluator` tells them.
-        device: where the evaluators run.
-        workers: processes of the last call that worked on it.
-        threads: for one operation, in each; None: scored elsewhere.
-    """
+    ``key``: digest of the plan and the evaluators' fingerprints.
+    ``evaluators``: as :func:`describe_evaluator` tells them.
+    ``workers``: processes of the last call that worked on it.
+    ``threads``: for one operation, in each; None: scored elsewhere."""
     rejected = [{"item": each.subject, "code": each.code, "detail": each.detail} for each in plan.corpus.rejected]
     return {
         "run": run_id,
@@ -128,11 +114,9 @@ def first_manifest(
 
 
 def describe_evaluator(reference: str, evaluator: Evaluator) -> dict[str, Any]:
-    """A loaded evaluator as a plain dictionary: how it was named, its spec, its fingerprint.
-
-    Where its publisher prints values for an example, the result of that check on this machine stands there too; of
-    an evaluator by path, which file it was.
-    """
+    """A loaded evaluator as a plain dictionary: how it was named, its spec, its fingerprint. Where its publisher prints
+    values for an example, the result of that check on this machine stands there too; of an evaluator by path, which
+    file it was."""
     fingerprint = evaluator.fingerprint
     checked = for_manifest(evaluator)
     return {
@@ -186,13 +170,9 @@ def outcome(
     before: ShardCounts | None = None,
 ) -> dict[str, Any]:
     """Counts and rejections of a complete run, read back from its own tables, one shard at a time.
-
-    Args:
-        finished: what the shards say of themselves.
-        items: that the run was to score.
-        rejected_by_loader: entries that the corpus's loader left out.
-        before: what the captions took before any shard; None: nothing.
-    """
+    ``finished``: what the shards say of themselves. ``items``: that the run was to score.
+    ``rejected_by_loader``: entries that the corpus's loader left out.
+    ``before``: what the captions took before any shard; None: nothing."""
     told = list(finished)
     counts, found = before or ShardCounts(), _Counted()
     for each in told:
@@ -294,7 +274,11 @@ def corpus_again(run: Run, *, root: Path | None = None, options: Mapping[str, st
     ``root``: folder of the corpus; None: where the run read it, or where its corpus lies here.
     ``options``: of the corpus, in place of those that the run had.
     Raises NotAvailable if the corpus is not here; InvariscopeError if it cannot be read."""
-    origin = _found_origin(run, root)
+    if root is None:
+        origin = origin_of_run(run)
+    else:
+        corpus = run.manifest["corpus"]
+        origin = replace(origin_of(corpus) or Origin(str(corpus["name"])), root=root)
     return read_again(replace(origin, options={**origin.options, **options}) if options else origin)
 
 
@@ -340,11 +324,3 @@ def check_again(plan: Plan, told: Mapping[str, Any], run: str) -> None:
             f"run {run} was made with other {', '.join(differs)} than are here, so its pairs cannot be made again; "
             "audit the corpus anew, or name it with --corpus and the probes"
         )
-
-
-def _found_origin(run: Run, root: Path | None) -> Origin:
-    if root is None:
-        return origin_of_run(run)
-    corpus = run.manifest["corpus"]
-    name = str(corpus["name"])
-    return replace(origin_of({"name": name, **corpus}) or Origin(name), root=root)

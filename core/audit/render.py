@@ -23,11 +23,9 @@ LEAST_BYTES, MOST_BYTES = 128 * MB, BATCH_BYTES
 
 
 def group_bytes(plan: Plan) -> int:
-    """Bytes of pixels after which a group of images is closed, however few they are.
-
-    1 MB for each image that a group may have, but 128 to 256 MB in all. A group overruns it by one image at most,
-    and a run has at most three groups in memory: one that is scored, one that waits and one that is filled.
-    """
+    """Bytes of pixels after which a group of images is closed, however few they are. 1 MB for each image that a group
+    may have, but 128 to 256 MB in all. A group overruns it by one image at most, and a run has at most three groups in
+    memory: one that is scored, one that waits and one that is filled."""
     return min(max(plan.group_images * MB, LEAST_BYTES), MOST_BYTES)
 
 
@@ -62,11 +60,8 @@ def begun_with(folder: Path) -> Begun:
     if not (folder / MANIFEST).exists():
         return Begun()
     told = read_run(folder).manifest
-    return Begun(_count(told.get("batch_size")), _count(told.get("threads")))
-
-
-def _count(told: object) -> int | None:
-    return told if isinstance(told, int) and not isinstance(told, bool) and told > 0 else None
+    images, threads = (told.get(name) for name in ("batch_size", "threads"))
+    return Begun(*(each if type(each) is int and each > 0 else None for each in (images, threads)))
 
 
 _Subjects = Mapping[str, Sequence[Subject]]
@@ -125,14 +120,14 @@ class Group:
 
 
 def render(plan: Plan, items: Sequence[Item]) -> Iterator[Group]:
-    """Render every variant of the items; groups depend on nothing but the plan and the items.
-
-    Items come in their order, but those that show one picture come together, edit by edit: what is the same for them
-    stands in one group, however many they are, so that an evaluator that remembers no more than the last image
-    encodes it once.
-    """
+    """Render every variant of the items; groups depend on nothing but the plan and the items. Items come in their
+    order, but those that show one picture come together, edit by edit: what is the same for them stands in one group,
+    however many they are, so that an evaluator that remembers no more than the last image encodes it once."""
     group, most = Group(), group_bytes(plan)
-    for piece in chain.from_iterable(_together(plan, each) for each in _by_picture(items)):
+    same: dict[tuple[Path | None, str, tuple[int, ...]], list[Item]] = {}  # a file and its frames; without, one alone
+    for item in items:
+        same.setdefault((item.image_path, "" if item.image_path else item.id, item.frames), []).append(item)
+    for piece in chain.from_iterable(_together(plan, each) for each in same.values()):
         full = len(group.images) >= plan.group_images or group.bytes >= most
         if full and not group.shows(piece):
             yield group
@@ -150,10 +145,8 @@ def all_groups(plan: Plan, shards: Iterable[Sequence[Item]]) -> Iterator[Group |
 
 
 def drafts_of_captions(plan: Plan, item: Item) -> list[Draft]:
-    """The pairs of an item's own image, without reading it: what captions a run will ask for.
-
-    An edit of a caption that looks at the pixels may say another one once they are there; the image's hash is empty.
-    """
+    """The pairs of an item's own image, without reading it: what captions a run will ask for. An edit of a caption that
+    looks at the pixels may say another one once they are there; the image's hash is empty."""
     subjects, reasons = _subjects(plan, item)
     shape = (*((len(item.frames),) if item.frames else ()), item.height, item.width, 3)
     try:
@@ -169,14 +162,6 @@ def references(draft: Draft) -> tuple[str, ...]:
     return references_of(
         draft.item.captions, subject.caption if subject.name == HUMAN else "", language=subject.language
     )
-
-
-def _by_picture(items: Sequence[Item]) -> Iterable[Sequence[Item]]:
-    """Items that share a file and its frames, in the order in which they come first; without a file one is alone."""
-    found: dict[tuple[Path | None, str, tuple[int, ...]], list[Item]] = {}
-    for item in items:
-        found.setdefault((item.image_path, "" if item.image_path else item.id, item.frames), []).append(item)
-    return found.values()
 
 
 def _together(plan: Plan, items: Sequence[Item]) -> Iterator[Piece]:
@@ -215,7 +200,6 @@ def _pieces(plan: Plan, item: Item, read: Callable[[Item], DecodedImage]) -> Ite
 
 
 def _unedited(plan: Plan, pairs: Pairs, subjects: _Subjects, reasons: _Reasons) -> Piece:
-    """The item's own image with every caption, edited ones included."""
     item = pairs.item
     own = [pairs.unedited(subject) for held in subjects.values() for subject in held]
     left_out = [LeftOut(item.id, IDENTITY, each.code, each.detail) for lacking in reasons.values() for each in lacking]

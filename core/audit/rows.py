@@ -53,7 +53,9 @@ class RowMaker:
             row["score"] = None if np.isnan(score) else float(score)
             row["error"] = error
             row["object_inside"] = inside(draft.mask)
-            row["truncated"] = self._truncates(evaluator, draft.caption)
+            if draft.caption not in self._truncated:
+                self._truncated[draft.caption] = bool(evaluator.truncates(draft.caption))
+            row["truncated"] = self._truncated[draft.caption]
             rows.append(row)
         return rows, left_out
 
@@ -73,11 +75,6 @@ class RowMaker:
         if text not in self._tokens:
             self._tokens[text] = evaluator.count_tokens(text)
         return self._tokens[text]
-
-    def _truncates(self, evaluator: Evaluator, caption: str) -> bool:
-        if caption not in self._truncated:
-            self._truncated[caption] = bool(evaluator.truncates(caption))
-        return self._truncated[caption]
 
 
 def _unread(kind: type[Evaluator], draft: Draft) -> LeftOut | None:
@@ -104,11 +101,6 @@ class _ObjectInside:
             return None
 
 
-def scores_table(rows: Iterable[Row], metadata: Mapping[bytes, bytes]) -> pa.Table:
-    """Rows as a table of schema SCORES."""
-    return pa.Table.from_pylist(list(rows), schema=SCORES.with_metadata(dict(metadata)))
-
-
 def items_table(run: str, plan: Plan, items: Iterable[Opened]) -> pa.Table:
     """Items whose image was read as a table of schema ITEMS."""
     rows = [
@@ -117,12 +109,9 @@ def items_table(run: str, plan: Plan, items: Iterable[Opened]) -> pa.Table:
             "corpus": plan.corpus.name,
             **_item_columns(each.item),
             "image": _image_name(plan.root, each.item.image_path),
-            "width": each.item.width,
-            "height": each.item.height,
+            **{name: getattr(each.item, name) for name in ("width", "height", "licence", "source")},
             "bytes_sha256": each.bytes_sha256,
             "pixels_sha256": each.pixels_sha256,
-            "licence": each.item.licence,
-            "source": each.item.source,
             "item_group": each.item.drawn_with(each.pixels_sha256),
             "second_group": each.item.second_source,
         }
@@ -143,15 +132,8 @@ def rejections_table(run: str, corpus: str, left_out: Iterable[LeftOut]) -> pa.T
 def variants_table(run: str, corpus: str, drafts: Iterable[Draft]) -> pa.Table:
     """Facts of variants, and of items where nothing is edited, as a table of schema VARIANTS."""
     rows = [
-        {
-            "run": run,
-            "corpus": corpus,
-            "item": draft.item.id,
-            "probe": draft.probe.name if draft.probe else IDENTITY,
-            **_subject_columns(draft),
-            "key": key,
-            "value": str(value),
-        }
+        {"run": run, "corpus": corpus, "item": draft.item.id, "probe": draft.probe.name if draft.probe else IDENTITY}
+        | {**_subject_columns(draft), "key": key, "value": str(value)}
         for draft in drafts
         for key, value in draft.facts.items()
     ]
@@ -163,13 +145,8 @@ def _subject_columns(draft: Draft) -> Row:
 
 
 def _item_columns(item: Item) -> Row:
-    return {
-        "item": item.id,
-        "label": item.label,
-        "category": item.category,
-        "coverage": item.coverage,
-        "coverage_bin": item.coverage_bin,
-    }
+    told = {name: getattr(item, name) for name in ("label", "category", "coverage", "coverage_bin")}
+    return {"item": item.id, **told}
 
 
 def _probe_columns(draft: Draft) -> Row:
@@ -178,15 +155,8 @@ def _probe_columns(draft: Draft) -> Row:
     row: Row = {**_subject_columns(draft), "caption": draft.caption, **measured}
     if probe is None:
         return {**row, "family": IDENTITY, "probe": IDENTITY, "control": False}
-    return {
-        **row,
-        "axis": probe.axis.value,
-        "family": probe.family,
-        "probe": probe.name,
-        "modifier": probe.modifier,
-        "control": probe.control,
-        "expectation": probe.expectation.value,
-    }
+    told = {name: getattr(probe, name) for name in ("family", "modifier", "control")}
+    return {**row, **told, "probe": probe.name, "axis": probe.axis.value, "expectation": probe.expectation.value}
 
 
 def _image_name(root: Path | None, path: Path | None) -> str | None:
@@ -213,14 +183,14 @@ class Gathered:
         order = {item.id: rank for rank, item in enumerate(items)}
         self.rows.sort(key=lambda row: order[row["item"]])  # stable: probes in their order, evaluators in theirs
         self.left_out.sort(key=lambda each: order[each.item])
-        self.told.sort(key=lambda each: order[each.item.id])
-        self.items.sort(key=lambda each: order[each.item.id])
+        for held in (self.told, self.items):
+            held.sort(key=lambda each: order[each.item.id])
 
     def tables(self, run: str, plan: Plan, metadata: Mapping[bytes, bytes]) -> dict[str, pa.Table]:
         """The shard's four tables."""
         corpus = plan.corpus.name
         return {
-            "scores": scores_table(self.rows, metadata),
+            "scores": pa.Table.from_pylist(self.rows, schema=SCORES.with_metadata(dict(metadata))),
             "items": items_table(run, plan, self.items),
             "rejections": rejections_table(run, corpus, self.left_out),
             "variants": variants_table(run, corpus, self.told),

@@ -7,8 +7,8 @@ import hashlib
 import json
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import ExitStack
-from dataclasses import dataclass
+from contextlib import ExitStack, suppress
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
@@ -20,18 +20,17 @@ from core.audit.render import Begun, begun_with, settle
 from core.audit.shards import CORPUS_REJECTIONS, Finished, RunFolder, ShardCounts, only_one
 from core.audit.workers.crew import Crew
 from core.audit.workers.embedded_captions import CaptionFolder, Prompts, prompts, readers
-from core.audit.workers.tasks import NOBODY, Embedded, Known, Made, Shard, Spent, Work, without_items
+from core.audit.workers.tasks import NOBODY, Embedded, Known, Shard, Spent, Work, without_items
 from core.audit.workers.teams import crew
-from core.errors import InvalidInput, InvariscopeError, ScoringStopped
+from core.errors import InvalidInput, InvariscopeError, ScoringStopped, StoreError
 from core.evaluators.pool import Pool, shared_pool
 from core.probes.pairs import LeftOut
 from core.store.joined_shards import is_joined, join, take_apart
 from core.store.run_files import AUDIT, COMPLETE, INTERRUPTED, MANIFEST, RUNNING, Part, Run, check_run_id, read_run
 from core.store.run_sources import note_audited
-from core.store.text_files import write_json
+from core.store.text_files import write_json, write_text
 
 Existing = Literal["resume", "refuse", "replace"]
-
 SHARDS = "each of its own"
 """How shards depend on each other; stands in a run's key, since it has a part in the last bits of a score."""
 
@@ -68,6 +67,10 @@ class Progress:
         return f"loading {self.at_work}" if self.phase == "loading" else f"at {self.at_work}"
 
 
+Heard = Callable[[Progress], None]
+Stop = Callable[[], bool]  # whether to end what is under way
+
+
 def run_audit(
     plan: Plan,
     out: Path,
@@ -80,31 +83,27 @@ def run_audit(
     renderers: int = 0,
     cluster: str | None = None,
     device: str | None = None,
-    progress: Callable[[Progress], None] | None = None,
-    stop: Callable[[], bool] | None = None,
+    progress: Heard | None = None,
+    stop: Stop | None = None,
     command: str | None = None,
 ) -> Run:
     """Run a plan, or go on with a run that was ended.
 
     Two runs of one plan with as many threads give the same tables to the bit, whatever the number of workers and
     however often either was ended.
-
-    Args:
-        out: folder of runs; the run is its subfolder ``run_id``.
-        run_id: name of the run; None: corpus, time and digest.
-        existing: what to do if the run is there already: go on with it (a complete one is only checked),
-            refuse, or start it over.
-        pool: where models are loaded, or whose device and budget workers share; None: the one of this process.
-        workers: processes that render and score; 1: this one.
-        threads: for one operation, in each worker; None: as the run was begun, else the cores divided by the workers,
-            or 1 on a cluster.
-        renderers: processes that decode and edit for each worker; 0: its own thread.
-        cluster: address of a Ray cluster whose actors do the work; see :mod:`core.audit.workers.teams`.
-        device: of these actors; None: the best that each finds. On this machine it is the pool's.
-        progress: called whenever an evaluator has done with a batch.
-        stop: asked as often; True ends the run like Ctrl-C.
-        command: the command line, for the manifest.
-
+    ``out``: folder of runs; the run is its subfolder ``run_id``.
+    ``run_id``: name of the run; None: corpus, time and digest.
+    ``existing``: what to do if the run is there already: go on with it (a complete one is only checked), refuse, or
+    start it over.
+    ``pool``: where models are loaded, or whose device and budget workers share; None: the one of this process.
+    ``workers``: processes that render and score; 1: this one.
+    ``threads``: for one operation, in each worker; None: as the run was begun, else the cores divided by the workers,
+    or 1 on a cluster.
+    ``renderers``: processes that decode and edit for each worker; 0: its own thread.
+    ``cluster``: address of a Ray cluster whose actors do the work; see :mod:`core.audit.workers.teams`.
+    ``device``: of these actors; None: the best that each finds. On this machine it is the pool's.
+    ``progress``: called whenever an evaluator has done with a batch.
+    ``stop``: asked as often; True ends the run like Ctrl-C. ``command``: the command line, for the manifest.
     Raises InvalidInput if the existing run was made of another plan or other evaluators, or with other threads, or for
     an evaluator that several workers cannot run.
     Raises NotAvailable if an evaluator cannot be loaded.
@@ -129,7 +128,8 @@ def run_audit(
         evaluators = [each.told for each in ready.described]
         plan, batches = settle(plan, [each.full_batch for each in ready.described], begun=earlier.images)
         keys = [each["fingerprint"]["key"] for each in evaluators]
-        folder = RunFolder(path, _key(SHARDS, threads, plan.fingerprint(), *keys))
+        parts = json.dumps((SHARDS, threads, plan.fingerprint(), *keys))
+        folder = RunFolder(path, hashlib.sha256(parts.encode()).hexdigest()[:16])
         manifest = first_manifest(
             plan,
             run_id=run_id,
@@ -150,14 +150,10 @@ def run_audit(
         return job.run()
 
 
-def _key(*parts: object) -> str:
-    return hashlib.sha256(json.dumps(parts).encode()).hexdigest()[:16]
-
-
 class _Loading:
     """Tells which evaluator is being loaded, before there is a job to tell anything."""
 
-    def __init__(self, plan: Plan, progress: Callable[[Progress], None] | None, begun: float) -> None:
+    def __init__(self, plan: Plan, progress: Heard | None, begun: float) -> None:
         self._names = [kind.spec.name for kind in plan.kinds_for(videos=plan.videos)]
         self._images, self._shards = plan.cost().images, len(plan.shards)
         self._progress, self._begun = progress, begun
@@ -185,8 +181,8 @@ class _Job:
         folder: RunFolder,
         manifest: dict[str, Any],
         hands: Crew,
-        progress: Callable[[Progress], None] | None,
-        stop: Callable[[], bool] | None,
+        progress: Heard | None,
+        stop: Stop | None,
         begun: float,
     ) -> None:
         self.plan, self.batches, self.folder, self.manifest, self.hands = plan, batches, folder, manifest, hands
@@ -239,15 +235,20 @@ class _Job:
 
     def run(self) -> Run:
         try:
-            self._find_finished()
+            for index, items in enumerate(self.shards):
+                known = self.folder.finished(index, items=[item.id for item in items], sealed=self.sealed)
+                if known is not None:
+                    self.made[index] = known
+                    self.skipped += len(items) * self.per_item
+            self.done = self.furthest = self.skipped
             self._make()
         except KeyboardInterrupt:
             raise self._stopped() from None
         except ScoringStopped as error:
             raise self._stopped(error) from error
-        known = {"items": len(self.plan.corpus.items), "rejected_by_loader": len(self.plan.corpus.rejected)}
+        counts = {"items": len(self.plan.corpus.items), "rejected_by_loader": len(self.plan.corpus.rejected)}
         finished = [self.made[index] for index in range(len(self.shards))]
-        self.manifest |= outcome(self.folder, finished, shards=len(self.shards), before=self.embedded, **known)
+        self.manifest |= outcome(self.folder, finished, shards=len(self.shards), before=self.embedded, **counts)
         self.folder.close(self._told(COMPLETE), by=AUDIT, shards=len(self.shards))
         self.folder.clear_work()
         self._report("complete")
@@ -260,14 +261,6 @@ class _Job:
             return RunStopped(f"{told}; start the same run again and it goes on")
         return RunStopped(f"{why}; {told}: start it again and it goes on")
 
-    def _find_finished(self) -> None:
-        for index, items in enumerate(self.shards):
-            known = self.folder.finished(index, items=[item.id for item in items], sealed=self.sealed)
-            if known is not None:
-                self.made[index] = known
-                self.skipped += len(items) * self.per_item
-        self.done = self.furthest = self.skipped
-
     def _make(self) -> None:
         """Embed the captions that no file of this run has yet, and make the shards that are missing."""
         todo = [Shard(index, items) for index, items in enumerate(self.shards) if index not in self.made]
@@ -277,9 +270,20 @@ class _Job:
             return
         for found in self.hands.each(todo, self._before_shards()):
             if isinstance(found, Embedded):
-                self._keep_captions(found)
-            else:
-                self._keep_shard(found)
+                self.captions.write(found.task, self.keys[found.task.evaluator], found.table, found.counts)
+                self.embedded = self.embedded.plus(found.counts)
+                self._add_time(found.spent)
+                self.to_embed -= 1
+                if not self.to_embed:
+                    self._begin_scoring()
+                continue
+            scores = found.tables["scores"].replace_schema_metadata(self.folder.metadata(found.told))
+            self.folder.write(found.index, {**found.tables, "scores": scores})
+            self.made[found.index] = found.told
+            self.ahead.pop(found.index, None)
+            self.done += len(self.shards[found.index]) * self.per_item
+            self._add_time(found.spent)
+            self._save(RUNNING)
 
     def _before_shards(self) -> Iterator[Prompts | Known]:
         """The first phase: captions to be embedded, and where all of them are then found."""
@@ -296,38 +300,16 @@ class _Job:
         if not todo:
             self._begin_scoring()
         yield from todo
-        files = self._files(tasks)
+        files: dict[str, tuple[Path, ...]] = {}
+        for task in tasks:
+            key = self.keys[task.evaluator]
+            files[key] = (*files.get(key, ()), self.captions.file(task, key))
         yield Known({self.keys[one]: files[self.keys[other]] for one, other in first.items()})
-
-    def _keep_captions(self, found: Embedded) -> None:
-        self.captions.write(found.task, self.keys[found.task.evaluator], found.table, found.counts)
-        self.embedded = self.embedded.plus(found.counts)
-        self._add_time(found.spent)
-        self.to_embed -= 1
-        if not self.to_embed:
-            self._begin_scoring()
 
     def _begin_scoring(self) -> None:
         self.manifest["captions"] = self.embedded.as_dict()
         self.phase, self.scoring_since = "scoring", time.monotonic()
         self._report(self.phase)
-
-    def _keep_shard(self, found: Made) -> None:
-        metadata = self.folder.metadata(found.told)
-        scores = found.tables["scores"].replace_schema_metadata(metadata)
-        self.folder.write(found.index, {**found.tables, "scores": scores})
-        self.made[found.index] = found.told
-        self.ahead.pop(found.index, None)
-        self.done += len(self.shards[found.index]) * self.per_item
-        self._add_time(found.spent)
-        self._save(RUNNING)
-
-    def _files(self, tasks: Sequence[Prompts]) -> dict[str, tuple[Path, ...]]:
-        files: dict[str, tuple[Path, ...]] = {}
-        for task in tasks:
-            key = self.keys[task.evaluator]
-            files[key] = (*files.get(key, ()), self.captions.file(task, key))
-        return files
 
     def _add_time(self, spent: Mapping[str, Spent]) -> None:
         for name, each in spent.items():
@@ -368,3 +350,55 @@ class _Job:
         self.manifest["finished"] = now() if status == COMPLETE else None
         self.manifest["elapsed_seconds"] = round(self.before_s + time.monotonic() - self.begun, 3)
         return self.manifest
+
+
+EVERY_S = 0.5  # seconds between two writings; a change of phase, or the next model that is loaded, is written at once
+_PHASES = ("loading", "captions", "scoring", "complete")
+
+
+@dataclass(frozen=True, slots=True)
+class Told(Progress):
+    """What a progress file says: how far it is, at a time."""
+
+    at: float = field(kw_only=True)  # when it was written, in seconds since 1970; the seconds left are counted from it
+
+    @property
+    def share(self) -> float:
+        """Part that is done, in [0, 1]."""
+        return min(self.done / self.total, 1.0) if self.total else 0.0
+
+    def left_s(self, now: float) -> float | None:
+        """Seconds left at a time in seconds since 1970; None where nothing was measured yet."""
+        return None if self.eta_s is None else max(self.eta_s - max(now - self.at, 0.0), 0.0)
+
+
+class ProgressFile:
+    """Writes progress aside and renames it; a disk that refuses costs the file and never the audit."""
+
+    def __init__(self, path: Path, *, every_s: float = EVERY_S) -> None:
+        self._path, self._every_s = path, every_s
+        self._last = ("", 0.0)
+
+    def __call__(self, progress: Progress) -> None:
+        """Tell how far it is."""
+        before, when = self._last
+        step = f"{progress.phase} {progress.evaluator if progress.phase == 'loading' else ''}"
+        if step == before and time.monotonic() - when < self._every_s:
+            return
+        self._last = (step, time.monotonic())
+        text = json.dumps({**asdict(progress), "at": time.time()})
+        with suppress(StoreError):
+            write_text(self._path, text)
+
+
+def read_progress(path: Path) -> Told | None:
+    """Read a progress file; None where there is none, or it says nothing that makes sense."""
+    try:
+        told = Told(**json.loads(path.read_text(encoding="utf-8")))
+        times = (told.elapsed_s, told.eta_s or 0.0, told.at)
+        counts = (told.done, told.total, told.shard, told.shards, told.place, told.evaluators)
+        numbers = all(0 <= number < 1e15 for number in (*times, *counts))
+        sound = told.phase in _PHASES and isinstance(told.evaluator, str) and numbers
+    except (OSError, ValueError, TypeError, RecursionError):
+        return None
+    return told if sound else None

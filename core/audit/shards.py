@@ -23,9 +23,7 @@ from core.store.whole import sealed_files, shard_files
 from core.writing import cannot_write, write_whole
 
 WORK = "work"
-CORPUS_REJECTIONS = "corpus"
-"""Name of the shard of ``rejections`` that holds what the corpus's loader left out."""
-
+CORPUS_REJECTIONS = "corpus"  # name of the shard of ``rejections`` that holds what the corpus's loader left out
 _META = b"invariscope"
 
 
@@ -77,8 +75,7 @@ class RunFolder:
     ``key``: digest of the plan and the evaluators; stands in every shard, so none of another run is taken over."""
 
     def __init__(self, path: Path, key: str) -> None:
-        self.path = path
-        self.key = key
+        self.path, self.key = path, key
 
     def metadata(self, told: Finished) -> dict[bytes, bytes]:
         """What a scores shard says of itself."""

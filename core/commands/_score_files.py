@@ -22,11 +22,8 @@ if TYPE_CHECKING:
     from core.scoring.reference_metrics import Compared
 
 
-SHOWN = 3
-"""Ids that a remark names; the rest is counted."""
-
-NO_IMAGE = "no image of this id was found"
-"""Why a caption without an image has no score, in CaptionEvalKit's shape."""
+SHOWN = 3  # ids that a remark names; the rest is counted
+NO_IMAGE = "no image of this id was found"  # why a caption without an image has no score, in CaptionEvalKit's shape
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,11 +54,8 @@ class Job:
 
 def read_job(candidates: Path | None, images: Path | None, references: Path | None, *, videos: bool = False) -> Job:
     """Pair captions, in any layout of :mod:`core.corpora.caption_tables`, with images, or with videos or folders of
-    frames.
-
-    The folder of the images may be None only where every line names its own. Raises InvalidInput if a file or folder
-    cannot be used, nothing fits together, or a reference is missing.
-    """
+    frames. The folder of the images may be None only where every line names its own. Raises InvalidInput if a file or
+    folder cannot be used, nothing fits together, or a reference is missing."""
     if candidates is None:
         raise InvalidInput("score needs the captions: python -m core score candidates.json images/")
     if images is not None and not images.is_dir():
@@ -108,12 +102,10 @@ class Report:
         return sum(all(value is not None for value in scores.values()) for scores in self.per_item.values())
 
     def as_capevalkit(self) -> dict[str, object]:
-        """CaptionEvalKit's shape: ``{metric: mean, "per_item": {id: {metric: score}}}``.
-
-        Its reader turns every value below ``per_item`` into a number and fails on null, takes another metric's where
-        the one asked for is not there, and the first one where none is asked for. So an id without all its scores is
-        left out, and stands with the reason under ``errors``, which that reader passes over; the score comes first.
-        """
+        """CaptionEvalKit's shape: ``{metric: mean, "per_item": {id: {metric: score}}}``. Its reader turns every value
+        below ``per_item`` into a number and fails on null, takes another metric's where the one asked for is not there,
+        and the first one where none is asked for. So an id without all its scores is left out, and stands with the
+        reason under ``errors``, which that reader passes over; the score comes first."""
         whole = {key: held for key, held in sorted(self.per_item.items()) if None not in held.values()}
         lost = {key: self.errors.get(key, NO_IMAGE) for key in self.per_item if key not in whole}
         return {**self.means, "per_item": whole, **({"errors": lost} if lost else {})}
@@ -206,8 +198,7 @@ class ImageFolder:
     comes first. None where every line names its own."""
 
     def __init__(self, folder: Path | None, *, videos: bool = False) -> None:
-        self.folder = folder
-        self._videos = videos
+        self.folder, self._videos = folder, videos
         self._names: dict[Path | None, ImageNames] = {}
         self._paths: dict[Path | None, dict[str, Path]] = {}
 
@@ -259,9 +250,7 @@ class ImageFolder:
             paths = self._all(root) if folder is None else self._own(folder)
             self._paths[folder] = {path.relative_to(root).as_posix(): path for path in paths}
             if folder is None and not self._videos:
-                self._paths[folder] |= {
-                    key: path for each in packed_images(root).values() for key, path in each.items()
-                }
+                self._paths[folder] |= {key: path for one in packed_images(root).values() for key, path in one.items()}
         return self._paths[folder]
 
     def _own(self, folder: Path) -> list[Path]:

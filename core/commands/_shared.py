@@ -3,16 +3,19 @@
 import os
 import shlex
 import sys
+import time
 import traceback
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from enum import IntEnum
 from functools import wraps
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Annotated, Any, NoReturn, Protocol
 
 import typer
 from typer.core import TyperGroup
 
+from core.api.progress_lines import PLAIN_EVERY_S, Clock, PlainLines
 from core.corpora.ordinary_paths import ordinary
 from core.errors import InvalidInput, InvariscopeError, NotAvailable
 
@@ -20,9 +23,11 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from core.analysis.questions.question import Column
+    from core.audit.run import ProgressFile
 
-LONGEST = 1900
-"""Characters of the longest sentence about an error."""
+
+AsJson = Annotated[bool, typer.Option("--json", help="Print JSON for a script.")]
+LONGEST = 1900  # characters of the longest sentence about an error
 
 
 class Code(IntEnum):
@@ -44,11 +49,9 @@ def exit_codes(*, ok: str = "done", failures: str = "") -> str:
 
 
 class Commands(TyperGroup):
-    """The root of all commands: what Invariscope raises on purpose becomes one sentence and an exit code.
-
-    A path that a command is given names an ordinary file or folder, or nothing yet
-    (:func:`core.corpora.corpus_files.ordinary`), and a device is one of this machine.
-    """
+    """The root of all commands: what Invariscope raises on purpose becomes one sentence and an exit code. A path that a
+    command is given names an ordinary file or folder, or nothing yet (:func:`core.corpora.corpus_files.ordinary`), and
+    a device is one of this machine."""
 
     def __init__(self, **attributes: Any) -> None:
         super().__init__(**attributes)
@@ -60,9 +63,10 @@ class Commands(TyperGroup):
         try:
             return super().invoke(ctx) if os.environ.get("INVARISCOPE_DEBUG") else self._told(ctx)
         except SystemExit as error:  # click and this house end a command otherwise
+            place = traceback.extract_tb(error.__traceback__)[-1]
             complain(
-                f"{_last_place(error)} ended the process with exit({error.code}) before the command was over; "
-                "take the exit out of it"
+                f"{place.filename}, line {place.lineno}, ended the process with exit({error.code}) before the command "
+                "was over; take the exit out of it"
             )
             ctx.exit(Code.BAD_INPUT)
 
@@ -87,10 +91,8 @@ class Commands(TyperGroup):
 
 
 def stay() -> None:
-    """From now on nothing ends this process unseen: what calls ``os._exit`` is named, and 0 becomes 2.
-
-    A file of somebody's that a command imports may call it, and a build's gate would pass with nothing tested.
-    """
+    """From now on nothing ends this process unseen: what calls ``os._exit`` is named, and 0 becomes 2. A file of
+    somebody's that a command imports may call it, and a build's gate would pass with nothing tested."""
     leave, ours = os._exit, os.getpid()
 
     def named(code: int = 0) -> NoReturn:
@@ -104,12 +106,6 @@ def stay() -> None:
         leave(code)
 
     os._exit = named  # type: ignore[assignment]
-
-
-def _last_place(error: BaseException) -> str:
-    """File and line that raised."""
-    place = traceback.extract_tb(error.__traceback__)[-1]
-    return f"{place.filename}, line {place.lineno},"
 
 
 def with_checks(command: Any) -> None:
@@ -253,6 +249,85 @@ def _strict(value: object) -> object:
 
 
 def _cell(value: object) -> str:
-    return (
-        "" if value is None else f"{value:,}" if isinstance(value, int) and not isinstance(value, bool) else str(value)
-    )
+    return "" if value is None else f"{value:,}" if type(value) is int else str(value)
+
+
+class Update(Protocol):
+    """Say how far it is."""
+
+    def __call__(self, done: int, total: int, eta_s: float | None = None, doing: str = "") -> None:
+        """Args: done: how many; total: of how many; eta_s: seconds left, None to have it estimated; doing: at once."""
+
+
+@contextmanager
+def progress(what: str, *, unit: str = "", plain_every_s: float = PLAIN_EVERY_S) -> Iterator[Update]:
+    """Show on stderr how far ``what`` is, e.g. ``scoring``, in a unit, e.g. ``pairs``; a plain line now and then where
+    that is no terminal."""
+    clock = Clock()
+    if sys.stderr.isatty():
+        with _bar(what, unit, clock) as update:
+            yield update
+    else:
+        yield PlainLines(what, unit, clock, plain_every_s)
+
+
+@contextmanager
+def _bar(what: str, unit: str, clock: Clock) -> Iterator[Update]:
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+
+    texts = ("{task.description}", unit, "{task.fields[left]}")
+    told, counted, rest = (TextColumn(each, markup=False) for each in texts)
+    columns = (told, BarColumn(), MofNCompleteColumn(), counted, TimeElapsedColumn(), rest)
+    with Progress(*columns, console=Console(file=sys.stderr)) as bar:
+        task = bar.add_task(what, total=None, left="")
+
+        def update(done: int, total: int, eta_s: float | None = None, doing: str = "") -> None:
+            clock.tick()
+            left = ", ".join(filter(None, (clock.left(done, total, eta_s), doing)))
+            bar.update(task, completed=done, total=total, left=left)
+
+        yield update
+
+
+class Teller:
+    """Tells a file (None: nobody watches) how far a command is whose parts weigh alike, of ``total`` in all parts
+    together."""
+
+    def __init__(self, path: Path | None, total: int, *, parts: int = 1) -> None:
+        self._path, self._total, self._parts, self._ended = path, total, parts, 0
+        self._begun = time.monotonic()
+        self._file: ProgressFile | None = None
+        self._say("loading", 0.0)
+
+    def __call__(self, done: float, total: float) -> None:
+        """Say how far the present part is; a total of 0 is one that nobody knows."""
+        self._say("scoring", (self._ended + (min(done / total, 1.0) if total else 0.0)) / self._parts)
+
+    def beside(self, update: Update) -> Callable[[int, int], None]:
+        """What tells both the terminal and the file of the present part."""
+
+        def both(done: int, total: int) -> None:
+            update(done, total)
+            self(done, total)
+
+        return both
+
+    def part_done(self) -> None:
+        """End the present part."""
+        self._ended += 1
+        self._say("scoring", self._ended / self._parts)
+
+    def complete(self) -> None:
+        """Say that the result is on the disk."""
+        self._say("complete", 1.0)
+
+    def _say(self, phase: str, share: float) -> None:
+        if self._path is None:
+            return
+        from core.audit.run import Progress, ProgressFile
+
+        self._file = self._file or ProgressFile(self._path)
+        spent = time.monotonic() - self._begun
+        left = spent / share * (1 - share) if share > 0 else None
+        self._file(Progress(phase, round(share * self._total), self._total, spent, left, self._ended, self._parts))

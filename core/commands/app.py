@@ -23,11 +23,8 @@ from core.errors import InvalidInput, NotAvailable
 EPILOG = exit_codes(ok="the dashboard was closed", failures="it could not start")
 TOKEN = "INVARISCOPE_TOKEN"
 HERE = ("localhost", "127.0.0.1", "::1")
-STARTING_S = 60
-"""Seconds that a browser waits for the server."""
-
-READ_S = 60
-"""Seconds that a browser has to read the page that leads to the link."""
+STARTING_S = 60  # seconds that a browser waits for the server
+READ_S = 60  # seconds that a browser has to read the page that leads to the link
 
 _REDIRECT = """<!doctype html><meta charset="utf-8"><title>Invariscope</title>
 <meta name="referrer" content="no-referrer"><meta http-equiv="refresh" content="0; url={link}">
@@ -89,24 +86,10 @@ def app(
 
 def _command(page: Path, port: int, address: str, hosts: list[str]) -> list[str]:
     """Streamlit's, which answers to the names that are known: another site's page may not borrow this machine's."""
-    told = (
-        []
-        if address in HERE
-        else [f"--server.allowedHosts={name}" for name in (*hosts, *HERE)]
-        if hosts
-        else ["--server.allowedHosts=*"]
-    )
-    return [
-        sys.executable,
-        "-m",
-        "streamlit",
-        "run",
-        str(page),
-        f"--server.address={address}",
-        f"--server.port={port}",
-        "--logger.hideWelcomeMessage=true",
-        *told,
-    ]
+    names = [] if address in HERE else [*hosts, *HERE] if hosts else ["*"]
+    where = [f"--server.address={address}", f"--server.port={port}", "--logger.hideWelcomeMessage=true"]
+    told = [f"--server.allowedHosts={name}" for name in names]
+    return [sys.executable, "-m", "streamlit", "run", str(page), *where, *told]
 
 
 def _environment(*, token: bool) -> Mapping[str, str]:

@@ -1,13 +1,31 @@
-"""``audit``: corpus × probes × evaluators, planned, run, resumed, and summed up."""
+"""``audit``: corpus × probes × evaluators, planned, run, resumed, and summed up.
 
+Options of an audit, as :class:`core.audit.request.AuditRequest` has them: at once, as a job, for pairs elsewhere.
+"""
+
+import inspect
+from collections.abc import Callable, Mapping
+from functools import wraps
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from core.audit.request import OFFLINE
-from core.commands import _options, _outputs
-from core.commands._shared import Code, command_line, complain, exit_codes, key_values, note, table
+from core.audit.request import OFFLINE, AuditRequest
+from core.commands import _outputs
+from core.commands._shared import (
+    Code,
+    command_line,
+    complain,
+    exit_codes,
+    key_values,
+    listed,
+    note,
+    progress,
+    references,
+    table,
+)
 from core.errors import InvalidInput, ScoringStopped
 
 if TYPE_CHECKING:
@@ -16,8 +34,7 @@ if TYPE_CHECKING:
     from core.audit.run import Progress
     from core.store.run_files import Run
 
-PROBE_FAILED = "probe-failed"
-"""Rejection code of a variant whose probe raised what no probe should."""
+PROBE_FAILED = "probe-failed"  # rejection code of a variant whose probe raised what no probe should
 
 EPILOG = exit_codes(
     ok="every pair has a score",
@@ -25,7 +42,62 @@ EPILOG = exit_codes(
 )
 
 
-@_options.asks(
+_FIELDS = MappingProxyType({"option": "options", "language": "languages"})
+"""Option -> field, where one has another name."""
+
+_LISTS = ("option", "probes", "evaluators", "language")
+_PATHS = ("root", "idf")
+
+
+def asks(options: str, **changed: Mapping[str, Any]) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """Give a command the options of an audit; it is told them as ``asked``: option -> value. ``options`` names all of
+    the command's in their order, those that it declares itself and the request's; ``changed`` is what is another here
+    of one of the request's: default, help or min."""
+
+    def wrap(command: Callable[..., None]) -> Callable[..., None]:
+        own = inspect.signature(command).parameters
+        shared = [name for name in options.split() if name not in own]
+
+        @wraps(command)
+        def called(**given: Any) -> None:
+            asked = {name: given.pop(name) for name in shared}
+            command(**given, asked=asked)
+
+        order = [own["ctx"]] if "ctx" in own else []
+        order += [own[name] if name in own else _option(name, **changed.get(name, {})) for name in options.split()]
+        by_name = [each.replace(kind=inspect.Parameter.KEYWORD_ONLY) for each in order]
+        called.__signature__ = inspect.Signature(by_name)  # type: ignore[attr-defined]
+        called.__annotations__ = {each.name: each.annotation for each in order}
+        return called
+
+    return wrap
+
+
+def request(asked: Mapping[str, Any], **usual: Any) -> AuditRequest:
+    """What was asked, as a request; ``usual``: fields where nothing is asked of them. Raises InvalidInput for what
+    cannot be used."""
+    return AuditRequest.of(**{**usual, **fields(asked)})
+
+
+def fields(asked: Mapping[str, Any]) -> dict[str, Any]:
+    """Fields of a request that options say something of."""
+    read = {"option": key_values, "evaluators": references, "probes": listed, "language": listed}
+    found = {_FIELDS.get(name, name): read[name](value) if name in read else value for name, value in asked.items()}
+    return {name: value for name, value in found.items() if value not in (None, (), {})}
+
+
+def _option(name: str, **changed: Any) -> inspect.Parameter:
+    field = AuditRequest.model_fields[_FIELDS.get(name, name)]
+    kind: Any = list[str] | None if name in _LISTS else Path | None if name in _PATHS else field.annotation
+    least = next((each.ge for each in field.metadata if hasattr(each, "ge")), None)
+    default = changed.pop("default", None if name in _LISTS else field.default)
+    told = {"help": field.description, **({} if least is None else {"min": least}), **changed}
+    return inspect.Parameter(
+        name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=Annotated[kind, typer.Option(**told)]
+    )
+
+
+@asks(
     "corpus root option probes evaluators subject language captions_each idf limit sample seed run_id out resume "
     "overwrite device workers threads dry_run renderers cluster machines price progress_file"
 )
@@ -52,37 +124,28 @@ def audit(
     """
     from core import settings
     from core.audit.estimate import estimate
-    from core.audit.fitting import usual_evaluators
-    from core.audit.plan import make_plan
-    from core.audit.run import RunStopped, run_audit
-    from core.commands._progress import progress
+    from core.audit.plan import make_plan, usual_evaluators
+    from core.audit.run import ProgressFile, RunStopped, run_audit
     from core.corpora.registry import find
     from core.evaluators.memory import AUDIT_KEPT_MB, keep_freed
     from core.evaluators.pool import Pool
-    from core.jobs.progress import ProgressFile
-    from core.outputs import check_folder
+    from core.writing import check_folder
 
     target = out or settings.runs_dir()
     _check_options(target, resume=resume, overwrite=overwrite, run_id=asked["run_id"])
     if not dry_run and (machines > 1 or price is not None):
         raise InvalidInput("--machines and --price say what --dry-run would tell; add it, or leave them out")
     items = find(asked["corpus"]).load(asked["root"], **key_values(asked["option"]))
-    request = _options.request(asked, evaluators=usual_evaluators(items, OFFLINE))
-    plan = make_plan(items, request)
+    wanted = request(asked, evaluators=usual_evaluators(items, OFFLINE))
+    plan = make_plan(items, wanted)
     for warning in plan.warnings:
         note(f"warning: {warning}")
+    hands: dict[str, Any] = {name: getattr(wanted, name) for name in ("workers", "threads", "device")}
     if dry_run:
-        told = estimate(
-            plan,
-            target,
-            workers=request.workers,
-            threads=request.threads,
-            device=request.device,
-            cluster=request.cluster is not None,
-        )
+        told = estimate(plan, target, **hands, cluster=wanted.cluster is not None)
         _tell_plan(plan, target, told, machines=machines, price=price)
         return
-    name = request.run_id or plan.usual_run_id()
+    name = wanted.run_id or plan.usual_run_id()
     if out is not None:
         check_folder(out / name)
     given = {**ctx.params, "progress_file": None}  # says nothing of the run
@@ -102,12 +165,10 @@ def audit(
                 target,
                 run_id=name,
                 existing="resume" if resume else "replace" if overwrite else "refuse",
-                pool=Pool(device=request.device),
-                workers=request.workers,
-                threads=request.threads,
-                renderers=request.renderers,
-                cluster=request.cluster,
-                device=request.device,
+                pool=Pool(device=wanted.device),
+                **hands,
+                renderers=wanted.renderers,
+                cluster=wanted.cluster,
                 progress=report,
                 command=command_line(ctx, given),
             )
@@ -125,17 +186,13 @@ def _check_options(target: Path, *, resume: bool, overwrite: bool, run_id: str |
     if resume and overwrite:
         raise InvalidInput("--resume and --overwrite exclude each other; choose one")
     if resume and run_id is None:
-        raise InvalidInput(f"--resume needs --run-id; unfinished in {target}: {_unfinished(target)}")
+        from core.store.run_files import COMPLETE, list_runs
 
-
-def _unfinished(folder: Path) -> str:
-    from core.store.run_files import COMPLETE, list_runs
-
-    return ", ".join(run.id for run in list_runs(folder) if run.status != COMPLETE) or "none"
+        unfinished = ", ".join(run.id for run in list_runs(target) if run.status != COMPLETE) or "none"
+        raise InvalidInput(f"--resume needs --run-id; unfinished in {target}: {unfinished}")
 
 
 def _tell_plan(plan: "Plan", out: Path, told: "Estimate", *, machines: int, price: float | None) -> None:
-    """Print what a run would do and cost, before any image is read."""
     cost = told.cost
     typer.echo(f"{plan.corpus.name}: {cost.items:,} items, {len(plan.corpus.rejected):,} left out by the loader")
     for code, count in plan.corpus.rejection_counts().items():
@@ -143,12 +200,13 @@ def _tell_plan(plan: "Plan", out: Path, told: "Estimate", *, machines: int, pric
     for remark in plan.corpus.remarks:
         typer.echo(f"  remarked {remark.count:,} times: {remark.code}")
     _tell_balance(plan)
+    frames = sum(len(item.frames) for item in plan.corpus.items)
     edits = f"{len(plan.image_probes)} edit the image, {len(plan.caption_probes)} the caption"
     kept, working, free = (_megabytes(size) for size in (told.kept_bytes, told.working_bytes, told.free_bytes))
     rows: list[tuple[object, ...]] = [
         ("probes", len(plan.probes), edits),
         ("unique videos" if plan.videos else "unique images", cost.images, "at most: rejected variants make it less"),
-        *_frames(plan),
+        *([("frames", frames, "decoded of the videos as they are; each edit is of these")] if plan.videos else []),
         ("unique captions", cost.captions, "at most"),
         ("rows of scores", cost.rows, f"at most, {cost.pairs:,} pairs for each evaluator"),
         ("shards", told.shards, f"of at most {plan.shard_items} items, each written as a whole"),
@@ -185,14 +243,7 @@ def _tell_time(told: "Estimate", machines: int, price: float | None) -> None:
         typer.echo(f"at {price:g} for a machine and an hour: about {told.price(machines, price):,.2f}")
 
 
-def _frames(plan: "Plan") -> list[tuple[object, ...]]:
-    """The row of the frames that are decoded, where the items are videos."""
-    count = sum(len(item.frames) for item in plan.corpus.items)
-    return [("frames", count, "decoded of the videos as they are; each edit is of these")] if plan.videos else []
-
-
 def _tell_balance(plan: "Plan") -> None:
-    """Print how many planned items lie in each cell of category and coverage, and whose labels have two categories."""
     from core.corpora.curation import balance
     from core.corpora.labels import tied_in_words
 
@@ -204,7 +255,6 @@ def _tell_balance(plan: "Plan") -> None:
 
 
 def _tell_power(plan: "Plan", items: int) -> None:
-    """Print the smallest drift that the planned items could show, and whose scatter that is read from."""
     from core.analysis.planned import drifting, planned, prior
     from core.store.store import default_store
 

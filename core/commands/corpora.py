@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from core.commands._shared import exit_codes, key_values, note, print_json, table
+from core.commands._shared import AsJson, exit_codes, key_values, note, print_json, table
 
 if TYPE_CHECKING:
     from core.corpora.schema import Corpus
@@ -18,9 +18,7 @@ app = typer.Typer(
 
 
 @app.callback()
-def list_all(
-    ctx: typer.Context, as_json: Annotated[bool, typer.Option("--json", help="Print JSON for a script.")] = False
-) -> None:
+def list_all(ctx: typer.Context, as_json: AsJson = False) -> None:
     """List the corpora that can be read."""
     if ctx.invoked_subcommand is not None:
         return
@@ -45,7 +43,7 @@ def show(
     name: Annotated[str, typer.Argument(help="A name from the list.")],
     root: Annotated[Path | None, typer.Option(help="Folder of the corpus.")] = None,
     option: Annotated[list[str] | None, typer.Option(help="key=value of the loader, e.g. split=val2017.")] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON for a script.")] = False,
+    as_json: AsJson = False,
 ) -> None:
     """Read a corpus and count what was kept, and what was left out by reason."""
     from core.corpora.registry import find
@@ -70,13 +68,9 @@ def show(
         items = sum(each["items"] for each in record["tied"].values())
         title = f"Tied labels: {items:,} items"
         table(("label", "category", "or", "items"), ties, title=title)
-    for heading, counts in (
-        ("category", record["categories"]),
-        ("coverage %", record["coverage"]),
-        ("captions", record["captions"]),
-        ("label from", record["labels"]),
-    ):
-        if counts:
+    counted = {"category": "categories", "coverage %": "coverage", "captions": "captions", "label from": "labels"}
+    for heading, name in counted.items():
+        if counts := record[name]:
             table((heading, "items"), list(counts.items()))
 
 

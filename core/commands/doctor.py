@@ -17,7 +17,7 @@ from typing import Annotated
 import typer
 
 from core import settings
-from core.commands._shared import Code, existing, exit_codes, listed, print_json, table
+from core.commands._shared import AsJson, Code, existing, exit_codes, listed, print_json, table
 from core.errors import InvariscopeError, UnknownName
 from core.features.feature import features, troubles
 
@@ -29,10 +29,9 @@ def doctor(
     published: Annotated[
         bool, typer.Option("--published", help="Also score the publishers' own examples with the evaluators here.")
     ] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON for a script.")] = False,
+    as_json: AsJson = False,
 ) -> None:
     """Check Python, packages, weights, the demo corpus, folders, disk, browser and GPU; say what to do."""
-
     found = examine(listed(only), published=published)
     if as_json:
         print_json([each.as_dict() for each in found])
@@ -53,12 +52,8 @@ PUBLISHED = "published"
 
 AGAIN = f"run {'pip install --force-reinstall invariscope' if settings.INSTALLED else 'python3 tools/setup.py --force'}"
 BROWSERS = (
-    "chromium-headless-shell",
-    "chromium",
-    "chromium-browser",
-    "google-chrome",
-    "google-chrome-stable",
-    "chrome",
+    *("chromium-headless-shell", "chromium", "chromium-browser"),
+    *("google-chrome", "google-chrome-stable", "chrome"),
 )
 """The first on the PATH. Chromium's shell draws and listens as the whole browser does, and spares the windows that
 nobody sees: a page took it three quarters of the processor's time."""
@@ -101,9 +96,7 @@ def check_python(version: tuple[int, ...] = sys.version_info[:3]) -> list[Findin
     dotted = ".".join(map(str, version))
     if OLDEST <= version[:2] <= NEWEST:
         return [Finding("python", Status.OK, dotted)]
-    return [
-        Finding("python", Status.FAIL, f"{dotted} is not 3.11 to 3.14", "install Invariscope again with another Python")
-    ]
+    return [Finding("python", Status.FAIL, f"{dotted} is not 3.11 to 3.14", "install it again with another Python")]
 
 
 def check_packages(requirements: Path | None = None) -> list[Finding]:
@@ -127,10 +120,8 @@ def check_torch() -> list[Finding]:
     try:
         import torch
 
-        operators = importlib.import_module("torchvision.ops")
-        operators.nms(
-            torch.tensor([[0.0, 0.0, 1.0, 1.0]]), torch.tensor([1.0]), 0.5
-        )  # the operator that a wrong pair lacks
+        box, sure = torch.tensor([[0.0, 0.0, 1.0, 1.0]]), torch.tensor([1.0])
+        importlib.import_module("torchvision.ops").nms(box, sure, 0.5)  # the operator that a wrong pair lacks
     except Exception as error:  # a broken pair raises many kinds
         remedy = f"install the pinned pair together: {AGAIN}"
         return [Finding("torch", Status.FAIL, f"torch and torchvision do not work together ({error})", remedy)]

@@ -1,15 +1,14 @@
 """``evaluators``: which ones there are, whether they can run here, and how to get what is missing."""
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from core.commands import _outputs
-from core.commands._progress import Teller
-from core.commands._shared import Code, exit_codes, note, print_json, table
+from core.commands._shared import AsJson, Code, Teller, exit_codes, note, print_json, progress, table
 
 if TYPE_CHECKING:
     from core.evaluators.weights.catalogue import Weights
@@ -25,9 +24,7 @@ app = typer.Typer(
 
 
 @app.callback()
-def list_all(
-    ctx: typer.Context, as_json: Annotated[bool, typer.Option("--json", help="Print JSON for a script.")] = False
-) -> None:
+def list_all(ctx: typer.Context, as_json: AsJson = False) -> None:
     """List the evaluators, whether they can run here, and the command that gets what is missing."""
     if ctx.invoked_subcommand is not None:
         return
@@ -53,7 +50,7 @@ def list_all(
 def show(
     name: Annotated[str, typer.Argument(help="A name from the list, or path/to/file.py:Name.")],
     device: Annotated[str, typer.Option(help="Where to load it: cpu, cuda, mps.")] = "cpu",
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON for a script.")] = False,
+    as_json: AsJson = False,
 ) -> None:
     """Load one evaluator and show its fingerprint: everything that its scores depend on."""
     from core.evaluators.registry import find
@@ -107,7 +104,7 @@ def get(
     are fetched. Last, where the publisher prints values for an example, its pictures and captions are fetched and
     scored, and must give these values; without a network it says that nothing was checked.
     """
-    from core.errors import InvalidInput
+    from core.errors import InvalidInput, NotAvailable
     from core.evaluators.registry import find
     from core.evaluators.weights.fetched import Published, keep, optional_sets, sets, usual
 
@@ -124,13 +121,18 @@ def get(
     _say_what_comes(kind)
     needed, further = sets(kind.entry), optional_sets(kind.entry) if optional else ()
     tell = Teller(progress_file, 100, parts=len(needed) + len(further))  # percent of all sets
-    for known in needed:
-        _fetch(known, tell)
-    for known in further:
-        _fetch_optional(known, kind.spec.name, tell)
+    for known in (*needed, *further):
+        try:
+            _fetch(known, tell)
+        except NotAvailable as error:
+            if known in needed:
+                raise
+            note(f"{kind.spec.name} can do without {known.title}, which is not here: {error}")
     if ":" in kind.spec.name:  # made on demand: the list knows it from now on
         keep(kind.spec.name, usual(sets(kind.entry)[0]))
-    _say_ready(kind)
+    here = kind.availability()
+    lacking = f"has its weights, but cannot score yet: {here.reason}"
+    typer.echo(f"{kind.spec.name} {'is ready' if here.ready else lacking}")
     _self_check(kind)
     tell.complete()
 
@@ -151,7 +153,6 @@ def _say_what_comes(kind: "type[Published]") -> None:
 
 
 def _self_check(kind: "type[Published]") -> None:
-    """Hold the evaluator to the values that its publisher prints, where there are some."""
     from core.evaluators.pool import Pool
     from core.evaluators.self_check import example_of, self_check
 
@@ -168,25 +169,7 @@ def _self_check(kind: "type[Published]") -> None:
         raise typer.Exit(Code.FAILURES)
 
 
-def _fetch_optional(known: "Weights", name: str, tell: "Teller") -> None:
-    from core.errors import NotAvailable
-
-    try:
-        _fetch(known, tell)
-    except NotAvailable as error:
-        note(f"{name} can do without {known.title}, which is not here: {error}")
-
-
-def _say_ready(kind: "type[Published]") -> None:
-    available = kind.availability()
-    if available.ready:
-        typer.echo(f"{kind.spec.name} is ready")
-    else:
-        typer.echo(f"{kind.spec.name} has its weights, but cannot score yet: {available.reason}")
-
-
 def _fetch(known: "Weights", tell: "Teller") -> None:
-    from core.commands._progress import progress
     from core.evaluators.weights.download import fetch
     from core.evaluators.weights.fetched import Place, kept, usual
 
@@ -267,16 +250,9 @@ def _other_than_published(place: Any) -> str:
 
 
 def _record(evaluator: Any) -> dict[str, Any]:
-    """Everything that is known of an evaluator without loading it."""
     from core.evaluators.base import describe
 
-    available = evaluator.availability()
-    return {
-        **describe(evaluator.spec),
-        "ready": available.ready,
-        "reason": available.reason,
-        "command": available.command,
-    }
+    return describe(evaluator.spec) | asdict(evaluator.availability())
 
 
 def _reads(languages: Sequence[str]) -> str:

@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from core.commands import _options, _outputs
-from core.commands._shared import Code, complain, exit_codes, note, references, table
+from core.commands import _outputs, audit
+from core.commands._shared import Code, complain, exit_codes, note, progress, references, table
 from core.errors import InvalidInput
 
 if TYPE_CHECKING:
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 EPILOG = exit_codes(ok="every pair is on disk")
 
 
-@_options.asks(
+@audit.asks(
     "run output corpus root option probes subject language captions_each limit sample seed by_pair most_gb batch judge "
     "batch_lines batch_mb dry_run",
     corpus={"default": None, "help": "A corpus in place of a run: 'corpora' lists them."},
@@ -61,12 +61,17 @@ def export_pairs(
     """
     from core.audit.export import export_pairs as write
     from core.audit.export import size_of
+    from core.audit.plan import make_plan
     from core.audit.run import RunStopped
-    from core.commands._progress import progress
+    from core.corpora.registry import find
 
     if (run is None) == (asked["corpus"] is None):
         raise InvalidInput("give a run or --corpus, one of them: python -m core export-pairs --corpus demo -o FOLDER")
-    plan = _planned(asked) if run is None else _again(run, asked)
+    if run is None:
+        wanted = audit.request(asked)
+        plan = make_plan(find(wanted.corpus).load(asked["root"], **wanted.options), wanted)
+    else:
+        plan = _again(run, asked)
     if not 0 <= most_gb < 1e9:
         raise InvalidInput(f"--most-gb takes a number of GB, got {most_gb:g}")
     asked_judges = _judges(batch, references(judge))
@@ -107,20 +112,12 @@ def _say_size(size: "Size", rejected: int) -> None:
     table(("", "number", ""), rows)
 
 
-def _planned(asked: dict[str, Any]) -> "Plan":
-    from core.audit.plan import make_plan
-    from core.corpora.registry import find
-
-    request = _options.request(asked)
-    return make_plan(find(request.corpus).load(asked["root"], **request.options), request)
-
-
 def _again(run: str, asked: dict[str, Any]) -> "Plan":
     from core.api.opened_run import place
     from core.audit.record import plan_again
     from core.store.run_files import read_run
 
-    if _options.fields({**asked, "root": None, "captions_each": None}) or asked["captions_each"] != 1:
+    if audit.fields({**asked, "root": None, "captions_each": None}) or asked["captions_each"] != 1:
         raise InvalidInput("a run says what its pairs are; leave the options of a corpus out, but for --root")
     return plan_again(read_run(place(run)), root=asked["root"])
 
@@ -137,7 +134,6 @@ def _judges(batch: str | None, named: tuple[str, ...]) -> "list[BatchJudge]":
 
 def _write_batch(folder: "PairFolder", judge: "BatchJudge", kind: str, lines: int, mb: float | None) -> None:
     from core.audit.batch_requests import KINDS, write_batch
-    from core.commands._progress import progress
 
     chosen = next(each for each in KINDS if each == kind)
     most = None if mb is None else round(mb * 1e6)

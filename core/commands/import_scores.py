@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from core.commands import _outputs
-from core.commands._shared import Code, command_line, exit_codes, note, references, table
+from core.commands._shared import Code, command_line, exit_codes, note, progress, references, table
 from core.errors import InvalidInput
 
 if TYPE_CHECKING:
@@ -65,10 +65,9 @@ def import_scores(
     from core.audit.imports import Imported
     from core.audit.imports import import_scores as write
     from core.audit.pair_folder import read_pair_folder
-    from core.commands._progress import progress
     from core.corpora.score_files import read_scores
-    from core.outputs import check_folder
     from core.store.run_files import read_run
+    from core.writing import check_folder
 
     names, told_of = references(evaluator), (fingerprint or [], score_range or [])
     told = {"--evaluator": names, "--fingerprint": told_of[0], "--range": told_of[1]}
@@ -108,7 +107,7 @@ def import_scores(
 
 def _answers(files: list[Path], folder: "PairFolder") -> "list[Imported]":
     """Read the answers to batches, and say what came back, a sentence each."""
-    from core.audit.batch_answers import read_batches
+    from core.audit.batch_requests import read_batches
 
     found = read_batches(files, folder)
     for name, counts in found.counts.items():
@@ -140,12 +139,7 @@ def read_range(text: str) -> tuple[float, float | None]:
 def _sum_up(run: "Run") -> None:
     columns = ("evaluator", "pairs", "not in the file", "without a number", "file", "column")
     entries = [(each["name"], each["imported"]) for each in run.manifest["evaluators"] if "imported" in each]
-    table(
-        columns,
-        [
-            (name, *(told[key] for key in ("pairs", "missing", "without_number", "file", "column")))
-            for name, told in entries
-        ],
-    )
+    keys = ("pairs", "missing", "without_number", "file", "column")
+    table(columns, [(name, *(told[key] for key in keys)) for name, told in entries])
     counts = run.manifest["counts"]
     typer.echo(f"run {run.id}: {counts['rows']:,} scores, {counts['scores_null']:,} null, in {run.path}")

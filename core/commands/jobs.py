@@ -17,7 +17,7 @@ def work() -> None:
     """
     import signal
 
-    from core.jobs.work import work as drain
+    from core.jobs.job_queue import work as drain
 
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # a background shell's gift, which audits would inherit
         signal.signal(signal.SIGINT, signal.default_int_handler)

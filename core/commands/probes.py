@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from core.commands._shared import exit_codes, key_values, listed, note, print_json, table
+from core.commands._shared import AsJson, exit_codes, key_values, listed, note, print_json, table
 
 app = typer.Typer(
     help="List the probes by axis and family, with what each expects of a score.",
@@ -21,7 +21,7 @@ def list_all(
         list[str] | None,
         typer.Option("--probes", help="Names, families, axes, 'default', 'directional' or 'all', comma-separated."),
     ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON for a script.")] = False,
+    as_json: AsJson = False,
 ) -> None:
     """List the probes by axis and family, with what each expects of a score."""
     if ctx.invoked_subcommand is not None:
@@ -32,38 +32,19 @@ def list_all(
     known = catalogue()
     chosen = choose(listed(select)) if select else tuple(known)
     ordered = sorted(chosen, key=lambda each: (each.axis.value, each.family))  # stable: catalogue order inside
-    fields = (
-        "name",
-        "axis",
-        "family",
-        "expectation",
-        "baseline",
-        "edits",
-        "modifier",
-        "control",
-        "default",
-        "selector",
-        "summary",
-        "source",
-    )
     if as_json:
+        fields = (
+            *("name", "axis", "family", "expectation", "baseline", "edits"),
+            *("modifier", "control", "default", "selector", "summary", "source"),
+        )
         print_json([{field: getattr(each, field) for field in fields} for each in ordered])
     else:
-        table(
-            ("axis", "family", "probe", "expects", "baseline", "grid", "what it does"),
-            [
-                (
-                    each.axis.value,
-                    each.family,
-                    each.name,
-                    f"{each.expectation.value}{' (control)' if each.control else ''}",
-                    each.baseline,
-                    "yes" if each.default else each.selector,
-                    each.summary,
-                )
-                for each in ordered
-            ],
-        )
+        rows = []
+        for each in ordered:
+            expects = f"{each.expectation.value}{' (control)' if each.control else ''}"
+            grid = "yes" if each.default else each.selector
+            rows.append((each.axis.value, each.family, each.name, expects, each.baseline, grid, each.summary))
+        table(("axis", "family", "probe", "expects", "baseline", "grid", "what it does"), rows)
     for broken in known.broken:
         note(f"{broken.where} could not be loaded: {broken.error}")
 
@@ -74,7 +55,7 @@ def rejected(
     root: Annotated[Path | None, typer.Option(help="Folder of the corpus.")] = None,
     option: Annotated[list[str] | None, typer.Option(help="key=value of the loader, e.g. split=val2017.")] = None,
     family: Annotated[list[str] | None, typer.Option(help="Only these families, comma-separated.")] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON for a script.")] = False,
+    as_json: AsJson = False,
 ) -> None:
     """List the modifier-noun pairs that the compatibility screen leaves out, each with its reason."""
     from dataclasses import asdict
@@ -95,7 +76,7 @@ def rejected(
 
 
 @app.command(epilog=exit_codes(ok="listed"), short_help="List why an item, a variant or a score can be missing.")
-def reasons(as_json: Annotated[bool, typer.Option("--json", help="Print JSON for a script.")] = False) -> None:
+def reasons(as_json: AsJson = False) -> None:
     """List the codes of items, variants and scores that are left out or null, with what each means."""
     from core.probes.rejections import CODES
 

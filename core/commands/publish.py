@@ -48,10 +48,10 @@ def _pages(runs: list[str], folder: Path, *, most: int, overwrite: bool) -> None
     from core.features.human.studies import list_studies
     from core.features.suites.suite_result import stored
     from core.features.systems.system_file import kept
-    from core.outputs import check_empty
     from core.report.build import build
     from core.report.report_files import write_folder
     from core.store.store import Store
+    from core.writing import check_empty
 
     check_empty(folder, overwrite=overwrite)
     with Store.open([place(run) for run in runs]) as store:

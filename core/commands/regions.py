@@ -5,8 +5,8 @@ from typing import Annotated, Any
 
 import typer
 
-from core.commands import _options, _outputs
-from core.commands._shared import Code, exit_codes, key_values, note
+from core.commands import _outputs, audit
+from core.commands._shared import Code, exit_codes, key_values, note, progress
 
 app = typer.Typer(
     help="Regions for UMIC: find them in pictures, or among another detector's files.", no_args_is_help=True
@@ -25,12 +25,11 @@ def extract(
     machines without a GPU, where a picture takes the detector about 12 seconds of one core. Get the detector with:
     python -m core evaluators get umic.
     """
-    from core.audit.region_files import extract_regions
-    from core.commands._progress import progress
     from core.corpora.image_header import SUFFIXES
     from core.errors import InvalidInput, NotAvailable
     from core.evaluators.metrics.umic import GET, REGIONS, Umic
     from core.evaluators.pool import best_device
+    from core.evaluators.regions.source import extract_regions
 
     every = [pictures] if pictures.is_file() else sorted(each for each in pictures.rglob("*") if each.is_file())
     chosen = [each for each in every if each.suffix.lower() in SUFFIXES]
@@ -50,14 +49,14 @@ def extract(
 
 
 @app.command(epilog=exit_codes(ok="written"))
-@_options.asks("folder corpus root option", corpus={"default": "coco"})
+@audit.asks("folder corpus root option", corpus={"default": "coco"})
 def index(
     asked: dict[str, Any],
     folder: Annotated[Path, typer.Argument(help="Folder of regions: npz files, or LMDB as UMIC's authors ship it.")],
 ) -> None:
     """Find a corpus's pictures among precomputed regions by their file names, and write index.json beside them."""
-    from core.audit.region_files import index_regions
     from core.corpora.registry import find
+    from core.evaluators.regions.source import index_regions
 
     found, total = index_regions(find(asked["corpus"]).load(asked["root"], **key_values(asked["option"])), folder)
     typer.echo(f"{found:,} of {total:,} pictures have regions in {folder}")

@@ -9,7 +9,6 @@ from core.commands import _outputs
 from core.commands._shared import exit_codes, listed, note
 
 PAPER, ALL = TABLES = ("paper", "all")
-
 EPILOG = exit_codes(ok="written")
 
 
@@ -70,18 +69,12 @@ def report(
     """Write the report of runs: a page in words, a figure, the papers' tables, their data, the signature to cite."""
     from core.analysis.scope import Scope, narrow
     from core.analysis.slices import told_of
-    from core.api.opened_run import place
+    from core.api.opened_run import place, report_of
     from core.errors import InvalidInput, StoreError
-    from core.evaluators.pool import Pool
-    from core.features.geometry.geometry import embed
-    from core.features.human.studies import list_studies
-    from core.features.suites.suite_result import stored
-    from core.features.systems.system_file import kept
-    from core.outputs import check_empty
-    from core.report.build import build
     from core.report.document import FORMATS
     from core.report.report_files import write
     from core.store.store import Store
+    from core.writing import check_empty
 
     wanted = listed(formats) or tuple(FORMATS)
     unknown = [name for name in wanted if name not in FORMATS]
@@ -103,23 +96,7 @@ def report(
             note(sentence)
         folder = output or Path(f"report-{scope.run}")
         check_empty(folder, overwrite=overwrite)
-        pool = Pool()
-        ask = (lambda name, texts: embed(pool, name, texts)) if encoders else None
-        suites, broken = stored()
-        boards = kept()
-        studies, unread = list_studies()
-        for problem in (*unread, *broken, *boards.unread.values()):
-            note(problem)
-        made = build(
-            store,
-            scope,
-            whole=tables == ALL,
-            figures=drawings,
-            studies=studies,
-            encode=ask,
-            suites=suites,
-            boards=boards,
-        )
+        made = report_of(store, scope, whole=tables == ALL, drawings=drawings, encoders=encoders, note=note)
         written = write(made, folder, formats=wanted)
     typer.echo(made.signature)
     typer.echo(f"{len(made.short)} tables to read, {len(made.tables)} as data in {folder}, {len(written)} files")

@@ -33,16 +33,8 @@ def runs(
             except StoreError as error:
                 note(str(error))
     if as_json:
-        told = [
-            {
-                "folder": str(run.path),
-                "verified": run.verified,
-                "damaged": why_not_whole(run),
-                **without_seal(run.manifest),
-            }
-            for run in found
-        ]
-        print_json(told)
+        told = [{"folder": str(run.path), "verified": run.verified, "damaged": why_not_whole(run)} for run in found]
+        print_json([{**each, **without_seal(run.manifest)} for each, run in zip(told, found, strict=True)])
         return
     damaged = {run.path: why for run in found if (why := why_not_whole(run))}
     columns = ("run", "state", "corpus", "items", "scores", "null", "evaluators", "seal", "folder")
@@ -59,14 +51,6 @@ def _row(run: "Run", *, damaged: bool) -> tuple[object, ...]:
     counts = run.manifest["counts"]
     names = ", ".join(str(each.get("name")) for each in run.manifest.get("evaluators", []))
     items = counts.get("items_kept", counts.get("items"))
-    return (
-        run.id,
-        "damaged" if damaged else run.status,
-        run.manifest["corpus"].get("name"),
-        items,
-        counts.get("rows"),
-        counts.get("scores_null"),
-        names,
-        seal_told(run),
-        run.path,
-    )
+    state, corpus = "damaged" if damaged else run.status, run.manifest["corpus"].get("name")
+    scores = counts.get("rows"), counts.get("scores_null")
+    return run.id, state, corpus, items, *scores, names, seal_told(run), run.path

@@ -11,7 +11,7 @@ import typer
 
 from core import __version__
 from core.commands import _outputs
-from core.commands._shared import Code, exit_codes, json_text, note
+from core.commands._shared import Code, exit_codes, json_text, note, progress
 from core.errors import InvalidInput
 
 if TYPE_CHECKING:
@@ -23,11 +23,8 @@ if TYPE_CHECKING:
     from core.scoring.caption_scores import CaptionScore
 
 _Given = TypeVar("_Given", str, Path)
-
 ERRORS_SHOWN = 5
-
-USUAL = "conse-lite2"
-"""Evaluator where none is named."""
+USUAL = "conse-lite2"  # evaluator where none is named
 
 EPILOG = exit_codes(
     ok="every caption has a score",
@@ -120,10 +117,12 @@ def score(
     scored, which images were missing or left over, which captions could not be scored and why. JSON lines without
     --output are answered on stdout in CaptionEvalKit's shape. With --videos, captions are of videos.
     """
-    from core.commands._progress import progress
     from core.commands._score_files import read_job, report_of
     from core.corpora.video_frames import Sampling
+    from core.evaluators.base import DualEncoder
+    from core.evaluators.other_packages import published_name
     from core.evaluators.pool import Pool
+    from core.evaluators.references import Referenced
     from core.evaluators.registry import find
     from core.evaluators.video.video_evaluator import check_scores_videos, video_scorer
     from core.scoring.caption_scores import check_scorable, pace_told, score_captions
@@ -131,12 +130,14 @@ def score(
     captions = _once("files of captions", [candidates], candidates_option)
     folder = _once("folders of images", [images], images_option)
     people = _once("files of references", references)
-    name, shown = _metric(_once("metrics", evaluator) or USUAL)
+    given = _once("metrics", evaluator) or USUAL
+    known = published_name(given)
+    name, shown = (known.evaluator, known.shown) if known else (given, "")
     if people is None:
         _need_none({"--compute_other_ref_metrics": other_metrics, "--compute_refpac": refpac})
     if not videos and (frames or idf):
         raise InvalidInput("--frames and --idf are of videos; give --videos, or leave them out")
-    compares = videos or _compares(name)
+    compares = videos or issubclass(find(name), DualEncoder | Referenced)
     if people is not None and not compares:
         use = "they serve the other metrics alone" if other_metrics else f"{people} is not used"
         note(f"{name} compares no captions with references; {use}")
@@ -173,7 +174,6 @@ def score(
 
 
 def _beside_references(report: "Report", job: "Job") -> "Report":
-    """Add BLEU, METEOR, ROUGE-L and CIDEr-D, and say what they rest on."""
     from core.commands._score_files import with_reference_metrics
     from core.scoring.reference_metrics import CIDER, TOKENIZER, compare, fingerprint, lacking
 
@@ -199,36 +199,17 @@ def _once(what: str, *given: "Sequence[_Given | None] | None") -> "_Given | None
 
 
 def _need_none(switches: "Mapping[str, object]") -> None:
-    """Refuse the switches that need references, where none are given."""
     for switch, asked in switches.items():
         if asked:
             raise InvalidInput(f"{switch} needs references; give them with --references")
 
 
-def _metric(reference: str) -> tuple[str, str]:
-    """Evaluator that a name means, and the published name of its scores; empty where it has none."""
-    from core.evaluators.other_packages import published_name
-
-    known = published_name(reference)
-    return (known.evaluator, known.shown) if known else (reference, "")
-
-
-def _compares(name: str) -> bool:
-    """Whether an evaluator can compare a caption with references."""
-    from core.evaluators.base import DualEncoder
-    from core.evaluators.references import Referenced
-    from core.evaluators.registry import find
-
-    return issubclass(find(name), DualEncoder | Referenced)
-
-
 def _of_videos(
     scorer: "VideoScorer", job: "Job", *, progress: "Callable[[int, int], None]"
 ) -> "tuple[CaptionScore, ...]":
-    """Score captions of videos."""
     from core.corpora.video_folder import kinds_told
     from core.scoring.caption_scores import CaptionScore, unscored
-    from core.scoring.video_scores import VideoLine, score_videos
+    from core.scoring.suite_scores import VideoLine, score_videos
 
     lost = unscored(scorer.evaluator.spec, job.lines)
     worded = [line for line, reason in zip(job.lines, lost, strict=True) if not reason]
@@ -249,7 +230,6 @@ def _of_videos(
 
 
 def _tell_cut(evaluator: "Evaluator", captions: "Iterable[str]") -> None:
-    """Say how many captions the text tower reads in part."""
     from core.evaluators.base import cut_captions
 
     if sentence := cut_captions(evaluator, captions):
@@ -257,7 +237,6 @@ def _tell_cut(evaluator: "Evaluator", captions: "Iterable[str]") -> None:
 
 
 def _explain(report: "Report", signature: str) -> None:
-    """Say what the mean is of, and which captions have no score and why."""
     for item, error in list(report.errors.items())[:ERRORS_SHOWN]:
         note(f"no score for {item!r}: {error}")
     if len(report.errors) > ERRORS_SHOWN:

@@ -1,7 +1,5 @@
 """``verify``: whether runs and published files are still what they were closed with."""
 
-from collections.abc import Iterable
-from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -30,9 +28,11 @@ def verify(
     """
     from core import settings
     from core.api.opened_run import place
+    from core.audit.shards import only_one
     from core.errors import InvalidInput
+    from core.store.joined_shards import join as join_shards
     from core.store.run_files import holds_runs
-    from core.store.whole import DAMAGED, UNVERIFIED
+    from core.store.whole import DAMAGED, UNVERIFIED, seal_later
     from core.store.whole import verify as read
 
     if (write or join) and not places:
@@ -41,11 +41,13 @@ def verify(
     here = (settings.results_dir(), settings.runs_dir())
     found = [verdict for path in chosen or [each for each in here if holds_runs(each)] for verdict in read(path)]
     if write or join:
-        folders = [each for each in found if each.path.is_dir()]
-        if write:
-            _seal([each.path for each in folders if each.state == UNVERIFIED])
-        if join:
-            _join([each.path for each in folders])
+        for each in [each for each in found if each.path.is_dir() and (join or each.state == UNVERIFIED)]:
+            with only_one(each.path):
+                if write and each.state == UNVERIFIED:
+                    run = seal_later(each.path)
+                    note(f"sealed {run.id}: a change from now on is seen; nothing is said of the time before")
+                if join:
+                    join_shards(each.path)
         found = [verdict for path in chosen for verdict in read(path)]
     if as_json:
         print_json([verdict.as_dict() for verdict in found])
@@ -58,22 +60,3 @@ def verify(
             note("no run yet; start one with: python -m core audit")
     if any(verdict.state == DAMAGED for verdict in found):
         raise typer.Exit(Code.FAILURES)
-
-
-def _seal(folders: Iterable[Path]) -> None:
-    from core.audit.shards import only_one
-    from core.store.whole import seal_later
-
-    for folder in folders:
-        with only_one(folder):
-            run = seal_later(folder)
-        note(f"sealed {run.id}: a change from now on is seen; nothing is said of the time before")
-
-
-def _join(folders: Iterable[Path]) -> None:
-    from core.audit.shards import only_one
-    from core.store.joined_shards import join
-
-    for folder in folders:
-        with only_one(folder):
-            join(folder)

@@ -23,8 +23,7 @@ if TYPE_CHECKING:
 BLIND = "blind"
 """Family of the readers that never see the image: baselines of directional tests, and no evaluators to choose by."""
 
-BATCH_SIZE = 32
-"""Most images, captions or pairs in one call of an evaluator that says nothing else."""
+BATCH_SIZE = 32  # most images, captions or pairs in one call of an evaluator that says nothing else
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,8 +66,7 @@ class Availability:
 @dataclass(frozen=True, slots=True)
 class Footprint:
     """What a loaded evaluator takes.
-    ``memory_mb``: of the weights, in MB.
-    ``device``: where they lie now.
+    ``memory_mb``: of the weights, in MB. ``device``: where they lie now.
     ``note``: where memory ran out while scoring and what was done about it; empty where it did not."""
 
     memory_mb: float
@@ -169,10 +167,8 @@ class Evaluator(ABC):
 
     @property
     def full_batch(self) -> int:
-        """Most images, captions or pairs worth giving it in one call, at least 1, for the device it was loaded on.
-
-        It stays the same as long as the evaluator is loaded, so that a run that is resumed forms the same batches.
-        """
+        """Most images, captions or pairs worth giving it in one call, at least 1, for the device it was loaded on. It
+        stays the same as long as the evaluator is loaded, so that a run that is resumed forms the same batches."""
         return BATCH_SIZE
 
     @property
@@ -261,7 +257,6 @@ class DualEncoder(Evaluator):
         """Score row by row: two [n, d] tensors give float64 [n]."""
 
     def score(self, images: Sequence[np.ndarray], captions: Sequence[str]) -> np.ndarray:
-        """Score n pairs, each image and each caption encoded once per occurrence."""
         check_lengths(images, captions)
         if not images:
             return np.empty(0, dtype=np.float64)
@@ -288,8 +283,7 @@ F = TypeVar("F", bound=Callable[[str], type[Evaluator]])
 @dataclass(frozen=True, slots=True)
 class Family:
     """Evaluators that are made on demand: ``prefix:argument``.
-    ``form``: how such a reference is written, for messages and help.
-    ``make``: maps the argument to an evaluator class.
+    ``form``: how such a reference is written, for messages and help. ``make``: maps the argument to an evaluator class.
     ``whole``: whether all that stands behind the prefix is its own, an ``@`` and a last ``:`` too."""
 
     prefix: str
@@ -318,15 +312,36 @@ Told = tuple[np.ndarray, Sequence[str | None]]
 
 class Joined(Evaluator):
     """S(x, c) = f(S_1(x, c), …, S_k(x, c)), with the evaluators 1 … k as its parts.
-
     :func:`core.evaluators.scoring.score_pairs` asks the parts with its own cache: what one of them has encoded or
-    scored before, here or by itself, is not computed again. A pair that a part cannot score has no score.
-    """
+    scored before, here or by itself, is not computed again. A pair that a part cannot score has no score."""
 
-    @property
-    @abstractmethod
-    def parts(self) -> tuple[Evaluator, ...]:
-        """The loaded evaluators whose scores are joined, at least one."""
+    kinds: ClassVar[tuple[type[Evaluator], ...]] = ()  # of the parts, at least one
+
+    def __init__(self, parts: Sequence[Evaluator]) -> None:
+        self.parts = tuple(parts)
+
+    @classmethod
+    def availability(cls) -> Availability:
+        return next((found for kind in cls.kinds if not (found := kind.availability()).ready), Availability(True))
+
+    @classmethod
+    def load(cls, *, device: str = "cpu") -> Self:
+        return cls([kind.load(device=device) for kind in cls.kinds])
+
+    def of_parts(self, precision: str, **settings: Any) -> Fingerprint:
+        """What the scores depend on: all that those of the parts do, and the settings that join them."""
+        own = [part.fingerprint for part in self.parts]
+        return Fingerprint(
+            name=self.spec.name,
+            weights="; ".join(each.weights for each in own),
+            preprocessing="; ".join(dict.fromkeys(each.preprocessing for each in own)),
+            precision=precision,
+            versions={name: version for each in own for name, version in each.versions.items()},
+            settings={"parts": {each.name: each.key for each in own}, **settings},
+        )
+
+    def crop(self, width: int, height: int) -> Box:
+        return self.parts[0].crop(width, height)
 
     @abstractmethod
     def join(self, scores: np.ndarray) -> np.ndarray:
@@ -347,12 +362,10 @@ class Joined(Evaluator):
         return all_scored(*self.joined(told(part, images, captions) for part in self.parts))
 
     def forget(self) -> None:
-        """Let every part forget."""
         for part in self.parts:
             part.forget()
 
     def truncates(self, caption: str) -> bool:
-        """Whether one of the parts cuts the caption."""
         return any(part.truncates(caption) for part in self.parts)
 
 
@@ -365,3 +378,31 @@ def told(part: Evaluator, images: Sequence[np.ndarray], captions: Sequence[str])
         scores, errors = partly.scores, partly.errors
     none = f"{part.spec.name} gives no score"
     return scores, [why or (None if np.isfinite(score) else none) for score, why in zip(scores, errors, strict=True)]
+
+
+class Around(Evaluator):
+    """An evaluator made of another one, which is shared, not copied; what it does not say itself is that one's."""
+
+    base_kind: ClassVar[type[Evaluator]]
+
+    def __init__(self, base: Evaluator) -> None:
+        self.base = base
+
+    @classmethod
+    def needs_mb(cls, device: str) -> float:
+        return cls.base_kind.needs_mb(device)
+
+    def footprint(self) -> Footprint | None:
+        return self.base.footprint()
+
+    def forget(self) -> None:
+        self.base.forget()
+
+    def crop(self, width: int, height: int) -> Box:
+        return self.base.crop(width, height)
+
+    def count_tokens(self, caption: str) -> int | None:
+        return self.base.count_tokens(caption)
+
+    def truncates(self, caption: str) -> bool:
+        return self.base.truncates(caption)

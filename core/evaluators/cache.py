@@ -22,7 +22,6 @@ IMAGE, CAPTION, PAIR = "image", "caption", "pair"
 """Kinds of entries: an image embedding, a caption embedding, the score of a pair."""
 
 Key = tuple[str, str, str]
-
 _log = logging.getLogger("invariscope.cache")
 _BATCH = 500  # host parameters a statement; SQLite's oldest limit is 999
 _FLUSH_BYTES = 8 * 2**20
@@ -39,20 +38,18 @@ def caption_hash(caption: str) -> str:
     return hashlib.sha256(caption.encode("utf-8", "surrogatepass")).hexdigest()
 
 
-def pair_key(image_key: str, caption: str) -> str:
-    """Key of a pairwise score: the image's hash and the caption's."""
-    return f"{image_key}:{caption_hash(caption)}"
+def pair_key(image_key: str, caption: str, references: Sequence[str] = ()) -> str:
+    """Key of a pairwise score: the image's hash, the caption's, and that of the references where there are any."""
+    key = f"{image_key}:{caption_hash(caption)}"
+    return f"{key}:{caption_hash(chr(0).join(references))}" if references else key
 
 
 class EmbeddingCache:
     """Arrays by (fingerprint key, kind, content hash); safe under threads and processes.
-
-    Args:
-        path: file on disk, made when needed; None: memory only.
-        max_mb: most that the file's entries may take, in MB; the least recently stored or read go first.
-        memory_mb: most that entries in memory may take, in MB.
-        autoflush: write to disk as entries come in; otherwise only on :meth:`flush`.
-    """
+    ``path``: file on disk, made when needed; None: memory only.
+    ``max_mb``: most that the file's entries may take, in MB; the least recently stored or read go first.
+    ``memory_mb``: most that entries in memory may take, in MB.
+    ``autoflush``: write to disk as entries come in; otherwise only on :meth:`flush`."""
 
     def __init__(
         self, path: Path | None = None, max_mb: float = 1024, *, memory_mb: float = 256, autoflush: bool = True

@@ -1,14 +1,9 @@
-"""An evaluator under a calibration: any registered evaluator with a calibrator file.
+"""An evaluator under a calibration: any registered evaluator with a calibrator file, ``path/to/calibrator.json``.
 
-``path/to/calibrator.json`` is a reference like a registered name. The readings ``orbit`` and ``absolute`` render
-the image's own variants and score them too: with k variants an image costs 1 + k times as much. The readings
-``shift``, ``ridge`` and ``quantile`` correct a score only where the edit is known, which an evaluator is not told;
-they are for stored scores.
-
-A calibration as a small JSON file, and its use on new scores.
-
-It stands among the evaluators because applying it needs scores and no audit: :mod:`core.evaluators.calibrated`
-scores with it. How one is learnt stands in :mod:`core.features.calibration.readings`.
+The readings ``orbit`` and ``absolute`` render the image's own variants and score them too: with k variants an image
+costs 1 + k times as much. The readings ``shift``, ``ridge`` and ``quantile`` correct a score only where the edit is
+known, which an evaluator is not told; they are for stored scores. How a calibration is learnt stands in
+:mod:`core.features.calibration.readings`.
 """
 
 import hashlib
@@ -23,10 +18,10 @@ from numpy.typing import ArrayLike
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from core.corpora.images import pixel_hash
-from core.corpora.schema import Box, Item, Mask
+from core.corpora.schema import Item, Mask
 from core.corpora.versioned_files import read_small
 from core.errors import InvalidInput, ProbeRejected
-from core.evaluators.base import Availability, Evaluator, EvaluatorSpec, Fingerprint, Footprint, Sight, check_lengths
+from core.evaluators.base import Around, Availability, Evaluator, EvaluatorSpec, Fingerprint, Sight, check_lengths
 from core.evaluators.cache import EmbeddingCache
 from core.evaluators.scoring import score_pairs
 from core.probes import registry as probes
@@ -34,16 +29,10 @@ from core.probes.base import Edits, Probe
 from core.probes.pairs import Pairs
 from core.statistics.arithmetic import map_quantiles, row_medians
 
-QUANTILES = 101
-"""Points of a quantile map."""
-
-MOST_BYTES = 4 << 20
-"""A calibrator's file is small; a larger one is refused before it is read."""
-
+QUANTILES = 101  # points of a quantile map
+MOST_BYTES = 4 << 20  # a calibrator's file is small; a larger one is refused before it is read
 Finite = Annotated[float, Field(allow_inf_nan=False)]
 Curve = Annotated[list[Finite], Field(min_length=QUANTILES, max_length=QUANTILES)]
-
-
 CALIBRATED = "-calibrated-"
 """Stands between an evaluator's name and the digest of its calibrator in the name of the calibrated evaluator."""
 
@@ -118,19 +107,15 @@ def apply(
     orbits: Mapping[str, ArrayLike] | None = None,
 ) -> np.ndarray:
     """Calibrate scores: Ŝ = S + λ · correction.
-
-    Args:
-        model: exported by :func:`core.features.calibration.readings.calibrator`, or from :func:`read_calibrator`.
-        scores: S, float64 [n]; NaN stays NaN.
-        probe: (family, probe) of the edit that the scored pairs underwent; None for unedited pairs. The readings
-            ``shift``, ``ridge`` and ``quantile`` correct edited pairs only.
-        orbits: what ``orbit``, ``absolute`` and ``ridge`` need at inference, by family, float64 [k, n]: the scores
-            of the pair's variants under the family, the pair itself not included; for ``ridge`` the baseline-to-
-            variant *shifts* of the item under the family of ``probe``. NaN where missing.
-
+    ``model``: exported by :func:`core.features.calibration.readings.calibrator`, or from :func:`read_calibrator`.
+    ``scores``: S, float64 [n]; NaN stays NaN.
+    ``probe``: (family, probe) of the edit that the scored pairs underwent; None for unedited pairs. The readings
+    ``shift``, ``ridge`` and ``quantile`` correct edited pairs only.
+    ``orbits``: what ``orbit``, ``absolute`` and ``ridge`` need at inference, by family, float64 [k, n]: the scores of
+    the pair's variants under the family, the pair itself not included; for ``ridge`` the baseline-to- variant *shifts*
+    of the item under the family of ``probe``. NaN where missing.
     Returns float64 [n].
-    Raises InvalidInput if the family, probe or orbit that the reading needs is not there, or has another shape.
-    """
+    Raises InvalidInput if the family, probe or orbit that the reading needs is not there, or has another shape."""
     values = np.asarray(scores, dtype=np.float64)
     if model.reading in ("orbit", "absolute"):
         return values + model.strength * _over_orbits(model, values, orbits)
@@ -175,21 +160,18 @@ def _orbit(family: str, values: np.ndarray, orbits: Mapping[str, ArrayLike] | No
     return variants
 
 
-OVER_ORBITS = ("orbit", "absolute")
-"""Readings that calibrate a pair of which nothing but the pair is known."""
-
+OVER_ORBITS = ("orbit", "absolute")  # readings that calibrate a pair of which nothing but the pair is known
 _MEMORY_MB = 64.0
 
 
-class Calibrated(Evaluator):
+class Calibrated(Around):
     """A loaded evaluator under a calibrator; :func:`calibrated` makes the class for a file."""
 
     model: ClassVar[Calibrator]
-    base_kind: ClassVar[type[Evaluator]]
 
     def __init__(self, model: Calibrator, base: Evaluator) -> None:
+        super().__init__(base)
         self._model = model
-        self._base = base
         self._probes = {
             name: orbit_probes(name, model.shifts[name]) for name, weight in model.weights.items() if weight > 0
         }
@@ -197,7 +179,6 @@ class Calibrated(Evaluator):
 
     @classmethod
     def availability(cls) -> Availability:
-        """Whether the evaluator can be loaded, and its calibrator applied to pairs of which nothing is known."""
         ready = cls.base_kind.availability()
         if not ready.ready:
             return ready
@@ -211,19 +192,9 @@ class Calibrated(Evaluator):
             raise InvalidInput(f"{why}; make another with: {_again(cls.model)}")
         return cls(cls.model, cls.base_kind.load(device=device))
 
-    @classmethod
-    def needs_mb(cls, device: str) -> float:
-        """What the evaluator itself needs."""
-        return cls.base_kind.needs_mb(device)
-
-    def footprint(self) -> Footprint | None:
-        """What the evaluator itself takes."""
-        return self._base.footprint()
-
     @property
     def fingerprint(self) -> Fingerprint:
-        """The evaluator's own fingerprint with the calibrator's digest."""
-        own = self._base.fingerprint
+        own = self.base.fingerprint
         settings = {**own.settings, "calibrator": digest(self._model), "strength": self._model.strength}
         return replace(own, name=calibrated_name(self._model), settings=settings)
 
@@ -237,33 +208,18 @@ class Calibrated(Evaluator):
         return apply(self._model, scores, orbits=orbits)
 
     def forget(self) -> None:
-        """Drop the embeddings of images and captions that were met before."""
         self._cache = EmbeddingCache(None, memory_mb=_MEMORY_MB)
-        self._base.forget()
-
-    def crop(self, width: int, height: int) -> Box:
-        """As the evaluator itself."""
-        return self._base.crop(width, height)
+        super().forget()
 
     def see(self, image: np.ndarray, caption: str, *, object_mask: Mask | None = None) -> Sight:
-        """What the evaluator saw of the pair itself, with a sentence about the calibration."""
-        seen = self._base.see(image, caption, object_mask=object_mask)
+        seen = self.base.see(image, caption, object_mask=object_mask)
         variants = sum(map(len, self._probes.values()))
         model = self._model
         note = f"Calibrated, reading {model.reading}, λ = {model.strength:g}: {variants} variants are scored too."
         return replace(seen, notes=(*seen.notes, note))
 
     def object_inside(self, object_mask: Mask | None) -> float | None:
-        """As the evaluator itself."""
-        return self._base.object_inside(object_mask)
-
-    def count_tokens(self, caption: str) -> int | None:
-        """As the evaluator itself."""
-        return self._base.count_tokens(caption)
-
-    def truncates(self, caption: str) -> bool:
-        """As the evaluator itself."""
-        return self._base.truncates(caption)
+        return self.base.object_inside(object_mask)
 
     def _with_orbits(
         self, images: Sequence[np.ndarray], captions: Sequence[str], families: Mapping[str, Sequence[Probe]]
@@ -281,7 +237,7 @@ class Calibrated(Evaluator):
                 sources[key] = partial(edit_alone, probe, own, image)
                 pairs.append((key, caption))
         width = 1 + sum(map(len, families.values()))
-        table = score_pairs(self._base, sources, pairs, cache=self._cache).reshape(len(images), width).T
+        table = score_pairs(self.base, sources, pairs, cache=self._cache).reshape(len(images), width).T
         edges = np.cumsum([1, *map(len, families.values())])
         return table[0], {
             name: table[start:stop] for name, start, stop in zip(families, edges[:-1], edges[1:], strict=True)

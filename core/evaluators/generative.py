@@ -7,7 +7,7 @@ its copy in the process, and how a pair is explained.
 import warnings
 from collections import OrderedDict
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
@@ -17,19 +17,16 @@ from core.corpora.images import pixel_hash
 from core.corpora.schema import Mask
 from core.errors import InvalidInput, NotAvailable
 from core.evaluators.base import Fingerprint, Sight, all_scored
-from core.evaluators.memory import Shared
-from core.evaluators.offline.packaged_weights import library_versions
+from core.evaluators.memory import Runner, Shared
+from core.evaluators.other_packages import library_versions
 from core.evaluators.towers.preprocessing import as_letters, special_marks
-from core.evaluators.weights.device import Runner
 from core.evaluators.weights.fetched import Published
 from core.settings import assets_dir
 
 if TYPE_CHECKING:
     from torch import Tensor
 
-REMEMBERED = 8
-"""Pictures whose encoding is kept: the captions of one picture come one after the other."""
-
+REMEMBERED = 8  # pictures whose encoding is kept: the captions of one picture come one after the other
 _BATCH = {"cpu": 2, "cuda": 8}
 
 
@@ -61,14 +58,12 @@ class ChatModel:
 
     @classmethod
     def open(cls, folder: Path, *, device: str, precision: str, adapter: Path | None = None) -> "ChatModel":
-        """Load a folder in transformers' format, weights from safetensors only.
-
-        Pictures are resized by Pillow, as the authors of these evaluators did it; transformers would otherwise take
-        torchvision's kernel, whose pixels differ by up to 2 of 255.
+        """Load a folder in transformers' format, weights from safetensors only. Pictures are resized by Pillow, as the
+        authors of these evaluators did it; transformers would otherwise take torchvision's kernel, whose pixels differ
+        by up to 2 of 255.
         ``adapter``: folder of a PEFT adapter, merged into the weights.
         Raises NotAvailable if the folder is incomplete, damaged, of an unknown architecture, or the adapter is of
-        another model.
-        """
+        another model."""
         import torch
         from transformers import AutoImageProcessor, AutoModelForImageTextToText, AutoProcessor
 
@@ -85,20 +80,15 @@ class ChatModel:
                 dtype=getattr(torch, precision),
             )
         except Exception as error:  # a damaged folder fails in as many ways as it has files
-            raise NotAvailable(
-                f"{folder} holds no model that can be loaded ({_line(error)}); fetch it again"
-            ) from error
+            raise NotAvailable(f"{folder} holds no model that loads ({_line(error)}); fetch it again") from error
         if adapter is not None:
             network = merged(network, adapter)
         return cls(folder.name, network.to(device).eval(), processor, device)
 
     def token(self, text: str) -> int:
-        """The one token that a text is.
-
-        Llama's tokenizer opens every text with a mark for the start of a word, which is its own token before a
-        digit; it is left out.
-        Raises InvalidInput if it takes several; the model cannot score with it then.
-        """
+        """The one token that a text is. Llama's tokenizer opens every text with a mark for the start of a word, which
+        is its own token before a digit; it is left out.
+        Raises InvalidInput if it takes several; the model cannot score with it then."""
         tokenizer = self.processor.tokenizer
         ids = tokenizer.encode(text, add_special_tokens=False)
         while len(ids) > 1 and not tokenizer.decode(ids[:1]).strip():
@@ -160,17 +150,14 @@ class ChatModel:
 
     def _answer(self, row: np.ndarray) -> Answer:
         tokenizer = self.processor.tokenizer
-        ends = {tokenizer.eos_token_id, tokenizer.pad_token_id} | _ends(self.runner.network)
+        own = self.runner.network.generation_config.eos_token_id
+        ends = {tokenizer.eos_token_id, tokenizer.pad_token_id, *(own if isinstance(own, list) else [own])}
         ids = row[:, -1].astype(np.int64) - 1
         stop = next((place for place, each in enumerate(ids) if each < 0 or each in ends), len(ids))
         pieces = [tokenizer.decode(ids[: place + 1]) for place in range(stop)]
         before = ["", *pieces]
-        return Answer(
-            ids[:stop],
-            row[:stop, :-1],
-            tuple(after[len(start) :] for start, after in zip(before, pieces, strict=False)),
-            ended=stop < len(ids),
-        )
+        texts = tuple(after[len(start) :] for start, after in zip(before, pieces, strict=False))
+        return Answer(ids[:stop], row[:stop, :-1], texts, ended=stop < len(ids))
 
     def _inputs(self, part: Sequence[tuple[np.ndarray, str]], device: str) -> dict[str, Any]:
         """Inputs of the network, the pictures replaced by what its image tower makes of them."""
@@ -238,26 +225,18 @@ def merged(network: Any, adapter: Path) -> Any:
     return tuned.merge_and_unload()
 
 
-def _ends(network: Any) -> set[int]:
-    ends = network.generation_config.eos_token_id
-    return set(ends) if isinstance(ends, list) else {ends}
-
-
 def _line(error: Exception) -> str:
     return " ".join((str(error) or type(error).__name__).split())[:160]
 
 
 class Generative(Published):
-    """An evaluator that asks a chat model; a subclass says what and how the answer becomes a score.
-
-    The first set of weights is the model's folder, a second one an adapter.
-    """
+    """An evaluator that asks a chat model; a subclass says what and how the answer becomes a score. The first set of
+    weights is the model's folder, a second one an adapter."""
 
     any_precision = True
 
     def __init__(self, model: ChatModel, digest: str) -> None:
-        self._model = model
-        self._digest = digest
+        self._model, self._digest = model, digest
         self._precision = str(model.runner.network.dtype).removeprefix("torch.")
         self._prepare()
 
@@ -285,24 +264,16 @@ class Generative(Published):
         return self._model.prompt(question, opening=str(self.entry.settings.get("opening", "")))
 
     def runners(self) -> Sequence[Runner]:
-        """The chat model."""
         return (self._model.runner,)
 
     @property
     def fingerprint(self) -> Fingerprint:
-        """What the scores depend on."""
-        return Fingerprint(
-            name=self.spec.name,
-            weights=self._digest,
-            preprocessing="the model's own processor, by Pillow",
-            precision=self._precision,
-            versions=library_versions("torch", "transformers", "tokenizers", "pillow"),
-            settings={**self.entry.settings, **self.facts()},
-        )
+        preprocessing, settings = "the model's own processor, by Pillow", {**self.entry.settings, **self.facts()}
+        versions = library_versions("torch", "transformers", "tokenizers", "pillow")
+        return Fingerprint(self.spec.name, self._digest, preprocessing, self._precision, versions, settings)
 
     @property
     def asked(self) -> str:
-        """The whole prompt, with a mark in the caption's place."""
         return self.prompt("{caption}")
 
     def facts(self) -> Mapping[str, str]:
@@ -327,13 +298,11 @@ class Generative(Published):
         return len(self._model.processor.tokenizer.encode(self.prompt(caption), add_special_tokens=False))
 
     def see(self, image: np.ndarray, caption: str, *, object_mask: Mask | None = None) -> Sight:
-        """Show the picture as it is read and the prompt."""
-        return Sight(
+        return replace(
+            super().see(image, caption, object_mask=object_mask),
             views=(("as the model reads it", self.view(image)),),
             crop=None,
             prompt=self.prompt(caption),
-            tokens=self.count_tokens(caption),
-            object_inside=self.object_inside(object_mask),
             evidence=tuple(self.evidence(image, caption).items()),
             notes=(f"{self.entry.backbone} sees the whole picture and is asked for a short answer.",),
         )

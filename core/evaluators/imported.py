@@ -5,14 +5,11 @@ from collections.abc import Mapping
 from core.errors import InvalidInput
 from core.evaluators.base import EvaluatorSpec, Fingerprint
 
-MARK = "imported"
-"""Label of every evaluator whose scores were imported; no checkpoint may have it."""
-
+MARK = "imported"  # label of every evaluator whose scores were imported; no checkpoint may have it
 IMPORTED = f"@{MARK}"
 """Ends the stored name, whatever the metric is called: wherever it stands, a reader sees where the scores are from."""
 
 FAMILY = "imported"
-
 _MOST = 100
 
 
@@ -51,9 +48,7 @@ def imported_spec(name: str, score_range: tuple[float, float | None], *, told: s
 
 def imported_fingerprint(name: str, *, told: str, sha256: str, pairs: str) -> Fingerprint:
     """What the scores depend on, as far as it is known: what the reader says, the file, and the pairs that were scored.
-    ``told``: fingerprint, as the reader gave it.
-    ``sha256``: of the scores file.
-    ``pairs``: digest of the pairs."""
+    ``told``: fingerprint, as the reader gave it. ``sha256``: of the scores file. ``pairs``: digest of the pairs."""
     return Fingerprint(name, MARK, MARK, MARK, settings={"told": told, "scores_sha256": sha256, "pairs": pairs})
 
 

@@ -126,33 +126,27 @@ class _Slot:
             self.memory_mb, self.device = found.memory_mb, found.device
             self.note = found.note or self.note
 
-    def counts_on(self, device: str) -> bool:
-        """Whether its weights lie there, or will; where its parts lie apart, all of it counts."""
-        return not self.device or device in self.device.split("+")
-
 
 class Pool:
     """Keeps evaluators loaded, the least recently used one going first when the budget is spent.
 
-    Two threads never run one model at once, and a model that several ask for at once is loaded once.
-    An evaluator that someone holds is never evicted.
+    Two threads never run one model at once, and a model that several ask for at once is loaded once. An evaluator that
+    someone holds is never evicted.
 
-    The budget is one of weights on the pool's device; what a batch needs while it is scored comes on top. Room is
-    made before a load for what an evaluator says that it needs there. Once loaded, its tensors are counted: one that
-    turns out larger costs idle ones their place, and is dropped again where that does not suffice. One for which a
-    card has no memory is loaded on the CPU and, lying there, takes nothing of the card's budget.
+    The budget is one of weights on the pool's device; what a batch needs while it is scored comes on top. Room is made
+    before a load for what an evaluator says that it needs there. Once loaded, its tensors are counted: one that turns
+    out larger costs idle ones their place, and is dropped again where that does not suffice. One for which a card has
+    no memory is loaded on the CPU and, lying there, takes nothing of the card's budget.
     ``budget_mb``: most memory that the weights of loaded evaluators may take together, in MB; None:
     ``INVARISCOPE_POOL_MB``, without it half the machine's memory, or nine tenths of the card's.
     ``device``: ``cpu``, ``cuda``, ``cuda:1``…; None: the best one, chosen at the first load.
-    ``patience_s``: how long a lease waits for others to release memory, in seconds.
-    """
+    ``patience_s``: how long a lease waits for others to release memory, in seconds."""
 
     def __init__(self, budget_mb: float | None = None, device: str | None = None, *, patience_s: float = 60.0) -> None:
         self._budget_mb = given_pool_mb() if budget_mb is None else float(budget_mb)
         if self._budget_mb is not None and not self._budget_mb > 0:
             raise InvalidInput(f"budget_mb must be positive, got {budget_mb!r} MB")
-        self._device = device
-        self._patience_s = patience_s
+        self._device, self._patience_s = device, patience_s
         self._slots: dict[str, _Slot] = {}
         self._sizes: dict[str, float] = {}  # of what was loaded before, in MB
         self._changed = threading.Condition()
@@ -226,8 +220,11 @@ class Pool:
                 known.holders += 1
                 return known
         kind = find(reference)  # outside the lock: it may import a plugin
-        if known is not None:
-            self._drop_other(reference, kind)
+        if known is not None:  # somebody's file may be another than the one that its name stood for
+            with self._changed:
+                known = self._slots.get(reference)
+                if known is not None and known.kind is not kind and known.holders == 0:
+                    del self._slots[reference]
         needed = kind.needs_mb(self.device)
         if needed > self.budget_mb:
             raise self._too_large(kind, needed)
@@ -243,13 +240,6 @@ class Pool:
             slot = self._slots[reference]
             slot.holders += 1
             return slot
-
-    def _drop_other(self, reference: str, kind: type[Evaluator]) -> None:
-        """Unload what a name of somebody's file stood for before the file was another."""
-        with self._changed:
-            known = self._slots.get(reference)
-            if known is not None and known.kind is not kind and known.holders == 0:
-                del self._slots[reference]
 
     def _evaluator(self, slot: _Slot) -> Evaluator:
         """Load on first use. The caller has the slot's turn, so a stampede loads once."""
@@ -293,10 +283,10 @@ class Pool:
         )
 
     def _total_mb(self) -> float:
-        """Memory of all weights on the pool's device, in MB."""
         for slot in self._slots.values():
             slot.look()
-        return sum(slot.memory_mb for slot in self._slots.values() if slot.counts_on(self.device))
+        here = (slot for slot in self._slots.values() if not slot.device or self.device in slot.device.split("+"))
+        return sum(slot.memory_mb for slot in here)  # where the parts of one lie apart, all of it counts
 
     def _evict(self, *, keep_mb: float) -> bool:
         """Unload idle evaluators until so much is left at most; return whether there was any to unload."""

@@ -43,9 +43,7 @@ def references_of(
 
 def harmonic_mean(score: float, likeness: float) -> float:
     """2ab / (a + b) of two non-negative numbers; 0 where both are 0.
-
-    Source: Hessel et al., *CLIPScore* (2021), section 3 (RefCLIPScore).
-    """
+    Source: Hessel et al., *CLIPScore* (2021), section 3 (RefCLIPScore)."""
     both = score + likeness
     return 2 * score * likeness / both if both > 0 else 0.0
 
@@ -68,8 +66,7 @@ class ReferencedDualEncoder(DualEncoder, Referenced):
 
         likeness = max(max_r t · t_r, 0),     score = 2 · S · likeness / (S + likeness)
 
-    Source: Hessel et al., *CLIPScore* (2021), section 3 (RefCLIPScore); PAC-S uses the same form.
-    """
+    Source: Hessel et al., *CLIPScore* (2021), section 3 (RefCLIPScore); PAC-S uses the same form."""
 
     def combine_with_references(
         self, image_embeddings: "Tensor", caption_embeddings: "Tensor", references: "Sequence[Tensor]"
@@ -87,7 +84,6 @@ class ReferencedDualEncoder(DualEncoder, Referenced):
     def score(
         self, images: Sequence[np.ndarray], captions: Sequence[str], references: Sequence[Sequence[str]] | None = None
     ) -> np.ndarray:
-        """Score n pairs against n lists of references, each image and text encoded once per occurrence."""
         import torch
 
         check_lengths(images, captions)

@@ -14,9 +14,8 @@ from core.corpora.ordinary_paths import ordinary
 from core.errors import InvalidInput, InvariscopeError
 from core.evaluators.base import Evaluator, Family
 from core.evaluators.calibrated import calibrated, read_calibrator
-from core.evaluators.functions import from_function, is_metric
+from core.evaluators.functions import from_function, is_metric, the_metric
 from core.evaluators.imported import is_imported, refuse
-from core.evaluators.metric_source import the_metric
 from core.evaluators.remote import find_apart
 from core.evaluators.weights.catalogue import NO_PREFIX, PRECISIONS, PrecisionPlan
 from core.evaluators.weights.fetched import Published, checked_label, kept
@@ -27,7 +26,6 @@ CHECKPOINT = "@"
 
 
 _KIND = "an Evaluator class marked with @evaluator(...) or a function of (images, captions) or (image, caption)"
-
 _OFFERED: dict[str, type[Evaluator]] = {}
 """Classes of this process alone, by name: a notebook defines them while it runs, and no file could be asked again."""
 
@@ -38,11 +36,8 @@ _NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.+-]*")
 
 
 def catalogue() -> Catalogue[type[Evaluator]]:
-    """Every registered evaluator class of this machine, loaded or not.
-
-    Last come the user's own checkpoints and the evaluators made on demand whose weights were fetched, and what this
-    process offered itself.
-    """
+    """Every registered evaluator class of this machine, loaded or not. Last come the user's own checkpoints and the
+    evaluators made on demand whose weights were fetched, and what this process offered itself."""
     found = _registered()
     own = {name: _kept(name, path) for name, path in kept().items() if CHECKPOINT in name or ":" in name}
     usable = {name: kind for name, kind in own.items() if kind is not None}
@@ -104,10 +99,8 @@ def know(name: str, reference: str) -> None:
 
 
 def is_known(name: str) -> bool:
-    """Whether a name that is only read somewhere, as from a run, is of an evaluator that this machine has by itself.
-
-    To :func:`find`, a name may be a path, of code too: what a stranger can write is asked here before.
-    """
+    """Whether a name that is only read somewhere, as from a run, is of an evaluator that this machine has by itself. To
+    :func:`find`, a name may be a path, of code too: what a stranger can write is asked here before."""
     base, _, low = name.rpartition(":")
     known = catalogue()
     return name not in _OF_FILES and (name in known or (low in PRECISIONS and base in known))
@@ -170,7 +163,12 @@ def _registered() -> Catalogue[type[Evaluator]]:
 
 @cache
 def _discovered() -> Catalogue[type[Evaluator]]:
-    return discover("evaluator", package="core.evaluators.metrics", group="invariscope.evaluators", accept=_evaluators)
+    return discover(
+        "evaluator",
+        package="core.evaluators.metrics",
+        group="invariscope.evaluators",
+        accept=lambda value: [(value.spec.name, value)] if _is_evaluator(value) else [],
+    )
 
 
 def _from_file(reference: str) -> type[Evaluator]:
@@ -252,7 +250,3 @@ def _is_evaluator(value: object) -> TypeGuard[type[Evaluator]]:
         and "spec" in vars(value)
         and not inspect.isabstract(value)
     )
-
-
-def _evaluators(value: object) -> list[tuple[str, type[Evaluator]]]:
-    return [(value.spec.name, value)] if _is_evaluator(value) else []

@@ -60,9 +60,7 @@ def unpack(told: Sequence[dict[str, Any]], data: bytes | bytearray) -> list[np.n
     return found
 
 
-LOAD_S, CALL_S = 300.0, 300.0
-"""Seconds that one's own metric has to load, and to answer one call."""
-
+LOAD_S, CALL_S = 300.0, 300.0  # seconds that one's own metric has to load, and to answer one call
 _MODULE = "core.evaluators.remote_process"
 
 
@@ -71,11 +69,9 @@ class MetricFailed(InvariscopeError):
 
 
 class Remote:
-    """Asks the process that holds the evaluator; mixed into a stand-in before the kinds of evaluator that it is.
-
-    The methods are those of :class:`core.evaluators.base.Evaluator`, ``DualEncoder`` and the evaluators that compare
-    with references; which of them are asked for depends on the kinds.
-    """
+    """Asks the process that holds the evaluator; mixed into a stand-in before the kinds of evaluator that it is. The
+    methods are those of :class:`core.evaluators.base.Evaluator`, ``DualEncoder`` and the evaluators that compare with
+    references; which of them are asked for depends on the kinds."""
 
     reference: ClassVar[str]
     _device: str
@@ -134,12 +130,10 @@ class Remote:
 
     @property
     def fingerprint(self) -> Fingerprint:
-        """As the metric tells it."""
         return Fingerprint(**self._told["fingerprint"])
 
     @property
     def full_batch(self) -> int:
-        """As the metric tells it."""
         return int(self._told["full_batch"])
 
     @classmethod
@@ -148,12 +142,10 @@ class Remote:
         return float(cls.spec.memory_mb)  # type: ignore[attr-defined]  # the stand-in has a spec
 
     def footprint(self) -> Footprint | None:
-        """What it said when it was loaded."""
         found = self._told["footprint"]
         return None if found is None else Footprint(**found)
 
     def forget(self) -> None:
-        """Have it drop what earlier calls left."""
         self._ask("forget")
 
     def score(
@@ -164,15 +156,12 @@ class Remote:
         return self._ask("score", list(images), captions=list(captions), references=others)[1][0]
 
     def encode_images(self, images: Sequence[np.ndarray]) -> "Tensor":
-        """Encode n images there; float32 [n, d]."""
         return _tensor(self._ask("encode_images", list(images)))
 
     def encode_captions(self, captions: Sequence[str]) -> "Tensor":
-        """Encode m captions there; float32 [m, d]."""
         return _tensor(self._ask("encode_captions", captions=list(captions)))
 
     def combine(self, image_embeddings: "Tensor", caption_embeddings: "Tensor") -> np.ndarray:
-        """Score row by row there; float64 [n]."""
         return self._ask("combine", [image_embeddings.numpy(), caption_embeddings.numpy()])[1][0]
 
     def combine_with_references(
@@ -183,20 +172,16 @@ class Remote:
         return self._ask("combine_with_references", arrays)[1][0]
 
     def crop(self, width: int, height: int) -> Box:
-        """Part of an image of that size that reaches the network, in its pixels."""
         return Box(*self._ask("crop", size=[width, height])[0]["box"])
 
     def count_tokens(self, caption: str) -> int | None:
-        """Number of tokens of the whole prompt before truncation, or None without a tokenizer."""
         found = self._ask("count_tokens", captions=[caption])[0]["found"]
         return None if found is None else int(found)
 
     def truncates(self, caption: str) -> bool:
-        """Whether the text tower cuts this caption."""
         return bool(self._ask("truncates", captions=[caption])[0]["found"])
 
     def see(self, image: np.ndarray, caption: str, *, object_mask: Mask | None = None) -> Sight:
-        """Have it explain one pair."""
         mask = [] if object_mask is None else [object_mask.to_array()]
         told, arrays = self._ask("see", [image, *mask], captions=[caption])
         if len(arrays) != len(told["titles"]):
@@ -223,9 +208,7 @@ def _line(text: object) -> str:
     return " ".join(str(text).split())[:600]
 
 
-WAIT_S = 60.0
-"""Seconds that a file has to be imported and described."""
-
+WAIT_S = 60.0  # seconds that a file has to be imported and described
 _HOUSE = "core.evaluators."
 _VIDEOS = "core.evaluators.video."
 
@@ -270,24 +253,14 @@ def _ask(reference: str) -> dict[str, Any]:
 
 def _stand_in(reference: str, told: dict[str, Any]) -> type[Evaluator]:
     try:
-        spec = EvaluatorSpec(
-            **{
-                **told["spec"],
-                "score_range": tuple(told["spec"]["score_range"]),
-                "languages": tuple(told["spec"]["languages"]),
-            }
-        )
+        tuples = {name: tuple(told["spec"][name]) for name in ("score_range", "languages")}
+        spec = EvaluatorSpec(**{**told["spec"], **tuples})
         ready = Availability(**told["available"])
         bases = tuple(_base(str(name)) for name in told["bases"])
     except (KeyError, TypeError, ValueError, AttributeError, ImportError) as error:
         raise InvalidInput(f"{reference} was described in a way that nobody can read: {error}") from error
-    made = {
-        "spec": spec,
-        "availability": classmethod(lambda _: ready),
-        "reference": reference,
-        "__doc__": spec.summary,
-        "__module__": f"{PLUGIN}{Path(reference.rpartition(':')[0]).stem}",
-    }
+    own = {"spec": spec, "availability": classmethod(lambda _: ready), "reference": reference}
+    made = {**own, "__doc__": spec.summary, "__module__": f"{PLUGIN}{Path(reference.rpartition(':')[0]).stem}"}
     if any(each.__module__.startswith(_VIDEOS) for base in bases for each in base.__mro__):
         made["load"] = classmethod(partial(_only_in_audits, reference))
     kind = type(str(told["name"]), (Remote, *bases), made)

@@ -25,10 +25,8 @@ BATCH_BYTES = 256 * MB
 """Bytes of pixels after which a batch is full, however few its images are: large photographs must not pile up."""
 
 _COMBINE_ROWS = 4096
-
 T = TypeVar("T")
-_Wanted = tuple[str, str, tuple[str, ...]]
-"""Image hash, caption, references."""
+_Wanted = tuple[str, str, tuple[str, ...]]  # image hash, caption, references
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,19 +93,10 @@ def embed_images(
 
 
 def score_pairs(
-    evaluator: Evaluator,
-    images: Mapping[str, ImageSource],
-    pairs: Sequence[tuple[str, str]],
-    *,
-    references: Sequence[Sequence[str]] | None = None,
-    cache: EmbeddingCache | None = None,
-    batch_size: int | None = None,
-    progress: Progress | None = None,
+    evaluator: Evaluator, images: Mapping[str, ImageSource], pairs: Sequence[tuple[str, str]], **options: Any
 ) -> np.ndarray:
     """Score pairs; see :func:`score_pairs_with_errors`. Returns float64 [n]; NaN where a pair could not be scored."""
-    return score_pairs_with_errors(
-        evaluator, images, pairs, references=references, cache=cache, batch_size=batch_size, progress=progress
-    ).scores
+    return score_pairs_with_errors(evaluator, images, pairs, **options).scores
 
 
 def score_pairs_with_errors(
@@ -122,22 +111,18 @@ def score_pairs_with_errors(
 ) -> PairScores:
     """Score pairs, with the reason beside every pair that could not be scored.
 
-    A dual encoder sees every unique image and every unique caption once. Any other evaluator sees every
-    unique pair once; the pairs of one image come one after the other and, within a batch, as the same array
-    object. Of a joined evaluator each part is asked in its own way, with the same cache. When a call raises, its
-    batch is halved until the culprit stands alone; the others are scored.
-
-    Args:
-        evaluator: loaded; the caller holds its lease.
-        images: pixels by content hash (``core.corpora.images.pixel_hash``); calls are made batch by batch.
-        pairs: n (image hash, caption) pairs, in any order, repeats welcome.
-        references: n lists of reference captions, for an evaluator whose spec says ``takes_references``; a pair
-            whose list is empty has no score. Any other evaluator ignores them.
-        batch_size: most images, captions or pairs in one call; None: the evaluator's own ``full_batch``. Images of
-            more than BATCH_BYTES together are given in smaller batches.
-
-    Raises InvalidInput if a pair names an image that is not in ``images``, or references are needed and missing.
-    """
+    A dual encoder sees every unique image and every unique caption once. Any other evaluator sees every unique pair
+    once; the pairs of one image come one after the other and, within a batch, as the same array object. Of a joined
+    evaluator each part is asked in its own way, with the same cache. When a call raises, its batch is halved until the
+    culprit stands alone; the others are scored.
+    ``evaluator``: loaded; the caller holds its lease.
+    ``images``: pixels by content hash (``core.corpora.images.pixel_hash``); calls are made batch by batch.
+    ``pairs``: n (image hash, caption) pairs, in any order, repeats welcome.
+    ``references``: n lists of reference captions, for an evaluator whose spec says ``takes_references``; a pair whose
+    list is empty has no score. Any other evaluator ignores them.
+    ``batch_size``: most images, captions or pairs in one call; None: the evaluator's own ``full_batch``. Images of more
+    than BATCH_BYTES together are given in smaller batches.
+    Raises InvalidInput if a pair names an image that is not in ``images``, or references are needed and missing."""
     batch_size = evaluator.full_batch if batch_size is None else batch_size
     if batch_size < 1:
         raise InvalidInput(f"batch_size must be at least 1, got {batch_size}")
@@ -181,9 +166,7 @@ def _tell_part(progress: Progress, rank: int, parts: int, done: int, total: int)
 
 class _Work:
     def __init__(self, evaluator: Evaluator, batch_size: int, cache: EmbeddingCache, progress: Progress | None) -> None:
-        self.evaluator = evaluator
-        self.batch_size = batch_size
-        self.cache = cache
+        self.evaluator, self.batch_size, self.cache = evaluator, batch_size, cache
         self.fingerprint = evaluator.fingerprint.key
         self.progress = progress
         self.images_encoded = self.captions_encoded = self.calls = self.known = 0
@@ -224,7 +207,8 @@ class _Work:
             errors = [error or self._lacking(group) for error, group in zip(errors, groups, strict=True)]
         rows = [index for index, error in enumerate(errors) if error is None]
         scores = np.full(len(pairs), np.nan)
-        for part in _batches(rows, _COMBINE_ROWS):
+        for start in range(0, len(rows), _COMBINE_ROWS):
+            part = rows[start : start + _COMBINE_ROWS]
             left = np.stack([by_image[pairs[row][0]] for row in part])
             right = np.stack([by_hash[texts[pairs[row][1]]] for row in part])
             others = None
@@ -250,7 +234,7 @@ class _Work:
         failed: dict[_Wanted, str] = {}
         if references is not None:
             failed = {each: self._lacking(each[2]) or "" for each in wanted if not each[2]}
-        names = {each: _pair_name(each) for each in dict.fromkeys(wanted)}
+        names = {each: pair_key(*each) for each in dict.fromkeys(wanted)}
         known = self.cache.get_many(self.fingerprint, PAIR, list(names.values()))
         order = {key: rank for rank, key in enumerate(dict.fromkeys(key for key, _ in pairs))}
         new = sorted(
@@ -381,18 +365,6 @@ class _Work:
             return self.evaluator.combine(images, captions)
         assert isinstance(self.evaluator, ReferencedDualEncoder)
         return self.evaluator.combine_with_references(images, captions, [torch.from_numpy(each) for each in references])
-
-
-def _pair_name(wanted: _Wanted) -> str:
-    """Key of a pairwise score; references are part of it where there are any."""
-    image, caption, references = wanted
-    name = pair_key(image, caption)
-    return name if not references else f"{name}:{caption_hash(chr(0).join(references))}"
-
-
-def _batches(values: Sequence[T], size: int) -> Iterator[Sequence[T]]:
-    for start in range(0, len(values), size):
-        yield values[start : start + size]
 
 
 def _as_rows(values: object, count: int) -> np.ndarray:

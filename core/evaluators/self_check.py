@@ -24,12 +24,8 @@ from core.evaluators.weights.download import download
 from core.file_contents import known_sha256
 from core.writing import write_bytes
 
-HOST = "https://raw.githubusercontent.com"
-"""Serves any file of a public repository at a commit."""
-
-_MOST_EXAMPLE_BYTES = 2 << 20
-"""Largest file of an example that is fetched."""
-
+HOST = "https://raw.githubusercontent.com"  # serves any file of a public repository at a commit
+_MOST_EXAMPLE_BYTES = 2 << 20  # largest file of an example that is fetched
 _Path = Annotated[str, StringConstraints(pattern=r"^[\w-]+(/[\w-]+)*\.[a-z]+$")]
 _Sha256 = Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{64}$")]
 
@@ -97,25 +93,18 @@ def fetch_example(known: Example) -> Path:
 
 @cache
 def _read(folder: Path) -> tuple[Example, ...]:
-    return tuple(_one(path) for path in sorted(folder.glob("*.toml")))
+    found = []
+    for path in sorted(folder.glob("*.toml")):
+        try:
+            found.append(Example.model_validate({**tomllib.loads(path.read_text(encoding="utf-8")), "id": path.stem}))
+        except (tomllib.TOMLDecodeError, UnicodeDecodeError, ValidationError) as error:
+            raise InvalidInput(f"{path} is no example of a publisher: {error}; correct it") from error
+    return tuple(found)
 
 
-def _one(path: Path) -> Example:
-    try:
-        return Example.model_validate({**tomllib.loads(path.read_text(encoding="utf-8")), "id": path.stem})
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError, ValidationError) as error:
-        raise InvalidInput(f"{path} is no example of a publisher: {error}; correct it") from error
-
-
-TOLERANCE = 0.003
-"""Largest difference from a printed value: two versions of Pillow resize a picture so far apart."""
-
-KEPT = "self-checks.json"
-"""In the folder of weights: the last result of every evaluator."""
-
-AGAIN = "python -m core doctor --published"
-"""The command that checks every evaluator that is ready."""
-
+TOLERANCE = 0.003  # largest difference from a printed value: two versions of Pillow resize a picture so far apart
+KEPT = "self-checks.json"  # in the folder of weights: the last result of every evaluator
+AGAIN = "python -m core doctor --published"  # the command that checks every evaluator that is ready
 Outcome = Literal["passed", "failed", "not checked"]
 
 
@@ -166,12 +155,10 @@ class SelfCheck(BaseModel):
 
 
 def self_check(evaluator: Evaluator) -> SelfCheck | None:
-    """Score the publisher's own pictures and captions and keep the result; None where nothing was published.
-
-    Without a network, the example is read from this machine where it was fetched before. What could not be checked is
-    not kept: it takes no earlier result away.
-    ``evaluator``: loaded; the caller holds its lease.
-    """
+    """Score the publisher's own pictures and captions and keep the result; None where nothing was published. Without a
+    network, the example is read from this machine where it was fetched before. What could not be checked is not kept:
+    it takes no earlier result away.
+    ``evaluator``: loaded; the caller holds its lease."""
     name = evaluator.spec.name
     known = example_of(name)
     if known is None:
@@ -184,7 +171,9 @@ def self_check(evaluator: Evaluator) -> SelfCheck | None:
     except NotAvailable as error:
         return begun.model_copy(update={"reason": str(error)})
     found = begun.model_copy(update={"readings": _readings(evaluator, known, folder)})
-    _remember(found)
+    every = {**remembered(), name: found}
+    text = json.dumps({each: told.model_dump(mode="json") for each, told in every.items()}, indent=2, sort_keys=True)
+    write_bytes(settings.weights_dir() / KEPT, f"{text}\n".encode())
     return found
 
 
@@ -205,10 +194,8 @@ def remembered() -> dict[str, SelfCheck]:
 
 
 def for_manifest(evaluator: Evaluator) -> dict[str, Any] | None:
-    """What a run's manifest says of the check; None where the publisher prints no values for this evaluator.
-
-    A result counts for the weights, the precision and the library versions that it was found with, and for no others.
-    """
+    """What a run's manifest says of the check; None where the publisher prints no values for this evaluator. A result
+    counts for the weights, the precision and the library versions that it was found with, and for no others."""
     name = evaluator.spec.name
     if example_of(name) is None:
         return None
@@ -232,21 +219,11 @@ def _readings(evaluator: Evaluator, known: Example, folder: Path) -> tuple[Readi
         try:
             images = [read_image(folder / known.images[name]).pixels for name in names]
             people = [list(references[name]) for name in names]
-            scores = (
-                evaluator.score(images, said, people)
-                if isinstance(evaluator, Referenced)
-                else (evaluator.score(images, said))
-            )
-            mean = float(np.mean(scores))
+            others = [people] if isinstance(evaluator, Referenced) else []
+            mean = float(np.mean(evaluator.score(images, said, *others)))
         except InvariscopeError:
             mean = math.nan
         readings.append(
             Reading(captions=each.captions, published=each.value, here=mean if math.isfinite(mean) else None)
         )
     return tuple(readings)
-
-
-def _remember(found: SelfCheck) -> None:
-    every = {**remembered(), found.evaluator: found}
-    text = json.dumps({name: each.model_dump(mode="json") for name, each in every.items()}, indent=2, sort_keys=True)
-    write_bytes(settings.weights_dir() / KEPT, f"{text}\n".encode())

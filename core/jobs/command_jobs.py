@@ -15,7 +15,7 @@ from core.errors import InvalidInput, StoreError
 from core.evaluators.references import BY_WORDS
 from core.evaluators.registry import find
 from core.evaluators.weights.fetched import Published
-from core.jobs.request import OneCommand, absolute, check_available, check_file, check_folder
+from core.jobs.request import OneCommand, absolute, check_file, check_folder
 from core.probes.registry import select
 from core.statistics.selectivity import check_distance
 from core.store.run_files import list_runs
@@ -46,7 +46,6 @@ class GetRequest(OneCommand):
 
     unit: ClassVar[str] = SHARE
     keeps: ClassVar[bool] = True  # a file that was cut off goes on where it stopped
-
     kind: Literal["get"] = "get"  # tells it from an audit
     name: str = Field(min_length=1)  # of a published evaluator
 
@@ -54,16 +53,13 @@ class GetRequest(OneCommand):
 
     @property
     def told(self) -> tuple[str, ...]:
-        """What it does, in words."""
         return (f"weights of {self.name}",)
 
     @property
     def stem(self) -> str:
-        """What a name that is made begins with."""
         return f"get-{self.name}"
 
     def arguments(self, *, resume: bool = False) -> list[str]:
-        """Words after ``python -m core``; the same call goes on where an earlier one ended."""
         return ["evaluators", "get", self.name]
 
     def check(self) -> None:
@@ -102,16 +98,13 @@ class MeasureRequest(OneCommand):
 
     @property
     def told(self) -> tuple[str, ...]:
-        """What it does, in words."""
         return (f"calibration of {self.evaluator} measured", f"run {self.run}", f"families {', '.join(self.families)}")
 
     @property
     def stem(self) -> str:
-        """What a name that is made begins with."""
         return f"measure-{Path(self.run).stem}"
 
     def arguments(self, *, resume: bool = False) -> list[str]:
-        """Words after ``python -m core`` that measure; the same call goes on where an earlier one ended."""
         words = ["calibrate", "learn", self.run, "--evaluator", self.evaluator, "--families", ",".join(self.families)]
         words += ["--reading", self.reading, "--weights", self.weights, "--subject", self.subject]
         words += ["--language", self.language, "--measure", "--again"]
@@ -134,7 +127,6 @@ class SuiteRequest(OneCommand):
 
     unit: ClassVar[str] = "caption"
     keeps: ClassVar[bool] = False  # a suite is kept once it is whole
-
     kind: Literal["suite"] = "suite"  # tells it from an audit
     files: tuple[str, ...] = Field(min_length=1)  # of the suite, absolute
     images: tuple[str, ...] = Field(min_length=1)  # folders of its pictures, absolute
@@ -156,16 +148,13 @@ class SuiteRequest(OneCommand):
 
     @property
     def told(self) -> tuple[str, ...]:
-        """What it does, in words."""
         return (f"suite {', '.join(Path(each).name for each in self.files)}", f"by {', '.join(self.evaluators)}")
 
     @property
     def stem(self) -> str:
-        """What a name that is made begins with."""
         return f"suite-{Path(self.files[0]).stem}"
 
     def arguments(self, *, resume: bool = False) -> list[str]:
-        """Words after ``python -m core``; ``resume`` changes nothing."""
         words = ["suite", self.files[0], *self.images]
         words += [word for each in self.files[1:] for word in ("--also", each)]
         words += ["--evaluator", ",".join(self.evaluators)]
@@ -182,11 +171,12 @@ class SuiteRequest(OneCommand):
             check_folder(path)
         if self.run is not None:
             _check_run(self.run, "name")
-        check_available(tuple(name for name in self.evaluators if name not in BY_WORDS))
+        for name in self.evaluators:
+            if name not in BY_WORDS:
+                find(name).check_available()
 
 
-MOST_BYTES = 5_000_000
-"""Of a report that is read."""
+MOST_BYTES = 5_000_000  # of a report that is read
 
 
 class CheckRequest(OneCommand):
@@ -194,7 +184,6 @@ class CheckRequest(OneCommand):
 
     unit: ClassVar[str] = "item"
     keeps: ClassVar[bool] = False  # a check is one report
-
     kind: Literal["check"] = "check"  # tells it from an audit
     evaluator: str = Field(min_length=1)  # a name, or ``path/to/file.py:Name``, absolute
     # most that a family may change the score, median |% change| in percent
@@ -214,13 +203,11 @@ class CheckRequest(OneCommand):
 
     @property
     def told(self) -> tuple[str, ...]:
-        """What it does, in words."""
         probes = (f"probes {', '.join(self.probes)}",) if self.probes else ()
         return (f"check of {self.evaluator}", f"{self.items} items", f"threshold {self.threshold:g} %", *probes)
 
     @property
     def stem(self) -> str:
-        """What a name that is made begins with."""
         return f"check-{self.evaluator.rpartition(':')[2]}"
 
     @property
@@ -229,7 +216,6 @@ class CheckRequest(OneCommand):
         return settings.checks_dir() / f"{self.run_id}.json"
 
     def arguments(self, *, resume: bool = False) -> list[str]:
-        """Words after ``python -m core``; ``resume`` changes nothing."""
         words = ["check", self.evaluator, "--threshold", f"{self.threshold:g}", "--items", str(self.items)]
         words += ["--probes", ",".join(self.probes)] if self.probes else []
         words += ["--strict"] if self.strict else []
@@ -249,7 +235,7 @@ class CheckRequest(OneCommand):
         check_distance(self.selectivity_at_least)
         if self.probes:
             select(self.probes)
-        check_available((self.evaluator,))
+        find(self.evaluator).check_available()
 
 
 def check_request(**fields: Any) -> CheckRequest:

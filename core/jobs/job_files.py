@@ -27,15 +27,9 @@ from core.writing import cannot_write
 
 JOB, STATE, LOG, PROGRESS = "job.json", "state.json", "log.txt", "progress.json"
 QUEUE_LOCK, WORKER_LOCK, WORKER_LOG, COMING = ".queue.lock", ".worker.lock", ".worker.log", ".worker.coming"
-
-LARGEST_FILE = 1_000_000
-"""Most bytes of a job file that are read: one that was tampered with may be anything."""
-
-HALF_S = 60.0
-"""Seconds after which a job without its request is not being started or taken off the list any more."""
-
+LARGEST_FILE = 1_000_000  # most bytes of a job file that are read: one that was tampered with may be anything
+HALF_S = 60.0  # seconds after which a job without its request is not being started or taken off the list any more
 _SUM = "sha256"
-
 Status = Literal["waiting", "running", "complete", "failed", "cancelled", "died"]
 
 
@@ -63,16 +57,6 @@ class _Kind(BaseModel):
 
     kind: object = None
 
-    def of(self, path: Path) -> OneCommand:
-        """Read the file as what it is; one of a kind that nobody knows is held against an audit's shape."""
-        try:
-            kind = (job_kind(self.kind) if isinstance(self.kind, str) else None) or job_kind("")
-        except NotAvailable as error:
-            raise StoreError(f"{path} cannot be read ({error}); the job is left out") from error
-        assert isinstance(kind, type)
-        assert issubclass(kind, OneCommand)
-        return read_shape(path, kind)
-
 
 Shape = TypeVar("Shape", bound=BaseModel)
 
@@ -89,15 +73,20 @@ def read_shape(path: Path, shape: type[Shape]) -> Shape:
         raise StoreError(f"{path} is missing; the job is left out, remove its folder to be rid of it") from error
     except (OSError, ValueError, RecursionError) as error:
         why = first_problem(error) if isinstance(error, ValidationError) else str(error)
-        raise StoreError(
-            f"{path} cannot be read ({why}); the job is left out, remove its folder to be rid of it"
-        ) from error
+        raise StoreError(f"{path} cannot be read ({why}); it is left out, remove its folder to be rid of it") from error
 
 
 def read_job(folder: Path) -> tuple[OneCommand, State]:
     """Read a job's request and state; raises StoreError if a file cannot be used, or names another job than the
     folder."""
-    request = read_shape(folder / JOB, _Kind).of(folder / JOB)
+    told = read_shape(folder / JOB, _Kind).kind
+    try:  # one of a kind that nobody knows is held against an audit's shape
+        kind = (job_kind(told) if isinstance(told, str) else None) or job_kind("")
+    except NotAvailable as error:
+        raise StoreError(f"{folder / JOB} cannot be read ({error}); the job is left out") from error
+    assert isinstance(kind, type)
+    assert issubclass(kind, OneCommand)
+    request = read_shape(folder / JOB, kind)
     if request.run_id != folder.name:
         raise StoreError(
             f"{folder / JOB} names run {request.run_id!r} and lies in {folder.name!r}; "

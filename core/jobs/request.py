@@ -13,14 +13,14 @@ from pydantic import ConfigDict, Field, field_validator
 
 from core import settings
 from core.audit.request import Asked, AuditRequest
+from core.audit.run import read_progress
 from core.corpora import registry as corpora
 from core.corpora.ordinary_paths import ordinary
 from core.corpora.registry import READ, TEXT
 from core.corpora.schema import Corpus
 from core.errors import InvalidInput, NotAvailable, StoreError
-from core.evaluators.metric_source import the_metric
+from core.evaluators.functions import the_metric
 from core.evaluators.registry import find
-from core.jobs.progress import read_progress
 from core.probes.pixels import text_reader
 from core.probes.registry import catalogue, select, with_taggers
 from core.registry import absolute_code, is_apart, names_code
@@ -34,11 +34,8 @@ class OneCommand(Asked):
 
     model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
 
-    unit: ClassVar[str]
-    """What its progress counts."""
-    keeps: ClassVar[bool]
-    """Whether what was done stays when it is stopped, and need not be done again."""
-
+    unit: ClassVar[str]  # what its progress counts
+    keeps: ClassVar[bool]  # whether what was done stays when it is stopped, and need not be done again
     run_id: str | None = None  # name of the job; None: made when it is started
     device: str | None = None  # where evaluators run; None: the best there is
 
@@ -94,10 +91,8 @@ class OneCommand(Asked):
 
 
 class AuditJob(AuditRequest, OneCommand):
-    """One audit to be run by a job, as a command line can say it; made by :func:`audit_request`.
-
-    Its root is absolute, and its run id the name of the job too.
-    """
+    """One audit to be run by a job, as a command line can say it; made by :func:`audit_request`. Its root is absolute,
+    and its run id the name of the job too."""
 
     unit: ClassVar[str] = "image"
     keeps: ClassVar[bool] = True
@@ -121,14 +116,12 @@ class AuditJob(AuditRequest, OneCommand):
 
     @property
     def told(self) -> tuple[str, ...]:
-        """What it does, in words."""
         limit = () if self.limit is None else (f"first {self.limit:,} item{'s' if self.limit > 1 else ''}",)
         sample = () if self.sample is None else (f"{self.sample:,} sampled",)
         return (self.corpus, f"probes {', '.join(self.probes)}", ", ".join(self.evaluators), *limit, *sample)
 
     @property
     def stem(self) -> str:
-        """What a run id that is made begins with."""
         name = self.corpus.rpartition(":")[2]
         return name if re.search("[A-Za-z0-9]", name) else "audit"
 
@@ -138,7 +131,6 @@ class AuditJob(AuditRequest, OneCommand):
         return tuple(each for each in (self.corpus, *self.probes) if names_code(each))
 
     def arguments(self, *, resume: bool = False) -> list[str]:
-        """Words after ``python -m core`` that run this audit."""
         words = ["audit", "--corpus", self.corpus]
         words += ["--root", self.root] if self.root is not None else []
         words += [word for key, value in self.options.items() for word in ("--option", f"{key}={value}")]
@@ -154,13 +146,11 @@ class AuditJob(AuditRequest, OneCommand):
         return words + (["--resume"] if resume else [])
 
     def shell(self, *, resume: bool = False) -> str:
-        """The command to paste in a shell: every word quoted as the shell needs it."""
         words = ["python", "-m", "core", *self.arguments(resume=resume)]
         usual = settings.data_dir().absolute() == settings.usual_data_dir()
         return shlex.join(words if usual else [*words, "--out", str(settings.runs_dir().absolute())])
 
     def command(self, progress: Path, *, resume: bool = False) -> list[str]:
-        """The process to start, or to go on with the run, as a list: no shell reads it."""
         return [sys.executable, "-m", "core", *self.arguments(resume=resume), "--progress-file", str(progress)]
 
     def load(self) -> Corpus:
@@ -183,7 +173,8 @@ class AuditJob(AuditRequest, OneCommand):
         reads = self.options.get(TEXT) == READ and any(probe.family == text_reader.WRITTEN_IN for probe in chosen)
         if reads and (reason := text_reader.lacking()):
             raise NotAvailable(reason)
-        check_available(self.evaluators)
+        for reference in self.evaluators:
+            find(reference).check_available()
 
     def is_complete(self, progress: Path) -> bool:
         """Whether its run is; ``progress``, the file of its job, need not say so."""
@@ -199,16 +190,9 @@ def audit_request(**fields: Any) -> AuditJob:
     if fields.get("root") is not None:
         fields["root"] = str(Path(fields["root"]).expanduser().absolute())
     fields["evaluators"] = tuple(map(absolute, fields.get("evaluators", ())))
-    fields |= {name: absolute_code(fields[name]) for name in ("corpus",) if isinstance(fields.get(name), str)}
-    fields |= {name: tuple(map(absolute_code, fields[name])) for name in ("probes",) if name in fields}
+    fields |= {"corpus": absolute_code(fields["corpus"])} if isinstance(fields.get("corpus"), str) else {}
+    fields |= {"probes": tuple(map(absolute_code, fields["probes"]))} if "probes" in fields else {}
     return AuditJob.of(**{"subject": "template", **fields})
-
-
-def check_available(references: Iterable[str]) -> None:
-    """Find out whether evaluators can be loaded here; raises UnknownName for one that is not registered, and
-    NotAvailable for one that is not on this machine, with the command that gets it."""
-    for reference in references:
-        find(reference).check_available()
 
 
 def check_folder(text: str) -> Path:
@@ -228,7 +212,10 @@ def _there(text: str, kind: Literal["folder", "file"], other: str) -> Path:
         path = Path(text).expanduser()
         if not path.is_absolute():
             raise InvalidInput(f"the {kind} must be an absolute path on this machine, got {text!r}")
-        _ordinary(path, kind)
+        try:
+            ordinary(path)
+        except InvalidInput as error:
+            raise InvalidInput(f"the {kind} {error}") from error
         if kind == "folder" and path.is_dir():
             next(path.iterdir(), None)
             return path
@@ -243,13 +230,6 @@ def _there(text: str, kind: Literal["folder", "file"], other: str) -> Path:
     if there:
         raise InvalidInput(f"{path} {other}")
     raise InvalidInput(f"there is no {kind} {path} on this machine; check the path")
-
-
-def _ordinary(path: Path, kind: str) -> None:
-    try:
-        ordinary(path)
-    except InvalidInput as error:
-        raise InvalidInput(f"the {kind} {error}") from error
 
 
 def read_options(text: str) -> dict[str, str]:
@@ -268,9 +248,8 @@ def read_options(text: str) -> dict[str, str]:
 def short_patterns(names: Iterable[str]) -> tuple[str, ...]:
     """Write chosen probes as few words: axes and families where they are whole, else names.
 
-    Example:
-        >>> short_patterns(["vflip", "rotate-10", "rotate-5", "rotate+5", "rotate+10"])
-        ('vflip', 'rotation')
+    >>> short_patterns(["vflip", "rotate-10", "rotate-5", "rotate+5", "rotate+10"])
+    ('vflip', 'rotation')
     """
     wanted = set(names)
     chosen = {probe.name: probe for probe in catalogue() if probe.name in wanted}

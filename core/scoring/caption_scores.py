@@ -23,10 +23,7 @@ from core.yes_no import seen
 
 def unread_captions(spec: EvaluatorSpec, captions: Iterable[str]) -> dict[str, str]:
     """Captions in scripts of languages that an evaluator does not read, each with why; nothing else tells a language.
-
-    Args:
-        captions: of one file, which tells Chinese characters of Japanese from Chinese.
-    """
+    ``captions``: of one file, which tells Chinese characters of Japanese from Chinese."""
     texts = list(dict.fromkeys(captions)) if spec.languages else []
     languages = languages_by_script(texts, "")
     return {
@@ -38,14 +35,9 @@ def unread_captions(spec: EvaluatorSpec, captions: Iterable[str]) -> dict[str, s
 
 def check_scorable(spec: EvaluatorSpec, captions: Iterable[str], *, references: bool) -> None:
     """Refuse what no caption could be scored of; where some can, the others cost their own score.
-
-    Raises:
-        InvalidInput: if the evaluator needs references, or reads none of the captions.
-    """
+    Raises InvalidInput if the evaluator needs references, or reads none of the captions."""
     if spec.takes_references and not references:
-        raise InvalidInput(
-            f"{spec.name} compares with reference captions; give --references, or choose another evaluator"
-        )
+        raise InvalidInput(f"{spec.name} compares with reference captions; give --references or take another evaluator")
     said = {text for text in captions if seen(text).strip()}
     unread = unread_captions(spec, said)
     if unread and len(unread) == len(said):
@@ -53,8 +45,7 @@ def check_scorable(spec: EvaluatorSpec, captions: Iterable[str], *, references: 
         raise InvalidInput(f"none of the {len(said):,} captions can be scored: {why}; choose an evaluator that does")
 
 
-EMPTY = "the caption is empty"
-"""Why an empty caption has no score."""
+EMPTY = "the caption is empty"  # why an empty caption has no score
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,20 +76,13 @@ def score_captions(
     progress: Callable[[int, int], None] | None = None,
     batch_size: int | None = None,
 ) -> tuple[CaptionScore, ...]:
-    """Score every line; an unreadable image or an unscorable caption costs that line alone.
-
-    Images are decoded batch by batch, so that a folder of any size fits into memory. An empty caption and
-    one in a language that is not read are not scored.
-
-    Args:
-        evaluator: a loaded evaluator; the caller holds its lease.
-        lines: in any order; the result has the same one.
-        progress: called with (done, total) after every batch.
-        batch_size: most lines in one call; None: as many as the evaluator asks for.
-
-    Raises:
-        InvalidInput: if references are given and the evaluator cannot compare two captions.
-    """
+    """Score every line; an unreadable image or an unscorable caption costs that line alone. Images are decoded batch by
+    batch, so that a folder of any size fits into memory. An empty caption and one in a language that is not read are
+    not scored.
+    ``evaluator``: a loaded evaluator; the caller holds its lease. ``lines``: in any order; the result has the same one.
+    ``progress``: called with (done, total) after every batch.
+    ``batch_size``: most lines in one call; None: as many as the evaluator asks for.
+    Raises InvalidInput if references are given and the evaluator cannot compare two captions."""
     if any(line.references for line in lines) and not isinstance(evaluator, DualEncoder | Referenced):
         raise InvalidInput(f"{evaluator.spec.name} compares no captions with references; leave the references out")
     lost = unscored(evaluator.spec, lines)
@@ -168,12 +152,9 @@ def _pixels(path: Path) -> np.ndarray:
 
 def pace_told(pool: Pool, reference: str, *, seconds: float, pairs: int) -> str:
     """Say the seconds a pair of an evaluator that a pool holds, with the device that it is on.
-
-    Args:
-        pool: that lent it; it is still lent or loaded.
-        seconds: that scoring took: reading and editing of pictures included, loading of the model not.
-        pairs: of picture and caption that have a score since.
-    """
+    ``pool``: that lent it; it is still lent or loaded.
+    ``seconds``: that scoring took: reading and editing of pictures included, loading of the model not.
+    ``pairs``: of picture and caption that have a score since."""
     if not pairs:
         return f"{reference}: no pair was scored, so none was timed"
     device = next((each.device for each in pool.loaded() if each.reference == reference), pool.device)

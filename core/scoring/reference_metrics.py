@@ -30,10 +30,7 @@ from core.statistics.corpus_sums import COUNTS, ORDERS, corpus_bleu, corpus_mete
 
 def gram_counts(lines: Sequence[Sequence[str]]) -> Iterator[sparse.csr_array]:
     """How often each line holds each run of 1, 2, … ORDERS words.
-
-    Yields:
-        float64 [m, runs of this length that there are], one matrix a length.
-    """
+    Yields float64 [m, runs of this length that there are], one matrix a length."""
     known: dict[str, int] = {}
     words = np.array([known.setdefault(word, len(known)) for word in chain.from_iterable(lines)], dtype=np.int64)
     line = np.repeat(np.arange(len(lines)), [len(each) for each in lines])
@@ -58,9 +55,8 @@ def longest_common(own: Sequence[str], others: Sequence[Sequence[str]]) -> list[
     References:
         Hyyrö, H. (2004). Bit-parallel LCS-length computation revisited. AWOCA, figure 2.
 
-    Example:
-        >>> longest_common(["a", "dog", "sits"], [["a", "cat", "sits"], ["dog"]])
-        [2, 1]
+    >>> longest_common(["a", "dog", "sits"], [["a", "cat", "sits"], ["dog"]])
+    [2, 1]
     """
     places: dict[str, int] = {}
     for place, word in enumerate(own):
@@ -76,11 +72,8 @@ def longest_common(own: Sequence[str], others: Sequence[Sequence[str]]) -> list[
     return found
 
 
-_BETA = 1.2
-"""Weight of recall against precision in ROUGE-L, in COCO's code."""
-
-_SIGMA = 6.0
-"""Spread of CIDEr-D's penalty for another length, in pairs of neighbouring words, which COCO's code counts."""
+_BETA = 1.2  # weight of recall against precision in ROUGE-L, in COCO's code
+_SIGMA = 6.0  # spread of CIDEr-D's penalty for another length, in pairs of neighbouring words, which COCO's code counts
 
 
 class Lines:
@@ -109,10 +102,7 @@ class Lines:
 
 class Pairs:
     """n captions, each with its references.
-
-    Args:
-        theirs: lines of each caption's references, one or more.
-    """
+    ``theirs``: lines of each caption's references, one or more."""
 
     def __init__(self, lines: Lines, own: Sequence[int], theirs: Sequence[Sequence[int]]) -> None:
         self._written = lines.written()
@@ -127,10 +117,8 @@ class Pairs:
         self._sizes = np.array([len(each) for each in self._words])
 
     def bleu_counts(self) -> np.ndarray:
-        """What each caption adds to BLEU, float64 [n, 10]: see :func:`core.statistics.corpus_sums.corpus_bleu`.
-
-        The reference that is closest in length counts, of two the shorter.
-        """
+        """What each caption adds to BLEU, float64 [n, 10]: see :func:`core.statistics.corpus_sums.corpus_bleu`. The
+        reference that is closest in length counts, of two the shorter."""
         n, own = len(self._own), self._sizes[self._own]
         matched = [_most(held, self._caption, n) for held in self._shared]
         there = [np.maximum(own - order, 0) for order in range(ORDERS)]
@@ -160,10 +148,7 @@ class Pairs:
 
     def cider(self, pictures: Sequence[Sequence[int]]) -> np.ndarray:
         """CIDEr-D [3] of each caption, float64 [n].
-
-        Args:
-            pictures: lines of the references of every picture, whose words they weigh; two pictures or more.
-        """
+        ``pictures``: lines of the references of every picture, whose words they weigh; two pictures or more."""
         rows = np.repeat(np.arange(len(pictures)), [len(each) for each in pictures])
         lines = np.fromiter(chain.from_iterable(pictures), dtype=np.int64)
         said = sparse.coo_array((np.ones(len(rows)), (rows, lines)), shape=(len(pictures), len(self._written))).tocsr()
@@ -199,12 +184,8 @@ def _most(shared: sparse.csr_array, caption: np.ndarray, n: int) -> np.ndarray:
 
 BLEU = tuple(f"BLEU-{order}" for order in range(1, ORDERS + 1))
 METEOR, ROUGE, CIDER = "METEOR", "ROUGE-L", "CIDEr-D"
-METRICS = (*BLEU, METEOR, ROUGE, CIDER)
-"""In the order in which clipscore's script prints them."""
-
-NAMED = dict(zip(BY_WORDS, (BLEU[3], METEOR, ROUGE, CIDER), strict=True))
-"""Name in commands and on pages -> metric."""
-
+METRICS = (*BLEU, METEOR, ROUGE, CIDER)  # in the order in which clipscore's script prints them
+NAMED = dict(zip(BY_WORDS, (BLEU[3], METEOR, ROUGE, CIDER), strict=True))  # name in commands and on pages -> metric
 TOKENIZER = "words as pycocoevalcap's Penn Treebank tokenizer cuts them"
 """How captions are cut into words, for where a number stands."""
 
@@ -241,22 +222,15 @@ def compare(
     documents: Sequence[Sequence[str]] | None = None,
     meteor: bool = False,
 ) -> Compared:
-    """Compare captions with their references.
-
-    The weights of CIDEr-D come from the references of all the pictures given, as in pycocoevalcap. Of fewer than
-    LEAST_PICTURES pictures there is none.
-
-    Args:
-        captions: n of them, each of its own picture unless ``documents`` says what the pictures are; an empty one
-            is compared as pycocoevalcap does, None is not.
-        references: captions by people of the same pictures, any number each; one without words is passed over.
-        documents: references of every picture once, where several captions are of one: they weigh CIDEr-D's words.
-        meteor: whether METEOR is computed, which takes seconds to start; NaN otherwise.
-
-    Raises:
-        InvalidInput: if there is not one list of references a caption.
-        NotAvailable: if METEOR cannot be computed here.
-    """
+    """Compare captions with their references. The weights of CIDEr-D come from the references of all the pictures
+    given, as in pycocoevalcap. Of fewer than LEAST_PICTURES pictures there is none.
+    ``captions``: n of them, each of its own picture unless ``documents`` says what the pictures are; an empty one is
+    compared as pycocoevalcap does, None is not.
+    ``references``: captions by people of the same pictures, any number each; one without words is passed over.
+    ``documents``: references of every picture once, where several captions are of one: they weigh CIDEr-D's words.
+    ``meteor``: whether METEOR is computed, which takes seconds to start; NaN otherwise.
+    Raises InvalidInput if there is not one list of references a caption; NotAvailable if METEOR cannot be computed
+    here."""
     if len(captions) != len(references):
         raise InvalidInput(f"every caption has one list of references, got {len(captions)} and {len(references)}")
     lines = Lines()
@@ -320,17 +294,10 @@ def lacking() -> str:
 
 def meteor_counts(captions: Sequence[str], references: Sequence[Sequence[str]]) -> np.ndarray:
     """What each caption adds to METEOR.
-
-    Args:
-        captions: n lines of words, as :mod:`core.scoring.treebank` cuts them.
-        references: lines of words that each is compared with, one or more; the one that it matches best counts.
-
-    Returns:
-        float64 [n, 23]; see :func:`core.statistics.corpus_sums.corpus_meteor`.
-
-    Raises:
-        NotAvailable: if there is no Java runtime, or the program fails.
-    """
+    ``captions``: n lines of words, as :mod:`core.scoring.treebank` cuts them.
+    ``references``: lines of words that each is compared with, one or more; the one that it matches best counts.
+    Returns float64 [n, 23]; see :func:`core.statistics.corpus_sums.corpus_meteor`.
+    Raises NotAvailable if there is no Java runtime, or the program fails."""
     if not captions:
         return np.empty((0, COUNTS))
     asked = [

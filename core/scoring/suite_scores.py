@@ -1,9 +1,10 @@
 """An evaluator over a human-labelled suite: every caption beside its image and its references, scored once.
 
 Captions are compared with all references or with some, drawn once or several times; BLEU-4, METEOR, ROUGE-L and
-CIDEr-D compare them by words alone.
+CIDEr-D compare them by words alone. A video is decoded and encoded once, however many captions it has.
 """
 
+import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
@@ -13,10 +14,11 @@ import numpy as np
 from core.corpora.corpus_files import LeftOut
 from core.corpora.image_places import ImagePlaces
 from core.corpora.suites import ENGLISH, Compared, Rated, Suite, with_references
-from core.corpora.video_frames import find_videos
-from core.errors import InvalidInput, NotAvailable
+from core.corpora.video_frames import WHOLE, Footage, Sampling, find_videos, open_video, read_frames
+from core.errors import BadImage, InvalidInput, InvariscopeError, NotAvailable
 from core.evaluators.base import Evaluator
 from core.evaluators.references import Referenced
+from core.evaluators.video.video_evaluator import VideoScore, VideoScorer
 from core.file_contents import known_sha256
 from core.scoring.caption_scores import CaptionedImage, score_captions
 from core.scoring.reference_metrics import (
@@ -31,13 +33,9 @@ from core.scoring.reference_metrics import (
 )
 
 MOST_DRAWS = 100
-
 _USUAL_COUNTS = {"FOIL": (1, 4), "Pascal-50S": (5,), "VATEX-EVAL": (1, 9)}
-"""Suite -> references that the field compares with: FOIL with one and with four, Pascal-50S with five, VATEX-EVAL with
-one and with nine.
-
-Source: Hessel et al., *CLIPScore* (2021), section 4; Shi et al., *EMScore* (2022), section 5.
-"""
+"""Suite -> references that the field compares with.
+Source: Hessel et al., *CLIPScore* (2021), section 4; Shi et al., *EMScore* (2022), section 5."""
 
 _USUAL_DRAWS = 5
 
@@ -63,17 +61,10 @@ class Setting:
 
 def settings_of(suite: Suite, counts: Sequence[int] = (), draws: int | None = None) -> tuple[Setting, ...]:
     """The settings that an evaluator with references is reported under.
-
-    Args:
-        counts: how many references, one setting each; none: what the field compares the suite with.
-        draws: of each; None: five where there are more references than are used, one otherwise.
-
-    Returns:
-        One setting at least; none of them asks for more references than a caption has.
-
-    Raises:
-        InvalidInput: if a count or the number of draws lies out of range.
-    """
+    ``counts``: how many references, one setting each; none: what the field compares the suite with.
+    ``draws``: of each; None: five where there are more references than are used, one otherwise.
+    Returns one setting at least; none of them asks for more references than a caption has.
+    Raises InvalidInput if a count or the number of draws lies out of range."""
     most = suite.most_references
     wrong = next((each for each in counts if each < 1), None)
     if wrong is not None or (draws is not None and not 1 <= draws <= MOST_DRAWS):
@@ -107,21 +98,15 @@ def score_suite(
     evaluator: Evaluator, suite: Suite, folders: Sequence[Path], *, progress: Callable[[int, int], None] | None = None
 ) -> SuiteScores:
     """Score every caption of a suite.
-
-    Args:
-        evaluator: loaded; the caller holds its lease.
-        suite: of :func:`core.corpora.suites.read_suite`.
-        folders: where the images lie: below a folder as the suite names them, or by their file name alone.
-
-    Raises:
-        InvalidInput: if a folder is missing, or none of the images is there.
-    """
+    ``evaluator``: loaded; the caller holds its lease. ``suite``: of :func:`core.corpora.suites.read_suite`.
+    ``folders``: where the images lie: below a folder as the suite names them, or by their file name alone.
+    Raises InvalidInput if a folder is missing, or none of the images is there."""
     check_folders(folders)
     unread = {each.language for each in suite.rated if not evaluator.spec.reads(each.language)}
     if suite.rated and len(unread) == len({each.language for each in suite.rated}):
         raise InvalidInput(f"{evaluator.spec.unread(sorted(unread)[0])}, and {suite.name} has no other; choose another")
     if isinstance(evaluator, Referenced):
-        check_referenced(evaluator, suite)
+        check_references(evaluator.spec.name, suite)
     else:
         suite = with_references(suite, 0)
     pairs = asked_of(suite)
@@ -145,20 +130,10 @@ def score_suite(
     return in_order(suite, scores, errors)
 
 
-def check_referenced(evaluator: Evaluator | type[Evaluator], suite: Suite) -> None:
-    """Refuse a suite without references for an evaluator that compares with some; see :func:`check_references`."""
-    check_references(evaluator.spec.name, suite)
-
-
 def check_references(name: str, suite: Suite) -> None:
     """Refuse a suite without references.
-
-    Args:
-        name: of what compares captions with references.
-
-    Raises:
-        InvalidInput: saying what to choose instead.
-    """
+    ``name``: of what compares captions with references.
+    Raises InvalidInput saying what to choose instead."""
     if not suite.most_references:
         raise InvalidInput(
             f"{name} compares with reference captions and this file of {suite.name} holds none; choose a layout with "
@@ -189,10 +164,7 @@ def asked_of(suite: Suite) -> list[Asked]:
 
 def check_folders(folders: Sequence[Path]) -> None:
     """Refuse a folder that is not there.
-
-    Raises:
-        InvalidInput: naming it.
-    """
+    Raises InvalidInput naming it."""
     for folder in folders:
         if not folder.is_dir():
             raise InvalidInput(f"no folder {folder}; give the folder that holds the suite's images or videos")
@@ -200,10 +172,7 @@ def check_folders(folders: Sequence[Path]) -> None:
 
 def places_of(suite: Suite, folders: Sequence[Path]) -> dict[str, Path | None]:
     """Where each image or video of a suite lies; None where it is in no folder.
-
-    Raises:
-        InvalidInput: if none is there.
-    """
+    Raises InvalidInput if none is there."""
     names = list(dict.fromkeys(image for image, _, _ in asked_of(suite)))
     if suite.pictures:  # which came inside the suite's file
         folders = [*folders, Path(suite.pictures)]
@@ -221,11 +190,8 @@ def places_of(suite: Suite, folders: Sequence[Path]) -> dict[str, Path | None]:
 
 def without_equal_pictures(suite: Suite, folders: Sequence[Path]) -> Suite:
     """The suite without comparisons whose two pictures are the same file, or files of the same bytes.
-
-    Args:
-        suite: of pictures of one text; any other one is given back as it is.
-        folders: where the pictures lie; of one that is missing nothing is known.
-    """
+    ``suite``: of pictures of one text; any other one is given back as it is.
+    ``folders``: where the pictures lie; of one that is missing nothing is known."""
     if not suite.by_text or not suite.compared:
         return suite
     places = places_of(suite, folders)
@@ -261,14 +227,9 @@ def _listed(folders: Sequence[Path]) -> str:
 
 def check_words(suite: Suite, name: str) -> None:
     """Refuse a suite that a metric of references cannot be held to.
-
-    Args:
-        name: of :data:`core.evaluators.references.BY_WORDS`.
-
-    Raises:
-        InvalidInput: if it has no references, is scored sentence by sentence, or has no English caption.
-        NotAvailable: if the metric cannot be computed here.
-    """
+    ``name``: of :data:`core.evaluators.references.BY_WORDS`.
+    Raises InvalidInput if it has no references, is scored sentence by sentence, or has no English caption; NotAvailable
+    if the metric cannot be computed here."""
     if name not in ready_words():
         raise NotAvailable(lacking())
     check_references(name, suite)
@@ -289,23 +250,15 @@ def check_words(suite: Suite, name: str) -> None:
 
 
 def score_words(suite: Suite, name: str) -> SuiteScores:
-    """Score every caption of a suite; no image is read.
-
-    CIDEr-D weighs words by the references that the suite gives, each image once however many captions it has.
-
-    Args:
-        suite: with the references that its captions are compared with; of :func:`check_words`.
-        name: of :data:`core.evaluators.references.BY_WORDS`.
-    """
+    """Score every caption of a suite; no image is read. CIDEr-D weighs words by the references that the suite gives,
+    each image once however many captions it has.
+    ``suite``: with the references that its captions are compared with; of :func:`check_words`.
+    ``name``: of :data:`core.evaluators.references.BY_WORDS`."""
     english = {(each.image, each.caption, each.references) for each in suite.rated if each.language == ENGLISH}
     foreign = {each for each in asked_of(suite)[: len(suite.rated)] if each not in english}
     asked = [each for each in dict.fromkeys(asked_of(suite)) if each not in foreign]
-    found = compare(
-        [caption for _, caption, _ in asked],
-        [held for *_, held in asked],
-        documents=list(_documents(suite).values()),
-        meteor=NAMED[name] == METEOR,
-    )
+    captions, people, documents = [text for _, text, _ in asked], [held for *_, held in asked], _documents(suite)
+    found = compare(captions, people, documents=list(documents.values()), meteor=NAMED[name] == METEOR)
     scores: dict[Asked, float] = dict(zip(asked, found.per_caption[NAMED[name]].tolist(), strict=True))
     errors = [f"{image}: this caption has no reference" for (image, *_), score in scores.items() if np.isnan(score)]
     if foreign:
@@ -327,3 +280,132 @@ def _documents(suite: Suite) -> dict[str, list[str]]:
     for each in judged:
         found.setdefault(each.image, {}).update(dict.fromkeys(each.references))
     return {image: list(texts) for image, texts in found.items() if texts}
+
+
+@dataclass(frozen=True, slots=True)
+class VideoLine:
+    """One caption of one video."""
+
+    id: str
+    caption: str
+    path: Path
+    references: tuple[str, ...] = ()  # captions by people; empty where there are none
+    part: tuple[float, float] = WHOLE  # of the video, as shares of its length, start and end
+
+
+def score_videos(
+    scorer: VideoScorer,
+    lines: Sequence[VideoLine],
+    *,
+    progress: Callable[[int, int], None] | None = None,
+    remark: Callable[[str], None] | None = None,
+) -> list[VideoScore]:
+    """Score every line; an unreadable video or an unscorable caption costs that line alone.
+    ``scorer``: of :func:`core.evaluators.video.video_evaluator.video_scorer`.
+    ``lines``: in any order; the result has the same one.
+    ``progress``: called with (lines done, lines in all) after every video.
+    ``remark``: called with a sentence on each video whose picture is not what people see."""
+    places: dict[Path, dict[tuple[float, float], list[int]]] = {}
+    for place, line in enumerate(lines):
+        places.setdefault(line.path, {}).setdefault(line.part, []).append(place)
+    found = [VideoScore(math.nan)] * len(lines)
+    done = 0
+    for path, parts in places.items():
+        for held, scores in _of_video(scorer, path, parts, lines, remark):
+            for place, score in zip(held, scores, strict=True):
+                found[place] = score
+            done += len(held)
+            if progress is not None:
+                progress(done, len(lines))
+    return found
+
+
+def _of_video(
+    scorer: VideoScorer,
+    path: Path,
+    parts: dict[tuple[float, float], list[int]],
+    lines: Sequence[VideoLine],
+    remark: Callable[[str], None] | None,
+) -> Iterator[tuple[list[int], list[VideoScore]]]:
+    try:
+        footage = open_video(path)
+    except (BadImage, OSError) as error:
+        for held in parts.values():
+            yield held, [VideoScore(math.nan, error=str(error))] * len(held)
+        return
+    if remark is not None:
+        for note in footage.notes:
+            remark(f"{path.name}: {note}")
+    for part, held in parts.items():
+        try:
+            frames = scorer.encode(sampled(footage, scorer.sampling, part))
+            captions, people = ([getattr(lines[each], name) for each in held] for name in ("caption", "references"))
+            yield held, scorer.score(frames, captions, people)
+        except InvariscopeError as error:
+            yield held, [VideoScore(math.nan, error=str(error))] * len(held)
+
+
+def sampled(footage: Footage, sampling: Sampling, part: tuple[float, float] = WHOLE) -> Iterator[np.ndarray]:
+    """The frames of a part of a video that are looked at, decoded one after the other."""
+    return read_frames(footage, footage.places(sampling, part))
+
+
+_USUAL_FRAMES = {"VATEX-EVAL": 10}  # suite -> frames of a video that its publishers look at; elsewhere all of them
+
+
+def usual_sampling(suite: Suite) -> Sampling:
+    """The frames that the publishers of a suite look at."""
+    return Sampling(_USUAL_FRAMES.get(suite.name))
+
+
+def score_video_suite(
+    scorer: VideoScorer, suite: Suite, folders: Sequence[Path], *, progress: Callable[[int, int], None] | None = None
+) -> SuiteScores:
+    """Score every caption of a suite of videos.
+    ``scorer``: of :func:`core.evaluators.video.video_evaluator.video_scorer`.
+    ``folders``: where the videos lie, as files or as folders of frames.
+    ``progress``: called with (captions done, captions in all).
+    Raises InvalidInput if a folder or every video is missing, or the evaluator cannot read the captions."""
+    check_folders(folders)
+    if not scorer.evaluator.spec.reads(ENGLISH):
+        raise InvalidInput(f"{scorer.evaluator.spec.unread(ENGLISH)}, and {suite.name} has no other; choose another")
+    if scorer.takes_references:
+        check_references(scorer.evaluator.spec.name, suite)
+    places, wanted = places_of(suite, folders), _Wanted()
+    for rated in suite.rated:
+        wanted.add(places[rated.image], [(rated.caption, rated.references, WHOLE)])
+    for pair in suite.compared:
+        for side in ("preferred", "other"):
+            texts = [(getattr(each, side), each.references, each.part) for each in pair.sentences]
+            wanted.add(places[pair.image], texts or [(getattr(pair, side), pair.references, WHOLE)])
+    values, errors = wanted.scored(scorer, progress)
+    errors += [f"{name}: no such video in {', '.join(map(str, folders))}" for name, at in places.items() if at is None]
+    count = len(suite.rated)
+    return SuiteScores(values[:count], values[count::2], values[count + 1 :: 2], tuple(errors))
+
+
+_Text = tuple[str, tuple[str, ...], tuple[float, float]]  # caption or sentence, its references, its part of the video
+
+
+class _Wanted:
+    """Every text to be scored once, and which of them each judgement is the mean of."""
+
+    def __init__(self) -> None:
+        self.lines: dict[tuple[Path, _Text], int] = {}
+        self.of: list[list[int]] = []
+
+    def add(self, path: Path | None, texts: Sequence[_Text]) -> None:
+        """A judgement over some texts of a video; over none where the video is not here."""
+        asked = [] if path is None else [self.lines.setdefault((path, each), len(self.lines)) for each in texts]
+        self.of.append(asked)
+
+    def scored(self, scorer: VideoScorer, progress: Callable[[int, int], None] | None) -> tuple[np.ndarray, list[str]]:
+        """The mean score of each judgement, float64 [n], NaN where a text has none, and why each has none."""
+        lines = [
+            VideoLine(str(place), text, path, references, part)
+            for place, (path, (text, references, part)) in enumerate(self.lines)
+        ]
+        found = score_videos(scorer, lines, progress=progress)
+        scores = np.array([each.score for each in found] + [np.nan])
+        values = np.array([scores[asked or [-1]].mean() for asked in self.of], dtype=np.float64)
+        return values, [f"{line.path.name}: {one.error}" for line, one in zip(lines, found, strict=True) if one.error]

@@ -1,13 +1,10 @@
 """Captions as words, exactly as captioning papers cut them: the Penn Treebank tokenizer of pycocoevalcap, without Java.
 
-The longest token that the automaton accepts is taken, then the rule of the state that accepts it shortens or rewrites
-it. What the rules do is written here from the behaviour of CoreNLP 3.4.1 with pycocoevalcap's options: lines kept,
-lower case, and the escapes of the Treebank (brackets as *-lrb-*, pounds as *#*, dashes as *--*).
-
-The automaton of the Penn Treebank tokenizer that captioning papers run, read from the jar that pycocoevalcap brings.
-
-The tokenizer is a scanner that JFlex made: tables of states in one Java class, and a few lines for each rule. The
-tables are constants of that class, so they can be read without Java; :mod:`core.scoring.treebank` walks them.
+The tokenizer is a scanner that JFlex made: tables of states in one Java class of the jar that pycocoevalcap brings,
+which can be read without Java [1, 2], and a few lines for each rule. The longest token that the automaton accepts is
+taken, then the rule of the state that accepts it shortens or rewrites it. What the rules do is written here from the
+behaviour of CoreNLP 3.4.1 with pycocoevalcap's options: lines kept, lower case, and the escapes of the Treebank
+(brackets as *-lrb-*, pounds as *#*, dashes as *--*).
 
 References:
     [1] The Java Virtual Machine Specification, chapter 4: the class file format.
@@ -49,11 +46,7 @@ class Automaton:
 
 @cache
 def automaton() -> Automaton:
-    """Read the tables.
-
-    Raises:
-        InvalidInput: if the class in the jar is not the one whose rules are known here.
-    """
+    """Read the tables. Raises InvalidInput if the class in the jar is not the one whose rules are known here."""
     path = Path(str(distribution("pycocoevalcap").locate_file(JAR)))
     with zipfile.ZipFile(path) as jar:
         data = jar.read(_SCANNER)
@@ -67,13 +60,8 @@ def automaton() -> Automaton:
     width = int(classes.max()) + 1
     shared = {start: steps[start : start + width].tolist() for start in np.unique(starts).tolist()}
     marks = _runs(packed["ZZ_ATTRIBUTE_PACKED_0"])
-    return Automaton(
-        classes.tolist(),
-        [shared[start] for start in starts.tolist()],
-        (marks & 1 > 0).tolist(),
-        (marks & 8 > 0).tolist(),
-        _runs(packed["ZZ_ACTION_PACKED_0"]).tolist(),
-    )
+    rows, actions = [shared[start] for start in starts.tolist()], _runs(packed["ZZ_ACTION_PACKED_0"])
+    return Automaton(classes.tolist(), rows, (marks & 1 > 0).tolist(), (marks & 8 > 0).tolist(), actions.tolist())
 
 
 def _units(text: str) -> np.ndarray:
@@ -108,22 +96,17 @@ def _pool(data: bytes) -> tuple[dict[int, str], dict[int, int], int]:
     """The constant pool: texts by index, strings as indices of their texts, and where it ends."""
     texts: dict[int, str] = {}
     strings: dict[int, int] = {}
-    for index, tag, at, end in _entries(data):
+    index, at, count = 1, 10, _u2(data, 8)
+    while index < count:
+        tag, at = data[at], at + 1
+        end = at + (2 + _u2(data, at) if tag == _TEXT else _SIZES[tag])
         if tag == _TEXT:
             # Java writes 0 in two bytes and a surrogate by itself
             texts[index] = data[at + 2 : end].replace(b"\xc0\x80", b"\0").decode("utf-8", "surrogatepass")
         elif tag == _STRING:
             strings[index] = _u2(data, at)
-    return texts, strings, end
-
-
-def _entries(data: bytes) -> Iterator[tuple[int, int, int, int]]:
-    index, at, count = 1, 10, _u2(data, 8)
-    while index < count:
-        tag, at = data[at], at + 1
-        end = at + (2 + _u2(data, at) if tag == _TEXT else _SIZES[tag])
-        yield index, tag, at, end
         index, at = index + (2 if tag in _WIDE else 1), end
+    return texts, strings, at
 
 
 def _u2(data: bytes, at: int) -> int:
@@ -133,12 +116,8 @@ def _u2(data: bytes, at: int) -> int:
 PUNCTUATION = frozenset(["''", "'", "``", "`", ".", "?", "!", ",", ":", "-", "--", "...", ";"])
 """Tokens that pycocoevalcap leaves out. Its list names brackets in capitals too, which tokens never are."""
 
-_DEAD, _START = -1, 2
-"""No state, and that in which the Treebank's traditional rules begin."""
-
-_DROPPED = frozenset([1, 5, 7, 23])
-"""Rules of what is no token: white space, line ends, characters without a rule."""
-
+_DEAD, _START = -1, 2  # no state, and that in which the Treebank's traditional rules begin
+_DROPPED = frozenset([1, 5, 7, 23])  # rules of what is no token: white space, line ends, characters without a rule
 _AHEAD = {24: (13, 14), 30: (3, 4), 40: (5, 6), 41: (16, 17), 43: (15, 14), 44: (9, 10), 47: (7, 8), 49: (11, 12)}
 """Rules with a condition on what follows -> the states in which the token's and the condition's own automata start."""
 
@@ -161,15 +140,12 @@ class _Open(Exception):
 
 
 def tokens(caption: str) -> list[str]:
-    """Cut a caption into words.
+    """Cut a caption into words; it is read for itself. pycocoevalcap reads all captions of a set in one file, so
+    that the first word of the next caption may decide on a full stop (*plan B.*), and a carriage return moves every
+    later caption by a line; a line end inside a caption is a space here.
 
-    A caption is read for itself. pycocoevalcap reads all captions of a set in one file, so that the first word of the
-    next caption may decide on a full stop (*plan B.*), and a carriage return moves every later caption by a line; a
-    line end inside a caption is a space here.
-
-    Example:
-        >>> tokens("The dog's t-shirt isn't $3,000!")
-        ['the', 'dog', "'s", 't-shirt', 'is', "n't", '$', '3,000']
+    >>> tokens("The dog's t-shirt isn't $3,000!")
+    ['the', 'dog', "'s", 't-shirt', 'is', "n't", '$', '3,000']
     """
     text = caption.replace("\n", " ")
     found: list[str] = []
@@ -198,19 +174,12 @@ def _inner(text: str) -> tuple[str, ...] | None:
 
 @lru_cache(maxsize=1 << 16)
 def _final(text: str) -> tuple[str, ...]:
-    """Words of the last part of a caption."""
     return tuple(_cut(text + "\n"))
 
 
 def _cut(text: str, *, ends: bool = True) -> Iterator[str]:
-    """The words of a text.
-
-    Args:
-        ends: whether the caption ends with it; otherwise a space follows.
-
-    Raises:
-        _Open: if what follows decides.
-    """
+    """The words of a text. Raises _Open if what follows decides.
+    ``ends``: whether the caption ends with it; otherwise a space follows."""
     tables = automaton()
     raw = text.encode("utf-16-le", "surrogatepass")
     units = [tables.classes[unit] for unit in np.frombuffer(raw, "<u2").tolist()]
@@ -226,7 +195,6 @@ def _cut(text: str, *, ends: bool = True) -> Iterator[str]:
 
 
 def _longest(tables: Automaton, units: list[int], at: int, *, ends: bool) -> tuple[int, int]:
-    """The rule of the longest token that begins at a place, and where it ends."""
     state, accepted, end = _START, _START, at
     for place in range(at, len(units)):
         state = tables.rows[state][units[place]]
@@ -242,7 +210,6 @@ def _longest(tables: Automaton, units: list[int], at: int, *, ends: bool) -> tup
 
 
 def _bounds(tables: Automaton, units: list[int], raw: bytes, rule: int, at: int, end: int) -> tuple[int, int]:
-    """Where a token ends, and where the next one begins."""
     if rule == _FIRST_ALONE:
         return at + 1, at + 1
     if rule in _AHEAD:
@@ -279,14 +246,6 @@ def _replaced(pairs: dict[str, str], text: str) -> str:
     return text
 
 
-def _without_soft_hyphens(text: str) -> str:
-    return text.replace("\xad", "") or "-"
-
-
-def _dashes(text: str) -> str:
-    return "--" if len(text) in (3, 4) else text
-
-
 def _rewrites() -> dict[int, Callable[[str], str]]:
     marks = {"[\x91‘‛‹]": "`", "[\x92’›]": "'", "[\x93“«]": "``", "[\x94”»]": "''"}
     closing = partial(_replaced, {"&apos;|'": "'", '"|&quot;': "''"} | marks)
@@ -299,17 +258,9 @@ def _rewrites() -> dict[int, Callable[[str], str]]:
     named = {2: "<", 10: ">", 11: "--", 13: "...", 16: "-RCB-", 17: "-LRB-", 18: "-RRB-", 20: "-LCB-", 21: "-RSB-"}
     named[22] = "-LSB-"
     made: dict[int, Callable[[str], str]] = {rule: partial(_constant, text) for rule, text in named.items()}
-    made |= dict.fromkeys([6, 12, 29, 30, 32, 40, 46], _without_soft_hyphens) | {4: _dashes}
-    made |= {
-        8: closing,
-        36: closing,
-        26: opening,
-        35: opening,
-        14: fractions,
-        15: currency,
-        37: ampersand,
-        51: ampersand,
-    }
+    made |= dict.fromkeys([6, 12, 29, 30, 32, 40, 46], lambda text: text.replace("\xad", "") or "-")  # soft hyphens
+    made |= {4: lambda text: "--" if len(text) in (3, 4) else text, 14: fractions, 15: currency}
+    made |= {8: closing, 36: closing, 26: opening, 35: opening, 37: ampersand, 51: ampersand}
     made |= {27: spaces, 38: spaces, 39: spaces, 28: partial(_replaced, brackets), 34: partial(_replaced, brackets)}
     return made | {54: partial(_replaced, {" ": "\xa0"} | brackets)}
 
@@ -318,5 +269,4 @@ def _constant(text: str, _: str) -> str:
     return text
 
 
-_REWRITES = _rewrites()
-"""By rule, how a token is written otherwise than it stands."""
+_REWRITES = _rewrites()  # by rule, how a token is written otherwise than it stands

@@ -22,19 +22,14 @@ from core.probes.pairs import Pairs, subject_of
 from core.probes.scene import Scene
 from core.seeds import RUN_SEED
 
-UPLOAD = "upload"
-"""Corpus of the items that are pictures somebody brought."""
+UPLOAD = "upload"  # corpus of the items that are pictures somebody brought
 
 
 class Workbench(Pairs):
     """The pairs of one item, each variant made once and kept; safe to share between threads.
-
-    Args:
-        item: its width and height are those of ``pixels``.
-        pixels: uint8 RGB [H, W, 3], of a video [T, H, W, 3].
-        seed: run seed; with the seed of a run, an item's variants are those of the run.
-        grown: told of this bench after each variant that was made, for who has many benches :meth:`forget` in turn.
-    """
+    ``item``: its width and height are those of ``pixels``. ``pixels``: uint8 RGB [H, W, 3], of a video [T, H, W, 3].
+    ``seed``: run seed; with the seed of a run, an item's variants are those of the run.
+    ``grown``: told of this bench after each variant that was made, for who has many benches :meth:`forget` in turn."""
 
     def __init__(
         self,
@@ -62,7 +57,7 @@ class Workbench(Pairs):
 
     def make(self, probe: Probe, subject: Subject | None = None) -> Variant | ProbeRejected:
         """Return the variant of a probe, or why the probe cannot be applied; an edited image is made once for all."""
-        key = _kept_under(probe, subject)
+        key = probe.name, None if probe.edits is Edits.IMAGE else subject  # an edited image is one for all captions
         with self._lock:
             new = key not in self._made
             if new:
@@ -95,11 +90,6 @@ class Workbench(Pairs):
             return self._hashes[variant.probe], variant.pixels
 
 
-def _kept_under(probe: Probe, subject: Subject | None) -> tuple[str, Subject | None]:
-    """What a variant is kept under: an edited image is the same beside every caption."""
-    return probe.name, None if probe.edits is Edits.IMAGE else subject
-
-
 def in_memory_item(pixels: np.ndarray, *, label: str | None = None, category: str | None = None) -> Item:
     """Describe an image that has no file, such as an upload; its id is the start of its pixel hash."""
     digest = pixel_hash(pixels)
@@ -118,22 +108,16 @@ def in_memory_item(pixels: np.ndarray, *, label: str | None = None, category: st
 
 def with_object(item: Item, box: Box, mask: np.ndarray) -> Item:
     """Return the item with another dominant object.
-
-    Args:
-        mask: boolean [H, W]; the object.
-    """
+    ``mask``: boolean [H, W]; the object."""
     return replace(item, box=box, mask=Mask.from_array(mask))
 
 
 def parse_box(text: str, *, width: int, height: int) -> Box:
     """Read ``x, y, width, height`` in pixels and keep the part inside the image.
+    Raises InvalidInput if the text is not four numbers or the box misses the image.
 
-    Raises:
-        InvalidInput: if the text is not four numbers or the box misses the image.
-
-    Example:
-        >>> parse_box("10, 20, 30, 40", width=100, height=100)
-        Box(x=10.0, y=20.0, width=30.0, height=40.0)
+    >>> parse_box("10, 20, 30, 40", width=100, height=100)
+    Box(x=10.0, y=20.0, width=30.0, height=40.0)
     """
     parts = text.replace(";", ",").split(",")
     try:
@@ -165,14 +149,9 @@ class Replay:
 
 def open_bench(item: Item, *, pixels_sha256: str | None, seed: int) -> Workbench:
     """Put an item of a run on a workbench.
-
-    Args:
-        pixels_sha256: hash of the decoded picture that the run scored; None: it was not recorded. A file whose
-            bytes changed and whose pixels did not is the same picture.
-
-    Raises:
-        BadImage: if the file is gone, broken, or no longer the picture that the run scored.
-    """
+    ``pixels_sha256``: hash of the decoded picture that the run scored; None: it was not recorded. A file whose bytes
+    changed and whose pixels did not is the same picture.
+    Raises BadImage if the file is gone, broken, or no longer the picture that the run scored."""
     try:
         image = read_item(item)
     except BadImage as error:
@@ -187,14 +166,8 @@ def open_bench(item: Item, *, pixels_sha256: str | None, seed: int) -> Workbench
 
 def replay(bench: Workbench, probe: Probe, subject: Subject | None = None) -> Replay:
     """Make a pair of a run again.
-
-    Args:
-        bench: from :func:`open_bench`.
-        subject: the caption that it edited; None: the probe edits the image.
-
-    Raises:
-        ProbeRejected: if the probe cannot be applied (its code or the corpus's annotations changed since).
-    """
+    ``subject``: the caption that it edited; None: the probe edits the image.
+    Raises ProbeRejected if the probe cannot be applied (its code or the corpus's annotations changed since)."""
     made = bench.make(probe, subject)
     if isinstance(made, ProbeRejected):
         raise made
@@ -202,29 +175,19 @@ def replay(bench: Workbench, probe: Probe, subject: Subject | None = None) -> Re
     return Replay(bench.picture, after, bench.item.box, made.object_box, made.notes)
 
 
-MOST_MASK_BYTES = 1_000_000
-"""Most that a painted mask may take as a PNG; one of 640 px takes some 20 kB."""
-
+MOST_MASK_BYTES = 1_000_000  # most that a painted mask may take as a PNG; one of 640 px takes some 20 kB
 _BEGIN = "data:image/png;base64,"
-_HALF = 127
-"""Grey above which a pixel of the mask is the object's: a brush has soft edges."""
+_HALF = 127  # grey above which a pixel of the mask is the object's: a brush has soft edges
 
 
 def read_painted(address: str, *, before: np.ndarray, shown: tuple[int, int]) -> np.ndarray:
     """Read a painted mask, and keep what was not painted over as it was before, pixel by pixel.
-
-    Args:
-        address: of the PNG, ``data:image/png;base64,…``, white where the object is.
-        before: boolean [H, W] in the pixels of the item, the mask that was painted on; all False where there was none.
-        shown: (h, w) of :func:`at_size`, as the browser had it and as the PNG must be.
-
-    Returns:
-        Boolean [H, W].
-
-    Raises:
-        BadImage: if it is no such file, or too large, or takes too much to decode.
-        InvalidInput: if its size is not that of the picture it was painted on, or nothing is left of the object.
-    """
+    ``address``: of the PNG, ``data:image/png;base64,…``, white where the object is.
+    ``before``: boolean [H, W] in the pixels of the item, the mask that was painted on; all False where there was none.
+    ``shown``: (h, w) of :func:`at_size`, as the browser had it and as the PNG must be.
+    Returns boolean [H, W].
+    Raises BadImage if it is no such file, or too large, or takes too much to decode; InvalidInput if its size is not
+    that of the picture it was painted on, or nothing is left of the object."""
     height, width = shown
     decoded = decode_stranger(_bytes(address), name="the painted mask", max_pixels=height * width)
     if decoded.pixels.shape[:2] != shown:
@@ -251,9 +214,7 @@ def _bytes(address: str) -> bytes:
     if not address.startswith(_BEGIN):
         raise BadImage(f"a painted mask is a PNG, got {address[:30]!r}; paint it again")
     if len(address) > MOST_MASK_BYTES * 4 // 3 + len(_BEGIN) + 4:
-        raise BadImage(
-            f"a painted mask takes at most {MOST_MASK_BYTES // 1000} kB, got {len(address) // 1000} kB of text"
-        )
+        raise BadImage(f"a painted mask takes at most {MOST_MASK_BYTES // 1000} kB, got {len(address) // 1000} kB")
     try:
         return b64decode(address[len(_BEGIN) :], validate=True)
     except (Error, ValueError) as error:

@@ -12,7 +12,7 @@ from core.analysis.questions import Options, catalogue
 from core.analysis.reading import read_table
 from core.analysis.scope import Scope, labels_said
 from core.audit.fingerprints import corpus_fingerprint
-from core.audit.fitting import usual_subjects
+from core.audit.plan import usual_subjects
 from core.audit.record import corpus_again, plan_again
 from core.audit.run import run_audit
 from core.corpora.demo import load_demo

@@ -6,10 +6,9 @@ import pytest
 
 from core.audit.estimate import estimate, measured_speeds
 from core.audit.fingerprints import cores, describe_machine
-from core.audit.run import Progress
+from core.audit.run import Progress, ProgressFile, Told, read_progress
 from core.corpora.schema import Corpus
 from core.errors import InvalidInput
-from core.jobs.progress import ProgressFile, Told, read_progress
 from core.jobs.request import short_patterns
 from core.probes.registry import catalogue, select
 from core.store.run_files import Run

@@ -5,11 +5,11 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from core.audit.region_files import index_regions
 from core.corpora.images import pixel_hash, read_image
 from core.corpora.registry import catalogue
 from core.errors import InvalidInput
 from core.evaluators.regions.region_folder import RegionFolder
+from core.evaluators.regions.source import index_regions
 from tests.tiny.uniter import made_regions, write_npz
 
 

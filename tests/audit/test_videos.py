@@ -14,10 +14,9 @@ from PIL import Image
 from core.audit.estimate import estimate
 from core.audit.export import export_pairs, size_of
 from core.audit.fingerprints import corpus_fingerprint
-from core.audit.fitting import usual_evaluators, usual_subjects
 from core.audit.imports import Imported, import_scores
 from core.audit.pair_folder import PairFolder
-from core.audit.plan import Plan
+from core.audit.plan import Plan, usual_evaluators, usual_subjects
 from core.audit.run import RunStopped, run_audit
 from core.corpora.images import pixel_hash
 from core.corpora.registry import catalogue
@@ -31,7 +30,7 @@ from core.evaluators.pool import Pool
 from core.evaluators.registry import find
 from core.evaluators.video.video_evaluator import clip_idf, video_scorer
 from core.features.video.video_edits import score_edits
-from core.scoring.video_scores import VideoLine, sampled, score_videos
+from core.scoring.suite_scores import VideoLine, sampled, score_videos
 from core.store.run_files import Run
 from tests.audit.filmed import build_videos, write_footage
 from tests.audit.squares import ORDERED, PAIRED

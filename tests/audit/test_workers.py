@@ -22,12 +22,11 @@ import torch
 
 from core import __version__
 from core.audit.plan import Plan
-from core.audit.prefetch import Inbox
 from core.audit.render import Group, render
 from core.audit.run import Progress, RunStopped, run_audit
 from core.audit.shards import ShardCounts
 from core.audit.workers import crew, making
-from core.audit.workers.children import packed
+from core.audit.workers.children import Inbox, packed
 from core.audit.workers.embedded_captions import (
     CaptionFolder,
     CaptionTable,

@@ -17,9 +17,8 @@ from core.__main__ import app
 from core.commands import _outputs
 from core.corpora.demo import demo_dir, pictures_of
 from core.errors import InvalidInput, StoreError
-from core.outputs import check_file, check_folder, why_not_file
 from core.settings import ROOT
-from core.writing import write_whole
+from core.writing import check_file, check_folder, why_not_file, write_whole
 from tests.commands.calling import Invoke
 
 NAMES = {"--output", "-o", "--out", "--sweep", "--save_per_instance", "--export-pairs", "--progress-file", "--html"}

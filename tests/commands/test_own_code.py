@@ -18,7 +18,7 @@ from core.corpora import registry as corpora
 from core.corpora.schema import Origin
 from core.errors import InvalidInput, UnknownName
 from core.evaluators.base import PartlyScored
-from core.evaluators.metric_source import metrics_in
+from core.evaluators.functions import metrics_in
 from core.evaluators.registry import find
 from core.jobs.request import audit_request
 from core.probes import registry as probes

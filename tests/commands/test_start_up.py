@@ -11,7 +11,7 @@ from skimage import data, io
 
 from core.api import progress_lines as plain
 from core.api.progress_lines import duration
-from core.commands._progress import progress
+from core.commands._shared import progress
 
 ROOT = Path(__file__).resolve().parents[2]
 COMPILER = ("torch._dynamo", "torch._inductor", "sympy", "torchvision", "timm", "transformers")

@@ -18,7 +18,7 @@ from core.corpora.video_container import KINDS, SUFFIXES, Marks, marks
 from core.corpora.video_folder import kinds_told, not_read, read_video_folder
 from core.corpora.video_frames import Footage, Sampling, open_video, read_frames
 from core.errors import BadImage, InvalidInput
-from core.scoring.video_scores import sampled
+from core.scoring.suite_scores import sampled
 from tests.corpora.footage import moving, write_frames, write_video
 
 # What FFmpeg 9.0.2 wrote of one frame of its testsrc, compressed: MPEG-2 of fields (-flags +ilme+ildct), FFV1 with a PQ

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from core.errors import InvalidInput
-from core.evaluators.metric_source import MOST_BYTES, keep_metric, kept_metrics, metrics_dir, metrics_in
+from core.evaluators.functions import MOST_BYTES, keep_metric, kept_metrics, metrics_dir, metrics_in
 from core.settings import assets_dir
 
 METRIC = b"""raise SystemExit("it ran")

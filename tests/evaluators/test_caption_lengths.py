@@ -18,9 +18,8 @@ from hypothesis import strategies as st
 
 from core.errors import NotAvailable
 from core.evaluators.registry import find
-from core.evaluators.towers.causal import LENGTHS, first_place, lengths, open_clip_text
 from core.evaluators.towers.clip import encode_tokens
-from core.evaluators.towers.encoder import Towers
+from core.evaluators.towers.encoder import LENGTHS, Towers, first_place, lengths, open_clip_text
 from tests.tiny import clip, hub
 
 COUNTS = (3, 14, 15, 16, 17, 32, 33, 40, 48, 49, 75, 76, 77, 78, 200)

@@ -9,10 +9,15 @@ from skimage import data
 from core.evaluators.base import Evaluator
 from core.evaluators.metrics.conse import ConseLite0, ConseLite2, ConseMultilingual
 from core.evaluators.metrics.grounding_judge import GroundingJudge
-from core.evaluators.offline.class_texts import MULTILINGUAL, shared_class_texts
+from core.evaluators.offline.class_texts import (
+    MAX_CHARACTERS,
+    MULTILINGUAL,
+    MultilingualTower,
+    shared_class_texts,
+    shared_multilingual_tower,
+)
 from core.evaluators.offline.image_tower import shared_image_tower
-from core.evaluators.offline.packaged_weights import USE, USE_PIECES
-from core.evaluators.offline.text_tower import MAX_CHARACTERS, MultilingualTower, shared_multilingual_tower
+from core.evaluators.other_packages import USE, USE_PIECES
 
 CAT = {
     "en": "A cat with green eyes.",

@@ -21,8 +21,8 @@ from core.evaluators.base import PartlyScored
 from core.evaluators.cache import PAIR, EmbeddingCache, pair_key
 from core.evaluators.metrics.judge import Judge
 from core.evaluators.network import asking as journals
-from core.evaluators.network.answer import LONGEST_REASON, NoVerdict, one_line, read_verdict
 from core.evaluators.network.endpoint import Endpoint
+from core.evaluators.network.rubrics import LONGEST_REASON, NoVerdict, one_line, read_verdict
 from tests.evaluators.hostile_judge import SCORE, USAGES, HostileJudge, completion
 from tests.evaluators.judge_server import KEY, MODEL
 from tests.evaluators.test_judge import RUBRIC, picture

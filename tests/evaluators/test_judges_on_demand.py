@@ -10,9 +10,8 @@ import pytest
 from core.corpora.images import encode_png
 from core.errors import InvalidInput
 from core.evaluators.metrics.judge import Judge, ReferencedJudge, sent
-from core.evaluators.network.answer import Form, NoVerdict, read_verdict
 from core.evaluators.network.endpoint import endpoint_of
-from core.evaluators.network.rubrics import find_rubric
+from core.evaluators.network.rubrics import Form, NoVerdict, find_rubric, read_verdict
 from core.evaluators.registry import find, names_file
 from tests.evaluators.judge_server import KEY, MODEL, JudgeServer, true_score
 

@@ -19,11 +19,10 @@ from transformers import BertConfig, BertModel
 from core.errors import InvalidInput, NotAvailable
 from core.evaluators.memory import Shared
 from core.evaluators.offline import efficientnet
-from core.evaluators.offline.class_texts import class_names
+from core.evaluators.offline.class_texts import class_names, shared_text_tower
 from core.evaluators.offline.efficientnet import EfficientNetLite, Packed
 from core.evaluators.offline.image_tower import BACKBONES, Backbone, ImageTower, _load, prepare
-from core.evaluators.offline.packaged_weights import LITE0, LITE2, MINILM, PackagedFile, available
-from core.evaluators.offline.text_tower import shared_text_tower
+from core.evaluators.other_packages import LITE0, LITE2, MINILM, PackagedFile, available
 
 
 @pytest.fixture

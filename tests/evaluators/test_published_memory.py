@@ -10,10 +10,10 @@ import pytest
 import torch
 
 from core.errors import NotAvailable
+from core.evaluators.memory import CPU_BATCH, DEVICE_BATCH, Runner
 from core.evaluators.pool import Pool
 from core.evaluators.registry import find
 from core.evaluators.weights.catalogue import Description, description
-from core.evaluators.weights.device import CPU_BATCH, DEVICE_BATCH, Runner
 from core.evaluators.weights.fetched import Published
 from tests.tiny import clip
 from tests.tiny.vlm import write_llava

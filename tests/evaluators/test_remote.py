@@ -246,7 +246,7 @@ def test_one_that_cannot_be_loaded_says_why(tmp_path: Path, old: str, new: str, 
 def test_a_metric_of_videos_is_left_to_audits(tmp_path: Path) -> None:
     path = tmp_path / "own.py"
     path.write_text(
-        "from core.evaluators.base import evaluator\nfrom core.evaluators.metrics.emscore import EmScore\n"
+        "from core.evaluators.base import evaluator\nfrom core.evaluators.metrics.clipscore import EmScore\n"
         "@evaluator(name='own', title='Own', summary='Own.', family='test', score_range=(0.0, 1.0), memory_mb=1,\n"
         "           offline=True, source='none', licence='none')\nclass Own(EmScore):\n    pass\n",
         encoding="utf-8",

@@ -18,7 +18,7 @@ from core.commands._shared import Code
 from core.commands.doctor import PUBLISHED, Status, examine
 from core.corpora.images import read_image
 from core.evaluators import self_check as checks
-from core.evaluators.metrics.pac_score import PacS, RefPacS
+from core.evaluators.metrics.clipscore import PacS, RefPacS
 from core.evaluators.registry import find
 from core.evaluators.self_check import KEPT, TOLERANCE, Example, PublishedValue, for_manifest, remembered, self_check
 from core.evaluators.weights.fetched import keep

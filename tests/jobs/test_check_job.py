@@ -10,11 +10,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from core import settings
+from core.audit.run import read_progress
 from core.errors import InvalidInput, StoreError, UnknownName
 from core.jobs import job_files as jobs_files
 from core.jobs import job_queue
 from core.jobs.command_jobs import CheckRequest, check_request, read_report
-from core.jobs.progress import read_progress
 from tests.audit.squares import HISTOGRAM
 from tests.commands.calling import Invoke
 from tests.commands.conftest import invoke  # noqa: F401

@@ -9,13 +9,13 @@ from pathlib import Path
 
 import pytest
 
+from core.audit.run import Told, read_progress
 from core.errors import InvalidInput, UnknownName
 from core.evaluators.weights import fetched
 from core.evaluators.weights.catalogue import WeightFile, Weights, weights
 from core.jobs import job_files as jobs_files
 from core.jobs import job_queue
 from core.jobs.command_jobs import GetRequest
-from core.jobs.progress import Told, read_progress
 from tests.commands.calling import Invoke
 from tests.commands.conftest import invoke  # noqa: F401
 from tests.jobs.leftovers import end_all

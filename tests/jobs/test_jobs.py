@@ -18,13 +18,12 @@ from PIL import Image
 
 from core import settings
 from core.audit.plan import make_plan
-from core.audit.run import run_audit
+from core.audit.run import EVERY_S, run_audit
 from core.errors import InvalidInput, NotAvailable, StoreError, UnknownName
 from core.evaluators.pool import Pool
 from core.jobs import job_files as jobs_files
 from core.jobs import job_queue
 from core.jobs.job_queue import Job, alive, birth
-from core.jobs.progress import EVERY_S
 from core.jobs.request import AuditJob, audit_request, read_options
 from core.store.run_files import read_run
 from tests.audit.squares import GATED, HISTOGRAM, PLUGINS
@@ -287,7 +286,7 @@ def test_an_audit_that_does_not_hear_is_ended_all_the_same(
     job = job_queue.start(asked(photos, "deaf", GATED), work=False)
     other = job.request.model_copy(update={"evaluators": (f"{deaf}:Gated",)})
     jobs_files.write_shape(here / "deaf" / jobs_files.JOB, other)
-    code = "from core.jobs.work import work; work(grace_s=(0.5, 0.5))"
+    code = "from core.jobs.job_queue import work; work(grace_s=(0.5, 0.5))"
     drain = subprocess.Popen([sys.executable, "-c", code], cwd=settings.ROOT)
     try:
         scoring("deaf")

@@ -8,12 +8,12 @@ import pytest
 from PIL import Image
 
 from core import settings
+from core.audit.run import read_progress
 from core.errors import InvalidInput, NotAvailable
 from core.features.suites.suite_result import stored
 from core.jobs import job_files as jobs_files
 from core.jobs import job_queue
 from core.jobs.command_jobs import SuiteRequest
-from core.jobs.progress import read_progress
 from tests.analysis.suites.made import GROUPS, pascal_file
 from tests.commands.calling import Invoke
 from tests.commands.conftest import invoke  # noqa: F401

@@ -11,7 +11,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from core.corpora.brought import pictures_dir
-from core.evaluators.metric_source import metrics_dir
+from core.evaluators.functions import metrics_dir
 from core.jobs import job_queue
 from core.probes.registry import catalogue
 from core.settings import ROOT

@@ -9,7 +9,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from core.evaluators import registry
-from core.evaluators.metric_source import metrics_in
+from core.evaluators.functions import metrics_in
 from core.jobs import job_queue
 from core.jobs.command_jobs import CheckRequest
 from core.probes.titles import family_title

@@ -13,12 +13,12 @@ from streamlit.testing.v1 import AppTest
 from core.analysis.effects import effects, family_groups
 from core.analysis.reading import read_table
 from core.audit.fingerprints import cores, describe_machine
+from core.audit.run import EVERY_S
 from core.corpora.curation import stratified
 from core.corpora.labels import tied
 from core.corpora.registry import catalogue
 from core.jobs import job_files as jobs_files
 from core.jobs import job_queue
-from core.jobs.progress import EVERY_S
 from core.jobs.request import audit_request
 from core.probes.titles import family_title
 from core.settings import data_dir, jobs_dir, results_dir, runs_dir

@@ -18,8 +18,8 @@ from core.evaluators.video import video_evaluator
 from core.evaluators.video.video_evaluator import VideoEvaluator, video_scorer
 from core.features.suites import suite_result
 from core.features.suites.suite_result import export_suite
-from core.scoring import video_scores
-from core.scoring.video_scores import VideoLine, score_video_suite, score_videos, usual_sampling
+from core.scoring import suite_scores
+from core.scoring.suite_scores import VideoLine, score_video_suite, score_videos, usual_sampling
 from tests.corpora.footage import moving, write_frames, write_video
 from tests.corpora.test_video_suites import activitynet, vatex
 from tests.tiny import clip
@@ -56,8 +56,8 @@ def test_each_video_is_decoded_once_and_every_line_has_its_own_score(
     evaluator: VideoEvaluator, footage: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     opened: list[str] = []
-    real = video_scores.open_video
-    monkeypatch.setattr(video_scores, "open_video", lambda path: opened.append(path.name) or real(path))
+    real = suite_scores.open_video
+    monkeypatch.setattr(suite_scores, "open_video", lambda path: opened.append(path.name) or real(path))
     lines = [
         VideoLine(str(place), caption, footage / name)
         for place, (name, caption) in enumerate(

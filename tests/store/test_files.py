@@ -14,9 +14,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.audit.run import Progress
+from core.audit.run import Progress, ProgressFile, read_progress
 from core.errors import StoreError
-from core.jobs.progress import ProgressFile, read_progress
 from core.settings import ROOT
 from core.store.text_files import csv_text, exact, guarded, remove_leftovers, write_text
 from core.writing import write_whole

@@ -10,7 +10,7 @@ import sys
 from pathlib import Path
 
 from core import settings
-from core.commands._progress import progress
+from core.commands._shared import progress
 from core.errors import InvariscopeError
 from tools.demo_corpus.build import build_demo
 

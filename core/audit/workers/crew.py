@@ -9,7 +9,7 @@ from abc import ABC, abstractmethod
 from collections import Counter, deque
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack
-from typing import Generic, Protocol, TypeVar
+from typing import Any, Generic, TypeVar
 
 from core.audit.plan import Plan
 from core.audit.workers.children import packed
@@ -20,32 +20,11 @@ from core.errors import InvalidInput, InvariscopeError, NotAvailable, ScoringSto
 from core.evaluators.pool import Pool
 from core.evaluators.registry import is_offered
 
-MOST_DEATHS = 3
-"""Workers that may die over one task before the run stops: it is probably the task."""
-AHEAD = 2
-"""Tasks that a worker has at once at least, so that it renders the next one while it scores the last."""
+MOST_DEATHS = 3  # workers that may die over one task before the run stops: it is probably the task
+AHEAD = 2  # tasks that a worker has at once at least, so that it renders the next one while it scores the last
 LOADING, WAITING = "loading its evaluators", "waiting for a task"
-LOOK_S = 0.2
-"""How often it is asked whether to stop, in seconds."""
-
+LOOK_S = 0.2  # how often it is asked whether to stop, in seconds
 _log = logging.getLogger("invariscope.audit")
-
-
-class Crew(Protocol):
-    """Whoever does the work."""
-
-    def describe(self, plan: Plan, tell: Tell) -> Ready:
-        """Load the evaluators, telling of each, and say what they are, and where."""
-
-    def begin(self, work: Work, tell: Tell) -> None:
-        """Say what the tasks to come belong to."""
-
-    def each(self, tasks: Sequence[Task], before: Iterable[Task] = ()) -> Iterator[Result]:
-        """Do tasks and yield what they bring, in any order.
-        ``before``: no shards; all of them are done, and what they bring is yielded, before any of the others."""
-
-    def close(self) -> None:
-        """End whatever still works and let the evaluators go."""
 
 
 class Here:
@@ -59,13 +38,11 @@ class Here:
         self._maker: Maker | None = None
 
     def describe(self, plan: Plan, tell: Tell) -> Ready:
-        """Load the evaluators, telling of each, and say what they are, and where."""
         return Ready(
             load_all(plan, videos=plan.videos, pool=self._pool, stack=self._stack, tell=tell), self._pool.device
         )
 
     def begin(self, work: Work, tell: Tell) -> None:
-        """Say what the tasks to come belong to."""
         self._maker = Maker(work, self._pool, tell, renderers=self._renderers)
 
     def each(self, tasks: Sequence[Task], before: Iterable[Task] = ()) -> Iterator[Result]:
@@ -74,7 +51,6 @@ class Here:
         yield from self._maker.each(tasks, before)
 
     def close(self) -> None:
-        """Let the evaluators go."""
         self._stack.close()
 
 
@@ -139,7 +115,6 @@ class Team(ABC, Generic[W]):
         return self._ready
 
     def begin(self, work: Work, tell: Tell) -> None:
-        """Say what the tasks to come belong to."""
         self._tell = tell
         self._say(packed(work))
 
@@ -170,7 +145,6 @@ class Team(ABC, Generic[W]):
         self._workers = []
 
     def _handed(self, task: Task) -> Task:
-        """A task as a worker is given it."""
         return task
 
     @abstractmethod
@@ -195,10 +169,8 @@ class Team(ABC, Generic[W]):
 
     def _give(self) -> None:
         """Hand waiting tasks to those who have room, one each in turn.
-
         Of the last ones, as many as there are workers, each goes to whoever has done all of its own: nobody waits while
-        another holds one that it has not begun.
-        """
+        another holds one that it has not begun."""
         for _ in range(self._ahead):
             for worker in sorted(self._workers, key=lambda each: len(each.todo)):
                 room = self._ahead if len(self._waiting) > self._count else 1
@@ -219,7 +191,10 @@ class Team(ABC, Generic[W]):
                 case Told():
                     self._tell(message.index, message.variants, message.rank)
                 case Failed():
-                    raise _raised(message)
+                    kinds = {kind.__name__: kind for kind in (ScoringStopped, NotAvailable, InvalidInput)}
+                    if message.kind in kinds or not message.trace:
+                        raise kinds.get(message.kind, InvariscopeError)(message.error)
+                    raise RuntimeError(f"a worker failed: {message.kind}: {message.error}\n{message.trace}")
                 case _:
                     worker.todo.popleft()
                     found.append(message)
@@ -261,10 +236,4 @@ def _same(ready: Ready) -> tuple[str, ...]:
     return (ready.device.partition(":")[0], *(str(each.told["fingerprint"]["key"]) for each in ready.described))
 
 
-def _raised(failed: Failed) -> Exception:
-    kinds = {kind.__name__: kind for kind in (ScoringStopped, NotAvailable, InvalidInput)}
-    if failed.kind in kinds:
-        return kinds[failed.kind](failed.error)
-    if not failed.trace:
-        return InvariscopeError(failed.error)
-    return RuntimeError(f"a worker failed: {failed.kind}: {failed.error}\n{failed.trace}")
+Crew = Here | Team[Any]  # whoever does the work

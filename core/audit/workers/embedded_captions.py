@@ -36,7 +36,6 @@ _SCHEMA = pa.schema(
 class Prompts:
     """Captions to be embedded together.
     ``evaluator``: reference of a dual encoder.
-    ``index``: place among its tasks.
     ``texts``: whole batches, but for the last task."""
 
     evaluator: str
@@ -158,7 +157,6 @@ class ShardCache(EmbeddingCache):
         self._captions = captions
 
     def get_many(self, fingerprint: str, kind: str, keys: Sequence[str]) -> dict[str, np.ndarray]:
-        """Return the entries that are known, by key."""
         table = self._captions.get(fingerprint) if kind == CAPTION else None
         if table is None:
             return super().get_many(fingerprint, kind, keys)

@@ -1,15 +1,9 @@
 """What a worker does: embed captions and make shards, each a pure function of the plan and of nothing made before it.
 
 The same code runs in the audit's own process, in their own processes and on a cluster, so that the bytes are equal
-whoever does it; see :mod:`core.audit.workers`.
-
-Rendering ahead of the evaluators: in the thread that asks, or in their own processes.
-
-Decoding, filling holes and editing take as long as a small network does, and one interpreter does one at a time.
-Groups of images depend on nothing but the plan and the items, so they are the same wherever they are rendered.
-Processes need a second or two until they can begin; so they are started before the evaluators are loaded.
-
-What a worker hears and says, wherever it runs: in a process of this machine or on a node of a cluster.
+whoever does it; see :mod:`core.audit.workers`. Decoding, filling holes and editing take as long as a small network
+does, so groups of images, which depend on the plan and the items alone, are rendered ahead in the thread that asks or
+in processes. These need a second or two until they can begin, and are started before the evaluators are loaded.
 """
 
 import logging
@@ -32,12 +26,11 @@ from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 import core
 from core.audit import rows
 from core.audit.plan import Plan
-from core.audit.prefetch import Inbox, Prefetch
 from core.audit.record import describe_evaluator
 from core.audit.render import Group, references, render
 from core.audit.rows import Gathered
 from core.audit.shards import Finished, ShardCounts
-from core.audit.workers.children import child, packed
+from core.audit.workers.children import Inbox, Prefetch, child, packed
 from core.audit.workers.embedded_captions import CaptionTable, Prompts, ShardCache, caption_table, read_captions
 from core.audit.workers.tasks import NOBODY, Embedded, Known, Loaded, Made, Result, Shard, Spent, Task, Tell, Work
 from core.errors import InvalidInput, InvariscopeError, ScoringStopped
@@ -48,8 +41,6 @@ from core.evaluators.video.items import asks, made_for
 from core.probes.pairs import Draft
 from core.registry import STRANGERS
 
-_MODULE = "core.audit.workers.renderer_process"
-
 
 class Renderers:
     """Whoever renders for one stream of tasks; processes are started at once and ended with the context."""
@@ -58,7 +49,7 @@ class Renderers:
         self._links: list[Connection] = []
         self._stack = ExitStack()
         for _ in range(count):
-            process, link = child(_MODULE, 1)
+            process, link = child("core.audit.workers.renderer_process", 1)
             self._stack.callback(process.wait)
             self._stack.callback(process.kill)
             self._stack.callback(link.close)
@@ -94,8 +85,13 @@ def _apart(plan: Plan, tasks: Iterable[Task], links: Sequence[Connection]) -> It
         yield task
         if isinstance(task, Shard):
             task.check()
-        if place is not None:
-            yield from _groups(place)
+        group: Group | None = Group()
+        while place is not None and group is not None:
+            try:
+                group = place.recv()
+            except (EOFError, OSError, pickle.UnpicklingError) as error:
+                raise ScoringStopped("a process that renders ended, perhaps for lack of memory; take fewer") from error
+            yield group
 
 
 def _give(
@@ -116,18 +112,6 @@ def _give(
             if place is not None:
                 place.send_bytes(packed(task))
     given.put(None)
-
-
-def _groups(link: Connection) -> Iterator[Group | None]:
-    group: Group | None = Group()
-    while group is not None:
-        try:
-            group = link.recv()
-        except (EOFError, OSError, pickle.UnpicklingError) as error:
-            raise ScoringStopped(
-                "a process that renders ended, perhaps for lack of memory; take fewer of them"
-            ) from error
-        yield group
 
 
 _log = logging.getLogger("invariscope.audit")
@@ -170,13 +154,8 @@ class Maker:
             assert isinstance(evaluator, DualEncoder)
             rank = self._work.plan.evaluators.index(task.evaluator)
             self._tell(-1, 0, rank)
-            started = time.perf_counter()
-            found = embed_captions(
-                evaluator,
-                task.texts,
-                batch_size=self._work.batches[task.evaluator],
-                progress=lambda _done, _total: self._tell(-1, 0, rank),
-            )
+            size, started = self._work.batches[task.evaluator], time.perf_counter()
+            found = embed_captions(evaluator, task.texts, batch_size=size, progress=lambda *_: self._tell(-1, 0, rank))
             spent = {evaluator.spec.name: Spent(0, time.perf_counter() - started)}
         counts = ShardCounts(caption_encodings=found.captions_encoded, calls=found.calls)
         return Embedded(task, caption_table(found), counts, spent)
@@ -205,7 +184,8 @@ class Maker:
                 continue
             tell = partial(self._tell_part, making, group.variants, rank)
             with self._lease(reference) as evaluator:
-                if making.is_first(reference):
+                if reference not in making.begun:
+                    making.begun.add(reference)
                     evaluator.forget()
                 started = time.perf_counter()
                 scores = score_pairs_with_errors(
@@ -217,7 +197,8 @@ class Maker:
                     batch_size=self._work.batches[reference],
                     progress=tell,
                 )
-                making.add_time(evaluator.spec.name, len(group.images), time.perf_counter() - started)
+                before, took = making.spent.get(evaluator.spec.name, Spent(0, 0.0)), time.perf_counter() - started
+                making.spent[evaluator.spec.name] = Spent(before.images + len(group.images), before.seconds + took)
                 new, without_baseline = maker.rows(evaluator, read, scores)
                 del evaluator  # while the next one loads, the pool may want its memory
             making.found.rows += new
@@ -253,16 +234,7 @@ class _Making:
         self.images: set[str] = set()
         self.spent: dict[str, Spent] = {}
         self.done = 0
-        self._begun: set[str] = set()
-
-    def is_first(self, reference: str) -> bool:
-        new = reference not in self._begun
-        self._begun.add(reference)
-        return new
-
-    def add_time(self, name: str, images: int, seconds: float) -> None:
-        before = self.spent.get(name, Spent(0, 0.0))
-        self.spent[name] = Spent(before.images + images, before.seconds + seconds)
+        self.begun: set[str] = set()
 
 
 def load_all(plan: Plan, *, videos: bool, pool: Pool, stack: ExitStack, tell: Tell) -> list[Loaded]:
@@ -305,8 +277,7 @@ def threads(count: int) -> Iterator[None]:
 @dataclass(frozen=True, slots=True)
 class Hello:
     """The first message to a worker.
-    ``budget_mb``: most memory for its weights, in MB; None: what its own machine gives.
-    ``version``: of Invariscope."""
+    ``budget_mb``: most memory for its weights, in MB; None: what its own machine gives. ``version``: of Invariscope."""
 
     plan: Plan
     videos: bool
@@ -344,40 +315,35 @@ class Failed:
     trace: str = ""
 
 
-Message = Ready | Told | Failed | Result
-"""What a worker says."""
+Message = Ready | Told | Failed | Result  # what a worker says
 
 
 def serve(inbox: Inbox[Any], send: Callable[[Message], None]) -> None:
     """Do what comes in until nothing comes any more: Hello, then Work, then tasks.
     ``send``: tells the audit; what it raises ends the worker."""
     try:
-        _serve(inbox, send)
+        hello: Hello = next(inbox)
+        if hello.version != core.__version__:
+            raise InvalidInput(
+                f"the audit is of Invariscope {hello.version} and a worker of {core.__version__}; "
+                "install the same on every machine"
+            )
+
+        def tell(index: int, variants: int, rank: int) -> None:
+            send(Told(index, variants, rank))
+
+        pool = Pool(hello.budget_mb, hello.device)
+        cv2.setNumThreads(hello.intra_op)
+        with ExitStack() as stack:
+            stack.enter_context(threads(hello.intra_op))
+            renderers = stack.enter_context(Renderers(hello.renderers))
+            described = load_all(hello.plan, videos=hello.videos, pool=pool, stack=stack, tell=tell)
+            send(Ready(described, pool.device))
+            for work in inbox:
+                maker = Maker(work, pool, tell, renderers=renderers)
+                for result in maker.each(inbox):
+                    send(result)
     except InvariscopeError as error:
         send(Failed(type(error).__name__, str(error)))
     except STRANGERS as error:  # the audit says it; nobody else would
         send(Failed(type(error).__name__, str(error), traceback.format_exc()))
-
-
-def _serve(inbox: Inbox[Any], send: Callable[[Message], None]) -> None:
-    hello: Hello = next(inbox)
-    if hello.version != core.__version__:
-        raise InvalidInput(
-            f"the audit is of Invariscope {hello.version} and a worker of {core.__version__}; "
-            "install the same on every machine"
-        )
-
-    def tell(index: int, variants: int, rank: int) -> None:
-        send(Told(index, variants, rank))
-
-    pool = Pool(hello.budget_mb, hello.device)
-    cv2.setNumThreads(hello.intra_op)
-    with ExitStack() as stack:
-        stack.enter_context(threads(hello.intra_op))
-        renderers = stack.enter_context(Renderers(hello.renderers))
-        described = load_all(hello.plan, videos=hello.videos, pool=pool, stack=stack, tell=tell)
-        send(Ready(described, pool.device))
-        for work in inbox:
-            maker = Maker(work, pool, tell, renderers=renderers)
-            for result in maker.each(inbox):
-                send(result)

@@ -19,7 +19,6 @@ from core.evaluators.base import Evaluator
 @dataclass(frozen=True, slots=True)
 class Loaded:
     """An evaluator that a worker has loaded.
-    ``told``: what the manifest says of it.
     ``full_batch``: images and captions that it asks for in one call.
     ``caption_key``: of a dual encoder; evaluators of equal ones embed captions alike. Else empty."""
 
@@ -106,8 +105,7 @@ class Made:
 
 
 Result = Embedded | Made
-NOBODY = -1
-"""In the place of an evaluator, where none works."""
+NOBODY = -1  # in the place of an evaluator, where none works
 Tell = Callable[[int, int, int], None]
 """Called with (index of a shard, variants of it that are dealt with, place of the evaluator in the plan, from 0)."""
 

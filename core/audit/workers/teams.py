@@ -21,8 +21,7 @@ from typing import Any
 
 from core import settings
 from core.audit.fingerprints import GET_RAY, has_ray
-from core.audit.prefetch import Inbox
-from core.audit.workers.children import child
+from core.audit.workers.children import Inbox, child
 from core.audit.workers.crew import Crew, Here, Team, Worker
 from core.audit.workers.embedded_captions import read_captions
 from core.audit.workers.making import Message, serve
@@ -32,10 +31,8 @@ from core.evaluators.memory import AUDIT_KEPT_MB, keep_freed
 from core.evaluators.pool import Pool
 
 _LARGE = 2**20
-_TAKE_S = 5.0
-"""How long an actor waits for something to say before it is asked again, in seconds."""
-_KNOCK_S = 5.0
-"""How long it may take whoever listens at an address to accept a connection, in seconds."""
+_TAKE_S = 5.0  # how long an actor waits for something to say before it is asked again, in seconds
+_KNOCK_S = 5.0  # how long it may take whoever listens at an address to accept a connection, in seconds
 _TRIES = "RAY_gcs_server_port_wait_time_s"
 """What says how many times Ray tries to reach a head, 40 seconds each; 20 times where nothing says so."""
 
@@ -50,7 +47,6 @@ class ActorWorker(Worker):
         self.answer: Any = actor.take.remote()
 
     def send(self, message: bytes) -> None:
-        """Tell it something."""
         self._actor.give.remote(self._sent, self._shared.place(message))  # where it died, whoever listens finds out
         self._sent += 1
 
@@ -65,7 +61,6 @@ class ActorWorker(Worker):
         return found
 
     def end(self) -> str:
-        """Kill it."""
         with suppress(Exception):  # it has ended already, or the cluster has
             self._ray.kill(self._actor, no_restart=True)
         return self._said or "a kill"
@@ -88,15 +83,11 @@ class _Shared:
 
 class Cluster(Team[ActorWorker]):
     """Actors of a Ray cluster.
-
-    Args:
-        address: of the cluster: ``auto`` or ``HOST:6379``; this machine is one of its nodes.
-        device: theirs; its own card goes to each where it is one.
-        intra_op: threads for one operation, in each; so many cores are kept for it.
-        renderers: processes that render for each; a core more for each of them.
-
-    Raises NotAvailable if Ray is not here, or no cluster answers under that address.
-    """
+    ``address``: of the cluster: ``auto`` or ``HOST:6379``; this machine is one of its nodes.
+    ``device``: theirs; its own card goes to each where it is one.
+    ``intra_op``: threads for one operation, in each; so many cores are kept for it.
+    ``renderers``: processes that render for each; a core more for each of them.
+    Raises NotAvailable if Ray is not here, or no cluster answers under that address."""
 
     def __init__(self, address: str, count: int, *, device: str | None, intra_op: int, renderers: int = 0) -> None:
         super().__init__(count, device=device, budget_mb=None, intra_op=intra_op, renderers=renderers)
@@ -108,7 +99,6 @@ class Cluster(Team[ActorWorker]):
         self._check_room(intra_op + renderers, cards)
 
     def close(self) -> None:
-        """End every actor and leave the cluster."""
         super().close()
         self._ray.shutdown()
 
@@ -186,29 +176,25 @@ def _attached(address: str) -> Any:
         )
     ray: Any = import_module("ray")
     try:
-        _knock(address)
+        host, _, port = address.rpartition(":")
+        if port.isdecimal():  # Ray takes long to find out that nobody listens
+            socket.create_connection((host.strip("[]"), int(port)), timeout=_KNOCK_S).close()
+        told = {name: value for name, value in settings.environment().items() if name == "INVARISCOPE_POOL_MB"}
         with _one_try():
             ray.init(
                 address=address,
                 log_to_driver=False,
                 logging_level=logging.ERROR,
                 include_dashboard=None,
-                runtime_env={"env_vars": _environment()},
+                runtime_env={"env_vars": told},  # no folder of this machine, and nothing of judges
             )
     except (OSError, RuntimeError, ValueError, AssertionError, ray.exceptions.RayError) as error:
-        told = " ".join(str(error).split())[:200]
+        why = " ".join(str(error).split())[:200]
         raise NotAvailable(
-            f"no Ray cluster answers at {address!r} ({told}); docs/cluster.md starts one. If it asks for a token, set "
+            f"no Ray cluster answers at {address!r} ({why}); docs/cluster.md starts one. If it asks for a token, set "
             "RAY_AUTH_MODE=token and RAY_AUTH_TOKEN here as there"
         ) from error
     return ray
-
-
-def _knock(address: str) -> None:
-    """Ask whether anybody listens, which Ray takes long to find out. Raises OSError where nobody does."""
-    host, _, port = address.rpartition(":")
-    if port.isdecimal():
-        socket.create_connection((host.strip("[]"), int(port)), timeout=_KNOCK_S).close()
 
 
 @contextmanager
@@ -230,11 +216,6 @@ def _death(told: str) -> str:
     return f"the death of process {found[1]} on {found[2]}" if found else " ".join(told.split())[:200]
 
 
-def _environment() -> dict[str, str]:
-    """Settings of Invariscope that every node needs, without those of this machine's folders or of judges."""
-    return {name: value for name, value in settings.environment().items() if name == "INVARISCOPE_POOL_MB"}
-
-
 class ChildWorker(Worker):
     """A process of this machine, over its own connection."""
 
@@ -243,12 +224,10 @@ class ChildWorker(Worker):
         self.process, self.link = process, link
 
     def send(self, message: bytes) -> None:
-        """Tell it something."""
         with suppress(OSError):  # it died; whoever listens finds out
             self.link.send_bytes(message)
 
     def end(self) -> str:
-        """Kill it."""
         self.process.kill()
         self.process.wait()
         self.link.close()

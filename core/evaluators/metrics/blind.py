@@ -8,6 +8,7 @@ Source: Hsieh et al., SugarCrepe, NeurIPS 2023 (blind models solve the suites be
 
 import hashlib
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Self
 
 import numpy as np
@@ -15,7 +16,7 @@ import numpy as np
 from core.corpora.images import check_rgb
 from core.evaluators.base import BLIND, Availability, Evaluator, Fingerprint, Sight, check_lengths, evaluator
 from core.evaluators.offline.class_texts import ByClassTexts, ClassTexts, shared_class_texts
-from core.evaluators.offline.packaged_weights import MINILM, available, library_versions
+from core.evaluators.other_packages import MINILM, available, library_versions
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -38,27 +39,17 @@ UNSEEN = "It never sees the image: the score is the caption's alone."
     licence="Apache-2.0",
 )
 class BlindLength(Evaluator):
-    """S = 1 / (1 + characters): of two captions it prefers the shorter one, and ties at equal length.
-
-    A failure rate far from 50 %, on either side, says that length alone tells the sides apart.
-    """
+    """S = 1 / (1 + characters): of two captions it prefers the shorter one, and ties at equal length. A failure rate
+    far from 50 %, on either side, says that length alone tells the sides apart."""
 
     @classmethod
     def load(cls, *, device: str = "cpu") -> Self:
-        """There is nothing to load."""
         return cls()
 
     @property
     def fingerprint(self) -> Fingerprint:
-        """The formula; there are no weights."""
-        return Fingerprint(
-            name=self.spec.name,
-            weights=hashlib.sha256(FORMULA.encode()).hexdigest(),
-            preprocessing="none",
-            precision="float64",
-            versions=library_versions("numpy"),
-            settings={"formula": FORMULA},
-        )
+        weights, versions = hashlib.sha256(FORMULA.encode()).hexdigest(), library_versions("numpy")
+        return Fingerprint(self.spec.name, weights, "none", "float64", versions, {"formula": FORMULA})
 
     def score(self, images: Sequence[np.ndarray], captions: Sequence[str]) -> np.ndarray:
         """Score n captions; float64 [n] in (0, 1], NaN for a blank one. The images are checked and not read."""
@@ -69,16 +60,9 @@ class BlindLength(Evaluator):
         return np.where(lengths > 0, 1 / (1 + lengths), np.nan)
 
     def see(self, image: np.ndarray, caption: str, *, object_mask: "Mask | None" = None) -> Sight:
-        """Say what decides."""
-        characters = float(len(caption.strip()))
-        return Sight(
-            (("not read", image),),
-            None,
-            caption,
-            object_inside=self.object_inside(object_mask),
-            evidence=(("characters", characters),),
-            notes=(UNSEEN,),
-        )
+        seen = super().see(image, caption, object_mask=object_mask)
+        evidence = (("characters", float(len(caption.strip()))),)
+        return replace(seen, views=(("not read", image),), crop=None, evidence=evidence, notes=(UNSEEN,))
 
 
 @evaluator(
@@ -94,11 +78,9 @@ class BlindLength(Evaluator):
     languages=("en",),
 )
 class BlindTypicality(ByClassTexts):
-    """S = max(cos(c, μ), 0), with μ the mean embedding of the classes' texts: what all texts have in common.
-
-    It stands in for fluency, since no language model comes with pip: a weak reader, so that what it tells apart is
-    easy, and what it does not tell apart is not shown to be hard.
-    """
+    """S = max(cos(c, μ), 0), with μ the mean embedding of the classes' texts: what all texts have in common. It stands
+    in for fluency, since no language model comes with pip: a weak reader, so that what it tells apart is easy, and what
+    it does not tell apart is not shown to be hard."""
 
     def __init__(self, texts: ClassTexts) -> None:
         import torch
@@ -108,25 +90,17 @@ class BlindTypicality(ByClassTexts):
 
     @classmethod
     def availability(cls) -> Availability:
-        """Whether the text tower's packages are installed."""
         return available([MINILM], ("timm", "tokenizers"))
 
     @classmethod
     def load(cls, *, device: str = "cpu") -> Self:
-        """Load the text tower, or share the one that another evaluator holds."""
         return cls(shared_class_texts(device))
 
     @property
     def fingerprint(self) -> Fingerprint:
-        """The tower and the texts."""
-        return Fingerprint(
-            name=self.spec.name,
-            weights=self._class_texts.tower.weights,
-            preprocessing="none",
-            precision="float32",
-            versions=self._class_texts.versions,
-            settings={"class_texts": self._class_texts.digest},
-        )
+        texts = self._class_texts
+        settings = {"class_texts": texts.digest}
+        return Fingerprint(self.spec.name, texts.tower.weights, "none", "float32", texts.versions, settings)
 
     def encode_images(self, images: Sequence[np.ndarray]) -> "Tensor":
         """Return the mean of all texts for every image; float32 [n, d]. The images are checked and not read."""
@@ -135,14 +109,6 @@ class BlindTypicality(ByClassTexts):
         return self._mean.repeat(len(images), 1)
 
     def see(self, image: np.ndarray, caption: str, *, object_mask: "Mask | None" = None) -> Sight:
-        """Say that the image is not read, and what of the caption is."""
-        reading = self._class_texts.tower.read(caption)
-        return Sight(
-            (("not read", image),),
-            None,
-            caption,
-            truncated=reading.truncated,
-            tokens=reading.tokens,
-            object_inside=self.object_inside(object_mask),
-            notes=(UNSEEN,),
-        )
+        seen = super().see(image, caption, object_mask=object_mask)
+        cut = self._class_texts.tower.read(caption).truncated
+        return replace(seen, views=(("not read", image),), crop=None, truncated=cut, notes=(UNSEEN,))

@@ -17,16 +17,13 @@ from core.evaluators.towers.preprocessing import encodable
 
 PACKAGE = Package("capevalkit", "capevalkit", programs=("uv", "git"))
 SOURCE = "https://github.com/YuigaWada/CaptionEvalKit-for-VLMs"
-
-PAIRS = 512
-"""Pairs of one call: each call starts a process of the metric's own, which loads its model anew."""
+PAIRS = 512  # pairs of one call: each call starts a process of the metric's own, which loads its model anew
 
 
 @dataclass(frozen=True, slots=True)
 class Metric:
     """A metric of the kit.
-    ``key``: name of its score in the kit's output.
-    ``high``: end of its range, which begins at 0.
+    ``key``: name of its score in the kit's output. ``high``: end of its range, which begins at 0.
     ``references``: whether it needs references."""
 
     key: str
@@ -60,17 +57,14 @@ REFUSED: Mapping[str, str] = {
 }
 """Those that are no evaluators of pairs, each with its reason."""
 
-_BREAKS = ("\x85", "\u2028", "\u2029")
-"""Where the kit's metrics end a line of their input although JSON does not."""
+_BREAKS = ("\x85", "\u2028", "\u2029")  # where the kit's metrics end a line of their input although JSON does not
 
 
 class _OfKit(Evaluator):
     """A metric that CaptionEvalKit runs in its own environment, by ``capevalkit.evaluate_captions``.
 
     The kit fetches the metric's code and weights the first time, with git and uv.
-
-    Source: https://github.com/YuigaWada/CaptionEvalKit-for-VLMs
-    """
+    Source: https://github.com/YuigaWada/CaptionEvalKit-for-VLMs"""
 
     metric: ClassVar[str]
 
@@ -101,14 +95,9 @@ class _OfKit(Evaluator):
     def fingerprint(self) -> Fingerprint:
         """What the scores depend on, as far as the kit tells: the revisions of every metric's code."""
         lock = files(PACKAGE.module).joinpath("resources", "upstreams.lock.json").read_bytes()
-        return Fingerprint(
-            name=self.spec.name,
-            weights=f"upstreams {hashlib.sha256(lock).hexdigest()}",
-            preprocessing="of CaptionEvalKit, from PNG",
-            precision="its own",
-            versions=PACKAGE.versions(),
-            settings={"metric": self.metric, "score": METRICS[self.metric].key},
-        )
+        weights, preprocessing = f"upstreams {hashlib.sha256(lock).hexdigest()}", "of CaptionEvalKit, from PNG"
+        settings = {"metric": self.metric, "score": METRICS[self.metric].key}
+        return Fingerprint(self.spec.name, weights, preprocessing, "its own", PACKAGE.versions(), settings)
 
     def ask(
         self, images: Sequence[np.ndarray], captions: Sequence[str], references: Sequence[Sequence[str]]
@@ -143,7 +132,6 @@ class KitMetric(_OfKit):
     """A metric of the kit that needs no references."""
 
     def score(self, images: Sequence[np.ndarray], captions: Sequence[str]) -> np.ndarray:
-        """Score n pairs in one call of the kit; float64 [n]."""
         check_lengths(images, captions)
         return self.ask(images, captions, [()] * len(images))
 
@@ -209,7 +197,6 @@ def capevalkit_metric(argument: str) -> type[Evaluator]:
 
 
 def _why_not(caption: str) -> str | None:
-    """Why a caption cannot be handed over."""
     if not caption.strip():
         return "the caption is blank"
     if any(mark in caption for mark in _BREAKS):

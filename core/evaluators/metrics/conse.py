@@ -1,41 +1,56 @@
-"""ConSE: an image is the mean of the texts of the classes that it shows, weighted by their probabilities."""
+"""ConSE: an image is the mean of the texts of the classes that it shows, weighted by their probabilities.
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, ClassVar, Self
+The offline ensemble: two ConSE and the grounding judge, each over its own spread, with equal weights.
+"""
+
+import tomllib
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 
 from core.corpora.schema import Box, Mask
-from core.evaluators.base import Availability, Fingerprint, Sight, evaluator
-from core.evaluators.offline.class_texts import ENGLISH, MULTILINGUAL, ByClassTexts, ClassTexts, shared_class_texts
+from core.errors import InvalidInput
+from core.evaluators.base import Availability, Evaluator, Fingerprint, Joined, Sight, evaluator, told
+from core.evaluators.metrics.grounding_judge import GroundingJudge
+from core.evaluators.offline.class_texts import (
+    ENGLISH,
+    LANGUAGES,
+    MULTILINGUAL,
+    ByClassTexts,
+    ClassTexts,
+    shared_class_texts,
+)
 from core.evaluators.offline.image_tower import BACKBONES, ImageTower, shared_image_tower, square
-from core.evaluators.offline.packaged_weights import MINILM, USE, USE_PIECES, PackagedFile, available
-from core.evaluators.offline.text_tower import LANGUAGES
+from core.evaluators.other_packages import MINILM, USE, USE_PIECES, PackagedFile, available
+from core.settings import assets_dir
 
 if TYPE_CHECKING:
     from torch import Tensor
 
-TOP_K = 100
-"""Classes that make an image's embedding, the most probable ones."""
-COMMON = 0.7
-"""Share of the classes' mean embedding that is taken out of an image's: what all texts have in common."""
+
+TOP_K = 100  # classes that make an image's embedding, the most probable ones
+COMMON = 0.7  # share of the classes' mean embedding that is taken out of an image's: what all texts have in common
 SHOWN = 10
 SOURCE = "Norouzi et al., Zero-Shot Learning by Convex Combination of Semantic Embeddings, ICLR 2014"
+OFFLINE: dict[str, Any] = {"family": "offline", "offline": True, "score_range": (0.0, 1.0), "licence": "Apache-2.0"}
+ENGLISH_CONSE = {**OFFLINE, "source": SOURCE, "languages": ("en",)}
 
 
 class Conse(ByClassTexts):
     """Convex combination of semantic embeddings.
 
-    For an image with evidence p over classes whose texts embed to t_1 … t_1000 (unit length, mean μ), let K be
-    the 100 most probable classes. Then, with c the caption's embedding of unit length::
+    For an image with evidence p over classes whose texts embed to t_1 … t_1000 (unit length, mean μ), let K be the 100
+    most probable classes. Then, with c the caption's embedding of unit length::
 
         e = Σ_K p_k t_k / Σ_K p_k − 0.7 μ,     S = max(cos(e, c), 0)
 
     The share 0.7 is that of the English tower; the multilingual one takes out 0.9, as was found on the train half.
     Norouzi et al. have no μ: without it, a caption that is near to everything is near to every image.
-
-    Source: Norouzi et al. 2014, equation 3; the towers are in ``core.evaluators.offline``.
-    """
+    Source: Norouzi et al. 2014, equation 3; the towers are in ``core.evaluators.offline``."""
 
     backbone: ClassVar[str]
     reader: ClassVar[str] = ENGLISH
@@ -47,25 +62,16 @@ class Conse(ByClassTexts):
         self._image_tower = image_tower
         super().__init__(class_texts)
         self._common = self.common * class_texts.embeddings.mean(dim=0)
-        self._fingerprint = self._describe()
 
     @classmethod
     def availability(cls) -> Availability:
-        """Whether both towers' packages are installed."""
         return available([BACKBONES[cls.backbone].weights, *cls.text_weights], cls.libraries)
 
     @classmethod
     def load(cls, *, device: str = "cpu") -> Self:
-        """Load both towers, or share those that another evaluator holds."""
         return cls(shared_image_tower(cls.backbone, device), shared_class_texts(device, cls.reader))
 
-    @property
-    def fingerprint(self) -> Fingerprint:
-        """What the scores depend on."""
-        return self._fingerprint
-
     def encode_images(self, images: Sequence[np.ndarray]) -> "Tensor":
-        """Embed n uint8 RGB images; float32 [n, d], L2-normalised."""
         import torch
 
         evidence = torch.from_numpy(self._image_tower.evidence(images))
@@ -84,54 +90,40 @@ class Conse(ByClassTexts):
         return Fingerprint(self._class_texts.reader, tower.weights, "none", "float32", tower.versions).key
 
     def forget(self) -> None:
-        """Drop the evidence of pictures met before, where batches have a part in it."""
         self._image_tower.forget()
 
     def crop(self, width: int, height: int) -> Box:
-        """The centre square."""
         return square(width, height)
 
     def see(self, image: np.ndarray, caption: str, *, object_mask: Mask | None = None) -> Sight:
-        """Show the square that enters the network, and the classes found in it with their evidence."""
         reading = self._class_texts.tower.read(caption)
         (evidence,) = self._image_tower.evidence([image])
         best = np.argsort(-evidence, kind="stable")[:SHOWN]
         names = self._class_texts.classes
         side = self._image_tower.backbone.side
-        return Sight(
+        return replace(
+            super().see(image, caption, object_mask=object_mask),
             views=((f"{side} × {side} px into the network", self._image_tower.view(image)),),
-            crop=self.crop(image.shape[1], image.shape[0]),
-            prompt=caption,
             truncated=reading.truncated,
-            tokens=reading.tokens,
-            object_inside=self.object_inside(object_mask),
             evidence=tuple((names[index].name, float(evidence[index])) for index in best),
             notes=(f"The {TOP_K} most probable of 1000 classes make the image's embedding; the first are listed.",),
         )
 
-    def _describe(self) -> Fingerprint:
-        tower = self._image_tower
-        return Fingerprint(
-            name=self.spec.name,
-            weights=f"{tower.backbone.weights.sha256}+{self._class_texts.tower.weights}",
-            preprocessing=tower.preprocessing,
-            precision="float32",
-            versions={**tower.versions, **self._class_texts.versions},
-            settings={"top_k": TOP_K, "common": self.common, "class_texts": self._class_texts.digest},
-        )
+    @cached_property
+    def fingerprint(self) -> Fingerprint:
+        tower, texts = self._image_tower, self._class_texts
+        weights = f"{tower.backbone.weights.sha256}+{texts.tower.weights}"
+        versions = {**tower.versions, **texts.versions}
+        settings = {"top_k": TOP_K, "common": self.common, "class_texts": texts.digest}
+        return Fingerprint(self.spec.name, weights, tower.preprocessing, "float32", versions, settings)
 
 
 @evaluator(
     name="conse-lite0",
     title="ConSE, EfficientNet-Lite0",
     summary="Cosine of the caption with the mean of the texts of the ImageNet classes that the image shows.",
-    family="offline",
-    score_range=(0.0, 1.0),
     memory_mb=260,
-    offline=True,
-    source=SOURCE,
-    licence="Apache-2.0",
-    languages=("en",),
+    **ENGLISH_CONSE,
 )
 class ConseLite0(Conse):
     """ConSE on EfficientNet-Lite0, 336 × 336 px."""
@@ -143,13 +135,8 @@ class ConseLite0(Conse):
     name="conse-lite2",
     title="ConSE, EfficientNet-Lite2",
     summary="As conse-lite0, with a larger image tower that sees a larger picture.",
-    family="offline",
-    score_range=(0.0, 1.0),
     memory_mb=285,
-    offline=True,
-    source=SOURCE,
-    licence="Apache-2.0",
-    languages=("en",),
+    **ENGLISH_CONSE,
 )
 class ConseLite2(Conse):
     """ConSE on EfficientNet-Lite2, 384 × 384 px."""
@@ -161,12 +148,9 @@ class ConseLite2(Conse):
     name="conse-multilingual",
     title="ConSE, fifteen languages",
     summary="As conse-lite2, with a text tower of German, French, Spanish, Japanese and eleven other languages.",
-    family="offline",
-    score_range=(0.0, 1.0),
     memory_mb=175,
-    offline=True,
+    **OFFLINE,
     source=f"{SOURCE}; Yang et al., Multilingual Universal Sentence Encoder for Semantic Retrieval, ACL 2020",
-    licence="Apache-2.0",
     languages=LANGUAGES,
 )
 class ConseMultilingual(Conse):
@@ -177,3 +161,90 @@ class ConseMultilingual(Conse):
     text_weights = (USE, USE_PIECES)
     libraries = ("timm",)
     common = 0.9
+
+
+PARTS: tuple[type[Evaluator], ...] = (ConseLite2, ConseMultilingual, GroundingJudge)
+BROUGHT = "What each part brings; their sum is the score."
+
+
+def constants_path() -> Path:
+    """File of the parts' spreads; ``tools/offline_ensemble.py`` makes it."""
+    return assets_dir() / "ensembles" / "offline-ensemble.toml"
+
+
+def read_spreads(path: Path | None = None) -> dict[str, float]:
+    """Read the standard deviation of each part's scores.
+    Raises InvalidInput if the file is missing, is no TOML, or lacks a part or a positive number."""
+    path = constants_path() if path is None else path
+    try:
+        table = tomllib.loads(path.read_text(encoding="utf-8"))["spreads"]
+        found = {part.spec.name: float(table[part.spec.name]) for part in PARTS}
+        if not all(0 < spread < float("inf") for spread in found.values()):
+            raise ValueError(f"a spread must be a positive number, got {found}")
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise InvalidInput(
+            f"the offline ensemble's spreads in {path} cannot be used ({error!r}); make them again with: "
+            "python tools/offline_ensemble.py --write"
+        ) from error
+    return found
+
+
+@evaluator(
+    name="offline-ensemble",
+    title="Offline ensemble",
+    summary="Standardised scores of conse-lite2, conse-multilingual and grounding-judge, with equal weights.",
+    memory_mb=480,
+    **OFFLINE,
+    source="Equal weights of standardised scores: Dawes, The Robust Beauty of Improper Linear Models, 1979",
+    languages=("en",),
+)
+class OfflineEnsemble(Joined):
+    """Mean of three standardised scores, on a scale from 0 to 1.
+
+    With s_i a part's score, σ_i its frozen spread and h_i the highest score that it can give::
+
+        S = Σ (s_i / σ_i) / Σ (h_i / σ_i)
+
+    That is the mean of the standard scores (s_i − μ_i) / σ_i, moved and stretched so that three zeros are 0 and three
+    highest scores 1: the means μ_i move every pair alike and so have no part in it, and a percent change has a zero.
+    Source: Dawes 1979 for the equal weights; σ_i in ``assets/ensembles/offline-ensemble.toml``."""
+
+    kinds = PARTS
+
+    def __init__(self, parts: Sequence[Evaluator], spreads: Mapping[str, float]) -> None:
+        super().__init__(parts)
+        self._spreads = dict(spreads)
+        stretched = np.array([1 / spreads[part.spec.name] for part in self.parts])
+        highest = np.array([part.spec.score_range[1] for part in self.parts], dtype=np.float64)
+        self._weights = stretched / (stretched * highest).sum()
+
+    @classmethod
+    def load(cls, *, device: str = "cpu") -> Self:
+        spreads = read_spreads()
+        return cls([part.load(device=device) for part in PARTS], spreads)
+
+    def join(self, scores: np.ndarray) -> np.ndarray:
+        """Weigh float64 [3, n]; float64 [n] in [0, 1]."""
+        joined: np.ndarray = np.clip((self._weights[:, None] * scores).sum(axis=0), 0.0, 1.0)
+        return joined
+
+    @property
+    def fingerprint(self) -> Fingerprint:
+        return self.of_parts("float32", spreads=self._spreads)
+
+    def count_tokens(self, caption: str) -> int | None:
+        return self.parts[0].count_tokens(caption)
+
+    def see(self, image: np.ndarray, caption: str, *, object_mask: Mask | None = None) -> Sight:
+        seen = [part.see(image, caption, object_mask=object_mask) for part in self.parts]
+        scores = [told(part, [image], [caption])[0][0] for part in self.parts]
+        names = [part.spec.name for part in self.parts]
+        brought = zip(names, (float(each) for each in self._weights * scores), strict=True)
+        lacking = ", ".join(name for name, score in zip(names, scores, strict=True) if np.isnan(score))
+        return replace(
+            seen[0],
+            views=tuple({title: (title, view) for each in seen for title, view in each.views}.values()),
+            truncated=next((each.truncated for each in seen if each.truncated), ""),
+            evidence=tuple(sorted((each for each in brought if np.isfinite(each[1])), key=lambda each: -each[1])),
+            notes=(f"No score, since there is none of {lacking}." if lacking else BROUGHT,),
+        )

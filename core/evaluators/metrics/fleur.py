@@ -1,15 +1,18 @@
-"""FLEUR: LLaVA writes a score from 0.0 to 1.0, smoothed by how probable the other digits were."""
+"""FLEUR: LLaVA writes a score from 0.0 to 1.0, smoothed by how probable the other digits were.
 
+ProtoScore: a rating from 1 to 4 by the prompt of the paper's GPT judges, with its adapter or without.
+"""
+
+import hashlib
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
 from core.errors import InvalidInput
 from core.evaluators.base import check_lengths
-from core.evaluators.generative import Answer, Generative
-from core.evaluators.network.answer import is_bound
+from core.evaluators.generative import Answer, Generative, read_rubric
+from core.evaluators.network.rubrics import is_bound
 from core.evaluators.references import Referenced, among_referenced, check_references
 from core.evaluators.towers.preprocessing import padded_square
 from core.evaluators.weights.catalogue import described
@@ -21,27 +24,19 @@ MOST_TOKENS = 8
 _SCORE = re.compile(r"^\D*([01])(?:\.(\d+))?\D*$")
 
 
-@dataclass(frozen=True, slots=True)
-class _Digits:
-    """Tokens of 0 to 9."""
-
-    ids: tuple[int, ...]
-
-    def expected(self, probabilities: np.ndarray) -> float:
-        """Σ d · p(d), p over the whole vocabulary: what no digit gets is lost, as in the authors' code."""
-        return float(sum(digit * float(probabilities[token]) for digit, token in enumerate(self.ids)))
+def _expected(probabilities: np.ndarray, digits: Sequence[int]) -> float:
+    """Σ d · p(d), p over the whole vocabulary: what no digit gets is lost, as in the authors' code."""
+    return float(sum(digit * float(probabilities[token]) for digit, token in enumerate(digits)))
 
 
 def smoothed(answer: Answer, digits: Sequence[int]) -> float:
     """Return FLEUR's score of one answer.
 
-    For 0.d… it is Σ 0.1 · d · p₁(d), plus Σ 0.01 · d · p₂(d) where the model wrote a second decimal; for 1 or 1.0 it
-    is p(1) + 0.9 · p(0) at the whole digit.
+    For 0.d… it is Σ 0.1 · d · p₁(d), plus Σ 0.01 · d · p₂(d) where the model wrote a second decimal; for 1 or 1.0 it is
+    p(1) + 0.9 · p(0) at the whole digit.
     Raises InvalidInput if the answer was cut, or is no score from 0.0 to 1.0; the reason is closed by its code.
-
     Source: Lee et al., *FLEUR*, ACL 2024, section 3.2; https://github.com/Yebin46/FLEUR (fleur.py). Where it departs
-    from that code stands in docs/evaluators.md.
-    """
+    from that code stands in docs/evaluators.md."""
     text = answer.text.strip()
     if not answer.ended:
         raise InvalidInput(
@@ -52,23 +47,16 @@ def smoothed(answer: Answer, digits: Sequence[int]) -> float:
     places = [place for place, token in enumerate(answer.tokens) if int(token) in digits]
     if value > 1 or (value < 1 and not (found and found[2])):
         raise InvalidInput(coded("answer-no-score", f"the model's answer is no score from 0.0 to 1.0: {text[:60]!r}"))
+    if value == 1 and not places:
+        raise InvalidInput(_joined(answer.text))
     if value == 1:
-        return _of_one(answer, places, digits)
+        row = answer.probabilities[places[0]]
+        return float(row[digits[1]]) + 0.9 * float(row[digits[0]])
     two_decimals = len(str(value)) > 3
     if len(places) < 2 + two_decimals:
         raise InvalidInput(_joined(text))
-    table = _Digits(tuple(digits))
-    score = 0.1 * table.expected(answer.probabilities[places[1]])
-    if two_decimals:
-        score += 0.01 * table.expected(answer.probabilities[places[2]])
-    return score
-
-
-def _of_one(answer: Answer, places: Sequence[int], digits: Sequence[int]) -> float:
-    if not places:
-        raise InvalidInput(_joined(answer.text))
-    row = answer.probabilities[places[0]]
-    return float(row[digits[1]]) + 0.9 * float(row[digits[0]])
+    expected = [_expected(answer.probabilities[place], digits) for place in places[1 : 2 + two_decimals]]
+    return 0.1 * expected[0] + (0.01 * expected[1] if two_decimals else 0.0)
 
 
 def _joined(text: str) -> str:
@@ -76,27 +64,21 @@ def _joined(text: str) -> str:
 
 
 class _Fleur(Generative):
-    """What FLEUR and RefFLEUR share."""
-
     def _prepare(self) -> None:
         self._digits = [self._model.token(str(digit)) for digit in range(10)]
         mean = getattr(self._model.processor.image_processor, "image_mean", (0.5, 0.5, 0.5))
         self._colour = [int(255 * share) for share in mean]
 
     def facts(self) -> Mapping[str, str]:
-        """Tokens after which an answer is cut."""
         return {"most_tokens": str(MOST_TOKENS)}
 
     def prompt(self, caption: str) -> str:
-        """The conversation as LLaVA-1.5 was trained to see it, its opening sentence included.
-
-        Runs of white space in the caption become one space, as in the authors' code.
-        """
+        """The conversation as LLaVA-1.5 was trained to see it, its opening sentence included. Runs of white space in
+        the caption become one space, as in the authors' code."""
         told = str(self.entry.settings["conversation"])
         return told.replace("{question}", self.question(self._model.plain(" ".join(caption.split()))))
 
     def view(self, image: np.ndarray) -> np.ndarray:
-        """The picture padded to a square."""
         return padded_square(image, colour=self._colour)
 
     def judged(self, images: Sequence[np.ndarray], prompts: Sequence[str]) -> np.ndarray:
@@ -126,9 +108,7 @@ class Fleur7B(Fleur):
 @described("reffleur")
 class RefFleur(_Fleur, Referenced):
     """FLEUR that is shown the references, too.
-
-    Source: Lee et al., *FLEUR*, ACL 2024, section 3.3; https://github.com/Yebin46/FLEUR (reffleur.py).
-    """
+    Source: Lee et al., *FLEUR*, ACL 2024, section 3.3; https://github.com/Yebin46/FLEUR (reffleur.py)."""
 
     def score(
         self, images: Sequence[np.ndarray], captions: Sequence[str], references: Sequence[Sequence[str]] | None = None
@@ -147,3 +127,53 @@ class RefFleur(_Fleur, Referenced):
     def _with(self, prompt: str, references: Sequence[str]) -> str:
         told = "\n".join(self._model.plain(each) for each in references)
         return prompt.replace("{references}", told, 1)  # the template's own, which stands before the caption
+
+
+RATINGS = (1, 2, 3, 4)
+
+
+class _Rated(Generative):
+    """Expected rating over the tokens 1 to 4 right after ``{"score": ``, brought to [0, 1].
+
+    The paper prints a normalised score, and neither the prompt that its metric is asked nor how the score is read off
+    the model. Here it is asked as the paper's GPT judges are; this reading needs one forward pass and keeps the model's
+    doubt: (Σ r · p(r) / Σ p(r) − 1) / 3.
+    Source: paper E, section 5 and appendix C (Table 6)."""
+
+    def _prepare(self) -> None:
+        self._digits = [self._model.token(str(rating)) for rating in RATINGS]
+        self._rubric = read_rubric(str(self.entry.settings["rubric"]))
+
+    def question(self, caption: str) -> str:
+        return f"{self._rubric}\nText prompt: {caption}"
+
+    def facts(self) -> Mapping[str, str]:
+        return {"rubric_sha256": hashlib.sha256(self._rubric.encode()).hexdigest()[:16]}
+
+    def score(self, images: Sequence[np.ndarray], captions: Sequence[str]) -> np.ndarray:
+        check_lengths(images, captions)
+        if not images:
+            return np.empty(0)
+        shares = self._shares(images, captions)
+        scores: np.ndarray = (shares @ np.array(RATINGS) - 1) / (len(RATINGS) - 1)
+        return scores
+
+    def evidence(self, image: np.ndarray, caption: str) -> Mapping[str, float]:
+        shares = self._shares([image], [caption])[0]
+        return {f"rating {rating}": float(share) for rating, share in zip(RATINGS, shares, strict=True)}
+
+    def _shares(self, images: Sequence[np.ndarray], captions: Sequence[str]) -> np.ndarray:
+        asked = [self.prompt(caption) for caption in captions]
+        found = self._model.next_token(images, asked)[:, self._digits].double().numpy()
+        shares: np.ndarray = found / found.sum(axis=1, keepdims=True)
+        return shares
+
+
+@described("protoscore")
+class ProtoScore(_Rated):
+    """Qwen2.5-VL-7B with the publisher's adapter."""
+
+
+@described("protoscore-base")
+class ProtoScoreBase(_Rated):
+    """The same prompt on Qwen2.5-VL-7B as it is: what the adapter starts from, and no ProtoScore."""

@@ -5,11 +5,12 @@ import re
 import threading
 import tomllib
 from collections import OrderedDict
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
 from itertools import groupby
 from pathlib import Path
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
 
@@ -18,7 +19,7 @@ from core.errors import InvalidInput
 from core.evaluators.base import Availability, Evaluator, Fingerprint, Sight, all_scored, check_lengths, evaluator
 from core.evaluators.offline.class_texts import ClassTexts, shared_class_texts
 from core.evaluators.offline.image_tower import BACKBONES, ImageTower, shared_image_tower, square
-from core.evaluators.offline.packaged_weights import MINILM, available, library_versions
+from core.evaluators.other_packages import MINILM, available, library_versions
 from core.probes.rejections import coded
 from core.probes.tables import lexicon_path
 from core.probes.words.caption_language import MARKUP, is_english
@@ -88,11 +89,6 @@ class PeopleEvidence:
     classes: frozenset[str]
     likeness: float
 
-    @classmethod
-    def from_table(cls, table: Mapping[str, Any]) -> "PeopleEvidence":
-        """Read the rubric's table; ``nouns`` are words with blanks between them, ``classes`` a list."""
-        return cls(**{**table, "nouns": frozenset(table["nouns"].split()), "classes": frozenset(table["classes"])})
-
 
 @dataclass(frozen=True, slots=True)
 class Rubric:
@@ -114,7 +110,9 @@ class Rubric:
             settings = tomllib.loads(values.read_text(encoding="utf-8"))
             files = (values, text, *(lexicon_path(name) for name in NOUN_TABLES))
             digest = hashlib.sha256(b"\0".join(file.read_bytes() for file in files)).hexdigest()[:16]
-            people = PeopleEvidence.from_table(settings["people"])
+            told = settings["people"]  # nouns are words with blanks between them, classes a list
+            lists = {"nouns": frozenset(told["nouns"].split()), "classes": frozenset(told["classes"])}
+            people = PeopleEvidence(**{**told, **lists})
             return cls(people=people, digest=digest, **settings["matching"])
         except (OSError, ValueError, KeyError, TypeError) as error:
             raise InvalidInput(
@@ -152,39 +150,28 @@ class Match:
 class GroundingJudge(Evaluator):
     """Deterministic judge: nouns matched to class evidence by text similarity; see the rubric.
 
-    With p the image's evidence, t_c the class texts' embeddings and e(n) a noun's, likeness is
-    ``l(n, c) = (e(n)·t_c − mean_c) / (max_c − mean_c)`` and a match is worth ``max(l, 0)·(p_c / max p)^0.25``.
-    Where n names a person and c something that people wear or hold, l is 0.7 at least.
-    The score is 10 × the mean over nouns of what the best assignment gives them.
+    With p the image's evidence, t_c the class texts' embeddings and e(n) a noun's, likeness is ``l(n, c) = (e(n)·t_c −
+    mean_c) / (max_c − mean_c)`` and a match is worth ``max(l, 0)·(p_c / max p)^0.25``. Where n names a person and c
+    something that people wear or hold, l is 0.7 at least. The score is 10 × the mean over nouns of what the best
+    assignment gives them.
 
-    A caption without a noun, or in another language than English, has no score.
-    """
+    A caption without a noun, or in another language than English, has no score."""
 
     def __init__(self, image_tower: ImageTower, class_texts: ClassTexts, rubric: Rubric) -> None:
-        self._image_tower = image_tower
-        self._class_texts = class_texts
-        self._rubric = rubric
+        self._image_tower, self._class_texts, self._rubric = image_tower, class_texts, rubric
         self._texts = class_texts.embeddings.numpy()
         self._worn = _places(class_texts, rubric.people.classes)
         self._remembered: OrderedDict[str, np.ndarray] = OrderedDict()
         self._lock = threading.Lock()
-        self._fingerprint = self._describe()
 
     @classmethod
     def availability(cls) -> Availability:
-        """Whether the towers' packages and the dictionary are installed."""
         return available([BACKBONES[BACKBONE].weights, MINILM], ["timm", "tokenizers", "lemminflect"])
 
     @classmethod
     def load(cls, *, device: str = "cpu") -> Self:
-        """Load the towers, or share those that ``conse-lite0`` holds, and read the rubric."""
         rubric = Rubric.read()
         return cls(shared_image_tower(BACKBONE, device), shared_class_texts(device), rubric)
-
-    @property
-    def fingerprint(self) -> Fingerprint:
-        """What the scores depend on."""
-        return self._fingerprint
 
     def score(self, images: Sequence[np.ndarray], captions: Sequence[str]) -> np.ndarray:
         """Judge n pairs; float64 [n] in [0, 10].
@@ -199,11 +186,9 @@ class GroundingJudge(Evaluator):
         return all_scored(np.array(scores, dtype=np.float64), errors)
 
     def forget(self) -> None:
-        """Drop the evidence of pictures met before, where batches have a part in it."""
         self._image_tower.forget()
 
     def crop(self, width: int, height: int) -> Box:
-        """The centre square."""
         return square(width, height)
 
     def count_tokens(self, caption: str) -> int:
@@ -211,7 +196,6 @@ class GroundingJudge(Evaluator):
         return self._class_texts.tower.read(caption).tokens
 
     def see(self, image: np.ndarray, caption: str, *, object_mask: Mask | None = None) -> Sight:
-        """Show the square that enters the network, and each noun with the class it was matched to."""
         score, matches = self._judge(self._image_tower.evidence([image])[0], _nouns(caption))
         side = self._image_tower.backbone.side
         why = _why(caption)[1]
@@ -221,12 +205,10 @@ class GroundingJudge(Evaluator):
             else f"{self._rubric.highest:g} × the mean of these matches; each class is used at most once."
         )
         ordered = sorted(matches, key=lambda match: -match.grounded)
-        return Sight(
+        return replace(
+            super().see(image, caption, object_mask=object_mask),
             views=((f"{side} × {side} px into the network", self._image_tower.view(image)),),
-            crop=self.crop(image.shape[1], image.shape[0]),
             prompt=", ".join(match.phrase.text for match in matches),
-            tokens=self.count_tokens(caption),
-            object_inside=self.object_inside(object_mask),
             evidence=tuple((match.label, match.grounded) for match in ordered),
             notes=(note, "Adjectives, verbs and word order are not looked at."),
         )
@@ -274,17 +256,13 @@ class GroundingJudge(Evaluator):
                 self._remembered.popitem(last=False)
         return known
 
-    def _describe(self) -> Fingerprint:
+    @cached_property
+    def fingerprint(self) -> Fingerprint:
         tower = self._image_tower
         versions = {**tower.versions, **self._class_texts.versions, **library_versions("lemminflect", "scipy")}
-        return Fingerprint(
-            name=self.spec.name,
-            weights=f"{tower.backbone.weights.sha256}+{MINILM.sha256}",
-            preprocessing=tower.preprocessing,
-            precision="float32",
-            versions=versions,
-            settings={"rubric": self._rubric.digest, "class_texts": self._class_texts.digest},
-        )
+        weights = f"{tower.backbone.weights.sha256}+{MINILM.sha256}"
+        settings = {"rubric": self._rubric.digest, "class_texts": self._class_texts.digest}
+        return Fingerprint(self.spec.name, weights, tower.preprocessing, "float32", versions, settings)
 
 
 def _nouns(caption: str) -> tuple[NounPhrase, ...]:
@@ -292,7 +270,6 @@ def _nouns(caption: str) -> tuple[NounPhrase, ...]:
 
 
 def _why(caption: str) -> tuple[str, str]:
-    """Code and sentence of why a caption has no score."""
     return ("caption-no-noun", NO_NOUN) if is_english(caption) else ("caption-not-english", NOT_ENGLISH)
 
 

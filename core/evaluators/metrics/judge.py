@@ -1,16 +1,15 @@
-"""The judge: a vision-language model behind any OpenAI-compatible endpoint, asked with a rubric.
+"""The judge: a vision-language model behind any OpenAI-compatible endpoint, or on this machine, asked with a rubric.
 
-The judge on this machine: the frozen rubric, asked of a vision-language model through transformers.
-
-Judges on demand: any model with any rubric, ``judge:MODEL@RUBRIC``.
+Judges on demand, ``judge:MODEL@RUBRIC``, are any model with any rubric; a panel of several is one evaluator.
 """
 
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, as_completed
+from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
-from typing import ClassVar, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
@@ -23,54 +22,46 @@ from core.evaluators.base import (
     Evaluator,
     EvaluatorSpec,
     Fingerprint,
+    Joined,
     Sight,
+    Told,
     all_scored,
     check_lengths,
     evaluator,
     family,
+    told,
 )
-from core.evaluators.cache import PAIR, EmbeddingCache, caption_hash, pair_key
+from core.evaluators.cache import PAIR, EmbeddingCache, pair_key
 from core.evaluators.generative import Generative, read_rubric
-from core.evaluators.network.answer import MOST_TOKENS, Verdict, read_verdict
 from core.evaluators.network.asking import Asker, Journal, Post, line, request_key
 from core.evaluators.network.endpoint import NEEDED, PREFIX, Budget, Endpoint, endpoint_of, model_table, prices_of
-from core.evaluators.network.rubrics import Rubric, find_rubric
+from core.evaluators.network.rubrics import MOST_TOKENS, Rubric, Verdict, find_rubric, read_verdict
 from core.evaluators.references import Referenced, check_references
 from core.evaluators.weights.catalogue import described
+from core.probes.rejections import coded
 from core.settings import cache_dir, data_dir
 
-LONGEST_SIDE = 1024
-"""Side in px that an image is made smaller to before it is sent."""
-
+LONGEST_SIDE = 1024  # side in px that an image is made smaller to before it is sent
 _COMMAND = " ".join(f"{name}=…" for name in NEEDED) + " INVARISCOPE_JUDGE_KEY=… python -m core evaluators"
 _FOR_MODEL = f"{PREFIX}URL=… {PREFIX}KEY=… python -m core evaluators show"
-
-TURNS = 8
-"""Questions of one batch for each that may be in the air."""
-
-KIND = "chat/completions"
-"""Kind of endpoint that is asked."""
-
-_Pair = tuple[np.ndarray, str, tuple[str, ...]]
-"""Image, caption, references."""
+TURNS = 8  # questions of one batch for each that may be in the air
+KIND = "chat/completions"  # kind of endpoint that is asked
+ASKED: dict[str, Any] = {"family": "judge", "memory_mb": 1, "offline": False}  # what every judge says of itself
+_Pair = tuple[np.ndarray, str, tuple[str, ...]]  # image, caption, references
 
 
 class OnDemand(Evaluator):
-    """A model behind an endpoint, asked with a rubric; answers are kept on disk.
-
-    A pair is asked once: the answer is kept by (image hash, caption, references, rubric, model), so a repeat is the
-    same to the bit. What has no valid answer is null with its reason, never a number.
+    """A model behind an endpoint, asked with a rubric; answers are kept on disk. A pair is asked once: the answer is
+    kept by (image hash, caption, references, rubric, model), so a repeat is the same to the bit. What has no valid
+    answer is null with its reason, never a number.
     ``rubric``: what is asked; a text alone asks for a whole number from 0 to 10 and a reason.
     ``answers``: journal of the answers that were paid for; None: in memory only.
-    ``earlier``: cache in which they were kept before there was a journal; it is read where it is there.
-    """
+    ``earlier``: cache in which they were kept before there was a journal; it is read where it is there."""
 
     one_process = True
-    rubric_name: ClassVar[str] = ""
-    """For :func:`core.evaluators.network.rubrics.find_rubric`, where it is not ``made``."""
+    rubric_name: ClassVar[str] = ""  # for :func:`core.evaluators.network.rubrics.find_rubric`, where it is not ``made``
     made: ClassVar[Rubric | None] = None
-    model: ClassVar[str] = ""
-    """Empty: the one that the environment names."""
+    model: ClassVar[str] = ""  # empty: the one that the environment names
 
     def __init__(
         self, endpoint: Endpoint, rubric: Rubric | str, answers: Path | None = None, *, earlier: Path | None = None
@@ -91,7 +82,6 @@ class OnDemand(Evaluator):
 
     @classmethod
     def availability(cls) -> Availability:
-        """Whether an endpoint is named; it is not asked."""
         try:
             cls.endpoint()
         except InvariscopeError as error:
@@ -119,11 +109,9 @@ class OnDemand(Evaluator):
 
     @property
     def asked(self) -> str:
-        """The rubric's text, with what stands for caption and references in its place."""
         return self.rubric.prompt("{caption}", ["{references}"])
 
     def see(self, image: np.ndarray, caption: str, *, object_mask: Mask | None = None) -> Sight:
-        """Show the picture as it is sent, and the prompt."""
         shown = self.rubric.picture != "none"
         return Sight(
             views=(("as it is sent", sent(image)),) if shown else (),
@@ -145,7 +133,7 @@ class OnDemand(Evaluator):
         check_lengths(images, captions)
         hashes = {id(image): pixel_hash(image) if self.rubric.picture != "none" else "" for image in images}
         rows = list(zip(images, captions, map(tuple, references), strict=True))
-        keys = [question_key(hashes[id(image)], caption, told) for image, caption, told in rows]
+        keys = [pair_key(hashes[id(image)], caption, told) for image, caption, told in rows]
         pairs: dict[str, _Pair] = dict(zip(keys, rows, strict=True))
         known = self._known(list(pairs))
         failed = self._ask({key: pair for key, pair in pairs.items() if key not in known}, known)
@@ -154,7 +142,6 @@ class OnDemand(Evaluator):
         )
 
     def _known(self, keys: Sequence[str]) -> dict[str, float]:
-        """Scores that were paid for, by the key of their pair."""
         journal = self._answers.scores([self._request(key) for key in keys])
         known = {key: journal[request] for key in keys if (request := self._request(key)) in journal}
         missing = [key for key in keys if key not in known]
@@ -211,10 +198,8 @@ def _take(key: str, done: "Future[Verdict]", known: dict[str, float], failed: di
     name="judge",
     title="Judge over the network",
     summary="A vision-language model rates the pair from 0 to 10 by a frozen rubric, at temperature 0.",
-    family="judge",
+    **ASKED,
     score_range=(0.0, 10.0),
-    memory_mb=1,
-    offline=False,
     source="Rubric in assets/rubrics/judge.md; PROTOCOL section 2",
     licence="that of the endpoint",
 )
@@ -232,10 +217,8 @@ class Judge(OnDemand):
     name="judge-protoscore",
     title="Judge over the network, paper E's rubric",
     summary="A vision-language model rates the pair from 1 to 4 by paper E's rubric for prototypes, at temperature 0.",
-    family="judge",
+    **ASKED,
     score_range=(1.0, 4.0),
-    memory_mb=1,
-    offline=False,
     source="Rubric in assets/rubrics/protoscore.md; paper E, Table 6",
     licence="that of the endpoint",
 )
@@ -289,10 +272,8 @@ def _made(
         name=f"judge:{model}@{name}",
         title=f"{model}, {rubric.title}",
         summary=f"{model} rates the pair from {rubric.low:g} to {rubric.high:g}.{unseen}{cost}",
-        family="judge",
+        **ASKED,
         score_range=(rubric.low, rubric.high),
-        memory_mb=1,
-        offline=False,
         source=rubric.source,
         licence="that of the endpoint",
         takes_references=rubric.takes_references,
@@ -305,19 +286,9 @@ def _made(
 def judge_fingerprint(name: str, endpoint: Endpoint, rubric: Rubric) -> Fingerprint:
     """What the scores of a judge depend on, whether it is asked now or in a batch."""
     shown = rubric.picture != "none"
-    return Fingerprint(
-        name=name,
-        weights=endpoint.model,
-        preprocessing=f"PNG, longest side at most {LONGEST_SIDE} px (area)" if shown else "no picture",
-        precision="that of the endpoint",
-        settings={"rubric": rubric.digest, **rubric.settings, "endpoint": KIND, "host": endpoint.host},
-    )
-
-
-def question_key(image: str, caption: str, references: Sequence[str]) -> str:
-    """Key of what is asked about; references are part of it where there are any."""
-    key = pair_key(image, caption)
-    return f"{key}:{caption_hash(chr(0).join(references))}" if references else key
+    preprocessing = f"PNG, longest side at most {LONGEST_SIDE} px (area)" if shown else "no picture"
+    settings = {"rubric": rubric.digest, **rubric.settings, "endpoint": KIND, "host": endpoint.host}
+    return Fingerprint(name, endpoint.model, preprocessing, "that of the endpoint", settings=settings)
 
 
 def sent(image: np.ndarray) -> np.ndarray:
@@ -339,11 +310,9 @@ class JudgeLocal(Generative):
         self._rubric = read_rubric(str(self.entry.settings["rubric"]))
 
     def question(self, caption: str) -> str:
-        """The rubric with the caption behind it."""
         return f"{self._rubric}\n\nCaption:\n{caption}"
 
     def facts(self) -> Mapping[str, str]:
-        """Hash of the rubric."""
         return {"rubric_sha256": hashlib.sha256(self._rubric.encode()).hexdigest()[:16]}
 
     def score(self, images: Sequence[np.ndarray], captions: Sequence[str]) -> np.ndarray:
@@ -352,3 +321,102 @@ class JudgeLocal(Generative):
         asked = [self.prompt(caption) for caption in captions]
         answers = self._model.answers(images, asked, tokens=MOST_TOKENS, probabilities=False) if asked else []
         return self.read(answers, lambda answer: read_verdict(answer.text).score)
+
+
+WAYS = ("mean", "median", "majority")
+_FORM = "panel:mean=judge:MODEL@RUBRIC+judge:MODEL@RUBRIC; mean, median or majority"
+_BETWEEN = "+judge:"
+
+
+class Panel(Joined):
+    """Several judges, each score as a share of its judge's scale, joined in one of WAYS: from 0 to 1. A majority is the
+    score that more than half of the judges give; where there is none, the pair has no score, with the reason. Each
+    answer of a judge is its own, kept once: auditing the judges beside the panel asks nothing again."""
+
+    one_process = True
+    way: ClassVar[str] = "mean"
+
+    def __init__(self, parts: Sequence[Evaluator]) -> None:
+        super().__init__(parts)
+        self._ends = np.array([each.spec.score_range for each in self.parts], dtype=np.float64)
+
+    @property
+    def full_batch(self) -> int:
+        return max(each.full_batch for each in self.parts)
+
+    def join(self, scores: np.ndarray) -> np.ndarray:
+        """Join float64 [k, n]; float64 [n] in [0, 1]; NaN where a judge has none, or there is no majority."""
+        low, high = self._ends[:, :1], self._ends[:, 1:]
+        shares = (scores - low) / (high - low)
+        if self.way == "mean":
+            return np.asarray(shares.mean(axis=0))
+        middle = np.median(shares, axis=0)
+        if self.way == "median":
+            return np.asarray(middle)
+        # what more than half give is the median
+        return np.where((shares == middle).sum(axis=0) > len(shares) / 2, middle, np.nan)
+
+    def joined(self, found: Iterable[Told]) -> tuple[np.ndarray, tuple[str | None, ...]]:
+        scores, reasons = super().joined(found)
+        none = coded("no-majority", "no score was given by more than half of the panel's judges")
+        return scores, tuple(
+            why or (None if np.isfinite(score) else none) for score, why in zip(scores, reasons, strict=True)
+        )
+
+    @property
+    def asked(self) -> str:
+        return "\n\n".join(f"[{each.spec.name}]\n{each.asked}" for each in self.parts)
+
+    @property
+    def fingerprint(self) -> Fingerprint:
+        return self.of_parts("that of the endpoints", way=self.way)
+
+    def see(self, image: np.ndarray, caption: str, *, object_mask: Mask | None = None) -> Sight:
+        seen = self.parts[0].see(image, caption, object_mask=object_mask)
+        said = [(each.spec.name, float(told(each, [image], [caption])[0][0])) for each in self.parts]
+        notes = [f"{name} gives no score." for name, score in said if np.isnan(score)]
+        return replace(
+            seen,
+            prompt="\n\n".join(each.see(image, caption).prompt for each in self.parts),
+            evidence=tuple(sorted((each for each in said if np.isfinite(each[1])), key=lambda each: -each[1])),
+            notes=(f"The {self.way} of {len(said)} judges, as shares of their scales.", *notes),
+        )
+
+
+@family("panel", form=_FORM, whole=True)
+def panel_of(argument: str) -> type[Evaluator]:
+    """Make the panel of several judges.
+    Raises InvalidInput for another form, a judge twice or alone, one that is shown references, or a majority of several
+    scales."""
+    way, equals, named = argument.partition("=")
+    if way not in WAYS or not equals or not named.startswith("judge:"):
+        raise InvalidInput(f"give a panel as {_FORM}; got {'panel:' + argument!r}")
+    kinds = [judge_of(each) for each in named.removeprefix("judge:").split(_BETWEEN)]
+    names = [kind.spec.name for kind in kinds]
+    if len(set(names)) < 2 or len(set(names)) < len(names):
+        raise InvalidInput(f"a panel has at least two judges, each once; got {', '.join(names)}")
+    if shown := [kind.spec.name for kind in kinds if kind.spec.takes_references]:
+        raise InvalidInput(f"{shown[0]} is shown references, and a panel is asked about pairs alone; leave it out")
+    if way == "majority" and len({kind.spec.score_range for kind in kinds}) > 1:
+        raise InvalidInput(f"a majority is of one scale, and {' and '.join(names)} have several; take mean or median")
+    return _panel(way, tuple(kinds))
+
+
+@lru_cache(maxsize=64)
+def _panel(way: str, kinds: tuple[type[OnDemand], ...]) -> type[Evaluator]:
+    names = [kind.spec.name for kind in kinds]
+    read = [set(kind.spec.languages) for kind in kinds if kind.spec.languages]
+    languages = tuple(sorted(set.intersection(*read))) if read else ()
+    if read and not languages:
+        raise InvalidInput(f"{' and '.join(names)} read no language in common; take others")
+    spec = EvaluatorSpec(
+        name=f"panel:{way}={'+'.join(names)}",
+        title=f"{way.capitalize()} of {len(kinds)} judges",
+        summary=f"The {way} of {', '.join(names)}, each score a share of its scale.",
+        **ASKED,
+        score_range=(0.0, 1.0),
+        source="Verga et al., Replacing Judges with Juries, 2024 (PoLL)",
+        licence="those of the endpoints",
+        languages=languages,
+    )
+    return type("PanelOnDemand", (Panel,), {"spec": spec, "kinds": kinds, "way": way, "__doc__": Panel.__doc__})

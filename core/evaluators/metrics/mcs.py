@@ -6,11 +6,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from core.errors import NotAvailable
+from core.evaluators.memory import Runner
 from core.evaluators.towers.clip import load_clip, side_of
 from core.evaluators.towers.encoder import PublishedEncoder, Towers
 from core.evaluators.towers.preprocessing import HubPrompts, Preprocessing
 from core.evaluators.weights.catalogue import described
-from core.evaluators.weights.device import Runner
 from core.evaluators.weights.fetched import Place
 
 if TYPE_CHECKING:
@@ -34,13 +34,10 @@ class _MultilingualTowers(Towers):
 
 class Multilingual(PublishedEncoder):
     """2.5 · max(cos(v, c), 0), c from a multilingual text encoder distilled from CLIP's own; no prefix.
-
-    Source: Kim et al., PR-MCS, section 4 (MCS), with the image tower of CLIP ViT-B/32.
-    """
+    Source: Kim et al., PR-MCS, section 4 (MCS), with the image tower of CLIP ViT-B/32."""
 
     @classmethod
     def open(cls, found: Sequence[Place], device: str) -> Towers:
-        """Load CLIP's image tower and the folder of the text encoder."""
         text, image = found
         digest = f"{text.digest()}+{image.digest()}"
         (path,) = image.files()

@@ -1,13 +1,18 @@
-"""Any model of open_clip by name: ``open_clip:ViT-B-32/laion2b_s34b_b79k``."""
+"""SigLIP and SigLIP 2, and any model of open_clip by name: ``open_clip:ViT-B-32/laion2b_s34b_b79k``."""
 
 from collections.abc import Sequence
 from functools import cache
+from pathlib import Path
+from typing import Any
 
-from core.errors import InvalidInput, UnknownName
+from core.errors import InvalidInput, NotAvailable, UnknownName, in_one_line
 from core.evaluators.base import Evaluator, evaluator, family
-from core.evaluators.towers.encoder import PublishedEncoder, Towers
-from core.evaluators.towers.open_clip_towers import named_towers
-from core.evaluators.weights.catalogue import Description, PrecisionPlan, WeightFile, Weights, spec_fields
+from core.evaluators.memory import Runner, Shared
+from core.evaluators.towers.clip import side_of
+from core.evaluators.towers.encoder import PublishedEncoder, Towers, open_clip_text
+from core.evaluators.towers.preprocessing import ClipPrompts, HubPrompts, Preprocessing, Prompts
+from core.evaluators.weights.catalogue import Description, PrecisionPlan, WeightFile, Weights, described, spec_fields
+from core.evaluators.weights.checkpoints import read_state
 from core.evaluators.weights.fetched import Place, register
 
 SOURCE = "https://github.com/mlfoundations/open_clip"
@@ -23,10 +28,9 @@ class OpenClipModel(PublishedEncoder):
 
     @classmethod
     def open(cls, found: Sequence[Place], device: str) -> Towers:
-        """Load the weights into the architecture of that name."""
         (path,) = (each for each in found[0].files() if each.suffix in (".safetensors", ".bin", ".pt", ".pth"))
         precision = cls.entry.precision.on(device)
-        return named_towers(cls.model, cls.tag, path, found[0].digest(), device, precision)
+        return _SHARED.get(cls.model, cls.tag, path, found[0].digest(), device, precision)
 
 
 @family("open_clip", form="open_clip:MODEL/WEIGHTS, e.g. open_clip:ViT-B-32/laion2b_s34b_b79k")
@@ -74,20 +78,16 @@ def _entry(model: str, tag: str) -> Description:
 
 
 def _weights(model: str, tag: str, told: dict[str, object], *, needs_tokenizer: bool) -> Weights:
-    identifier = f"open_clip--{model}--{tag}"
-    title = f"open_clip {model}, {tag}"
     hub, url = str(told.get("hf_hub") or ""), str(told.get("url") or "")
+    same: dict[str, Any] = {"id": f"open_clip--{model}--{tag}", "title": f"open_clip {model}, {tag}"}
+    same["licence"] = "see its page"
+    if not hub:
+        return Weights(**same, kind="https", url=url, files=(WeightFile(name=url.rsplit("/", 1)[-1]),))
+    owner, name, *file = hub.split("/")
+    chosen = file[0] if file and file[0] else "open_clip_model.safetensors"
     tokenizer = ("tokenizer.json", "tokenizer_config.json") if needs_tokenizer else ()
-    licence = "see its page"
-    if hub:
-        owner, name, *file = hub.split("/")
-        chosen = file[0] if file and file[0] else "open_clip_model.safetensors"
-        files = tuple(WeightFile(name=each) for each in (chosen, *tokenizer))
-        return Weights(
-            id=identifier, title=title, kind="hub", repository=f"{owner}/{name}", licence=licence, files=files
-        )
-    files = (WeightFile(name=url.rsplit("/", 1)[-1]),)
-    return Weights(id=identifier, title=title, kind="https", url=url, licence=licence, files=files)
+    files = tuple(WeightFile(name=each) for each in (chosen, *tokenizer))
+    return Weights(**same, kind="hub", repository=f"{owner}/{name}", files=files)
 
 
 def _needs_tokenizer(model: str) -> bool:
@@ -102,3 +102,119 @@ def _parameters(model: str) -> int:
 
     network = open_clip.create_model(model, load_weights=False, pretrained_text=False, device="meta")
     return sum(each.numel() for each in network.parameters())
+
+
+class _OpenClipFolder(PublishedEncoder):
+    """max(cos(v, c), 0) of a folder in the hub's form: ``open_clip_config.json``, weights, tokenizer."""
+
+    any_precision = True
+
+    @classmethod
+    def open(cls, found: Sequence[Place], device: str) -> Towers:
+        place = found[0]
+        precision = cls.entry.precision.on(device)
+        return _SHARED.get(f"local-dir:{place.path}", None, None, place.digest(), device, precision)
+
+
+@described("siglip")
+class SigLip(_OpenClipFolder):
+    """SigLIP ViT-B/16, 224 px, as open_clip publishes it.
+    Source: Zhai et al. 2023; https://huggingface.co/timm/ViT-B-16-SigLIP."""
+
+
+@described("siglip2")
+class SigLip2(_OpenClipFolder):
+    """SigLIP 2 ViT-B/16, 224 px, as open_clip publishes it.
+    Source: Tschannen et al. 2025; https://huggingface.co/timm/ViT-B-16-SigLIP2."""
+
+
+LIBRARIES = ("torch", "open_clip_torch", "timm", "transformers", "tokenizers", "pillow")
+CONFIG = "open_clip_config.json"
+
+
+def _load(model: str, tag: str | None, file: Path | None, digest: str, device: str, precision: str) -> Towers:
+    where = file or Path(model.removeprefix("local-dir:"))
+    try:
+        network, prompts = _open(model, tag, file, precision)
+    except NotAvailable:
+        raise
+    except Exception as error:  # open_clip raises as its parts do
+        raise NotAvailable(f"{where} cannot be loaded by open_clip: {in_one_line(error)}") from error
+    config = network.visual.preprocess_cfg
+    mode = str(config["resize_mode"])
+    if mode not in ("shortest", "squash"):
+        raise NotAvailable(f"{where} wants pictures resized by {config['resize_mode']!r}, which is not done here")
+    runner = Runner(where.name, network.to(device), device)
+    return Towers(
+        image=runner,
+        text=runner,
+        preprocessing=Preprocessing(
+            side_of(network),
+            mode=mode,  # type: ignore[arg-type]
+            interpolation=config["interpolation"],
+            mean=_triple(config["mean"]),
+            std=_triple(config["std"]),
+        ),
+        prompts=prompts,
+        precision=precision,
+        digest=digest,
+        libraries=LIBRARIES,
+        causal=open_clip_text(network),
+    )
+
+
+def _open(model: str, tag: str | None, file: Path | None, precision: str) -> tuple[Any, Prompts]:
+    import open_clip
+    from open_clip.pretrained import get_pretrained_cfg
+
+    low = {"float32": "fp32", "float16": "fp16", "bfloat16": "bf16"}[precision]
+    if file is None:
+        _check_folder(Path(model.removeprefix("local-dir:")))
+        network = open_clip.create_model(model, precision=low, require_pretrained=True, weights_only=True)
+        return network.eval(), _prompts(model, Path(model.removeprefix("local-dir:")))
+    read_state(file)  # says in one sentence what is wrong with a file; open_clip would not
+    told = get_pretrained_cfg(model, tag or "")
+    config = {key: told[key] for key in ("mean", "std", "interpolation", "resize_mode") if key in told}
+    network = open_clip.create_model(
+        model,
+        pretrained=str(file),
+        precision=low,
+        force_quick_gelu=bool(told.get("quick_gelu")),
+        force_preprocess_cfg=config,
+        weights_only=True,
+    )
+    return network.eval(), _prompts(model, file.parent)
+
+
+def _check_folder(folder: Path) -> None:
+    """Say in one sentence what is wrong with the weights of a folder."""
+    found = sorted(folder.glob("*.safetensors")) or sorted(folder.glob("open_clip_pytorch_model.bin"))
+    if not found:
+        raise NotAvailable(f"{folder} holds no weights; fetch open_clip_model.safetensors into it")
+    if len(found) > 1 and not any(path.name == "open_clip_model.safetensors" for path in found):
+        raise NotAvailable(f"{folder} holds {len(found)} files of weights; keep open_clip_model.safetensors alone")
+    read_state(found[0])
+
+
+def _prompts(model: str, folder: Path) -> Prompts:
+    import open_clip
+
+    config = open_clip.get_model_config(model) or {}
+    text = config.get("text_cfg", {})
+    if not text.get("hf_tokenizer_name"):
+        tokenizer = open_clip.get_tokenizer(model)
+        return ClipPrompts(tokenizer.context_length, tokenizer)
+    if not (folder / "tokenizer.json").is_file():
+        raise NotAvailable(f"{folder} lacks tokenizer.json; fetch it from {text['hf_tokenizer_name']} into that folder")
+    local = open_clip.tokenizer.HFTokenizer(
+        str(folder), context_length=text.get("context_length", 77), **text.get("tokenizer_kwargs", {})
+    )
+    return HubPrompts(local.tokenizer, local.context_length, local.clean_fn)
+
+
+def _triple(values: Any) -> tuple[float, float, float]:
+    first, second, third = (float(each) for each in values)
+    return first, second, third
+
+
+_SHARED = Shared(_load)

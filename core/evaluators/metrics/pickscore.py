@@ -8,11 +8,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from core.errors import NotAvailable
-from core.evaluators.towers.causal import CausalText, first_place
-from core.evaluators.towers.encoder import PublishedEncoder, Towers
+from core.evaluators.memory import Runner
+from core.evaluators.towers.encoder import CausalText, PublishedEncoder, Towers, first_place
 from core.evaluators.towers.preprocessing import CLIP_MEAN, CLIP_STD, HubPrompts, Preprocessing, Triple
 from core.evaluators.weights.catalogue import described
-from core.evaluators.weights.device import Runner
 from core.evaluators.weights.fetched import Place
 
 if TYPE_CHECKING:
@@ -49,15 +48,12 @@ class _HubClipText(CausalText):
 class PickScore(PublishedEncoder):
     """exp(logit_scale) · cos(v, c), negative where the cosine is.
 
-    Pictures are read as the authors' processor reads them: short side to 224 px, bicubic as Pillow does it, the
-    centre square (an odd pixel goes to the right and bottom).
-
-    Source: Kirstain et al. 2023; https://github.com/yuvalkirstain/PickScore.
-    """
+    Pictures are read as the authors' processor reads them: short side to 224 px, bicubic as Pillow does it, the centre
+    square (an odd pixel goes to the right and bottom).
+    Source: Kirstain et al. 2023; https://github.com/yuvalkirstain/PickScore."""
 
     @classmethod
     def open(cls, found: Sequence[Place], device: str) -> Towers:
-        """Load the model's folder and the processor's."""
         model, processor = found
         digest = f"{model.digest()}+{processor.digest()}"
         network, tokenizer = _load(model.path, processor.path)

@@ -16,7 +16,6 @@ from core.evaluators.towers.preprocessing import encodable
 
 PACKAGE = Package("t2v_metrics", "t2v-metrics", programs=("ffmpeg",))
 SOURCE = "https://github.com/linzhiqiu/t2v_metrics"
-
 RANGES: Mapping[str, tuple[float, float]] = {"vqascore": (0.0, 1.0), "clipscore": (-1.0, 1.0), "itmscore": (0.0, 1.0)}
 """Kind of score -> native range: the probability of an answer, a cosine, the probability of a match."""
 
@@ -29,9 +28,7 @@ class TextToVisual(Evaluator):
 
     Asked for several pictures and captions it scores every picture with every caption: each pair is given alone here,
     the picture as a PNG.
-
-    Source: Lin et al., *Evaluating Text-to-Visual Generation with Image-to-Text Generation*, ECCV 2024.
-    """
+    Source: Lin et al., *Evaluating Text-to-Visual Generation with Image-to-Text Generation*, ECCV 2024."""
 
     model: ClassVar[str]
 
@@ -40,7 +37,6 @@ class TextToVisual(Evaluator):
 
     @classmethod
     def availability(cls) -> Availability:
-        """Whether the package is installed and can be imported beside the packages that are here."""
         found = PACKAGE.availability()
         return _imported()[1] if found.ready else found
 
@@ -53,22 +49,13 @@ class TextToVisual(Evaluator):
         try:
             scorer = _imported()[0].get_score_model(model=cls.model, device=device, cache_dir=f"{folder}/")
         except Exception as error:  # each of its models fails in its own way
-            raise NotAvailable(
-                f"t2v_metrics cannot load {cls.model}: {type(error).__name__}: {error!s:.300}"
-            ) from error
+            raise NotAvailable(f"t2v_metrics cannot load {cls.model}: {error!r:.300}") from error
         return cls(scorer, tensors_digest(_networks(scorer)), device)
 
     @property
     def fingerprint(self) -> Fingerprint:
-        """What the scores depend on."""
-        return Fingerprint(
-            name=self.spec.name,
-            weights=self._weights,
-            preprocessing="of t2v_metrics, from PNG",
-            precision="its own",
-            versions=PACKAGE.versions(("torch", "transformers", "open_clip_torch")),
-            settings={"model": self.model},
-        )
+        versions, how = PACKAGE.versions(("torch", "transformers", "open_clip_torch")), "of t2v_metrics, from PNG"
+        return Fingerprint(self.spec.name, self._weights, how, "its own", versions, {"model": self.model})
 
     def footprint(self) -> Footprint:
         """What the model takes, counted tensor by tensor: the package does not say before."""

@@ -4,7 +4,8 @@ import hashlib
 import json
 import warnings
 from collections.abc import Sequence
-from functools import cache
+from dataclasses import replace
+from functools import cache, cached_property
 from pathlib import Path
 from typing import Any, ClassVar, Self
 
@@ -31,15 +32,13 @@ from core.evaluators.towers.preprocessing import encodable
 
 PACKAGE = Package("torchmetrics", "torchmetrics")
 FUNCTION = "clip_score"
-USUAL = "openai/clip-vit-large-patch14"
-"""The model that torchmetrics takes unless told otherwise."""
+USUAL = "openai/clip-vit-large-patch14"  # the model that torchmetrics takes unless told otherwise
 
 UNREAD = (
     "torchmetrics cuts the closing mark off with the words, and CLIP reads its opening mark instead: every caption of "
     "more than {limit} tokens has one and the same score on a picture."
 )
 ENDED = "CLIP reads the caption as far as its own closing mark, which the caption holds, and no further."
-
 _FILES = ("model.safetensors", "pytorch_model.bin")
 
 
@@ -50,20 +49,16 @@ class TorchmetricsClipScore(Evaluator):
     It is handed the model and its processor, as its constructor allows, so that nothing is fetched and no code of a
     repository is run. A caption that is too long is cut as torchmetrics does it: its closing mark is lost, and all such
     captions score alike.
-
-    Source: https://lightning.ai/docs/torchmetrics/stable/multimodal/clip_score.html
-    """
+    Source: https://lightning.ai/docs/torchmetrics/stable/multimodal/clip_score.html"""
 
     model: ClassVar[str]
 
     def __init__(self, metric: Any, network: Any, processor: Any, device: str) -> None:
         self._metric, self._network, self._processor, self._device = metric, network, processor, device
         self._limit = int(network.config.text_config.max_position_embeddings)
-        self._fingerprint = self._describe()
 
     @classmethod
     def availability(cls) -> Availability:
-        """Whether torchmetrics is installed and the model's files are on this machine."""
         found = PACKAGE.availability()
         if found.ready and _folder(cls.model) is None:
             return Availability(False, f"the files of {cls.model} are not on this machine", f"hf download {cls.model}")
@@ -71,7 +66,6 @@ class TorchmetricsClipScore(Evaluator):
 
     @classmethod
     def needs_mb(cls, device: str) -> float:
-        """Size of the model's file, in MB."""
         return _size_mb(cls.model)
 
     @classmethod
@@ -92,13 +86,7 @@ class TorchmetricsClipScore(Evaluator):
         metric: Any = multimodal.CLIPScore  # its types name no model but its own, its documents any that answers alike
         return cls(metric(lambda: (_Features(network), processor)), network, processor, device)
 
-    @property
-    def fingerprint(self) -> Fingerprint:
-        """What the scores depend on."""
-        return self._fingerprint
-
     def footprint(self) -> Footprint:
-        """What the model takes, counted tensor by tensor."""
         return Footprint(weights_mb([self._network]), self._device)
 
     def score(self, images: Sequence[np.ndarray], captions: Sequence[str]) -> np.ndarray:
@@ -114,7 +102,6 @@ class TorchmetricsClipScore(Evaluator):
         return square(width, height) if cut else Box(0, 0, width, height)
 
     def count_tokens(self, caption: str) -> int:
-        """Number of tokens, both marks included."""
         return len(self._tokens(caption))
 
     def truncates(self, caption: str) -> bool:
@@ -123,20 +110,12 @@ class TorchmetricsClipScore(Evaluator):
         return self._read(tokens) < len(tokens)
 
     def see(self, image: np.ndarray, caption: str, *, object_mask: Mask | None = None) -> Sight:
-        """Say which part of the picture counts, and which words are cut off."""
         tokens = self._tokens(caption)
         read = self._read(tokens)
         cut = self._processor.tokenizer.decode(tokens[read:-1]).strip() or "…"
         note = ENDED if read < self._limit else UNREAD.format(limit=self._limit)
-        return Sight(
-            views=(("image", image),),
-            crop=self.crop(image.shape[1], image.shape[0]),
-            prompt=caption,
-            truncated=cut if read < len(tokens) else "",
-            tokens=len(tokens),
-            object_inside=self.object_inside(object_mask),
-            notes=(note,) if read < len(tokens) else (),
-        )
+        seen = super().see(image, caption, object_mask=object_mask)
+        return replace(seen, truncated=cut, notes=(note,)) if read < len(tokens) else seen
 
     def _one(self, image: np.ndarray, caption: str) -> float:
         import torch
@@ -158,16 +137,14 @@ class TorchmetricsClipScore(Evaluator):
     def _tokens(self, caption: str) -> list[int]:
         return list(self._processor.tokenizer(encodable(caption))["input_ids"])
 
-    def _describe(self) -> Fingerprint:
+    @cached_property
+    def fingerprint(self) -> Fingerprint:
         told = json.dumps(self._processor.image_processor.to_dict(), sort_keys=True, default=str)
-        return Fingerprint(
-            name=self.spec.name,
-            weights=tensors_digest([self._network]),
-            preprocessing=f"CLIPProcessor {hashlib.sha256(told.encode()).hexdigest()[:16]}",
-            precision=str(next(self._network.parameters()).dtype).removeprefix("torch."),
-            versions=PACKAGE.versions(("transformers", "torch")),
-            settings={"model": self.spec.name.partition("/")[2], "tokens": self._limit},
-        )
+        preprocessing = f"CLIPProcessor {hashlib.sha256(told.encode()).hexdigest()[:16]}"
+        precision = str(next(self._network.parameters()).dtype).removeprefix("torch.")
+        weights, versions = tensors_digest([self._network]), PACKAGE.versions(("transformers", "torch"))
+        settings = {"model": self.spec.name.partition("/")[2], "tokens": self._limit}
+        return Fingerprint(self.spec.name, weights, preprocessing, precision, versions, settings)
 
 
 class _Features:

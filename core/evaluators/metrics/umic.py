@@ -5,6 +5,7 @@ UNITER's network stands over transformers' BERT layers; its architecture is read
 
 import os
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
@@ -14,13 +15,12 @@ from core import settings
 from core.corpora.schema import Mask
 from core.errors import InvalidInput, NotAvailable
 from core.evaluators.base import Availability, Fingerprint, Sight, all_scored, check_lengths
-from core.evaluators.memory import MB
-from core.evaluators.offline.packaged_weights import library_versions
+from core.evaluators.memory import MB, Runner
+from core.evaluators.other_packages import library_versions
 from core.evaluators.regions.region_folder import RegionDetector, RegionFolder, Regions
 from core.evaluators.regions.source import DETECTOR, BottomUp, RegionSource, Selection, checkpoint, drawn, own_detector
 from core.evaluators.weights.catalogue import described
 from core.evaluators.weights.checkpoints import State, read_state
-from core.evaluators.weights.device import Runner
 from core.evaluators.weights.fetched import Place, Published
 from core.probes.rejections import coded
 
@@ -31,13 +31,9 @@ HEAD_WIDTH = 64
 POSITION_WIDTH = 7  # x1, y1, x2, y2, w, h, w·h, each as a share of the image
 _OLD_NAMES = {"gamma": "weight", "beta": "bias"}
 _NEEDED = (
-    "uniter.embeddings.word_embeddings.weight",
-    "uniter.embeddings.position_embeddings.weight",
-    "uniter.img_embeddings.img_linear.weight",
-    "uniter.img_embeddings.pos_linear.weight",
-    "uniter.encoder.layer.0.intermediate.dense.weight",
-    "uniter.pooler.dense.weight",
-    "rank_output.weight",
+    *(f"uniter.embeddings.{name}_embeddings.weight" for name in ("word", "position")),
+    *(f"uniter.img_embeddings.{name}_linear.weight" for name in ("img", "pos")),
+    *("uniter.encoder.layer.0.intermediate.dense.weight", "uniter.pooler.dense.weight", "rank_output.weight"),
 )
 
 
@@ -46,8 +42,7 @@ def load_uniter(path: Path) -> Any:
 
     The network maps ``words`` int64 [n, t], ``regions`` float32 [n, r, d], ``positions`` float32 [n, r, 7] and
     ``present`` float32 [n, t + r] (1 where there is a word or a region) to rank scores, float32 [n].
-    Raises NotAvailable if the file cannot be read or holds another network.
-    """
+    Raises NotAvailable if the file cannot be read or holds another network."""
     state = {_new_name(name): value for name, value in read_state(path).items()}
     missing = [name for name in _NEEDED if name not in state]
     if missing:
@@ -138,9 +133,7 @@ def _network(configuration: Any, region_width: int) -> Any:
     return Ranker()
 
 
-REGIONS = "INVARISCOPE_UMIC_REGIONS"
-"""Environment: folder of precomputed regions."""
-
+REGIONS = "INVARISCOPE_UMIC_REGIONS"  # environment: folder of precomputed regions
 GET = "python -m core evaluators get umic"
 _MARKS = ("[UNK]", "[SEP]", "[PAD]", "[CLS]", "[MASK]")
 _Pair = tuple[Regions, list[int]]
@@ -156,13 +149,11 @@ class Umic(Published):
     """Sigmoid of UNITER's rank head on [CLS] caption [SEP] regions.
 
     Regions come from a detector, one of the user's own or bottom-up attention where its weights are here, or from a
-    folder of precomputed ones (:class:`core.evaluators.regions.source.RegionSource` says which). Without a
-    detector UMIC is *precomputed only*: a picture without regions has no score, and the reason beside it.
+    folder of precomputed ones (:class:`core.evaluators.regions.source.RegionSource` says which). Without a detector
+    UMIC is *precomputed only*: a picture without regions has no score, and the reason beside it.
 
     Captions are cut at 60 word pieces, the longest that it was trained on; a caption without a word has no score.
-
-    Source: Lee et al. 2021; https://github.com/hwanheelee1993/UMIC.
-    """
+    Source: Lee et al. 2021; https://github.com/hwanheelee1993/UMIC."""
 
     def __init__(self, runner: Runner, words: Any, digest: str, source: RegionSource) -> None:
         self._runner, self._words, self._digest, self._source = runner, words, digest, source
@@ -171,7 +162,6 @@ class Umic(Published):
 
     @classmethod
     def availability(cls) -> Availability:
-        """Whether the weights are there, and a detector or a folder of regions."""
         found = super().availability()
         if not found.ready or os.environ.get(DETECTOR) or regions_folder().is_dir() or cls._place():
             return found
@@ -184,13 +174,11 @@ class Umic(Published):
 
     @classmethod
     def needs_mb(cls, device: str) -> float:
-        """Memory of UNITER, and of bottom-up attention where its weights are here."""
         place = cls._place()
         return super().needs_mb(device) + (checkpoint(place).stat().st_size / MB if place else 0.0)
 
     @classmethod
     def try_optional(cls, place: Place) -> None:
-        """Load the detector by itself."""
         BottomUp.load(place, selection=Selection.of(cls.entry))
 
     @classmethod
@@ -228,18 +216,11 @@ class Umic(Published):
 
     @property
     def fingerprint(self) -> Fingerprint:
-        """What the scores depend on, the regions included."""
-        return Fingerprint(
-            name=self.spec.name,
-            weights=self._digest,
-            preprocessing="bottom-up-attention regions",
-            precision="float32",
-            versions=library_versions("torch", "transformers", "tokenizers", *self._source.libraries),
-            settings={**self.entry.settings, **self._source.digests},
-        )
+        versions = library_versions("torch", "transformers", "tokenizers", *self._source.libraries)
+        settings, regions = {**self.entry.settings, **self._source.digests}, "bottom-up-attention regions"
+        return Fingerprint(self.spec.name, self._digest, regions, "float32", versions, settings)
 
     def forget(self) -> None:
-        """Drop the regions of pictures met before."""
         self._source.forget()
 
     def score(self, images: Sequence[np.ndarray], captions: Sequence[str]) -> np.ndarray:
@@ -260,27 +241,18 @@ class Umic(Published):
         return all_scored(scores, errors)
 
     def count_tokens(self, caption: str) -> int:
-        """Number of word pieces of the caption, before it is cut."""
         return len(self._pieces(caption))
 
     def truncates(self, caption: str) -> bool:
-        """Whether the caption has more word pieces than are read."""
         return len(self._pieces(caption)) > self._most_words
 
     def see(self, image: np.ndarray, caption: str, *, object_mask: Mask | None = None) -> Sight:
-        """Show the regions on the picture."""
         (found,) = self._regions([image])
         note = found if isinstance(found, str) else f"{len(found.features)} regions enter the network."
-        view = image if isinstance(found, str) else drawn(image, found)
-        return Sight(
-            views=(("regions", view),),
-            crop=None,
-            prompt=caption,
-            truncated=self._words.decode(self._pieces(caption)[self._most_words :]),
-            tokens=self.count_tokens(caption),
-            object_inside=self.object_inside(object_mask),
-            notes=(note,),
-        )
+        views = (("regions", image if isinstance(found, str) else drawn(image, found)),)
+        cut = self._words.decode(self._pieces(caption)[self._most_words :])
+        seen = super().see(image, caption, object_mask=object_mask)
+        return replace(seen, views=views, crop=None, truncated=cut, notes=(note,))
 
     def _pieces(self, caption: str) -> list[int]:
         """Word pieces of a caption; a mark such as ``[MASK]`` counts as one where it is a whole word."""
@@ -337,7 +309,6 @@ def _word_pieces(path: Path) -> Any:
 
 
 def _why_not(regions: Regions | str, pieces: Sequence[int]) -> str | None:
-    """Why a pair has no score, with its code; None where it has one."""
     if isinstance(regions, str):
         return coded("no-regions", regions)
     return None if pieces else coded("no-word", "the caption has no word")

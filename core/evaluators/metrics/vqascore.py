@@ -1,12 +1,13 @@
 """VQAScore: how probable *Yes* is when a model is asked whether the picture shows the caption.
 
-Its models are chat models, and CLIP-FlanT5: T5 that reads a picture as the patches of CLIP's image tower, in its
-publisher's format.
+Its models are chat models, and CLIP-FlanT5 in its publisher's format: T5 that reads the patches of CLIP's image tower.
 """
 
 import json
 from collections import OrderedDict
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
@@ -17,20 +18,18 @@ from core.corpora.schema import Mask
 from core.errors import NotAvailable
 from core.evaluators.base import Fingerprint, Sight, check_lengths
 from core.evaluators.generative import Generative
-from core.evaluators.offline.packaged_weights import library_versions
+from core.evaluators.memory import Runner
+from core.evaluators.other_packages import library_versions
 from core.evaluators.towers.preprocessing import padded_square
 from core.evaluators.weights.catalogue import described
 from core.evaluators.weights.checkpoints import State, read_state
-from core.evaluators.weights.device import Runner
 from core.evaluators.weights.fetched import Published, numbered_parts
 
 if TYPE_CHECKING:
     from torch import Tensor
 
 MOST_TOKENS = 2048
-REMEMBERED = 8
-"""Pictures whose patches are kept: the captions of one picture come one after the other."""
-
+REMEMBERED = 8  # pictures whose patches are kept: the captions of one picture come one after the other
 IMAGE = "<image>"
 _OTHER = ("vision_tower.", "embed_tokens.")  # the tower comes from its own publisher; the other is shared.weight again
 
@@ -71,18 +70,9 @@ class ClipT5:
         except NotAvailable:
             raise
         except Exception as error:  # a damaged folder fails in as many ways as it has files
-            raise NotAvailable(
-                f"{folder} holds no CLIP-FlanT5 that can be loaded ({error!s:.160}); fetch it again"
-            ) from error
-        return cls(
-            text,
-            projector,
-            vision.to(getattr(torch, precision)),
-            words=tokenizer,
-            pictures=pictures,
-            layer=int(facts.get("mm_vision_select_layer", -2)),
-            device=device,
-        )
+            raise NotAvailable(f"{folder} holds no CLIP-FlanT5 that loads ({error!s:.160}); fetch it again") from error
+        layer, seen = int(facts.get("mm_vision_select_layer", -2)), vision.to(getattr(torch, precision))
+        return cls(text, projector, seen, words=tokenizer, pictures=pictures, layer=layer, device=device)
 
     def tokens(self, prompt: str) -> list[list[int]]:
         """Tokens before and behind the picture; T5 closes each part with its end mark, and so did the training."""
@@ -91,15 +81,11 @@ class ClipT5:
     def likelihood(self, images: Sequence[np.ndarray], prompts: Sequence[str], answer: str) -> np.ndarray:
         """Geometric mean of the probabilities of the answer's tokens, its end mark included; float64 [n]."""
         labels = list(self.words(answer).input_ids)
-
-        def call(part: Sequence[tuple[np.ndarray, str]], device: str) -> "Tensor":
-            return self._likelihood(part, labels, device)
-
         pairs = list(zip(images, prompts, strict=True))
-        found: np.ndarray = self.runner.each(pairs, call).double().numpy()
+        found: np.ndarray = self.runner.each(pairs, partial(self._likelihood, labels)).double().numpy()
         return found
 
-    def _likelihood(self, part: Sequence[tuple[np.ndarray, str]], labels: list[int], device: str) -> "Tensor":
+    def _likelihood(self, labels: list[int], part: Sequence[tuple[np.ndarray, str]], device: str) -> "Tensor":
         import torch
         from torch.nn.utils.rnn import pad_sequence
 
@@ -183,11 +169,9 @@ def _network(facts: dict[str, Any], state: State, precision: Any) -> tuple[Any, 
 @described("vqascore-qwen")
 class VqaScore(Generative):
     """P("Yes" | picture, question): one forward pass a pair, the picture encoded once for all its captions.
-
     Source: Lin et al., *Evaluating Text-to-Visual Generation with Image-to-Text Generation*, ECCV 2024;
     https://github.com/linzhiqiu/t2v_metrics (v3.1 puts the question to Qwen2.5-VL in these words, too). Where it
-    departs from that code stands in docs/evaluators.md.
-    """
+    departs from that code stands in docs/evaluators.md."""
 
     def _prepare(self) -> None:
         self._yes = self._model.token(str(self.entry.settings["answer"]))
@@ -201,16 +185,13 @@ class VqaScore(Generative):
         return self._model.next_token(images, asked)[:, self._yes].double().numpy()
 
     def evidence(self, image: np.ndarray, caption: str) -> Mapping[str, float]:
-        """The probability of the answer."""
         return {f"P({self.entry.settings['answer']})": float(self.score([image], [caption])[0])}
 
 
 class _T5Score(Published):
     """The authors' own network: geometric mean of P("Yes") and P(end | "Yes"), one forward pass a pair.
-
     Source: Lin et al. 2024, section 3; https://github.com/linzhiqiu/t2v_metrics (clip_t5_model.py, before v3.1). The
-    paper writes P("Yes"); their code averages the logarithms over the answer's tokens, the end mark among them.
-    """
+    paper writes P("Yes"); their code averages the logarithms over the answer's tokens, the end mark among them."""
 
     any_precision = True
 
@@ -232,14 +213,9 @@ class _T5Score(Published):
 
     @property
     def fingerprint(self) -> Fingerprint:
-        return Fingerprint(
-            name=self.spec.name,
-            weights=self._digest,
-            preprocessing="padded to a square, CLIP's own processor, by Pillow",
-            precision=self._precision,
-            versions=library_versions("torch", "transformers", "tokenizers", "pillow"),
-            settings=dict(self.entry.settings),
-        )
+        versions = library_versions("torch", "transformers", "tokenizers", "pillow")
+        how, settings = "padded to a square, CLIP's own processor, by Pillow", dict(self.entry.settings)
+        return Fingerprint(self.spec.name, self._digest, how, self._precision, versions, settings)
 
     def prompt(self, caption: str) -> str:
         """The whole text that enters T5, the picture's place marked."""
@@ -258,18 +234,13 @@ class _T5Score(Published):
         return 1 + sum(len(part) for part in self._model.tokens(self.prompt(caption)))
 
     def truncates(self, caption: str) -> bool:
-        """Whether the prompt is longer than T5 is given."""
         return self.count_tokens(caption) > MOST_TOKENS
 
     def see(self, image: np.ndarray, caption: str, *, object_mask: Mask | None = None) -> Sight:
-        return Sight(
-            views=(("padded to a square", padded_square(image, colour=self._model.colour)),),
-            crop=None,
-            prompt=self.prompt(caption),
-            tokens=self.count_tokens(caption),
-            object_inside=self.object_inside(object_mask),
-            notes=(f"{self.entry.backbone} sees the whole picture.",),
-        )
+        views = (("padded to a square", padded_square(image, colour=self._model.colour)),)
+        notes = (f"{self.entry.backbone} sees the whole picture.",)
+        seen = super().see(image, caption, object_mask=object_mask)
+        return replace(seen, views=views, crop=None, prompt=self.prompt(caption), notes=notes)
 
 
 @described("vqascore")

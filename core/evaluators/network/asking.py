@@ -1,12 +1,8 @@
 """One question to the judge: image and caption out, a checked score back, or the reason why there is none.
 
-A request is answered whole within a deadline and a number of bytes, or there is a sentence why not. The other end is a
-stranger: it may answer a byte a second, send a bomb, or point somewhere else.
-
-Answers that were paid for: appended line by line, each on the disk before its score is used.
-
-A line is a checksum and a JSON object. A line that was cut off by a kill, or damaged, is passed over; what stands
-before and after it counts.
+The other end is a stranger: it may answer a byte a second, send a bomb, or point somewhere else. Answers that were paid
+for are appended line by line, a checksum and a JSON object each, on the disk before the score is used; a line that was
+cut off by a kill, or damaged, is passed over, and what stands before and after it counts.
 """
 
 import base64
@@ -25,9 +21,18 @@ from typing import TYPE_CHECKING, Any
 from filelock import FileLock
 
 from core.errors import InvalidInput, ScoringStopped
-from core.evaluators.network.answer import MOST_TOKENS, Form, Verdict, kept_score, one_line, read_completion, verdict
 from core.evaluators.network.endpoint import PREFIX, Budget, Endpoint
-from core.evaluators.network.rubrics import SEED, Rubric
+from core.evaluators.network.rubrics import (
+    MOST_TOKENS,
+    SEED,
+    Form,
+    Rubric,
+    Verdict,
+    kept_score,
+    one_line,
+    read_completion,
+    verdict,
+)
 
 if TYPE_CHECKING:
     from httpx2 import AsyncClient, Request, Response
@@ -37,9 +42,7 @@ if TYPE_CHECKING:
 MOST_BYTES = 1_000_000
 """Bytes of one answer, headers aside, packed and unpacked; a score and its reason have a few hundred."""
 
-MOST_HOPS = 3
-"""Redirects that one request follows, all of them to the same scheme, host and port."""
-
+MOST_HOPS = 3  # redirects that one request follows, all of them to the same scheme, host and port
 _GZIP_OR_ZLIB = 47  # wbits of zlib: the header says which of both it is
 _KEPT_METHOD = (307, 308)
 
@@ -207,7 +210,11 @@ class Asker:
             raise self._refused(reply)
         answer = read_completion(reply.body)
         self.budget.answered(answer.usage)
-        self._same_model(answer.model)
+        if not same_model(self.endpoint.model, answer.model):
+            raise ScoringStopped(
+                f"the judge was asked for model {self.endpoint.model!r} and {self.endpoint.host} answered for "
+                f"{str(answer.model)[:80]!r}; set {PREFIX}MODEL to the model that is served"
+            )
         return verdict(answer, self.rubric.form)
 
     def _wait(self) -> Callable[["RetryCallState"], float]:
@@ -223,14 +230,6 @@ class Asker:
 
         return wait
 
-    def _same_model(self, answered: object) -> None:
-        if not same_model(self.endpoint.model, answered):
-            raise ScoringStopped(
-                f"the judge was asked for model {self.endpoint.model!r} and {self.endpoint.host} answered for "
-                f"{str(answered)[:80]!r}; "
-                f"set {PREFIX}MODEL to the model that is served"
-            )
-
     def _refused(self, reply: Reply) -> Exception:
         """A status that no further try mends: for all pairs, or for this one."""
         status, host = reply.status, self.endpoint.host
@@ -241,7 +240,9 @@ class Asker:
                 f"{host} knows no model {self.endpoint.model!r} at this address (status 404); check {PREFIX}URL and "
                 f"{PREFIX}MODEL"
             )
-        told = one_line(self._without_key(reply.body.decode("utf-8", "replace")), limit=_LONGEST_REFUSAL)
+        text = reply.body.decode("utf-8", "replace")
+        text = text.replace(self.endpoint.key, "…") if self.endpoint.key else text
+        told = one_line(text, limit=_LONGEST_REFUSAL)
         return InvalidInput(f"{host} refused this pair (status {status}): {told}")
 
     def _gave_up(self, error: BaseException | None) -> str:
@@ -251,9 +252,6 @@ class Asker:
         if isinstance(error, TooLate):
             return f"{host} gave no answer within {self.endpoint.timeout_s:g} s in each of {tries} tries"
         return f"the connection to {host} broke in each of {tries} tries"
-
-    def _without_key(self, text: str) -> str:
-        return text.replace(self.endpoint.key, "…") if self.endpoint.key else text
 
 
 class _Busy(Exception):
@@ -283,15 +281,8 @@ def request_body(
     """The body of one request for a chat completion: what the network is sent, and a line of a batch holds.
     ``picture``: address of the picture; left out where the rubric shows none."""
     shape = {} if rubric.form.bare else {"response_format": _shape(rubric.form)}
-    return {
-        "model": model,
-        "messages": rubric.messages(caption, references, picture=picture),
-        "temperature": rubric.temperature,
-        "seed": rubric.seed,
-        "n": 1,
-        "max_tokens": MOST_TOKENS,
-        **shape,
-    }
+    told = {"model": model, "messages": rubric.messages(caption, references, picture=picture)}
+    return told | {"temperature": rubric.temperature, "seed": rubric.seed, "n": 1, "max_tokens": MOST_TOKENS} | shape
 
 
 def _shape(form: Form) -> Any:
@@ -350,7 +341,8 @@ class Journal:
         try:
             self.path.parent.mkdir(parents=True, exist_ok=True)
             with FileLock(f"{self.path}.lock"), self.path.open("a+b") as file:
-                if line and not _ends_with_newline(file.fileno()):
+                size = os.fstat(file.fileno()).st_size
+                if line and size and os.pread(file.fileno(), 1, size - 1) != b"\n":
                     line = b"\n" + line  # somebody was killed in the middle of a line
                 file.write(line)
                 file.flush()
@@ -370,22 +362,12 @@ class Journal:
                 if not line.endswith(b"\n"):
                     break
                 self._read += len(line)
-                self._take(line)
-
-    def _take(self, line: bytes) -> None:
-        checksum, _, told = line.decode("utf-8", "replace").strip().partition(" ")
-        if not checksum:
-            return
-        if checksum != _checksum(told):
-            _log.warning("%s: a damaged line is passed over; its pair is asked again", self.path)
-            return
-        kept = json.loads(told)
-        self._scores[kept["key"]] = kept_score(kept["answer"])
-
-
-def _ends_with_newline(file: int) -> bool:
-    size = os.fstat(file).st_size
-    return size == 0 or os.pread(file, 1, size - 1) == b"\n"
+                checksum, _, told = line.decode("utf-8", "replace").strip().partition(" ")
+                if checksum and checksum != _checksum(told):
+                    _log.warning("%s: a damaged line is passed over; its pair is asked again", self.path)
+                elif checksum:
+                    kept = json.loads(told)
+                    self._scores[kept["key"]] = kept_score(kept["answer"])
 
 
 def _checksum(told: str) -> str:

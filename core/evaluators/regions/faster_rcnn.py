@@ -29,8 +29,7 @@ class _Section(BaseModel):
 
 class Pixels(_Section):
     """How pixels enter.
-    ``pixel_mean``: what is taken off blue, green and red, in [0, 255].
-    ``pixel_std``: what they are divided by.
+    ``pixel_mean``: what is taken off blue, green and red, in [0, 255]. ``pixel_std``: what they are divided by.
     ``max_pool``: whether the stem pools as Caffe does: nothing added at the border, the last window cut off."""
 
     pixel_mean: tuple[_Number, _Number, _Number] = (102.9801, 115.9465, 122.7717)
@@ -69,9 +68,8 @@ class RoiBoxHead(_Section):
 class Recipe(_Section):
     """The entries of config.yaml that change what the network computes, bottom-up attention's own where one is absent.
 
-    The other entries are left aside: how many regions are kept (the publisher keeps 36) and how large a picture is
-    made are UMIC's settings; the order of colours is blue first whatever the file says, as the means are.
-
+    The other entries are left aside: how many regions are kept (the publisher keeps 36) and how large a picture is made
+    are UMIC's settings; the order of colours is blue first whatever the file says, as the means are.
     Source: Anderson et al. 2018, section 3.1; https://github.com/peteanderson80/bottom-up-attention,
     faster_rcnn_end2end_final/test.prototxt; https://github.com/airsplay/py-bottom-up-attention, its VG configuration.
     """
@@ -139,9 +137,7 @@ def decoded(deltas: Tensor, boxes: Tensor, scale: tuple[float, float, float, flo
     """Move and grow boxes by what the network says.
     ``deltas``: [n, 4]: shift of the middle in widths and heights of the box, logarithms of its growth.
     ``scale``: what the four deltas are divided by.
-
-    Source: Girshick et al. 2014, appendix C.
-    """
+    Source: Girshick et al. 2014, appendix C."""
     sides = boxes[:, 2:] - boxes[:, :2]
     middles = boxes[:, :2] + 0.5 * sides
     deltas = deltas / deltas.new_tensor(scale)
@@ -161,18 +157,12 @@ def proposed(
     least_side: float,
 ) -> Tensor:
     """Choose the boxes that are most likely an object, the surest first.
-
-    Args:
-        boxes: [n, 4]; what lies outside the picture is cut off.
-        logits: [n]: how sure the network is that there is an object.
-        size: height and width of the picture.
-        considered: how many of the surest are compared.
-        overlap: intersection over union above which the less sure of two boxes goes.
-        most: how many are kept.
-        least_side: narrower and lower boxes go, unless no other is left.
-
-    Returns [m, 4] with 1 ≤ m ≤ ``most``.
-    """
+    ``boxes``: [n, 4]; what lies outside the picture is cut off.
+    ``logits``: [n]: how sure the network is that there is an object.
+    ``considered``: how many of the surest are compared.
+    ``overlap``: intersection over union above which the less sure of two boxes goes.
+    ``least_side``: narrower and lower boxes go, unless no other is left.
+    Returns [m, 4] with 1 ≤ m ≤ ``most``."""
     surest = logits.argsort(descending=True, stable=True)[:considered]
     boxes, logits = clip_boxes_to_image(boxes[surest], size), logits[surest]
     sides = (boxes[:, 2:] - boxes[:, :2]).amin(dim=1)
@@ -188,13 +178,10 @@ def proposed(
 
 def confidence(boxes: Tensor, scores: Tensor, overlap: float) -> Tensor:
     """How sure a region is: its highest probability among the classes in which no surer region overlaps it.
-    ``boxes``: [n, 4].
-    ``scores``: [n, classes], the background left out.
+    ``boxes``: [n, 4]. ``scores``: [n, classes], the background left out.
     ``overlap``: intersection over union above which the less sure of two regions goes, class by class.
     Returns [n], in [0, 1]; 0 for a region that goes in every class.
-
-    Source: https://github.com/peteanderson80/bottom-up-attention, tools/generate_tsv.py.
-    """
+    Source: https://github.com/peteanderson80/bottom-up-attention, tools/generate_tsv.py."""
     boxes, scores = boxes.cpu(), scores.cpu()  # many small steps: a device would wait for each
     best = torch.zeros(len(boxes))
     for each in scores.amax(dim=0).argsort(descending=True).tolist():
@@ -205,8 +192,7 @@ def confidence(boxes: Tensor, scores: Tensor, overlap: float) -> Tensor:
     return best
 
 
-STRIDE = 16
-"""Pixels between two cells of the feature map."""
+STRIDE = 16  # pixels between two cells of the feature map
 CPU_ROIS, DEVICE_ROIS = 16, 128
 """Regions that are computed at once: few stay in a CPU's caches; on a card, res5 needs 5 MB for each."""
 _EPSILON = 1e-5  # of batch norm
@@ -235,12 +221,10 @@ def load_faster_rcnn(path: Path, recipe: Recipe) -> "FasterRcnn":
 class FasterRcnn(nn.Module):
     """Picture in, regions with features and class probabilities out.
 
-    Batch norm stands in the convolutions that it follows; the tensors that predict attributes and refine boxes are
-    left aside, because UNITER's regions have neither.
-
+    Batch norm stands in the convolutions that it follows; the tensors that predict attributes and refine boxes are left
+    aside, because UNITER's regions have neither.
     Source: Ren et al. 2015; Anderson et al. 2018, section 3.1; names of tensors as in
-    https://huggingface.co/unc-nlp/frcnn-vg-finetuned.
-    """
+    https://huggingface.co/unc-nlp/frcnn-vg-finetuned."""
 
     def __init__(self, tensors: "_Tensors", recipe: Recipe) -> None:
         super().__init__()
@@ -399,7 +383,7 @@ class _Tensors:
         count = min(count, len(self._state))  # a made-up number is not a depth
         strides = [stride] + [1] * (count - 1)
         blocks = [
-            _Block(self, f"{name}.{rank}", first, stride=each, dilation=dilation) for rank, each in enumerate(strides)
+            _Block(self, f"{name}.{at}", first, stride=step, dilation=dilation) for at, step in enumerate(strides)
         ]
         return nn.Sequential(*blocks)
 

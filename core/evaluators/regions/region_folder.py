@@ -22,9 +22,7 @@ from core.errors import InvalidInput
 INDEX = "index.json"
 DETECTOR_FILE = "detector.json"
 """In a folder of regions that ``python -m core regions extract`` wrote: the detector that found them all."""
-MOST_BYTES = 64 << 20
-"""Bytes that the entry of one picture may have; a hundred regions take less than 1 MB."""
-
+MOST_BYTES = 64 << 20  # bytes that the entry of one picture may have; a hundred regions take less than 1 MB
 _LAYOUTS = ("feat_th0.2_max100_min10", "feat_th0.2_max100_min10_compressed", "all", "all_compressed", "")
 
 
@@ -63,8 +61,7 @@ class Regions:
 class RegionDetector(Protocol):
     """What finds regions in pixels; one of the user's own is named by ``INVARISCOPE_UMIC_DETECTOR=file.py:Name``."""
 
-    digest: str
-    """Hash of its weights, for the fingerprint."""
+    digest: str  # hash of its weights, for the fingerprint
 
     def regions(self, image: np.ndarray) -> Regions:
         """Find regions in uint8 RGB [H, W, 3]."""

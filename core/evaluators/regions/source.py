@@ -4,39 +4,49 @@ Regions from pixels: bottom-up attention's detector as UNITER's authors used it.
 """
 
 import hashlib
-from collections.abc import Sequence
+import io
+import json
+import re
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from core.corpora.images import pixel_hash
-from core.errors import InvalidInput, NotAvailable
-from core.evaluators.regions.region_folder import RegionDetector, RegionFolder, Regions
+from core.corpora.images import pixel_hash, read_image
+from core.corpora.item_pictures import read_item
+from core.corpora.schema import Corpus
+from core.errors import BadImage, InvalidInput, InvariscopeError, NotAvailable
+from core.evaluators.memory import Runner
+from core.evaluators.regions.region_folder import (
+    DETECTOR_FILE,
+    INDEX,
+    RegionDetector,
+    RegionFolder,
+    Regions,
+    read_index,
+)
 from core.evaluators.weights.catalogue import Description
-from core.evaluators.weights.device import Runner
 from core.evaluators.weights.fetched import Place
 from core.registry import is_apart, load_object
+from core.writing import write_bytes
 
 if TYPE_CHECKING:
     from torch import Tensor
 
 
 CPU_PICTURES, DEVICE_PICTURES = 1, 8
-LEAST_SIDE = 16
-"""Pixels that a side of the picture has at least when it enters: one cell of the feature map."""
+LEAST_SIDE = 16  # pixels that a side of the picture has at least when it enters: one cell of the feature map
 _WEIGHTS = ("pytorch_model.bin", "model.safetensors")
 
 
 @dataclass(frozen=True, slots=True)
 class Selection:
     """How UNITER's authors choose regions.
-
     Source: https://github.com/peteanderson80/bottom-up-attention, lib/fast_rcnn/config.py and tools/generate_tsv.py;
-    https://github.com/ChenRocks/BUTD-UNITER-NLVR2, generate_npz.py.
-    """
+    https://github.com/ChenRocks/BUTD-UNITER-NLVR2, generate_npz.py."""
 
     short_side: int = 600  # pixels to which the picture's shorter side is scaled
     long_side: int = 1000  # pixels that the longer one may then have; else it decides the scale
@@ -72,19 +82,17 @@ class Selection:
 class BottomUp:
     """Faster R-CNN, trained on Visual Genome, that finds the regions of a picture.
 
-    A region is a proposal of the network, not yet refined, with the mean of res5 over it as its feature; its
-    confidence is its highest class probability after non-maximum suppression within each class. So the regions were
-    made that UMIC was trained and published with. Two differences remain: those came from Caffe's model for 10 to 100
-    regions, and the publisher of these PyTorch weights does not say from which of Caffe's two models they were
-    converted; and boxes are continuous here, where Caffe counts whole pixels.
+    A region is a proposal of the network, not yet refined, with the mean of res5 over it as its feature; its confidence
+    is its highest class probability after non-maximum suppression within each class. So the regions were made that UMIC
+    was trained and published with. Two differences remain: those came from Caffe's model for 10 to 100 regions, and the
+    publisher of these PyTorch weights does not say from which of Caffe's two models they were converted; and boxes are
+    continuous here, where Caffe counts whole pixels.
 
     ``digest`` names the weights and how regions are chosen.
 
-    The publisher's own code, written for another network than UNITER, refines boxes, suppresses across classes, keeps
-    a fixed number of regions, and swaps red and blue against the means; none of this is done here.
-
-    Source: Anderson et al. 2018, section 3.1; https://huggingface.co/unc-nlp/frcnn-vg-finetuned.
-    """
+    The publisher's own code, written for another network than UNITER, refines boxes, suppresses across classes, keeps a
+    fixed number of regions, and swaps red and blue against the means; none of this is done here.
+    Source: Anderson et al. 2018, section 3.1; https://huggingface.co/unc-nlp/frcnn-vg-finetuned."""
 
     def __init__(self, runner: Runner, digest: str, selection: Selection) -> None:
         self.runner, self._selection = runner, selection
@@ -114,14 +122,12 @@ class BottomUp:
         return self.regions_of([image])[0]
 
     def regions_of(self, images: Sequence[np.ndarray]) -> list[Regions]:
-        """Find regions in n pictures, uint8 RGB [H, W, 3].
-
-        Pictures that enter in the same size go through the network together, at most 8 on a GPU and one by one on a
-        CPU; none is padded, so that a picture's regions do not depend on the others.
+        """Find regions in n pictures, uint8 RGB [H, W, 3]. Pictures that enter in the same size go through the network
+        together, at most 8 on a GPU and one by one on a CPU; none is padded, so that a picture's regions do not depend
+        on the others.
         Returns for each picture at most ``selection.most`` regions, the surest first.
         Raises InvalidInput if the network gives no finite number; NotAvailable if there is no memory for a single
-        picture, even on the CPU.
-        """
+        picture, even on the CPU."""
         together: dict[tuple[int, int], list[int]] = {}
         for index, image in enumerate(images):
             together.setdefault(self._selection.scaled(*image.shape[:2]), []).append(index)
@@ -192,16 +198,14 @@ _OTHER = (
     "no regions of this image in {folder}, whose regions come from another detector than the one here, and the two "
     "may not be mixed; add this image's regions, or take the folder away to find all regions in pixels"
 )
-REMEMBERED = 64
-"""Pictures whose regions stay in memory after a detector found them; a hundred regions take 0.8 MB."""
+REMEMBERED = 64  # pictures whose regions stay in memory after a detector found them; a hundred regions take 0.8 MB
 
 
 class RegionSource:
-    """Regions of any picture, by the hash of its pixels.
-
-    The regions of an audit must all come from one detector: else the score of an edited picture would also move
-    because another network looked at it. So bottom-up attention adds to a folder only where it made the folder
-    itself; beside any other folder it is left aside. A detector of the user's own adds to any folder that they name.
+    """Regions of any picture, by the hash of its pixels. The regions of an audit must all come from one detector: else
+    the score of an edited picture would also move because another network looked at it. So bottom-up attention adds to
+    a folder only where it made the folder itself; beside any other folder it is left aside. A detector of the user's
+    own adds to any folder that they name.
     ``folder``: precomputed regions. ``detector``: finds those of the pictures that the folder does not have.
     ``unknown``: why a picture has no regions, where it has none."""
 
@@ -243,7 +247,8 @@ class RegionSource:
         if new and self._detector is not None:
             detected = detect(self._detector, [pictures[key] for key in new])
             found.update(zip(new, detected, strict=True))
-            self._remember(dict(zip(new, detected, strict=True)))
+            kept = {**self._remembered, **dict(zip(new, detected, strict=True))}
+            self._remembered = dict(list(kept.items())[-REMEMBERED:])
         return [found[same[id(image)]] for image in images]
 
     def forget(self) -> None:
@@ -253,10 +258,6 @@ class RegionSource:
     def _known(self, key: str) -> Regions | None:
         found = self._folder.find(key) if self._folder else None
         return self._remembered.get(key) if found is None else found
-
-    def _remember(self, new: dict[str, Regions]) -> None:
-        kept = list({**self._remembered, **new}.items())[-REMEMBERED:]
-        self._remembered = dict(kept)
 
 
 def detect(detector: RegionDetector, images: Sequence[np.ndarray]) -> list[Regions]:
@@ -294,3 +295,81 @@ def drawn(image: np.ndarray, regions: Regions) -> np.ndarray:
         left, top, right, bottom = (round(float(side)) for side in box)
         cv2.rectangle(picture, (left, top), (right, bottom), (0, 121, 189), thickness)
     return picture
+
+
+TOGETHER = 8  # pictures that are given to the detector at once
+
+
+def extract_regions(
+    pictures: Sequence[Path], out: Path, detector: RegionDetector, *, progress: Callable[[int], None] | None = None
+) -> tuple[int, list[str]]:
+    """Write the regions of pictures as ``<hash of the pixels>.npz``, in the layout of UNITER's authors. Each file holds
+    ``features`` [n, d], ``norm_bb`` [n, 6] and ``conf`` [n, 1] in half precision, the surest region first, and
+    ``detector.json`` the detector's digest. Files that are there already are left alone, so that a second call goes on
+    where the first one stopped.
+    ``progress``: called with the number of pictures dealt with so far.
+    Returns the number of pictures that have regions now; a sentence for each one that cannot be read.
+    Raises InvalidInput if the folder has regions of another detector."""
+    out.mkdir(parents=True, exist_ok=True)
+    held = RegionFolder(out)
+    if held.detector != detector.digest and (held.detector or held.names()):
+        raise InvalidInput(f"{out} holds regions of another detector, and they may not be mixed; choose another folder")
+    write_bytes(out / DETECTOR_FILE, json.dumps({"detector": detector.digest}).encode())
+    found, unread = 0, []
+    for start in range(0, len(pictures), TOGETHER):
+        read: dict[str, np.ndarray] = {}
+        part = pictures[start : start + TOGETHER]
+        for path in part:
+            try:
+                decoded = read_image(path)
+            except BadImage as error:
+                unread.append(str(error))
+                continue
+            found += 1
+            if not (out / f"{decoded.pixels_sha256}.npz").exists():
+                read[decoded.pixels_sha256] = decoded.pixels
+        for key, regions in zip(read, detect(detector, list(read.values())), strict=True):
+            write_bytes(out / f"{key}.npz", _npz(regions))
+        if progress is not None:
+            progress(start + len(part))
+    return found, unread
+
+
+def _npz(regions: Regions) -> bytes:
+    buffer = io.BytesIO()
+    held: dict[str, Any] = {"features": regions.features, "norm_bb": regions.boxes, "conf": regions.confidence[:, None]}
+    np.savez_compressed(buffer, **{name: values.astype(np.float16) for name, values in held.items()})
+    return buffer.getvalue()
+
+
+def index_regions(corpus: Corpus, folder: Path) -> tuple[int, int]:
+    """Find each item's picture among a folder's regions by its file name, and write ``index.json``. UNITER's authors
+    name an entry after the picture, with the data set before it (``coco_val2014_000000060623.npz``) and often without
+    its leading zeros; an entry belongs to the picture whose name, or number, it ends with.
+    Returns items that were found, items of the corpus.
+    Raises InvalidInput if nothing was found."""
+    names = {_tail(Path(name).stem): name for name in RegionFolder(folder).names()}
+    index = read_index(folder)
+    found = 0
+    for item in corpus.items:
+        name = names.get(_tail(item.image_path.stem)) if item.image_path else None
+        if name is None:
+            continue
+        try:
+            index[read_item(item).pixels_sha256] = name
+        except (InvariscopeError, OSError):  # a picture that cannot be read has no score either
+            continue
+        found += 1
+    if not found:
+        raise InvalidInput(
+            f"none of the {len(corpus.items)} pictures of corpus {corpus.name!r} has an entry in {folder}, which holds "
+            f"e.g. {', '.join(sorted(names.values())[:2]) or 'nothing'}; check the folder"
+        )
+    write_bytes(folder / INDEX, json.dumps(index, indent=1, sort_keys=True).encode())
+    return found, len(corpus.items)
+
+
+def _tail(stem: str) -> str:
+    """Number at the end of a name without its zeros, or the whole name where there is none."""
+    number = re.search(r"(\d+)$", stem)
+    return str(int(number[1])) if number else stem.casefold()

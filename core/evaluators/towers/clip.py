@@ -13,20 +13,17 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from core.errors import NotAvailable
-from core.evaluators.memory import Shared
-from core.evaluators.towers.causal import OpenClipText, open_clip_text
-from core.evaluators.towers.encoder import PublishedEncoder, Towers
+from core.evaluators.memory import Runner, Shared
+from core.evaluators.towers.encoder import OpenClipText, PublishedEncoder, Towers, open_clip_text
 from core.evaluators.towers.preprocessing import CLIP_MEAN, CLIP_STD, ClipPrompts, Preprocessing, Triple
 from core.evaluators.weights.catalogue import Description
 from core.evaluators.weights.checkpoints import State, read_state
-from core.evaluators.weights.device import Runner
 from core.evaluators.weights.fetched import Place
 
 if TYPE_CHECKING:
     from torch import Tensor
 
-ALPHA = 1.0
-"""loralib's default strength, which PAC-S++ keeps: the product of the factors is scaled by alpha / rank."""
+ALPHA = 1.0  # loralib's default strength, which PAC-S++ keeps: the product of the factors is scaled by alpha / rank
 _A = "lora_A"
 
 
@@ -48,12 +45,10 @@ def merge_adapters(state: "State") -> Merged:
 
     Adapters of attention (``in_proj_weight_lora_A`` …, ``out_proj.lora_A`` …) and of the patch embedding are added.
     Those of the two layers of each MLP are left aside, because the authors' evaluation leaves them aside too: their
-    layers mark themselves as merged when the model is built, before the checkpoint is read into them, and from then
-    on use the stored weight alone. What is stored there is used as it is.
+    layers mark themselves as merged when the model is built, before the checkpoint is read into them, and from then on
+    use the stored weight alone. What is stored there is used as it is.
     Raises NotAvailable if an adapter has no weight, lacks its other half, or has another weight's shape.
-
-    Source: https://github.com/aimagelab/pacscore, ``models/custom_loralib`` and ``models/clip_lora``.
-    """
+    Source: https://github.com/aimagelab/pacscore, ``models/custom_loralib`` and ``models/clip_lora``."""
     plain = {name: value for name, value in state.items() if "lora_" not in name}
     added = left = rank = 0
     for name in [name for name in state if name.endswith(_A)]:
@@ -82,18 +77,10 @@ def _add(name: str, weight: "Tensor", down: "Tensor", up: "Tensor", rank: int) -
 
 
 _NEEDED = (
-    "visual.conv1.weight",
-    "visual.class_embedding",
-    "visual.positional_embedding",
-    "visual.proj",
-    "positional_embedding",
-    "token_embedding.weight",
-    "ln_final.weight",
-    "text_projection",
-    "logit_scale",
+    *("visual.conv1.weight", "visual.class_embedding", "visual.positional_embedding", "visual.proj"),
+    *("positional_embedding", "token_embedding.weight", "ln_final.weight", "text_projection", "logit_scale"),
 )
-HEAD = 64
-"""Width of an attention head in every CLIP that OpenAI published."""
+HEAD = 64  # width of an attention head in every CLIP that OpenAI published
 
 
 def load_clip(path: Path, *, quick_gelu: bool, precision: str = "float32") -> tuple[Any, dict[str, Any]]:
@@ -190,7 +177,6 @@ class ClipEvaluator(PublishedEncoder):
 
     @classmethod
     def open(cls, found: Sequence[Place], device: str) -> Towers:
-        """Load both towers, or share those that another evaluator holds."""
         return clip_towers(found[0], cls.entry, device)
 
 
@@ -225,8 +211,6 @@ def side_of(network: Any) -> int:
 
 
 _SHARED = Shared(_load)
-
-
 TOKENIZER = "CLIP byte pairs, 49408 tokens"
 END = 49407
 
@@ -238,10 +222,8 @@ def token_ids(prompts: ClipPrompts, texts: Sequence[str]) -> list[list[int]]:
 
 
 def encode_tokens(towers: "Towers", texts: Sequence[str]) -> list[tuple[list[int], np.ndarray]]:
-    """Ids and embeddings of the tokens of each text: [L] and float32 [L, d], unit length, the closing marker last.
-
-    They are those after the last layer norm and the projection; the closing marker's is the text's own embedding.
-    """
+    """Ids and embeddings of the tokens of each text: [L] and float32 [L, d], unit length, the closing marker last. They
+    are those after the last layer norm and the projection; the closing marker's is the text's own embedding."""
     assert isinstance(towers.prompts, ClipPrompts)
     assert isinstance(towers.causal, OpenClipText)
     ids = token_ids(towers.prompts, texts)

@@ -24,16 +24,13 @@ if TYPE_CHECKING:
 Triple = tuple[float, float, float]
 CLIP_MEAN: Triple = (0.48145466, 0.4578275, 0.40821073)
 CLIP_STD: Triple = (0.26862954, 0.26130258, 0.27577711)
-_RIBBON = 64
-"""A picture that is so many times longer than wide is not resized whole."""
+_RIBBON = 64  # a picture that is so many times longer than wide is not resized whole
 
 
 @dataclass(frozen=True, slots=True)
 class Preprocessing:
     """Resize, crop, normalise.
-
-    Source: torchvision's Resize, CenterCrop and Normalize on Pillow images, as OpenAI's CLIP and its kin use them.
-    """
+    Source: torchvision's Resize, CenterCrop and Normalize on Pillow images, as OpenAI's CLIP and its kin use them."""
 
     side: int  # of the square that enters the network, in pixels
     # ``shortest`` scales the short side to ``side`` and cuts the centre square out; ``squash`` squeezes the whole
@@ -61,12 +58,11 @@ class Preprocessing:
     def view(self, image: np.ndarray) -> np.ndarray:
         """Return what enters the network before its numbers are normalised.
 
-        The whole picture is resized and the centre cut out, byte for byte as torchvision does it. A ribbon that
-        would become enormous in between has only its centre resized, which may differ where contrast is harsh.
+        The whole picture is resized and the centre cut out, byte for byte as torchvision does it. A ribbon that would
+        become enormous in between has only its centre resized, which may differ where contrast is harsh.
         ``image``: uint8 RGB [H, W, 3], at least 1 × 1.
         Returns uint8 RGB [side, side, 3].
-        Raises InvalidInput if the array has another shape or type.
-        """
+        Raises InvalidInput if the array has another shape or type."""
         check_rgb(image)
         height, width = image.shape[:2]
         kernel = Image.Resampling.BICUBIC if self.interpolation == "bicubic" else Image.Resampling.BILINEAR
@@ -85,8 +81,7 @@ class Preprocessing:
         """Return float32 [n, 3, side, side] on a device: views in [0, 1], minus the mean, over the standard deviation.
 
         Views go there as bytes, a quarter of what their numbers take, to a card from memory that it reads by itself.
-        ``threads``: how many make views at once; a card waits for them, a CPU has better to do.
-        """
+        ``threads``: how many make views at once; a card waits for them, a CPU has better to do."""
         pinned = device.startswith("cuda")
         views = self.views(images, threads=threads, pinned=pinned)
         return self.normalised(views.to(device, non_blocking=pinned))
@@ -171,11 +166,9 @@ class Prompts(ABC):
 
 
 class ClipPrompts(Prompts):
-    """CLIP's byte-pair tokenizer, which ships with open_clip; cut at ``limit`` with the closing marker kept.
-
-    A literal ``<end_of_text>`` in a caption would be that marker and end it there: it is read as letters.
-    ``tokenizer``: one of open_clip's own; None: the usual one.
-    """
+    """CLIP's byte-pair tokenizer, which ships with open_clip; cut at ``limit`` with the closing marker kept. A literal
+    ``<end_of_text>`` in a caption would be that marker and end it there: it is read as letters.
+    ``tokenizer``: one of open_clip's own; None: the usual one."""
 
     def __init__(self, limit: int = 77, tokenizer: Any = None) -> None:
         self.limit = limit
@@ -202,8 +195,7 @@ class HubPrompts(Prompts):
     ``clean``: applied to a text first; marks of the tokenizer's own are then read as letters."""
 
     def __init__(self, tokenizer: Any, limit: int, clean: Any = str) -> None:
-        self.limit = limit
-        self.tokenizer = tokenizer
+        self.limit, self.tokenizer = limit, tokenizer
         self._clean = partial(_cleaned, clean, special_marks(tokenizer))
 
     def read(self, text: str) -> Reading:

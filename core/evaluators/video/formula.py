@@ -45,12 +45,8 @@ from core.corpora.versioned_files import read_small
 from core.errors import InvalidInput
 
 MOST_BYTES = 64 << 20
-MOST_WORDS = 66
-"""Sentences with more words are left out of a corpus, as EMScore's authors do."""
-
-NONE = "none: every token counts the same"
-"""What a fingerprint says of an evaluator without document frequencies."""
-
+MOST_WORDS = 66  # sentences with more words are left out of a corpus, as EMScore's authors do
+NONE = "none: every token counts the same"  # what a fingerprint says of an evaluator without document frequencies
 _Count = Annotated[int, Field(ge=1)]
 
 
@@ -217,23 +213,18 @@ def video_match(frames: np.ndarray, caption: Tokens) -> Match:
 
 
 def reference_match(references: Sequence[Tokens], caption: Tokens) -> Match:
-    """What a caption gets of the references: the largest coarse part and the largest F, each for itself.
-
-    Precision and recall are those of the reference with the largest F. References whose F is not defined count in
-    neither.
-    """
-    found = [_against(each, caption) for each in references]
+    """What a caption gets of the references: the largest coarse part and the largest F, each for itself. Precision and
+    recall are those of the reference with the largest F. References whose F is not defined count in neither."""
+    own, found = np.asarray(caption.vectors[-1], np.float64), []
+    for each in references:
+        coarse = float(np.asarray(each.vectors[-1], np.float64) @ own)
+        found.append(_matched(coarse, cosines(caption.vectors, each.vectors), caption.weights, each.weights))
     usable = [each for each in found if not each.error]
     if not usable:
         reason = found[0].error if found else "there is none"
         return Match(math.nan, error=NO_REFERENCE.format(reason=reason))
     best = max(usable, key=lambda each: each.fine)
     return Match(max(each.coarse for each in usable), best.precision, best.recall, best.fine)
-
-
-def _against(reference: Tokens, caption: Tokens) -> Match:
-    coarse = float(np.asarray(reference.vectors[-1], np.float64) @ np.asarray(caption.vectors[-1], np.float64))
-    return _matched(coarse, cosines(caption.vectors, reference.vectors), caption.weights, reference.weights)
 
 
 def _matched(coarse: float, similar: np.ndarray, weights: np.ndarray, other_weights: np.ndarray) -> Match:

@@ -13,16 +13,16 @@ import numpy as np
 
 from core.corpora.images import check_stack
 from core.corpora.item_pictures import as_picture
-from core.corpora.schema import Box, Item, Mask
+from core.corpora.schema import Item, Mask
 from core.corpora.video_frames import Sampling
 from core.errors import InvalidInput
 from core.evaluators.base import (
     BLIND,
+    Around,
     Availability,
     DualEncoder,
     Evaluator,
     Fingerprint,
-    Footprint,
     Sight,
     all_scored,
     check_lengths,
@@ -35,9 +35,7 @@ from core.probes.base import Probe
 if TYPE_CHECKING:
     from torch import Tensor
 
-FULL_BATCH = 8
-"""Videos worth giving an evaluator in one call: each is some frames."""
-
+FULL_BATCH = 8  # videos worth giving an evaluator in one call: each is some frames
 FRAMES_OF_ITEM = "those that the corpus samples"
 """What the fingerprint says of the frames: which ones stands in the fingerprint of the corpus, item by item."""
 
@@ -50,48 +48,25 @@ ORDER_FREE = "{name} knows no order of the frames: its score cannot move, by con
 """Why an evaluator is not asked for a probe that reorders frames."""
 
 
-class OverFrames(Evaluator):
-    """An evaluator of images or videos that is given stacks of frames; :func:`over_frames` makes its class.
-    ``base``: loaded; it is shared, not copied."""
+class OverFrames(Around):
+    """An evaluator of images or videos that is given stacks of frames; :func:`over_frames` makes its class."""
 
-    base_kind: ClassVar[type[Evaluator]]
-    order_free: ClassVar[bool]
-    """Whether no order of the frames changes a score, by construction."""
-
-    def __init__(self, base: Evaluator) -> None:
-        self.base = base
+    order_free: ClassVar[bool]  # whether no order of the frames changes a score, by construction
 
     @classmethod
     def availability(cls) -> Availability:
-        """Whether the evaluator itself can be loaded."""
         return cls.base_kind.availability()
 
     @classmethod
     def load(cls, *, device: str = "cpu") -> Self:
-        """Load the evaluator itself."""
         return cls(cls.base_kind.load(device=device))
-
-    @classmethod
-    def needs_mb(cls, device: str) -> float:
-        """What the evaluator itself needs."""
-        return cls.base_kind.needs_mb(device)
-
-    def footprint(self) -> Footprint | None:
-        """What the evaluator itself takes."""
-        return self.base.footprint()
-
-    def forget(self) -> None:
-        """As the evaluator itself."""
-        self.base.forget()
 
     @property
     def full_batch(self) -> int:
-        """Most videos, captions or pairs worth giving it in one call."""
         return min(FULL_BATCH, self.base.full_batch)
 
     @property
     def fingerprint(self) -> Fingerprint:
-        """The evaluator's own, which frames count, and what of the formula is given."""
         own = self._scorer.fingerprint
         return replace(own, name=self.spec.name, settings={**own.settings, "frames": FRAMES_OF_ITEM})
 
@@ -100,20 +75,7 @@ class OverFrames(Evaluator):
         assert isinstance(self.base, DualEncoder | VideoEvaluator)
         return VideoScorer(self.base, Sampling())  # not video_scorer, which would take the weights of tokens away
 
-    def crop(self, width: int, height: int) -> Box:
-        """The part of each frame that reaches the network."""
-        return self.base.crop(width, height)
-
-    def count_tokens(self, caption: str) -> int | None:
-        """As the evaluator itself."""
-        return self.base.count_tokens(caption)
-
-    def truncates(self, caption: str) -> bool:
-        """As the evaluator itself."""
-        return self.base.truncates(caption)
-
     def see(self, image: np.ndarray, caption: str, *, object_mask: Mask | None = None) -> Sight:
-        """Show the frames; what is said of the caption is the evaluator's own."""
         check_stack(image)
         own = self.base.see(image[0], caption)
         told = f"{len(image)} frames enter" + ("; no order of them changes the score." if self.order_free else ".")
@@ -133,7 +95,6 @@ class CoarsePart(OverFrames, DualEncoder):
         return torch.from_numpy(np.stack([whole(scorer.encode(image)) for image in images]))
 
     def encode_captions(self, captions: Sequence[str]) -> "Tensor":
-        """As the evaluator itself."""
         assert isinstance(self.base, DualEncoder)
         return self.base.encode_captions(captions)
 
@@ -143,7 +104,6 @@ class CoarsePart(OverFrames, DualEncoder):
         return np.asarray(cosines.numpy(), dtype=np.float64)
 
     def score(self, images: Sequence[np.ndarray], captions: Sequence[str]) -> np.ndarray:
-        """Score n videos with n captions; float64 [n]."""
         return DualEncoder.score(self, images, captions)
 
 
@@ -188,7 +148,6 @@ class Unseen(OverFrames):
 
     @property
     def fingerprint(self) -> Fingerprint:
-        """The reader's own: frames have no part in it."""
         return self.base.fingerprint
 
     def score(self, images: Sequence[np.ndarray], captions: Sequence[str]) -> np.ndarray:
@@ -207,13 +166,8 @@ def over_frames(kind: type[Evaluator]) -> type[OverFrames]:
     if made is CoarsePart:
         spec = replace(spec, name=coarse_name(spec.name), title=coarse_name(spec.title), score_range=(-1.0, 1.0))
     order_free = not issubclass(kind, VideoEvaluator) or kind.order_free
-    told = {
-        "spec": spec,
-        "base_kind": kind,
-        "order_free": order_free,
-        "one_process": kind.one_process,
-        "__doc__": made.__doc__,
-    }
+    told = {"spec": spec, "base_kind": kind, "order_free": order_free, "one_process": kind.one_process}
+    told["__doc__"] = made.__doc__
     return type(f"{kind.__name__}OverFrames", (made,), told)
 
 

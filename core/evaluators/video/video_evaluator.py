@@ -1,8 +1,7 @@
 """What an evaluator of videos is, the coarse part that any dual encoder gives, and either made ready for videos.
 
-An evaluator that is made ready knows which frames it looks at, and what of the formula it gives.
-
-A video evaluator on one CLIP checkpoint with OpenAI's names, and document frequencies of its tokenizer.
+One that is made ready knows which frames it looks at, and what of the formula it gives. Besides, the video evaluator on
+one CLIP checkpoint with OpenAI's names, and document frequencies of its tokenizer.
 """
 
 import copy
@@ -39,8 +38,7 @@ from core.evaluators.video.formula import (
 
 BLANK = "the caption is blank"
 UNREAD = "the evaluator gave no finite embedding"
-COARSE = "average frame"
-"""What a dual encoder's score of a video is called: it has no tokens to match with frames."""
+COARSE = "average frame"  # what a dual encoder's score of a video is called: it has no tokens to match with frames
 
 
 def coarse_name(name: str) -> str:
@@ -68,8 +66,7 @@ class VideoEvaluator(Evaluator):
     order_free: ClassVar[bool] = True
     """Whether no order of the frames changes a score, as the formula has it; who reads the order says False."""
 
-    idf: Idf | None = None
-    """Document frequencies that weigh the tokens; None: every token counts the same."""
+    idf: Idf | None = None  # document frequencies that weigh the tokens; None: every token counts the same
 
     def weighed(self, idf: Idf | None) -> Self:
         """The same evaluator with tokens weighed by these document frequencies; it shares what is loaded.
@@ -146,11 +143,9 @@ class VideoEvaluator(Evaluator):
 
 
 def coarse_score(evaluator: DualEncoder, frames: np.ndarray, caption: str) -> VideoScore:
-    """The coarse part alone, of an evaluator that has no tokens: unit(mean of frames) · caption.
-
-    It is a plain cosine in [-1, 1]: neither scaled nor clipped at 0 as the evaluator's own score of an image may be.
-    ``frames``: of the evaluator's ``encode_images``, [J, d].
-    """
+    """The coarse part alone, of an evaluator that has no tokens: unit(mean of frames) · caption. It is a plain cosine
+    in [-1, 1]: neither scaled nor clipped at 0 as the evaluator's own score of an image may be.
+    ``frames``: of the evaluator's ``encode_images``, [J, d]."""
     if not caption.strip():
         return VideoScore(math.nan, error=BLANK)
     if not len(frames):
@@ -162,8 +157,7 @@ def coarse_score(evaluator: DualEncoder, frames: np.ndarray, caption: str) -> Vi
     return VideoScore(found, Match(found))
 
 
-FRAMES_AT_ONCE = 32
-"""Frames that are decoded before they are encoded: a long video must not lie in memory whole."""
+FRAMES_AT_ONCE = 32  # frames that are decoded before they are encoded: a long video must not lie in memory whole
 
 NO_FRAMES = (
     "{name} scores one image and embeds no frames; choose emscore, pac-s++-video or an evaluator with an image and a "
@@ -174,8 +168,7 @@ NO_FRAMES = (
 @dataclass(frozen=True, slots=True)
 class VideoScorer:
     """An evaluator made ready for videos.
-    ``evaluator``: loaded, its tokens weighed.
-    ``sampling``: which frames it looks at.
+    ``evaluator``: loaded, its tokens weighed. ``sampling``: which frames it looks at.
     ``idf``: name of the corpus of its document frequencies; empty where tokens are not weighed."""
 
     evaluator: DualEncoder | VideoEvaluator
@@ -252,8 +245,7 @@ def video_scorer(
     evaluator: Evaluator, *, sampling: Sampling | None = None, idf: Path | Idf | None = None
 ) -> VideoScorer:
     """Make an evaluator ready for videos.
-    ``evaluator``: loaded; the caller holds its lease.
-    ``sampling``: None: every frame.
+    ``evaluator``: loaded; the caller holds its lease. ``sampling``: None: every frame.
     ``idf``: document frequencies, or their file; None: every token counts the same.
     Raises InvalidInput as :func:`check_scores_videos`."""
     check_scores_videos(type(evaluator), idf=idf is not None)
@@ -278,21 +270,17 @@ class ClipVideo(OnTowers, VideoEvaluator):
 
     @property
     def tokenizer(self) -> str:
-        """CLIP's."""
         return TOKENIZER
 
     @property
     def fingerprint(self) -> Fingerprint:
-        """What the scores depend on; what reads videos adds which frames it takes."""
         own = super().fingerprint
         return replace(own, settings={**own.settings, "idf": NONE if self.idf is None else self.idf.sha256})
 
     def encode_frames(self, frames: Sequence[np.ndarray]) -> np.ndarray:
-        """Embed frames; float32 [J, d], unit length."""
         return np.asarray(self._towers.encode_images(frames))
 
     def encode_tokens(self, captions: Sequence[str]) -> list[Tokens]:
-        """Read captions, each token weighed."""
         prompts = [self._prefix + each for each in captions]
         return [
             Tokens(vectors, np.ones(len(ids)) if self.idf is None else self.idf.weights(ids))

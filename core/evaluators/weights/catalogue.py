@@ -19,8 +19,7 @@ PRECISIONS: Mapping[str, Precision] = MappingProxyType({"fp32": "float32", "fp16
 """How a reference writes a precision behind an evaluator's name, as in ``clipscore:bf16``."""
 HALVES: tuple[Precision, ...] = ("float16", "bfloat16")
 """Those in which a number takes half the bytes of single precision, as a fingerprint says them."""
-NO_PREFIX = "no-prefix"
-"""How a reference says that nothing stands before the caption, as in ``clipscore:no-prefix``."""
+NO_PREFIX = "no-prefix"  # how a reference says that nothing stands before the caption, as in ``clipscore:no-prefix``
 _BYTES: dict[Precision, int] = {"float32": 4, "float16": 2, "bfloat16": 2}
 Setting = float | bool | str | list[float]
 _Sha256 = Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{64}$")]
@@ -29,7 +28,6 @@ _Web = Annotated[str, StringConstraints(pattern=r"^https://[^\s]+$")]
 _Text = Annotated[str, StringConstraints(min_length=1)]
 _Language = Annotated[str, StringConstraints(pattern=r"^[a-z]{2,3}$")]
 _FileName = Annotated[str, StringConstraints(pattern=r"^[\w+][\w.+-]*(/[\w+][\w.+-]*)*$")]
-
 M = TypeVar("M", bound=BaseModel)
 
 

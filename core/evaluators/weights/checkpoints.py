@@ -14,12 +14,10 @@ if TYPE_CHECKING:
 
 State = dict[str, "Tensor"]
 _LOOK = 512
-KINDS = (".pt", ".pth", ".bin", ".ckpt", ".safetensors")
-"""How files of tensors end."""
+KINDS = (".pt", ".pth", ".bin", ".ckpt", ".safetensors")  # how files of tensors end
 _MASK = "attn_mask"
 """A constant of CLIP that some files keep among their tensors; it is minus infinity where no word may look."""
-_PICKLED = b"\x80"
-"""The first byte of a pickle that says its protocol, as every version of torch.save writes it."""
+_PICKLED = b"\x80"  # the first byte of a pickle that says its protocol, as every version of torch.save writes it
 
 
 def read_state(path: Path, *, finite: bool = True) -> State:
@@ -27,12 +25,11 @@ def read_state(path: Path, *, finite: bool = True) -> State:
 
     The tensors may be the file's own pages: copy them into a network, and keep none.
 
-    Reads PyTorch files (plain or as ``{"state_dict": …}``, with or without the ``module.`` of a data-parallel
-    model), TorchScript archives such as OpenAI publishes, and safetensors.
+    Reads PyTorch files (plain or as ``{"state_dict": …}``, with or without the ``module.`` of a data-parallel model),
+    TorchScript archives such as OpenAI publishes, and safetensors.
     ``finite``: whether every value is looked at and must be a finite number.
     Raises NotAvailable if the file is none of these, is cut off, was written by a newer PyTorch, holds anything but
-    tensors, or values that are no finite numbers; one sentence.
-    """
+    tensors, or values that are no finite numbers; one sentence."""
     refuse_other(path)
     if path.suffix == ".safetensors":
         state = _safetensors(path)
@@ -49,7 +46,13 @@ def refuse_other(path: Path) -> None:
     Raises InvalidInput for a pipe or a device."""
     with ordinary(path).open("rb") as stream:
         head = stream.read(_LOOK)
-    _refuse_page(path, head)
+    if not head:
+        raise NotAvailable(f"{path} is empty; fetch it again")
+    start = head.lstrip().lower()
+    if start.startswith((b"<!doctype", b"<html", b"<?xml")):
+        raise NotAvailable(f"{path} is a web page, not a checkpoint; open the address in a browser and save the file")
+    if start.startswith(b"version https://git-lfs"):
+        raise NotAvailable(f"{path} is a Git LFS pointer, not the checkpoint; fetch the file that it points to")
     if head.startswith(b"PK") and not zipfile.is_zipfile(path):
         raise NotAvailable(f"{path} is cut off or damaged ({path.stat().st_size:,} bytes); fetch it again")
 
@@ -64,16 +67,6 @@ def _refuse_no_numbers(path: Path, state: State) -> None:
         ends = torch.stack(torch.aminmax(value.detach()))  # both are NaN where any value is; takes no copy
         if not torch.isfinite(ends).all():
             raise NotAvailable(f"{path}: the tensor {name!r} holds values that are NaN or infinite; give a sound copy")
-
-
-def _refuse_page(path: Path, head: bytes) -> None:
-    if not head:
-        raise NotAvailable(f"{path} is empty; fetch it again")
-    start = head.lstrip().lower()
-    if start.startswith((b"<!doctype", b"<html", b"<?xml")):
-        raise NotAvailable(f"{path} is a web page, not a checkpoint; open the address in a browser and save the file")
-    if start.startswith(b"version https://git-lfs"):
-        raise NotAvailable(f"{path} is a Git LFS pointer, not the checkpoint; fetch the file that it points to")
 
 
 def _is_torchscript(path: Path) -> bool:
@@ -103,7 +96,9 @@ def _torch(path: Path) -> object:
 
     import torch
 
-    if not zipfile.is_zipfile(path) and _start(path) != _PICKLED:  # torch would take any text for a program
+    with path.open("rb") as stream:
+        pickled = stream.read(len(_PICKLED)) == _PICKLED
+    if not zipfile.is_zipfile(path) and not pickled:  # torch would take any text for a program
         raise NotAvailable(f"{path} is no PyTorch checkpoint; give the publisher's file")
     try:
         with warnings.catch_warnings():
@@ -112,11 +107,6 @@ def _torch(path: Path) -> object:
             return torch.load(path, map_location="cpu", weights_only=True, mmap=zipfile.is_zipfile(path))
     except (RuntimeError, EOFError, OSError, ValueError, KeyError, pickle.UnpicklingError) as error:
         raise NotAvailable(f"{path} {_why(path, error)}") from error
-
-
-def _start(path: Path) -> bytes:
-    with path.open("rb") as stream:
-        return stream.read(len(_PICKLED))
 
 
 def _why(path: Path, error: Exception) -> str:

@@ -19,13 +19,11 @@ from core.evaluators.weights.fetched import numbered_parts, usual
 from core.file_contents import known_sha256
 from core.writing import cannot_write, is_full, take_place
 
-MOST_BYTES = 16 * 2**30
-"""A file larger than this is refused: no evaluator of the catalogue comes near it."""
+MOST_BYTES = 16 * 2**30  # a file larger than this is refused: no evaluator of the catalogue comes near it
 TIMEOUT_S = 30.0
 _BLOCK = 2**20
 _SUFFIX = ".part"
 _NO_LINK = getattr(os, "O_NOFOLLOW", 0)
-
 Progress = Callable[[int, int], None]
 """Called with (bytes so far, bytes in all); the second is 0 where the server does not say."""
 
@@ -61,14 +59,11 @@ def refusal(known: Weights) -> str:
 def download(
     url: str, target: Path, *, sha256: str | None = None, most_bytes: int = MOST_BYTES, progress: Progress | None = None
 ) -> None:
-    """Fetch one file over https (or from this machine, over http).
-
-    What arrives is written beside the target under a name that nobody can foresee; where this user's part of an
-    earlier download is there, the rest is asked for.
+    """Fetch one file over https (or from this machine, over http). What arrives is written beside the target under a
+    name that nobody can foresee; where this user's part of an earlier download is there, the rest is asked for.
     Raises InvalidInput for another kind of address; NotAvailable if the server cannot be reached, sends a web page, too
     much, too little or other bytes than the published hash says; StoreError if the disk has no room for it, or the
-    target is no regular file.
-    """
+    target is no regular file."""
     _check_address(url)
     part = _part(target)
     try:
@@ -136,7 +131,11 @@ def _stream(url: str, part: Path, most_bytes: int, progress: Progress | None) ->
         total = told + done if told else 0
         if total > most_bytes:
             raise NotAvailable(f"{url} has {total:,} bytes, more than the {most_bytes:,} that are taken; not fetched")
-        _check_room(part, total - done)
+        free = shutil.disk_usage(part.parent).free
+        if total - done > free:
+            raise StoreError(
+                f"{part.parent} has {free:,} bytes free and the file needs {total - done:,}; make room first"
+            )
         with _opened(part, resumed=resumed) as stream:
             while block := answer.read(_BLOCK):
                 done += len(block)
@@ -205,9 +204,3 @@ def _check_address(url: str) -> None:
     local = parts.scheme == "http" and parts.hostname in ("127.0.0.1", "localhost", "::1")
     if parts.scheme != "https" and not local:
         raise InvalidInput(f"weights are fetched over https, got {url!r}; correct the address")
-
-
-def _check_room(part: Path, wanted: int) -> None:
-    free = shutil.disk_usage(part.parent).free
-    if wanted > free:
-        raise StoreError(f"{part.parent} has {free:,} bytes free and the file needs {wanted:,}; make room first")

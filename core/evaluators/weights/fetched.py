@@ -14,19 +14,15 @@ from core import settings
 from core.errors import InvalidInput, NotAvailable
 from core.evaluators.base import BATCH_SIZE, Availability, Evaluator, Footprint
 from core.evaluators.imported import MARK
-from core.evaluators.memory import weights_mb
+from core.evaluators.memory import Runner, weights_mb
 from core.evaluators.weights.catalogue import Description, Weights, weights
-from core.evaluators.weights.device import Runner
 from core.file_contents import known_sha256
 from core.writing import write_bytes
 
-KEPT = "kept.json"
-"""In the folder of weights: the paths that the user named."""
-INDEX = "model.safetensors.index.json"
-"""In the folder of a large model: which of its numbered parts holds which tensor."""
+KEPT = "kept.json"  # in the folder of weights: the paths that the user named
+INDEX = "model.safetensors.index.json"  # in the folder of a large model: which of its numbered parts holds which tensor
 OLD_INDEX = "pytorch_model.bin.index.json"
-FETCHED = ("hub", "https")
-"""Kinds of weights that need no person to fetch them."""
+FETCHED = ("hub", "https")  # kinds of weights that need no person to fetch them
 _MADE: dict[str, Weights] = {}
 _LABEL = re.compile(r"^[\w.+-]+$")
 
@@ -59,8 +55,10 @@ class Place:
             raise NotAvailable(f"{self.weights.title}: no {', '.join(self.missing)} at {self.path}")
         if self.path.is_file():
             return (self.path,)
-        inside = (each for each in self.path.rglob("*") if each.is_file())
-        return tuple(sorted(each for each in inside if not _hidden(each.relative_to(self.path))))
+        inside = (each for each in self.path.rglob("*") if each.is_file())  # the hub's client has a hidden folder
+        return tuple(
+            sorted(e for e in inside if not any(part.startswith(".") for part in e.relative_to(self.path).parts))
+        )
 
     def digest(self) -> str:
         """sha256 of the file, or over names and hashes of the folder's files, after checking what is published.
@@ -80,7 +78,6 @@ class Place:
         return hashlib.sha256(told.encode()).hexdigest()
 
     def _published(self, path: Path) -> str | None:
-        """What the publisher says that a file hashes to."""
         if len(self.weights.files) == 1:  # the user's copy may have another name
             return self.weights.files[0].sha256
         name = path.relative_to(self.path).as_posix()
@@ -219,13 +216,7 @@ def _read_kept(path: Path, _modified_ns: int) -> dict[str, Path]:
     return {name: Path(value) for name, value in content.items()}
 
 
-def _hidden(path: Path) -> bool:
-    """Whether a file is none of the weights: the hub's client keeps times and tags in a hidden folder."""
-    return any(part.startswith(".") for part in path.parts)
-
-
 def _stands_in(folder: Path, name: str) -> bool:
-    """Whether a file, or the same weights in the safe format, is there."""
     path = folder / name
     kinds = ("pytorch_model.bin", OLD_INDEX, "model.safetensors", INDEX)  # the later ones stand in for the earlier
     twins = [path.with_name(kind) for kind in kinds if path.name in kinds]
@@ -236,19 +227,15 @@ _GET = "python -m core evaluators get"
 
 
 class Published(Evaluator):
-    """An evaluator of the catalogue; mark subclasses with ``@described(name)``.
-
-    ``name@path`` makes a subclass whose ``at`` is the path of the user's own checkpoint.
-    """
+    """An evaluator of the catalogue; mark subclasses with ``@described(name)``. ``name@path`` makes a subclass whose
+    ``at`` is the path of the user's own checkpoint."""
 
     entry: ClassVar[Description]
     at: ClassVar[Path | None] = None
-    any_precision: ClassVar[bool] = False
-    """Whether its networks run in any precision that its description is given."""
+    any_precision: ClassVar[bool] = False  # whether its networks run in any precision that its description is given
 
     @classmethod
     def availability(cls) -> Availability:
-        """Whether every file is there."""
         return availability(cls.entry, cls.at)
 
     @classmethod
@@ -261,7 +248,6 @@ class Published(Evaluator):
         """The networks that are loaded."""
 
     def footprint(self) -> Footprint:
-        """What the networks take, counted tensor by tensor, and where memory ran out."""
         runners = list(dict.fromkeys(self.runners()))
         devices = list(dict.fromkeys(runner.device for runner in runners))
         notes = dict.fromkeys(runner.note for runner in runners if runner.note)

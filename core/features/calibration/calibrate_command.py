@@ -8,7 +8,7 @@ import typer
 from typer.core import TyperGroup
 
 from core.commands import _outputs
-from core.commands._shared import Code, complain, exit_codes, key_values, listed, note, print_json, show_table
+from core.commands._shared import Code, complain, exit_codes, key_values, listed, note, print_json, progress, show_table
 from core.commands._shared import references as names
 from core.errors import InvalidInput, ScoringStopped
 
@@ -302,11 +302,9 @@ def measuring(
     asked: "Asked", *, root: Path | None, options: Mapping[str, str], device: str | None, progress_file: Path | None
 ) -> None:
     """Score what a calibration needs, telling how far it is; Ctrl-C keeps what was finished."""
-    from core.audit.run import RunStopped
-    from core.commands._progress import progress
+    from core.audit.run import ProgressFile, RunStopped
     from core.evaluators.pool import Pool
     from core.features.calibration.measured import measure
-    from core.jobs.progress import ProgressFile
 
     tell_file = None if progress_file is None else ProgressFile(progress_file)
     ended: list[Callable[[], None]] = []

@@ -73,7 +73,7 @@ def as_text(found: "SidesCompared", written: str) -> str:
     if written == JSON:
         return json_text(as_plain(found)) + "\n"
     if written == JUNIT:
-        from core.commands._junit import junit
+        from core.commands._outputs import junit
 
         return junit(f"compare {found.a} | {found.b}", _cases(found))
     from core.report.report_files import markdown_escaped, markdown_table
@@ -169,7 +169,7 @@ def _of_questions(found: "SidesCompared") -> "list[Table]":
 
 
 def _cases(found: "SidesCompared") -> "list[Any]":
-    from core.commands._junit import Case
+    from core.commands._outputs import Case
     from core.features.compare.sides import QUESTION, UNTESTED
     from core.features.compare.two_sides import DIFFER, SCATTER_DIFFERS
     from core.report.document import number

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from core.commands import _outputs
-from core.commands._progress import Teller
-from core.commands._shared import Code, exit_codes, json_text, listed, note, print_json, table
+from core.commands._shared import Code, Teller, exit_codes, json_text, listed, note, print_json, progress, table
 from core.errors import InvalidInput
 
 if TYPE_CHECKING:
@@ -94,9 +93,8 @@ def check(
     worse where the mean over items is worse by more than noise may make it, told beside it with the smallest fall that
     would be caught. A metric that was edited has another fingerprint: --common compares it all the same.
     """
-    from core.commands._progress import progress
     from core.corpora.registry import catalogue
-    from core.evaluators.metric_source import the_metric
+    from core.evaluators.functions import the_metric
     from core.evaluators.remote import find_apart
     from core.features.metric_check.judged_families import directional_probes
     from core.features.metric_check.metric_check import PROBES, check_metric
@@ -243,7 +241,7 @@ def _print_gate(held: "Gate") -> None:
 
 def _as_junit(report: "MetricReport", held: "Gate") -> str:
     """Promises and families beside the baseline; an undecided family is skipped."""
-    from core.commands._junit import Case, junit
+    from core.commands._outputs import Case, junit
     from core.report.document import number
 
     promises = [Case(each.check, each.detail, failed=not each.passed) for each in report.contract]

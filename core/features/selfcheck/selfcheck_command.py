@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from core.commands._shared import Code, exit_codes, note, print_json, table
+from core.commands._shared import Code, exit_codes, note, print_json, progress, table
 
 if TYPE_CHECKING:
     from core.features.selfcheck.detection import Selfcheck
@@ -33,7 +33,6 @@ def selfcheck(
     smallest fall that is found in four of five repeats. The result is kept beside the runs, and a report on the same
     items has a line of it in its methods.
     """
-    from core.commands._progress import progress
     from core.features.selfcheck.detection import digest_of, write_selfcheck
     from core.features.selfcheck.detection import selfcheck as made
 

@@ -8,12 +8,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from core.commands import _outputs
-from core.commands._progress import Teller
-from core.commands._shared import exit_codes, note, print_json, show_table
+from core.commands._shared import Teller, exit_codes, note, print_json, progress, show_table
 from core.errors import InvalidInput
 
 if TYPE_CHECKING:
-    from core.commands._progress import Update
+    from core.commands._shared import Update
     from core.corpora.suites import Suite
     from core.evaluators.base import Evaluator
     from core.evaluators.video.video_evaluator import VideoScorer
@@ -242,13 +241,11 @@ def scored(
     asked: Asked, reference: str, *, called: str = "", calibrated: str = ""
 ) -> "Iterator[tuple[Reached, list[str]]]":
     """What an evaluator reaches, once for each way to compare with references, and what could not be scored."""
-    from core.commands._progress import progress
     from core.evaluators.pool import Pool
     from core.evaluators.references import Referenced
     from core.features.suites.pair_risks import pair_risks
     from core.features.suites.suite_result import reached
-    from core.scoring.suite_scores import check_referenced, score_suite, settings_of, stacked
-    from core.scoring.video_scores import score_video_suite
+    from core.scoring.suite_scores import check_references, score_suite, score_video_suite, settings_of, stacked
 
     held, tell = asked.held, asked.tell
     with Pool(device=asked.device).lease(reference) as loaded:
@@ -257,7 +254,7 @@ def scored(
         made_with = scorer.told if scorer else f"fingerprint {loaded.fingerprint.key}"
         note(f"{name}, {made_with}")
         if isinstance(loaded, Referenced):
-            check_referenced(loaded, held)
+            check_references(loaded.spec.name, held)
         elif asked.counts or asked.draws:
             note(f"{loaded.spec.name} takes no references: --references and --draws change nothing")
         settings = settings_of(held, asked.counts, asked.draws) if isinstance(loaded, Referenced) else (None,)
@@ -312,7 +309,7 @@ def by_words(asked: Asked, name: str) -> "Iterator[tuple[Reached, list[str]]]":
 def _video_scorer(loaded: "Evaluator", held: "Suite", footage: tuple[str | None, Path | None]) -> "VideoScorer":
     from core.corpora.video_frames import Sampling
     from core.evaluators.video.video_evaluator import video_scorer
-    from core.scoring.video_scores import usual_sampling
+    from core.scoring.suite_scores import usual_sampling
 
     frames, idf = footage
     sampling = Sampling.from_option(frames, name="--frames") if frames else usual_sampling(held)

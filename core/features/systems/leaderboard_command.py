@@ -7,7 +7,18 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from core.commands import _outputs
-from core.commands._shared import Code, exit_codes, key_values, listed, note, print_json, references, show_table, table
+from core.commands._shared import (
+    Code,
+    exit_codes,
+    key_values,
+    listed,
+    note,
+    print_json,
+    progress,
+    references,
+    show_table,
+    table,
+)
 from core.errors import InvalidInput
 
 if TYPE_CHECKING:
@@ -162,7 +173,6 @@ def _scored(
     device: str | None,
     pace: bool,
 ) -> "Leaderboard":
-    from core.commands._progress import progress
     from core.corpora.caption_tables import read_references
     from core.evaluators.pool import Pool
     from core.evaluators.registry import find

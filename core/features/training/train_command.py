@@ -16,8 +16,7 @@ import typer
 
 from core.charts.spec import NEUTRAL, PALETTE, Axis, Figure, Style, colours
 from core.commands import _outputs
-from core.commands._progress import Update, progress
-from core.commands._shared import exit_codes, key_values, listed, note, table
+from core.commands._shared import Update, exit_codes, key_values, listed, note, progress, table
 from core.seeds import RUN_SEED
 
 if TYPE_CHECKING:
@@ -171,7 +170,7 @@ def pr_mcs(
     """
     from core import settings
     from core.features.training.tuning import ENCODER, TRAINING, LossWeights, Recipe, train_pr_mcs
-    from core.outputs import check_folder
+    from core.writing import check_folder
 
     recipe = Recipe(**asked, losses=LossWeights(lambda1, lambda2, lambda3, margin))
     found = _corpus(corpus, root, option)
@@ -218,7 +217,7 @@ def mcs(
     """
     from core.features.training.train_mcs import TEXT, TRAINING, train_mcs
     from core.features.training.trainer import Schedule
-    from core.outputs import check_folder
+    from core.writing import check_folder
 
     schedule = Schedule(**asked)
     for name in (TEXT, TRAINING):
@@ -268,7 +267,7 @@ def pac(
     from core.errors import InvalidInput
     from core.features.training.lessons import read_positives
     from core.features.training.train_pac import RECIPES, train_pac
-    from core.outputs import check_folder
+    from core.writing import check_folder
 
     name = str(ctx.info_name)
     usual = RECIPES[name]

@@ -13,7 +13,7 @@ import numpy as np
 
 from core.corpora.images import read_image
 from core.errors import InvalidInput
-from core.evaluators.metrics.pac_score import PacS
+from core.evaluators.metrics.clipscore import PacS
 from core.evaluators.towers.clip import ALPHA, load_clip, side_of
 from core.evaluators.towers.preprocessing import CLIP_MEAN, CLIP_STD, ClipPrompts, Preprocessing
 from core.features.training.lessons import Augmented, readable

@@ -13,13 +13,14 @@ from streamlit.runtime.uploaded_file_manager import UploadedFile
 
 from core.analysis.selectivity import beside_chance
 from core.errors import InvariscopeError
-from core.evaluators.metric_source import MOST_BYTES, keep_metric, kept_metrics
+from core.evaluators.functions import MOST_BYTES, keep_metric, kept_metrics
+from core.evaluators.registry import find
 from core.features.metric_check.judged_families import BEYOND, MOST_FAILURES
 from core.features.metric_check.metric_check import IGNORES, ITEMS, PROBES, THRESHOLD
 from core.jobs import job_queue
 from core.jobs.command_jobs import Breaks, CheckReport, CheckRequest, Sized, check_request, read_report
 from core.jobs.job_queue import Job
-from core.jobs.request import absolute, check_available
+from core.jobs.request import absolute
 from core.probes import registry as probes
 from core.probes.titles import family_title
 from core.settings import assets_dir
@@ -98,7 +99,7 @@ def _problem(reference: str) -> str:
     """Why an evaluator by path cannot be used, in a sentence; empty where it can."""
     try:
         with st.spinner("Reading the file …"):
-            check_available([absolute(reference)])
+            find(absolute(reference)).check_available()
     except InvariscopeError as error:
         return str(error)
     return ""

@@ -18,7 +18,7 @@ from core.corpora.item_pictures import read_item
 from core.corpora.registry import catalogue
 from core.corpora.schema import Item
 from core.evaluators.metrics.conse import ConseLite0
-from core.evaluators.offline.packaged_weights import MINILM
+from core.evaluators.other_packages import MINILM
 from core.features.training.tuning import LossWeights, Material, Recipe, Tuner
 
 SHARE, CONE = 0.22, 0.205

@@ -18,7 +18,7 @@ import pandas as pd
 from scipy import stats
 from scipy.special import expit, logit, stdtrit
 
-from core.corpora.suites import TAU_B, TAU_B_RATERS, TAU_C
+from core.corpora.suites.model import TAU_B, TAU_B_RATERS, TAU_C
 from core.errors import InvalidInput
 from core.seeds import RUN_SEED
 from core.statistics.bootstrap import Interval, too_few, widened

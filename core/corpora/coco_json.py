@@ -249,24 +249,16 @@ _LAYOUT = "a file in COCO's layout"
 
 
 @dataclass(slots=True)
-class _Numbers:
-    """Ids by the order in which they come; ``5`` and ``"5"`` are told apart, for messages name them as they stand."""
-
-    known: dict[int | str, int] = field(default_factory=dict)
-
-    def of(self, key: int | str) -> int:
-        return self.known.setdefault(key, len(self.known))
-
-
-@dataclass(slots=True)
 class _Waiting:
     """Annotations in columns, until every image and category is known, in whatever order the file has them.
+    ``images``, ``categories``: ids by the order in which they come; ``5`` and ``"5"`` are told apart, for messages name
+    them as they stand.
     ``shares``: whether every box so far can only be meant in shares of its image.
     ``texts``: their boxes and segmentations as JSON, one after the other.
     ``ends``: where each of these texts ends, two an annotation."""
 
-    images: _Numbers = field(default_factory=_Numbers)
-    categories: _Numbers = field(default_factory=_Numbers)
+    images: dict[int | str, int] = field(default_factory=dict)
+    categories: dict[int | str, int] = field(default_factory=dict)
     image: "array[int]" = field(default_factory=lambda: array("i"))
     category: "array[int]" = field(default_factory=lambda: array("i"))
     crowd: "array[int]" = field(default_factory=lambda: array("B"))
@@ -284,8 +276,8 @@ class _Waiting:
             raise LeftOut("annotation-bad-entry", f"iscrowd must be 0 or 1, got {str(entry['iscrowd'])[:40]!r}")
         box, outline, degrees = box_and_outline(entry)
         self.shares = self.shares and in_shares(box)
-        self.image.append(self.images.of(entry["image_id"]))
-        self.category.append(self.categories.of(entry["category_id"]))
+        self.image.append(self.images.setdefault(entry["image_id"], len(self.images)))
+        self.category.append(self.categories.setdefault(entry["category_id"], len(self.categories)))
         self.crowd.append(crowd)
         self.place.append(place)
         for part in (box, outline):
@@ -377,7 +369,7 @@ class _Instances:
         """Give every annotation its image and its label; what has none, or no box inside it, is remarked."""
         made, waiting = cls(read, BoxTable(), array("i")), read.waiting
         numbers = {image.key: number for number, image in enumerate(images)}
-        keys, categories = list(waiting.images.known), list(waiting.categories.known)
+        keys, categories = list(waiting.images), list(waiting.categories)
         if waiting.shares and waiting.place:
             remark_shares(made.where(waiting.place[0]), len(waiting.place), found)
         for row, place in enumerate(waiting.place):

@@ -136,11 +136,8 @@ def single_object(instances: Sequence[Instance], *, width: int, height: int, cur
         raise LeftOut("truncated", f"{dominant.label} reaches the {', '.join(touching)} border and may be cut off")
     side = min(dominant.box.width, dominant.box.height)
     if side < curation.min_box_side:
-        raise LeftOut(
-            "small-object",
-            f"the box of {dominant.label} is only {side:.0f} px in its shorter side; "
-            f"{curation.min_box_side:g} px are asked for",
-        )
+        told = f"only {side:.0f} px in its shorter side; {curation.min_box_side:g} px are asked for"
+        raise LeftOut("small-object", f"the box of {dominant.label} is {told}")
     return dominant
 
 
@@ -149,19 +146,13 @@ def _require_alone(dominant: Instance, others: Sequence[Instance], curation: Cur
         return
     ratio = dominant.box.area / others[0].box.area
     if ratio < curation.dominance:
-        raise LeftOut(
-            "not-dominant",
-            f"the largest box ({dominant.label}) is only {ratio:.2f} × the next "
-            f"({others[0].label}); {curation.dominance:g} × is asked for",
-        )
+        told = f"only {ratio:.2f} × the next ({others[0].label}); {curation.dominance:g} × is asked for"
+        raise LeftOut("not-dominant", f"the largest box ({dominant.label}) is {told}")
     nearest = max(others, key=lambda other: dominant.box.iou(other.box))
     overlap = dominant.box.iou(nearest.box)
     if overlap >= curation.max_iou:
-        raise LeftOut(
-            "overlap",
-            f"{dominant.label} overlaps {nearest.label} with IoU {overlap:.2f}; "
-            f"below {curation.max_iou:g} is asked for",
-        )
+        told = f"with IoU {overlap:.2f}; below {curation.max_iou:g} is asked for"
+        raise LeftOut("overlap", f"{dominant.label} overlaps {nearest.label} {told}")
 
 
 SINGLE, MULTI, ALL = "single-object", "multi-object", "all"
@@ -242,10 +233,8 @@ def _most_prominent(instances: Sequence[Instance], width: int, height: int, bord
     for first, second in combinations(found, 2):
         overlap = first.box.iou(second.box)
         if overlap >= PROMINENT_IOU:
-            raise LeftOut(
-                "overlap",
-                f"{first.label} overlaps {second.label} with IoU {overlap:.2f}; below {PROMINENT_IOU:g} is asked for",
-            )
+            told = f"with IoU {overlap:.2f}; below {PROMINENT_IOU:g} is asked for"
+            raise LeftOut("overlap", f"{first.label} overlaps {second.label} {told}")
     return found[0]
 
 

@@ -20,7 +20,7 @@ import numpy as np
 from PIL import Image, ImageFilter, ImageOps
 
 from core import settings
-from core.corpora.demo_plan import ItemEntry, Plan, read_plan
+from core.corpora.demo_plan import ItemEntry, shipped_plan
 from core.corpora.images import decode_image
 from core.corpora.schema import Item, Mask
 from core.errors import BadCorpus, InvalidInput, NotAvailable
@@ -298,7 +298,7 @@ def true_plate(item: Item, pixels: np.ndarray) -> np.ndarray:
         raise BadCorpus(f"no list in {settings.assets_dir() / 'demo'} says how item {item.id!r} was composed")
     rng = stream(RUN_SEED, "build-demo", item.id)
     ground = make_background(entry.background, entry.width, entry.height, rng).image
-    pose = _plan().stamps[entry.stamp].pose
+    pose = shipped_plan().stamps[entry.stamp].pose
     around = ground if pose == "float" else _shadow(ground, item.mask, standing=pose == "stand")
     apart = _apart(_compressed(around), pixels, item.mask)
     if not apart <= TOLERANCE:
@@ -330,9 +330,4 @@ def _apart(plate: np.ndarray, pixels: np.ndarray, mask: Mask) -> float:
 
 @cache
 def _entries() -> dict[str, ItemEntry]:
-    return {entry.id: entry for entry in _plan().items}
-
-
-@cache
-def _plan() -> Plan:
-    return read_plan(settings.assets_dir() / "demo")
+    return {entry.id: entry for entry in shipped_plan().items}

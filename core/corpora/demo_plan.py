@@ -9,9 +9,11 @@ whole adverbials: no word has to agree with another one, so a sentence is only p
 import csv
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from string import Formatter
 
+from core import settings
 from core.corpora.schema import CATEGORIES, COVERAGE_BINS, EXTRA_CATEGORIES, Box, Mask, SceneObject
 from core.errors import BadCorpus
 
@@ -178,6 +180,12 @@ def read_plan(folder: Path) -> Plan:
     if twice:
         raise BadCorpus(f"{folder}: two items are named {twice[0]!r}; rename one")
     return plan
+
+
+@cache
+def shipped_plan() -> Plan:
+    """The plan of the demo corpus that ships; see :func:`read_plan`."""
+    return read_plan(settings.assets_dir() / "demo")
 
 
 def read_texts(path: Path) -> dict[str, dict[str, str]]:

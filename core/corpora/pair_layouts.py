@@ -38,7 +38,7 @@ from typing import Any
 from core.corpora.corpus_files import Findings, check_lists, csv_records, entries, jsonl_records, read_json, whole
 from core.corpora.labels import load_taxonomy
 from core.corpora.schema import Rejection
-from core.corpora.suites import read_suite
+from core.corpora.suites.suite_files import read_suite
 from core.corpora.table_cells import listed_texts
 from core.errors import BadCorpus
 from core.seeds import RUN_SEED, stream

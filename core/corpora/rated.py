@@ -17,7 +17,8 @@ from core.corpora.image_places import auditable
 from core.corpora.labels import OPTION, RULES, reader
 from core.corpora.registry import corpus_loader
 from core.corpora.schema import Corpus, Item, Rejection
-from core.corpora.suites import Compared, Rated, Suite, read_suite
+from core.corpora.suites.model import Compared, Rated, Suite
+from core.corpora.suites.suite_files import read_suite
 from core.errors import BadCorpus, InvalidInput
 
 BEST, EVERY = "best", "every"

@@ -51,10 +51,6 @@ def of_every_frame(probe: Probe, scene: Scene, subject: Subject, draw: Callable[
     return replace(made[0], pixels=np.stack(frames))
 
 
-_NOTHING: Mapping[str, float] = MappingProxyType({})
-_NO_FACTS: Mapping[str, str | float] = MappingProxyType({})
-
-
 @dataclass(frozen=True, slots=True)
 class Draft:
     """A pair before it is scored."""
@@ -66,8 +62,8 @@ class Draft:
     image_key: str  # hash of the pixels to score
     mask: Mask | None  # the object in those pixels, where it is known
     # diagnostics, facts, notes: see :class:`core.probes.base.Variant`
-    diagnostics: Mapping[str, float] = field(default_factory=lambda: _NOTHING)
-    facts: Mapping[str, str | float] = field(default_factory=lambda: _NO_FACTS)
+    diagnostics: Mapping[str, float] = field(default_factory=lambda: MappingProxyType({}))
+    facts: Mapping[str, str | float] = field(default_factory=lambda: MappingProxyType({}))
     notes: tuple[str, ...] = ()
 
 
@@ -96,13 +92,10 @@ class Edited:
 
 class Pairs:
     """The pairs of one item. Nothing is kept, so that an item with many probes needs no more memory than one.
-
-    Args:
-        item: its width and height are those of ``pixels``.
-        pixels: uint8 RGB [H, W, 3], of a video [T, H, W, 3].
-        seed: of the run; the same seed gives the same variants.
-        image_key: hash of ``pixels``; None: worked out when it is needed.
-    """
+    ``item``: its width and height are those of ``pixels``.
+    ``pixels``: uint8 RGB [H, W, 3], of a video [T, H, W, 3].
+    ``seed``: of the run; the same seed gives the same variants.
+    ``image_key``: hash of ``pixels``; None: worked out when it is needed."""
 
     def __init__(self, item: Item, pixels: np.ndarray, *, seed: int = RUN_SEED, image_key: str | None = None) -> None:
         self.item = item
@@ -230,11 +223,9 @@ def baseline_name(draft: Draft, *, count_tokens: Callable[[str], int | None] | N
 
 def _untrue(probe: Probe, subject: Subject, *, moving: bool) -> ProbeRejected | None:
     """Why a human caption is not held beside an edited image: it names a place that the edit changes."""
-    named = subject.name == HUMAN and place_named(subject.caption, subject.language, probe.moves, moving=moving)
-    word = named or ""
-    told = (
-        f"{subject.caption!r} names a place ({word}) that probe {probe.name!r} changes, so it would no longer be true"
-    )
+    human, caption = subject.name == HUMAN, subject.caption
+    word = place_named(caption, subject.language, probe.moves, moving=moving) if human else ""
+    told = f"{caption!r} names a place ({word}) that probe {probe.name!r} changes, so it would no longer be true"
     return ProbeRejected("caption-names-place", told) if word else None
 
 

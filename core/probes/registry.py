@@ -94,7 +94,11 @@ def with_baselines(probes: Sequence[Probe]) -> tuple[Probe, ...]:
         else:
             needed = [known.get(BASE_CAPTION if probe.baseline == BASE_CAPTION else probe.baseline)]
         for each in needed:
-            _check_subjects(probe, each)
+            lacking = [name for name in probe.subjects if name not in each.subjects]
+            if lacking and each.edits is Edits.CAPTION:
+                told = f"edits the subject {lacking[0]!r} and its baseline {each.name!r} does not"
+                cure = "so it would have nothing to be compared with; give both the same subjects"
+                raise InvalidInput(f"probe {probe.name!r} {told}, {cure}")
             if each.name not in wanted:
                 wanted[each.name] = each
                 queue.append(each)
@@ -117,15 +121,6 @@ def with_taggers(probes: Sequence[Probe], patterns: Sequence[str]) -> tuple[tupl
         if why
     )
     return tuple(probe for probe in probes if probe not in gone), said
-
-
-def _check_subjects(probe: Probe, baseline: Probe) -> None:
-    lacking = [name for name in probe.subjects if name not in baseline.subjects]
-    if lacking and baseline.edits is Edits.CAPTION:
-        raise InvalidInput(
-            f"probe {probe.name!r} edits the subject {lacking[0]!r} and its baseline {baseline.name!r} does not, so it "
-            "would have nothing to be compared with; give both the same subjects"
-        )
 
 
 def _selects(pattern: str, probe: Probe) -> bool:

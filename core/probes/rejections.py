@@ -73,16 +73,12 @@ LOADERS: Mapping[str, str] = MappingProxyType(
 )
 """Codes of what a corpus's loader leaves out or corrects."""
 
-ITEMS: Mapping[str, str] = MappingProxyType(
+PAIRS: Mapping[str, str] = MappingProxyType(
     {
+        # of whole items that an audit leaves out
         "unreadable-image": "the item's image file cannot be decoded",
         "no-caption": "there is no subject caption: the item has none that was asked for",
-    }
-)
-"""Codes of whole items that an audit leaves out."""
-
-CAPTIONS: Mapping[str, str] = MappingProxyType(
-    {
+        # of captions that cannot be made or scored
         "no-label": "the item does not say what its dominant object is",
         "no-human-caption": "the item has no caption by a person in the language",
         "bad-caption": "the caption is no valid Unicode, so no table can hold it",
@@ -128,12 +124,7 @@ CAPTIONS: Mapping[str, str] = MappingProxyType(
         "no-phrase": "the caption is a whole sentence, which does not read on after the words that are added",
         "no-sentence": "the caption is no sentence, which alone reads on after the words that are added",
         "similar-size": "no two annotated categories differ enough in area",
-    }
-)
-"""Codes of captions that cannot be made or scored."""
-
-IMAGES: Mapping[str, str] = MappingProxyType(
-    {
+        # of images that cannot be made
         "no-mask": "the item has neither a box nor a mask of its object",
         "empty-mask": "the mask of the object has no pixel",
         "grabcut-empty": "no object stands out inside the box",
@@ -157,17 +148,12 @@ IMAGES: Mapping[str, str] = MappingProxyType(
         "bad-rival": "the item's other picture cannot be read, has another size, or is not the one recorded",
         "caption-names-place": "the caption that is held names a place in the picture that the edit changes",
         "other-subject": "the edited image says nothing about the caption that is held",
-    }
-)
-"""Codes of images that cannot be made."""
-
-OTHERS: Mapping[str, str] = MappingProxyType(
-    {
+        # that any probe can have
         "no-baseline": "there is nothing to compare the variant with under this evaluator",
         "probe-failed": "the probe raised its own error",
     }
 )
-"""Codes that any probe can have."""
+"""Codes of what an audit leaves out: items, captions, images."""
 
 UNCODED = "uncoded"
 
@@ -190,7 +176,7 @@ SCORES: Mapping[str, str] = MappingProxyType(
 )
 """Codes of scores that are null: they close the sentence in the column ``error``, in square brackets."""
 
-CODES: Mapping[str, str] = MappingProxyType({**LOADERS, **ITEMS, **CAPTIONS, **IMAGES, **OTHERS, **SCORES})
+CODES: Mapping[str, str] = MappingProxyType({**LOADERS, **PAIRS, **SCORES})
 """Every code that Invariscope's own loaders, probes, evaluators and audits give."""
 
 _CODED = re.compile(r"\[([a-z-]+)\]$")

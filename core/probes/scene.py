@@ -133,12 +133,8 @@ class Scene:
 
     def _find_obstacles(self) -> np.ndarray:
         height, width = self.pixels.shape[:2]
-        covered = self._outlined().copy()
-        for other in self.item.others:
-            if not self._has_outline(other):
-                covered |= boxed(other.box, width, height)
-        others: np.ndarray = covered & ~self.mask
-        return others
+        unknown = (boxed(each.box, width, height) for each in self.item.others if not self._has_outline(each))
+        return np.logical_or.reduce([self._outlined(), *unknown]) & ~self.mask
 
     def _outlined(self) -> np.ndarray:
         """Boolean [H, W] of the other instances whose masks are known."""
@@ -146,11 +142,7 @@ class Scene:
 
     def _find_outlined(self) -> np.ndarray:
         masks = [other.mask.to_array() for other in self.item.others if other.mask and self._has_outline(other)]
-        covered = np.zeros(self.pixels.shape[:2], bool)
-        for mask in masks:
-            covered |= mask
-        others: np.ndarray = covered & ~self.mask
-        return others
+        return np.logical_or.reduce([np.zeros(self.pixels.shape[:2], bool), *masks]) & ~self.mask
 
     def _has_outline(self, other: SceneObject) -> bool:
         return other.mask is not None and (other.mask.height, other.mask.width) == self.pixels.shape[:2]

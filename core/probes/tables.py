@@ -79,16 +79,17 @@ def words_fingerprint(folders: Sequence[str] = ("words",)) -> str:
     ``folders``: of ``assets``: ``words`` of the directional probes, ``surface`` of the surface ones, ``video`` of
     videos, ``backdrops`` of moves along the ground."""
     tables = [path for folder in folders for path in sorted((assets_dir() / folder).glob("*.csv"))]
-    digest = hashlib.sha256()
-    for path in (*tables, *map(lexicon_path, LISTS)):
-        digest.update(f"{path.name}\n".encode() + path.read_bytes() + b"\n")
-    return digest.hexdigest()[:16]
+    return _digest([*tables, *map(lexicon_path, LISTS)])
 
 
 def lexicons_fingerprint(folder: Path | None = None) -> str:
     """Digest, short, of every table and list in ``assets/lexicons``: captions depend on them, so a run notes it."""
+    return _digest(sorted(each for each in (folder or assets_dir() / "lexicons").iterdir() if each.suffix in _TABLES))
+
+
+def _digest(paths: Iterable[Path]) -> str:
     digest = hashlib.sha256()
-    for path in sorted(each for each in (folder or assets_dir() / "lexicons").iterdir() if each.suffix in _TABLES):
+    for path in paths:
         digest.update(f"{path.name}\n".encode() + path.read_bytes() + b"\n")
     return digest.hexdigest()[:16]
 

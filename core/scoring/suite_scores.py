@@ -13,7 +13,7 @@ import numpy as np
 
 from core.corpora.corpus_files import LeftOut
 from core.corpora.image_places import ImagePlaces
-from core.corpora.suites import ENGLISH, Compared, Rated, Suite, with_references
+from core.corpora.suites.model import ENGLISH, Compared, Rated, Suite, with_references
 from core.corpora.video_frames import WHOLE, Footage, Sampling, find_videos, open_video, read_frames
 from core.errors import BadImage, InvalidInput, InvariscopeError, NotAvailable
 from core.evaluators.base import Evaluator
@@ -98,7 +98,7 @@ def score_suite(
     evaluator: Evaluator, suite: Suite, folders: Sequence[Path], *, progress: Callable[[int, int], None] | None = None
 ) -> SuiteScores:
     """Score every caption of a suite.
-    ``evaluator``: loaded; the caller holds its lease. ``suite``: of :func:`core.corpora.suites.read_suite`.
+    ``evaluator``: loaded; the caller holds its lease. ``suite``: of :func:`core.corpora.suites.suite_files.read_suite`.
     ``folders``: where the images lie: below a folder as the suite names them, or by their file name alone.
     Raises InvalidInput if a folder is missing, or none of the images is there."""
     check_folders(folders)

@@ -10,7 +10,8 @@ import streamlit as st
 
 from core.analysis.questions.question import Column
 from core.corpora.demo import demo_dir, pictures_of
-from core.corpora.suites import Suite, read_suites
+from core.corpora.suites.model import Suite
+from core.corpora.suites.suite_files import read_suites
 from core.corpora.suites.video_ratings import VIDEOS
 from core.errors import InvalidInput, InvariscopeError
 from core.features.human.people_figures import agreement

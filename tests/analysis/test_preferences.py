@@ -9,7 +9,7 @@ import statsmodels.api as sm
 from scipy import stats
 
 from core.analysis.preferences import accuracy, correlations, length, mean_of_groups, rated_pairs
-from core.corpora.suites import TAU_B, TAU_C
+from core.corpora.suites.model import TAU_B, TAU_C
 from core.errors import InvalidInput
 
 

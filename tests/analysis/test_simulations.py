@@ -15,7 +15,7 @@ from scipy import stats
 from core.analysis.effect_of_items import Effect, effect
 from core.analysis.preferences import LEAST_IMAGES, correlations, length
 from core.analysis.verdicts import CLAIMS, HOLDS, STILL, agreed
-from core.corpora.suites import TAU_B, TAU_C
+from core.corpora.suites.model import TAU_B, TAU_C
 from core.statistics.agreement import LEAST_CHANCE, agreement, weighted_kappa
 from core.statistics.battles import length_controlled
 from core.statistics.bootstrap import LEAST_N, Interval, median_bca

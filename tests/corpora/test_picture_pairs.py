@@ -13,7 +13,8 @@ from PIL import Image
 
 from core.corpora.rated import load_rated
 from core.corpora.schema import Corpus
-from core.corpora.suites import ACCURACY, TAU_B, Compared, Rated, Suite, read_suite, read_suites
+from core.corpora.suites.model import ACCURACY, TAU_B, Compared, Rated, Suite
+from core.corpora.suites.suite_files import read_suite, read_suites
 from core.errors import BadCorpus, InvalidInput
 from core.scoring.suite_scores import asked_of, places_of, without_equal_pictures
 

@@ -6,18 +6,8 @@ from pathlib import Path
 import pytest
 
 from core.corpora.score_files import read_text_scores
-from core.corpora.suites import (
-    ACCURACY,
-    TAU_B,
-    TAU_C,
-    Compared,
-    Rated,
-    Suite,
-    only_images,
-    read_suite,
-    read_suites,
-    with_references,
-)
+from core.corpora.suites.model import ACCURACY, TAU_B, TAU_C, Compared, Rated, Suite, only_images, with_references
+from core.corpora.suites.suite_files import read_suite, read_suites
 from core.errors import BadCorpus, InvalidInput
 
 

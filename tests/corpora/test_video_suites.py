@@ -10,7 +10,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from core.corpora.suites import ACCURACY, TAU_B_RATERS, read_suite, with_companions, with_references, without_companions
+from core.corpora.suites.model import ACCURACY, TAU_B_RATERS, with_references
+from core.corpora.suites.suite_files import read_suite, with_companions, without_companions
 from core.errors import BadCorpus
 from core.settings import ROOT
 

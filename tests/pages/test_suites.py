@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 from PIL import Image
 
-from core.corpora.suites import read_suite
+from core.corpora.suites.suite_files import read_suite
 from core.features.suites import suite_tables as tables
 from core.features.suites.pair_risks import RISK_FIELDS
 from core.features.suites.suite_result import added, reached, result_of, store, stored

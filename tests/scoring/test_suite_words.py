@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from core.corpora.suites import ACCURACY, TAU_C, Compared, Rated, Sentence, Suite, with_references
+from core.corpora.suites.model import ACCURACY, TAU_C, Compared, Rated, Sentence, Suite, with_references
 from core.errors import InvalidInput
 from core.scoring.reference_metrics import NAMED, compare, ready_words
 from core.scoring.suite_scores import check_words, made_with, score_words

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from core.corpora.suites import read_suite
+from core.corpora.suites.suite_files import read_suite
 from core.corpora.video_frames import Sampling
 from core.errors import InvalidInput, StoreError
 from core.evaluators.base import Evaluator

@@ -21,7 +21,7 @@ from core.analysis.preferences import LEAST_IMAGES, RHO, rank_correlations
 from core.analysis.questions.columns import ABSOLUTE, CORPUS, COUNT, EVALUATOR, FURTHER, NOTE, PERCENT, TESTS, Dots, how
 from core.analysis.questions.question import Column, Drawing, Options, Question, bounded
 from core.analysis.table import ScoreTable, View
-from core.corpora.suites import TAU_B, TAU_C
+from core.corpora.suites.model import TAU_B, TAU_C
 from core.evaluators.registry import CHECKPOINT
 from core.evaluators.weights.catalogue import HALVES, PRECISIONS
 from core.statistics.rank_agreement import rank_agreement

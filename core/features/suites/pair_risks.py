@@ -19,7 +19,7 @@ from core.analysis.reading import read_table
 from core.analysis.scope import narrow
 from core.analysis.table import ScoreTable
 from core.api.opened_run import place
-from core.corpora.suites import Suite
+from core.corpora.suites.model import Suite
 from core.errors import InvalidInput
 from core.probes.base import Edits
 from core.probes.registry import catalogue

@@ -13,7 +13,7 @@ from core.errors import InvalidInput
 
 if TYPE_CHECKING:
     from core.commands._shared import Update
-    from core.corpora.suites import Suite
+    from core.corpora.suites.model import Suite
     from core.evaluators.base import Evaluator
     from core.evaluators.video.video_evaluator import VideoScorer
     from core.features.suites.pair_risks import RunShifts
@@ -222,7 +222,8 @@ _MOST_NAMES = 1_000_000
 def read(files: Sequence[Path], *, keep_self_references: bool, only: Path | None) -> "tuple[Suite, list[str]]":
     """The suite, and in words how it was read where that is not the usual way."""
     from core.corpora.corpus_files import read_text
-    from core.corpora.suites import only_images, read_suites
+    from core.corpora.suites.model import only_images
+    from core.corpora.suites.suite_files import read_suites
 
     held = read_suites(files, keep_self_references=keep_self_references)
     options = ["self-references kept"] if keep_self_references else []

@@ -27,7 +27,7 @@ from core.analysis.preferences import (
     outcomes,
     rated_pairs,
 )
-from core.corpora.suites import ACCURACY, TAU_B, TAU_B_RATERS, TAU_C, Compared, Decision, Rated, Suite
+from core.corpora.suites.model import ACCURACY, TAU_B, TAU_B_RATERS, TAU_C, Compared, Decision, Rated, Suite
 from core.probes.words.caption_words import LANGUAGES, words
 from core.scoring.suite_scores import SuiteScores
 from core.statistics.battles import Battles, two_orders

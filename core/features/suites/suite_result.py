@@ -32,7 +32,8 @@ from core.corpora.score_files import (
     write_lines,
     write_references,
 )
-from core.corpora.suites import ACCURACY, ENGLISH, Compared, Rated, Suite, with_companions
+from core.corpora.suites.model import ACCURACY, ENGLISH, Compared, Rated, Suite
+from core.corpora.suites.suite_files import with_companions
 from core.corpora.versioned_files import read_small
 from core.errors import InvalidInput
 from core.evaluators.imported import stored_name
@@ -215,7 +216,7 @@ class Reached(_Part):
 
 
 class Decided(_Part):
-    """A decision; see :class:`core.corpora.suites.Decision`."""
+    """A decision; see :class:`core.corpora.suites.model.Decision`."""
 
     id: Name
     what: Name

@@ -10,7 +10,7 @@ import pandas as pd
 from core.analysis.preferences import PEARSON, PEARSON_RATERS, RHO, RHO_RATERS
 from core.analysis.questions.columns import EVALUATOR
 from core.analysis.questions.question import Column
-from core.corpora.suites import ACCURACY, TAU_B, TAU_B_RATERS, TAU_C
+from core.corpora.suites.model import ACCURACY, TAU_B, TAU_B_RATERS, TAU_C
 from core.evaluators.references import BY_WORDS
 from core.features.suites.suite_measures import ALL, AVERAGED, LENGTH, LENGTH_RATED, MEAN, STRICT, otherwise
 from core.features.suites.suite_result import Reached, Row, SuiteResult

@@ -34,33 +34,24 @@ def find_place_on_ground(scene: Scene, side: str, rng: np.random.Generator) -> P
     came from."""
     shown = groundless().get(scene.item.backdrop)
     if shown is not None:
-        raise ProbeRejected(
-            "no-ground", f"the background {scene.item.backdrop!r} shows {shown}: the object stands on no ground there"
-        )
+        told = f"the background {scene.item.backdrop!r} shows {shown}: the object stands on no ground there"
+        raise ProbeRejected("no-ground", told)
     cutout, (height, width) = scene.cutout, scene.pixels.shape[:2]
     foot = cutout.top + cutout.height
     if not height / 2 < foot < height:
-        raise ProbeRejected(
-            "no-ground",
-            f"the object's lowest row is {foot} of {height}: it stands on no ground in the lower half of the picture, "
-            "or the picture cuts it off",
-        )
+        told = "it stands on no ground in the lower half of the picture, or the picture cuts it off"
+        raise ProbeRejected("no-ground", f"the object's lowest row is {foot} of {height}: {told}")
     goal = pull_in(cutout, round(SIDES[side] * width - 0.5 - cutout.centroid[0]), 0, width, height)[0]
     least = LEAST_ROOM * width
     if abs(goal) < least or (goal < 0) != (side == "left"):
-        raise ProbeRejected(
-            "too-large",
-            f"the object is or comes too near to the {side}: its way is {abs(goal)} px, at least "
-            f"{least:.0f} are needed",
-        )
+        told = f"its way is {abs(goal)} px, at least {least:.0f} are needed"
+        raise ProbeRejected("too-large", f"the object is or comes too near to the {side}: {told}")
     place = Place(goal, 0)
     while not is_free(scene, place.right, 0):
         tries = place.tries + 1
         if tries > TRIES:
-            raise ProbeRejected(
-                "collision",
-                f"every place tried for the object on its ground to the {side} ({TRIES} tries) covers another",
-            )
+            told = f"every place tried for the object on its ground to the {side} ({TRIES} tries) covers another"
+            raise ProbeRejected("collision", told)
         shorter = goal + (np.sign(goal) * least - goal) * rng.random() * tries / TRIES
         place = Place(int(np.rint(shorter)), 0, tries)
     return place

@@ -24,7 +24,7 @@ from core.probes.base import Axis, Probe, Subject, Variant, caption_probe
 from core.probes.scene import Scene
 from core.probes.words.caption_language import changed_words, check_language
 from core.probes.words.caption_words import Word, join, words
-from core.probes.words.lexical_edits import EDITS, NOUN_EDITS, ON_WORDS, SHARE, substituted
+from core.probes.words.lexical_edits import NOUN_EDITS, ON_WORDS, SHARE, substituted
 
 SHARES = (0.1, 0.2, 0.3, 0.5, 0.6, 0.7, 0.8)  # points of the sweep; the headline probe is the one at 0.4
 
@@ -123,8 +123,8 @@ def _check(name: str) -> Probe:
 
 _DRAWN = ("repetition", "removal", "masking")
 
-HEADLINES = tuple(_headline(name) for name in EDITS)
-REDRAWN = tuple(_headline(name, draw) for name in EDITS for draw in range(2, DRAWS + 1))
+HEADLINES = tuple(_headline(name) for name in _SAYS)
+REDRAWN = tuple(_headline(name, draw) for name in _SAYS for draw in range(2, DRAWS + 1))
 AS_PRINTED = tuple(_printed(name) for name in _DRAWN)
 POINTS = tuple(_point(name, share) for name in _DRAWN for share in SHARES)
 CHECKS = tuple(_check(name) for name in NOUN_EDITS)

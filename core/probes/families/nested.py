@@ -10,13 +10,11 @@ out with its reason. The captions are English: the template has no other languag
 Source: paper C, sections 4 to 5.8 and Figure 4 (scores by length), of one picture instead of several captioners.
 """
 
-from functools import cache
 from types import MappingProxyType
 
 import numpy as np
 
-from core import settings
-from core.corpora.demo_plan import Grammar, read_plan, share
+from core.corpora.demo_plan import share, shipped_plan
 from core.corpora.schema import Item
 from core.errors import ProbeRejected
 from core.probes.base import ENGLISH, IDENTITY, TEMPLATE, Axis, Expectation, Probe, Subject, Variant, caption_probe
@@ -33,19 +31,15 @@ def nested_captions(item: Item) -> tuple[str, str]:
     Raises ProbeRejected ``no-label`` without a label; ``not-composed`` where nobody knows by construction how much of
     the picture the object takes and where it is."""
     label, mask = item_label(item), item.mask
-    place = _grammar().places.get(item.backdrop)
+    grammar = shipped_plan().grammar
+    place = grammar.places.get(item.backdrop)
     if mask is None or not mask.area or place is None:
         raise ProbeRejected(
             "not-composed", f"item {item.id!r} was not composed on a place whose name the demo corpus' grammar has"
         )
-    covered = _grammar().phrases[f"share:{share(mask)}"][ENGLISH]
+    covered = grammar.phrases[f"share:{share(mask)}"][ENGLISH]
     covering = f"{base_caption(label).removesuffix('.')} covering {covered}"
     return f"{covering}.", f"{covering}, {place[ENGLISH]}."
-
-
-@cache
-def _grammar() -> Grammar:
-    return read_plan(settings.assets_dir() / "demo").grammar
 
 
 def _step(name: str, step: int, baseline: str, summary: str) -> Probe:

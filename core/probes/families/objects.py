@@ -191,15 +191,8 @@ def _mention_shuffled(count: int) -> Probe:
         labels = drawn_labels(item, rng)[:count]
         return shuffled_objects(labels, draw_keys(rng, MOST)), _named(labels)
 
-    return _objects(
-        f"mention:{count}-shuffled",
-        "mention-shuffled",
-        f"The words of mention:{count} stand in another order.",
-        make,
-        baseline=f"mention:{count}",
-        draws="mention",
-        source="paper D, 4.5",
-    )
+    says = f"The words of mention:{count} stand in another order."
+    return _crossed(count, "shuffled", says, make, "paper D, 4.5")
 
 
 def _mention_negated(count: int) -> Probe:
@@ -207,15 +200,13 @@ def _mention_negated(count: int) -> Probe:
         labels = drawn_labels(item, rng)[:count]
         return denied_objects(labels), {**_named(labels), FALSITY: VERIFIED}
 
-    return _objects(
-        f"mention:{count}-negated",
-        "mention-negated",
-        f"Every object of mention:{count} is denied: it is false.",
-        make,
-        baseline=f"mention:{count}",
-        draws="mention",
-        source="paper D, 4.4.1, 4.5",
-    )
+    says = f"Every object of mention:{count} is denied: it is false."
+    return _crossed(count, "negated", says, make, "paper D, 4.4.1, 4.5")
+
+
+def _crossed(count: int, how: str, summary: str, make: Make, source: str) -> Probe:
+    name, more = f"mention:{count}", {"draws": "mention", "source": source}
+    return _objects(f"{name}-{how}", f"mention-{how}", summary, make, baseline=name, **more)
 
 
 def _mention_absent(item: Item, rng: np.random.Generator) -> tuple[str, Facts]:

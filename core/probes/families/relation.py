@@ -18,10 +18,9 @@ from types import MappingProxyType
 
 import numpy as np
 
-from core import settings
 from core.corpora.demo import SCENE_CORPORA
 from core.corpora.demo_backgrounds import PLACES
-from core.corpora.demo_plan import LANGUAGES, Plan, capital, read_plan
+from core.corpora.demo_plan import LANGUAGES, capital, shipped_plan
 from core.corpora.schema import Box, Item
 from core.errors import ProbeRejected
 from core.probes.base import (
@@ -84,13 +83,8 @@ def _clear(first: Sequence[Box], second: Sequence[Box], kind: str, height: int) 
 def _stands(item: Item, label: str) -> bool:
     """Whether a thing stands on a ground that reaches to a horizon, so that its feet say how far off it is."""
     place = PLACES.get(item.second_source or "")
-    poses = {entry.pose for entry in _plan().stamps.values() if entry.label == label}
+    poses = {entry.pose for entry in shipped_plan().stamps.values() if entry.label == label}
     return place is not None and place.far is not None and poses == {"stand"}
-
-
-@cache
-def _plan() -> Plan:
-    return read_plan(settings.assets_dir() / "demo")
 
 
 @cache
@@ -107,7 +101,7 @@ def sentence(relation: str, pair: Pair, language: str) -> str:
     >>> sentence("left", ("dog", "hen"), "en"), sentence("left", ("dog", "hen"), "fr")
     ('A dog to the left of a hen.', "Un chien à gauche d'une poule.")
     """
-    nouns = _plan().grammar.nouns
+    nouns = shipped_plan().grammar.nouns
     if lost := [name for name in pair if name not in nouns]:
         raise ProbeRejected("no-noun", f"assets/demo/nouns.csv has no line for {lost[0]!r}; add one")
     first, second = (nouns[name][language] for name in pair)

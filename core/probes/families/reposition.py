@@ -166,29 +166,32 @@ class _Way:
     selector: str = ""
 
 
-_USUAL = _Way("reposition", "with a feathered edge", "paper A, section A.4 (Algorithm 1)")
-_HARD = _Way(
-    "reposition-hard",
-    "cut hard, without feathering",
-    "paper A, section A.8 (Table 2)",
-    feather=False,
-    selector="reposition-hard",
+_WAYS = (
+    _Way("reposition", "with a feathered edge", "paper A, section A.4 (Algorithm 1)"),
+    _Way(
+        "reposition-hard",
+        "cut hard, without feathering",
+        "paper A, section A.8 (Table 2)",
+        feather=False,
+        selector="reposition-hard",
+    ),
+    _Way(
+        "reposition-telea",
+        "its old place filled smoothly",
+        "paper A, section A.4: the fill of OpenCV",
+        plate=lambda scene: scene.plate(Fill.TELEA),
+        selector="reposition-telea",
+    ),
+    _Way(
+        "reposition-true",
+        "its old place showing what is truly behind it",
+        "paper A, section A.4, on composed pictures",
+        plate=lambda scene: scene.true_plate,
+        needs="backdrop",
+        selector="reposition-true",
+    ),
 )
-_TELEA = _Way(
-    "reposition-telea",
-    "its old place filled smoothly",
-    "paper A, section A.4: the fill of OpenCV",
-    plate=lambda scene: scene.plate(Fill.TELEA),
-    selector="reposition-telea",
-)
-_TRUE = _Way(
-    "reposition-true",
-    "its old place showing what is truly behind it",
-    "paper A, section A.4, on composed pictures",
-    plate=lambda scene: scene.true_plate,
-    needs="backdrop",
-    selector="reposition-true",
-)
+_WORDS = {"TL": "top left", "TR": "top right", "BL": "bottom left", "BR": "bottom right"}
 
 
 def _reposition(anchor: str, way: _Way) -> Probe:
@@ -202,8 +205,8 @@ def _reposition(anchor: str, way: _Way) -> Probe:
         summary=f"The object moves to the {_WORDS[anchor]} quadrant of its own background, {way.said}, at the same "
         "size.",
         source=way.source,
-        default=way is _USUAL,
-        draws=f"{_USUAL.family}-{anchor}",
+        default=not way.selector,
+        draws=f"reposition-{anchor}",
         moves=PLACES,
         needs=way.needs,
         selector=way.selector,
@@ -218,10 +221,5 @@ def _reposition(anchor: str, way: _Way) -> Probe:
     return make
 
 
-_WORDS = {"TL": "top left", "TR": "top right", "BL": "bottom left", "BR": "bottom right"}
-
-FEATHERED = tuple(_reposition(anchor, _USUAL) for anchor in ANCHORS)
-HARD = tuple(_reposition(anchor, _HARD) for anchor in ANCHORS)
-SMOOTH = tuple(_reposition(anchor, _TELEA) for anchor in ANCHORS)
-TRUE = tuple(_reposition(anchor, _TRUE) for anchor in ANCHORS)
+MOVED = tuple(_reposition(anchor, way) for way in _WAYS for anchor in ANCHORS)
 """The same places, drawn alike, so that two of them differ in one thing alone."""

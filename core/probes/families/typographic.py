@@ -116,12 +116,6 @@ _SAYS = {
 }
 
 
-def _word(kind: str, scene: Scene, rng: np.random.Generator) -> str:
-    if kind == "neutral":
-        return NEUTRAL
-    return item_label(scene.item) if kind == "right" else another_kind(scene.item, rng)
-
-
 def _written(kind: str) -> Probe:
     @probe(
         name=f"{WRITTEN_IN}:{kind}",
@@ -134,7 +128,9 @@ def _written(kind: str) -> Probe:
         draws="absent-category",
     )
     def make(scene: Scene, subject: Subject, rng: np.random.Generator) -> Variant:
-        word = _word(kind, scene, rng)
+        word = NEUTRAL
+        if kind != "neutral":
+            word = item_label(scene.item) if kind == "right" else another_kind(scene.item, rng)
         pixels, plate = write_word(scene.pixels, word, _object(scene))
         box, mask = scene.item.box, scene.item.mask
         area = plate.width * plate.height / (scene.item.width * scene.item.height)

@@ -86,7 +86,12 @@ def _find(crop: np.ndarray, inside: np.ndarray, *, core: bool, least: float) -> 
 
 def _cut(pixels: np.ndarray, inside: np.ndarray, *, core: bool) -> np.ndarray:
     """Run GrabCut; return float32 [H, W], 1 for the object, all 0 where it runs out of pixels."""
-    labels = _labels(inside, core=core)
+    # first guess: background outside the box, perhaps object inside, object in the core
+    labels = np.where(inside > 0, cv2.GC_PR_FGD, cv2.GC_BGD).astype(np.uint8)
+    if core:
+        left, top, width, height = cv2.boundingRect(inside)
+        across, down = round(width * (1 - CORE) / 2), round(height * (1 - CORE) / 2)
+        labels[top + down : top + height - down, left + across : left + width - across] = cv2.GC_FGD
     background, foreground = np.zeros((1, 65)), np.zeros((1, 65))  # the models; OpenCV fixes their size
     cv2.setRNGSeed(0)
     try:
@@ -95,17 +100,6 @@ def _cut(pixels: np.ndarray, inside: np.ndarray, *, core: bool) -> np.ndarray:
         return np.zeros(inside.shape, np.float32)
     likely: np.ndarray = ((labels == cv2.GC_PR_FGD) | (labels == cv2.GC_FGD)).astype(np.float32)
     return likely
-
-
-def _labels(inside: np.ndarray, *, core: bool) -> np.ndarray:
-    """Return GrabCut's first guess: background outside the box, perhaps object inside, object in the core."""
-    labels = np.where(inside > 0, cv2.GC_PR_FGD, cv2.GC_BGD).astype(np.uint8)
-    if not core:
-        return labels
-    left, top, width, height = cv2.boundingRect(inside)
-    across, down = round(width * (1 - CORE) / 2), round(height * (1 - CORE) / 2)
-    labels[top + down : top + height - down, left + across : left + width - across] = cv2.GC_FGD
-    return labels
 
 
 def _without_specks(found: np.ndarray) -> np.ndarray:

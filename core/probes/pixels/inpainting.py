@@ -143,18 +143,13 @@ def _patch_match(small: np.ndarray, unknown: np.ndarray, shut: np.ndarray, *, la
         mask = shut if shut.any() else None
         if not layered:
             return np.asarray(patchmatch.inpaint(small, unknown, global_mask=mask, patch_size=PATCH))
+        heights = np.zeros((*unknown.shape, 3), np.float32)  # where pieces belong: rows to a half, 1 counts as 0 again
+        heights[..., 0] = 0.5 * np.arange(len(unknown))[:, None] / len(unknown)
         return np.asarray(
             patchmatch.inpaint_regularity(
-                small, unknown, _heights(*unknown.shape), global_mask=mask, patch_size=PATCH, guide_weight=OWN_HEIGHT
+                small, unknown, heights, global_mask=mask, patch_size=PATCH, guide_weight=OWN_HEIGHT
             )
         )
-
-
-def _heights(height: int, width: int) -> np.ndarray:
-    """PatchMatch's map of where pieces belong, float32 [h, w, 3]: rows from 0 to a half, since 1 counts as 0 again."""
-    places = np.zeros((height, width, 3), np.float32)
-    places[..., 0] = 0.5 * np.arange(height)[:, None] / height
-    return places
 
 
 def _whole(known: np.ndarray) -> np.ndarray:
@@ -250,19 +245,16 @@ def clean_plate(
     By example, pieces of the surroundings stand in the hole; where they are soft (less texture around the hole than
     SOFT) or hold too little, the smooth fill stays, which has no seams.
 
-    Args:
-        pixels: uint8 RGB [H, W, 3].
-        mask: boolean [H, W] of the object.
-        others: boolean [H, W] of other instances. They stay as they are, and the hole is not filled from them, or
-            what was behind a rider would look like his motorcycle; but where they make up OTHERS_AS_GROUND of the
-            hole's rim (a plate on a table) they are the ground that shows through.
-        fill: by example, or smooth throughout.
-
+    ``pixels``: uint8 RGB [H, W, 3].
+    ``mask``: boolean [H, W] of the object.
+    ``others``: boolean [H, W] of other instances. They stay as they are, and the hole is not filled from them, or what
+    was behind a rider would look like his motorcycle; but where they make up OTHERS_AS_GROUND of the hole's rim (a
+    plate on a table) they are the ground that shows through.
+    ``fill``: by example, or smooth throughout.
     Returns the plate; every pixel farther than HOLE_REACH from the mask is untouched. The same arrays give the same
     bytes.
     Raises ProbeRejected: ``no-background`` where nothing of the image is left to fill from; ``no-patchmatch`` where the
     library that fills by example is not here.
-
     Source: paper A, sections 3.2 and A.4 (Algorithm 1); PROTOCOL section 1.
     """
     others = np.zeros_like(mask) if others is None else others & ~mask
@@ -293,16 +285,11 @@ def _by_example(pixels: np.ndarray, hole: np.ndarray, others: np.ndarray) -> Par
     own, barred = np.ascontiguousarray(hole[crop]), others[crop]
     if _rim(own, barred)[1]:
         barred = np.zeros_like(own)
-    if texture_around(pixels[crop], own, barred) < SOFT:
+    around = _grow(own, TEXTURE_RIM) & ~_grow(own, 1) & ~barred
+    if not around.any() or gradient(np.ascontiguousarray(pixels[crop]), around) < SOFT:
         return None
     filled = fill_by_example(np.ascontiguousarray(pixels[crop]), own, barred)
     return None if filled is None else (crop, filled)
-
-
-def texture_around(pixels: np.ndarray, hole: np.ndarray, barred: np.ndarray) -> float:
-    """Mean Sobel magnitude of the TEXTURE_RIM pixels around a hole, channels in [0, 1]; 0 where there are none."""
-    rim = _grow(hole, TEXTURE_RIM) & ~_grow(hole, 1) & ~barred
-    return gradient(np.ascontiguousarray(pixels), rim) if rim.any() else 0.0
 
 
 def _rim(hole: np.ndarray, barred: np.ndarray) -> tuple[np.ndarray, bool]:
@@ -354,19 +341,14 @@ def _fill_small(pixels: np.ndarray, hole: np.ndarray, scale: float) -> np.ndarra
     small = np.where(unknown[..., None], 0, total / np.maximum(share, 0.5)[..., None])
     small = np.clip(np.rint(small), 0, 255).astype(np.uint8)
     if not unknown.all():
-        small = _smooth(cv2.inpaint(small, unknown.view(np.uint8), RADIUS, cv2.INPAINT_TELEA), unknown)
+        small = cv2.inpaint(small, unknown.view(np.uint8), RADIUS, cv2.INPAINT_TELEA)
+        for side in SMOOTHING:  # the filled part is averaged with its surroundings, coarse to fine; what is known stays
+            averaged = cv2.blur(small, (side, side), borderType=cv2.BORDER_REPLICATE)
+            cv2.copyTo(averaged, unknown.view(np.uint8), small)
     grown = cv2.resize(small, (width, height), interpolation=cv2.INTER_LINEAR)
     result = pixels.copy()
     cv2.copyTo(grown, hole.view(np.uint8), result)
     return result
-
-
-def _smooth(pixels: np.ndarray, unknown: np.ndarray) -> np.ndarray:
-    """Average the filled part with its surroundings, coarse to fine; what is known stays fixed."""
-    for side in SMOOTHING:
-        averaged = cv2.blur(pixels, (side, side), borderType=cv2.BORDER_REPLICATE)
-        cv2.copyTo(averaged, unknown.view(np.uint8), pixels)
-    return pixels
 
 
 MOST_BYTES = 64 * 2**20  # how much of them is kept; the one that was not asked for the longest goes first

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import numpy as np
 
-from core.corpora.suites import read_suite
+from core.corpora.suites.suite_files import read_suite
 from core.features.suites.suite_result import Reached, SuiteResult, added, reached, result_of
 from core.scoring.suite_scores import SuiteScores
 

@@ -13,7 +13,7 @@ from core.analysis.preferences import PEARSON, RHO, RHO_RATERS
 from core.analysis.reading import read_table
 from core.analysis.scope import narrow
 from core.analysis.table import ScoreTable
-from core.corpora.suites import ACCURACY, TAU_B, TAU_B_RATERS, TAU_C, Compared, Rated, Suite
+from core.corpora.suites.model import ACCURACY, TAU_B, TAU_B_RATERS, TAU_C, Compared, Rated, Suite
 from core.features.suites.pair_risks import pair_risks
 from core.features.suites.suite_measures import (
     ALL,

@@ -12,7 +12,8 @@ import pytest
 
 from core.analysis.preferences import correlations
 from core.corpora.score_files import read_text_scores
-from core.corpora.suites import TAU_B, TAU_C, Suite, read_suite
+from core.corpora.suites.model import TAU_B, TAU_C, Suite
+from core.corpora.suites.suite_files import read_suite
 from core.features.suites.suite_measures import STRICT, suite_table
 from core.features.suites.suite_result import scores_of_text
 from core.scoring.suite_scores import SuiteScores

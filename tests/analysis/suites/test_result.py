@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from core.corpora.suites import read_suite
+from core.corpora.suites.suite_files import read_suite
 from core.errors import InvalidInput
 from core.features.suites import suite_tables as tables
 from core.features.suites.suite_result import added, changed, reached, read_result, result_of, store, stored

@@ -38,22 +38,20 @@ _STALE_S = 3600.0  # seconds after which a set that nobody finished is no longer
 
 @dataclass(frozen=True, slots=True)
 class Given:
-    """One file as it was uploaded: a picture, a table of captions or boxes, or a zip archive of such.
-    ``size``: in bytes."""
+    """One file as it was uploaded: a picture, a table of captions or boxes, or a zip archive of such."""
 
     name: str
     stream: IO[bytes]
-    size: int
+    size: int  # in bytes
 
 
 @dataclass(frozen=True, slots=True)
 class Brought:
-    """A set that is kept.
-    ``left_out``: names of files that are neither pictures nor tables, as far as they were counted."""
+    """A set that is kept."""
 
     folder: Path
     pictures: int
-    left_out: tuple[str, ...]
+    left_out: tuple[str, ...]  # names of files that are neither pictures nor tables, as far as they were counted
 
 
 @dataclass(frozen=True, slots=True)

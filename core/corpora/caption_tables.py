@@ -335,13 +335,11 @@ LEAST, HANDFUL = 4, 12  # pictures from which a column is known by its values, a
 @dataclass(frozen=True, slots=True)
 class System:
     """The captions of one captioner.
-    ``name``: unique on its leaderboard.
-    ``captions``: by the image as the file names it; the first is the system's caption, the others are further samples.
-    ``remark``: which columns of its file were not taken as systems; empty: none."""
+    ``captions``: by the image as the file names it; the first is the system's, the others are further samples."""
 
-    name: str
+    name: str  # unique on its leaderboard
     captions: Mapping[str, tuple[str, ...]]
-    remark: str = ""
+    remark: str = ""  # which columns of its file were not taken as systems; empty: none
 
 
 def read_systems(path: Path, *, name: str = "") -> tuple[System, ...]:

@@ -109,9 +109,8 @@ class _Pictures:
         own = self.by_name.get(name)
         if own is None:
             several = "several images are" if name in self.by_name else "no image is"
-            raise LeftOut(
-                "caption-no-image", f"the captions say that image {number} is {name}, and {several} called so"
-            )
+            told = f"the captions say that image {number} is {name}, and {several} called so"
+            raise LeftOut("caption-no-image", told)
         return own
 
 
@@ -120,9 +119,8 @@ def _caption(entry: Any, place: int) -> _Told:
     if number is None:
         raise LeftOut("caption-bad-entry", "a caption needs an image_id")
     if refused(entry):
-        raise LeftOut(
-            "caption-refused", f"of image {number!r} the file says that its caption is rejected or ready-made"
-        )
+        told = f"of image {number!r} the file says that its caption is rejected or ready-made"
+        raise LeftOut("caption-refused", told)
     text = (said_text(entry.get("caption")) or "").strip()
     if not text:
         raise LeftOut("caption-empty", f"image {number!r} has an empty caption")
@@ -134,8 +132,7 @@ def _caption(entry: Any, place: int) -> _Told:
 class CocoImage:
     """One entry of ``images``; the key is its id as text.
     ``refused``: ids of categories that people looked for and did not find, as LVIS states them; None: in this file
-    every category was looked for.
-    ``unfinished``: ids of categories of which not every instance is marked."""
+    every category was looked for."""
 
     key: str
     file_name: str
@@ -144,7 +141,7 @@ class CocoImage:
     licence: str
     source: str
     refused: tuple[str, ...] | None = None
-    unfinished: tuple[str, ...] = ()
+    unfinished: tuple[str, ...] = ()  # ids of categories of which not every instance is marked
 
 
 @dataclass(frozen=True, slots=True)
@@ -253,8 +250,6 @@ class _Waiting:
     """Annotations in columns, until every image and category is known, in whatever order the file has them.
     ``images``, ``categories``: ids by the order in which they come; ``5`` and ``"5"`` are told apart, for messages name
     them as they stand.
-    ``shares``: whether every box so far can only be meant in shares of its image.
-    ``texts``: their boxes and segmentations as JSON, one after the other.
     ``ends``: where each of these texts ends, two an annotation."""
 
     images: dict[int | str, int] = field(default_factory=dict)
@@ -263,8 +258,8 @@ class _Waiting:
     category: "array[int]" = field(default_factory=lambda: array("i"))
     crowd: "array[int]" = field(default_factory=lambda: array("B"))
     place: "array[int]" = field(default_factory=lambda: array("i"))
-    shares: bool = True
-    texts: bytearray = field(default_factory=bytearray)
+    shares: bool = True  # whether every box so far can only be meant in shares of its image
+    texts: bytearray = field(default_factory=bytearray)  # their boxes and segmentations as JSON, one after the other
     ends: "array[int]" = field(default_factory=lambda: array("q", [0]))
 
     def add(self, entry: Any, place: int) -> float:
@@ -295,16 +290,14 @@ class _Waiting:
 @dataclass(slots=True)
 class _Read:
     """What one pass over a file of instances keeps; of an image, ``licence`` is still the id of one.
-    ``labels``: names of each category by its id.
-    ``headings``: names that categories have as their supercategory, each but its own.
-    ``twice``: ids that two images have."""
+    ``headings``: names that categories have as their supercategory, each but its own."""
 
     split: str
     boxed: bool = True
     images: dict[str, CocoImage] = field(default_factory=dict)
-    labels: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    labels: dict[str, tuple[str, ...]] = field(default_factory=dict)  # names of each category by its id
     headings: set[str] = field(default_factory=set)
-    twice: set[str] = field(default_factory=set)
+    twice: set[str] = field(default_factory=set)  # ids that two images have
     licences: dict[str, str] = field(default_factory=dict)
     waiting: _Waiting = field(default_factory=_Waiting)
 
@@ -398,14 +391,9 @@ class _Instances:
         waiting = self.read.waiting
         for found in self.boxes.by_image(images):
             rows = [self.rows[place] for place in found.places]
-            yield [
-                CocoInstance(
-                    self.where(waiting.place[row]), instance(label, Box(*sides), marks), waiting.segmentation(row)
-                )
-                for row, label, sides, marks in zip(
-                    rows, found.labels, found.sides.tolist(), found.marks.tolist(), strict=True
-                )
-            ]
+            boxes = zip(rows, found.labels, found.sides.tolist(), found.marks.tolist(), strict=True)
+            told = ((row, instance(label, Box(*sides), marks)) for row, label, sides, marks in boxes)
+            yield [CocoInstance(self.where(waiting.place[row]), one, waiting.segmentation(row)) for row, one in told]
 
 
 def _box(values: Any, image: CocoImage, label: str, *, where: str, found: Findings, shares: bool) -> Box:

@@ -53,10 +53,8 @@ def read_text(path: Path) -> str:
     ordinary(path)
     try:
         if (size := path.stat().st_size) > MOST_BYTES:
-            raise BadCorpus(
-                f"{path} holds {size / 1e6:,.0f} MB, and at most {MOST_BYTES / 1e6:,.0f} MB are read at once; "
-                "cut it into parts"
-            )
+            most = f"at most {MOST_BYTES / 1e6:,.0f} MB are read at once"
+            raise BadCorpus(f"{path} holds {size / 1e6:,.0f} MB, and {most}; cut it into parts")
         if path.suffix.lower() == ".gz":
             return decoded(path.read_bytes(), str(path))
         with path.open("rb") as file:
@@ -113,9 +111,8 @@ def parse_json(text: str, *, where: str, first_line: int = 1, unique_keys: bool 
         raise
     except json.JSONDecodeError as error:
         line = first_line + error.lineno - 1
-        raise BadCorpus(
-            f"{where} is not valid JSON at line {line}, column {error.colno}: {error.msg}; restore or mend the file"
-        ) from error
+        told = f"at line {line}, column {error.colno}: {error.msg}"
+        raise BadCorpus(f"{where} is not valid JSON {told}; restore or mend the file") from error
     except (ValueError, RecursionError) as error:  # a number of thousands of digits, nesting without end
         raise BadCorpus(f"{where} is not valid JSON ({error}); restore or mend the file") from error
     except MemoryError as error:
@@ -352,8 +349,8 @@ class Findings:
 
     @property
     def remarks(self) -> tuple[Remark, ...]:
-        """The remarks, most frequent first."""
-        return by_frequency(self._remarks.values())
+        """The remarks, the most frequent first, equal ones by code."""
+        return tuple(sorted(self._remarks.values(), key=lambda each: (-each.count, each.code)))
 
 
 def up_to(most: int | None, made: Iterable[T | None]) -> tuple[list[T], int]:
@@ -371,11 +368,6 @@ def up_to(most: int | None, made: Iterable[T | None]) -> tuple[list[T], int]:
 def limited(most: int | None, examined: int, images: int) -> str:
     """What a description adds where not every image was examined."""
     return f"; limited to {most} items, {examined} of {images} images examined" if examined < images else ""
-
-
-def by_frequency(remarks: Iterable[Remark]) -> tuple[Remark, ...]:
-    """Sort remarks, the most frequent first, equal ones by code."""
-    return tuple(sorted(remarks, key=lambda each: (-each.count, each.code)))
 
 
 def whole(value: Any) -> int | None:

@@ -104,12 +104,10 @@ _PATIENCE_S = 60.0  # how long a picture waits for a process that decodes others
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """Of decoding one picture.
-    ``memory_mb``: address space, in MB, beyond what the process takes before; kept where the system can (Linux).
-    ``seconds``: wall clock, its way there and back included."""
+    """Of decoding one picture."""
 
-    memory_mb: int
-    seconds: float
+    memory_mb: int  # address space, in MB, beyond what the process takes before; kept where the system can (Linux)
+    seconds: float  # wall clock, its way there and back included
 
 
 def decode_apart(data: bytes, *, name: str, max_side: int | None, max_pixels: int, limits: Limits) -> DecodedImage:
@@ -168,9 +166,8 @@ def _ask(
         case "gone":
             raise BadImage(f"{name}: the process that decodes it ends each time; {cure}")
         case "memory":
-            raise BadImage(
-                f"{name}: decoding it takes more than {limits.memory_mb} MB; scale it down or export it anew"
-            )
+            told = f"{name}: decoding it takes more than {limits.memory_mb} MB; scale it down or export it anew"
+            raise BadImage(told)
         case _:
             raise BadImage(told["sentence"])
 

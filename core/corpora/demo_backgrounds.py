@@ -47,11 +47,10 @@ class Surface:
 @dataclass(frozen=True, slots=True)
 class Place:
     """One surface filling the frame, or ground in perspective under a far surface.
-    ``far``: what fills the frame above the horizon; None where the near surface fills the frame.
     ``horizon``: highest and lowest row of the horizon, as shares of the frame's height."""
 
     near: Surface
-    far: Surface | None = None
+    far: Surface | None = None  # what fills the frame above the horizon; None where the near surface fills the frame
     horizon: tuple[float, float] = (0.30, 0.45)
 
 
@@ -127,14 +126,11 @@ _LONG_SIDE = 512  # magnifications and blurs are given for a frame of this long 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Background:
-    """A background and where things may stand on it.
-    ``image``: RGB.
-    ``horizon``: first row of the ground, in pixels; 0 where the near surface fills the frame.
-    ``photographs``: file names of the photographs it is made of."""
+    """A background and where things may stand on it."""
 
-    image: Image.Image
-    horizon: int
-    photographs: tuple[str, ...]
+    image: Image.Image  # RGB
+    horizon: int  # first row of the ground, in pixels; 0 where the near surface fills the frame
+    photographs: tuple[str, ...]  # file names of the photographs it is made of
 
 
 def make_background(name: str, width: int, height: int, rng: np.random.Generator) -> Background:

@@ -30,14 +30,11 @@ _PATTERNS = {"placed": {"where", "noun", "place", "share"}, "filling": {"noun", 
 
 @dataclass(frozen=True, slots=True)
 class Grammar:
-    """The words that sentences are made of.
-    ``nouns``: by label, or by stamp where a stamp shows more than its label says.
-    ``places``: by background.
-    ``phrases``: ``pattern:…``, ``where:…`` and ``share:…``."""
+    """The words that sentences are made of."""
 
-    nouns: Texts
-    places: Texts
-    phrases: Texts
+    nouns: Texts  # by label, or by stamp where a stamp shows more than its label says
+    places: Texts  # by background
+    phrases: Texts  # ``pattern:…``, ``where:…`` and ``share:…``
 
     def __post_init__(self) -> None:
         wanted = [*(f"pattern:{name}" for name in _PATTERNS), *(f"where:{name}" for name in WHERE)]

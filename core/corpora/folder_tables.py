@@ -134,19 +134,10 @@ def _text(cell: object) -> str | None:
 CAPTION_FILES = ("candidates.json", "predictions.jsonl", "captions.csv", "captions.jsonl", "FineCapEval.csv")
 """Looked for in the folder, where no option names a file; of several, the owner says which."""
 
-MORE_FILES = (
-    "metadata.csv",
-    "metadata.jsonl",
-    "metadata.parquet",
-    "captions.txt",
-    "captions.json",
-    "captions.tsv",
-    "captions.token",
-    "results_20130124.token",
-    "results.csv",
-    "Flickr8k.token.txt",
-    "results.json",
-)
+_METADATA = ("metadata.csv", "metadata.jsonl", "metadata.parquet")
+_CAPTIONS = ("captions.txt", "captions.json", "captions.tsv", "captions.token")
+_RESULTS = ("results_20130124.token", "results.csv", "Flickr8k.token.txt", "results.json")
+MORE_FILES = (*_METADATA, *_CAPTIONS, *_RESULTS)
 """Looked for after those; the first that is there counts."""
 
 BOX_FILES = ("boxes.csv", "boxes.json")
@@ -160,21 +151,8 @@ _FINECAPEVAL = "object"
 _BETWEEN = re.compile(r"\\?;")  # between two phrases of a cell: ``;``, or FineCapEval's backslash before it
 SOURCES = ("item_group", "second_group")
 """Columns that name what pictures share, as stored items do; see :class:`core.corpora.schema.Item`."""
-_READ = (
-    *SOURCES,
-    "language",
-    "label",
-    "category",
-    "box",
-    *_FINE,
-    _FINECAPEVAL,
-    "background",
-    "relation",
-    *_BOX_COLUMNS,
-    "rotation",
-    "angle",
-    "theta",
-)
+_PLACED = (*_BOX_COLUMNS, "rotation", "angle", "theta")
+_READ = (*SOURCES, "language", "label", "category", "box", *_FINE, _FINECAPEVAL, "background", "relation", *_PLACED)
 _NUMBERS = re.compile(r"[\d\s.,+eE-]*")
 _LANGUAGE = re.compile(r"[a-z]{2,3}(-[A-Za-z0-9]{2,8})*")
 
@@ -232,9 +210,8 @@ def read_box_notes(path: Path, own: OwnColumns) -> Iterator[Note]:
         table = read_caption_table(path)
         for row in table.rows():
             if missing := [column for column in _BOX_COLUMNS if column not in row.rest]:
-                raise BadCorpus(
-                    f"{path} has no column {missing[0]!r}; its first line must name image, {', '.join(_BOX_COLUMNS)}"
-                )
+                told = f"{path} has no column {missing[0]!r}; its first line must name image, {', '.join(_BOX_COLUMNS)}"
+                raise BadCorpus(told)
             yield from _notes(table, row, (None,), own, "")
         return
     content = read_json(path)

@@ -44,15 +44,11 @@ _OPENERS: dict[str, Opener] = {
 }
 
 SUFFIXES = {
-    ".jpg": "JPEG",
-    ".jpeg": "JPEG",
-    ".jpe": "JPEG",
-    ".jfif": "JPEG",
+    **dict.fromkeys((".jpg", ".jpeg", ".jpe", ".jfif"), "JPEG"),
     ".png": "PNG",
     ".webp": "WebP",
     ".gif": "GIF",
-    ".tif": "TIFF",
-    ".tiff": "TIFF",
+    **dict.fromkeys((".tif", ".tiff"), "TIFF"),
     ".bmp": "BMP",
 }
 """File name endings of the formats that are read, in lower case."""
@@ -146,9 +142,8 @@ def orientation(image: Image.Image) -> int | None:
 def require_auditable(width: int, height: int, *, name: str) -> None:
     """Refuse an image too small for any probe. Raises BadImage if a side is under MIN_SIDE."""
     if min(width, height) < MIN_SIDE:
-        raise BadImage(
-            f"{name}: {width} × {height} px is too small to audit; give an image of at least {MIN_SIDE} px a side"
-        )
+        told = f"{name}: {width} × {height} px is too small to audit; give an image of at least {MIN_SIDE} px a side"
+        raise BadImage(told)
 
 
 def check_bytes(count: int, *, name: str) -> None:

@@ -24,10 +24,9 @@ _NUMBERED = re.compile(r"(?:COCO_[a-z]+\d{4}_)?0*(\d+)")
 @dataclass(slots=True)
 class ImageNames:
     """Keys of pictures by what another file may call them.
-    Names are compared with ``/`` for ``\\``, accents composed, and at last without capitals.
-    ``paths``: key of each picture, which is its path below a folder, with ``/`` between its parts."""
+    Names are compared with ``/`` for ``\\``, accents composed, and at last without capitals."""
 
-    paths: Iterable[str]
+    paths: Iterable[str]  # key of each picture, which is its path below a folder, with ``/`` between its parts
     _whole: dict[str, str] = field(init=False)
     _short: dict[str, list[str]] | None = field(init=False, default=None)
 
@@ -42,9 +41,8 @@ class ImageNames:
             return keys[0]
         if keys:
             listed = ", ".join(keys[:3])
-            raise LeftOut(
-                "entry-ambiguous-image", f"{named[0]!r} could be {listed}; name the image by its path in the folder"
-            )
+            told = f"{named[0]!r} could be {listed}; name the image by its path in the folder"
+            raise LeftOut("entry-ambiguous-image", told)
         raise LeftOut("entry-no-image", f"the folder has no image {named[0]!r}; add the image or remove the entry")
 
     def several(self, *named: str) -> list[str]:
@@ -196,10 +194,8 @@ def stated_size(path: Path, width: int, height: int) -> ImageHeader:
             cure += ", or exchange width and height in the annotations if they are swapped"
             if header.lies:
                 cure = f"EXIF orientation {header.orientation} turns it: save it upright and turn its boxes alike"
-        raise LeftOut(
-            "size-mismatch",
-            f"{path} is {header.width} × {header.height} px, its annotations are for {width} × {height}; {cure}",
-        )
+        told = f"{path} is {header.width} × {header.height} px, its annotations are for {width} × {height}"
+        raise LeftOut("size-mismatch", f"{told}; {cure}")
     return header
 
 
@@ -239,15 +235,12 @@ BESIDE = {"_annotations.coco.json": "", "labels.json": "data"}
 
 @dataclass(frozen=True, slots=True)
 class CocoFiles:
-    """Where a split lies.
-    ``path``: of the file of boxes; without boxes, of that of captions.
-    ``root``: the folder below which the pictures lie.
-    ``folders``: in it, where they are looked for; None: those of a download of COCO."""
+    """Where a split lies."""
 
     split: str
-    path: Path
-    root: Path
-    folders: tuple[str, ...] | None = None
+    path: Path  # of the file of boxes; without boxes, of that of captions
+    root: Path  # the folder below which the pictures lie
+    folders: tuple[str, ...] | None = None  # in it, where they are looked for; None: those of a download of COCO
     boxed: bool = True
 
     @property

@@ -34,9 +34,8 @@ def read_stack(path: Path, places: Sequence[int]) -> DecodedImage:
     Raises BadVideo, in one sentence: which file, what is wrong and what to do."""
     footage = open_video(path)
     if places[-1] >= footage.frames:
-        raise BadVideo(
-            f"{path}: frame {places[-1] + 1} is asked for and it has {footage.frames}; load the corpus again"
-        )
+        told = f"{path}: frame {places[-1] + 1} is asked for and it has {footage.frames}; load the corpus again"
+        raise BadVideo(told)
     check_stack_size(footage, len(places))
     stack = np.empty((len(places), footage.height, footage.width, 3), np.uint8)
     for place, frame in enumerate(read_frames(footage, places)):

@@ -146,9 +146,8 @@ def _entry(cells: list[str], *, where: str) -> TaxonomyEntry:
         raise InvalidInput(f"{where}: the label is empty; fill it in or remove the line")
     for word in (category, tie):
         if word and not known_category(word):
-            raise InvalidInput(
-                f"{where}: {word!r} is no category; write one of {', '.join((*CATEGORIES, *EXTRA_CATEGORIES))}"
-            )
+            told = f"{where}: {word!r} is no category; write one of {', '.join((*CATEGORIES, *EXTRA_CATEGORIES))}"
+            raise InvalidInput(told)
     if not category:
         raise InvalidInput(f"{where}: {label!r} has no category; fill it in or remove the line")
     return TaxonomyEntry(label, category, tie or None, note)
@@ -165,12 +164,10 @@ OLDER = ("older", "label")
 @dataclass(frozen=True, slots=True)
 class Labels:
     """What is known of the labels of one source.
-    ``taxonomy``: label -> category.
-    ``nouns``: what a caption calls a label that is no noun as it stands; keys in lower case.
     ``older``: the label of the map for one that an older edition of the source spells otherwise; keys in lower case."""
 
-    taxonomy: Taxonomy
-    nouns: Mapping[str, str]
+    taxonomy: Taxonomy  # label -> category
+    nouns: Mapping[str, str]  # what a caption calls a label that is no noun as it stands; keys in lower case
     older: Mapping[str, str]
 
     def noun(self, label: str) -> str:

@@ -19,16 +19,8 @@ from core.corpora.schema import Corpus, Item
 from core.errors import BadCorpus, InvalidInput
 
 LANGUAGES = ("en", "de", "fr", "cs")
-FOLDERS = (
-    "",
-    "raw",
-    "tok",
-    "image_splits",
-    "task1/raw",
-    "task1/image_splits",
-    "data/task1/raw",
-    "data/task1/image_splits",
-)
+_BELOW = ("task1/raw", "task1/image_splits", "data/task1/raw", "data/task1/image_splits")
+FOLDERS = ("", "raw", "tok", "image_splits", *_BELOW)
 """Where the files of a split may lie below the root; ``raw`` before the tokenised text."""
 
 _MOST_BYTES = 64 << 20
@@ -62,9 +54,8 @@ def load_multi30k(
         raise BadCorpus(f"{root} holds none of {', '.join(f'{split}.{language}' for language in LANGUAGES)}")
     for language, lines in texts.items():
         if len(lines) != len(names):
-            raise BadCorpus(
-                f"{split}.{language} has {len(lines)} lines and {split}.txt {len(names)}; they belong together"
-            )
+            told = f"{split}.{language} has {len(lines)} lines and {split}.txt {len(names)}; they belong together"
+            raise BadCorpus(told)
     items, findings = dict[str, Item](), Findings()
     for number, name in enumerate(names):
         if len(items) == most:

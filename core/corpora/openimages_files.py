@@ -21,10 +21,9 @@ _Edges = list[tuple[str, str, str]]
 @dataclass(frozen=True, slots=True)
 class LabelTree:
     """Labels by their codes.
-    ``above``: a label -> every label that is more general.
     ``wholes``: a label -> every label of a thing that it names a part of, kinds of that thing not spelled out."""
 
-    above: Mapping[str, frozenset[str]]
+    above: Mapping[str, frozenset[str]]  # a label -> every label that is more general
     wholes: Mapping[str, frozenset[str]]
 
     def more_general(self, label: str, other: str) -> bool:

@@ -220,10 +220,9 @@ def _of_parquet(path: Path) -> Iterator[_Sample]:
         schema, about = file.schema_arrow, file.metadata
         sizes = [about.row_group(place).total_byte_size for place in range(about.num_row_groups)]
         if max(sizes, default=0) > MOST_GROUP or sum(sizes) > MOST_BYTES:
-            raise BadCorpus(
-                f"{path} unpacks to {sum(sizes):,} bytes, {max(sizes):,} of them in one group of rows, and "
-                f"at most {MOST_BYTES:,} and {MOST_GROUP:,} are read; write it in parts"
-            )
+            told = f"{sum(sizes):,} bytes, {max(sizes):,} of them in one group of rows"
+            most = f"at most {MOST_BYTES:,} and {MOST_GROUP:,} are read"
+            raise BadCorpus(f"{path} unpacks to {told}, and {most}; write it in parts")
         picture = _picture_column(schema)
         read = [each.name for each in schema if each.name == picture or not _holds_bytes(each.type)]
         classes = _classes(schema)

@@ -82,12 +82,10 @@ class PairLine:
 @dataclass(frozen=True, slots=True)
 class Layout:
     """One publisher's layout.
-    ``name``: what runs call the corpus where nothing else is chosen.
-    ``keys``: that every record has.
     ``lines``: of (stem of the file, where, key or number, record)."""
 
-    name: str
-    keys: tuple[str, ...]
+    name: str  # what runs call the corpus where nothing else is chosen
+    keys: tuple[str, ...]  # that every record has
     lines: Callable[[str, str, str, Mapping[str, Any]], Iterator[PairLine]]
 
 
@@ -410,8 +408,7 @@ def _listed(path: Path, name: str, needed: str) -> Iterator[Mapping[str, Any]]:
         if found != name:
             continue
         if not isinstance(entry, dict) or needed not in entry:
-            raise BadCorpus(
-                f"{path}: an entry of {name!r} has no {needed}; give VQA v2's file, got {str(entry)[:60]!r}"
-            )
+            told = f"{path}: an entry of {name!r} has no {needed}; give VQA v2's file, got {str(entry)[:60]!r}"
+            raise BadCorpus(told)
         yield entry
     check_lists(path, counts, (name,), layout="VQA v2's file")

@@ -36,15 +36,12 @@ WORDS = ("text", "correct", "adversarial", *FACTS)
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """One line, its cells still unchecked.
-    ``where``: what messages call it.
-    ``words``: texts by column; missing and empty cells are left out.
-    ``images``: a path in the folder, or the bytes of a file, by the keys of IMAGES."""
+    """One line, its cells still unchecked."""
 
-    where: str
+    where: str  # what messages call it
     id: str | None
-    words: Mapping[str, str]
-    images: Mapping[str, str | bytes]
+    words: Mapping[str, str]  # texts by column; missing and empty cells are left out
+    images: Mapping[str, str | bytes]  # a path in the folder, or the bytes of a file, by the keys of IMAGES
 
 
 def read_lines(root: Path) -> Iterator[Line]:
@@ -155,9 +152,8 @@ class _Reader:
             raise LeftOut("missing-cell", f"{line.where} has no picture in {columns}; fill it in")
         text, before = line.words["text"], self.seen.get(line.id, [])
         if any(other != text for other in before):
-            raise LeftOut(
-                "duplicate-id", f"{line.where}: id {line.id!r} was there before with another text; rename one"
-            )
+            told = f"id {line.id!r} was there before with another text; rename one"
+            raise LeftOut("duplicate-id", f"{line.where}: {told}")
         files = {name: self._file(cell, f"{line.where}, {name}") for name, cell in line.images.items()}
         path, header, digest = files.pop("correct_image")
         self.seen[line.id] = [*before, text]
@@ -178,21 +174,16 @@ class _Reader:
 
     def _file(self, cell: str | bytes, where: str) -> tuple[Path, ImageHeader, str | None]:
         """Path, header, and the hash that a file of the cache must have."""
-        path, digest = (
-            (self._path(cell, where), None)
-            if isinstance(cell, str)
-            else keep_image(cell, folder="protobias", where=where)
-        )
-        return path, auditable(path, where=where), digest
-
-    def _path(self, name: str, where: str) -> Path:
+        if isinstance(cell, bytes):
+            path, digest = keep_image(cell, folder="protobias", where=where)
+            return path, auditable(path, where=where), digest
         try:
-            path = inside(self.root, name)
+            path = inside(self.root, cell)
         except InvalidInput as error:
             raise LeftOut("unsafe-path", f"{where}: {error}") from error
         if not path.is_file():
-            raise LeftOut("missing-image", f"{where}: there is no file {name!r} in {self.root}; put it there")
-        return path
+            raise LeftOut("missing-image", f"{where}: there is no file {cell!r} in {self.root}; put it there")
+        return path, auditable(path, where=where), None
 
 
 def _rival(role: str, path: Path, header: ImageHeader, digest: str | None, *, own: ImageHeader) -> Rival:

@@ -24,22 +24,11 @@ from core.errors import BadCorpus, InvalidInput
 BEST, EVERY = "best", "every"
 TAKEN = (BEST, EVERY)
 
-KNOWN = (
-    "flickr8k.json",
-    "flickr8k_expert.json",
-    "crowdflower_flickr8k.json",
-    "flickr8k_cf.json",
-    "ExpertAnnotations.txt",
-    "CrowdFlowerAnnotations.txt",
-    "pascal50s.json",
-    "pascal_50s.json",
-    "composite.json",
-    "foilv1.0_test_2017.json",
-    "foilv1.0_train_2017.json",
-    "polaris_test.csv",
-    "nebula_test.csv",
-    "mscoco_THumB-1.0.jsonl",
-)
+_FLICKR = ("flickr8k.json", "flickr8k_expert.json", "crowdflower_flickr8k.json", "flickr8k_cf.json")
+_FLICKR_RAW = ("ExpertAnnotations.txt", "CrowdFlowerAnnotations.txt")
+_PASCAL, _FOIL = ("pascal50s.json", "pascal_50s.json"), ("foilv1.0_test_2017.json", "foilv1.0_train_2017.json")
+_ROWS = ("polaris_test.csv", "nebula_test.csv", "mscoco_THumB-1.0.jsonl")
+KNOWN = (*_FLICKR, *_FLICKR_RAW, *_PASCAL, "composite.json", *_FOIL, *_ROWS)
 """Names that publishers and the field give the files, looked for where none is named."""
 
 

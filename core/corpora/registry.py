@@ -38,17 +38,14 @@ def to_read(corpus: Corpus, asked: str) -> Corpus:
 
 @dataclass(frozen=True, slots=True)
 class CorpusLoader:
-    """How one kind of corpus is read.
-    ``needs_root``: whether the user must point to a folder.
-    ``options``: keyword options of the function that loads beside ``root``, name -> what it means.
-    ``reference``: ``path/to/file.py:Name`` of one that a user brings; empty where it is registered."""
+    """How one kind of corpus is read."""
 
     name: str
     summary: str
     load_function: Callable[..., Corpus]
-    needs_root: bool
-    options: dict[str, str]
-    reference: str = ""
+    needs_root: bool  # whether the user must point to a folder
+    options: dict[str, str]  # keyword options of the function that loads beside ``root``, name -> what it means
+    reference: str = ""  # ``path/to/file.py:Name`` of one that a user brings; empty where it is registered
 
     @property
     def takes(self) -> dict[str, str]:

@@ -263,13 +263,12 @@ class Mask:
 
 @dataclass(frozen=True, slots=True)
 class SceneObject:
-    """Another annotated instance of the image; repositioning must not cover it.
-    ``crowd``: whether it stands for a group of things that were not counted."""
+    """Another annotated instance of the image; repositioning must not cover it."""
 
     label: str
     box: Box
     mask: Mask | None = None
-    crowd: bool = False
+    crowd: bool = False  # whether it stands for a group of things that were not counted
 
 
 @dataclass(frozen=True, slots=True)
@@ -414,14 +413,13 @@ class Origin:
 @dataclass(frozen=True, slots=True)
 class Corpus:
     """A named, ordered set of items, and what reads it again where that is known.
-    ``rejected``: what would have been an item and is none, each once, with its first reason.
     ``remarks``: what was corrected or passed over in entries, boxes, outlines and labels, by code.
     ``read_labels``: the tagger that is to read a label off the caption of an item without one; empty: none is to, or it
     has (:func:`core.probes.words.natural_captions.labelled`)."""
 
     name: str
     items: tuple[Item, ...]
-    rejected: tuple[Rejection, ...] = ()
+    rejected: tuple[Rejection, ...] = ()  # what would have been an item and is none, each once, with its first reason
     description: str = ""
     origin: Origin | None = None
     remarks: tuple[Remark, ...] = ()

@@ -144,9 +144,8 @@ def _score_column(path: Path, table: Table, spelled: Mapping[str, str], asked: s
     if asked:
         found = asked if asked in others else spelled.get(asked.casefold(), "")
         if found not in others:
-            raise InvalidInput(
-                f"{path} has no column {asked!r}; name one of {', '.join(others)[:200] or 'none'} with --column"
-            )
+            told = f"{path} has no column {asked!r}; name one of {', '.join(others)[:200] or 'none'} with --column"
+            raise InvalidInput(told)
         return found
     if usual := next((spelled[name] for name in _SCORES if spelled.get(name) in others), ""):
         return usual

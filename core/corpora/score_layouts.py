@@ -119,9 +119,8 @@ def _bounded(path: Path, file: BinaryIO) -> Iterator[str]:
             line = text.readline(MOST_LINE + 1)
             held += len(line)
             if len(line) > MOST_LINE:
-                raise InvalidInput(
-                    f"{path.name}, line {number} has more than {MOST_LINE:,} characters; a line holds one score"
-                )
+                told = f"{path.name}, line {number} has more than {MOST_LINE:,} characters; a line holds one score"
+                raise InvalidInput(told)
             if held > MOST_BYTES:
                 raise InvalidInput(f"{path} holds more than {MOST_BYTES:,} characters; import it in parts")
             if not line:

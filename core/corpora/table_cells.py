@@ -51,46 +51,19 @@ def check_columns(text: str, *, where: str) -> None:
         )
 
 
-IMAGE = (
-    "image",
-    "file_name",
-    "filename",
-    "image_path",
-    "image_file",
-    "image_name",
-    "image_file_name",
-    "img",
-    "img_path",
-    "filepath",
-    "path",
-    "video",
-    "video_id",
-    "video_path",
-)
+_OF_FILES = ("image", "file_name", "filename", "image_path", "image_file", "image_name", "image_file_name")
+_OF_VIDEOS = ("video", "video_id", "video_path")
+IMAGE = (*_OF_FILES, "img", "img_path", "filepath", "path", *_OF_VIDEOS)
 """Names of the column that says which picture, or video, a line is about; of several the first counts."""
 
 KEY = ("id", "image_id", "cocoid", "imgid", "img_id", "key")
 """Likewise of an id, of the line or of its picture; where no other column names the picture, ``id`` counts last.
 Karpathy's ``imgid`` is a place in his file, which COCO's results do not go by."""
 
-SAID = (
-    "prediction",
-    "predictions",
-    "candidate",
-    "caption",
-    "captions",
-    "caption_str",
-    "annotations_captions",
-    "text",
-    "sentence",
-    "sentences",
-    "comment",
-    "raw",
-    "description",
-)
+CAPTIONERS = ("prediction", "predictions", "candidate")
+_BY_ANYBODY = ("caption", "captions", "caption_str", "annotations_captions", "text", "sentence", "sentences")
+SAID = (*CAPTIONERS, *_BY_ANYBODY, "comment", "raw", "description")
 """Likewise of the caption: a captioner's comes before one by people."""
-
-CAPTIONERS = SAID[:3]
 
 PEOPLE = ("references", "reference", "refs", "reference_strs")  # likewise of captions by people beside a captioner's
 NUMBER = ("comment_number",)  # likewise of the number of a caption among those of its picture
@@ -169,16 +142,12 @@ _EXCEL = re.compile('"?sep=.?"?')  # a first line that tells Excel what stands b
 
 class Cells:
     """A table of text, read row by row.
-
-    Args:
-        lines: of the file with their ends, without its byte order mark.
-        where: what messages call the file.
-        usual: the separator where the first line does not tell.
-        known: plain names of columns, of which the first line holds one by the right separator.
-        bare: separators by which nothing is quoted, in whose tables a row that is too short has empty cells.
-
-    Raises BadCorpus if the first line can be no line of columns.
-    """
+    ``lines``: of the file with their ends, without its byte order mark.
+    ``where``: what messages call the file.
+    ``usual``: the separator where the first line does not tell.
+    ``known``: plain names of columns, of which the first line holds one by the right separator.
+    ``bare``: separators by which nothing is quoted, in whose tables a row that is too short has empty cells.
+    Raises BadCorpus if the first line can be no line of columns."""
 
     def __init__(
         self, lines: Iterable[str], *, where: str, usual: str = ",", known: Collection[str] = (), bare: str = ""

@@ -64,13 +64,11 @@ _HOLDERS = (0xE0, 0x55B0, 0x7670)  # elements of Matroska: pictures of a track, 
 @dataclass(frozen=True, slots=True)
 class Marks:
     """What a container says of how its video is shown.
-    ``matrix``: (a, b, c, d): the point (x, y) of a frame is shown at (a x + c y, b x + d y), y downwards.
-    ``hdr``: ``PQ``, ``HLG`` or ``Dolby Vision``; empty where the file says none.
-    ``last``: seconds that the last frame is shown for; None where the file does not say."""
+    ``matrix``: (a, b, c, d): the point (x, y) of a frame is shown at (a x + c y, b x + d y), y downwards."""
 
     matrix: tuple[float, float, float, float] = _UPRIGHT
-    hdr: str = ""
-    last: float | None = None
+    hdr: str = ""  # ``PQ``, ``HLG`` or ``Dolby Vision``; empty where the file says none
+    last: float | None = None  # seconds that the last frame is shown for; None where the file does not say
 
     @property
     def quarter(self) -> bool:
@@ -302,11 +300,10 @@ class BadVideo(BadImage):
 
 @dataclass(frozen=True, slots=True)
 class Shape:
-    """How the stored frames of a film are shown.
-    ``stretched``: of a stored frame with its pixels made square, before it is turned."""
+    """How the stored frames of a film are shown."""
 
     marks: Marks
-    stretched: tuple[int, int]
+    stretched: tuple[int, int]  # of a stored frame with its pixels made square, before it is turned
 
     @property
     def size(self) -> tuple[int, int]:

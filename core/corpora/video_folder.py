@@ -26,13 +26,11 @@ BACKWARDS = "backwards.json"
 
 @dataclass(frozen=True, slots=True)
 class CaptionedVideo:
-    """A video with its captions.
-    ``id``: the stem of its file, or the name of its folder of frames.
-    ``captions``: one at least; those after the first serve as references."""
+    """A video with its captions."""
 
-    id: str
+    id: str  # the stem of its file, or the name of its folder of frames
     path: Path
-    captions: tuple[str, ...]
+    captions: tuple[str, ...]  # one at least; those after the first serve as references
 
 
 @dataclass(frozen=True, slots=True)

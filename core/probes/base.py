@@ -68,14 +68,11 @@ class Construction(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Subject:
-    """A caption of an item that is held while the image is edited, or that a probe edits.
-    ``name``: of SUBJECTS.
-    ``language``: ISO 639-1 code.
-    ``rank``: which of the item's captions in that language, from 0."""
+    """A caption of an item that is held while the image is edited, or that a probe edits."""
 
-    name: str
-    language: str
-    rank: int
+    name: str  # of SUBJECTS
+    language: str  # ISO 639-1 code
+    rank: int  # which of the item's captions in that language, from 0
     caption: str
 
     @property

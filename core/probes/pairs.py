@@ -42,9 +42,8 @@ def of_every_frame(probe: Probe, scene: Scene, subject: Subject, draw: Callable[
     ``draw``: gives the probe's stream from its beginning, so that every frame is edited alike.
     Raises ProbeRejected ``not-of-videos`` where the probe edits one picture alone; else as the probe says."""
     if not probe.framewise:
-        raise ProbeRejected(
-            "not-of-videos", f"probe {probe.name!r} edits one picture and item {scene.item.id!r} is a video"
-        )
+        told = f"probe {probe.name!r} edits one picture and item {scene.item.id!r} is a video"
+        raise ProbeRejected("not-of-videos", told)
     item = replace(scene.item, frames=())
     made = [probe.make(Scene(item, frame), subject, draw()) for frame in scene.pixels]
     frames = [each.pixels for each in made if each.pixels is not None]
@@ -69,25 +68,21 @@ class Draft:
 
 @dataclass(frozen=True, slots=True)
 class LeftOut:
-    """An item (probe is None), or one probe of it, that has no scores, and why.
-    ``code``: of :mod:`core.probes.rejections`."""
+    """An item (probe is None), or one probe of it, that has no scores, and why."""
 
     item: str
     probe: str | None
-    code: str
+    code: str  # of :mod:`core.probes.rejections`
     detail: str
 
 
 @dataclass(frozen=True, slots=True)
 class Edited:
-    """What one probe makes of an item.
-    ``pixels``: of every draft; None where there is none.
-    ``drafts``: one a subject that the probe could be applied to.
-    ``reasons``: why it could not be applied, each once."""
+    """What one probe makes of an item."""
 
-    pixels: np.ndarray | None
-    drafts: tuple[Draft, ...]
-    reasons: tuple[ProbeRejected, ...] = ()
+    pixels: np.ndarray | None  # of every draft; None where there is none
+    drafts: tuple[Draft, ...]  # one a subject that the probe could be applied to
+    reasons: tuple[ProbeRejected, ...] = ()  # why it could not be applied, each once
 
 
 class Pairs:

@@ -121,9 +121,8 @@ class Scene:
 
     def _find_true_plate(self) -> Plate:
         if not self.item.backdrop:
-            raise ProbeRejected(
-                "no-true-plate", f"nobody knows what is behind the object of item {self.item.id!r}: it was not composed"
-            )
+            told = f"nobody knows what is behind the object of item {self.item.id!r}: it was not composed"
+            raise ProbeRejected("no-true-plate", told)
         try:
             pixels = true_plate(self.item, self.pixels)
         except InvariscopeError as error:

@@ -103,9 +103,8 @@ def read_table(path: Path, columns: Sequence[str]) -> tuple[Row, ...]:
     except OSError as error:
         raise InvalidInput(f"{path} cannot be read ({error.strerror}); restore it from the repository") from error
     except UnicodeDecodeError as error:
-        raise InvalidInput(
-            f"{path} is not UTF-8 text ({error.reason} at byte {error.start}); save it as UTF-8"
-        ) from error
+        told = f"{path} is not UTF-8 text ({error.reason} at byte {error.start}); save it as UTF-8"
+        raise InvalidInput(told) from error
     numbered = [(n, line) for n, line in enumerate(text.splitlines(), 1) if line.strip() and not line.startswith("#")]
     if not numbered:
         raise InvalidInput(f"{path} is empty; its first line must be {','.join(columns)}")

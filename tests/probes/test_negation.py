@@ -15,8 +15,7 @@ from core.probes.pairs import Pairs
 from core.probes.registry import catalogue, select, with_baselines
 from core.probes.words.categories import absent, named_in, vocabulary
 from core.probes.words.lexical_edits import shuffle
-from core.probes.words.negating import negate, negated_template
-from core.probes.words.templates import nouns, template_words
+from core.probes.words.templates import negate, negated_template, nouns, template_words
 from core.settings import ROOT
 from tests.probes.painted import ground, result_or_code
 

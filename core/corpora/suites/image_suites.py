@@ -206,9 +206,8 @@ def capeval(path: Path, records: Sequence[Record]) -> Suite:
         image, caption, language = (record.get(name) for name in ("image", "caption", "language"))
         score = number(record.get("score"))
         if score is not None and not 0 <= score <= 1:
-            raise BadCorpus(
-                f"{path.parent / where}: score must lie between 0 and 1, got {score:g}; divide it by its range"
-            )
+            told = f"{path.parent / where}: score must lie between 0 and 1, got {score:g}; divide it by its range"
+            raise BadCorpus(told)
         code = language_code(language) if isinstance(language, str) else None
         two = [spaced(each) if isinstance(each, str) else "" for each in (image, caption)]
         if score is None or code is None or not all(two):
@@ -226,10 +225,9 @@ def capeval(path: Path, records: Sequence[Record]) -> Suite:
 
 @dataclass(slots=True)
 class Judged:
-    """Ratings while a file is read, and what became of them.
-    ``keep``: ratings of a caption that is one of its image's own references are kept."""
+    """Ratings while a file is read, and what became of them."""
 
-    keep: bool = True
+    keep: bool = True  # ratings of a caption that is one of its image's own references are kept
     rated: list[Rated] = field(default_factory=list)
     left_out: int = 0
     own: int = 0

@@ -17,22 +17,9 @@ ENGLISH = "en"
 PICTURE_SUITES = ("Pick-a-Pic", "MJ-Bench", "HPDv2", "GenAI-Bench", "TIFA", "GenAI-Arena")
 """Names of the suites of several pictures of one text."""
 
-PUBLISHED = (
-    "Flickr8k-Expert",
-    "Flickr8k-CF",
-    "Pascal-50S",
-    "Composite",
-    "FOIL",
-    "CapArena",
-    "Polaris",
-    "Nebula",
-    "LongCap-Arena",
-    "THumB",
-    "M-CapEval1k",
-    "VATEX-EVAL",
-    "ActivityNet-FOIL",
-    *PICTURE_SUITES,
-)
+_OF_IMAGES = ("Flickr8k-Expert", "Flickr8k-CF", "Pascal-50S", "Composite", "FOIL", "CapArena", "Polaris", "Nebula")
+_AND_MORE = ("LongCap-Arena", "THumB", "M-CapEval1k", "VATEX-EVAL", "ActivityNet-FOIL")
+PUBLISHED = (*_OF_IMAGES, *_AND_MORE, *PICTURE_SUITES)
 """Names of the suites whose publishers' files are read."""
 
 MOST_NAME = 60  # characters of the longest name of a suite, a rater or a dimension

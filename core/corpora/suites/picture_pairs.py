@@ -150,9 +150,8 @@ def _pick(found: _Pairs, where: str, cells: Mapping[str, Any]) -> None:
     ]
     labels = [number(cells.get(f"label_{side}")) for side in "01"]
     if any(each not in (None, 0, 0.5, 1) for each in labels):
-        raise BadCorpus(
-            f"{where}: label_0 and label_1 must be 0, 0.5 or 1, got {labels[0]} and {labels[1]}; write it so"
-        )
+        told = f"{where}: label_0 and label_1 must be 0, 0.5 or 1, got {labels[0]} and {labels[1]}; write it so"
+        raise BadCorpus(told)
     told, different = (yes_or_no(cells.get(name)) is not False for name in ("has_label", "are_different"))
     if not different:
         found.equal += 1

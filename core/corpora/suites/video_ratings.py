@@ -132,9 +132,8 @@ def _results(path: Path) -> dict[str, list[str]]:
 def _entities(path: Path) -> Mapping[str, Any]:
     held = read_json(path)
     if not isinstance(held, dict):
-        raise BadCorpus(
-            f"{path} must be an object {{video: {{duration, timestamps, sentences}}}}; give the publisher's"
-        )
+        told = f"{path} must be an object {{video: {{duration, timestamps, sentences}}}}; give the publisher's"
+        raise BadCorpus(told)
     return held
 
 

@@ -21,8 +21,7 @@ from core.probes.families.relation import WAYS, related, sentence
 from core.probes.scene import Scene
 from core.probes.words.caption_language import check_english
 from core.probes.words.categories import absence, another_kind
-from core.probes.words.negating import negated_template
-from core.probes.words.templates import base_caption, item_label
+from core.probes.words.templates import base_caption, item_label, negated_template
 
 FAMILY = "error-place"
 

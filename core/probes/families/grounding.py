@@ -100,9 +100,8 @@ def _foil(place: int) -> Probe:
         mention = _target(scene, subject, rng, "plausible")
         found = siblings(scene.item, mention)
         if len(found) < place:
-            raise ProbeRejected(
-                "no-replacement", f"{mention.label!r} has {len(found)} siblings that are annotated absent, not {place}"
-            )
+            told = f"{mention.label!r} has {len(found)} siblings that are annotated absent, not {place}"
+            raise ProbeRejected("no-replacement", told)
         label = found[int(rng.permutation(len(found))[place - 1])]
         return _swapped(name, scene, subject.caption, mention, label, "sibling", len(found))
 

@@ -42,9 +42,8 @@ def make_probe(owner: Family, word: Modifier) -> Probe:
     def make(scene: Scene, subject: Subject, rng: np.random.Generator) -> Variant:
         item = scene.item
         if item.label is None or not item.label.split():
-            raise ProbeRejected(
-                "no-label", f"item {item.id!r} has no label; name the object that the word is put before"
-            )
+            told = f"item {item.id!r} has no label; name the object that the word is put before"
+            raise ProbeRejected("no-label", told)
         place, made = insert_word(check_english(subject), item.label, item.category, word)
         facts: dict[str, str | float] = {
             "control" if word.control else "modifier": word.word,

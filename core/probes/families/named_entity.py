@@ -30,14 +30,11 @@ Form = tuple[str, ...]  # the words of an entity, one or several
 
 @dataclass(frozen=True, slots=True)
 class Entity:
-    """What one form of an entity stands for.
-    ``name``: of the entity, singular.
-    ``kind``: of its line.
-    ``many``: whether the form is the plural."""
+    """What one form of an entity stands for."""
 
-    name: str
-    kind: str
-    many: bool
+    name: str  # of the entity, singular
+    kind: str  # of its line
+    many: bool  # whether the form is the plural
 
 
 @cache

@@ -80,15 +80,13 @@ def _rewritten(found: NaturalCaption, owner: Family, word: Modifier | None, rewr
         return found.with_word(found.neutral.word)
     wanted = found.modifier.contrast if rewrite == SWAPPED else found.modifier.word
     if wanted != word.word:
-        raise ProbeRejected(
-            "other-modifier", f"the caption says {found.modifier.word!r}, so {word.word!r} has no place in it"
-        )
+        told = f"the caption says {found.modifier.word!r}, so {word.word!r} has no place in it"
+        raise ProbeRejected("other-modifier", told)
     if rewrite != SWAPPED:
         return found.text
     if owner.name in GENDER_FAMILIES and GENDERED.search(found.text):
-        raise ProbeRejected(
-            "contradiction", f"the caption has a word such as 'his', which {word.word!r} may contradict"
-        )
+        told = f"the caption has a word such as 'his', which {word.word!r} may contradict"
+        raise ProbeRejected("contradiction", told)
     rejection = screen(found.noun, found.category, owner.name, word.word)
     if rejection is not None:
         raise ProbeRejected(rejection.code, rejection.detail)

@@ -31,8 +31,7 @@ from core.probes.base import (
 from core.probes.scene import Scene
 from core.probes.words.caption_language import check_english, check_language
 from core.probes.words.categories import absence, another_kind
-from core.probes.words.negating import negate, negated_template
-from core.probes.words.templates import base_caption, item_label, template_words
+from core.probes.words.templates import base_caption, item_label, negate, negated_template, template_words
 
 SOURCE = "paper D, 4.4.1"
 ABSENT = "absent-category"  # name that both probes of an absent category draw it under, and their family

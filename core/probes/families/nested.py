@@ -34,9 +34,8 @@ def nested_captions(item: Item) -> tuple[str, str]:
     grammar = shipped_plan().grammar
     place = grammar.places.get(item.backdrop)
     if mask is None or not mask.area or place is None:
-        raise ProbeRejected(
-            "not-composed", f"item {item.id!r} was not composed on a place whose name the demo corpus' grammar has"
-        )
+        told = f"item {item.id!r} was not composed on a place whose name the demo corpus' grammar has"
+        raise ProbeRejected("not-composed", told)
     covered = grammar.phrases[f"share:{share(mask)}"][ENGLISH]
     covering = f"{base_caption(label).removesuffix('.')} covering {covered}"
     return f"{covering}.", f"{covering}, {place[ENGLISH]}."

@@ -70,11 +70,10 @@ def shrunk(pixels: np.ndarray, *, width: int, height: int, resampler: str) -> np
 @dataclass(frozen=True, slots=True)
 class Target:
     """A size to shrink to that keeps the shape.
-    ``side``: in pixels.
     ``longer``: whether the longer side becomes so long, the other rounded; else the shorter one, and the other is cut
     off at a whole pixel, as loaders cut it: another rounding would have them shrink the picture once more."""
 
-    side: int
+    side: int  # in pixels
     longer: bool = False
 
     def size(self, width: int, height: int) -> tuple[int, int]:

@@ -60,9 +60,8 @@ def find_place(scene: Scene, anchor: str, rng: np.random.Generator) -> Place:
     while not is_free(scene, place.right, place.down):
         tries = place.tries + 1
         if tries > TRIES:
-            raise ProbeRejected(
-                "collision", f"every place tried for the object in the {anchor} quadrant ({TRIES} tries) covers another"
-            )
+            told = f"every place tried for the object in the {anchor} quadrant ({TRIES} tries) covers another"
+            raise ProbeRejected("collision", told)
         share = rng.random(2) * tries / TRIES
         place = Place(*_translation(cutout, anchored + share * (centre - anchored)), tries)
     return place

@@ -28,11 +28,10 @@ PHRASE, SENTENCE, ANY = "phrase", "sentence", "any"
 
 @dataclass(frozen=True, slots=True)
 class Wrapper:
-    """Words around a caption that say that there is a picture, and nothing of what it shows.
-    ``takes``: PHRASE, where the caption must be a noun phrase, SENTENCE, where it must be a sentence, or ANY."""
+    """Words around a caption that say that there is a picture, and nothing of what it shows."""
 
     name: str
-    takes: str
+    takes: str  # PHRASE, where the caption must be a noun phrase, SENTENCE, where it must be a sentence, or ANY
     before: str
     after: str
 

@@ -139,9 +139,8 @@ def jpeg(pixels: np.ndarray, *, quality: int = JPEG_QUALITY, chroma: str = "4:2:
     settings = [cv2.IMWRITE_JPEG_QUALITY, quality, cv2.IMWRITE_JPEG_SAMPLING_FACTOR, CHROMA[chroma]]
     done, encoded = cv2.imencode(".jpg", blue_first, settings)
     if not done:
-        raise InvalidInput(
-            f"an image of shape {pixels.shape} cannot be written as JPEG; its sides are limited to 65535"
-        )
+        told = f"an image of shape {pixels.shape} cannot be written as JPEG; its sides are limited to 65535"
+        raise InvalidInput(told)
     decoded = cv2.imdecode(encoded, cv2.IMREAD_COLOR)
     assert decoded is not None  # it was encoded a line above
     return cv2.cvtColor(decoded, cv2.COLOR_BGR2RGB)

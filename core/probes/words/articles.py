@@ -61,12 +61,8 @@ def placed(
     found: Sequence[Word], phrases: Sequence[Phrase], order: Sequence[int], nouns: Sequence[str], language: str
 ) -> list[str]:
     """Write a caption with its noun phrases in another order, the articles before them fitted, all else as it stands.
-
-    Args:
-        phrases: where the noun phrases stand.
-        order: for each place, which of the phrases comes there.
-        nouns: for each place, how that is said there.
-        language: of LANGUAGES.
+    ``phrases``: where the noun phrases stand. ``language``: of LANGUAGES.
+    ``order``: for each place, which of the phrases comes there. ``nouns``: how that is said there.
 
     >>> from core.probes.words.caption_words import words
     >>> placed(words("a dog under an umbrella"), [(1, 1), (4, 4)], [1, 0], ["umbrella", "dog"], "en")

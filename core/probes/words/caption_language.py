@@ -110,9 +110,8 @@ def check_language(subject: Subject, known: Sequence[str] = LANGUAGES) -> str:
     Raises ProbeRejected ``language-not-edited`` where no rule for it is known, or where the caption reads as another's.
     """
     if subject.language not in known:
-        raise ProbeRejected(
-            "language-not-edited", f"captions are edited in {', '.join(known)}, and this one is in {subject.language!r}"
-        )
+        told = f"captions are edited in {', '.join(known)}, and this one is in {subject.language!r}"
+        raise ProbeRejected("language-not-edited", told)
     if not reads_as(subject.caption, subject.language):
         told = f"{subject.caption!r} does not read as language {subject.language!r}, which the corpus names"
         raise ProbeRejected("language-not-edited", told)

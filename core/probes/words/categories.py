@@ -247,8 +247,7 @@ def another_kind(item: Item, rng: np.random.Generator) -> str:
     kinds = {vocabulary().get(label) for label in annotated(item)} | {item.category}
     found = tuple(label for label in absent(item) if vocabulary()[label] not in kinds and label != "person")
     if not found or not annotated(item):
-        raise ProbeRejected(
-            "no-absent-category", f"no category is known to be absent from item {item.id!r}, of its own kind"
-        )
+        told = f"no category is known to be absent from item {item.id!r}, of its own kind"
+        raise ProbeRejected("no-absent-category", told)
     found = surest(item, found)
     return found[int(rng.integers(len(found)))]

@@ -44,14 +44,12 @@ from core.settings import assets_dir
 @dataclass(frozen=True, slots=True)
 class Mention:
     """A category's own name in a caption.
-    ``first``, ``last``: its words, and those that make a longer name of it.
-    ``label``: the category.
-    ``many``: whether it is said in the plural."""
+    ``first``, ``last``: its words, and those that make a longer name of it."""
 
     first: int
     last: int
-    label: str
-    many: bool
+    label: str  # the category
+    many: bool  # whether it is said in the plural
 
 
 def mentions(caption: str, further: Mapping[Name, tuple[str, str]] | None = None) -> tuple[Mention, ...]:

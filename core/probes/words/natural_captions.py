@@ -68,14 +68,12 @@ def read_name(probe: str) -> NaturalName | None:
 @dataclass(frozen=True, slots=True)
 class NaturalCaption:
     """A human caption with one modifier of an object noun.
-    ``text``: the caption as it was written.
-    ``start``, ``end``: where the modifier stands in it.
-    ``modifier``: the lexicon's entry."""
+    ``start``, ``end``: where the modifier stands in it."""
 
-    text: str
+    text: str  # the caption as it was written
     start: int
     end: int
-    modifier: Modifier
+    modifier: Modifier  # the lexicon's entry
     noun: str
     category: str
 

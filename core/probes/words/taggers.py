@@ -39,14 +39,12 @@ TAGGERS = (RULES, SPACY)  # the first is the default
 @dataclass(frozen=True, slots=True)
 class ObjectNoun:
     """A noun of the table of object nouns in a caption.
-    ``start``, ``end``: where it stands.
-    ``noun``: singular, lower case, as the table has it.
-    ``category``: of the table."""
+    ``start``, ``end``: where it stands."""
 
     start: int
     end: int
-    noun: str
-    category: str
+    noun: str  # singular, lower case, as the table has it
+    category: str  # of the table
 
 
 class Tagger(Protocol):

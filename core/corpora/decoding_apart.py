@@ -166,8 +166,9 @@ def _ask(
         case "gone":
             raise BadImage(f"{name}: the process that decodes it ends each time; {cure}")
         case "memory":
-            told = f"{name}: decoding it takes more than {limits.memory_mb} MB; scale it down or export it anew"
-            raise BadImage(told)
+            raise BadImage(
+                f"{name}: decoding it takes more than {limits.memory_mb} MB; scale it down or export it anew"
+            )
         case _:
             raise BadImage(told["sentence"])
 

@@ -217,8 +217,8 @@ def read_box_notes(path: Path, own: OwnColumns) -> Iterator[Note]:
     content = read_json(path)
     if not isinstance(content, dict):
         raise BadCorpus(f"{path} must hold one JSON object {{image: {{box, label}}}}, got {type(content).__name__}")
-    told = ((image, value if isinstance(value, list) else [value]) for image, value in content.items())
-    for image, number, entry in ((image, *each) for image, listed in told for each in enumerate(listed)):
+    boxes = ((image, value if isinstance(value, list) else [value]) for image, value in content.items())
+    for image, number, entry in ((image, *each) for image, listed in boxes for each in enumerate(listed)):
         if not isinstance(entry, dict) or "box" not in entry:
             raise BadCorpus(f"{path}: the entry of {image!r} needs a box [x, y, width, height], got {str(entry)[:60]}")
         words: dict[str, Any] = {

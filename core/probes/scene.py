@@ -133,7 +133,8 @@ class Scene:
     def _find_obstacles(self) -> np.ndarray:
         height, width = self.pixels.shape[:2]
         unknown = (boxed(each.box, width, height) for each in self.item.others if not self._has_outline(each))
-        return np.logical_or.reduce([self._outlined(), *unknown]) & ~self.mask
+        others: np.ndarray = np.logical_or.reduce([self._outlined(), *unknown]) & ~self.mask
+        return others
 
     def _outlined(self) -> np.ndarray:
         """Boolean [H, W] of the other instances whose masks are known."""
@@ -141,7 +142,8 @@ class Scene:
 
     def _find_outlined(self) -> np.ndarray:
         masks = [other.mask.to_array() for other in self.item.others if other.mask and self._has_outline(other)]
-        return np.logical_or.reduce([np.zeros(self.pixels.shape[:2], bool), *masks]) & ~self.mask
+        others: np.ndarray = np.logical_or.reduce([np.zeros(self.pixels.shape[:2], bool), *masks]) & ~self.mask
+        return others
 
     def _has_outline(self, other: SceneObject) -> bool:
         return other.mask is not None and (other.mask.height, other.mask.width) == self.pixels.shape[:2]

@@ -14,9 +14,9 @@ from core.features.metric_check.metric_check import MetricReport, check_metric
 from core.probes.base import HUMAN, Axis, Edits, Expectation, Probe, Subject, Variant
 from core.probes.registry import select
 from core.probes.scene import Scene
+from core.probes.words.lexical_edits import EDITS
 from core.settings import assets_dir
 from core.statistics.shares import share
-from tests.probes.hand_edited import EDITS
 
 TEMPLATE = f"{assets_dir() / 'templates' / 'metric.py'}:MyMetric"
 

@@ -17,11 +17,11 @@ from core.evaluators.pool import Pool
 from core.probes.base import HUMAN, Axis, Edits, Expectation, Probe, Subject, Variant
 from core.probes.registry import catalogue
 from core.probes.scene import Scene
+from core.probes.words.lexical_edits import EDITS
 from core.store.run_files import Run
 from core.store.store import Store
 from tests.audit.squares import ENGLISH, HISTOGRAM, PAIRED
 from tests.plans import make_plan
-from tests.probes.hand_edited import EDITS
 
 jumble = EDITS["jumble"]
 

@@ -3,24 +3,6 @@
 The draws are those of ``test_lexical.Dealt``: of ten words the 1st, 3rd, 5th, 7th and 10th are hit at 0.4.
 """
 
-from collections.abc import Callable, Mapping
-
-import numpy as np
-
-from core.probes.words.caption_words import join, words
-from core.probes.words.lexical_edits import ON_WORDS, SHARE
-
-
-def _on_text(name: str) -> Callable[..., str]:
-    def edited(caption: str, rng: np.random.Generator, *, language: str = "en", share: float = SHARE) -> str:
-        return join(ON_WORDS[name](words(caption, language), rng, language, share), language)
-
-    return edited
-
-
-EDITS: Mapping[str, Callable[..., str]] = {name: _on_text(name) for name in ON_WORDS if name != "kept"}
-"""The five edits of paper B by name, of a caption that is not split yet."""
-
 _BY_HAND = {
     "en": (
         ("repetition", "A cat sleeps on the sofa.", "A A cat sleeps sleeps on the the sofa."),

@@ -8,7 +8,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from core.probes.words.grammar import in_number
-from tests.probes.hand_edited import EDITS
+from core.probes.words.lexical_edits import EDITS
 from tests.probes.painted import result_or_code
 
 substitute = EDITS["substitution"]

@@ -12,8 +12,7 @@ from core.errors import InvalidInput, ProbeRejected
 from core.probes.base import Subject
 from core.probes.registry import catalogue, further_readings, select
 from core.probes.words.caption_words import LANGUAGES, noun_phrases, words
-from core.probes.words.lexical_edits import MASK, PARTS, shuffle_part
-from tests.probes.hand_edited import EDITS
+from core.probes.words.lexical_edits import EDITS, MASK, PARTS, shuffle_part
 from tests.probes.painted import paint
 
 repeat, remove, mask, jumble, substitute = EDITS.values()

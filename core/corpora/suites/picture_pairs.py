@@ -152,11 +152,11 @@ def _pick(found: _Pairs, where: str, cells: Mapping[str, Any]) -> None:
     if any(each not in (None, 0, 0.5, 1) for each in labels):
         told = f"{where}: label_0 and label_1 must be 0, 0.5 or 1, got {labels[0]} and {labels[1]}; write it so"
         raise BadCorpus(told)
-    told, different = (yes_or_no(cells.get(name)) is not False for name in ("has_label", "are_different"))
+    labelled, different = (yes_or_no(cells.get(name)) is not False for name in ("has_label", "are_different"))
     if not different:
         found.equal += 1
         return
-    won = _PICKED.get(tuple(labels)) if told else None
+    won = _PICKED.get(tuple(labels)) if labelled else None
     found.add(cells.get("caption"), pictures, won, "", tied=labels[0] == 0.5)
 
 

@@ -205,8 +205,8 @@ def _mention_negated(count: int) -> Probe:
 
 
 def _crossed(count: int, how: str, summary: str, make: Make, source: str) -> Probe:
-    name, more = f"mention:{count}", {"draws": "mention", "source": source}
-    return _objects(f"{name}-{how}", f"mention-{how}", summary, make, baseline=name, **more)
+    name, family = f"mention:{count}", f"mention-{how}"
+    return _objects(f"{name}-{how}", family, summary, make, baseline=name, draws="mention", source=source)
 
 
 def _mention_absent(item: Item, rng: np.random.Generator) -> tuple[str, Facts]:

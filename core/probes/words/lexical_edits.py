@@ -336,6 +336,19 @@ ON_WORDS: Mapping[str, Edit] = MappingProxyType(
 """The edits of a caption that is split already; ``kept`` is removal as printed."""
 
 
+def _on_text(edit: Edit) -> Callable[..., str]:
+    def edited(caption: str, rng: np.random.Generator, *, language: str = "en", share: float = SHARE) -> str:
+        return join(edit(words(caption, language), rng, language, share), language)
+
+    return edited
+
+
+EDITS: Mapping[str, Callable[..., str]] = MappingProxyType(
+    {name: _on_text(edit) for name, edit in ON_WORDS.items() if name != "kept"}
+)
+"""The five edits of paper B by name; each takes ``(caption, rng, *, language, share)``."""
+
+
 def _hits(count: int, rng: np.random.Generator, share: float, *, most: int | None = None) -> np.ndarray:
     """Which of ``count`` words are hit, bool [count]; at least one: an edit that changes nothing tests nothing.
     A word is hit where its draw, uniform in [0, 1), is below ``share``. Where none is, the smallest draw is hit; above

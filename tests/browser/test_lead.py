@@ -40,7 +40,7 @@ def test_from_thresholds_to_ranks_under_edits_to_a_file_to_hand_on(
     server: str, page: Page, captioners: Path, tmp_path: Path
 ) -> None:
     settled(open_page(page, server))
-    page.get_by_text("Other findings, and on which").click()
+    page.get_by_text("Other findings, and the least stable pictures").click()
     settled(page)
     page.get_by_role("button", name="Thresholds").click()
     margin = page.get_by_role("spinbutton", name="Margin, ± %")

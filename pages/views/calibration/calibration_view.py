@@ -82,44 +82,13 @@ def draw_sweep(
     long = _lead(found, own, strength, changed, notice if tested else "")
     if not tested:
         st.warning(notice, icon=":material/hearing_disabled:")
-    left, right = st.columns(2, gap="medium", vertical_alignment="bottom")
-    with left:
-        _slider(state, strength)
-    with right.container(horizontal=True):
-        st.button(
-            usual.named,
-            icon=":material/my_location:",
-            key="calib.back",
-            on_click=state.put,
-            args=("strength", None),
-            help=_BACK[usual.whence],
-            disabled=strength == usual.strength,
-        )
-        if not tested:
-            st.popover("How to test it", icon=":material/terminal:", key="calib.to_test", type="primary").markdown(
-                _to_test(found, source)
-            )
-        _download(found, strength, fingerprint, tested)
+    _controls(state, found, usual, strength, fingerprint, source, tested=tested)
     measured = {} if own is None else own.sweeps
     table = sweep_table(found, bands, measured=measured, allowed=usual.choice.allowed)
     # of unedited pairs every score was stored: what was measured of them is the same
     orders = table[(table["measure"] == "spearman") & (table["split"] == "test")].dropna(subset=["value"])
     rho = spearman_along(orders, strength=strength, chosen=usual.chosen, colour=colours(orders["name"]))
-    grey = (
-        ""
-        if usual.choice.allowed.all()
-        else (
-            " Grey: strengths that cost more agreement than the limit, or push a family past the 95 % interval of its "
-            "uncalibrated shift, on dev."
-        )
-    )
-    rule = _FIXED if usual.chosen is None else _BEST.format(epsilon=found.epsilon)
-    note = f" {safe(usual.choice.note).capitalize()}." if usual.choice.note else ""
-    st.caption(
-        f"Pictures not used for fitting, with 95 % bands. {rule}{grey} A click on a line chooses its strength.",
-        help=f"{note[1:]} SD: standard deviation of the metric’s own unedited scores of these pictures, at each "
-        "strength anew.",
-    )
+    _how_to_read(found, usual)
     left, right = st.columns(2, gap="medium")
     with left.container(border=True, height="stretch", gap="xsmall"):
         _sensitivity(state, key, found, own, strength, usual, 0 if orders.empty else legend_above(rho))
@@ -152,6 +121,46 @@ def draw_sweep(
             icon=":material/terminal:",
         )
     state.publish()
+
+
+def _controls(
+    state: PageState, found: Fit, usual: Settled, strength: float, fingerprint: str, source: Source, *, tested: bool
+) -> None:
+    """Draw the strength and what is done with it."""
+    left, right = st.columns(2, gap="medium", vertical_alignment="bottom")
+    with left:
+        _slider(state, strength)
+    with right.container(horizontal=True):
+        st.button(
+            usual.named,
+            icon=":material/my_location:",
+            key="calib.back",
+            on_click=state.put,
+            args=("strength", None),
+            help=_BACK[usual.whence],
+            disabled=strength == usual.strength,
+        )
+        if not tested:
+            st.popover("How to test it", icon=":material/terminal:", key="calib.to_test", type="primary").markdown(
+                _to_test(found, source)
+            )
+        _download(found, strength, fingerprint, tested)
+
+
+def _how_to_read(found: Fit, usual: Settled) -> None:
+    """Say beside the curves what they are of, and how the best strength was chosen."""
+    grey = (
+        " Grey: strengths that cost more agreement than the limit, or push a family past the 95 % interval of its "
+        "uncalibrated shift, on dev."
+    )
+    rule = _FIXED if usual.chosen is None else _BEST.format(epsilon=found.epsilon)
+    note = f"{safe(usual.choice.note).capitalize()}. " if usual.choice.note else ""
+    st.caption(
+        f"Pictures not used for fitting, with 95 % bands. {rule}{'' if usual.choice.allowed.all() else grey} A click "
+        "on a line chooses its strength.",
+        help=f"{note}SD: standard deviation of the metric’s own unedited scores of these pictures, at each strength "
+        "anew.",
+    )
 
 
 def _lead(found: Fit, own: Measured | None, strength: float, changed: pd.DataFrame, notice: str) -> list[str]:

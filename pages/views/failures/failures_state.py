@@ -148,10 +148,10 @@ def page_in_view(
     (item, probe) to look at; None: every one."""
     order, floor, a_page = state.get("sort"), state.get("floor"), A_PAGE[state.get("layout")]
     asked = (files, scope, chosen, order, floor, page)
-    return page_of_pairs(*asked, once=once(state), item=state.get("item"), a_page=a_page, named=named)
+    return page_of_pairs(*asked, once=of_items(state), item=state.get("item"), a_page=a_page, named=named)
 
 
-def once(state: PageState) -> bool:
+def of_items(state: PageState) -> bool:
     """Whether an item has one card alone."""
     return not state.get("every") and not state.get("item")
 

@@ -214,7 +214,7 @@ def draw_gallery(
 ) -> None:
     """Draw one page of pairs, and the way to the others."""
     a_page = failures_state.A_PAGE[state.get("layout")]
-    pages = -(-(found.n_items if failures_state.once(state) else found.n_pairs) // a_page)
+    pages = -(-(found.n_items if failures_state.of_items(state) else found.n_pairs) // a_page)
     draw_one_item(state)
     if state.get("page") > pages:
         st.caption(f"There is no page {state.get('page')}; this is the last one.")
@@ -223,7 +223,7 @@ def draw_gallery(
     page = state.get("page")
     pairs, rows = found.pairs, failures_state.shifts_of(files, scope, found.pairs)
     with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute"):
-        st.markdown(_counts(found, page, pages, of_items=failures_state.once(state)))
+        st.markdown(_counts(found, page, pages, of_items=failures_state.of_items(state)))
         with st.container(horizontal=True, width="content", gap="small"):
             _turn(state, "Previous", "P", page - 1, disabled=page <= 1)
             _turn(state, "Next", "N", page + 1, disabled=page >= pages)

@@ -21,7 +21,7 @@ from core.corpora.item_pictures import read_item
 from core.corpora.registry import catalogue
 from core.corpora.schema import Item
 from core.evaluators.base import Evaluator
-from core.evaluators.metrics.conse import PARTS, constants_path
+from core.evaluators.metrics.offline_ensemble import PARTS, constants_path
 from core.evaluators.pool import shared_pool
 from core.evaluators.scoring import score_pairs
 from core.probes.base import ENGLISH

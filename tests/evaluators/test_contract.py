@@ -52,6 +52,11 @@ def test_the_offline_evaluators_are_ready_after_pip_install() -> None:
     assert {"conse-lite0", "conse-lite2", "conse-multilingual", "grounding-judge", "offline-ensemble"} <= set(READY)
 
 
+def test_pages_open_on_conse_whoever_imports_whom() -> None:
+    offered = [name for name in READY if not name.startswith("blind")]
+    assert offered[:4] == ["conse-lite0", "conse-lite2", "conse-multilingual", "grounding-judge"]
+
+
 def test_a_score_is_a_float64_inside_the_native_range(metric: Evaluator, photos: list[np.ndarray]) -> None:
     scores = metric.score(photos, [PHOTO_CAPTION, "A cup of coffee on a table.", "A rocket at night."])
     low, high = metric.spec.score_range

@@ -10,7 +10,7 @@ from skimage import data
 from core.errors import InvalidInput
 from core.evaluators.base import PartlyScored
 from core.evaluators.cache import EmbeddingCache
-from core.evaluators.metrics.conse import PARTS, OfflineEnsemble, read_spreads
+from core.evaluators.metrics.offline_ensemble import PARTS, OfflineEnsemble, read_spreads
 from core.evaluators.pool import Pool
 from core.evaluators.scoring import score_pairs, score_pairs_with_errors
 from core.probes.rejections import code_of

@@ -474,7 +474,7 @@ def _side(bench: Workbench, variant: Variant | None, caption: str, evaluator: st
         st.markdown(" and ".join(inside) + ".")
         if sight.object_inside is not None and sight.object_inside < 0.9:
             st.warning(
-                "The preprocessing cuts into the object: this shift is partly its doing.", icon=":material/crop:"
+                "The preprocessing cuts into the object: a shift may be partly its doing.", icon=":material/crop:"
             )
     views = st.container(horizontal=True, gap="small")
     for said, view in sight.views:

@@ -209,15 +209,15 @@ def changed_most(found: pd.DataFrame, edits: int) -> str:
 
     Example:
         >>> changed_most(pd.DataFrame({"evaluator": ["a", "b"], "nuisance": [0.18, 0.0]}), 40)
-        'Median change over 40 harmless edits: up to 0.18 SD (a)'
+        'Least stable: a, typically 0.18 SD under 40 harmless edits'
     """
     known = found.dropna(subset=["nuisance"])
     if known.empty:
         return ""
     changed, highest = known["nuisance"].map("{:.2f}".format), f"{known['nuisance'].max():.2f}"
-    most, said = changed == highest, f"Median change over {counted(edits, 'harmless edit')}:"
+    most, said = changed == highest, f"typically {highest} SD under {counted(edits, 'harmless edit')}"
     whose = metrics(list(known.loc[most, "evaluator"].unique()))
-    return f"{said} {highest} SD" if most.all() else f"{said} up to {highest} SD ({whose})"
+    return f"{said[:1].upper()}{said[1:]}" if most.all() else f"Least stable: {whose}, {said}"
 
 
 def half_asked(view: View) -> str:

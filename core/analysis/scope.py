@@ -296,7 +296,8 @@ _EDITED = {("image",): "of pictures", ("caption",): "of captions", ("caption", "
 
 
 def purpose(manifest: Mapping[str, Any]) -> str:
-    """Say what a run tests: of what most of its probes are first, invisible edits and unedited baselines aside.
+    """Say what a run tests: broken meanings first, then what most of its probes are; invisible edits and unedited
+    baselines aside.
 
     Args:
         manifest: of the run; its probes are dictionaries with name, axis, family, expectation and edits.
@@ -309,7 +310,9 @@ def purpose(manifest: Mapping[str, Any]) -> str:
     probes = [each for each in listed if isinstance(each, Mapping)] if isinstance(listed, list) else []
     told = [each for each in probes if each.get("axis") != "null" and each.get("family") not in ("base", "identity")]
     groups = {kind: [each for each in told if each.get("expectation") == kind] for kind in _KINDS}
-    largest = sorted((kind for kind in _KINDS if groups[kind]), key=lambda kind: -len(groups[kind]))
+    largest = sorted(
+        (kind for kind in _KINDS if groups[kind]), key=lambda kind: (kind != "directional", -len(groups[kind]))
+    )
     if not largest:
         return "Invisible edits alone" if any(each.get("axis") == "null" for each in probes) else ""
     first, *others = largest

@@ -66,8 +66,8 @@ def draw() -> None:
             )
         st.caption(
             "The run that Findings opens on first, then the newest. Each has its own pictures and edits, so a metric "
-            "may come out otherwise in another; an edit that fits no picture has no score. Median: of the middle "
-            "picture. SD: standard deviation of a metric's unedited scores."
+            "may come out otherwise in another; an edit that fits no picture has no score. Typically: on the "
+            "median picture. SD: standard deviation of a metric's unedited scores."
         )
         rooms = _rows(runs, files)
         with st.expander("Every run with its counts", icon=":material/table:"):
@@ -145,7 +145,7 @@ def _in_use(files: Signature) -> dict[str, str]:
         return dict.fromkeys(chosen.split(","), "Chosen")
     found: dict[str, list[str]] = {}
     for page, scope in (
-        ("Findings, Flip risk, Calibrate", Scope()),
+        ("Findings, Calibrate", Scope()),
         ("Start", opens_on(files)),
         ("Does it notice?", USUAL),
     ):

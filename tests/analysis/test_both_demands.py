@@ -131,19 +131,19 @@ def test_no_metric_makes_no_answer() -> None:
     [
         ({}, ""),
         ({"a": math.nan}, ""),
-        ({"a": 0.051}, "Median change over 7 harmless edits: 0.05 SD"),
+        ({"a": 0.051}, "Typically 0.05 SD under 7 harmless edits"),
         (
             {"a": 0.051, "b": 0.049},
-            "Median change over 7 harmless edits: 0.05 SD",
+            "Typically 0.05 SD under 7 harmless edits",
         ),
-        ({"a": 0.2, "b": 0.0, "c": 0.1}, "Median change over 7 harmless edits: up to 0.20 SD (a)"),
+        ({"a": 0.2, "b": 0.0, "c": 0.1}, "Least stable: a, typically 0.20 SD under 7 harmless edits"),
         (
             {"a": 0.0, "b": 0.0, "c": 0.1},
-            "Median change over 7 harmless edits: up to 0.10 SD (c)",
+            "Least stable: c, typically 0.10 SD under 7 harmless edits",
         ),
         (
             {"a": 0.0, "b": 0.1, "c": 0.1, "d": 0.1, "e": math.nan},
-            "Median change over 7 harmless edits: up to 0.10 SD (3 metrics)",
+            "Least stable: 3 metrics, typically 0.10 SD under 7 harmless edits",
         ),
     ],
 )

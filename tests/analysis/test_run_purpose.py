@@ -30,7 +30,7 @@ TURNS = [probe(f"rotation:degrees{n}", "rotation") for n in (1, 2, 5)]
         ([NULL, *FLIPS], "Harmless edits of pictures: Upside down, Mirrored"),
         ([NULL, *FLIPS, WORDS], "Harmless edits of pictures and captions: Upside down, Mirrored, Cultural words"),
         ([*FLIPS, *WRONG], "Broken meanings: Wrong object (FOIL); harmless edits"),
-        ([WRONG[0], *FLIPS], "Harmless edits of pictures: Upside down, Mirrored; broken meanings"),
+        ([WRONG[0], *FLIPS], "Broken meanings: Wrong object (FOIL); harmless edits"),
         ([NULL, *TURNS], "Harmless edits of pictures at several strengths: Turned"),
         (
             [*TURNS, *FLIPS, WORDS],

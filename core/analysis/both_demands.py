@@ -197,25 +197,24 @@ def in_brief(view: View) -> str:
         return f"{notice} of {counted(len(asked), 'metric')} typically {verb} when the meaning breaks"
     if (found["falls"] == FEW).any():
         return FEW.replace("has too few", "Too few").replace("it drops", "metrics drop")
-    return changed_most(found, sum(map(len, harmless(view).values())))
+    return changed_most(found)
 
 
-def changed_most(found: pd.DataFrame, edits: int) -> str:
+def changed_most(found: pd.DataFrame) -> str:
     """Whose scores harmless edits change most, as far as two decimals tell; empty where nothing is known.
 
     Args:
         found: of :func:`demands`.
-        edits: how many harmless edits the median is over.
 
     Example:
-        >>> changed_most(pd.DataFrame({"evaluator": ["a", "b"], "nuisance": [0.18, 0.0]}), 40)
-        'Least stable: a, typically 0.18 SD under 40 harmless edits'
+        >>> changed_most(pd.DataFrame({"evaluator": ["a", "b"], "nuisance": [0.18, 0.0]}))
+        'Least stable: a, typically 0.18 SD under harmless edits'
     """
     known = found.dropna(subset=["nuisance"])
     if known.empty:
         return ""
     changed, highest = known["nuisance"].map("{:.2f}".format), f"{known['nuisance'].max():.2f}"
-    most, said = changed == highest, f"typically {highest} SD under {counted(edits, 'harmless edit')}"
+    most, said = changed == highest, f"typically {highest} SD under harmless edits"
     whose = metrics(list(known.loc[most, "evaluator"].unique()))
     return f"{said[:1].upper()}{said[1:]}" if most.all() else f"Least stable: {whose}, {said}"
 

@@ -65,9 +65,10 @@ def draw() -> None:
                 args=_NEW,
             )
         st.caption(
-            "The run that Findings opens on first, then the newest. Each has its own pictures and edits, so a metric "
-            "may come out otherwise in another; an edit that fits no picture has no score. Typically: on the "
-            "median picture. SD: standard deviation of a metric's unedited scores."
+            "The default run of Findings first, then the newest.",
+            help="Each has its own pictures and edits, so a metric may come out otherwise in another; an edit that "
+            "fits no picture has no score. Typically: on the median picture. SD: standard deviation of a metric's "
+            "unedited scores.",
         )
         rooms = _rows(runs, files)
         with st.expander("Every run with its counts", icon=":material/table:"):

@@ -131,21 +131,21 @@ def test_no_metric_makes_no_answer() -> None:
     [
         ({}, ""),
         ({"a": math.nan}, ""),
-        ({"a": 0.051}, "Typically 0.05 SD under 7 harmless edits"),
+        ({"a": 0.051}, "Typically 0.05 SD under harmless edits"),
         (
             {"a": 0.051, "b": 0.049},
-            "Typically 0.05 SD under 7 harmless edits",
+            "Typically 0.05 SD under harmless edits",
         ),
-        ({"a": 0.2, "b": 0.0, "c": 0.1}, "Least stable: a, typically 0.20 SD under 7 harmless edits"),
+        ({"a": 0.2, "b": 0.0, "c": 0.1}, "Least stable: a, typically 0.20 SD under harmless edits"),
         (
             {"a": 0.0, "b": 0.0, "c": 0.1},
-            "Least stable: c, typically 0.10 SD under 7 harmless edits",
+            "Least stable: c, typically 0.10 SD under harmless edits",
         ),
         (
             {"a": 0.0, "b": 0.1, "c": 0.1, "d": 0.1, "e": math.nan},
-            "Least stable: 3 metrics, typically 0.10 SD under 7 harmless edits",
+            "Least stable: 3 metrics, typically 0.10 SD under harmless edits",
         ),
     ],
 )
 def test_who_is_changed_most_is_named(changes: dict[str, float], said: str) -> None:
-    assert changed_most(pd.DataFrame({"evaluator": list(changes), "nuisance": pd.Series(changes.values())}), 7) == said
+    assert changed_most(pd.DataFrame({"evaluator": list(changes), "nuisance": pd.Series(changes.values())})) == said

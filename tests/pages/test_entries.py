@@ -170,7 +170,7 @@ def test_a_row_of_a_run_says_how_it_came_out_and_the_run_in_use_stands_first(
     assert rows == ["**template**", "**broken**"]
     told = " ".join(each.value for each in app.caption)
     assert "0 of 1 metric typically drops when the meaning breaks" in told
-    assert re.search(r"ypically \d\.\d\d SD under \d+ harmless edits?", told.replace("\\", ""))
+    assert re.search(r"ypically \d\.\d\d SD under harmless edits", told.replace("\\", ""))
 
 
 def test_runs_that_pages_open_on_are_marked_and_one_that_is_chosen_takes_their_place(

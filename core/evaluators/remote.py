@@ -130,10 +130,12 @@ class Remote:
 
     @property
     def fingerprint(self) -> Fingerprint:
+        """As the metric tells it."""
         return Fingerprint(**self._told["fingerprint"])
 
     @property
     def full_batch(self) -> int:
+        """As the metric tells it."""
         return int(self._told["full_batch"])
 
     @classmethod
@@ -142,10 +144,12 @@ class Remote:
         return float(cls.spec.memory_mb)  # type: ignore[attr-defined]  # the stand-in has a spec
 
     def footprint(self) -> Footprint | None:
+        """What it said when it was loaded."""
         found = self._told["footprint"]
         return None if found is None else Footprint(**found)
 
     def forget(self) -> None:
+        """Have it drop what earlier calls left."""
         self._ask("forget")
 
     def score(
@@ -156,12 +160,15 @@ class Remote:
         return self._ask("score", list(images), captions=list(captions), references=others)[1][0]
 
     def encode_images(self, images: Sequence[np.ndarray]) -> "Tensor":
+        """Encode n images there; float32 [n, d]."""
         return _tensor(self._ask("encode_images", list(images)))
 
     def encode_captions(self, captions: Sequence[str]) -> "Tensor":
+        """Encode m captions there; float32 [m, d]."""
         return _tensor(self._ask("encode_captions", captions=list(captions)))
 
     def combine(self, image_embeddings: "Tensor", caption_embeddings: "Tensor") -> np.ndarray:
+        """Score row by row there; float64 [n]."""
         return self._ask("combine", [image_embeddings.numpy(), caption_embeddings.numpy()])[1][0]
 
     def combine_with_references(
@@ -172,16 +179,20 @@ class Remote:
         return self._ask("combine_with_references", arrays)[1][0]
 
     def crop(self, width: int, height: int) -> Box:
+        """Part of an image of that size that reaches the network, in its pixels."""
         return Box(*self._ask("crop", size=[width, height])[0]["box"])
 
     def count_tokens(self, caption: str) -> int | None:
+        """Number of tokens of the whole prompt before truncation, or None without a tokenizer."""
         found = self._ask("count_tokens", captions=[caption])[0]["found"]
         return None if found is None else int(found)
 
     def truncates(self, caption: str) -> bool:
+        """Whether the text tower cuts this caption."""
         return bool(self._ask("truncates", captions=[caption])[0]["found"])
 
     def see(self, image: np.ndarray, caption: str, *, object_mask: Mask | None = None) -> Sight:
+        """Have it explain one pair."""
         mask = [] if object_mask is None else [object_mask.to_array()]
         told, arrays = self._ask("see", [image, *mask], captions=[caption])
         if len(arrays) != len(told["titles"]):

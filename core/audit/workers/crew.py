@@ -38,11 +38,13 @@ class Here:
         self._maker: Maker | None = None
 
     def describe(self, plan: Plan, tell: Tell) -> Ready:
+        """Load the evaluators, telling of each, and say what they are, and where."""
         return Ready(
             load_all(plan, videos=plan.videos, pool=self._pool, stack=self._stack, tell=tell), self._pool.device
         )
 
     def begin(self, work: Work, tell: Tell) -> None:
+        """Say what the tasks to come belong to."""
         self._maker = Maker(work, self._pool, tell, renderers=self._renderers)
 
     def each(self, tasks: Sequence[Task], before: Iterable[Task] = ()) -> Iterator[Result]:
@@ -51,6 +53,7 @@ class Here:
         yield from self._maker.each(tasks, before)
 
     def close(self) -> None:
+        """Let the evaluators go."""
         self._stack.close()
 
 
@@ -115,6 +118,7 @@ class Team(ABC, Generic[W]):
         return self._ready
 
     def begin(self, work: Work, tell: Tell) -> None:
+        """Say what the tasks to come belong to."""
         self._tell = tell
         self._say(packed(work))
 

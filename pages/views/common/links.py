@@ -313,7 +313,7 @@ def _box() -> None:
         except InvariscopeError as error:
             st.warning(safe(str(error), limit=300))
     words = (Place(f"Word · {term}", WORDS, {"find": term}) for term in glossary())
-    places = [*pages, *[*found, *(place for place in words if place.view in there)]]
+    places = [*pages, *found, *(place for place in words if place.view in there)]
     chosen = st.selectbox(
         "Find",
         places,

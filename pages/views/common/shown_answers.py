@@ -119,7 +119,7 @@ def _without_bar(figure: Figure) -> str:
     """What marks without a bar say, in a sentence; empty where every interval has a length."""
     drawn = figure.kind == "dots" and figure.bounds == "whiskers"
     same = drawn and (figure.frame["low"] == figure.frame["high"]).any()
-    return "Without a bar: redrawing the pictures changes nothing." if same else ""
+    return "Without a bar: redrawing the pictures hardly ever changes it." if same else ""
 
 
 def answer_rows(question: Question, frame: pd.DataFrame, *, measure: str, several: bool) -> None:

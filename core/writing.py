@@ -31,7 +31,7 @@ _TRIES = 100
 _swept: set[Path] = set()  # folders in which this process has looked for what others left
 
 
-def write_whole(path: Path, write: Callable[[Path], None]) -> None:
+def write_whole(path: Path, write: Callable[[Path], object]) -> None:
     """Let ``write`` fill a temporary file, sync it, open it again, and give it its name in one step.
     ``path``: final name; its folder is made when needed.
     ``write``: called with the temporary path, whose name is the final one's. It raises where what lies there is not

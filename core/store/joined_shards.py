@@ -31,10 +31,7 @@ def is_joined(run: Run) -> bool:
 
 def join(folder: Path) -> Run:
     """Join the shards of a run that is whole; one that is joined stays as it is. Its seal says since when as before.
-
-    Raises:
-        InvalidInput: if the run is not complete or has no seal.
-        StoreError: if it is not whole, or cannot be written.
+    Raises InvalidInput if the run is not complete or has no seal; StoreError if it is not whole, or cannot be written.
     """
     (verdict,) = verify(folder)
     if verdict.problems:
@@ -69,30 +66,23 @@ def take_apart(run: Run) -> Run:
 
 def write_shards(run: Run, into: Path) -> None:
     """Write the shards of a joined run into another folder; those of a file that is not what it was are left out."""
-    sealed = (run.seal.files if run.seal is not None else None) or {}
+    sealed = run.sealed
     for name, path in shard_files(run.path, run.schema_version).items():
-        table = name.partition("/")[0]
-        sha256 = sealed[name].sha256 if name in sealed else None
-        if read_again(path, table, run.id, version=run.schema_version, sha256=sha256) is not None:
+        if read_again(run, name, path, sealed.get(name)) is not None:
             continue
-        whole, start = pq.read_table(path), 0
-        (into / table).mkdir(exist_ok=True)
-        for shard, rows, told in _pieces(whole, path):
-            piece = whole.slice(start, rows).replace_schema_metadata(told)
-            pq.write_table(piece, into / table / f"{shard}.parquet", compression="zstd", write_page_checksum=True)
+        whole, start, folder = pq.read_table(path), 0, into / name.partition("/")[0]
+        folder.mkdir(exist_ok=True)
+        try:  # name, rows and metadata of each shard
+            told = json.loads(whole.schema.metadata[_PIECES])
+            pieces = [(str(shard), int(rows), dict(each) or None) for shard, rows, each in told]
+        except (KeyError, TypeError, ValueError) as error:
+            raise StoreError(f"{path} does not say which shards it holds; put it back from a copy") from error
+        if not all(_SHARD.fullmatch(shard) for shard, _, _ in pieces) or sum(each[1] for each in pieces) != len(whole):
+            raise StoreError(f"{path} names other shards than it can hold; put it back from a copy")
+        for shard, rows, each in pieces:
+            piece = whole.slice(start, rows).replace_schema_metadata(each)
+            pq.write_table(piece, folder / f"{shard}.parquet", compression="zstd", write_page_checksum=True)
             start += rows
-
-
-def _pieces(whole: pa.Table, path: Path) -> list[tuple[str, int, dict[str, str] | None]]:
-    """Name, rows and metadata of the shards that a joined file holds."""
-    try:
-        told = json.loads(whole.schema.metadata[_PIECES])
-        pieces = [(str(name), int(rows), dict(each) or None) for name, rows, each in told]
-    except (KeyError, TypeError, ValueError) as error:
-        raise StoreError(f"{path} does not say which shards it holds; put it back from a copy") from error
-    if not all(_SHARD.fullmatch(name) for name, _, _ in pieces) or sum(rows for _, rows, _ in pieces) != len(whole):
-        raise StoreError(f"{path} names other shards than it can hold; put it back from a copy")
-    return pieces
 
 
 def _parts(paths: list[Path]) -> list[list[Path]]:

@@ -43,9 +43,8 @@ class Chunk:
 def encode(row: Mapping[str, Any]) -> bytes:
     """Write a row as one line with its checksum (CRC-32 of the object without it).
 
-    Example:
-        >>> encode({"row": "begin"})
-        b'{"row":"begin","crc":"dd813ff6"}\\n'
+    >>> encode({"row": "begin"})
+    b'{"row":"begin","crc":"dd813ff6"}\\n'
     """
     body = json.dumps(row, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
     data = body.encode("utf-8", "backslashreplace")
@@ -86,7 +85,9 @@ class Writer:
             if size and os.pread(handle, 1, size - 1) != b"\n":
                 data = b"\n" + data  # what was cut stays as it is, on its own line
             try:
-                _write(handle, data)
+                left = memoryview(data)
+                while left:
+                    left = left[os.write(handle, left) :]
                 os.fsync(handle)
             except OSError as error:
                 with suppress(OSError):  # cut off what is not acknowledged; where even that fails, the checksums tell
@@ -132,7 +133,19 @@ class Log:
             return Chunk((), 0)
         except OSError as error:
             raise StoreError(f"{self.path} cannot be read: {error.strerror or error}; check its permissions") from error
-        return _parse(data, start)
+        rows: dict[int, Row] = {}
+        damaged: list[int] = []
+        lines = data.split(b"\n")
+        last = lines.pop()
+        for number, line in enumerate(lines, start=1):
+            if (row := decode(line)) is not None:
+                rows[number] = row
+            elif line:
+                damaged.append(number)
+        if (tail := decode(last)) is not None:  # whole but for its line end
+            rows[len(lines) + 1], last = tail, b""
+        whole = start + len(data) - len(last)
+        return Chunk(tuple(rows.values()), whole, tuple(rows), len(lines), tuple(damaged), len(last))
 
     def size(self) -> int:
         """Bytes of the file; 0 where there is none."""
@@ -140,30 +153,6 @@ class Log:
             return self.path.stat().st_size
         except OSError:
             return 0
-
-
-def _parse(data: bytes, start: int) -> Chunk:
-    rows: dict[int, Row] = {}
-    damaged: list[int] = []
-    lines = data.split(b"\n")
-    last = lines.pop()
-    for number, line in enumerate(lines, start=1):
-        row = decode(line)
-        if row is not None:
-            rows[number] = row
-        elif line:
-            damaged.append(number)
-    tail = decode(last)
-    if tail is not None:  # whole but for its line end
-        rows[len(lines) + 1], last = tail, b""
-    whole = start + len(data) - len(last)
-    return Chunk(tuple(rows.values()), whole, tuple(rows), len(lines), tuple(damaged), len(last))
-
-
-def _write(handle: int, data: bytes) -> None:
-    view = memoryview(data)
-    while view:
-        view = view[os.write(handle, view) :]
 
 
 _NAMED = 5  # Lines that a sentence names one by one
@@ -195,7 +184,12 @@ class Replay:
             return
         chunk = self.log.read(self.end)
         for line, row in zip(chunk.at, chunk.rows, strict=True):
-            self._take(self._lines + line, row)
+            try:
+                self.take(row)
+            except NewerRow:
+                self._newer.append(self._lines + line)
+            except (AttributeError, KeyError, TypeError, ValueError):
+                self._strange.append(self._lines + line)
         self._damaged += [self._lines + line for line in chunk.damaged]
         self._lines += chunk.lines
         self.end, self.cut = chunk.end, chunk.cut
@@ -232,14 +226,6 @@ class Replay:
 
     def _gone(self) -> bool:
         return not (self.end or self.cut) and (self.begun or self.log.path.exists())
-
-    def _take(self, line: int, row: Row) -> None:
-        try:
-            self.take(row)
-        except NewerRow:
-            self._newer.append(line)
-        except (AttributeError, KeyError, TypeError, ValueError):
-            self._strange.append(line)
 
 
 def _named(lines: Sequence[int]) -> str:

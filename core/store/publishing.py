@@ -9,9 +9,8 @@ import json
 import os
 import re
 import shutil
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator
 from contextlib import contextmanager
-from functools import partial
 from io import BytesIO
 from itertools import groupby
 from pathlib import Path
@@ -23,36 +22,25 @@ import pyarrow as pa
 
 from core import settings
 from core.errors import InvalidInput, StoreError
-from core.store.published_runs import attach
-from core.store.run_files import COMPLETE, PUBLISH, Part, Run, with_seal
+from core.store.run_files import COMPLETE, PUBLISH, Run, with_seal
 from core.store.schema import SCHEMA_VERSION, SCHEMAS, schemas_of
 from core.store.sorted_copies import limit
 from core.store.sql import empty_select, first_line, quoted
 from core.store.store import Store
-from core.store.whole import NotWhole, check_tables, table_parts
+from core.store.whole import NotWhole, attach, check_tables, table_parts
 from core.writing import write_whole
 
 PART_ROWS = 1_000_000  # Rows that are sorted at once, about
 
 
 def publish(runs: Iterable[Path | str], output: Path, *, overwrite: bool = False) -> Path:
-    """Write runs into one file that :meth:`Store.open` reads.
-
+    """Write complete run folders, or published files, into one file that :meth:`Store.open` reads; return its path.
     Tables: ``scores``, ``items``, ``rejections``, ``variants``, ``runs`` (run, manifest as JSON text) and ``about``
     (schema_version): of today's version, whatever the runs were written with. Each run's manifest is sealed anew with
     the SHA-256 of the run's rows in each table.
-
-    Args:
-        runs: complete run folders, or published files.
-        output: the file; its name ends in ``.duckdb``.
-
-    Returns:
-        The path of the file.
-
-    Raises:
-        InvalidInput: for no runs, an unfinished run, another suffix, or a file that exists.
-        StoreError: if a run cannot be read whole, or the file cannot be written.
-    """
+    ``output``: its name ends in ``.duckdb``.
+    Raises InvalidInput for no runs, an unfinished run, another suffix, or a file that exists; StoreError if a run
+    cannot be read whole, or the file cannot be written."""
     output = Path(output)
     if output.suffix != ".duckdb":
         raise InvalidInput(f"a published file ends in .duckdb, got {output.name!r}")
@@ -75,10 +63,22 @@ def publish(runs: Iterable[Path | str], output: Path, *, overwrite: bool = False
 def _write(store: Store, path: Path) -> None:
     """Fill a file, tables first; then seal what can be read of them, and look at the whole as a reader would."""
     try:
-        _write_tables(store, path)
+        with _file(path) as file, TemporaryDirectory(dir=path.parent, prefix=".publish-") as spilled:
+            limit(file, Path(spilled))  # a sort of more than that goes by way of the disk
+            for table, schema in SCHEMAS.items():
+                file.execute(f"create table {table} as {empty_select(schema)}")
+                for condition, params in _parts(store, table):
+                    file.register("source", store.batches(f"select * from {table} where {condition}", params))
+                    file.execute(f"insert into {table} select * from source order by all")
+                    file.unregister("source")
         with duckdb.connect(str(path), read_only=True) as file:
             parts = {run.id: table_parts(file, None, SCHEMA_VERSION, run.id) for run in store.runs()}
-        _write_runs(store, path, parts)
+        with _file(path) as file:
+            file.execute("create table runs (run varchar, manifest varchar)")
+            for run in store.runs():
+                manifest = with_seal(run.manifest, by=PUBLISH, tables=parts[run.id])
+                file.execute("insert into runs values (?, ?)", [run.id, json.dumps(manifest)])
+            file.execute(f"create table about as select {SCHEMA_VERSION} as schema_version")
         with duckdb.connect() as reader:
             version, runs = attach(reader, path, "made")
             check_tables(reader, "made", path, version, runs, full=False)  # their content was hashed above
@@ -86,26 +86,6 @@ def _write(store: Store, path: Path) -> None:
     except duckdb.Error as error:
         full = os.strerror(errno.ENOSPC) in str(error)
         raise OSError(errno.ENOSPC if full else None, str(error).splitlines()[0]) from error
-
-
-def _write_tables(store: Store, path: Path) -> None:
-    with _file(path) as file, TemporaryDirectory(dir=path.parent, prefix=".publish-") as spilled:
-        limit(file, Path(spilled))  # a sort of more than that goes by way of the disk
-        for table, schema in SCHEMAS.items():
-            file.execute(f"create table {table} as {empty_select(schema)}")
-            for condition, params in _parts(store, table):
-                file.register("source", store.batches(f"select * from {table} where {condition}", params))
-                file.execute(f"insert into {table} select * from source order by all")
-                file.unregister("source")
-
-
-def _write_runs(store: Store, path: Path, parts: Mapping[str, Mapping[str, Part]]) -> None:
-    with _file(path) as file:
-        file.execute("create table runs (run varchar, manifest varchar)")
-        for run in store.runs():
-            manifest = with_seal(run.manifest, by=PUBLISH, tables=parts[run.id])
-            file.execute("insert into runs values (?, ?)", [run.id, json.dumps(manifest)])
-        file.execute(f"create table about as select {SCHEMA_VERSION} as schema_version")
 
 
 @contextmanager
@@ -122,10 +102,8 @@ def _file(path: Path) -> Iterator[duckdb.DuckDBPyConnection]:
 
 def _parts(store: Store, table: str) -> Iterator[tuple[str, list[Any]]]:
     """Conditions that cut a table into parts of about PART_ROWS rows, in the order of its rows sorted by all columns.
-
     The first columns of every table are run, corpus and item: a part is a range of one run's items, which lie together
-    in the shards, too. One part sorted after the other is the whole table sorted, and no sort has to hold all of it.
-    """
+    in the shards, too. One part sorted after the other is the whole table sorted, and no sort has to hold all of it."""
     counted = store.batches(f"select run, corpus, item, count(*) as n from {table} group by all order by all")
     sizes = (each for batch in counted for each in batch.to_pylist())
     for (run, corpus), own in groupby(sizes, key=lambda each: (each["run"], each["corpus"])):
@@ -158,26 +136,15 @@ _NAME = re.compile(r"[^A-Za-z0-9_-]+")
 def accept_published(
     data: bytes | Path, name: str, *, known: Collection[str] = (), folder: Path | None = None
 ) -> tuple[Run, ...]:
-    """Check a published file and keep it with the user's runs.
-
+    """Check a published file and keep it with the user's runs; return its runs, with the path of the kept file.
     It is opened read-only in its own connection that may read no other file, and must hold exactly what
     ``python -m core publish`` writes: the known tables, as tables, of the known columns; no views, macros or
     generated columns; manifests that are whole, of a version that is read here.
-
-    Args:
-        data: the file's bytes, or where it lies.
-        name: the name that it was handed over under; only told back, and trimmed to letters for the file's own.
-        known: runs that are here already; a file that holds no other is refused.
-        folder: where it is kept; None: the folder of the user's runs. Nothing there is ever replaced: a file of
-            the same content is kept once.
-
-    Returns:
-        Its runs, with the path of the kept file.
-
-    Raises:
-        InvalidInput: if the file is refused; the sentence says why.
-        StoreError: if it cannot be written.
-    """
+    ``data``: the file's bytes, or where it lies.
+    ``name``: that it was handed over under; only told back, and trimmed to letters for the file's own.
+    ``known``: runs that are here already; a file that holds no other is refused.
+    ``folder``: where it is kept; None: the folder of the user's runs. A file of the same content is kept once.
+    Raises InvalidInput if the file is refused, saying why; StoreError if it cannot be written."""
     folder = settings.runs_dir() if folder is None else folder
     told = repr(Path(name).name[:80])
     _check_size(data, told)
@@ -198,13 +165,9 @@ def accept_published(
         safe = _NAME.sub("-", Path(name).stem).strip("-_")[:60] or "published"
         kept = folder / f"{safe}-{digest}.duckdb"
         if not kept.exists():
-            write_whole(kept, partial(_copy, file))
+            write_whole(kept, lambda temporary: shutil.copyfile(file, temporary))
             kept.chmod(0o444)
     return tuple(Run(kept, run.manifest) for run in runs)
-
-
-def _copy(file: Path, temporary: Path) -> None:
-    shutil.copyfile(file, temporary)
 
 
 def _check_size(data: bytes | Path, told: str) -> None:
@@ -234,40 +197,36 @@ def _checked(file: Path, told: str) -> tuple[Run, ...]:
             raise InvalidInput(str(error).replace(str(file), told)) from error
         connection.execute("set lock_configuration = true")
         schemas = schemas_of(version)
-        _check_content(connection, schemas, told)
+        others = connection.execute(
+            """select 'the view ' || view_name from duckdb_views() where database_name = 'incoming' and not internal
+               union all select 'the table ' || schema_name || '.' || table_name from duckdb_tables()
+                   where database_name = 'incoming'
+                   and (schema_name <> 'main' or not list_contains($tables, table_name))
+               union all select 'the function ' || function_name from duckdb_functions()
+                   where database_name = 'incoming' and not internal
+               union all select 'the type ' || type_name from duckdb_types()
+                   where database_name = 'incoming' and not internal
+               union all select 'a generated column in ' || table_name from duckdb_tables()
+                   where database_name = 'incoming' and sql ilike '%generated always%'
+               limit 1""",
+            {"tables": sorted({*schemas, "runs", "about"})},
+        ).fetchall()
+        if others:
+            what = repr(str(others[0][0])[:80])
+            raise InvalidInput(f"{told} holds {what}, which no published file does; publish it again")
         for table, schema in schemas.items():
             _check_values(connection, table, schema, told)
         # an audit stores the name of a metric, never where its file lies
         sql = f"select evaluator from incoming.scores where regexp_matches(evaluator, {quoted(_A_PATH)}) limit 1"
         if found := connection.execute(sql).fetchall():
-            named = repr(str(found[0][0])[:80])
-            raise InvalidInput(
-                f"{told} has scores of {named}, which is a path and no evaluator's name; publish it again"
-            )
+            path = f"{str(found[0][0])[:80]!r}, which is a path and no evaluator's name"
+            raise InvalidInput(f"{told} has scores of {path}; publish it again")
         _check_runs(connection, runs, schemas, told)
         try:
             check_tables(connection, "incoming", Path(told), version, runs, full=True)
         except NotWhole as error:
             raise InvalidInput(str(error)) from error
     return runs
-
-
-def _check_content(connection: duckdb.DuckDBPyConnection, tables: Collection[str], told: str) -> None:
-    others = connection.execute(
-        """select 'the view ' || view_name from duckdb_views() where database_name = 'incoming' and not internal
-           union all select 'the table ' || schema_name || '.' || table_name from duckdb_tables()
-               where database_name = 'incoming' and (schema_name <> 'main' or not list_contains($tables, table_name))
-           union all select 'the function ' || function_name from duckdb_functions()
-               where database_name = 'incoming' and not internal
-           union all select 'the type ' || type_name from duckdb_types()
-               where database_name = 'incoming' and not internal
-           union all select 'a generated column in ' || table_name from duckdb_tables()
-               where database_name = 'incoming' and sql ilike '%generated always%'
-           limit 1""",
-        {"tables": sorted({*tables, "runs", "about"})},
-    ).fetchall()
-    if others:
-        raise InvalidInput(f"{told} holds {str(others[0][0])[:80]!r}, which no published file does; publish it again")
 
 
 def _check_values(connection: duckdb.DuckDBPyConnection, table: str, schema: pa.Schema, told: str) -> None:
@@ -281,10 +240,8 @@ def _check_values(connection: duckdb.DuckDBPyConnection, table: str, schema: pa.
     columns = ", ".join(text.format(name, name) for text, name in zip(asked, names, strict=True))
     found = connection.execute(f"select {columns} from incoming.{table}").fetchall()[0]
     if wrong := [name for name, bad in zip(names, found, strict=True) if bad]:
-        strange = f"infinite, or a text of more than {MOST_TEXT} bytes"
-        raise InvalidInput(
-            f"{told} has a value in {table}.{wrong[0]} that no audit writes ({strange}); publish it again"
-        )
+        strange = f"that no audit writes (infinite, or a text of more than {MOST_TEXT} bytes)"
+        raise InvalidInput(f"{told} has a value in {table}.{wrong[0]} {strange}; publish it again")
 
 
 def _check_runs(

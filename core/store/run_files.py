@@ -160,24 +160,21 @@ def half_runs(folder: Path) -> tuple[Path, ...]:
     return tuple(each for each in _folders(folder) if _has_scores(each) and not (each / MANIFEST).is_file())
 
 
-def shard_problem(path: Path, table: str, run_id: str, *, version: int, sha256: str | None = None) -> str | None:
+def shard_problem(run: "Run", name: str, path: Path, sha256: str | None) -> str | None:
     """Why a shard is left out, or None. The whole file is read: a checksum stands over it, or over every page.
-
     What this process has read once is not read again until its size or time changes.
-
-    Args:
-        sha256: of the file as the run was closed with it; None where nobody knows.
-    """
+    ``name``: of the file below the run's folder. ``sha256``: as the run was closed with it; None: nobody knows."""
     try:
         status = path.stat()
     except OSError as error:
         return f"{path} cannot be read: {error.strerror or error}; check its permissions"
-    return _problem(path, table, run_id, version, sha256, status.st_size, status.st_mtime_ns)
+    table = name.partition("/")[0]
+    return _problem(path, table, run.id, run.schema_version, sha256, status.st_size, status.st_mtime_ns)
 
 
-def read_again(path: Path, table: str, run_id: str, *, version: int, sha256: str | None = None) -> str | None:
+def read_again(run: "Run", name: str, path: Path, sha256: str | None = None) -> str | None:
     """As :func:`shard_problem`, from the disk whatever was read before: a disk rots without a new time."""
-    return _problem.__wrapped__(path, table, run_id, version, sha256, 0, 0)
+    return _problem.__wrapped__(path, name.partition("/")[0], run.id, run.schema_version, sha256, 0, 0)
 
 
 @lru_cache(maxsize=65_536)
@@ -287,6 +284,12 @@ class Run:
         """What every file of the run was when it was closed; None where nobody knows: the run is unverified then.
         Raises StoreError if the manifest is not the one that was sealed."""
         return read_seal(self.manifest, self.path)
+
+    @property
+    def sealed(self) -> dict[str, str]:
+        """SHA-256 of every file that the seal of a run folder names, by its path below it; empty without one."""
+        seal = self.seal
+        return {name: part.sha256 for name, part in ((seal and seal.files) or {}).items()}
 
     @property
     def verified(self) -> bool:

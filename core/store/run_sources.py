@@ -6,7 +6,7 @@ read it, or where it lies in the folders of data.
 
 import json
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import lru_cache
@@ -33,13 +33,9 @@ def only_allowed_folders() -> None:
 
 def origin_of_run(run: Run) -> Origin:
     """What reads the corpus of a run here.
-
     The folder that a published file names is read only where :func:`may_read` allows it; that of a run folder too,
     in a server, and on the command line wherever it lies.
-
-    Raises:
-        NotAvailable: if the corpus is not here, or may not be read; says what to do.
-    """
+    Raises NotAvailable if the corpus is not here, or may not be read; says what to do."""
     told = run.manifest["corpus"]
     origin = origin_here(str(told.get("name")), told)
     if (_serving or not run.path.is_dir()) and not may_read(origin):
@@ -78,14 +74,16 @@ def audited_here_file() -> Path:
 
 def note_audited(manifest: Mapping[str, Any]) -> None:
     """Note what an audit or a check that runs here reads: its evaluators by path, and the folder of its corpus.
-
     A list that cannot be written stops no audit: pages then do not ask these files, and say so.
-
-    Args:
-        manifest: of the audit's run; of a check its evaluator alone.
-    """
-    known = _known()
-    rows = [json.loads(each) for each in dict.fromkeys(map(_key, _rows(manifest))) if each not in known]
+    ``manifest``: of the audit's run; of a check its evaluator alone."""
+    known, read = _known(), list[dict[str, Any]]()
+    for each in manifest.get("evaluators") or ():
+        if isinstance(each.get("file"), dict):
+            read.append(_code(settings.ROOT / each["reference"].rpartition(":")[0], each["file"]["sha256"]))
+    corpus = manifest.get("corpus") or {}
+    if corpus.get("folder") is not None:
+        read.append(_folder(settings.ROOT / corpus["folder"], corpus["options"]))
+    rows = [json.loads(each) for each in dict.fromkeys(map(_key, read)) if each not in known]
     if not rows:
         return
     path = audited_here_file()
@@ -98,15 +96,6 @@ def note_audited(manifest: Mapping[str, Any]) -> None:
 def is_audited_code(path: Path, sha256: str) -> bool:
     """Whether an audit or a check on this machine scored with this file as it was then."""
     return _key(_code(path, sha256)) in _known()
-
-
-def _rows(manifest: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
-    for each in manifest.get("evaluators") or ():
-        if isinstance(each.get("file"), dict):
-            yield _code(settings.ROOT / each["reference"].rpartition(":")[0], each["file"]["sha256"])
-    corpus = manifest.get("corpus") or {}
-    if corpus.get("folder") is not None:
-        yield _folder(settings.ROOT / corpus["folder"], corpus["options"])
 
 
 def _code(path: Path, sha256: str) -> dict[str, Any]:
@@ -183,9 +172,7 @@ class OwnMetric:
 
 def own_metrics(runs: Iterable[Run]) -> dict[str, OwnMetric]:
     """Evaluators by path of some runs, by name; of runs that share a name the one made last.
-
-    What a manifest says is checked: an entry that names no ordinary ``.py`` file and class is left out.
-    """
+    What a manifest says is checked: an entry that names no ordinary ``.py`` file and class is left out."""
     told = sorted(runs, key=lambda run: str(run.manifest.get("created", "")))
     return {found.name: found for run in told for found in of_run(run)}
 
@@ -194,17 +181,14 @@ def checked_metrics(folder: Path) -> dict[str, OwnMetric]:
     """Evaluators by path that were checked here, by name; of checks that share a name the last; ``folder``: of the
     reports; one that cannot be read, or names no file, is left out."""
     reports = sorted(folder.glob("*.json"), key=lambda each: (each.stat().st_mtime_ns, each.name))
-    found = (_metric(path.stem, _source(path), checked=True) for path in reports)
-    return {each.name: each for each in found if each is not None}
-
-
-def _source(report: Path) -> dict[str, Any]:
-    try:
-        told = json.loads(report.read_bytes()) if report.stat().st_size <= MOST_BYTES else {}
-    except (OSError, ValueError, RecursionError):
-        return {}
-    source = told.get("source") if isinstance(told, dict) else None
-    return source if isinstance(source, dict) else {}
+    found: dict[str, OwnMetric] = {}
+    for report in reports:
+        with suppress(OSError, ValueError, RecursionError):
+            told = json.loads(report.read_bytes()) if report.stat().st_size <= MOST_BYTES else {}
+            source = told.get("source") if isinstance(told, dict) else None
+            metric = _metric(report.stem, source, checked=True) if isinstance(source, dict) else None
+            found |= {metric.name: metric} if metric else {}
+    return found
 
 
 def of_run(run: Run) -> tuple[OwnMetric, ...]:

@@ -62,14 +62,8 @@ def limit(connection: duckdb.DuckDBPyConnection, folder: Path, *, reading: bool 
 
 def copy_run(folder: Path, run: Run, path: Path) -> None:
     """Make the copy of a run folder; of a run that counts no rows, damaged shards are left out and named in it.
-
-    Args:
-        path: from :func:`copy_path`.
-
-    Raises:
-        NotWhole: if the run is not whole.
-        StoreError: if the copy cannot be written.
-    """
+    ``path``: from :func:`copy_path`.
+    Raises NotWhole if the run is not whole; StoreError if the copy cannot be written."""
     problems: list[str] = []
     whole = whole_shards(run, problems)
 
@@ -110,12 +104,8 @@ def attach_copy(connection: duckdb.DuckDBPyConnection, path: Path, alias: str) -
 
 def whole_shards(run: Run, problems: list[str]) -> dict[str, list[Path]]:
     """Shards of a run's tables that are whole, every table with its list.
-
     Of a run that is not complete, or that counts no rows, each other shard is left out and named in ``problems``.
-
-    Raises:
-        NotWhole: if a complete run is not whole.
-    """
+    Raises NotWhole if a complete run is not whole."""
     if run.status == COMPLETE:
         check_files(run)
     found: dict[str, list[Path]] = {table: [] for table in SCHEMAS}

@@ -123,11 +123,8 @@ def shifts_select(
     large: Mapping[str, str], pairs: Iterable[Pair], *, language: str, rank: int
 ) -> tuple[str, dict[str, Any]]:
     """SELECT of the rows of ``shifts`` of some pairs, and its parameters.
-
-    Args:
-        large: run -> relation of a copy of at least MANY rows that holds it, with the columns of ``shifts``.
-        pairs: of any run; those of other runs are looked for in the view, all at once.
-    """
+    ``large``: run -> relation of a copy of at least MANY rows that holds it, with the columns of ``shifts``.
+    ``pairs``: of any run; those of other runs are looked for in the view, all at once."""
     sought = tuple(dict.fromkeys(pairs))
     if not sought:
         return empty_select(SHIFTS), {}

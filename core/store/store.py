@@ -27,7 +27,6 @@ from core import settings
 from core.errors import InvalidInput, StoreError
 from core.store import sorted_copies as copies
 from core.store import sql
-from core.store.published_runs import HeldElsewhere, attach, can_be_opened
 from core.store.run_files import (
     COMPLETE,
     Run,
@@ -54,7 +53,17 @@ from core.store.sql import (
     shifts_select,
     table_select,
 )
-from core.store.whole import BATCH_ROWS, NotWhole, check_tables, damaged, is_damage, source_problem
+from core.store.whole import (
+    BATCH_ROWS,
+    HeldElsewhere,
+    NotWhole,
+    attach,
+    can_be_opened,
+    check_tables,
+    is_damage,
+    source_problem,
+    why_unreadable,
+)
 
 __all__ = ["SCHEMAS", "Store", "default_store", "run_paths", "signature"]
 
@@ -63,14 +72,7 @@ Params = Sequence[Any] | dict[str, Any] | None  # Values of a question's paramet
 
 class Opening:
     """Collects what a store's views are made of.
-
-    ``copies`` are the copies that are read, ``large`` the relation of each run whose copy is large
-    (:mod:`core.store.sql`), ``direct`` the runs whose own files are read.
-
-    Args:
-        copies_in: folder of the copies that answer at once (:mod:`core.store.sorted_copies`); None: read the files
-            themselves.
-    """
+    ``copies_in``: folder of the copies that answer at once (:mod:`core.store.sorted_copies`); None: the files do."""
 
     def __init__(self, copies_in: Path | None) -> None:
         self.connection = duckdb.connect(":memory:")
@@ -78,9 +80,9 @@ class Opening:
         self.left_out: list[str] = []
         self.notes: list[str] = []
         self.held: list[Path] = []
-        self.copies: list[Path] = []
-        self.large: dict[str, str] = {}
-        self.direct: list[Run] = []
+        self.copies: list[Path] = []  # that are read
+        self.large: dict[str, str] = {}  # run whose copy is large -> relation of the copy (:mod:`core.store.sql`)
+        self.direct: list[Run] = []  # runs whose own files are read
         self._copies_in = copies_in
         self._parts: dict[str, list[str]] = {table: [] for table in VIEWS}
         self._files: list[Path] = []
@@ -106,8 +108,21 @@ class Opening:
         for table, schema in VIEWS.items():
             parts = [*self._parts[table], empty_select(schema)]
             connection.execute(f"create view {table} as {' union all '.join(parts)}")
-        self._list_runs()
-        _take_verdicts(connection, verdicts)
+        columns = "run varchar, corpus varchar, status varchar, created varchar, schema_version integer"
+        connection.execute(f"create table runs ({columns}, manifest varchar)")
+        for run in self.runs:
+            told, name = run.manifest, run.manifest["corpus"].get("name")
+            values = [run.id, name, run.status, told.get("created"), told["schema_version"]]
+            values.append(json.dumps(without_seal(told)))
+            connection.execute("insert into runs values (?, ?, ?, ?, ?, ?)", values)
+        if verdicts is None:
+            verdicts = VERDICTS.empty_table()
+        elif not verdicts.schema.equals(VERDICTS):
+            got = verdicts.schema.names
+            raise InvalidInput(f"verdicts need the columns {VERDICTS.names} of schema VERDICTS, got {got}")
+        connection.register("source", verdicts)
+        connection.execute("create table verdicts as select * from source")
+        connection.unregister("source")
         folders = sorted({text for file in self._files for text in (str(file.parent), no_glob(file.parent))})
         if folders:
             connection.execute(f"set allowed_directories = [{', '.join(quoted(folder + '/') for folder in folders)}]")
@@ -149,7 +164,14 @@ class Opening:
         if run.status != COMPLETE or not self._take_copy(
             folder, (run,), lambda within, path: copies.copy_run(within, run, path)
         ):
-            self._take_shards(run)
+            whole = copies.whole_shards(run, self.left_out)
+            scores = copies.parquet_select("scores", whole["scores"], version=run.schema_version)
+            follows = {view: select if view == "shifts" else self._kept(select) for view, select in _follows(scores)}
+            self.direct.append(run)
+            for table, files in whole.items():
+                self._files += files
+                self._parts[table].append(copies.parquet_select(table, files, version=run.schema_version))
+            self._take_follows(follows)
         self._take(run)
 
     def _published(self, path: Path) -> None:
@@ -172,7 +194,11 @@ class Opening:
             self.connection.execute(f"detach {alias}")
         else:
             self.direct += runs
-            self._take_tables(alias, runs, version=version)
+            held = {table: table_select(table, f"{alias}.main.{table}", version=version) for table in SCHEMAS}
+            rows = {table: f"select * from ({select}) {_of(runs)}" for table, select in held.items()}
+            for table, select in rows.items():
+                self._parts[table].append(select)
+            self._take_follows(dict(_follows(rows["scores"])))
         for run in runs:
             self._take(run)
 
@@ -197,18 +223,14 @@ class Opening:
             return False
         self.left_out += problems
         self.copies.append(copy)
-        self._take_copied(alias, runs)
+        (rows,) = self.connection.execute(f"select count(*) from {alias}.main.scored").fetchall()[0]
+        if rows >= sql.MANY:
+            self.large |= {run.id: f"{alias}.main.scored" for run in runs}
+        for view, schema in VIEWS.items():
+            table = f"{alias}.main.{'scored' if view in ('scores', 'shifts') else view}"
+            compared = " and baseline is not null" if view == "shifts" else ""
+            self._parts[view].append(f"select {column_list(schema)} from {table} {_of(runs)}{compared}")
         return True
-
-    def _take_shards(self, run: Run) -> None:
-        whole = copies.whole_shards(run, self.left_out)
-        scores = copies.parquet_select("scores", whole["scores"], version=run.schema_version)
-        follows = {view: select if view == "shifts" else self._kept(select) for view, select in _follows(scores)}
-        self.direct.append(run)
-        for table, files in whole.items():
-            self._files += files
-            self._parts[table].append(copies.parquet_select(table, files, version=run.schema_version))
-        self._take_follows(follows)
 
     def _kept(self, select: str) -> str:
         """SELECT of what another one answers now: few rows that every scope asks for, counted once. Raises StoreError
@@ -220,25 +242,9 @@ class Opening:
             raise StoreError(_changed(first_line(error))) from error
         return f"select * from {table}"
 
-    def _take_tables(self, alias: str, runs: Sequence[Run], *, version: int) -> None:
-        for table in SCHEMAS:
-            rows = table_select(table, f"{alias}.main.{table}", version=version)
-            self._parts[table].append(f"select * from ({rows}) {_of(runs)}")
-        scores = table_select("scores", f"{alias}.main.scores", version=version)
-        self._take_follows(dict(_follows(f"select * from ({scores}) {_of(runs)}")))
-
     def _take_follows(self, follows: Mapping[str, str]) -> None:
         for view, select in follows.items():
             self._parts[view].append(f"select {column_list(VIEWS[view])} from ({select})")
-
-    def _take_copied(self, alias: str, runs: Sequence[Run]) -> None:
-        (rows,) = self.connection.execute(f"select count(*) from {alias}.main.scored").fetchall()[0]
-        if rows >= sql.MANY:
-            self.large |= {run.id: f"{alias}.main.scored" for run in runs}
-        for view, schema in VIEWS.items():
-            table = f"{alias}.main.{'scored' if view in ('scores', 'shifts') else view}"
-            compared = " and baseline is not null" if view == "shifts" else ""
-            self._parts[view].append(f"select {column_list(schema)} from {table} {_of(runs)}{compared}")
 
     def _take(self, run: Run) -> None:
         self.runs.append(run)
@@ -258,15 +264,6 @@ class Opening:
         self._attached += 1
         return f"file_{self._attached}"
 
-    def _list_runs(self) -> None:
-        columns = "run varchar, corpus varchar, status varchar, created varchar, schema_version integer"
-        self.connection.execute(f"create table runs ({columns}, manifest varchar)")
-        for run in self.runs:
-            told, name = run.manifest, run.manifest["corpus"].get("name")
-            values = [run.id, name, run.status, told.get("created"), told["schema_version"]]
-            values.append(json.dumps(without_seal(told)))
-            self.connection.execute("insert into runs values (?, ?, ?, ?, ?, ?)", values)
-
 
 def _follows(scores: str) -> list[tuple[str, str]]:
     """View and SELECT of what follows from a SELECT of scores that no copy has worked out."""
@@ -278,23 +275,9 @@ def _of(runs: Sequence[Run]) -> str:
     return f"where run in ({', '.join(quoted(run.id) for run in runs) or 'null'})"
 
 
-def _take_verdicts(connection: duckdb.DuckDBPyConnection, verdicts: pa.Table | None) -> None:
-    if verdicts is None:
-        connection.execute(f"create table verdicts as {empty_select(VERDICTS)}")
-        return
-    if not verdicts.schema.equals(VERDICTS):
-        got = verdicts.schema.names
-        raise InvalidInput(f"verdicts need the columns {VERDICTS.names} of schema VERDICTS, got {got}")
-    connection.register("source", verdicts)
-    connection.execute("create table verdicts as select * from source")
-    connection.unregister("source")
-
-
 class Store:
     """Read-only view of runs; made by :meth:`open`, closed by :meth:`close` or a ``with`` block.
-
-    Any thread may query: each call has its own cursor (one connection shared by threads mixes answers up).
-    """
+    Any thread may query: each call has its own cursor (one connection shared by threads mixes answers up)."""
 
     def __init__(self, opened: Callable[[], Opening]) -> None:
         self._opened, self._answered = opened, dict[str, pd.DataFrame]()
@@ -304,8 +287,6 @@ class Store:
 
     def _take(self, opening: Opening) -> None:
         self._opening = opening
-        self._runs = tuple(opening.runs)
-        self._held = tuple(opening.held)
         self.left_out = tuple(opening.left_out)
         """One sentence for each shard, run or file that was left out."""
         self.problems = (*self.left_out, *opening.notes)
@@ -315,18 +296,12 @@ class Store:
     def open(
         cls, paths: Path | str | Iterable[Path | str], *, verdicts: pa.Table | None = None, copies: Path | None = None
     ) -> Self:
-        """Open runs.
-
-        Args:
-            paths: run folders, folders of runs, published ``.duckdb`` files, in any mixture. What cannot be
-                read is left out and named in ``problems``; the same run twice is read once.
-            verdicts: rows of the view ``verdicts``, of schema :data:`core.store.schema.VERDICTS`; None: none.
-            copies: folder of copies of complete runs that answer at once (:mod:`core.store.sorted_copies`); what is
-                missing there is made now. None: the files themselves answer.
-
-        Raises:
-            InvalidInput: if the verdicts have other columns.
-        """
+        """Open run folders, folders of runs, published ``.duckdb`` files, in any mixture.
+        What cannot be read is left out and named in ``problems``; the same run twice is read once.
+        ``verdicts``: rows of the view ``verdicts``, of schema :data:`core.store.schema.VERDICTS`; None: none.
+        ``copies``: folder of copies of complete runs that answer at once (:mod:`core.store.sorted_copies`); what is
+        missing there is made now. None: the files themselves answer.
+        Raises InvalidInput if the verdicts have other columns."""
         chosen = [paths] if isinstance(paths, str | Path) else list(paths)
 
         def opened() -> Opening:
@@ -340,23 +315,17 @@ class Store:
 
     def outdated(self) -> bool:
         """Whether a file that another program held at opening can be read now, though nothing in it changed."""
-        return any(can_be_opened(path) for path in self._held)
+        return any(can_be_opened(path) for path in self._opening.held)
 
     def runs(self) -> tuple[Run, ...]:
         """Runs that are open, with their manifests."""
-        return self._runs
+        return tuple(self._opening.runs)
 
     def query(self, sql: str, params: Params = None) -> pd.DataFrame:
-        """Answer one SELECT.
-
-        Args:
-            sql: one statement; ``?`` or ``$name`` stand for parameters.
-
-        Raises:
-            InvalidInput: if it is not one SELECT, or DuckDB cannot make sense of it.
-            StoreError: if a file went away or changed since the store was opened; it names the file. A copy that
-                turns out damaged is made anew first, and the question asked again.
-        """
+        """Answer one SELECT, in which ``?`` or ``$name`` stand for parameters.
+        Raises InvalidInput if it is not one SELECT, or DuckDB cannot make sense of it; StoreError, naming the file, if
+        one went away or changed since the store was opened. A copy that turns out damaged is made anew first, and the
+        question asked again."""
         frame: pd.DataFrame = self._run(lambda _: (sql, params), _frame)
         return frame
 
@@ -424,7 +393,7 @@ class Store:
         with self._mending:
             if self._opening is not opening:  # another thread's question met the damage first
                 return self._opening
-            broken = damaged(opening.copies)
+            broken = [path for path in opening.copies if why_unreadable(path) is not None]
             if not broken:
                 raise StoreError(_changed(source_problem(opening.direct) or first_line(error))) from error
             for path in broken:

@@ -30,21 +30,16 @@ def remove_leftovers(folder: Path) -> None:
 
 
 def csv_text(table: "pd.DataFrame", *, digits: int | None = None) -> str:
-    """Write a table as CSV whose texts are read back as texts.
-
+    """Write a table as CSV whose texts are read back as texts; its index is not written.
     A reader takes ``null``, ``NA`` or ``None`` for a missing value, quoted or not. The axis and the family of edits
     that nobody can see are ``invisible edits`` here; another such text stands in single quotes, ``'NA'``, and an empty
     cell alone is a missing one. A text that a spreadsheet would run as a formula is guarded (:func:`guarded`), in a
     column's name too.
+    ``digits``: significant ones of a number; None: all.
 
-    Args:
-        table: its index is not written.
-        digits: significant ones of a number; None: all.
-
-    Example:
-        >>> import pandas as pd
-        >>> csv_text(pd.DataFrame({"family": ["null", "blur"], "n": [3, 4]}))
-        'family,n\\ninvisible edits,3\\nblur,4\\n'
+    >>> import pandas as pd
+    >>> csv_text(pd.DataFrame({"family": ["null", "blur"], "n": [3, 4]}))
+    'family,n\\ninvisible edits,3\\nblur,4\\n'
     """
     texts = [name for name in table if name in _NAMED and table[name].dtype.kind not in "biuf"]
     named = {name: table[name].astype(object).replace("null", "invisible edits") for name in texts}
@@ -87,9 +82,7 @@ _FORMULA = re.compile(r"[\s']*[=+\-@\t\r\0＝＋－＠]")
 _INSIDE = re.compile(r"([;\t\r\n])(?=[\s'\"]*[=+\-@＝＋－＠])")
 _GUARDED_INSIDE = re.compile(r"([;\t\r\n])'(?=[\s'\"]*[=+\-@＝＋－＠])")
 """A formula for a spreadsheet that takes a semicolon or a tab for the end of a cell, or a line break for that of a row.
-
-It splits a comma's CSV there whatever quotes stand around the whole text, which do not stand where its cell begins.
-"""
+It splits a comma's CSV there whatever quotes stand around the whole text, which do not stand where its cell begins."""
 
 _NUMBER = re.compile(r"[+-]?(\d+([.,]\d*)*|[.,]\d+)([eE][+-]?\d+)?\s?%?")
 
@@ -97,11 +90,8 @@ _NUMBER = re.compile(r"[+-]?(\d+([.,]\d*)*|[.,]\d+)([eE][+-]?\d+)?\s?%?")
 def guarded(text: str) -> str:
     """Return a text as a cell of a spreadsheet may hold it; a number, a negative one too, stays what it is.
 
-    Example:
-        >>> guarded("=HYPERLINK(1)"), guarded("a cat"), guarded("-1.5")
-        ("'=HYPERLINK(1)", 'a cat', '-1.5')
-        >>> guarded("a cat;=1+1")
-        "a cat;'=1+1"
+    >>> guarded("=HYPERLINK(1)"), guarded("a cat"), guarded("-1.5"), guarded("a cat;=1+1")
+    ("'=HYPERLINK(1)", 'a cat', '-1.5', "a cat;'=1+1")
     """
     inside = _INSIDE.sub(r"\1'", text)
     return f"'{inside}" if _is_formula(inside) else inside
@@ -110,9 +100,8 @@ def guarded(text: str) -> str:
 def exact(cell: str) -> str:
     """Return what :func:`guarded` was given.
 
-    Example:
-        >>> exact("'=HYPERLINK(1)"), exact("'tis"), exact(guarded("'=1+1"))
-        ('=HYPERLINK(1)', "'tis", "'=1+1")
+    >>> exact("'=HYPERLINK(1)"), exact("'tis"), exact(guarded("'=1+1"))
+    ('=HYPERLINK(1)', "'tis", "'=1+1")
     """
     inside = cell[1:] if cell.startswith("'") and _is_formula(cell[1:]) else cell
     return _GUARDED_INSIDE.sub(r"\1", inside)

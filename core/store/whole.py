@@ -2,10 +2,11 @@
 
 A table's digest is the same for the same values in the same order, whatever file holds them. What turns out damaged
 while a store is open is looked for here, too: which file it is, and whether it was only a copy. :func:`verify` reads
-every byte of runs and published files.
+every byte of runs and published files. Published files are attached here, checked before anything of them is believed.
 """
 
 import hashlib
+import json
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -19,7 +20,6 @@ import pyarrow.parquet as pq
 
 from core.errors import InvalidInput, StoreError
 from core.file_contents import file_sha256
-from core.store.published_runs import attach
 from core.store.run_files import (
     COMPLETE,
     LATER,
@@ -28,6 +28,7 @@ from core.store.run_files import (
     Part,
     Run,
     Seal,
+    check_manifest,
     half_runs,
     read_again,
     read_run,
@@ -35,8 +36,8 @@ from core.store.run_files import (
     shard_problem,
     with_seal,
 )
-from core.store.schema import schemas_of
-from core.store.sql import column_list, first_line, quoted
+from core.store.schema import SCHEMA_VERSION, schemas_of
+from core.store.sql import SQL_TYPES, column_list, first_line, quoted
 from core.store.text_files import write_json
 
 BATCH_ROWS = 65_536  # Rows of a batch where more are asked for than should be held
@@ -44,6 +45,94 @@ BATCH_ROWS = 65_536  # Rows of a batch where more are asked for than should be h
 
 class NotWhole(StoreError):
     """A complete run with a file or rows that are missing, changed, doubled or of another run."""
+
+
+RUNS = pa.schema([("run", pa.string()), ("manifest", pa.string())])  # Columns of a published file's table ``runs``
+
+
+class HeldElsewhere(StoreError):
+    """Another process writes the file; it can be read once that process has closed it."""
+
+
+def attach(connection: duckdb.DuckDBPyConnection, path: Path, alias: str) -> tuple[int, tuple[Run, ...]]:
+    """Attach a published file read-only and return the version of its tables, and its runs.
+    ``connection``: where; external access must still be on.
+    Raises HeldElsewhere if another process has it open for writing; StoreError if it is no published file of a version
+    that is read here. It is not attached then."""
+    attach_file(connection, path, alias)
+    try:
+        version = _version(connection, path, alias)
+        listed = connection.execute(f"select run, manifest from {alias}.runs order by run").fetchall()
+        runs = tuple(Run(path, check_manifest(json.loads(manifest), path)) for _, manifest in listed)
+        if [run.id for run in runs] != [name for name, _ in listed]:
+            raise StoreError(f"{path} names runs that are not those of its manifests; publish it again")
+        return version, runs
+    except (duckdb.Error, ValueError, RecursionError) as error:
+        connection.execute(f"detach {alias}")
+        what = f"is no published file of Invariscope: {first_line(error)}"
+        raise StoreError(f"{path} {what}; publish it again") from error
+    except StoreError:
+        connection.execute(f"detach {alias}")
+        raise
+
+
+def attach_file(connection: duckdb.DuckDBPyConnection, path: Path, alias: str) -> None:
+    """Attach a DuckDB file read-only, whatever it holds.
+    Raises HeldElsewhere if another process has it open for writing; StoreError if it is no DuckDB file, or cannot be
+    read."""
+    try:
+        connection.execute(f"attach {quoted(str(path))} as {alias} (read_only)")
+    except duckdb.Error as error:
+        if "lock" in first_line(error).lower():
+            held = "is open for writing in another program; close it there, and its runs appear here"
+            raise HeldElsewhere(f"{path} {held}") from error
+        what = f"cannot be opened as a published file: {first_line(error)}"
+        raise StoreError(f"{path} {what}; publish it again") from error
+
+
+def can_be_opened(path: Path) -> bool:
+    """Whether a DuckDB file can be opened now."""
+    try:
+        with duckdb.connect(":memory:") as connection:
+            attach_file(connection, path, "file")
+            return True
+    except StoreError:
+        return False
+
+
+def _version(connection: duckdb.DuckDBPyConnection, path: Path, alias: str) -> int:
+    """Version of the file's tables, once they are known to be tables (a view could read any file) of its columns."""
+    named = None  # where the file names none, the columns decide
+    about = (
+        "select count(*) from duckdb_tables() where database_name = ? and schema_name = 'main' and table_name = 'about'"
+    )
+    if connection.execute(about, [alias]).fetchall()[0][0]:
+        found = connection.execute(f"select schema_version from {alias}.about").fetchall()
+        named = found[0][0] if len(found) == 1 and isinstance(found[0][0], int) else None
+    if named is not None and named > SCHEMA_VERSION:
+        reads = f"this Invariscope reads up to {SCHEMA_VERSION}"
+        raise StoreError(f"{path} was published with schema {named} and {reads}; update it")
+    tried = range(SCHEMA_VERSION, 0, -1) if named is None else (max(named, 1),)
+    strange = [table for version in tried if (table := _strange_table(connection, alias, version)) is not None]
+    if len(strange) == len(tried):
+        raise StoreError(f"{path} has no table {strange[0]} with the columns of schema {tried[0]}; publish it again")
+    return tried[len(strange)]
+
+
+def _strange_table(connection: duckdb.DuckDBPyConnection, alias: str, version: int) -> str | None:
+    """Name of the first table that is missing, is no table or has other columns than a version says; None: none."""
+    for table, schema in {**schemas_of(version), "runs": RUNS}.items():
+        found = dict(
+            connection.execute(
+                "select c.column_name, c.data_type from duckdb_columns() c join duckdb_tables() t "
+                "using (database_name, schema_name, table_name) "
+                "where database_name = ? and schema_name = 'main' and table_name = ?",
+                [alias, table],
+            ).fetchall()
+        )
+        if found != {field.name: SQL_TYPES[field.type] for field in schema}:
+            return table
+    return None
 
 
 def shard_files(folder: Path, version: int) -> dict[str, Path]:
@@ -90,15 +179,9 @@ def why_not_whole(run: Run) -> str | None:
 def check_tables(
     connection: duckdb.DuckDBPyConnection, alias: str, path: Path, version: int, runs: tuple[Run, ...], *, full: bool
 ) -> None:
-    """Compare the rows of a published file with the seals or the counts of its runs.
-
-    Args:
-        connection: where the file is attached as ``alias``.
-        full: hash the content too, which reads the whole file.
-
-    Raises:
-        NotWhole: naming the file, and what to do.
-    """
+    """Compare the rows of a published file, attached as ``alias``, with the seals or the counts of its runs.
+    ``full``: hash the content too, which reads the whole file.
+    Raises NotWhole, naming the file, and what to do."""
     try:
         problem = _table_problem(connection, alias, version, runs, full=full)
     except duckdb.Error as error:
@@ -120,14 +203,9 @@ def table_parts(connection: duckdb.DuckDBPyConnection, alias: str | None, versio
 
 def shard_problems(run: Run) -> dict[str, str]:
     """What is wrong with shards of a run folder, by their path below it; each is read and, where sealed, hashed."""
-    parts = (run.seal.files if run.seal is not None else None) or {}
-    found = {}
-    for name, path in shard_files(run.path, run.schema_version).items():
-        sha256 = parts[name].sha256 if name in parts else None
-        problem = shard_problem(path, name.partition("/")[0], run.id, version=run.schema_version, sha256=sha256)
-        if problem is not None:
-            found[name] = problem
-    return found
+    sealed, files = run.sealed, shard_files(run.path, run.schema_version)
+    told = {name: shard_problem(run, name, path, sealed.get(name)) for name, path in files.items()}
+    return {name: problem for name, problem in told.items() if problem is not None}
 
 
 def not_whole(run: Run, problem: str) -> NotWhole:
@@ -149,8 +227,8 @@ def _unlike_seal(run: Run, files: Mapping[str, Path], seal: Seal) -> str | None:
         except UNREADABLE:
             same = False
         if not same:
-            found = read_again(path, name.partition("/")[0], run.id, version=run.schema_version)
-            return found or f"{path} is another file than the run was closed with; {_remedy(run)}"
+            other = f"{path} is another file than the run was closed with; {_remedy(run)}"
+            return read_again(run, name, path) or other
     return None
 
 
@@ -162,7 +240,7 @@ def _unlike_counts(run: Run, files: Mapping[str, Path]) -> str | None:
         try:
             rows[table] = rows.get(table, 0) + pq.read_metadata(path).num_rows
         except UNREADABLE:
-            return read_again(path, table, run.id, version=run.schema_version)
+            return read_again(run, name, path)
     return _counted(run, rows, f"{_remedy(run)}, or move out what is not its own")
 
 
@@ -215,23 +293,15 @@ def _remedy(run: Run) -> str:
     return f"put it back from a copy, or start run {run.id} again, which makes only what is missing"
 
 
-_NUMPY = {pa.float64(): "<f8", pa.int32(): "<i4"}
-"""Column type -> how its values are hashed; texts and truth values have their own way."""
+_NUMPY = {pa.float64(): "<f8", pa.int32(): "<i4", pa.bool_(): "u1"}
+"""Column type -> how its values are hashed; texts have their own way."""
 
 
 def content_digest(batches: Iterable[pa.RecordBatch], schema: pa.Schema) -> tuple[int, str]:
-    """Count the rows and hash their values, column by column.
-
+    """Count the rows and hash their values, column by column; return both, the digest in hexadecimal.
     Of each column three streams are hashed: which values are null (a byte each), the values (little-endian; a null as
     0 or an empty text) and the lengths of texts in UTF-8 bytes. The digest is that of the columns' names and streams.
-
-    Args:
-        batches: rows, cut anywhere: where they are cut changes nothing.
-        schema: their columns, of strings, float64, int32 and bool.
-
-    Returns:
-        Rows, and the digest in hexadecimal.
-    """
+    ``batches``: rows; where they are cut changes nothing. ``schema``: their columns: strings, float64, int32, bool."""
     rows = 0
     streams = {name: (hashlib.sha256(), hashlib.sha256(), hashlib.sha256()) for name in schema.names}
     for batch in batches:
@@ -245,17 +315,12 @@ def content_digest(batches: Iterable[pa.RecordBatch], schema: pa.Schema) -> tupl
                 values.update(data)
                 lengths.update(sizes)
             else:
-                values.update(_values(column, field.type))
+                nothing = pa.scalar(False) if field.type == pa.bool_() else pa.scalar(0, field.type)
+                values.update(np.asarray(pc.fill_null(column, nothing)).astype(_NUMPY[field.type]).tobytes())
     whole = hashlib.sha256()
     for name, each in streams.items():
         whole.update(name.encode() + b"\0" + b"".join(stream.digest() for stream in each))
     return rows, whole.hexdigest()
-
-
-def _values(column: pa.Array, kind: pa.DataType) -> bytes:
-    if kind == pa.bool_():
-        return bytes(np.asarray(pc.fill_null(column, False)).astype(np.uint8).tobytes())
-    return bytes(np.asarray(pc.fill_null(column, pa.scalar(0, kind))).astype(_NUMPY[kind]).tobytes())
 
 
 def _texts(column: pa.Array) -> tuple[bytes, bytes]:
@@ -274,11 +339,6 @@ _WORDS = ("Corrupt", "Failed to read file")  # DuckDB has no type of its own for
 def is_damage(error: duckdb.Error) -> bool:
     """Whether an error is of a file and not of the question."""
     return isinstance(error, _TYPES) or any(word in str(error) for word in _WORDS)
-
-
-def damaged(files: Iterable[Path]) -> list[Path]:
-    """DuckDB files that cannot be read to their end, tried in their own connection."""
-    return [path for path in files if why_unreadable(path) is not None]
 
 
 def why_unreadable(path: Path) -> str | None:
@@ -306,7 +366,7 @@ def source_problem(runs: Iterable[Run]) -> str | None:
         except NotWhole as error:
             return str(error)
         for name, path in shard_files(run.path, run.schema_version).items():
-            if problem := read_again(path, name.partition("/")[0], run.id, version=run.schema_version):
+            if problem := read_again(run, name, path):
                 return problem
     return None
 
@@ -351,11 +411,8 @@ def verify(path: Path) -> tuple[Verdict, ...]:
 
 def seal_later(folder: Path) -> Run:
     """Seal a complete run that has no seal: from now on a change is seen; nothing is said of the time before.
-
-    Raises:
-        InvalidInput: if it is sealed, unfinished, or no run folder.
-        StoreError: if it is not whole, or its manifest cannot be written.
-    """
+    Raises InvalidInput if it is sealed, unfinished, or no run folder; StoreError if it is not whole, or its manifest
+    cannot be written."""
     verdict = verify(folder)[0] if (folder / MANIFEST).is_file() else None
     if verdict is None:
         raise InvalidInput(f"{folder} is no run folder; a published file is sealed by publishing it again")
@@ -375,24 +432,16 @@ def _folder(folder: Path) -> Verdict:
         run = read_run(folder)
     except StoreError as error:
         return Verdict(folder.name, folder, DAMAGED, problems=(str(error),))
-    problems = _file_problems(run)
+    sealed, there = run.sealed, shard_files(folder, run.schema_version)
+    problems = [f"{folder / name} is missing; put it back from a copy" for name in sealed if name not in there]
+    for name, path in there.items():
+        if sealed and name not in sealed:
+            problems.append(f"{path} is none of its files; move it out of the folder")
+        elif problem := read_again(run, name, path, sealed.get(name)):
+            problems.append(problem)
     if not problems and (why := why_not_whole(run)):
         problems.append(why)
-    return _verdict(run, len(shard_files(folder, run.schema_version)) + 1, problems)
-
-
-def _file_problems(run: Run) -> list[str]:
-    parts = (run.seal.files if run.seal is not None else None) or {}
-    there = shard_files(run.path, run.schema_version)
-    found = [f"{run.path / name} is missing; put it back from a copy" for name in parts if name not in there]
-    for name, path in there.items():
-        if parts and name not in parts:
-            found.append(f"{path} is none of its files; move it out of the folder")
-            continue
-        sha256 = parts[name].sha256 if name in parts else None
-        problem = read_again(path, name.partition("/")[0], run.id, version=run.schema_version, sha256=sha256)
-        found += [] if problem is None else [problem]
-    return found
+    return _verdict(run, len(there) + 1, problems)
 
 
 def _published(path: Path) -> Iterator[Verdict]:

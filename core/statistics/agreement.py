@@ -236,26 +236,17 @@ class _Patterns:
         matrix = np.einsum("bp,pkc->bkc", weights, self._coincidence)
         marginal = matrix.sum(axis=2)
         n = marginal.sum(axis=1)
-        distance = self._distance(marginal)
+        distance = 1 - np.eye(self._answers)
+        if self._ordinal:
+            middle = np.cumsum(marginal, axis=1) - marginal / 2
+            distance = (middle[:, :, None] - middle[:, None, :]) ** 2
         observed = (matrix * distance).sum(axis=(1, 2))
         expected = (marginal[:, :, None] * marginal[:, None, :] * distance).sum(axis=(1, 2)) / np.maximum(n - 1, 1)
         return np.where(expected > 0, 1 - observed / np.where(expected > 0, expected, 1.0), np.nan)
 
-    def _distance(self, marginal: np.ndarray) -> np.ndarray:
-        if not self._ordinal:
-            return np.broadcast_to(1 - np.eye(self._answers), (len(marginal), self._answers, self._answers))
-        upto = np.cumsum(marginal, axis=1)
-        middle = upto - marginal / 2
-        return (middle[:, :, None] - middle[:, None, :]) ** 2
-
 
 def weighted_kappa(
-    one: ArrayLike,
-    other: ArrayLike,
-    *,
-    answers: int,
-    groups: ArrayLike | None = None,
-    resamples: int = RESAMPLES,
+    one: ArrayLike, other: ArrayLike, *, answers: int, groups: ArrayLike | None = None, resamples: int = RESAMPLES
 ) -> Interval:
     """Cohen's κ of two annotators with quadratic weights [5], for an ordered scale; its 95 % BCa interval is over
     sources, LEAST_CHANCE or more. Raises InvalidInput if the shapes differ or an answer is not on the scale.

@@ -26,7 +26,12 @@ def row_medians(values: np.ndarray, *, overwrite: bool = False) -> np.ndarray:
     else:
         ordered = values if overwrite else values.copy()
         ordered[missing] = math.inf
-        _exchange(ordered)
+        smaller = np.empty(n)
+        for turn in range(k):  # odd-even transposition
+            for upper in range(turn % 2, k - 1, 2):
+                np.minimum(ordered[upper], ordered[upper + 1], out=smaller)
+                np.maximum(ordered[upper], ordered[upper + 1], out=ordered[upper + 1])
+                ordered[upper] = smaller
     if not missing.any():
         return np.asarray(ordered[k // 2] if k % 2 else (ordered[k // 2 - 1] + ordered[k // 2]) / 2)
     count = k - missing.sum(axis=0)
@@ -38,16 +43,6 @@ def row_medians(values: np.ndarray, *, overwrite: bool = False) -> np.ndarray:
 
 
 _NETWORK = 8
-
-
-def _exchange(rows: np.ndarray) -> None:
-    """Sort each column in place: odd-even transposition, k rounds."""
-    k, smaller = len(rows), np.empty(rows.shape[1])
-    for turn in range(k):
-        for upper in range(turn % 2, k - 1, 2):
-            np.minimum(rows[upper], rows[upper + 1], out=smaller)
-            np.maximum(rows[upper], rows[upper + 1], out=rows[upper + 1])
-            rows[upper] = smaller
 
 
 def map_quantiles(scores: np.ndarray, quantiles: np.ndarray) -> np.ndarray:

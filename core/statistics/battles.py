@@ -28,7 +28,7 @@ from scipy.special import stdtrit
 from core.errors import InvalidInput
 from core.seeds import RUN_SEED
 from core.statistics.bootstrap import Interval, expanded, too_few
-from core.statistics.resamples import drawn_counts
+from core.statistics.resamples import drawn_counts, source_sums
 from core.statistics.standings import DRAWS, LEAST_SYSTEMS, placed, rank_bounds, row_rhos, row_taus, source_ranks
 
 LEAST_PICTURES = 20  # fewest pictures for an interval of an order by battles
@@ -110,10 +110,32 @@ def strengths(wins: np.ndarray) -> np.ndarray:
     each system over each other, ties half a win for each, float64 [tables, s, s], diagonal 0. Returns float64 [tables,
     s].
     """
-    found = np.full(wins.shape[:2], math.nan)
-    finite = _connected(wins)
-    if finite.any() and wins.shape[1] > 1:
-        found[finite] = _likeliest(wins[finite])
+    s = wins.shape[1]
+    reach = (wins > 0) | np.eye(s, dtype=bool)  # who beat whom, directly or through others: Warshall's closure
+    for between in range(s):
+        reach |= reach[:, :, [between]] & reach[:, [between], :]
+    finite, found = reach.all(axis=(1, 2)), np.full(wins.shape[:2], math.nan)
+    if not finite.any() or s < 2:
+        return found
+    # Newton's method; a step is at most _LONGEST, in units of log odds
+    own = wins[finite]
+    fought, won = own + own.swapaxes(1, 2), own.sum(axis=2)
+    best, open_, diagonal = np.zeros(won.shape), np.arange(len(won)), np.arange(s)
+    for _ in range(_STEPS):
+        at = best[open_]
+        chance = 1 / (1 + np.exp(at[:, None, :] - at[:, :, None]))
+        slope = won[open_] - (fought[open_] * chance).sum(axis=2)
+        curve = -fought[open_] * chance * (1 - chance)
+        curve[:, diagonal, diagonal] -= curve.sum(axis=2)
+        # strengths are free up to a constant: one in every cell leaves the step of mean 0 and makes it the only one
+        step = np.linalg.solve(curve + curve[:, :1, :1], slope[..., None])[..., 0]
+        step -= step.mean(axis=1, keepdims=True)
+        longest = np.abs(step).max(axis=1, keepdims=True)
+        best[open_] = at + step * np.minimum(1, _LONGEST / np.maximum(longest, _LONGEST))
+        open_ = open_[longest[:, 0] > _EXACT]
+        if not len(open_):
+            break
+    found[finite] = best - best.mean(axis=1, keepdims=True)
     return found
 
 
@@ -154,37 +176,6 @@ def _bounded(value: float, drawn: np.ndarray, at: float, n: int, level: float) -
     ends = np.quantile(known, [(1 - at) / 2, (1 + at) / 2])
     bounds = np.clip([*ends, *(2 * value - ends)], -1.0, 1.0)
     return Interval(value, float(bounds.min()), float(bounds.max()), n, level)
-
-
-def _connected(wins: np.ndarray) -> np.ndarray:
-    """Whether everybody beat everybody, directly or through others, bool [tables]: Warshall's closure."""
-    s = wins.shape[1]
-    reach = (wins > 0) | np.eye(s, dtype=bool)
-    for between in range(s):
-        reach |= reach[:, :, [between]] & reach[:, [between], :]
-    return np.asarray(reach.all(axis=(1, 2)))
-
-
-def _likeliest(wins: np.ndarray) -> np.ndarray:
-    """Strengths of tables that have finite ones, by Newton's method; a step is at most one unit of log odds."""
-    tables, s, _ = wins.shape
-    fought, won = wins + wins.swapaxes(1, 2), wins.sum(axis=2)
-    found, open_, diagonal = np.zeros((tables, s)), np.arange(tables), np.arange(s)
-    for _ in range(_STEPS):
-        at = found[open_]
-        chance = 1 / (1 + np.exp(at[:, None, :] - at[:, :, None]))
-        slope = won[open_] - (fought[open_] * chance).sum(axis=2)
-        curve = -fought[open_] * chance * (1 - chance)
-        curve[:, diagonal, diagonal] -= curve.sum(axis=2)
-        # strengths are free up to a constant: one in every cell leaves the step of mean 0 and makes it the only one
-        step = np.linalg.solve(curve + curve[:, :1, :1], slope[..., None])[..., 0]
-        step -= step.mean(axis=1, keepdims=True)
-        longest = np.abs(step).max(axis=1, keepdims=True)
-        found[open_] = at + step * np.minimum(1, _LONGEST / np.maximum(longest, _LONGEST))
-        open_ = open_[longest[:, 0] > _EXACT]
-        if not len(open_):
-            break
-    return np.asarray(found - found.mean(axis=1, keepdims=True))
 
 
 # A leaderboard at equal caption length: what is left of the gaps when longer captions score higher of themselves.
@@ -241,7 +232,10 @@ def length_controlled(
         raise InvalidInput("every system has a finite score and a length of every item here; leave the others out")
     n, s = table.shape
     sources = source_ranks(groups, n)
-    sums = _sums(table, long, sources)
+    # what the fit needs, summed over each source: Σuv, Σv², u, v, scores and lengths a system, and the items
+    u, v = (each - each.mean(axis=1, keepdims=True) for each in (table, long))
+    columns = [(u * v).sum(axis=1), (v * v).sum(axis=1), u, v, table, long, np.ones(n)]
+    sums = source_sums(np.column_stack(columns), sources)
     own = sums.sum(axis=0)[None]
     slope, means = _fit(own, s)
     nothing = np.full(s, math.nan)
@@ -263,15 +257,6 @@ def length_controlled(
     return LengthControlled(
         float(slope[0]), float(slope[0]) - half, float(slope[0]) + half, means[0], ranks, low, high, n
     )
-
-
-def _sums(table: np.ndarray, long: np.ndarray, sources: np.ndarray) -> np.ndarray:
-    """What the fit needs, summed over each source: Σuv, Σv², u, v, scores and lengths a system, and the items."""
-    u, v = (each - each.mean(axis=1, keepdims=True) for each in (table, long))
-    columns = np.column_stack([(u * v).sum(axis=1), (v * v).sum(axis=1), u, v, table, long, np.ones(len(table))])
-    sums = np.zeros((int(sources.max()) + 1, columns.shape[1]))
-    np.add.at(sums, sources, columns)
-    return sums
 
 
 def _fit(sums: np.ndarray, s: int) -> tuple[np.ndarray, np.ndarray]:

@@ -127,12 +127,6 @@ def rates_of_signs(signs: np.ndarray, *, sources: np.ndarray | None = None) -> R
     return Rates(failure, ties, beaten, failure.n, n_items, said)
 
 
-def _rates(r: np.ndarray, w: np.ndarray, n_items: int, n_sources: int, ranks: np.ndarray | None) -> Rates:
-    failure, ties, beaten = (share_of_flags(each, ranks=ranks) for each in (w >= r, w == r, w > r))
-    said = verdict(failure, beaten, items=n_items, sources=n_sources)
-    return Rates(failure, ties, beaten, len(r), n_items, said)
-
-
 def compare(
     right: ArrayLike,
     wrong: ArrayLike,
@@ -161,19 +155,23 @@ def compare(
     names, rank, n_sources, of_items = _by_item(item, source)
     groups = None if n_sources == len(source) and not crossed(source) else source
     ranks = groups if groups is None or crossed(groups) else _ranked(groups)[2]
-    told = _rates(r, w, len(names), n_sources, ranks)
-    near, detection = (share_of_flags(found, ranks=ranks) for found in ((np.abs(distance) < tau) | (w == r), w < r))
-    percent = percent_changes(w, r)
+    flags = (w >= r, w == r, (np.abs(distance) < tau) | (w == r), w > r, w < r)
+    failure, ties, near, beaten, detection = (share_of_flags(each, ranks=ranks) for each in flags)
+    said = verdict(failure, beaten, items=len(names), sources=n_sources)
+    medians = percent_changes(w, r)
+    if not (rank[1:] > rank[:-1]).all():  # an item of several comparisons counts by their median
+        medians = pd.Series(medians).groupby(rank).median().to_numpy(dtype=np.float64)
     mean_r, mean_w = (float(each.mean()) if len(each) else math.nan for each in (r, w))
     sd_r, sd_w = standard_deviation(r), standard_deviation(w)
-    sides = (mean_w, sd_w, len(w)), (mean_r, sd_r, len(r))
-    t, t_p = (math.nan, math.nan) if few(len(names), n_sources) else _as_if_independent(*sides)
+    t = t_p = math.nan
+    if max(sd_r, sd_w) > 0 and not few(len(names), n_sources):
+        t, t_p = map(float, stats.ttest_ind_from_stats(mean_w, sd_w, len(w), mean_r, sd_r, len(r)))
     return Comparison(
-        told.failure,
-        told.ties,
+        failure,
+        ties,
         near,
         tau,
-        told.beaten,
+        beaten,
         detection,
         (cliffs_delta(r, w) + 1) / 2,
         mean_r,
@@ -185,7 +183,7 @@ def compare(
         _scaled(sd_r, 0.0, width),
         _scaled(sd_w, 0.0, width),
         _drop(r, w, groups, drops),
-        _noted(median_bca(_item_medians(percent, rank), groups=of_items), r, width),
+        _noted(median_bca(medians, groups=of_items), r, width),
         _side(distance[distance > 0], width),
         _side(-distance[distance <= 0], width),
         _paired(r, w, rank, of_items),
@@ -193,8 +191,8 @@ def compare(
         t_p,
         len(r),
         len(names),
-        told.verdict,
-        reach(told.failure, margin=math.nan).detectable if told.verdict == OPEN else math.nan,
+        said,
+        reach(failure, margin=math.nan).detectable if said == OPEN else math.nan,
     )
 
 
@@ -307,15 +305,6 @@ def _noted(found: Interval, right: np.ndarray, width: float) -> Interval:
     return replace(found, note=WITHHELD) if (right < 0).any() else found
 
 
-def _as_if_independent(wrong: tuple[float, float, int], right: tuple[float, float, int]) -> tuple[float, float]:
-    """Two-sample t of wrong minus right and its p, as scipy's ``ttest_ind``; NaN where neither side has a spread.
-    ``wrong``, ``right``: mean, standard deviation and n of a side."""
-    if not max(wrong[1], right[1]) > 0:
-        return math.nan, math.nan
-    found = stats.ttest_ind_from_stats(*wrong, *right)
-    return float(found.statistic), float(found.pvalue)
-
-
 def _side(distances: np.ndarray, width: float) -> Side:
     if len(distances) == 0:
         return Side(math.nan, 0)
@@ -324,13 +313,6 @@ def _side(distances: np.ndarray, width: float) -> Side:
 
 def _scaled(value: float, low: float, width: float) -> float:
     return (value - low) / width if width > 0 else math.nan
-
-
-def _item_medians(values: np.ndarray, rank: np.ndarray) -> np.ndarray:
-    """Median over the comparisons of each item, NaN left out."""
-    if (rank[1:] > rank[:-1]).all():  # one comparison an item
-        return values
-    return pd.Series(values).groupby(rank).median().to_numpy(dtype=np.float64)
 
 
 # In which order the scores of several groups stand, item by item: e.g. a caption and three kinds of wrong ones.
@@ -361,10 +343,10 @@ def orders(groups: Mapping[str, ArrayLike], *, sources: ArrayLike | None = None)
     ranked = np.argsort(-scores, axis=0, kind="stable")
     ordered = np.sort(scores, axis=0)
     tied = (ordered[1:] == ordered[:-1]).any(axis=0) if scores.shape[1] else np.zeros(0, dtype=bool)
-    found = []
-    for order in permutations(range(len(names))):
-        hits = (ranked == np.array(order)[:, None]).all(axis=0) & ~tied
-        found.append((" > ".join(names[place] for place in order), hits))
+    found = [
+        (" > ".join(names[place] for place in order), (ranked == np.array(order)[:, None]).all(axis=0) & ~tied)
+        for order in permutations(range(len(names)))
+    ]
     found.sort(key=lambda each: -int(each[1].sum()))
     records = []
     for said, hits in (*found, (TIED, tied)):

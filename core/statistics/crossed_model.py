@@ -9,7 +9,7 @@ References:
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cached_property, partial
+from functools import cache, partial
 from itertools import combinations_with_replacement
 from typing import NamedTuple
 
@@ -74,13 +74,9 @@ class CrossedModel:
         half = float(stdtrit(freedom, (1 + level) / 2)) * error
         return Estimate(value, value - half, value + half, float(2 * stdtr(freedom, -abs(value / error))), freedom)
 
-    @cached_property
-    def _certainty(self) -> tuple[np.ndarray, np.ndarray]:
-        return self.certainty()
-
     def _freedom(self, w: np.ndarray) -> float:
         """2 V² / Var(V) of the variance V of w'β, by the delta method: from 1 to the rows less the effects."""
-        slopes, uncertainty = self._certainty
+        slopes, uncertainty = self.certainty()
         steps = np.einsum("i,qij,j->q", w, slopes, w)
         spread = float(steps @ uncertainty @ steps)
         most = float(self.n - len(self.effects))
@@ -169,7 +165,7 @@ def crossed_model(
         sigma,
         len(y),
         (sizes[0], sizes[1]),
-        partial(problem.certainty, theta),
+        cache(partial(problem.certainty, theta)),
         "; ".join(notes),
     )
 
@@ -210,43 +206,6 @@ class _Reduced(NamedTuple):
     inner: np.ndarray  # cross products of (X, y) with both intercepts eliminated, float64 [m, m]
     log_det: float  # log determinant of what went
     slopes: tuple[tuple[np.ndarray, float], ...]  # of ``inner`` and of ``log_det``, a pair for each ratio
-
-
-class _Diagonal:
-    """B = θ²·D + 1, where no group of the first intercept lies in two of the second: D is kept as its diagonal."""
-
-    def __init__(self, diagonal: np.ndarray, ratio: float) -> None:
-        self._block = ratio * diagonal + 1
-        self.log_det = float(np.log(self._block).sum())
-
-    def solve(self, columns: np.ndarray) -> np.ndarray:
-        """B⁻¹ C, shape of C, [k, m]."""
-        return columns / self._block[:, None]
-
-    def trace(self, diagonal: np.ndarray) -> float:
-        """tr(B⁻¹ E) of a matrix E of D's kind."""
-        return float((diagonal / self._block).sum())
-
-    def within(self, columns: np.ndarray, diagonal: np.ndarray) -> np.ndarray:
-        """C' E C, shape [m, m]."""
-        return np.asarray((columns.T * diagonal) @ columns)
-
-
-class _Dense:
-    """The same where D is any symmetric matrix."""
-
-    def __init__(self, matrix: np.ndarray, ratio: float) -> None:
-        self._factor = linalg.cho_factor(ratio * matrix + np.eye(len(matrix)), lower=True, check_finite=False)
-        self.log_det = 2 * float(np.log(np.diag(self._factor[0])).sum())
-
-    def solve(self, columns: np.ndarray) -> np.ndarray:
-        return np.asarray(linalg.cho_solve(self._factor, columns, check_finite=False))
-
-    def trace(self, matrix: np.ndarray) -> float:
-        return float(np.trace(self.solve(matrix)))
-
-    def within(self, columns: np.ndarray, matrix: np.ndarray) -> np.ndarray:
-        return np.asarray(columns.T @ matrix @ columns)
 
 
 class Problem:
@@ -316,15 +275,21 @@ class Problem:
         (within, between, rest), k = left, self.levels
         if not k:
             return _Reduced(rest, log_det, ((moved[2], log_slope),) if moved else ())
-        ratio = float(ratios[-1])
-        block = _Diagonal(within, ratio) if self.nested else _Dense(within, ratio)
-        solved = block.solve(between)
-        slopes = [(-(solved.T @ solved), block.trace(within))]
+        ratio, traced = float(ratios[-1]), (within, *moved[:1])
+        if self.nested:  # no group of the first lies in two of the second: a diagonal, kept as such
+            block = ratio * within + 1
+            log_det += float(np.log(block).sum())
+            solved, traces = between / block[:, None], [float((each / block).sum()) for each in traced]
+        else:
+            factor = linalg.cho_factor(ratio * within + np.eye(k), lower=True, check_finite=False)
+            log_det += 2 * float(np.log(np.diag(factor[0])).sum())
+            solved, *rows = (linalg.cho_solve(factor, each, check_finite=False) for each in (between, *traced))
+            traces = [float(np.trace(each)) for each in rows]
+        slopes = [(-(solved.T @ solved), traces[0])]
         if moved:
-            half = moved[1].T @ solved
-            own = moved[2] - ratio * (half + half.T) + ratio**2 * block.within(solved, moved[0])
-            slopes.insert(0, (own, log_slope + ratio * block.trace(moved[0])))
-        log_det += block.log_det
+            half, inner = moved[1].T @ solved, solved.T * moved[0] if self.nested else solved.T @ moved[0]
+            own = moved[2] - ratio * (half + half.T) + ratio**2 * (inner @ solved)
+            slopes.insert(0, (own, log_slope + ratio * traces[1]))
         return _Reduced(rest - ratio * (between.T @ solved), log_det, tuple(slopes))
 
     def deviance(self, ratios: np.ndarray) -> tuple[float, np.ndarray]:

@@ -93,13 +93,16 @@ def factor_test(
     of = np.asarray(given)[there][first]
     ranks = ranks_of(of, len(table))
     at = [_Level(name, column, ~np.isnan(column)) for name, column in zip(names, table.T.copy(), strict=True)]
-    kruskal, friedman = (_alone(each(at, ranks), of) for each in (_kruskal, _friedman))
-    return FactorTest(kruskal, friedman, _pairwise(at, ranks, of))
-
-
-def _alone(found: Omnibus, of: np.ndarray) -> Omnibus:
-    """A test of all levels, which knows one source, with a remark where items name two."""
-    return found if math.isnan(found.p) else replace(found, note=remarks(found.note, first_alone(of)))
+    kruskal, friedman = (
+        found if math.isnan(found.p) else replace(found, note=remarks(found.note, first_alone(of)))
+        for found in (_kruskal(at, ranks), _friedman(at, ranks))
+    )
+    found = [_compare(a, b, ranks, of) for a, b in combinations(at, 2)]
+    pairs = pd.DataFrame(found, columns=["a", "b", "test", "p", "cliffs_delta", "n", "note"])
+    adjusted, sizes = holm_of_tests(pairs["p"], pairs["test"])
+    pairs.insert(4, "p_holm", adjusted)
+    pairs.insert(5, "m_tests", sizes)
+    return FactorTest(kruskal, friedman, pairs)
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,15 +168,6 @@ def _friedman(at: Sequence[_Level], ranks: np.ndarray | None) -> Omnibus:
         return Omnibus(math.nan, math.nan, n, levels, "no item differs between levels")
     found = stats.friedmanchisquare(*complete.T)
     return Omnibus(float(found.statistic), float(found.pvalue), n, levels, note)
-
-
-def _pairwise(levels: Sequence[_Level], ranks: np.ndarray | None, of: np.ndarray) -> pd.DataFrame:
-    found = [_compare(a, b, ranks, of) for a, b in combinations(levels, 2)]
-    pairs = pd.DataFrame(found, columns=["a", "b", "test", "p", "cliffs_delta", "n", "note"])
-    adjusted, sizes = holm_of_tests(pairs["p"], pairs["test"])
-    pairs.insert(4, "p_holm", adjusted)
-    pairs.insert(5, "m_tests", sizes)
-    return pairs
 
 
 def _compare(one: _Level, other: _Level, ranks: np.ndarray | None, of: np.ndarray) -> dict[str, object]:
@@ -262,7 +256,10 @@ def balanced_mean(
     whole = ~np.isnan(y) & (stratum >= 0)
     y, stratum, of = y[whole], stratum[whole], of[whole]
     source = first_of(of)
-    cells = [_sums(y[stratum == each], source[stratum == each]) for each in np.unique(stratum)]
+    cells = list[Sums]()
+    for each in np.unique(stratum):
+        ranks = np.unique(source[stratum == each], return_inverse=True)[1]
+        cells.append((np.bincount(ranks, y[stratum == each]), np.bincount(ranks).astype(np.float64)))
     kept = [each for each in cells if len(each[0]) >= LEAST_SOURCES]
     lost = int(sum(each[1].sum() for each in cells)) - int(sum(each[1].sum() for each in kept))
     counts = np.array([each[1].sum() for each in kept])
@@ -276,7 +273,7 @@ def balanced_mean(
     drawn = np.array([_resampled(*each, resamples, rng) for each in kept])
     weights = {"plain": counts / n, "balanced": np.full(len(kept), 1 / len(kept))}
     weights["difference"] = weights["balanced"] - weights["plain"]
-    found = {name: _interval(each, means, drawn, kept, n, 0.95) for name, each in weights.items()}
+    found = {name: _interval(each, means, drawn, kept, n) for name, each in weights.items()}
     if crossed(of):
         enough = [each for each in np.unique(stratum) if len(np.unique(source[stratum == each])) >= LEAST_SOURCES]
         inside = np.flatnonzero(np.isin(stratum, enough))
@@ -290,31 +287,24 @@ def balanced_mean(
 Sums = tuple[np.ndarray, np.ndarray]  # total and number of the values of each source of a stratum
 
 
-def _interval(
-    weights: np.ndarray, means: np.ndarray, drawn: np.ndarray, kept: list[Sums], n: int, level: float
-) -> Interval:
+def _interval(weights: np.ndarray, means: np.ndarray, drawn: np.ndarray, kept: list[Sums], n: int) -> Interval:
     """Weighted mean of the strata's means; the influence of a source is that on its stratum's mean."""
-    estimate = float(weights @ means)
-    influence = [_influence(weight, each) for weight, each in zip(weights, kept, strict=True)]
+    estimate, influence = float(weights @ means), list[np.ndarray]()
+    for weight, (totals, sizes) in zip(weights, kept, strict=True):  # the jackknife within one stratum
+        without = (totals.sum() - totals) / (sizes.sum() - sizes)
+        influence.append(weight * (len(totals) - 1) / len(totals) * (without.mean() - without))
     variances = np.array([len(each) / (len(each) - 1) * float((each**2).sum()) for each in influence])
     if not variances.any():
-        return Interval(estimate, math.nan, math.nan, n, level, "no stratum has any spread: no interval")
+        return Interval(estimate, math.nan, math.nan, n, 0.95, "no stratum has any spread: no interval")
     sources = np.array([len(each) for each in influence])
     freedom = float(variances.sum() ** 2 / (variances**2 / (sources - 1)).sum())  # Satterthwaite's
     if freedom < LEAST_FREEDOM - 1e-9:
         few = f"no interval ({freedom:.1f} degrees of freedom, below {LEAST_FREEDOM})"
-        return Interval(estimate, math.nan, math.nan, n, level, few)
-    at = float(2 * ndtr(stdtrit(freedom, (1 + level) / 2)) - 1)
+        return Interval(estimate, math.nan, math.nan, n, 0.95, few)
+    at = float(2 * ndtr(stdtrit(freedom, (1 + 0.95) / 2)) - 1)
     bent = acceleration(np.concatenate(influence))
     low, high = bca_bounds(weights @ drawn, estimate=estimate, acceleration=bent, level=at)
-    return Interval(estimate, low, high, n, level)
-
-
-def _influence(weight: float, cell: Sums) -> np.ndarray:
-    """Jackknife within one stratum: influence of each source on the weighted mean, over the number of sources."""
-    totals, sizes = cell
-    without = (totals.sum() - totals) / (sizes.sum() - sizes)
-    return np.asarray(weight * (len(totals) - 1) / len(totals) * (without.mean() - without))
+    return Interval(estimate, low, high, n, 0.95)
 
 
 def _resampled(totals: np.ndarray, sizes: np.ndarray, resamples: int, rng: np.random.Generator) -> np.ndarray:
@@ -327,11 +317,6 @@ def _resampled(totals: np.ndarray, sizes: np.ndarray, resamples: int, rng: np.ra
         found[start : start + step] = totals[picks].sum(axis=1) / size
     mean = totals.sum() / sizes.sum()
     return np.asarray(mean + math.sqrt(many / (many - 1)) * (found - mean))
-
-
-def _sums(values: np.ndarray, source: np.ndarray) -> Sums:
-    ranks = np.unique(source, return_inverse=True)[1]
-    return np.bincount(ranks, values), np.bincount(ranks).astype(np.float64)
 
 
 # Which of several medians is the largest, and how sure is it? A maximum is picked after seeing the data.

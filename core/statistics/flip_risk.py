@@ -108,8 +108,17 @@ def intervals_of(pairs: ShiftPairs, gaps: Sequence[float], *, level: float = 0.9
     wanted = np.asarray(gaps, dtype=np.float64)
     if said := _nothing(pairs):
         return [Interval(math.nan, math.nan, math.nan, pairs.n_items, level, said) for _ in wanted]
-    # a gap at a time: its interval needs the counts of its risk, which the next gap's would take the place of
-    return [_interval(pairs, gap, float(pairs.risks(np.array([gap]))[0]), level) for gap in wanted.tolist()]
+    few, found = too_few(pairs.n_items, len(pairs.sources), least=LEAST_SOURCES), []
+    for gap in wanted.tolist():  # one at a time: its interval needs the counts of its risk, which the next one replaces
+        risk, note = float(pairs.risks(np.array([gap]))[0]), few
+        low = high = math.nan
+        if not few:
+            p = min(2 * risk, 1.0)
+            low, high = (end / 2 for end in _bounds(p, *_precision(pairs, gap), level))
+            beyond = {0.0: "no", 1.0: "every"}.get(p)
+            note = f"{beyond} pair lies further apart than the gap: exact bound" if beyond else ""
+        found.append(Interval(risk, low, high, pairs.n_items, level, note))
+    return found
 
 
 def evident_gap(pairs: ShiftPairs, *, risk: float = TOLERATED, level: float = 0.95) -> Interval:
@@ -157,7 +166,13 @@ def _end(pairs: ShiftPairs, found: float, risk: float, level: float, *, upper: b
     close = (end - start) / 1000
     gap = found
     for _ in range(_STEPS):
-        share = _share_bounded_by(2 * risk, *_precision(pairs, gap), level, upper=upper)
+        share = 2 * risk  # of pairs, whose bound from as many independent ones is about this
+        precision = _precision(pairs, gap)
+        for _ in range(_STEPS):
+            reached = _bounds(share, *precision, level)[upper]
+            if not 0 < reached < 1:
+                break
+            share = float(expit(logit(share) + logit(2 * risk) - logit(reached)))
         last, gap = gap, min(max(pairs.gap_about(share / 2), start), end)
         if abs(gap - last) <= close:
             return gap
@@ -174,19 +189,6 @@ def _end(pairs: ShiftPairs, found: float, risk: float, level: float, *, upper: b
 _STEPS = 5  # tries to find a gap whose own precision leads back to it, before the range is searched
 
 
-def _share_bounded_by(
-    bound: float, effective: float, sources: int, disjoint: bool, level: float, *, upper: bool
-) -> float:
-    """Share of pairs whose upper (or lower) bound, from so many independent ones, is about a given one."""
-    share = bound
-    for _ in range(_STEPS):
-        reached = _bounds(share, effective, sources, disjoint, level)[upper]
-        if not 0 < reached < 1:
-            break
-        share = float(expit(logit(share) + logit(bound) - logit(reached)))
-    return share
-
-
 def excess(one: ShiftPairs, other: ShiftPairs, gap: float, *, level: float = 0.95) -> Interval:
     """Risk of one family minus that of another at one gap, e.g. over the null family's, paired by source.
 
@@ -200,7 +202,7 @@ def excess(one: ShiftPairs, other: ShiftPairs, gap: float, *, level: float = 0.9
     risks = [float(each.risks(np.array([gap]))[0]) for each in (one, other)]
     difference = risks[0] - risks[1]
     found = [_variance(each, gap, risk) for each, risk in zip((one, other), risks, strict=True)]
-    said = _few(one) or _few(other)
+    said = next(filter(None, (too_few(p.n_items, len(p.sources), least=LEAST_SOURCES) for p in (one, other))), "")
     if not said and any(each.shaky for each in found):
         said = "no interval: the pairs on one side of the gap rest on too few sources"
     if said:
@@ -389,23 +391,5 @@ def exact(p: float, n: int, *, level: float) -> tuple[float, float]:
     return (0.0, 1 - bound) if p == 0 else (bound, 1.0)
 
 
-def _interval(pairs: ShiftPairs, gap: float, risk: float, level: float) -> Interval:
-    if said := _few(pairs):
-        return Interval(risk, math.nan, math.nan, pairs.n_items, level, said)
-    p = min(2 * risk, 1.0)
-    low, high = _bounds(p, *_precision(pairs, gap), level)
-    return Interval(risk, low / 2, high / 2, pairs.n_items, level, _END.get(p, ""))
-
-
-_END = {
-    0.0: "no pair lies further apart than the gap: exact bound",
-    1.0: "every pair lies further apart than the gap: exact bound",
-}
-
-
 def _nothing(pairs: ShiftPairs) -> str:
     return ("no shifts", "one item makes no pair")[pairs.n_items] if pairs.n_items < 2 else ""
-
-
-def _few(pairs: ShiftPairs) -> str:
-    return too_few(pairs.n_items, len(pairs.sources), least=LEAST_SOURCES)

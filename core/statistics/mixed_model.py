@@ -7,7 +7,7 @@ References:
 
 import math
 from dataclasses import dataclass, replace
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -64,19 +64,9 @@ def mixed_effect(
     # by a power of two, which rounds nothing, squares of huge or tiny scores stay numbers
     _, power = np.frexp(np.abs(rows.score).max() if len(rows.score) else 1.0)
     found = _fitted(rows._replace(score=np.ldexp(rows.score, -int(power))))
-    return replace(
-        found,
-        effect=_times(found.effect, power),
-        low=_times(found.low, power),
-        high=_times(found.high, power),
-        image_sd=_times(found.image_sd, power),
-        category_sd=_times(found.category_sd, power),
-        residual_sd=_times(found.residual_sd, power),
-    )
-
-
-def _times(value: float, power: int) -> float:
-    return float(np.ldexp(value, int(power)))
+    names = ("effect", "low", "high", "image_sd", "category_sd", "residual_sd")
+    scaled: dict[str, Any] = {name: float(np.ldexp(getattr(found, name), int(power))) for name in names}
+    return replace(found, **scaled)
 
 
 class _Rows(NamedTuple):

@@ -51,7 +51,12 @@ def rank_agreement(one: ArrayLike, other: ArrayLike, *, groups: ArrayLike | None
         return RankAgreement(math.nan, math.nan, math.nan, math.nan, len(a), why)
     rho = stats.spearmanr(a, b)
     tau_b, tau_c = stats.kendalltau(a, b), stats.kendalltau(a, b, variant="c")
-    p, note = (float(tau_b.pvalue), "") if ranks is None else _p_by_source(a, b, ranks)
+    p, note = float(tau_b.pvalue), ""
+    if ranks is not None:
+        one, other = source_means(a, ranks), source_means(b, ranks)
+        p, note = math.nan, f"no test: the means of {counted(len(one), 'source')} do not differ in both scorings"
+        if len(one) >= 2 and np.ptp(one) > 0 and np.ptp(other) > 0:
+            p, note = float(stats.kendalltau(one, other).pvalue), f"p: means of {counted(len(one), 'source')}"
     p = crossed_p(p, pair_influence(a, b), of)
     if few := too_few(len(a), len(a) if ranks is None else int(ranks.max()) + 1):
         p, note = math.nan, f"{few}, and no test"
@@ -72,14 +77,6 @@ def pair_influence(one: np.ndarray, other: np.ndarray) -> np.ndarray:
     a, b = a / a.std(), b / b.std()
     owed = a * b - (a * b).mean() * (a**2 + b**2) / 2
     return np.asarray(owed - owed.mean())
-
-
-def _p_by_source(a: np.ndarray, b: np.ndarray, ranks: np.ndarray) -> tuple[float, str]:
-    """p of Kendall's τ between the sources' means, and what it is of."""
-    one, other = source_means(a, ranks), source_means(b, ranks)
-    if len(one) < 2 or np.ptp(one) == 0 or np.ptp(other) == 0:
-        return math.nan, f"no test: the means of {counted(len(one), 'source')} do not differ in both scorings"
-    return float(stats.kendalltau(one, other).pvalue), f"p: means of {counted(len(one), 'source')}"
 
 
 def direction_agreement(
@@ -114,32 +111,17 @@ def direction_agreement(
         *cell, corpus = name
         if corpus == reference:
             continue
-        expected = float(medians.get((*cell, reference), math.nan))
-        records.append({**dict(zip(keys, cell, strict=True)), "corpus": corpus, **_agreement(rows, expected)})
-    return pd.DataFrame(records, columns=[*keys, "corpus", *_DIRECTION])
-
-
-_DIRECTION = ("reference_median", "median", "same_direction", "agreement", "low", "high", "n_items", "note")
-
-
-def _agreement(items: pd.DataFrame, expected: float) -> dict[str, object]:
-    values = items["delta"]
-    median = float(values.median())
-    signs = np.sign(values.to_numpy()) * (0 if math.isnan(expected) else np.sign(expected))
-    found = share((signs + 1) / 2, groups=numbered(items["source"].astype(str), items["second_source"].astype(str)))
-    if math.isnan(expected) or expected == 0:
-        found = Interval(math.nan, math.nan, math.nan, len(values), found.level, "the reference has no direction")
-    undecided = math.isnan(expected) or expected * median == 0
-    return {
-        "reference_median": expected,
-        "median": median,
-        "same_direction": None if undecided else expected * median > 0,
-        "agreement": found.estimate,
-        "low": found.low,
-        "high": found.high,
-        "n_items": found.n,
-        "note": found.note,
-    }
+        expected, median = float(medians.get((*cell, reference), math.nan)), float(rows["delta"].median())
+        unknown = math.isnan(expected)
+        signs = np.sign(rows["delta"].to_numpy()) * (0 if unknown else np.sign(expected))
+        sources = numbered(rows["source"].astype(str), rows["second_source"].astype(str))
+        found = share((signs + 1) / 2, groups=sources)
+        if unknown or expected == 0:
+            found = Interval(math.nan, math.nan, math.nan, len(rows), found.level, "the reference has no direction")
+        same = None if unknown or expected * median == 0 else expected * median > 0
+        records.append((*cell, corpus, expected, median, same, *found.numbers(), found.n, found.note))
+    told = ("reference_median", "median", "same_direction", "agreement", "low", "high", "n_items", "note")
+    return pd.DataFrame(records, columns=[*keys, "corpus", *told])
 
 
 def _whole(
@@ -314,25 +296,18 @@ def spearman_bands(
     strengths = np.asarray(lambdas, dtype=np.float64)
     for mask, names in groups.items():
         whole = np.frombuffer(mask, dtype=bool)
+        n = int(whole.sum())
         targets = [others[name][whole] for name in names]
         own = None if sources is None else np.unique(first_of(sources)[whole], return_inverse=True)[1]
         bounds = _group(clean[whole], change[whole], targets, strengths, level, own, resamples, seed)
-        of = None if sources is None else sources[whole]
-        times = [_times(clean[whole], each, of, level) for each in targets]
-        found |= zip(names, [_longer(*each) for each in zip(bounds, times, strict=True)], strict=True)
+        for name, target, (low, high) in zip(names, targets, bounds, strict=True):
+            if sources is not None and n > 1 and np.ptp(clean[whole]) > 0 and np.ptp(target) > 0:  # the second source
+                times = widening(pair_influence(clean[whole], target), sources[whole], level=level)
+                more = (times - 1) * (high - low) / 2
+                if times != 1:
+                    low, high = np.maximum(low - more, -1.0), np.minimum(high + more, 1.0)
+            found[name] = low, high
     return {name: found[name] for name in others}
-
-
-def _times(clean: np.ndarray, target: np.ndarray, groups: np.ndarray | None, level: float) -> float:
-    """How many times as long a band of ρ becomes for the items' second source."""
-    varied = len(clean) > 1 and np.ptp(clean) > 0 and np.ptp(target) > 0
-    return widening(pair_influence(clean, target), groups, level=level) if varied else 1.0
-
-
-def _longer(band: tuple[np.ndarray, np.ndarray], times: float) -> tuple[np.ndarray, np.ndarray]:
-    low, high = band
-    more = (times - 1) * (high - low) / 2
-    return (low, high) if times == 1 else (np.maximum(low - more, -1.0), np.minimum(high + more, 1.0))
 
 
 def _group(
@@ -389,14 +364,17 @@ def _drawn_bounds(
     counts = counts if sources is None else counts[sources]
     ranked = [_ranks(target, counts) for target in targets]
     sizes = [np.einsum("ij,ij,ij->j", counts, each, each) for each in ranked]
-    bounds = np.empty((len(targets), len(scorings), 2))
+    bounds = np.full((len(targets), len(scorings), 2), math.nan)
     for place, scores in enumerate(scorings):
         ranks = _ranks(scores, counts)
         own = np.einsum("ij,ij,ij->j", counts, ranks, ranks)
         for row, (each, size) in enumerate(zip(ranked, sizes, strict=True)):
             both, scale = np.einsum("ij,ij,ij->j", counts, each, ranks), own * size
             drawn = np.divide(both, np.sqrt(scale), out=np.full(resamples, math.nan), where=scale > 0)
-            bounds[row, place] = _bounds(drawn, level)
+            known = drawn[~np.isnan(drawn)]  # a sample may hold one value only
+            if len(known):
+                low, high = np.quantile(known, [(1 - level) / 2, (1 + level) / 2])
+                bounds[row, place] = (low, high) if high - low > ROUNDED else math.nan
     return bounds
 
 
@@ -408,12 +386,6 @@ def _drawn(m: int, resamples: int, seed: int) -> np.ndarray:
     """
     picks = np.random.default_rng(seed).integers(m, size=(resamples, m)) * resamples + np.arange(resamples)[:, None]
     return np.bincount(picks.ravel(), minlength=m * resamples).reshape(m, resamples).astype(np.float64)
-
-
-def _bounds(drawn: np.ndarray, level: float) -> tuple[float, float]:
-    known = drawn[~np.isnan(drawn)]  # a sample may hold one value only
-    low, high = np.quantile(known, [(1 - level) / 2, (1 + level) / 2]) if len(known) else (math.nan, math.nan)
-    return (float(low), float(high)) if high - low > ROUNDED else (math.nan, math.nan)
 
 
 def _ranks(values: np.ndarray, counts: np.ndarray) -> np.ndarray:

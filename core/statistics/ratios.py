@@ -180,11 +180,7 @@ def _there(top: ArrayLike, bottom: ArrayLike, group: ArrayLike) -> tuple[np.ndar
 
 
 def median_ratios_bca(
-    tops: np.ndarray,
-    bottoms: ArrayLike,
-    *,
-    groups: ArrayLike | None = None,
-    resamples: int | None = None,
+    tops: np.ndarray, bottoms: ArrayLike, *, groups: ArrayLike | None = None, resamples: int | None = None
 ) -> tuple[Interval, ...]:
     """Median of every row of tops over that of the same bottoms with its 95 % BCa interval; what rows share is drawn
     once. Returns NaN where the median of the bottoms is 0; an upper bound of ∞ where that of too many draws is.
@@ -244,8 +240,7 @@ def _median_ratios(rows: np.ndarray, b: np.ndarray, codes: np.ndarray, resamples
             return np.stack([unit_medians(row, by_unit, places, totals=totals) / under for row in rows])
 
     drawn = np.concatenate(
-        [ratios(counts, blocks[ranks]) for counts in drawn_counts(units, draws_for(sources, resamples))],
-        axis=1,
+        [ratios(counts, blocks[ranks]) for counts in drawn_counts(units, draws_for(sources, resamples))], axis=1
     )
     if sources == n:
         under = _median_without_each(b)

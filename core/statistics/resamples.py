@@ -208,6 +208,13 @@ def source_means(values: np.ndarray, ranks: np.ndarray | None) -> np.ndarray:
     return np.asarray(sums / counts[counts > 0])
 
 
+def source_sums(values: np.ndarray, ranks: np.ndarray) -> np.ndarray:
+    """Sum over each source's rows of every column, [n, c] -> [m, c], every rank from 0 to m - 1 there."""
+    sums = np.zeros((int(ranks.max()) + 1, values.shape[1]))
+    np.add.at(sums, ranks, values)
+    return sums
+
+
 def named(test: str, ranks: np.ndarray | None) -> str:
     """Name of a test with what its units are.
 
@@ -256,23 +263,19 @@ def drawn_sums(values: np.ndarray, draws: int, seed: int) -> np.ndarray:
     if units * draws <= _HELD and (units <= MANY or units == BLOCKS):
         return np.asarray(_as_numbers(units, draws, seed) @ values)
     if units * draws <= _HELD:
-        return _sums_in_parts(values, draws, seed)
+        # some draws at a time: samples of so many units are seldom asked for twice, and 30 MB as numbers
+        found, numbers = np.empty((draws, values.shape[1])), np.empty((units, _AT_ONCE))
+        counts = sample_counts(units, draws, seed=seed)
+        for start in range(0, draws, _AT_ONCE):
+            own = counts[start : start + _AT_ONCE]
+            part = numbers[:, : len(own)]
+            part[:] = own.T
+            np.matmul(part.T, values, out=found[start : start + len(own)])
+        return found
     return np.concatenate([counts @ values for counts in drawn_counts(len(values), draws, seed=seed)])
 
 
 _AT_ONCE = 200  # draws
-
-
-def _sums_in_parts(values: np.ndarray, draws: int, seed: int) -> np.ndarray:
-    """The same, some draws at a time: samples of so many units are seldom asked for twice, and 30 MB as numbers."""
-    found, numbers = np.empty((draws, values.shape[1])), np.empty((len(values), _AT_ONCE))
-    counts = sample_counts(len(values), draws, seed=seed)
-    for start in range(0, draws, _AT_ONCE):
-        own = counts[start : start + _AT_ONCE]
-        part = numbers[:, : len(own)]
-        part[:] = own.T
-        np.matmul(part.T, values, out=found[start : start + len(own)])
-    return found
 
 
 @lru_cache(maxsize=2)  # a page asks for hundreds of means of as many units

@@ -157,13 +157,8 @@ def mean_of_shares(shares: Sequence[Interval]) -> Interval:
 
 
 def wilson(p: float, n: float, *, level: float = 0.95, reach: float | None = None) -> tuple[float, float]:
-    """Wilson's interval [1] of a share p of n independent values.
-
-    Args:
-        p: in [0, 1].
-        n: how many, above 0; fractions are fine.
-        reach: quantile in place of the normal one, e.g. Student's where the variance was estimated.
-    """
+    """Wilson's interval [1] of a share p, in [0, 1], of n > 0 independent values; fractions are fine. ``reach``:
+    quantile in place of the normal one, e.g. Student's where the variance was estimated."""
     z = float(ndtri((1 + level) / 2)) if reach is None else reach
     middle = (p + z**2 / (2 * n)) / (1 + z**2 / n)
     half = z * math.sqrt(p * (1 - p) / n + z**2 / (4 * n**2)) / (1 + z**2 / n)
@@ -171,15 +166,8 @@ def wilson(p: float, n: float, *, level: float = 0.95, reach: float | None = Non
 
 
 def agresti_coull(p: float, n: float, *, reach: float) -> tuple[float, float]:
-    """Agresti and Coull's interval [4] of a share p of n independent values: about Wilson's middle, never shorter.
-
-    Beside 0 and 1 it holds the truth more often than is said, where Wilson's may do so more rarely.
-
-    Args:
-        p: in [0, 1].
-        n: how many, above 0; fractions are fine.
-        reach: quantile, e.g. Student's where the variance was estimated.
-    """
+    """Agresti and Coull's interval [4], as :func:`wilson`: about Wilson's middle, never shorter. Beside 0 and 1 it
+    holds the truth more often than is said, where Wilson's may do so more rarely."""
     more = n + reach**2
     middle = (p * n + reach**2 / 2) / more
     half = reach * math.sqrt(middle * (1 - middle) / more)

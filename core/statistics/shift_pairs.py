@@ -144,13 +144,11 @@ class ShiftPairs:
 
         Where counting it costs more than _WORK comparisons, the least that it can be is 0.
         """
-        if gap not in self._squares:
-            costly = (self.n_items * len(self._table)) ** 2 > _WORK
-            self._squares[gap] = 0.0 if costly else self._between(gap, risk)
-        return self._squares[gap]
-
-    def _between(self, gap: float, risk: float) -> float:
+        if gap in self._squares:
+            return self._squares[gap]
         n = self.n_items
+        if (n * len(self._table)) ** 2 > _WORK:
+            return 0.0
         apart = np.zeros((n, n))
         for late in self._table:
             for early in self._table:
@@ -161,7 +159,8 @@ class ShiftPairs:
             starts = np.searchsorted(self._owner[order], np.arange(len(self.sources)))
             apart = np.add.reduceat(np.add.reduceat(apart[np.ix_(order, order)], starts, axis=0), starts, axis=1)
         np.fill_diagonal(apart, 0.0)
-        return float(np.square(apart).sum() / 2)
+        self._squares[gap] = float(np.square(apart).sum() / 2)
+        return self._squares[gap]
 
     def gap_within(self, risk: float) -> tuple[float, float]:
         """Two gaps that :meth:`gap_at` lies between, or equals one of, in a fraction of its time; NaN likewise.

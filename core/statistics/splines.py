@@ -9,6 +9,7 @@ from core.errors import InvalidInput
 from core.seeds import RUN_SEED
 from core.statistics.bootstrap import expanded, too_few
 from core.statistics.crossed_sources import first_of
+from core.statistics.resamples import source_sums
 
 KNOTS = 5  # knots of a curve: the smallest and the largest x, and quantiles between them
 
@@ -78,22 +79,16 @@ def _curves(at: np.ndarray, ys: np.ndarray, sources: np.ndarray, points: int) ->
     basis = _basis(at)
     design, drawn_at = basis(at), basis(grid)
     fitted = drawn_at @ np.linalg.lstsq(design, ys.T, rcond=None)[0]
-    bands = _bands(design, drawn_at, ys, sources)
+    bands, count = np.full((len(ys), 2, points), np.nan), len(np.unique(sources))
+    if not too_few(len(at), count, least=LEAST_SOURCES):
+        level = expanded(0.95, count, fitted=KNOTS)
+        ends = [(1 - level) / 2, (1 + level) / 2]
+        drawn = _resampled(design, ys, sources, np.random.default_rng(RUN_SEED))
+        bands = np.array([np.quantile(each @ drawn_at.T, ends, axis=0) for each in drawn])
     return [
         pd.DataFrame({"x": grid, "y": line, "low": low, "high": high, "n": len(at)})
         for line, (low, high) in zip(fitted.T, bands, strict=True)
     ]
-
-
-def _bands(design: np.ndarray, drawn_at: np.ndarray, ys: np.ndarray, sources: np.ndarray) -> np.ndarray:
-    """Lower and upper bound of every curve, float64 [len(ys), 2, points]; NaN of too few points or sources."""
-    count = len(np.unique(sources))
-    if too_few(len(design), count, least=LEAST_SOURCES):
-        return np.full((len(ys), 2, len(drawn_at)), np.nan)
-    at = expanded(0.95, count, fitted=KNOTS)
-    drawn = _resampled(design, ys, sources, np.random.default_rng(RUN_SEED))
-    ends = [np.quantile(each @ drawn_at.T, [(1 - at) / 2, (1 + at) / 2], axis=0) for each in drawn]
-    return np.array(ends)
 
 
 def spline_design(x: np.ndarray) -> np.ndarray:
@@ -121,8 +116,8 @@ def _resampled(design: np.ndarray, ys: np.ndarray, sources: np.ndarray, rng: np.
     """Coefficients of bootstrap samples of the sources, shape [len(ys), BAND_RESAMPLES, KNOTS]."""
     _, ranks = np.unique(sources, return_inverse=True)
     n = int(ranks.max()) + 1
-    squares = _sums((design[:, :, None] * design[:, None, :]).reshape(len(design), -1), ranks, n)
-    products = [_sums(design * values[:, None], ranks, n) for values in ys]
+    squares = source_sums((design[:, :, None] * design[:, None, :]).reshape(len(design), -1), ranks)
+    products = [source_sums(design * values[:, None], ranks) for values in ys]
     found = np.empty((len(ys), BAND_RESAMPLES, KNOTS))
     step = max(1, _CHUNK // n)
     for start in range(0, BAND_RESAMPLES, step):
@@ -133,13 +128,4 @@ def _resampled(design: np.ndarray, ys: np.ndarray, sources: np.ndarray, rng: np.
         inverse = np.linalg.pinv((counts @ squares).reshape(rows, KNOTS, KNOTS), rcond=1e-10, hermitian=True)
         for own, product in zip(found, products, strict=True):
             own[start : start + rows] = (inverse @ (counts @ product)[:, :, None])[:, :, 0]
-    return found
-
-
-def _sums(rows: np.ndarray, sources: np.ndarray, count: int) -> np.ndarray:
-    """Sum of the rows of each source, shape [count, columns]; as they are where each row is one of its own."""
-    if count == len(rows):
-        return rows[np.argsort(sources)]
-    found = np.zeros((count, rows.shape[1]))
-    np.add.at(found, sources, rows)
     return found

@@ -21,7 +21,7 @@ from core.statistics.bootstrap import Interval, draws_for, expanded, too_few
 from core.statistics.crossed_sources import first_of
 from core.statistics.rank_agreement import rank_agreement
 from core.statistics.ratios import means_bca
-from core.statistics.resamples import drawn_counts
+from core.statistics.resamples import drawn_counts, source_sums
 from core.statistics.shift_tests import PairedTest, holm_of_tests, paired_test
 from core.statistics.wording import counted
 
@@ -62,11 +62,7 @@ class Standings:
 
 
 def standings(
-    scores: ArrayLike,
-    *,
-    groups: ArrayLike | None = None,
-    level: float = 0.95,
-    resamples: int | None = None,
+    scores: ArrayLike, *, groups: ArrayLike | None = None, level: float = 0.95, resamples: int | None = None
 ) -> Standings:
     """Rank systems by their mean over the same items.
 
@@ -146,8 +142,8 @@ def drawn_means(
         seed: of the draws; the same seed and sources give the same samples.
     """
     columns, place = np.unique(values, axis=1, return_inverse=True)
-    sums, sizes = _source_sums(columns, groups)
-    both = np.column_stack([sums, sizes])
+    sizes = np.bincount(groups).astype(np.float64)
+    both = np.column_stack([source_sums(columns, groups), sizes])
     counts = drawn_counts(len(sizes), draws_for(len(sizes), resamples), seed=seed)
     drawn = np.concatenate([each.astype(np.float64) @ both for each in counts])
     return np.asarray((drawn[:, :-1] / drawn[:, -1:])[:, place.ravel()])
@@ -169,8 +165,7 @@ def _differences(table: np.ndarray, groups: np.ndarray, *, level: float) -> tupl
         return ()
     rows = np.stack([table[:, one] - table[:, other] for one, other in pairs])
     intervals = means_bca(rows, groups=groups, level=level)
-    sums, sizes = _source_sums(table, groups)
-    by_source = sums / sizes[:, None]
+    by_source = source_sums(table, groups) / np.bincount(groups).astype(np.float64)[:, None]
     tests = [paired_test(by_source[:, other], by_source[:, one]) for one, other in pairs]
     corrected, _ = holm_of_tests([test.p for test in tests], [test.name for test in tests])
     found = zip(pairs, intervals, tests, corrected.tolist(), strict=True)
@@ -178,14 +173,6 @@ def _differences(table: np.ndarray, groups: np.ndarray, *, level: float) -> tupl
         Difference(*pair, interval, test, p, p < ALPHA and interval.excludes_zero())
         for pair, interval, test, p in found
     )
-
-
-def _source_sums(values: np.ndarray, groups: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Sum over each source of every column, [m, c], and how many items each source has, [m]."""
-    sizes = np.bincount(groups).astype(np.float64)
-    sums = np.zeros((len(sizes), values.shape[1]))
-    np.add.at(sums, groups, values)
-    return sums, sizes
 
 
 # Do neighbours on a leaderboard change places under an edit that should not matter?

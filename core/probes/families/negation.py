@@ -99,9 +99,7 @@ def _template(name: str, summary: str, *, negated: bool) -> Probe:
 
 ABSENTS = (
     _of_absent(
-        "negation:absent",
-        "The template denies a category that the image does not show: it is true.",
-        negated=True,
+        "negation:absent", "The template denies a category that the image does not show: it is true.", negated=True
     ),
     _of_absent(
         "affirmation:absent",

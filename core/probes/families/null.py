@@ -15,11 +15,7 @@ def _null(name: str, summary: str, edit: Edit, move: Move | None = None) -> Prob
 
 
 NULLS = (
-    _null(
-        "null:jpeg95",
-        f"The image is saved once more as JPEG, quality {image_edits.JPEG_QUALITY}",
-        image_edits.jpeg,
-    ),
+    _null("null:jpeg95", f"The image is saved once more as JPEG, quality {image_edits.JPEG_QUALITY}", image_edits.jpeg),
     _null(
         "null:shift1",
         "The image moves one pixel to the right",

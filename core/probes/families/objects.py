@@ -144,14 +144,7 @@ def _area(mask: Mask | None, box: Box | None) -> float:
     return 0.0 if box is None else float(box.area)
 
 
-def _objects(
-    name: str,
-    family: str,
-    summary: str,
-    make: Make,
-    axis: Axis = Axis.OBJECT,
-    **more: Any,
-) -> Probe:
+def _objects(name: str, family: str, summary: str, make: Make, axis: Axis = Axis.OBJECT, **more: Any) -> Probe:
     def made(scene: Scene, subject: Subject, rng: np.random.Generator) -> Variant:
         text, facts = make(scene.item, rng)
         return Variant(name, caption=text, facts=MappingProxyType(dict(facts)))

@@ -28,14 +28,7 @@ BLURS = (1, 2)  # standard deviations in pixels. Source: paper A, section 3.2.
 
 
 def image_probe(
-    *,
-    name: str,
-    axis: Axis,
-    family: str,
-    summary: str,
-    edit: Edit,
-    move: Move | None,
-    **more: Any,
+    *, name: str, axis: Axis, family: str, summary: str, edit: Edit, move: Move | None, **more: Any
 ) -> Probe:
     """Make a probe of an edit of the whole image.
     ``edit``: maps uint8 RGB [H, W, 3] to the same shape.

@@ -43,9 +43,8 @@ arbitrary."""
 def in_words(kappa: float) -> str:
     """The word that Landis and Koch [6] have for a κ; empty where it is not defined.
 
-    Example:
-        >>> in_words(0.45)
-        'moderate'
+    >>> in_words(0.45)
+    'moderate'
     """
     if math.isnan(kappa):
         return ""
@@ -105,14 +104,11 @@ def agreement(
     Items of the same counts are one pattern: a bootstrap sample of items is one multinomial draw over patterns, and
     every measure is a function of how often each pattern occurs, so 10 000 resamples take milliseconds. Raises
     InvalidInput for another shape, fewer than two answers, or counts that are no counts.
-
-    Args:
-        counts: votes for each answer, shape [items, answers] or [items, versions, answers]: the versions of an item
-            are judged apart and resampled together.
-        groups: source of each item, shape [items]: items of one source are resampled together, and count once for the
-            fewest that have an interval. None: each item is one of its own. Of two sources, [items, 2], the second
-            makes intervals :func:`core.statistics.bootstrap.widened`.
-    """
+    ``counts``: votes for each answer, shape [items, answers] or [items, versions, answers]: the versions of an item are
+    judged apart and resampled together.
+    ``groups``: source of each item, shape [items]: items of one source are resampled together, and count once for the
+    fewest that have an interval. None: each item is one of its own. Of two sources, [items, 2], the second makes
+    intervals :func:`core.statistics.bootstrap.widened`."""
     votes = np.asarray(counts, dtype=np.float64)
     votes = votes[:, None, :] if votes.ndim == 2 else votes
     if votes.ndim != 3 or votes.shape[2] < 2:
@@ -250,17 +246,13 @@ def weighted_kappa(
 ) -> Interval:
     """Cohen's κ of two annotators with quadratic weights [5], for an ordered scale; its 95 % BCa interval is over
     sources, LEAST_CHANCE or more. Raises InvalidInput if the shapes differ or an answer is not on the scale.
-
-    Args:
-        one: answers 0 … answers - 1 of the first, shape [n].
-        groups: source of each item, shape [n]: those of one are resampled together. None: each is one of its own. Of
-            two sources, [n, 2], the second makes the interval :func:`core.statistics.bootstrap.widened`.
-
+    ``one``: answers 0 … answers - 1 of the first, shape [n].
+    ``groups``: source of each item, shape [n]: those of one are resampled together. None: each is one of its own. Of
+    two sources, [n, 2], the second makes the interval :func:`core.statistics.bootstrap.widened`.
     Source: PROTOCOL section 6 (paper E, 5.2).
 
-    Example:
-        >>> round(weighted_kappa([0, 1, 2, 2], [0, 1, 1, 2], answers=3).estimate, 3)
-        0.8
+    >>> round(weighted_kappa([0, 1, 2, 2], [0, 1, 1, 2], answers=3).estimate, 3)
+    0.8
     """
     a, b = np.asarray(one, dtype=np.int64), np.asarray(other, dtype=np.int64)
     if a.shape != b.shape or a.ndim != 1:
@@ -310,12 +302,9 @@ def pairwise_kappas(
 ) -> pd.DataFrame:
     """Weighted κ of every pair of annotators who share two units or more. Returns one, other, kappa, low, high, n,
     note; the largest n first.
-
-    Args:
-        answers: columns annotator, unit, answer; one row an annotator and unit.
-        sources: both sources of each unit, by its name: units of one are resampled together, and the second counts too.
-            None: each is one of its own.
-    """
+    ``answers``: columns annotator, unit, answer; one row an annotator and unit.
+    ``sources``: both sources of each unit, by its name: units of one are resampled together, and the second counts too.
+    None: each is one of its own."""
     place = {value: index for index, value in enumerate(levels)}
     wide = answers.assign(place=answers["answer"].map(place)).pivot_table(
         index="unit", columns="annotator", values="place"

@@ -13,8 +13,7 @@ def row_medians(values: np.ndarray, *, overwrite: bool = False) -> np.ndarray:
     """Median over the rows of each column, NaN left out; NaN for a column without a value.
 
     Few long rows are sorted by exchanging neighbours, which works on whole rows at once. ``values``: float64 [k, n];
-    ``overwrite``: values may be reordered within their columns, which spares a copy. Returns float64 [n].
-    """
+    ``overwrite``: values may be reordered within their columns, which spares a copy. Returns float64 [n]."""
     k, n = values.shape
     if k == 0:
         return np.full(n, math.nan)

@@ -108,8 +108,7 @@ def strengths(wins: np.ndarray) -> np.ndarray:
 
     They are finite where no system, and no group of them, won or lost every battle with the others [2]. ``wins``: of
     each system over each other, ties half a win for each, float64 [tables, s, s], diagonal 0. Returns float64 [tables,
-    s].
-    """
+    s]."""
     s = wins.shape[1]
     reach = (wins > 0) | np.eye(s, dtype=bool)  # who beat whom, directly or through others: Warshall's closure
     for between in range(s):
@@ -219,12 +218,9 @@ def length_controlled(
     mean length of all). What a longer caption gains by saying more is taken out as well: this is no better ranking, it
     says how much of one rests on length. Raises InvalidInput if the tables have different shapes, or something is
     missing.
-
-    Args:
-        scores: finite, float64 [n, s], higher is better.
-        lengths: of the captions, likewise; e.g. words.
-        groups: source of each item, shape [n]; None: each is one.
-    """
+    ``scores``: finite, float64 [n, s], higher is better.
+    ``lengths``: of the captions, likewise; e.g. words.
+    ``groups``: source of each item, shape [n]; None: each is one."""
     table, long = (np.asarray(each, dtype=np.float64) for each in (scores, lengths))
     if table.ndim != 2 or table.shape != long.shape or 0 in table.shape:
         raise InvalidInput(f"scores and lengths are tables of one shape, got {table.shape} and {long.shape}")

@@ -117,9 +117,8 @@ def widened(
 def too_few(n: int, sources: int, *, least: int = LEAST_N) -> str:
     """Why so few items have no interval, in words; empty where they are enough.
 
-    Example:
-        >>> too_few(4, 4)
-        'no interval (n = 4, below 10)'
+    >>> too_few(4, 4)
+    'no interval (n = 4, below 10)'
     """
     if n < least:
         return f"no interval (n = {n}, below {least})"
@@ -155,8 +154,7 @@ def bootstrap_medians(values: ArrayLike, *, resamples: int, seed: int | tuple[in
     The k-th smallest of n uniform draws is Beta(k, n - k + 1) distributed [2], and a bootstrap sample is x at the
     ceilings of n such draws; so the sample's k-th order statistic is drawn directly. For even n the next order
     statistic follows from the conditional Beta(1, n - k) of the rest. ``values``: finite values, shape [n], n ≥ 1.
-    Returns float64 [resamples].
-    """
+    Returns float64 [resamples]."""
     ordered = np.sort(np.asarray(values, dtype=np.float64))
     return _at(ordered, *_drawn_places(len(ordered), resamples, seed))
 
@@ -196,17 +194,13 @@ def median_bca(
     median, since by far most values equal it: both bounds are it, as are those of the exact interval by order
     statistics. Each of these says so in ``note``. Raises InvalidInput if level or resamples is out of range, or a value
     is infinite.
-
-    Args:
-        values: values of any shape; NaN are left out and not counted in ``n``.
-        groups: number of the source of each value; see :func:`median_bca_levels`.
-        seed: seed of the draws; the same values give the same interval.
-
+    ``values``: values of any shape; NaN are left out and not counted in ``n``.
+    ``groups``: number of the source of each value; see :func:`median_bca_levels`.
+    ``seed``: seed of the draws; the same values give the same interval.
     Source: PROTOCOL section 3 (paper A, A.6).
 
-    Example:
-        >>> median_bca([1.0, 2.0, 3.0, 4.0, 100.0]).estimate
-        3.0
+    >>> median_bca([1.0, 2.0, 3.0, 4.0, 100.0]).estimate
+    3.0
     """
     return median_bca_levels(values, levels=(level,), groups=groups, resamples=resamples, seed=seed)[0]
 
@@ -220,13 +214,10 @@ def median_bca_levels(
     seed: int = RUN_SEED,
 ) -> tuple[Interval, ...]:
     """Intervals of one median at several levels, each as :func:`median_bca` gives it, from one set of draws.
-
-    Args:
-        levels: confidence levels.
-        groups: number of the source of each value, int [n]: values of one source are resampled together, and left
-            out together by the jackknife (the cluster bootstrap [3]), at a level :func:`expanded` for their number.
-            None: every value is its own source. Of two sources, [n, 2], the second makes it :func:`widened`.
-    """
+    ``levels``: confidence levels.
+    ``groups``: number of the source of each value, int [n]: values of one source are resampled together, and left out
+    together by the jackknife (the cluster bootstrap [3]), at a level :func:`expanded` for their number. None: every
+    value is its own source. Of two sources, [n, 2], the second makes it :func:`widened`."""
     _check(levels, resamples)
     finite = np.asarray(values, dtype=np.float64).ravel()
     present = ~np.isnan(finite)
@@ -301,9 +292,8 @@ def source_medians(
 def adjusted_level(of: int) -> float:
     """Level of the interval of whatever was picked as the largest of several, so that it holds as often as is said.
 
-    Example:
-        >>> round(adjusted_level(5), 4)
-        0.99
+    >>> round(adjusted_level(5), 4)
+    0.99
     """
     return 1 - (1 - 0.95) / max(of, 1)
 
@@ -313,12 +303,9 @@ def expanded(level: float, sources: int, *, fitted: int = 1) -> float:
 
     Resamples of few sources vary too little, by √(1 - k/m) where k parameters are fitted to m sources, and the normal
     quantile is Student's for them.
-
-    Args:
-        level: nominal, in (0, 1).
-        sources: m, above ``fitted``.
-        fitted: k; 1: a mean.
-    """
+    ``level``: nominal, in (0, 1).
+    ``sources``: m, above ``fitted``.
+    ``fitted``: k; 1: a mean."""
     left = sources - fitted
     reach = math.sqrt(sources / left) * float(stdtrit(left, (1 + level) / 2))
     return min(float(2 * ndtr(reach) - 1), _FINEST)

@@ -34,9 +34,8 @@ def null_band(percent: ArrayLike) -> NullBand:
     """The noise band of single pairs, of an evaluator's shifts under invisible edits. ``percent``: % change of every
     pair, any shape; NaN are left out.
 
-    Example:
-        >>> null_band([-2.0, 0.0, 1.0]).n
-        3
+    >>> null_band([-2.0, 0.0, 1.0]).n
+    3
     """
     sizes = np.abs(np.asarray(percent, dtype=np.float64)).ravel()
     sizes = sizes[~np.isnan(sizes)]
@@ -46,12 +45,10 @@ def null_band(percent: ArrayLike) -> NullBand:
 def percent_change(after: ArrayLike, before: ArrayLike) -> np.ndarray:
     """% change = 100 · (after - before) / before; NaN where before is below SHIFT_FLOOR or a score is missing.
     ``before``: scores of their baselines, the same shape. Returns float64 of that shape.
-
     Source: PROTOCOL section 3 (paper A, 3.3).
 
-    Example:
-        >>> percent_change([0.5, 0.5, -0.3], [0.4, 0.0, -0.4]).round(1)
-        array([25., nan, nan])
+    >>> percent_change([0.5, 0.5, -0.3], [0.4, 0.0, -0.4]).round(1)
+    array([25., nan, nan])
     """
     first = np.asarray(before, dtype=np.float64)
     floored = np.where(first >= SHIFT_FLOOR, first, math.nan)
@@ -120,9 +117,8 @@ AT_THE_MARGIN = 1e-6
 def exceeds(sizes: np.ndarray, margin: float) -> np.ndarray:
     """Which |% change| lie beyond a margin, bool; NaN do not.
 
-    Example:
-        >>> exceeds(np.array([1.0, 1.0000000001, 1.1]), 1.0)
-        array([False, False,  True])
+    >>> exceeds(np.array([1.0, 1.0000000001, 1.1]), 1.0)
+    array([False, False,  True])
     """
     return np.asarray(sizes > margin * (1 + AT_THE_MARGIN))
 

@@ -103,11 +103,8 @@ class Rates:
 
 def rates_of_signs(signs: np.ndarray, *, sources: np.ndarray | None = None) -> Rates:
     """The shares of :func:`compare` and nothing else, for a cell of a map: counted, in a fraction of its time.
-
-    Args:
-        signs: of wrong minus right, int8 [k, n], k comparisons of each of n items; NO_SIGN where one lacks a score.
-        sources: number of each item's source, int [n], or of two, [n, 2]; None: each item is one of its own.
-    """
+    ``signs``: of wrong minus right, int8 [k, n], k comparisons of each of n items; NO_SIGN where one lacks a score.
+    ``sources``: number of each item's source, int [n], or of two, [n, 2]; None: each item is one of its own."""
     sizes = np.count_nonzero(signs != NO_SIGN, axis=0)
     there = sizes > 0
     tied, above = (np.count_nonzero(signs == each, axis=0)[there] for each in (0, 1))
@@ -138,15 +135,13 @@ def compare(
 ) -> Comparison:
     """Compare the right and the wrong sides. Raises InvalidInput if the shapes differ, a score is infinite, or the span
     is not one.
-
-    Args:
-        right: scores of the right sides, shape [n]; a comparison with a NaN is left out.
-        wrong: scores of the wrong sides, shape [n].
-        items: item of each comparison, shape [n]; None: each is of its own item.
-        sources: source of each comparison, shape [n], or two, [n, 2]: those of one source are resampled together. None:
-            the items.
-        span: lowest and highest score of the experiment, which scaled numbers are scaled by; None: of these scores.
-        drops: draw the interval of the drop, the one number here that takes a bootstrap; otherwise its bounds are NaN.
+    ``right``: scores of the right sides, shape [n]; a comparison with a NaN is left out.
+    ``wrong``: scores of the wrong sides, shape [n].
+    ``items``: item of each comparison, shape [n]; None: each is of its own item.
+    ``sources``: source of each comparison, shape [n], or two, [n, 2]: those of one source are resampled together. None:
+    the items.
+    ``span``: lowest and highest score of the experiment, which scaled numbers are scaled by; None: of these scores.
+    ``drops``: draw the interval of the drop, the one number here that takes a bootstrap; otherwise its bounds are NaN.
     """
     r, w, item, source = _checked(right, wrong, items, sources)
     low, high = _span(r, w, span)
@@ -232,12 +227,9 @@ def verdict(failure: Interval, beaten: Interval, *, items: int, sources: int) ->
 
     Ties count as failures, so that few failures mean that the right side is preferred. Many failures mean that the
     wrong one is only where it is truly above in more than half: an evaluator that returns one number prefers neither.
-
-    Args:
-        failure: interval of the share with wrong ≥ right.
-        beaten: interval of the share with wrong > right.
-        sources: that these items are of; as many where each is its own.
-    """
+    ``failure``: interval of the share with wrong ≥ right.
+    ``beaten``: interval of the share with wrong > right.
+    ``sources``: that these items are of; as many where each is its own."""
     if said := few(items, sources):
         return said
     if failure.high < 0.5:
@@ -329,15 +321,12 @@ def orders(groups: Mapping[str, ArrayLike], *, sources: ArrayLike | None = None)
     groups, too many, or their lengths differ. Returns one row an order of all groups, highest first: order (names
     joined by `` > ``), n (items whose scores stand in it without a tie), n_items (items with every score), n_sources
     (of these items), share. Ties have their own row, named ``tied``. The most frequent first, ties last.
+    ``groups``: name of a group -> a score of every item, shape [n]; two to MOST groups. An item that lacks one is left
+    out.
+    ``sources``: what each item is of, [n]; the intervals take items of one source together. None: each is its own.
 
-    Args:
-        groups: name of a group -> a score of every item, shape [n]; two to MOST groups. An item that lacks one
-            is left out.
-        sources: what each item is of, [n]; the intervals take items of one source together. None: each is its own.
-
-    Example:
-        >>> orders({"a": [3.0, 1.0], "b": [2.0, 2.0]})["order"].tolist()
-        ['a > b', 'b > a', 'tied']
+    >>> orders({"a": [3.0, 1.0], "b": [2.0, 2.0]})["order"].tolist()
+    ['a > b', 'b > a', 'tied']
     """
     names, scores, of = _grouped(groups, sources)
     ranked = np.argsort(-scores, axis=0, kind="stable")

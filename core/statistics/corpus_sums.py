@@ -30,9 +30,8 @@ def corpus_bleu(counts: ArrayLike) -> np.ndarray:
     length 1 to 4, words of the caption c, words of the reference r that is closest in length; sums over captions.
     Returns float64 [..., 4] in [0, 1]; next to 0 where no n-gram matches, or none is long enough.
 
-    Example:
-        >>> corpus_bleu([5, 3, 2, 1, 6, 5, 4, 3, 6, 6]).round(4).tolist()
-        [0.8333, 0.7071, 0.63, 0.5373]
+    >>> corpus_bleu([5, 3, 2, 1, 6, 5, 4, 3, 6, 6]).round(4).tolist()
+    [0.8333, 0.7071, 0.63, 0.5373]
     """
     given = np.asarray(counts, dtype=np.float64)
     if given.shape[-1:] != (2 * ORDERS + 2,):
@@ -54,18 +53,13 @@ def corpus_meteor(counts: ArrayLike) -> np.ndarray:
     With matches m weighed by kind, and content words by delta against function words, precision P and recall R::
 
         F = PR / (alpha P + (1 - alpha) R),     METEOR = F (1 - gamma (chunks / matches)^beta)
+    ``counts``: float64 [..., 23], sums over captions: words of the caption and of its reference, function words of
+    each; by kind of match, content words of either and function words of either; chunks; matched words of either. A
+    caption that matches in whole and in one piece has no chunk.
+    Returns: float64 [..., 1] in [0, 1].
 
-    Args:
-        counts: float64 [..., 23], sums over captions: words of the caption and of its reference, function words of
-            each; by kind of match, content words of either and function words of either; chunks; matched words of
-            either. A caption that matches in whole and in one piece has no chunk.
-
-    Returns:
-        float64 [..., 1] in [0, 1].
-
-    Example:
-        >>> corpus_meteor([2, 6, 1, 3, 0, 0, 1, 1, *[0] * 12, 1, 1, 1]).round(4).tolist()
-        [0.037]
+    >>> corpus_meteor([2, 6, 1, 3, 0, 0, 1, 1, *[0] * 12, 1, 1, 1]).round(4).tolist()
+    [0.037]
     """
     given = np.asarray(counts, dtype=np.float64)
     if given.shape[-1:] != (COUNTS,):
@@ -88,12 +82,9 @@ def summed_intervals(
 ) -> tuple[Interval, ...]:
     """Scores of n captions together, each with its 95 % percentile interval over bootstrap samples of them. Returns k
     intervals.
-
-    Args:
-        counts: what each caption adds, float64 [n, c].
-        score: makes float64 [..., k] of sums [..., c].
-        groups: source of each caption, shape [n]: those of one source are drawn together. None: each is one.
-    """
+    ``counts``: what each caption adds, float64 [n, c].
+    ``score``: makes float64 [..., k] of sums [..., c].
+    ``groups``: source of each caption, shape [n]: those of one source are drawn together. None: each is one."""
     table = np.asarray(counts, dtype=np.float64)
     n, nan = len(table), float("nan")
     sources = source_ranks(groups, n)

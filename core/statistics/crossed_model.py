@@ -118,14 +118,11 @@ def crossed_model(
     first where no group has two rows (it is the residual), the second where there is one group (it is the mean).
     Returns the model; without a fit where rows are too few, the design is not of full rank, or nothing remains. Raises
     InvalidInput if the shapes differ or a value is not finite.
-
-    Args:
-        scores: shape [n], finite.
-        design: fixed effects, the constant among them, shape [n, k].
-        first: group of each row, e.g. the image, shape [n]; many groups of few rows.
-        second: likewise, e.g. the category; few groups.
-        names: of the two, of one group and of several, for the notes.
-    """
+    ``scores``: shape [n], finite.
+    ``design``: fixed effects, the constant among them, shape [n, k].
+    ``first``: group of each row, e.g. the image, shape [n]; many groups of few rows.
+    ``second``: likewise, e.g. the category; few groups.
+    ``names``: of the two, of one group and of several, for the notes."""
     y, x = np.asarray(scores, dtype=np.float64).ravel(), np.atleast_2d(np.asarray(design, dtype=np.float64))
     groups = [np.unique(np.asarray(each), return_inverse=True)[1] for each in (first, second)]
     if len({len(y), len(x), *map(len, groups)}) != 1:
@@ -213,12 +210,9 @@ class Problem:
 
     Its variables are ratios θ² of an intercept's variance to the residual one: unlike θ itself, the deviance has a
     slope in them at 0, so that a minimum on the boundary is told from a point that is merely flat.
-
-    Args:
-        y: scores, float64 [n].
-        x: design, float64 [n, k].
-        first: rank of each row's group, int [n]; None: no such intercept.
-    """
+    ``y``: scores, float64 [n].
+    ``x``: design, float64 [n, k].
+    ``first``: rank of each row's group, int [n]; None: no such intercept."""
 
     def __init__(self, y: np.ndarray, x: np.ndarray, first: np.ndarray | None, second: np.ndarray | None) -> None:
         n = len(y)

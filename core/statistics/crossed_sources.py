@@ -45,9 +45,8 @@ def first_of(groups: ArrayLike) -> np.ndarray:
 def numbered(first: ArrayLike, second: ArrayLike) -> np.ndarray:
     """Numbers of the sources that values name, int [n, 2]; [n] where the second ones join no values of different first.
 
-    Example:
-        >>> numbered(["frog", "owl", "owl"], ["sand", "sand", "sky"]).tolist()
-        [[0, 0], [1, 0], [1, 1]]
+    >>> numbered(["frog", "owl", "owl"], ["sand", "sand", "sky"]).tolist()
+    [[0, 0], [1, 0], [1, 1]]
     """
     codes, seconds = (np.unique(np.asarray(each), return_inverse=True)[1] for each in (first, second))
     pairs = len(np.unique(codes * (int(seconds.max(initial=0)) + 1) + seconds))
@@ -61,9 +60,8 @@ FIRST_ALONE = "by the first source alone"  # said beside what reckons with one s
 def first_alone(groups: ArrayLike | None) -> str:
     """FIRST_ALONE of an estimate that knows one source, where values name two; empty otherwise.
 
-    Example:
-        >>> first_alone([[0, 0], [1, 0]]), first_alone([0, 1])
-        ('by the first source alone', '')
+    >>> first_alone([[0, 0], [1, 0]]), first_alone([0, 1])
+    ('by the first source alone', '')
     """
     return FIRST_ALONE if crossed(groups) else ""
 
@@ -71,9 +69,8 @@ def first_alone(groups: ArrayLike | None) -> str:
 def unreckoned(groups: ArrayLike | None) -> str:
     """Why the second source of some values does not count, in words; empty where it does or none is named.
 
-    Example:
-        >>> unreckoned([[0, 0], [1, 0]])
-        'by the first source alone: all are of one second source'
+    >>> unreckoned([[0, 0], [1, 0]])
+    'by the first source alone: all are of one second source'
     """
     if not crossed(groups):
         return ""
@@ -91,9 +88,8 @@ def widening(influence: ArrayLike, groups: ArrayLike | None, *, level: float = 0
     second ones, and where nothing has any influence. Never below the variance by either source alone, which rounding
     and few sources may take the sum of the three under.
 
-    Example:
-        >>> round(widening([1.0, 1.0, -1.0, -1.0] * 5, np.stack([np.arange(20), np.arange(20) // 2], axis=1)), 2)
-        1.57
+    >>> round(widening([1.0, 1.0, -1.0, -1.0] * 5, np.stack([np.arange(20), np.arange(20) // 2], axis=1)), 2)
+    1.57
     """
     ratio, first, fewest = _ratio(influence, groups)
     if ratio == 1 and first == fewest:

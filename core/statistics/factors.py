@@ -71,18 +71,12 @@ def factor_test(
     Pairs of levels are compared by the paired test over the items that have both, where at least half of the items of
     the smaller level do; by Mann-Whitney otherwise. Where items share their source, a source counts once at a level, by
     the mean over its items there; see :mod:`core.statistics.resamples`. Raises InvalidInput if the shapes differ.
-
-    Args:
-        values: e.g. percent changes, shape [n]; NaN are left out.
-        levels: level of each value, shape [n].
-        items: item of each value, shape [n]. An item with several values of one level counts by their median.
-        sources: source of each value, shape [n], the same for all values of an item, or two, [n, 2], the second of
-            which counts where two levels are compared. None: every item is one of its own. Cliff's δ is of items all
-            the same.
-
-    Returns:
-        See :class:`FactorTest`; fewer than two levels or only equal values have no test, and a note.
-    """
+    ``values``: e.g. percent changes, shape [n]; NaN are left out.
+    ``levels``: level of each value, shape [n].
+    ``items``: item of each value, shape [n]. An item with several values of one level counts by their median.
+    ``sources``: source of each value, shape [n], the same for all values of an item, or two, [n, 2], the second of
+    which counts where two levels are compared. None: every item is one of its own. Cliff's δ is of items all the same.
+    Returns: see :class:`FactorTest`; fewer than two levels or only equal values have no test, and a note."""
     given = items if sources is None else np.asarray(sources)
     columns = [np.asarray(column).ravel() for column in (values, levels, items, first_of(given))]
     if len({len(column) for column in columns}) != 1:
@@ -232,19 +226,14 @@ def balanced_mean(
 ) -> Balanced:
     """Mean of values as they are and with every stratum weighing the same, with 95 % BCa intervals. Raises InvalidInput
     if the shapes differ, or a value is infinite.
-
-    Args:
-        values: shape [n]; NaN are left out.
-        strata: number of each value's stratum, int [n]; negative for none: such a value is left out.
-        sources: number of each value's source, int [n], or of two, [n, 2]: values of a source are drawn and left out
-            together, within their stratum; one whose values lie in several strata is drawn in each by itself. None:
-            every value is its own source.
-        resamples: number of draws; strata are drawn in the order of their numbers.
-
-    Returns:
-        See :class:`Balanced`. Below two strata the two means are one: a note says so, and there is no interval. Nor is
-        there one below LEAST_FREEDOM degrees of freedom.
-    """
+    ``values``: shape [n]; NaN are left out.
+    ``strata``: number of each value's stratum, int [n]; negative for none: such a value is left out.
+    ``sources``: number of each value's source, int [n], or of two, [n, 2]: values of a source are drawn and left out
+    together, within their stratum; one whose values lie in several strata is drawn in each by itself. None: every value
+    is its own source.
+    ``resamples``: number of draws; strata are drawn in the order of their numbers.
+    Returns: see :class:`Balanced`. Below two strata the two means are one: a note says so, and there is no interval.
+    Nor is there one below LEAST_FREEDOM degrees of freedom."""
     y, stratum = np.asarray(values, dtype=np.float64).ravel(), np.asarray(strata).ravel()
     of = np.arange(len(y)) if sources is None else np.asarray(sources)
     if not len(y) == len(stratum) == len(of):
@@ -335,14 +324,11 @@ DRAWS, FEWER, MANY = 1_000, 200, 2_000
 def shares_of_largest(values: np.ndarray, *, groups: np.ndarray | None = None) -> np.ndarray:
     """Share of bootstrap samples in which each row's median is the largest. Returns float64 [m], which sum to 1: of
     equal largest ones each has its part. NaN below LEAST_N items or sources, and where there is one row.
+    ``values``: a row each, of the same items, float64 [m, n]; NaN are left out of their row.
+    ``groups``: source of each item, [n]: those of one source are drawn together. None: each is one of its own.
 
-    Args:
-        values: a row each, of the same items, float64 [m, n]; NaN are left out of their row.
-        groups: source of each item, [n]: those of one source are drawn together. None: each is one of its own.
-
-    Example:
-        >>> shares_of_largest(np.array([np.arange(20.0), np.arange(20.0) + 100])).tolist()
-        [0.0, 1.0]
+    >>> shares_of_largest(np.array([np.arange(20.0), np.arange(20.0) + 100])).tolist()
+    [0.0, 1.0]
     """
     rows = np.asarray(values, dtype=np.float64)
     known = ~np.isnan(rows).all(axis=0)

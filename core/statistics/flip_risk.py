@@ -69,16 +69,13 @@ FEW_SOURCES = 15  # sources on which the exceeding pairs must rest for their var
 def flip_risk(shifts: ArrayLike, gaps: ArrayLike, *, items: ArrayLike | None = None) -> np.ndarray:
     """RRF at every gap, exact over all pairs, in O(n log n). Returns float64 [g], each in [0, 1]; NaN where fewer than
     two items have a shift.
+    ``shifts``: δ, score minus baseline, shape [n]; NaN (a score that is missing) are left out.
+    ``gaps``: d in the unit of the shifts, shape [g].
+    ``items``: item of each shift, shape [n]; every item weighs the same, however many transforms it has. None: every
+    shift is its own item.
 
-    Args:
-        shifts: δ, score minus baseline, shape [n]; NaN (a score that is missing) are left out.
-        gaps: d in the unit of the shifts, shape [g].
-        items: item of each shift, shape [n]; every item weighs the same, however many transforms it has.
-            None: every shift is its own item.
-
-    Example:
-        >>> flip_risk([0.0, 1.0], [0.0, 0.5, 1.0])
-        array([0.5, 0.5, 0. ])
+    >>> flip_risk([0.0, 1.0], [0.0, 0.5, 1.0])
+    array([0.5, 0.5, 0. ])
     """
     return ShiftPairs(shifts, items).risks(np.atleast_1d(np.asarray(gaps, dtype=np.float64)))
 
@@ -93,13 +90,10 @@ def flip_risk_intervals(
 ) -> list[Interval]:
     """RRF at every gap with its interval over sources, O(n log n) a gap. Returns one interval a gap; ``n`` counts
     items. Below LEAST_SOURCES sources, and where there is no pair, no bounds, and ``note`` says why.
-
-    Args:
-        shifts: δ, shape [n]; NaN are left out.
-        gaps: d in the unit of the shifts, each at least 0.
-        items: item of each shift, shape [n]; None: every shift is its own item.
-        sources: number of each item's source, by the item's number; see :class:`ShiftPairs`.
-    """
+    ``shifts``: δ, shape [n]; NaN are left out.
+    ``gaps``: d in the unit of the shifts, each at least 0.
+    ``items``: item of each shift, shape [n]; None: every shift is its own item.
+    ``sources``: number of each item's source, by the item's number; see :class:`ShiftPairs`."""
     return intervals_of(ShiftPairs(shifts, items, sources), gaps, level=level)
 
 
@@ -129,13 +123,10 @@ def evident_gap(pairs: ShiftPairs, *, risk: float = TOLERATED, level: float = 0.
     is that of the risk turned round: from the largest gap at which the risk is shown to be higher, to the smallest from
     which on it is shown to be lower. So it holds the truth as often as the interval of the risk does. ``risk``: in (0,
     0.5); ``level``: confidence level in (0, 1).
+    Returns: in the unit of the shifts; 0 where no gap at all has that risk; ``n`` counts items.
 
-    Returns:
-        In the unit of the shifts; 0 where no gap at all has that risk; ``n`` counts items.
-
-    Example:
-        >>> evident_gap(ShiftPairs([0.0, 0.0, 1.0], None), risk=0.25).estimate
-        1.0
+    >>> evident_gap(ShiftPairs([0.0, 0.0, 1.0], None), risk=0.25).estimate
+    1.0
     """
     if said := _nothing(pairs):
         return Interval(math.nan, math.nan, math.nan, pairs.n_items, level, said)
@@ -195,8 +186,7 @@ def excess(one: ShiftPairs, other: ShiftPairs, gap: float, *, level: float = 0.9
     Student's interval on the difference, with the variance of the paired influences; none where one of the two rests on
     fewer than LEAST_SOURCES sources, or on few exceeding (or few not exceeding) pairs, whose variance cannot be known.
     ``one``, ``other``: shifts of the two families; items and sources are numbered alike; ``level``: confidence level in
-    (0, 1). The result lies in [-0.5, 0.5]; ``n`` counts the items of ``one``.
-    """
+    (0, 1). The result lies in [-0.5, 0.5]; ``n`` counts the items of ``one``."""
     if said := _nothing(one) or _nothing(other):
         return Interval(math.nan, math.nan, math.nan, one.n_items, level, said)
     risks = [float(each.risks(np.array([gap]))[0]) for each in (one, other)]
@@ -222,17 +212,14 @@ def excess(one: ShiftPairs, other: ShiftPairs, gap: float, *, level: float = 0.9
 class CaptionPairs:
     """Pairs of captions of one picture under one edit: how far apart they score before it, and after. Raises
     InvalidInput if a difference is infinite, or the lengths differ.
+    ``before``: score of the one caption less that of the other on the unedited picture, any shape; NaN are left out.
+    ``after``: the same on the edited picture, the same shape.
+    ``items``: number of the item of each pair, the same shape.
+    ``sources``: number of the source of each item by the item's number, or of two, [items, 2]; None: every item is a
+    source of its own.
 
-    Args:
-        before: score of the one caption less that of the other on the unedited picture, any shape; NaN are left out.
-        after: the same on the edited picture, the same shape.
-        items: number of the item of each pair, the same shape.
-        sources: number of the source of each item by the item's number, or of two, [items, 2]; None: every item is a
-            source of its own.
-
-    Example:
-        >>> CaptionPairs([0.1, -0.2, 0.3], [-0.1, -0.2, 0.3], [0, 1, 2]).risk(0.1).estimate.__round__(3)
-        0.167
+    >>> CaptionPairs([0.1, -0.2, 0.3], [-0.1, -0.2, 0.3], [0, 1, 2]).risk(0.1).estimate.__round__(3)
+    0.167
     """
 
     def __init__(
@@ -322,8 +309,7 @@ class CaptionPairs:
         """Risk less that of another family at one gap, e.g. of the null family's.
 
         The two intervals are joined as if the families were independent (Zou and Donner 2008): no too short where the
-        same pictures turn in both.
-        """
+        same pictures turn in both."""
         one, less = self.risk(gap, level=level), other.risk(gap, level=level)
         low = math.hypot(one.estimate - one.low, less.high - less.estimate)
         high = math.hypot(one.high - one.estimate, less.estimate - less.low)

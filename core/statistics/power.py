@@ -32,9 +32,8 @@ FOUND = float(ndtri(1 - LEVEL / 2)) + float(ndtri(POWER))
 def among(tests: int) -> float:
     """How many times as large an effect must be to be found as one of several tests, each at LEVEL over their number.
 
-    Example:
-        >>> among(1), round(among(5), 3)
-        (1.0, 1.22)
+    >>> among(1), round(among(5), 3)
+    (1.0, 1.22)
     """
     return (float(ndtri(1 - LEVEL / (2 * max(tests, 1)))) + float(ndtri(POWER))) / FOUND
 
@@ -59,9 +58,8 @@ def reach(interval: Interval, *, margin: float) -> Reach:
     being 0: n · ((z₀.₉₅ + z₀.₉) · SE / margin)² [1]. ``interval``: of a median; its level gives the quantile;
     ``margin``: equivalence margin, in the unit of the interval; NaN where there is none.
 
-    Example:
-        >>> reach(Interval(0.0, -1.96, 1.96, 100, 0.95), margin=1.0).needed
-        857
+    >>> reach(Interval(0.0, -1.96, 1.96, 100, 0.95), margin=1.0).needed
+    857
     """
     width = interval.high - interval.low
     if not width > 0:
@@ -84,9 +82,8 @@ def smallest_effect(n: int, *, test: str = "median") -> float:
     In standard deviations of the items' own shifts, were these normal: (z₀.₉₇₅ + z₀.₈) / √(n · ARE) [2]. ``n``: items;
     0 gives NaN; ``test``: of EFFICIENCY: ``median`` for the interval of a median, which a drift is claimed by.
 
-    Example:
-        >>> round(smallest_effect(100), 3), round(smallest_effect(100, test="paired t"), 3)
-        (0.351, 0.28)
+    >>> round(smallest_effect(100), 3), round(smallest_effect(100, test="paired t"), 3)
+    (0.351, 0.28)
     """
     if test not in EFFICIENCY:
         raise InvalidInput(f"the efficiency of {', '.join(EFFICIENCY)} is known, got {test!r}")
@@ -100,9 +97,8 @@ def smallest_share(n: int) -> float:
     c] = I_p(c, n - c + 1) = POWER. The result lies in (0.5, 1); NaN below 6 items, of which not even all on one side
     reject.
 
-    Example:
-        >>> round(smallest_share(100), 3)
-        0.645
+    >>> round(smallest_share(100), 3)
+    0.645
     """
     critical = int(stats.binom.isf(LEVEL / 2, n, 0.5)) + 1 if n > 0 else 1
     if critical > n:
@@ -116,9 +112,8 @@ def smallest_rho(n: int) -> float:
     By Fisher's z, whose variance of a rank correlation is 1.06 / (n - 3) [3]. The result lies in (0, 1); NaN of three
     pairs or fewer.
 
-    Example:
-        >>> round(smallest_rho(30), 3)
-        0.504
+    >>> round(smallest_rho(30), 3)
+    0.504
     """
     return math.tanh(FOUND * math.sqrt(1.06 / (n - 3))) if n > 3 else math.nan
 
@@ -133,9 +128,8 @@ def items_within(half: float) -> int:
     """Fewest items with which every share is known to within ±half: the n at which :func:`widest_half` falls to it.
     ``half``: half the width of Wilson's 95 % interval, in (0, 0.5).
 
-    Example:
-        >>> items_within(0.05)
-        381
+    >>> items_within(0.05)
+    381
     """
     if not 0 < half < 0.5:
         raise InvalidInput(f"half the width of a share's interval lies in (0, 0.5), got {half!r}")
@@ -147,9 +141,8 @@ def items_for_share(least: float) -> int:
     """Fewest items from which on the exact sign test finds such a share with probability POWER; not one less does.
     ``least``: share above one half, in (0.5, 1); see :func:`smallest_share`, which is no steady function of n.
 
-    Example:
-        >>> smallest_share(items_for_share(0.6)) <= 0.6
-        True
+    >>> smallest_share(items_for_share(0.6)) <= 0.6
+    True
     """
     if not 0.5 < least < 1:
         raise InvalidInput(f"a share that is to be told from one half lies in (0.5, 1), got {least!r}")
@@ -172,8 +165,7 @@ def widest_agreement(n: int, voters: int, answers: int) -> float:
     """Bound on half the width of the 95 % interval of percent agreement over n items.
 
     An item's share of equal pairs lies between :func:`least_agreement` and 1, so its variance is at most that of a
-    coin between the two: the half width of a share, times the distance.
-    """
+    coin between the two: the half width of a share, times the distance."""
     return (1 - least_agreement(voters, answers)) * widest_half(n)
 
 
@@ -208,10 +200,7 @@ def heterogeneity(estimates: ArrayLike, lows: ArrayLike, highs: ArrayLike, *, le
     close for a BCa one that is not lopsided. With few groups Q finds little: a large p is no proof that the effects are
     one. ``estimates``: one a group, shape [k]; ``lows``: lower bounds; a group without an interval of some width is
     left out. Raises InvalidInput if the shapes differ.
-
-    Returns:
-        See :class:`Heterogeneity`; without a test below two groups.
-    """
+    Returns: see :class:`Heterogeneity`; without a test below two groups."""
     values, low, high = (np.asarray(each, dtype=np.float64).ravel() for each in (estimates, lows, highs))
     if not len(values) == len(low) == len(high):
         raise InvalidInput(
@@ -235,13 +224,10 @@ def least_spread(weights: ArrayLike) -> float:
     The spread is the standard deviation of the groups' true effects, each weighing as in Q: √(Σ w (θ - θ̄)² / Σ w).
     Under it Q is noncentral χ² with k - 1 degrees of freedom and noncentrality spread² · Σ w, whatever the pattern.
     ``weights``: inverse squared standard error of each group, shape [k], k ≥ 2.
+    Returns: on the scale of the effects.
 
-    Returns:
-        On the scale of the effects.
-
-    Example:
-        >>> round(least_spread([1.0, 1.0]) * 2 / 2**0.5, 2)  # of two: a difference of 2.80 standard errors of it
-        2.8
+    >>> round(least_spread([1.0, 1.0]) * 2 / 2**0.5, 2)  # of two: a difference of 2.80 standard errors of it
+    2.8
     """
     each = np.asarray(weights, dtype=np.float64).ravel()
     degrees = len(each) - 1
@@ -253,10 +239,9 @@ def difference(one: Interval, other: Interval) -> Interval:
     one minus other; NaN bounds where one of the two has none. n: the smaller of the two. Raises InvalidInput if the
     levels differ.
 
-    Example:
-        >>> found = difference(Interval(5.0, 2.0, 9.0, 20, 0.95), Interval(1.0, -3.0, 4.0, 30, 0.95))
-        >>> found.estimate, round(found.low, 3), round(found.high, 3)
-        (4.0, -0.243, 9.657)
+    >>> found = difference(Interval(5.0, 2.0, 9.0, 20, 0.95), Interval(1.0, -3.0, 4.0, 30, 0.95))
+    >>> found.estimate, round(found.low, 3), round(found.high, 3)
+    (4.0, -0.243, 9.657)
     """
     if one.level != other.level:
         raise InvalidInput(f"two intervals are compared at one level, got {one.level} and {other.level}")

@@ -37,13 +37,10 @@ class RankAgreement:
 
 def rank_agreement(one: ArrayLike, other: ArrayLike, *, groups: ArrayLike | None = None) -> RankAgreement:
     """Spearman's ρ and Kendall's τ_b and τ_c. Raises InvalidInput if the shapes differ.
-
-    Args:
-        one: scores, shape [n]; an item with a NaN in either is left out.
-        other: scores or human ratings of the same items, shape [n].
-        groups: source of each item, shape [n]; None: every item is one of its own. They change no coefficient, but
-            the test counts a source once (:mod:`core.statistics.resamples`).
-    """
+    ``one``: scores, shape [n]; an item with a NaN in either is left out.
+    ``other``: scores or human ratings of the same items, shape [n].
+    ``groups``: source of each item, shape [n]; None: every item is one of its own. They change no coefficient, but the
+    test counts a source once (:mod:`core.statistics.resamples`)."""
     a, b, of = _whole(one, other, groups)
     ranks = ranks_of(of, len(a))
     if len(a) < 2 or np.ptp(a) == 0 or np.ptp(b) == 0:
@@ -88,15 +85,11 @@ def direction_agreement(
     own median shift has that sign; an item that does not move counts 0.5. Returns one row a (cell, other corpus):
     ``by`` + corpus, reference_median, median, same_direction (of the two medians; none where one is 0 or missing),
     agreement, low, high, n_items, note. Raises InvalidInput if no row is of the reference corpus.
-
-    Args:
-        shifts: rows of the store's ``shifts`` view; needs the columns in ``by`` and corpus, item, delta; source,
-            where items share theirs: which then stand together in an interval; second_source, where they have two.
-        reference: name of the reference corpus, e.g. ``"coco"``.
-        by: columns that make a cell.
-
-    Source: paper A, B.4, Table 12, which does not print its formula.
-    """
+    ``shifts``: rows of the store's ``shifts`` view; needs the columns in ``by`` and corpus, item, delta; source, where
+    items share theirs: which then stand together in an interval; second_source, where they have two.
+    ``reference``: name of the reference corpus, e.g. ``"coco"``.
+    ``by``: columns that make a cell.
+    Source: paper A, B.4, Table 12, which does not print its formula."""
     if not (shifts["corpus"] == reference).any():
         known = ", ".join(sorted(map(str, shifts["corpus"].unique()))) or "none"
         raise InvalidInput(f"no shift is of the reference corpus {reference!r}; corpora here: {known}")
@@ -226,8 +219,7 @@ def _falling(ranks: np.ndarray, counts: np.ndarray) -> np.ndarray:
     Places and ranks are cut into √n blocks of √n. A pair lies in one block of places, or in two but in one of ranks:
     both are products of small matrices; or in two of either, which running sums over the blocks count. ``ranks``: of
     the items in the order in which they stand, a permutation [n]; ``counts``: float64 [n, samples]. Returns float64
-    [samples].
-    """
+    [samples]."""
     n, side = len(ranks), math.isqrt(len(ranks) - 1) + 1
     padded = np.zeros((side * side, counts.shape[1]))
     padded[:n] = counts
@@ -279,12 +271,10 @@ def spearman_bands(
     (ties share the mean of theirs), so nothing is sorted again. Raises InvalidInput if level is out of range. Returns
     by H: lower and upper bound, float64 [l] each; NaN where fewer than LEAST_N items or sources are whole, where a
     scoring is constant, and where no sample's ρ differs, as of two that order all items alike.
-
-    Args:
-        clean: S, float64 [n]; an item with a NaN in any of the three is left out.
-        change: what λ multiplies, float64 [n].
-        others: H by name, float64 [n] each; those rated on the same items share the ranks of Ŝ.
-        sources: number of each item's source, int [n]: items of one source are drawn together; None: each is its own.
+    ``clean``: S, float64 [n]; an item with a NaN in any of the three is left out.
+    ``change``: what λ multiplies, float64 [n].
+    ``others``: H by name, float64 [n] each; those rated on the same items share the ranks of Ŝ.
+    ``sources``: number of each item's source, int [n]: items of one source are drawn together; None: each is its own.
     """
     if not 0 < level < 1:
         raise InvalidInput(f"level must lie in (0, 1), got {level!r}")
@@ -382,8 +372,7 @@ def _drawn_bounds(
 def _drawn(m: int, resamples: int, seed: int) -> np.ndarray:
     """How often each of m sources is in each sample, float64 [m, resamples]; shared, never changed.
 
-    One column a sample: what every sample does with an item then lies side by side in memory.
-    """
+    One column a sample: what every sample does with an item then lies side by side in memory."""
     picks = np.random.default_rng(seed).integers(m, size=(resamples, m)) * resamples + np.arange(resamples)[:, None]
     return np.bincount(picks.ravel(), minlength=m * resamples).reshape(m, resamples).astype(np.float64)
 

@@ -47,16 +47,13 @@ def mean_bca(
 ) -> Interval:
     """Mean of values with its BCa interval [1]. ``n`` counts values. Below LEAST_N values or sources, and of equal
     values: no interval, and a note. Raises InvalidInput if the lengths differ or a value is infinite.
+    ``values``: shape [n]; NaN are left out.
+    ``groups``: source of each value, shape [n]: values of one source are drawn together [2]. None: each is one. Of two
+    sources, [n, 2], the second makes the interval :func:`core.statistics.bootstrap.widened`.
+    ``resamples``: number of draws; None: RESAMPLES, or FEWER of more than MANY sources.
 
-    Args:
-        values: shape [n]; NaN are left out.
-        groups: source of each value, shape [n]: values of one source are drawn together [2]. None: each is one. Of two
-            sources, [n, 2], the second makes the interval :func:`core.statistics.bootstrap.widened`.
-        resamples: number of draws; None: RESAMPLES, or FEWER of more than MANY sources.
-
-    Example:
-        >>> mean_bca([0.0, 1.0] * 10).estimate
-        0.5
+    >>> mean_bca([0.0, 1.0] * 10).estimate
+    0.5
     """
     flat = np.asarray(values, dtype=np.float64).ravel()
     return ratio_bca(flat, np.ones(len(flat)), groups=groups, level=level, resamples=resamples)
@@ -72,12 +69,9 @@ def ratio_bca(
     bounds: bool = True,
 ) -> Interval:
     """Σ tops / Σ bottoms with its BCa interval; see :func:`mean_bca`. Returns NaN where Σ bottoms is not above 0.
-
-    Args:
-        tops: shape [n]; an entry with a NaN in either is left out.
-        bottoms: shape [n].
-        bounds: draw the interval; otherwise its bounds are NaN where they would have to be drawn.
-    """
+    ``tops``: shape [n]; an entry with a NaN in either is left out.
+    ``bottoms``: shape [n].
+    ``bounds``: draw the interval; otherwise its bounds are NaN where they would have to be drawn."""
     a, b = (np.asarray(each, dtype=np.float64).ravel() for each in (tops, bottoms))
     if groups is not None and crossed(groups):
         of = np.asarray(groups)
@@ -118,14 +112,11 @@ def mean_of_ratios_bca(
     """Mean of several ratios of sums that share their sources, each weighing the same, with its 95 % BCa interval.
     ``n`` counts entries. NaN where the bottoms of one ratio do not sum to more than 0. Raises InvalidInput if there is
     no ratio, or the lengths differ.
+    ``tops``: of each ratio, shape [n_k]; an entry with a NaN in either is left out.
+    ``groups``: source of each entry, likewise: one that several ratios hold is drawn in all of them together.
 
-    Args:
-        tops: of each ratio, shape [n_k]; an entry with a NaN in either is left out.
-        groups: source of each entry, likewise: one that several ratios hold is drawn in all of them together.
-
-    Example:
-        >>> mean_of_ratios_bca([[1.0] * 10, [3.0] * 10], [[2.0] * 10] * 2, [range(10)] * 2).estimate
-        1.0
+    >>> mean_of_ratios_bca([[1.0] * 10, [3.0] * 10], [[2.0] * 10] * 2, [range(10)] * 2).estimate
+    1.0
     """
     if not len(tops) == len(bottoms) == len(groups) or not len(tops):
         raise InvalidInput(
@@ -184,12 +175,9 @@ def median_ratios_bca(
 ) -> tuple[Interval, ...]:
     """Median of every row of tops over that of the same bottoms with its 95 % BCa interval; what rows share is drawn
     once. Returns NaN where the median of the bottoms is 0; an upper bound of ∞ where that of too many draws is.
-
-    Args:
-        tops: float64 [m, n]; an entry with a NaN in either is left out.
-        bottoms: of the same items, shape [n].
-        groups, resamples: see :func:`mean_bca`.
-    """
+    ``tops``: float64 [m, n]; an entry with a NaN in either is left out.
+    ``bottoms``: of the same items, shape [n].
+    ``groups``, ``resamples``: see :func:`mean_bca`."""
     rows, below = np.asarray(tops, dtype=np.float64), np.asarray(bottoms, dtype=np.float64).ravel()
     if groups is not None and crossed(groups):
         of = first_of(groups)
@@ -268,16 +256,13 @@ def means_bca(
     fractions: bool = False,
 ) -> tuple[Interval, ...]:
     """Mean of every row with its BCa interval, all rows from the same draws; see :func:`mean_bca`.
-
-    Args:
-        values: float64 [m, n]; NaN are left out of their row.
-        groups: source of each column, shape [n]; None: each is one.
-        held: which columns of a longer table these are, bool [N] with n of them: the others are NaN in every row, and
-            ``groups`` has the source of all N. The draws are of all of them. None: these are all.
-        bounds: draw the intervals; otherwise their bounds are NaN where they would have to be drawn.
-        fractions: the values lie in [0, 1]: equal ones have the interval of
-            :func:`core.statistics.shares.share_of_fractions`.
-    """
+    ``values``: float64 [m, n]; NaN are left out of their row.
+    ``groups``: source of each column, shape [n]; None: each is one.
+    ``held``: which columns of a longer table these are, bool [N] with n of them: the others are NaN in every row, and
+    ``groups`` has the source of all N. The draws are of all of them. None: these are all.
+    ``bounds``: draw the intervals; otherwise their bounds are NaN where they would have to be drawn.
+    ``fractions``: the values lie in [0, 1]: equal ones have the interval of
+    :func:`core.statistics.shares.share_of_fractions`."""
     if fractions:
         means = means_bca(values, groups=groups, held=held, level=level, seed=seed, bounds=bounds)
         of = None if groups is None else np.asarray(groups)[slice(None) if held is None else held]
@@ -358,8 +343,7 @@ def _bca(drawn: np.ndarray, left_out: np.ndarray, estimate: float, *, n: int, so
     """BCa interval [1] from what was drawn and what is left without each source; NaN of either are left out.
 
     At a level that is expanded for the number of sources: samples of 10 values vary too little for a mean (86 to 91 of
-    100 intervals held it, expanded 93 to 96) and for a ratio of medians (87, expanded 93).
-    """
+    100 intervals held it, expanded 93 to 96) and for a ratio of medians (87, expanded 93)."""
     drawn, kept = drawn[~np.isnan(drawn)], left_out[~np.isnan(left_out)]
     a_hat = acceleration(kept.mean() - kept) if len(kept) else 0.0
     low, high = bca_bounds(drawn, estimate=estimate, acceleration=a_hat, level=expanded(level, sources))

@@ -20,11 +20,8 @@ def sample_counts(
     n: int, resamples: int, *, sources: np.ndarray | None = None, seed: int | tuple[int, ...] = RUN_SEED
 ) -> np.ndarray:
     """How often each of n values is in each sample, int16 [resamples, n].
-
-    Args:
-        sources: number of the source of each value, int [n]: values of one source are in a sample together. None: each
-            is one of its own.
-    """
+    ``sources``: number of the source of each value, int [n]: values of one source are in a sample together. None: each
+    is one of its own."""
     if sources is None or n == 0:
         return _drawn(n, resamples, seed)
     names, ranks = np.unique(sources, return_inverse=True)
@@ -45,13 +42,10 @@ def unit_medians(
     the middle of the values: the sum runs over a window there, and over a wider one for samples that it misses. What
     lies below the window is summed by units, none of which is written out for each of its values. Returns float64
     [samples]; NaN for a sample without a value.
-
-    Args:
-        values: float64 [n].
-        by_unit: how often each unit is in each sample, int [units, samples].
-        units: unit of each value, int [n].
-        totals: of :func:`unit_totals`, where they are known and no value is NaN; None: they are worked out.
-    """
+    ``values``: float64 [n].
+    ``by_unit``: how often each unit is in each sample, int [units, samples].
+    ``units``: unit of each value, int [n].
+    ``totals``: of :func:`unit_totals`, where they are known and no value is NaN; None: they are worked out."""
     known = np.flatnonzero(~np.isnan(values))
     order = known[np.argsort(values[known])]
     ordered, own = values[order], units[order]
@@ -80,8 +74,7 @@ def _middles(
     """Median of each sample whose middle lies in a window of the ordered values, and which these are.
 
     A sample without any value counts as found: its median is NaN. The sums run over all samples at once, a value after
-    the other: counts [units, samples] are read in the order in which they lie.
-    """
+    the other: counts [units, samples] are read in the order in which they lie."""
     kind = np.int16 if by_unit.dtype == np.int16 and total.max() <= np.iinfo(np.int16).max else np.int32
     start, own = _summed(by_unit, units[: window.start], kind), units[window]
     total = total.astype(kind)
@@ -119,8 +112,7 @@ def _summed(by_unit: np.ndarray, units: np.ndarray, kind: type[np.signedinteger]
 def sample_deviations(values: np.ndarray, counts: np.ndarray) -> np.ndarray:
     """Standard deviation (n - 1) of each sample, [n] and [samples, n] -> [samples]; NaN are left out.
 
-    NaN for a sample of fewer than two values, or of one value alone.
-    """
+    NaN for a sample of fewer than two values, or of one value alone."""
     known = ~np.isnan(values)
     if not known.any():
         return np.full(len(counts), math.nan)
@@ -175,15 +167,12 @@ BY_SOURCE = "by source"  # ends the name of a test whose units are sources
 def ranks_of(groups: ArrayLike | None, n: int) -> np.ndarray | None:
     """Rank of each value's source, int [n]; None where each is one of its own. Raises InvalidInput if the numbers
     differ.
+    ``groups``: name or number of each value's source, shape [n]; None: each is one. Of two sources, [n, 2], the first.
 
-    Args:
-        groups: name or number of each value's source, shape [n]; None: each is one. Of two sources, [n, 2], the first.
-
-    Example:
-        >>> ranks_of(["b", "a", "b"], 3)
-        array([1, 0, 1])
-        >>> ranks_of(["b", "a", "c"], 3) is None
-        True
+    >>> ranks_of(["b", "a", "b"], 3)
+    array([1, 0, 1])
+    >>> ranks_of(["b", "a", "c"], 3) is None
+    True
     """
     if groups is None:
         return None
@@ -197,9 +186,8 @@ def source_means(values: np.ndarray, ranks: np.ndarray | None) -> np.ndarray:
     """Mean over each source's values; the values themselves where each is its own source. ``values``: finite, float64
     [n]; ``ranks``: what :func:`ranks_of` gives for these values.
 
-    Example:
-        >>> source_means(np.array([1.0, 2.0, 5.0]), np.array([0, 0, 1]))
-        array([1.5, 5. ])
+    >>> source_means(np.array([1.0, 2.0, 5.0]), np.array([0, 0, 1]))
+    array([1.5, 5. ])
     """
     if ranks is None:
         return values
@@ -218,9 +206,8 @@ def source_sums(values: np.ndarray, ranks: np.ndarray) -> np.ndarray:
 def named(test: str, ranks: np.ndarray | None) -> str:
     """Name of a test with what its units are.
 
-    Example:
-        >>> named("Mann-Whitney", None), named("Mann-Whitney", np.array([0, 0]))
-        ('Mann-Whitney', 'Mann-Whitney, by source')
+    >>> named("Mann-Whitney", None), named("Mann-Whitney", np.array([0, 0]))
+    ('Mann-Whitney', 'Mann-Whitney, by source')
     """
     return test if ranks is None else f"{test}, {BY_SOURCE}"
 

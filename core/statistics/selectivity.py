@@ -52,14 +52,11 @@ def selectivity(
     drops: np.ndarray, harms: np.ndarray, *, unit: float = 1.0, sources: np.ndarray | None = None
 ) -> Selectivity:
     """Work out the selectivity of one evaluator. Raises InvalidInput if the shapes do not fit.
-
-    Args:
-        drops: score of the right side minus that of the wrong one, float64 [D, N]; NaN where there is none.
-        harms: absolute shift under a harmless edit, float64 [H, N]; likewise.
-        unit: what drops and harms are divided by for signal and nuisance: the standard deviation of the evaluator's
-            unedited scores. 0 or NaN leaves them without a number; the selectivity needs none.
-        sources: number of each item's source, int [N]; None: each is one of its own.
-    """
+    ``drops``: score of the right side minus that of the wrong one, float64 [D, N]; NaN where there is none.
+    ``harms``: absolute shift under a harmless edit, float64 [H, N]; likewise.
+    ``unit``: what drops and harms are divided by for signal and nuisance: the standard deviation of the evaluator's
+    unedited scores. 0 or NaN leaves them without a number; the selectivity needs none.
+    ``sources``: number of each item's source, int [N]; None: each is one of its own."""
     _check(drops, harms)
     return told_of(
         [_counted(drops, harms)],
@@ -81,14 +78,11 @@ def told_of(
     sources: np.ndarray | None = None,
 ) -> tuple[Selectivity, ...]:
     """:func:`selectivity` of several sets of drops against the same harms, from what is known of each item.
-
-    Args:
-        counted: of each set of drops, pairs won, pairs won by their opposites, and pairs of each item, float64 [N]
-            each.
-        signals: likewise the median drop of each item, float64 [N].
-        nuisance: median harm of each item, float64 [N].
-        deltas: of each set, Cliff's δ of all drops over all harms.
-    """
+    ``counted``: of each set of drops, pairs won, pairs won by their opposites, and pairs of each item, float64 [N]
+    each.
+    ``signals``: likewise the median drop of each item, float64 [N].
+    ``nuisance``: median harm of each item, float64 [N].
+    ``deltas``: of each set, Cliff's δ of all drops over all harms."""
     size = unit if unit > 0 else math.nan
     of_items = [_share(won, pairs) for won, _, pairs in counted]
     above = [above_chance(_share((won - other) / 2, pairs), sources=sources) for won, other, pairs in counted]
@@ -148,9 +142,8 @@ def item_selectivity(drops: np.ndarray, harms: np.ndarray) -> np.ndarray:
     """Pr[drop > harm] + ½ Pr[=] over the pairs of each item. ``drops``: float64 [D, N]; NaN where there is none;
     ``harms``: float64 [H, N]; likewise. Returns float64 [N], in [0, 1]; NaN for an item without a pair.
 
-    Example:
-        >>> item_selectivity(np.array([[2.0, 0.0]]), np.array([[1.0, 0.0], [3.0, 0.0]]))
-        array([0.5, 0.5])
+    >>> item_selectivity(np.array([[2.0, 0.0]]), np.array([[1.0, 0.0], [3.0, 0.0]]))
+    array([0.5, 0.5])
     """
     _check(drops, harms)
     won, _, pairs = _counted(drops, harms)
@@ -211,12 +204,9 @@ class Duels:
     @classmethod
     def of(cls, drops: np.ndarray, harms: np.ndarray, families: np.ndarray) -> "Duels":
         """Hold every drop against every harm.
-
-        Args:
-            drops: float64 [D, N]; NaN where there is none.
-            harms: float64 [H, N]; likewise.
-            families: number of each harm's family, int [H], every number from 0 to F - 1 there.
-        """
+        ``drops``: float64 [D, N]; NaN where there is none.
+        ``harms``: float64 [H, N]; likewise.
+        ``families``: number of each harm's family, int [H], every number from 0 to F - 1 there."""
         count, n = int(families.max()) + 1, drops.shape[1]
         most = np.bincount(families, minlength=count).max()
         twice = np.zeros((len(drops), count, n), dtype=np.min_scalar_type(2 * most))
@@ -253,12 +243,9 @@ class Duels:
 
     def cells(self, counting: np.ndarray, places: np.ndarray, of_drops: np.ndarray, *, out: np.ndarray) -> None:
         """Selectivity of some items, each family of drops against each of harms; NaN without a pair.
-
-        Args:
-            counting, places: see :meth:`counted`.
-            of_drops: number of each drop's family, int [D], every number from 0 to G - 1 there.
-            out: where it is written to, float64 [G, F, n].
-        """
+        ``counting``, ``places``: see :meth:`counted`.
+        ``of_drops``: number of each drop's family, int [D], every number from 0 to G - 1 there.
+        ``out``: where it is written to, float64 [G, F, n]."""
         there = counting & ~np.isnan(self.drops[:, places])
         twice, harms = self.twice[:, :, places], self.harms[:, places].astype(np.int64)
         out[:] = math.nan

@@ -34,16 +34,13 @@ ONE_SOURCE = "one source has no interval"
 def share(values: ArrayLike, *, groups: ArrayLike | None = None, level: float = 0.95) -> Interval:
     """Mean of values between 0 and 1 with its Wilson interval. ``n`` counts values. Without a value no number; one
     source: no interval, and a note. Raises InvalidInput if a value lies outside [0, 1], or the lengths differ.
+    ``values``: e.g. right 1, tie 0.5, wrong 0; any shape, NaN are left out.
+    ``groups``: source of each value (its item, image or cut-out), [n], or two sources, [n, 2]; None: every value is one
+    of its own.
 
-    Args:
-        values: e.g. right 1, tie 0.5, wrong 0; any shape, NaN are left out.
-        groups: source of each value (its item, image or cut-out), [n], or two sources, [n, 2]; None: every value is one
-            of its own.
-
-    Example:
-        >>> found = share([True] * 8 + [False] * 2)
-        >>> round(found.low, 3), round(found.high, 3)
-        (0.49, 0.943)
+    >>> found = share([True] * 8 + [False] * 2)
+    >>> round(found.low, 3), round(found.high, 3)
+    (0.49, 0.943)
     """
     flat = np.asarray(values, dtype=np.float64).ravel()
     codes = None if groups is None else np.unique(first_of(groups), return_inverse=True)[1]
@@ -69,12 +66,9 @@ def share(values: ArrayLike, *, groups: ArrayLike | None = None, level: float = 
 
 def share_of_flags(flags: np.ndarray, *, ranks: np.ndarray | None = None) -> Interval:
     """:func:`share` of whether something is so, where nothing is left to check or to sort: to the bit the same.
-
-    Args:
-        flags: bool [n].
-        ranks: of each one's source, int [n], every rank from 0 to m - 1 there; None: every value is one of its own. Or
-            two sources, [n, 2].
-    """
+    ``flags``: bool [n].
+    ``ranks``: of each one's source, int [n], every rank from 0 to m - 1 there; None: every value is one of its own. Or
+    two sources, [n, 2]."""
     n, many = len(flags), int(np.count_nonzero(flags))
     if ranks is None and n:
         p = many / n
@@ -92,8 +86,7 @@ def share_of_fractions(values: np.ndarray, *, groups: np.ndarray | None = None, 
     Unlike :func:`share`, whose values are yes or no, an item's fraction may spread less than a vote does, and counts
     for more then. Its bounds lie in [0, 1], and it has a length where all fractions are alike. ``n`` counts items.
     Below LEAST_N items or sources: no interval, and a note. ``values``: float64 [n]; NaN are left out; ``groups``:
-    source of each, int [n], or two, [n, 2]; None: every item is one of its own.
-    """
+    source of each, int [n], or two, [n, 2]; None: every item is one of its own."""
     there = ~np.isnan(values)
     own = values[there]
     of = None if groups is None else groups[there]
@@ -139,10 +132,9 @@ def mean_of_shares(shares: Sequence[Interval]) -> Interval:
     ``shares``: of :func:`share`, one a group, at one level. ``n`` counts the values of all. No number below two groups,
     no interval where a group has none; a note says why.
 
-    Example:
-        >>> found = mean_of_shares([share([True] * 8 + [False] * 2), share([True] * 2 + [False] * 8)])
-        >>> round(found.estimate, 3), round(found.low, 3), round(found.high, 3)
-        (0.5, 0.329, 0.671)
+    >>> found = mean_of_shares([share([True] * 8 + [False] * 2), share([True] * 2 + [False] * 8)])
+    >>> round(found.estimate, 3), round(found.low, 3), round(found.high, 3)
+    (0.5, 0.329, 0.671)
     """
     n, level = sum(each.n for each in shares), shares[0].level if shares else 0.95
     if len(shares) < 2:
@@ -188,10 +180,9 @@ def movers(
     sources of them. ``delta``: change of each item's score, float64 [n]; NaN are left out; ``groups``: source of each
     item, int [n], or two, [n, 2]; None: each is one of its own.
 
-    Example:
-        >>> still, falls = movers(np.array([0.0, -1.0, -1.0, 1.0]), np.ones(4))
-        >>> still, round(falls.estimate, 2)
-        (0.25, 0.67)
+    >>> still, falls = movers(np.array([0.0, -1.0, -1.0, 1.0]), np.ones(4))
+    >>> still, round(falls.estimate, 2)
+    (0.25, 0.67)
     """
     known = ~np.isnan(delta)
     moved = known & (np.abs(delta) > NOTHING_MOVES * np.abs(before))
@@ -213,13 +204,11 @@ def mean_changes(
     :func:`movers`; ``levels``: confidence levels. Returns one interval a level. NaN where the sum of the scores before
     is not above 0; no bounds below LEAST_N items or sources, nor where all change by the same percent. Raises
     InvalidInput if a score is infinite.
-
     Source: Cochran, W. G. (1977). Sampling Techniques, 3rd ed., 6.4, with the sums of clusters as in 9A.
 
-    Example:
-        >>> found = mean_changes(np.array([-1.0, -3.0] * 10), np.full(20, 10.0), levels=(0.95,))[0]
-        >>> round(found.estimate, 2), round(found.low, 2), round(found.high, 2)
-        (-20.0, -24.8, -15.2)
+    >>> found = mean_changes(np.array([-1.0, -3.0] * 10), np.full(20, 10.0), levels=(0.95,))[0]
+    >>> round(found.estimate, 2), round(found.low, 2), round(found.high, 2)
+    (-20.0, -24.8, -15.2)
     """
     known = ~np.isnan(delta)
     if np.isinf(delta[known]).any() or np.isinf(before[known]).any():

@@ -23,14 +23,11 @@ _FEWEST = 100  # shifts below which looking for a gap does not
 class ShiftPairs:
     """Shifts in order, with the item and the weight of each; an item's weights sum to 1. Raises InvalidInput if a shift
     is infinite, or the lengths differ.
-
-    Args:
-        shifts: δ, score minus baseline, any shape; NaN are left out.
-        items: item of each shift, the same shape; None: every shift is its own item.
-        sources: number of the source of each item by the item's number, for items that are numbers; items of one source
-            vary together. Or of two, [items, 2], the second of which :meth:`times` tells of. None: every item is a
-            source of its own.
-    """
+    ``shifts``: δ, score minus baseline, any shape; NaN are left out.
+    ``items``: item of each shift, the same shape; None: every shift is its own item.
+    ``sources``: number of the source of each item by the item's number, for items that are numbers; items of one source
+    vary together. Or of two, [items, 2], the second of which :meth:`times` tells of. None: every item is a source of
+    its own."""
 
     def __init__(self, shifts: ArrayLike, items: ArrayLike | None, sources: np.ndarray | None = None) -> None:
         values = np.asarray(shifts, dtype=np.float64).ravel()
@@ -91,8 +88,7 @@ class ShiftPairs:
 
         Shifts are counted on a grid. Of two shifts whose places differ by more than the gap everything is known;
         those about the gap count by the share of two uniform places. Where these are too many, and for negative
-        gaps, the risk is counted exactly. Pairs within an item, which do not count, are exact in any case.
-        """
+        gaps, the risk is counted exactly. Pairs within an item, which do not count, are exact in any case."""
         n = self.n_items
         spread = float(np.ptp(self._values)) if n > 1 else 0.0
         if len(self._values) < _FEW or spread == 0 or not (gaps >= 0).all():
@@ -142,8 +138,7 @@ class ShiftPairs:
     def between_sources(self, gap: float, risk: float) -> float:
         """Σ of squares, over pairs of different sources, of their share of exceeding pairs less its mean.
 
-        Where counting it costs more than _WORK comparisons, the least that it can be is 0.
-        """
+        Where counting it costs more than _WORK comparisons, the least that it can be is 0."""
         if gap in self._squares:
             return self._squares[gap]
         n = self.n_items
@@ -166,8 +161,7 @@ class ShiftPairs:
         """Two gaps that :meth:`gap_at` lies between, or equals one of, in a fraction of its time; NaN likewise.
 
         Looked for twice on the grid, the second time without what it counted too much where the first one led: pairs
-        within an item above all.
-        """
+        within an item above all."""
         if self.n_items < 2:
             return math.nan, math.nan
         low, high = 0.0, self.largest
@@ -182,8 +176,7 @@ class ShiftPairs:
         """Smallest gap of at least 0 whose risk is below a share; NaN where fewer than two items have a shift.
 
         The risk falls in steps at the differences between shifts, and counts only larger ones: at the last step the
-        risk is below, at every smaller gap it is not. ``risk``: in (0, 0.5].
-        """
+        risk is below, at every smaller gap it is not. ``risk``: in (0, 0.5]."""
         if self.n_items < 2:
             return math.nan
         if self._risk(0.0) < risk:

@@ -59,18 +59,15 @@ def paired_test(before: ArrayLike, after: ArrayLike, *, groups: ArrayLike | None
     Returns the test. Fewer than LEAST_N pairs or sources, as for an interval, or none that differs: no test, and
     ``note`` says so. Differences that are all equal go to Wilcoxon: t has no spread to divide by. Raises InvalidInput
     if the shapes differ or a value is infinite.
+    ``before``: baseline scores, shape [n].
+    ``after``: scores of the same items under the edit, shape [n]. A pair with a NaN is left out.
+    ``groups``: source of each item, shape [n]; None: every item is one of its own. Of two sources, [n, 2], the first
+    gives the test, and the second its p as it gives an interval its length.
 
-    Args:
-        before: baseline scores, shape [n].
-        after: scores of the same items under the edit, shape [n]. A pair with a NaN is left out.
-        groups: source of each item, shape [n]; None: every item is one of its own. Of two sources, [n, 2], the first
-            gives the test, and the second its p as it gives an interval its length.
-
-    Example:
-        >>> round(paired_test([0] * 10, [1, 2, 3, 4, 5, 6, 7, 8, 9, 60]).p, 4)
-        0.002
-        >>> paired_test([0] * 10, [1, 2, 3, 4, 5, 6, 7, 8, 9, 60], groups=[0, 0, 1, 2, 3, 4, 5, 6, 7, 8]).note
-        '10 pairs of 9 sources; no test: fewer than 10 sources'
+    >>> round(paired_test([0] * 10, [1, 2, 3, 4, 5, 6, 7, 8, 9, 60]).p, 4)
+    0.002
+    >>> paired_test([0] * 10, [1, 2, 3, 4, 5, 6, 7, 8, 9, 60], groups=[0, 0, 1, 2, 3, 4, 5, 6, 7, 8]).note
+    '10 pairs of 9 sources; no test: fewer than 10 sources'
     """
     first, second, of = _pairs(before, after, groups)
     ranks = ranks_of(of, len(first))
@@ -134,12 +131,9 @@ def holm(p: ArrayLike) -> np.ndarray:
 def holm_of_tests(p: ArrayLike, tests: ArrayLike, *, among: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray]:
     """Holm-adjusted p-values of the rows that are tests, and how many these are. Returns float64 [n], NaN where a row
     is no test; int [n], 0 there.
-
-    Args:
-        p: p-values, shape [n]; NaN where there is none.
-        tests: name of each row's test, shape [n]; NO_TEST is none.
-        among: rows that may count, bool [n]; None: all.
-    """
+    ``p``: p-values, shape [n]; NaN where there is none.
+    ``tests``: name of each row's test, shape [n]; NO_TEST is none.
+    ``among``: rows that may count, bool [n]; None: all."""
     values = np.asarray(p, dtype=np.float64)
     there = ~np.isnan(values) & (np.asarray(tests, dtype=object) != NO_TEST)
     there = there if among is None else there & among
@@ -150,12 +144,10 @@ def cliffs_delta(after: ArrayLike, before: ArrayLike) -> float:
     """Cliff's δ = Pr[after > before] - Pr[after < before] over all pairs of values, in O(n log n). ``after``: first
     sample, shape [n]; NaN are left out; ``before``: second sample, shape [m]; likewise. The result lies in [-1, 1],
     positive where ``after`` is larger; NaN where a sample is empty.
-
     Source: Cliff (1993), Psychological Bulletin 114(3), 494-509.
 
-    Example:
-        >>> cliffs_delta([3.0, 4.0], [1.0, 3.0])
-        0.75
+    >>> cliffs_delta([3.0, 4.0], [1.0, 3.0])
+    0.75
     """
     first, second = np.sort(_present(after)), np.sort(_present(before))  # searching in order stays in the cache
     if len(first) == 0 or len(second) == 0:
@@ -306,17 +298,14 @@ def median_differences(
     """Difference of the medians of two independent samples, with its BCa bootstrap interval [1] at each level. Returns
     median(one) - median(other), n the values of both. Fewer than LEAST_N values or sources on a side: no bounds, and a
     note. Raises InvalidInput if a value is infinite.
+    ``one``: first sample, any shape; NaN are left out.
+    ``levels``: confidence levels in (0, 1).
+    ``groups``: source of each value of the first sample, and of the second: values of one source are resampled
+    together, at a level :func:`core.statistics.bootstrap.expanded` for the smaller number of sources. None: every value
+    is one of its own. Where both name two sources, the second makes it longer.
 
-    Args:
-        one: first sample, any shape; NaN are left out.
-        levels: confidence levels in (0, 1).
-        groups: source of each value of the first sample, and of the second: values of one source are resampled
-            together, at a level :func:`core.statistics.bootstrap.expanded` for the smaller number of sources. None:
-            every value is one of its own. Where both name two sources, the second makes it longer.
-
-    Example:
-        >>> median_differences([4.0, 5.0, 6.0], [1.0, 2.0, 3.0], levels=(0.95,))[0].estimate
-        3.0
+    >>> median_differences([4.0, 5.0, 6.0], [1.0, 2.0, 3.0], levels=(0.95,))[0].estimate
+    3.0
     """
     of = (None, None) if groups is None else groups
     if groups is not None and all(crossed(each) for each in groups):

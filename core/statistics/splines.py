@@ -40,16 +40,12 @@ def spline_curves(
     Returns for each y the columns x, y, low, high, n (values behind the curve). Empty where there are fewer than KNOTS
     distinct x: no curve is drawn through so little. Fewer than LEAST_SOURCES points or sources: no band, low and high
     NaN. Raises InvalidInput if the shapes differ or a value is infinite.
-
-    Args:
-        x: coverage (0..1) or normalised radius, shape [n]; points with a NaN are left out.
-        ys: scores or percent changes, shape [k, n].
-        groups: number of the source of each point, int [n]: points of one source are drawn together. None: every
-            point is one of its own.
-        points: places at which a curve is evaluated, evenly from the smallest x to the largest.
-
-    Source: PROTOCOL section 1 (paper A, A.4, A.8).
-    """
+    ``x``: coverage (0..1) or normalised radius, shape [n]; points with a NaN are left out.
+    ``ys``: scores or percent changes, shape [k, n].
+    ``groups``: number of the source of each point, int [n]: points of one source are drawn together. None: every point
+    is one of its own.
+    ``points``: places at which a curve is evaluated, evenly from the smallest x to the largest.
+    Source: PROTOCOL section 1 (paper A, A.4, A.8)."""
     at = np.asarray(x, dtype=np.float64).ravel()
     if ys.shape[1:] != at.shape:
         raise InvalidInput(f"a curve needs as many x as y, got {len(at)} and {ys.shape[-1]}")

@@ -70,12 +70,9 @@ def standings(
     tied ranks for the lower bound and the worst for the upper one. Such an interval is too short where many systems are
     nearly equal; ``sure_low`` to ``sure_high`` holds all ranks at once in that case [2], and is longer. Raises
     InvalidInput if there is no item or no system, or a score is missing.
-
-    Args:
-        scores: float64 [n, s], higher is better; finite.
-        groups: source of each item, shape [n]: items of one source are drawn together. None: each is one.
-        resamples: number of samples for the ranks; None: RESAMPLES, or FEWER of more than MANY sources.
-    """
+    ``scores``: float64 [n, s], higher is better; finite.
+    ``groups``: source of each item, shape [n]: items of one source are drawn together. None: each is one.
+    ``resamples``: number of samples for the ranks; None: RESAMPLES, or FEWER of more than MANY sources."""
     table = np.asarray(scores, dtype=np.float64)
     if table.ndim != 2 or 0 in table.shape:
         raise InvalidInput(f"scores are a table of items and systems, got the shape {table.shape}")
@@ -110,9 +107,8 @@ def placed(means: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Ranks of every row, 1 for the highest mean: the best and the worst rank that ties leave open. ``means``: float64
     [r, s]. Returns two int arrays [r, s], equal where there is no tie.
 
-    Example:
-        >>> [each.tolist() for each in placed(np.array([[0.5, 0.7, 0.5]]))]
-        [[[2, 1, 2]], [[3, 1, 3]]]
+    >>> [each.tolist() for each in placed(np.array([[0.5, 0.7, 0.5]]))]
+    [[[2, 1, 2]], [[3, 1, 3]]]
     """
     columns = range(means.shape[1])
     above = np.stack([(means > means[:, [each]]).sum(axis=1) for each in columns], axis=1)
@@ -134,13 +130,10 @@ def drawn_means(
     """Column means of bootstrap samples of whole sources, the same samples for every column.
 
     Equal columns have equal means in every sample, to the last bit. Returns float64 [resamples, c].
-
-    Args:
-        values: finite, float64 [n, c].
-        groups: rank of each item's source, int [n], every rank from 0 to m - 1 there.
-        resamples: number of samples; None: RESAMPLES, or FEWER of more than MANY sources.
-        seed: of the draws; the same seed and sources give the same samples.
-    """
+    ``values``: finite, float64 [n, c].
+    ``groups``: rank of each item's source, int [n], every rank from 0 to m - 1 there.
+    ``resamples``: number of samples; None: RESAMPLES, or FEWER of more than MANY sources.
+    ``seed``: of the draws; the same seed and sources give the same samples."""
     columns, place = np.unique(values, axis=1, return_inverse=True)
     sizes = np.bincount(groups).astype(np.float64)
     both = np.column_stack([source_sums(columns, groups), sizes])
@@ -201,9 +194,8 @@ class Swap:
 def neighbours(means: ArrayLike) -> tuple[tuple[int, int], ...]:
     """Places of the systems that follow each other on a leaderboard, the highest mean first; ties in their order.
 
-    Example:
-        >>> neighbours([0.2, 0.5, 0.4])
-        ((1, 2), (2, 0))
+    >>> neighbours([0.2, 0.5, 0.4])
+    ((1, 2), (2, 0))
     """
     order = np.argsort(-np.asarray(means, dtype=np.float64), kind="stable").tolist()
     return tuple(pairwise(order))
@@ -218,12 +210,9 @@ def swap(
     seed: int = RUN_SEED,
 ) -> Swap:
     """Compare the gap of two systems before and after one edit. Raises InvalidInput if the shapes differ.
-
-    Args:
-        before: scores of both systems on n unedited items, float64 [n, 2]; higher is better.
-        after: the same under the edit; an item with a NaN on either side is left out.
-        groups: source of each item, shape [n]; None: each is one.
-    """
+    ``before``: scores of both systems on n unedited items, float64 [n, 2]; higher is better.
+    ``after``: the same under the edit; an item with a NaN on either side is left out.
+    ``groups``: source of each item, shape [n]; None: each is one."""
     one, other = (np.asarray(each, dtype=np.float64) for each in (before, after))
     if one.ndim != 2 or one.shape != other.shape or one.shape[1] != 2:
         raise InvalidInput(f"two systems have two scores an item and side, got the shapes {one.shape}, {other.shape}")
@@ -268,12 +257,9 @@ def order_agreement(
     seed: int = RUN_SEED,
 ) -> OrderAgreement:
     """Compare the orders of s systems by two metrics over the same items. Raises InvalidInput if the shapes differ.
-
-    Args:
-        one, other: finite scores, float64 [n, s], of the same items and systems; higher is better.
-        groups: source of each item, shape [n]; None: each is one.
-        resamples: bootstrap samples; both metrics are read on the same ones.
-    """
+    ``one``, ``other``: finite scores, float64 [n, s], of the same items and systems; higher is better.
+    ``groups``: source of each item, shape [n]; None: each is one.
+    ``resamples``: bootstrap samples; both metrics are read on the same ones."""
     a, b = (np.asarray(each, dtype=np.float64) for each in (one, other))
     if a.ndim != 2 or a.shape != b.shape:
         raise InvalidInput(f"two metrics score the same items and systems, got the shapes {a.shape} and {b.shape}")

@@ -6,9 +6,8 @@ from collections.abc import Iterable, Mapping, Sequence
 def counted(count: float, one: str, many: str = "") -> str:
     """A count with its noun. ``many``: of several; empty: with an s.
 
-    Example:
-        >>> counted(1, "item"), counted(1200, "item"), counted(2, "corpus", "corpora")
-        ('1 item', '1,200 items', '2 corpora')
+    >>> counted(1, "item"), counted(1200, "item"), counted(2, "corpus", "corpora")
+    ('1 item', '1,200 items', '2 corpora')
     """
     return f"{count:,.0f} {one if count == 1 else many or f'{one}s'}"
 
@@ -21,9 +20,8 @@ def remarks(*said: str) -> str:
 def listed(names: Sequence[str], *, most: int = 0) -> str:
     """Names as a list in a sentence, of more than ``most`` the first and how many more; 0: all.
 
-    Example:
-        >>> listed(["a"]), listed(["a", "b", "c"]), listed(list("abcd"), most=3), listed([])
-        ('a', 'a, b and c', 'a, b and 2 more', 'none')
+    >>> listed(["a"]), listed(["a", "b", "c"]), listed(list("abcd"), most=3), listed([])
+    ('a', 'a, b and c', 'a, b and 2 more', 'none')
     """
     named = [*names[: most - 1], f"{len(names) - most + 1} more"] if 0 < most < len(names) else list(names)
     return " and ".join(filter(None, (", ".join(named[:-1]), *named[-1:]))) or "none"
@@ -32,9 +30,8 @@ def listed(names: Sequence[str], *, most: int = 0) -> str:
 def between(values: Iterable[float], *, digits: int = 0) -> str:
     """The ends of some values, once where they read the same.
 
-    Example:
-        >>> between([3.1, 12.4]), between([1200.0])
-        ('3 to 12', '1,200')
+    >>> between([3.1, 12.4]), between([1200.0])
+    ('3 to 12', '1,200')
     """
     known = sorted(values)
     return " to ".join(dict.fromkeys(f"{end:,.{digits}f}" for end in (known[0], known[-1])))
@@ -43,9 +40,8 @@ def between(values: Iterable[float], *, digits: int = 0) -> str:
 def metrics(names: Sequence[str]) -> str:
     """One or two metrics by name, more by their number: a figure beside the sentence names them.
 
-    Example:
-        >>> metrics(["a", "b"]), metrics(["a", "b", "c"])
-        ('a and b', '3 metrics')
+    >>> metrics(["a", "b"]), metrics(["a", "b", "c"])
+    ('a and b', '3 metrics')
     """
     return listed(names) if len(names) < 3 else counted(len(names), "metric")
 
@@ -54,9 +50,8 @@ def tallied(counts: Mapping[str, tuple[int, int]], verb: str, one: str, many: st
     """How many of how many each metric has, the largest share first, those with the same numbers together. ``one``,
     ``many``: the noun of what is counted, as of :func:`counted`.
 
-    Example:
-        >>> tallied({"a": (0, 2), "b": (2, 3), "c": (2, 3)}, "on", "test")
-        'b and c on 2 of 3 tests, a on none of 2 tests'
+    >>> tallied({"a": (0, 2), "b": (2, 3), "c": (2, 3)}, "on", "test")
+    'b and c on 2 of 3 tests, a on none of 2 tests'
     """
     alike: dict[tuple[int, int], list[str]] = {}
     for name, count in counts.items():

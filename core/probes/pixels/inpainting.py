@@ -255,8 +255,7 @@ def clean_plate(
     bytes.
     Raises ProbeRejected: ``no-background`` where nothing of the image is left to fill from; ``no-patchmatch`` where the
     library that fills by example is not here.
-    Source: paper A, sections 3.2 and A.4 (Algorithm 1); PROTOCOL section 1.
-    """
+    Source: paper A, sections 3.2 and A.4 (Algorithm 1); PROTOCOL section 1."""
     others = np.zeros_like(mask) if others is None else others & ~mask
     result = pixels.copy()
     if not mask.any():

@@ -99,8 +99,7 @@ def negate(caption: str) -> Negation:
        bed, so it is presumed.
     Raises ProbeRejected ``already-negated`` where a negative word is in it; ``no-negation`` where no rule fits: the
     verb stands in a clause beside the main one, two phrases are joined at the beginning, a name or *the* begins a
-    caption without an auxiliary, or it says what may be.
-    """
+    caption without an auxiliary, or it says what may be."""
     if _NEGATIVE.search(caption):
         raise ProbeRejected("already-negated", f"{caption!r} holds a negative word, so a second one may undo it")
     text = " ".join(caption.split())

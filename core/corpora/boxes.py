@@ -180,23 +180,18 @@ def box_and_outline(entry: Mapping[str, Any]) -> tuple[Any, Any, float]:
     box, outline = entry.get("bbox"), entry.get("segmentation")
     if isinstance(outline, list) and outline:
         outline = outline if isinstance(outline[0], list) else [outline]
-    degrees = _turn(entry)
+    attributes = entry.get("attributes")
+    stated = attributes.get("rotation") if isinstance(attributes, dict) else None
+    stated = entry.get("rotation") if stated is None else stated
+    degrees = 0.0 if stated is None else floats([stated])[0] % 360
+    if not math.isfinite(degrees):
+        raise LeftOut("annotation-bad-box", f"its rotation is {str(stated)[:40]!r}; it must be a number of degrees")
     if degrees:
         corners = _turned_corners(box, degrees)
         if not _own(outline, box):
             outline = [corners]
         return _around(outline), outline, degrees
     return _around(outline) if box in (None, [], [0, 0, 0, 0]) else box, outline, 0.0
-
-
-def _turn(entry: Mapping[str, Any]) -> float:
-    attributes = entry.get("attributes")
-    stated = attributes.get("rotation") if isinstance(attributes, dict) else None
-    stated = entry.get("rotation") if stated is None else stated
-    degrees = 0.0 if stated is None else floats([stated])[0]
-    if not math.isfinite(degrees):
-        raise LeftOut("annotation-bad-box", f"its rotation is {str(stated)[:40]!r}; it must be a number of degrees")
-    return degrees % 360
 
 
 def _turned_corners(box: Any, degrees: float) -> list[float]:

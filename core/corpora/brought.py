@@ -91,7 +91,8 @@ def keep_pictures(given: Sequence[Given]) -> Brought:
             told = "no JPEG, PNG, WebP, GIF, TIFF or BMP picture; bring some, with captions.csv beside them"
             raise BadCorpus(f"{named} holds {told}")
         _lift(aside)
-        target = home / kept.name()
+        told = "\n".join(f"{name} {digest}" for name, digest in sorted(kept.hashes.items()))
+        target = home / hashlib.sha256(told.encode()).hexdigest()[:16]
         if not target.exists():
             aside.rename(target)
         return Brought(target, kept.pictures, tuple(kept.left_out))
@@ -149,7 +150,7 @@ def room_left() -> int:
 class _Keeping:
     def __init__(self, folder: Path, room: int) -> None:
         self._folder, self._room, self._left = folder, room, room
-        self._hashes: dict[str, str] = {}
+        self.hashes: dict[str, str] = {}
         self._files = 0
         self.pictures = 0
         self.left_out: list[str] = []
@@ -168,11 +169,6 @@ class _Keeping:
         else:
             self._one(_safe(Path(given.name).name, given.name), given.size, given.stream, where=given.name)
 
-    def name(self) -> str:
-        """Name of the set: digest of its names and contents."""
-        told = "\n".join(f"{name} {digest}" for name, digest in sorted(self._hashes.items()))
-        return hashlib.sha256(told.encode()).hexdigest()[:16]
-
     def _one(self, name: str, size: int, stream: IO[bytes], *, where: str) -> None:
         self._files += 1
         if self._files > MOST_FILES:
@@ -189,21 +185,13 @@ class _Keeping:
         if target.exists():
             raise BadCorpus(f"{where}: another file of the set has that name; rename one")
         target.parent.mkdir(parents=True, exist_ok=True)
-        digest, start = self._copy(stream, target, min(most, size), where)
-        if picture and sniff(start) is None:
-            target.unlink()
-            raise BadCorpus(f"{where} is no picture, whatever its name says; take it out")
-        self._hashes[name] = digest
-        self.pictures += picture
-
-    def _copy(self, stream: IO[bytes], target: Path, most: int, where: str) -> tuple[str, bytes]:
         digest, written, start = hashlib.sha256(), 0, b""
         with target.open("xb") as out:
             while block := stream.read(_BLOCK):
                 written += len(block)
                 self._left -= len(block)
-                if written > most:
-                    raise BadCorpus(f"{where} unpacks to more than the {most:,} bytes that it states; it is damaged")
+                if written > size:
+                    raise BadCorpus(f"{where} unpacks to more than the {size:,} bytes that it states; it is damaged")
                 if self._left < 0:
                     raise NotAvailable(
                         f"the pictures take more than the {self._room / 2**20:,.0f} MB that are left for them in "
@@ -213,7 +201,11 @@ class _Keeping:
                 start = start or block[:32]
                 digest.update(block)
                 out.write(block)
-        return digest.hexdigest(), start
+        if picture and sniff(start) is None:
+            target.unlink()
+            raise BadCorpus(f"{where} is no picture, whatever its name says; take it out")
+        self.hashes[name] = digest.hexdigest()
+        self.pictures += picture
 
 
 def _members(given: Given) -> Iterator[tuple[str, int, IO[bytes]]]:

@@ -185,26 +185,19 @@ class CaptionTable:
             bare="|",
         )
         if not table.header:
-            raise BadCorpus(
-                f"{self.name} is empty: it has no column 'image'; its first line must name the columns, "
-                "e.g. image,caption"
-            )
-        header = self._header(table.header)
-        for number, row in table.rows():
-            yield number, dict(zip(header, row))  # noqa: B905  # as many
-
-    def _header(self, row: Sequence[str]) -> list[str]:
-        header = [plain_name(cell) for cell in row]
+            told = "it has no column 'image'; its first line must name the columns, e.g. image,caption"
+            raise BadCorpus(f"{self.name} is empty: {told}")
+        header = [plain_name(cell) for cell in table.header]
         named = [name for name in header if name]
         if len(set(named)) < len(named):
-            raise BadCorpus(f"{self.name} has the columns {', '.join(map(str.strip, row))}; each name may stand once")
-        if not any(name in header for name in (*IMAGE, *KEY)):
-            raise BadCorpus(
-                f"{self.name} has no column 'image' and no column names the image otherwise; call it one "
-                f"of {', '.join((*IMAGE, *KEY))}"
-            )
-        self.columns = {name: cell.strip() for name, cell in zip(header, row, strict=True) if name}
-        return header
+            listed = ", ".join(map(str.strip, table.header))
+            raise BadCorpus(f"{self.name} has the columns {listed}; each name may stand once")
+        if not any(name in header for name in _KNOWN):
+            told = f"no column 'image' and no column names the image otherwise; call it one of {', '.join(_KNOWN)}"
+            raise BadCorpus(f"{self.name} has {told}")
+        self.columns = {name: cell.strip() for name, cell in zip(header, table.header, strict=True) if name}
+        for number, row in table.rows():
+            yield number, dict(zip(header, row))  # noqa: B905  # as many
 
     def _told(self, records: Iterable[_Record]) -> Iterator[CaptionRow]:
         return (self._row(record) for record in records if not refused(record[1]))
@@ -308,10 +301,8 @@ def _ending(name: str) -> str:
     path = Path(name.lower())
     ending = Path(path.stem).suffix if path.suffix == ".gz" else path.suffix
     if ending not in ENDINGS:
-        raise BadCorpus(
-            f"{name} is of no kind that is read: captions are read from {', '.join(ENDINGS[:-1])} or "
-            f"{ENDINGS[-1]}; convert the file or rename it"
-        )
+        told = f"captions are read from {', '.join(ENDINGS[:-1])} or {ENDINGS[-1]}; convert the file or rename it"
+        raise BadCorpus(f"{name} is of no kind that is read: {told}")
     return ending
 
 
@@ -371,10 +362,8 @@ def _systems(table: CaptionTable, name: str, called: str) -> tuple[System, ...]:
     told = {column: why for column, texts in held.items() if wide and (why := _no_captions(column, texts))}
     if called and held:
         if own not in held:
-            raise BadCorpus(
-                f"{name} names its systems itself, {', '.join(held)[:200]}; leave the name {called!r} out or "
-                "give one of these"
-            )
+            listed = f"{', '.join(held)[:200]}; leave the name {called!r} out or give one of these"
+            raise BadCorpus(f"{name} names its systems itself, {listed}")
         told, held = {}, {own: held[own]}
     remark = f"{name}: not taken as systems: {', '.join(told.values())}; NAME={name} takes the column NAME alone"
     held = {column: texts for column, texts in held.items() if column not in told}

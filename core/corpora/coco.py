@@ -104,9 +104,8 @@ class _Reader:
         try:
             last = plain_name(image.file_name)  # without its folders, where no other image is called so
             path = self.places.find(image.file_name, *([last] if last and self.called[last] == 1 else []))
-            turn = self._turn(path, image, subject)
-            seen = [_upright(each, image, turn) for each in self._once(found)]
-            width, height = self._size(path, image, turn)
+            turn, width, height = self._stands(path, image, subject)
+            seen = self._once(found, image, turn)
             chosen = self.rules.choose([each.instance for each in seen], width=width, height=height)
             if self.content.boxed:
                 stated_size(path, width, height)
@@ -117,25 +116,14 @@ class _Reader:
             detail = f"{path.name} is {first} already: one picture with two ids, drawn together as one source"
             self.findings.remark(Rejection(subject, "picture-twice", detail))
         masks = [(each.instance, self._mask(each, image, turn)) for each in seen]
-        return self._item(subject, path, image, (width, height), masks, chosen)
-
-    def _item(
-        self,
-        subject: str,
-        path: Path,
-        image: CocoImage,
-        size: tuple[int, int],
-        masks: Sequence[tuple[Instance, Mask | None]],
-        chosen: Instance | None,
-    ) -> Item:
         labels = {each.label for each, _ in masks}
         also = {names[0]: names[1:] for names in self.content.names.values() if names[1:] and names[0] in labels}
         item = Item(
             id=subject,
             corpus="coco",
             image_path=path,
-            width=size[0],
-            height=size[1],
+            width=width,
+            height=height,
             captions=self.content.captions.get(image.key, {}),
             licence=image.licence,
             source=image.source,
@@ -151,32 +139,30 @@ class _Reader:
         category = self.taxonomy.category(chosen.label)
         return replace(item, label=chosen.label, category=category, box=chosen.box, mask=mask)
 
-    def _once(self, found: Sequence[CocoInstance]) -> list[CocoInstance]:
-        """Instances without those that stand twice: one object is not counted as two."""
+    def _once(self, found: Sequence[CocoInstance], image: CocoImage, turn: int) -> list[CocoInstance]:
+        """Instances where they are seen, without those that stand twice: one object is not counted as two."""
         kept: dict[tuple[Instance, bytes], CocoInstance] = {}
         for each in found:
             if kept.setdefault((each.instance, each.segmentation), each) is not each:
                 detail = f"the box of {each.instance.label} stands twice and counts once"
                 self.findings.remark(Rejection(each.annotation, "annotation-twice", detail))
-        return list(kept.values())
+        if not turn:
+            return list(kept.values())
+        boxes = [upright_box(each.instance.box, image.width, image.height, turn) for each in kept.values()]
+        placed = zip(kept.values(), boxes, strict=True)
+        return [replace(each, instance=replace(each.instance, box=box)) for each, box in placed]
 
-    def _turn(self, path: Path, image: CocoImage, subject: str) -> int:
-        """The EXIF orientation that annotations of the picture as it is stored must follow; 0: none."""
+    def _stands(self, path: Path, image: CocoImage, subject: str) -> tuple[int, int, int]:
+        """The EXIF orientation that annotations of the picture as it is stored must follow (0: none), and the upright
+        width and height that boxes are for; where there are captions alone, which fit any, the picture's own."""
         header = auditable(path)
         if not self.content.boxed:
-            return 0
+            return 0, header.width, header.height
         tells = header.lies and header.width != header.height
         stored = tells and (image.height, image.width) == (header.width, header.height)
         if stored or not tells:
             remark_exif(self.findings, subject, path, header, turned=stored)
-        return header.orientation if stored else 0
-
-    def _size(self, path: Path, image: CocoImage, turn: int) -> tuple[int, int]:
-        """The upright size that boxes are for; where there are captions alone, which fit any, the picture's own."""
-        if not self.content.boxed:
-            header = auditable(path)
-            return header.width, header.height
-        return (image.height, image.width) if turn else (image.width, image.height)
+        return (header.orientation, image.height, image.width) if stored else (0, image.width, image.height)
 
     def _mask(self, found: CocoInstance, image: CocoImage, turn: int) -> Mask | None:
         try:
@@ -192,10 +178,3 @@ class _Reader:
         detail = f"the outline of {found.instance.label} {how}; it keeps its box alone"
         self.findings.remark(Rejection(found.annotation, "annotation-unlike-box", detail))
         return None
-
-
-def _upright(found: CocoInstance, image: CocoImage, turn: int) -> CocoInstance:
-    if not turn:
-        return found
-    box = upright_box(found.instance.box, image.width, image.height, turn)
-    return replace(found, instance=replace(found.instance, box=box))

@@ -11,7 +11,7 @@ import json
 import math
 import unicodedata
 from array import array
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path, PureWindowsPath
@@ -63,11 +63,11 @@ def read_captions(
         except LeftOut as reason:
             found.remark(reason.rejection(f"{split} captions[{place}]"))
     check_lists(path, counts, ("annotations",), layout="a file in COCO's layout", empty=True)
-    joined, pictures = dict[str, list[str]](), _Pictures(images, named)
+    joined, meant = dict[str, list[str]](), _meant(images, named)
     for place, number, text in sorted(told):
         where = f"{split} captions[{place}]"
         try:
-            own = pictures.find(number)
+            own = meant(number)
         except LeftOut as reason:
             found.remark(reason.rejection(where))
             continue
@@ -88,30 +88,28 @@ def plain_name(name: str) -> str:
     return unicodedata.normalize("NFC", PureWindowsPath(name).name)
 
 
-class _Pictures:
-    """The key of a caption's picture among those of the instances."""
+def _meant(images: Mapping[str, str], named: Mapping[str, str]) -> Callable[[str], str]:
+    """What finds the key, among the images of the instances, that a number of the file of captions means.
+    It raises LeftOut where the number means none, or nobody can tell which."""
+    names = {own: plain_name(name) for own, name in images.items()}
+    by_name: dict[str, str | None] = {}
+    for own, name in names.items():
+        by_name[name] = None if name in by_name else own
 
-    def __init__(self, images: Mapping[str, str], named: Mapping[str, str]) -> None:
-        self.names = {own: plain_name(name) for own, name in images.items()}
-        self.named = named
-        self.by_name: dict[str, str | None] = {}
-        for own, name in self.names.items():
-            self.by_name[name] = None if name in self.by_name else own
-
-    def find(self, number: str) -> str:
-        """Return the key that a number of the file of captions means.
-        Raises LeftOut where it means none, or nobody can tell which."""
-        name = self.named.get(number)
-        if name is None or self.names.get(number) == name:
-            if number in self.names:
+    def find(number: str) -> str:
+        name = named.get(number)
+        if name is None or names.get(number) == name:
+            if number in names:
                 return number
             raise LeftOut("caption-no-image", f"no image has the id {number!r}")
-        own = self.by_name.get(name)
+        own = by_name.get(name)
         if own is None:
-            several = "several images are" if name in self.by_name else "no image is"
+            several = "several images are" if name in by_name else "no image is"
             told = f"the captions say that image {number} is {name}, and {several} called so"
             raise LeftOut("caption-no-image", told)
         return own
+
+    return find
 
 
 def _caption(entry: Any, place: int) -> _Told:
@@ -374,13 +372,19 @@ class _Instances:
                     raise LeftOut("annotation-no-image", f"{several} the id {image!r}")
                 if not names:
                     raise LeftOut("annotation-no-category", f"no category has the id {category!r}")
-                label = names[0]
-                box = _box(waiting.box(row), images[number], label, where=where, found=found, shares=waiting.shares)
+                shown, shares = images[number], waiting.shares
+                what, size = (
+                    f"the box of {names[0]} in {shown.file_name}",
+                    {"width": shown.width, "height": shown.height},
+                )
+                box, overhang = read_box(waiting.box(row), what=what, **size, shares=shares)
             except LeftOut as reason:
                 found.remark(reason.rejection(where))
                 continue
+            if overhang > SLACK:
+                found.remark(Rejection(where, "annotation-box-clipped", clipped_sentence(what, overhang)))
             sides = (box.x, box.y, box.width, box.height)
-            made.boxes.add(number, label, sides, bits([CROWD] if waiting.crowd[row] else []))
+            made.boxes.add(number, names[0], sides, bits([CROWD] if waiting.crowd[row] else []))
             made.rows.append(row)
         return made
 
@@ -394,14 +398,6 @@ class _Instances:
             boxes = zip(rows, found.labels, found.sides.tolist(), found.marks.tolist(), strict=True)
             told = ((row, instance(label, Box(*sides), marks)) for row, label, sides, marks in boxes)
             yield [CocoInstance(self.where(waiting.place[row]), one, waiting.segmentation(row)) for row, one in told]
-
-
-def _box(values: Any, image: CocoImage, label: str, *, where: str, found: Findings, shares: bool) -> Box:
-    what = f"the box of {label} in {image.file_name}"
-    box, overhang = read_box(values, what=what, width=image.width, height=image.height, shares=shares)
-    if overhang > SLACK:
-        found.remark(LeftOut("annotation-box-clipped", clipped_sentence(what, overhang)).rejection(where))
-    return box
 
 
 def _image(entry: Any, *, sized: bool) -> CocoImage:

@@ -225,7 +225,8 @@ def entries(path: Path, counts: dict[str, int] | None = None) -> Iterator[tuple[
     read = {} if counts is None else counts
     try:
         with path.open("rb") as file:
-            events = ijson.basic_parse(_Plain(file), buf_size=_CHUNK, use_float=True)
+            file.seek(3 if file.read(3) == b"\xef\xbb\xbf" else 0)  # a mark that some editors put before JSON
+            events = ijson.basic_parse(file, buf_size=_CHUNK, use_float=True)
             yield from _listed(path, events, read)
     except BadCorpus:
         raise
@@ -235,7 +236,14 @@ def entries(path: Path, counts: dict[str, int] | None = None) -> Iterator[tuple[
         if path.stat().st_size > MOST_WHOLE:
             told = " ".join(str(error).replace("(right here)", "").split())[:160]
             raise BadCorpus(f"{path} is not valid JSON ({told}); restore or mend the file") from error
-        yield from _rest(path, read)
+        # the rest by Python's parser: it takes NaN and long integers too, and tells where a file is malformed
+        lists = {name: each for name, each in read_json(path).items() if isinstance(each, list)}
+        if any(count > len(lists.get(name, ())) for name, count in read.items()):
+            raise BadCorpus(f"{path} names a list twice; restore or mend the file") from error
+        for name, each in lists.items():
+            for entry in each[read.setdefault(name, 0) :]:
+                read[name] += 1
+                yield name, entry
 
 
 def check_lists(
@@ -281,39 +289,11 @@ def _listed(path: Path, events: Iterable[tuple[str, Any]], counts: dict[str, int
             yield keys[1], value
 
 
-def _rest(path: Path, counts: dict[str, int]) -> Iterator[tuple[str, Any]]:
-    """What a stream that broke off has not given, read by Python's parser: it takes NaN and long integers too.
-    Raises BadCorpus with line and column, if the file is malformed; or if a list stands twice in it."""
-    content = read_json(path)
-    lists = {name: each for name, each in content.items() if isinstance(each, list)}
-    if any(count > len(lists.get(name, ())) for name, count in counts.items()):
-        raise BadCorpus(f"{path} names a list twice; restore or mend the file")
-    for name, each in lists.items():
-        for entry in each[counts.setdefault(name, 0) :]:
-            counts[name] += 1
-            yield name, entry
-
-
 def _check(path: Path, event: str, *, depth: int) -> None:
     if not depth and event != "start_map":
         raise BadCorpus(f"{path} must hold one JSON object with lists, got a list")
     if depth >= MOST_DEPTH:
         raise BadCorpus(f"{path} is nested more than {MOST_DEPTH} deep; give the publisher's file")
-
-
-class _Plain:
-    """A file without the byte order mark that some editors put before JSON."""
-
-    def __init__(self, file: Any) -> None:
-        self._file = file
-        self._first = True
-
-    def read(self, size: int = -1) -> bytes:
-        data: bytes = self._file.read(size)
-        if self._first and size:
-            self._first = False
-            return data.removeprefix(b"\xef\xbb\xbf") or self.read(size)
-        return data
 
 
 T = TypeVar("T")

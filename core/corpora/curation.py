@@ -130,7 +130,16 @@ def single_object(instances: Sequence[Instance], *, width: int, height: int, cur
         raise LeftOut("crowd", f"the largest box is a crowd of {dominant.label!r}, not one object")
     if dominant.flaws:
         raise LeftOut(dominant.flaws[0], f"the largest box ({dominant.label}) {FLAWS[dominant.flaws[0]]}")
-    _require_alone(dominant, others, curation)
+    if others:
+        ratio = dominant.box.area / others[0].box.area
+        if ratio < curation.dominance:
+            told = f"only {ratio:.2f} × the next ({others[0].label}); {curation.dominance:g} × is asked for"
+            raise LeftOut("not-dominant", f"the largest box ({dominant.label}) is {told}")
+        nearest = max(others, key=lambda other: dominant.box.iou(other.box))
+        overlap = dominant.box.iou(nearest.box)
+        if overlap >= curation.max_iou:
+            told = f"with IoU {overlap:.2f}; below {curation.max_iou:g} is asked for"
+            raise LeftOut("overlap", f"{dominant.label} overlaps {nearest.label} {told}")
     touching = touching_sides(dominant.box, width, height, border=curation.border)
     if len(touching) > curation.max_touching_sides:
         raise LeftOut("truncated", f"{dominant.label} reaches the {', '.join(touching)} border and may be cut off")
@@ -139,20 +148,6 @@ def single_object(instances: Sequence[Instance], *, width: int, height: int, cur
         told = f"only {side:.0f} px in its shorter side; {curation.min_box_side:g} px are asked for"
         raise LeftOut("small-object", f"the box of {dominant.label} is {told}")
     return dominant
-
-
-def _require_alone(dominant: Instance, others: Sequence[Instance], curation: Curation) -> None:
-    if not others:
-        return
-    ratio = dominant.box.area / others[0].box.area
-    if ratio < curation.dominance:
-        told = f"only {ratio:.2f} × the next ({others[0].label}); {curation.dominance:g} × is asked for"
-        raise LeftOut("not-dominant", f"the largest box ({dominant.label}) is {told}")
-    nearest = max(others, key=lambda other: dominant.box.iou(other.box))
-    overlap = dominant.box.iou(nearest.box)
-    if overlap >= curation.max_iou:
-        told = f"with IoU {overlap:.2f}; below {curation.max_iou:g} is asked for"
-        raise LeftOut("overlap", f"{dominant.label} overlaps {nearest.label} {told}")
 
 
 SINGLE, MULTI, ALL = "single-object", "multi-object", "all"
@@ -198,7 +193,15 @@ class Slice:
             return largest(instances)
         if self.name == SINGLE:
             return single_object(instances, width=width, height=height, curation=self.curation)
-        return _most_prominent(instances, width, height, self.curation.border)
+        found = prominent(instances, width=width, height=height, border=self.curation.border)
+        if not FEWEST <= len(found) <= MOST:
+            raise LeftOut("not-multi-object", f"{len(found)} prominent objects; {FEWEST} to {MOST} are asked for")
+        for first, second in combinations(found, 2):
+            overlap = first.box.iou(second.box)
+            if overlap >= PROMINENT_IOU:
+                told = f"with IoU {overlap:.2f}; below {PROMINENT_IOU:g} is asked for"
+                raise LeftOut("overlap", f"{first.label} overlaps {second.label} {told}")
+        return found[0]
 
     def sentence(self) -> str:
         """The slice in words."""
@@ -224,18 +227,6 @@ def prominent(instances: Sequence[Instance], *, width: int, height: int, border:
         and len(touching_sides(each.box, width, height, border=border)) <= PROMINENT_SIDES
     ]
     return sorted(found, key=lambda each: -each.box.area)
-
-
-def _most_prominent(instances: Sequence[Instance], width: int, height: int, border: float) -> Instance:
-    found = prominent(instances, width=width, height=height, border=border)
-    if not FEWEST <= len(found) <= MOST:
-        raise LeftOut("not-multi-object", f"{len(found)} prominent objects; {FEWEST} to {MOST} are asked for")
-    for first, second in combinations(found, 2):
-        overlap = first.box.iou(second.box)
-        if overlap >= PROMINENT_IOU:
-            told = f"with IoU {overlap:.2f}; below {PROMINENT_IOU:g} is asked for"
-            raise LeftOut("overlap", f"{first.label} overlaps {second.label} {told}")
-    return found[0]
 
 
 NO_CATEGORY, NO_BOX = "none", "no box"

@@ -56,8 +56,23 @@ class AskedProcess:
         timer = threading.Timer(seconds, end)
         timer.daemon = True
         timer.start()
+        to, back = self._process.stdin, self._process.stdout
+        assert to is not None
+        assert back is not None
         try:
-            return self._exchange(asked, data)
+            to.write(json.dumps({**asked, "bytes": len(data)}).encode() + b"\n")
+            to.write(data)
+            to.flush()
+            line = back.readline(MOST_LINE)
+            if not line:
+                raise EOFError
+            told = json.loads(line)
+            if not 0 <= told["bytes"] <= MOST_BYTES:
+                raise ValueError(told["bytes"])
+            answer = bytearray(told["bytes"])
+            if back.readinto(answer) != len(answer):  # type: ignore[attr-defined]  # a buffered reader fills it or ends
+                raise EOFError
+            return told, answer
         except (OSError, EOFError, ValueError, TypeError, KeyError):
             self.spent = True
             return {"failed": "late" if late.is_set() else "gone"}, bytearray()
@@ -65,24 +80,6 @@ class AskedProcess:
             timer.cancel()
             timer.join()
             self.spent = self.spent or late.is_set()
-
-    def _exchange(self, asked: dict[str, Any], data: bytes) -> tuple[dict[str, Any], bytearray]:
-        to, back = self._process.stdin, self._process.stdout
-        assert to is not None
-        assert back is not None
-        to.write(json.dumps({**asked, "bytes": len(data)}).encode() + b"\n")
-        to.write(data)
-        to.flush()
-        line = back.readline(MOST_LINE)
-        if not line:
-            raise EOFError
-        told = json.loads(line)
-        if not 0 <= told["bytes"] <= MOST_BYTES:
-            raise ValueError(told["bytes"])
-        answer = bytearray(told["bytes"])
-        if back.readinto(answer) != len(answer):  # type: ignore[attr-defined]  # a buffered reader fills it or has ended
-            raise EOFError
-        return told, answer
 
     def end(self) -> None:
         """End the process and give its pipes back."""

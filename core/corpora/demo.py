@@ -40,7 +40,16 @@ def read_listing(root: Path | None, name: str, description: str) -> Corpus:
     ``root``: folder of the build; None reads the one that ships.
     Raises BadCorpus if the list of items is missing or damaged."""
     folder = demo_dir() if root is None else Path(root)
-    listed = _verified(folder, LISTINGS[name])
+    remedy = "restore it with git or rebuild it: make demo"
+    try:
+        data = (folder / LISTINGS[name]).read_bytes()
+        sums = (folder / CHECKSUMS_FILE).read_text(encoding="utf-8")
+    except OSError as error:
+        raise BadCorpus(f"{folder} is no demo corpus ({error.strerror}: {error.filename}); {remedy}") from error
+    recorded = {path: digest for digest, _, path in (line.partition("  ") for line in sums.splitlines())}
+    if recorded.get(LISTINGS[name]) != hashlib.sha256(data).hexdigest():
+        raise BadCorpus(f"{folder / LISTINGS[name]} is not the file that {CHECKSUMS_FILE} records; {remedy}")
+    listed = data.decode("utf-8")
     items, rejected = _read(listed, folder, pictures_of(folder), name)
     if rejected and (folder / PACK).is_file():
         items, rejected = _read(listed, folder, pictures_of(folder, anew=True), name)
@@ -72,20 +81,6 @@ def demo_dir() -> Path:
     """Folder of the demo corpus: the user's own build where there is one, else the one that ships."""
     own = settings.data_dir() / "demo"
     return own if own.is_dir() else settings.ROOT / "data" / "demo"
-
-
-def _verified(folder: Path, name: str) -> str:
-    """Return the text of a listed file, after comparing it with the checksums."""
-    remedy = "restore it with git or rebuild it: make demo"
-    try:
-        data = (folder / name).read_bytes()
-        sums = (folder / CHECKSUMS_FILE).read_text(encoding="utf-8")
-    except OSError as error:
-        raise BadCorpus(f"{folder} is no demo corpus ({error.strerror}: {error.filename}); {remedy}") from error
-    recorded = {path: digest for digest, _, path in (line.partition("  ") for line in sums.splitlines())}
-    if recorded.get(name) != hashlib.sha256(data).hexdigest():
-        raise BadCorpus(f"{folder / name} is not the file that {CHECKSUMS_FILE} records; {remedy}")
-    return data.decode("utf-8")
 
 
 def _damage(item: Item) -> tuple[str, str] | None:

@@ -20,7 +20,7 @@ import numpy as np
 from PIL import Image, ImageFilter, ImageOps
 
 from core import settings
-from core.corpora.demo_plan import ItemEntry, shipped_plan
+from core.corpora.demo_plan import shipped_plan
 from core.corpora.images import decode_image
 from core.corpora.schema import Item, Mask
 from core.errors import BadCorpus, InvalidInput, NotAvailable
@@ -144,22 +144,20 @@ def make_background(name: str, width: int, height: int, rng: np.random.Generator
     else:
         low, high = place.horizon
         horizon = round(height * rng.uniform(low, high))
-        image = _landscape(place.near, place.far, width, height, horizon, rng)
+        blend = max(4, height // 60)
+        image = Image.new("RGB", (width, height))
+        image.paste(_fill(place.far, width, horizon + blend, rng, bottom=True), (0, 0))
+        ground = _ground(place.near, width, height - horizon, rng)
+        fade = Image.new("L", ground.size, 255)
+        fade.paste(Image.linear_gradient("L").resize((width, blend)), (0, 0))
+        image.paste(ground, (0, horizon), fade)
         photographs = [place.near.photograph, place.far.photograph]
-    return Background(_uneven_light(image, rng), horizon, tuple(dict.fromkeys(photographs)))
-
-
-def _landscape(
-    near: Surface, far: Surface, width: int, height: int, horizon: int, rng: np.random.Generator
-) -> Image.Image:
-    blend = max(4, height // 60)
-    image = Image.new("RGB", (width, height))
-    image.paste(_fill(far, width, horizon + blend, rng, bottom=True), (0, 0))
-    ground = _ground(near, width, height - horizon, rng)
-    fade = Image.new("L", ground.size, 255)
-    fade.paste(Image.linear_gradient("L").resize((width, blend)), (0, 0))
-    image.paste(ground, (0, horizon), fade)
-    return image
+    # broad patches are up to a tenth brighter or darker, as under clouds and lamps
+    patches = rng.integers(115, 142, size=(3, 4)).astype(np.uint8)
+    light = np.asarray(Image.fromarray(patches).resize(image.size, Image.Resampling.BICUBIC)).astype(np.int32)
+    lit = (np.asarray(image).astype(np.int32) * light[..., None] + 64) // 128
+    lit_image = Image.fromarray(np.clip(lit, 0, 255).astype(np.uint8))
+    return Background(lit_image, horizon, tuple(dict.fromkeys(photographs)))
 
 
 def _ground(surface: Surface, width: int, height: int, rng: np.random.Generator) -> Image.Image:
@@ -169,25 +167,17 @@ def _ground(surface: Surface, width: int, height: int, rng: np.random.Generator)
     inset = round(across * 0.29)
     quad = (0, 0, inset, along, across - inset, along, across, 0)
     corners = ((0, 0), (0, height), (width, height), (width, 0))
-    coefficients = _perspective(corners, tuple(zip(quad[::2], quad[1::2], strict=True)))
-    sharp = texture.transform((width, height), Image.Transform.PERSPECTIVE, coefficients, Image.Resampling.BICUBIC)
-    soft = sharp.filter(ImageFilter.GaussianBlur(max(width, height) / 170))
-    nearness = Image.linear_gradient("L").resize((width, height)).point([min(255, value * 2) for value in range(256)])
-    return Image.composite(sharp, soft, nearness)
-
-
-def _perspective(
-    target: tuple[tuple[int, int], ...], source: tuple[tuple[int, int], ...]
-) -> tuple[float, float, float, float, float, float, float, float]:
-    """Return Pillow's eight coefficients that map the target's corners to the source's."""
-    rows, values = [], []
-    for (x, y), (u, v) in zip(target, source, strict=True):
+    rows, values = [], []  # of the equations for Pillow's eight coefficients, which map the corners to the quad's
+    for (x, y), u, v in zip(corners, quad[::2], quad[1::2], strict=True):
         rows += [[x, y, 1, 0, 0, 0, -u * x, -u * y], [0, 0, 0, x, y, 1, -v * x, -v * y]]
         values += [u, v]
     solved = np.linalg.solve(np.array(rows, float), np.array(values, float))
     # Rounded, so that the last bit of a linear solver cannot change a pixel.
-    a, b, c, d, e, f, g, h = (round(float(value), 9) for value in solved)
-    return a, b, c, d, e, f, g, h
+    coefficients = tuple(round(float(value), 9) for value in solved)
+    sharp = texture.transform((width, height), Image.Transform.PERSPECTIVE, coefficients, Image.Resampling.BICUBIC)
+    soft = sharp.filter(ImageFilter.GaussianBlur(max(width, height) / 170))
+    nearness = Image.linear_gradient("L").resize((width, height)).point([min(255, value * 2) for value in range(256)])
+    return Image.composite(sharp, soft, nearness)
 
 
 def _fill(surface: Surface, width: int, height: int, rng: np.random.Generator, *, bottom: bool = False) -> Image.Image:
@@ -224,14 +214,6 @@ def _surface(surface: Surface) -> Image.Image:
         return image
     black, middle, white = surface.ramp
     return ImageOps.colorize(ImageOps.autocontrast(image.convert("L"), 1), black, white, middle, midpoint=127)
-
-
-def _uneven_light(image: Image.Image, rng: np.random.Generator) -> Image.Image:
-    """Brighten and darken broad patches by up to a tenth, as clouds and lamps do."""
-    patches = rng.integers(115, 142, size=(3, 4)).astype(np.uint8)
-    light = np.asarray(Image.fromarray(patches).resize(image.size, Image.Resampling.BICUBIC)).astype(np.int32)
-    lit = (np.asarray(image).astype(np.int32) * light[..., None] + 64) // 128
-    return Image.fromarray(np.clip(lit, 0, 255).astype(np.uint8))
 
 
 def shadowed(canvas: Image.Image, alpha: Image.Image, at: tuple[int, int], *, standing: bool) -> Image.Image:
@@ -289,14 +271,18 @@ def true_plate(item: Item, pixels: np.ndarray) -> np.ndarray:
     ``item``: of the demo corpus, composed. ``pixels``: uint8 RGB [H, W, 3], the item's picture.
     Returns uint8 RGB [H, W, 3], compressed as the item's picture was.
     Raises BadCorpus if no list holds the item, or what is drawn is not what the picture shows around its object."""
-    entry = _entries().get(item.id)
+    entry = next((each for each in shipped_plan().items if each.id == item.id), None)
     if entry is None or item.mask is None or (item.width, item.height) != (entry.width, entry.height):
         raise BadCorpus(f"no list in {settings.assets_dir() / 'demo'} says how item {item.id!r} was composed")
     rng = stream(RUN_SEED, "build-demo", item.id)
     ground = make_background(entry.background, entry.width, entry.height, rng).image
     pose = shipped_plan().stamps[entry.stamp].pose
     around = ground if pose == "float" else _shadow(ground, item.mask, standing=pose == "stand")
-    apart = _apart(_compressed(around), pixels, item.mask)
+    # the mean where the object is not near; NaN where it is near everywhere
+    near = NEAR * max(pixels.shape)
+    away = cv2.distanceTransform((~item.mask.to_array()).view(np.uint8), cv2.DIST_L2, 5) > near
+    differences = np.abs(_compressed(around)[away].astype(int) - pixels[away])
+    apart = float(differences.mean()) if away.any() else float("nan")
     if not apart <= TOLERANCE:
         raise BadCorpus(
             f"what is drawn behind item {item.id!r} differs from its picture by {apart:.1f} of 255 on average, at most "
@@ -316,14 +302,3 @@ def _shadow(ground: Image.Image, mask: Mask, *, standing: bool) -> Image.Image:
     solid = mask.to_array()[top:bottom, left:right]
     alpha = Image.fromarray(np.where(solid, 255, 0).astype(np.uint8))
     return shadowed(ground, alpha, (left, top), standing=standing)
-
-
-def _apart(plate: np.ndarray, pixels: np.ndarray, mask: Mask) -> float:
-    """Mean absolute difference where the object is not near; NaN where it is near everywhere."""
-    away = cv2.distanceTransform((~mask.to_array()).view(np.uint8), cv2.DIST_L2, 5) > NEAR * max(pixels.shape)
-    return float(np.abs(plate[away].astype(int) - pixels[away]).mean()) if away.any() else float("nan")
-
-
-@cache
-def _entries() -> dict[str, ItemEntry]:
-    return {entry.id: entry for entry in shipped_plan().items}

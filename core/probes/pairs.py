@@ -37,19 +37,6 @@ from core.registry import STRANGERS
 from core.seeds import RUN_SEED, stream
 
 
-def of_every_frame(probe: Probe, scene: Scene, subject: Subject, draw: Callable[[], np.random.Generator]) -> Variant:
-    """Apply an edit of the whole picture to every frame of a video.
-    ``draw``: gives the probe's stream from its beginning, so that every frame is edited alike.
-    Raises ProbeRejected ``not-of-videos`` where the probe edits one picture alone; else as the probe says."""
-    if not probe.framewise:
-        told = f"probe {probe.name!r} edits one picture and item {scene.item.id!r} is a video"
-        raise ProbeRejected("not-of-videos", told)
-    item = replace(scene.item, frames=())
-    made = [probe.make(Scene(item, frame), subject, draw()) for frame in scene.pixels]
-    frames = [each.pixels for each in made if each.pixels is not None]
-    return replace(made[0], pixels=np.stack(frames))
-
-
 @dataclass(frozen=True, slots=True)
 class Draft:
     """A pair before it is scored."""
@@ -123,7 +110,13 @@ class Pairs:
             if subject is None and probe.edits is not Edits.IMAGE:
                 raise ProbeRejected("no-caption", f"probe {probe.name!r} edits a caption and none is given")
             if self.item.frames and probe.edits is Edits.IMAGE and probe.needs != FRAMES:
-                return of_every_frame(probe, self.scene, held, draw)
+                if not probe.framewise:
+                    told = f"probe {probe.name!r} edits one picture and item {self.item.id!r} is a video"
+                    raise ProbeRejected("not-of-videos", told)
+                still = replace(self.item, frames=())
+                # each frame from the beginning of the stream, so that all are edited alike
+                made = [probe.make(Scene(still, frame), held, draw()) for frame in self.pixels]
+                return replace(made[0], pixels=np.stack([each.pixels for each in made if each.pixels is not None]))
             return probe.make(self.scene, held, draw())
         except ProbeRejected as rejection:
             return rejection.to_keep()

@@ -111,17 +111,16 @@ def read_table(path: Path, columns: Sequence[str]) -> tuple[Row, ...]:
     header = _cells(path, *numbered[0])
     if sorted(header) != sorted(columns):
         raise InvalidInput(f"{path}, line {numbered[0][0]}: the columns are {header}; they must be {list(columns)}")
-    return tuple(_row(path, number, line, header) for number, line in numbered[1:])
-
-
-def _row(path: Path, number: int, line: str, header: list[str]) -> Row:
-    cells = _cells(path, number, line)
-    if len(cells) != len(header):
-        raise InvalidInput(
-            f"{path}, line {number}: {len(cells)} cells under {len(header)} columns; put a text that holds a comma "
-            "between double quotes"
-        )
-    return Row(path, number, dict(zip(header, cells, strict=True)))
+    rows = []
+    for number, line in numbered[1:]:
+        cells = _cells(path, number, line)
+        if len(cells) != len(header):
+            told = (
+                f"{len(cells)} cells under {len(header)} columns; put a text that holds a comma between double quotes"
+            )
+            raise InvalidInput(f"{path}, line {number}: {told}")
+        rows.append(Row(path, number, dict(zip(header, cells, strict=True))))
+    return tuple(rows)
 
 
 def _cells(path: Path, number: int, line: str) -> list[str]:

@@ -15,7 +15,6 @@ Source: paper D, 4.3.1, 4.3.2 and 4.5, and its authors' code.
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any
 
@@ -57,38 +56,8 @@ def drawn_labels(item: Item, rng: np.random.Generator) -> list[str]:
     return [found[index] for index in rng.permutation(len(found))[:MOST]]
 
 
-@dataclass(frozen=True, slots=True)
-class Sized:
-    """Two categories of an item, their areas in square pixels, and how far they lie from the centre, in [0, 1]."""
-
-    small: str
-    large: str
-    small_area: float
-    large_area: float
-    small_centre: float
-    large_centre: float
-
-    def facts(self, item: Item, said: str) -> Facts:
-        """What is told of a variant."""
-        share = 1 / (item.width * item.height)
-        return MappingProxyType(
-            {
-                "said": said,
-                "small": self.small,
-                "large": self.large,
-                "small_area": self.small_area,
-                "large_area": self.large_area,
-                "small_share": self.small_area * share,
-                "large_share": self.large_area * share,
-                "ratio": self.large_area / self.small_area,
-                "small_centre": self.small_centre,
-                "large_centre": self.large_centre,
-            }
-        )
-
-
-def drawn_sizes(item: Item, rng: np.random.Generator, *, least: float) -> Sized:
-    """Draw two annotated categories whose areas differ by more than ``least`` square pixels.
+def drawn_sizes(item: Item, rng: np.random.Generator, *, least: float) -> tuple[str, str]:
+    """Draw two annotated categories, the smaller first, whose areas differ by more than ``least`` square pixels.
     Raises ProbeRejected ``few-objects`` below two categories, ``similar-size`` where none differ enough."""
     item_label(item)
     sizes = areas(item)
@@ -98,9 +67,7 @@ def drawn_sizes(item: Item, rng: np.random.Generator, *, least: float) -> Sized:
     found = [(a, b) for a in names for b in names if sizes[a] > 0 and sizes[b] - sizes[a] > least]
     if not found:
         raise ProbeRejected("similar-size", f"no two categories of item {item.id!r} differ by over {least:g} px²")
-    small, large = found[int(rng.integers(len(found)))]
-    away = distances(item)
-    return Sized(small, large, sizes[small], sizes[large], away[small], away[large])
+    return found[int(rng.integers(len(found)))]
 
 
 def areas(item: Item) -> dict[str, float]:
@@ -117,9 +84,15 @@ def distances(item: Item) -> dict[str, float]:
     its area, in units of half the diagonal."""
     sums: dict[str, tuple[float, float]] = {}
     for label, mask, box in _instances(item):
-        area, centre = _area(mask, box), _centre(mask, box)
-        if area > 0 and centre is not None:
-            away = math.hypot(centre[0] - item.width / 2, centre[1] - item.height / 2)
+        area = _area(mask, box)
+        if area > 0:
+            if mask is not None:
+                rows, columns = np.nonzero(mask.to_array())
+                x, y = float(columns.mean()) + 0.5, float(rows.mean()) + 0.5
+            else:
+                assert box is not None
+                x, y = box.x + box.width / 2, box.y + box.height / 2
+            away = math.hypot(x - item.width / 2, y - item.height / 2)
             total, weight = sums.get(label, (0.0, 0.0))
             sums[label] = (total + area * away, weight + area)
     half = math.hypot(item.width, item.height) / 2
@@ -129,13 +102,6 @@ def distances(item: Item) -> dict[str, float]:
 def _instances(item: Item) -> list[tuple[str, Mask | None, Box | None]]:
     own = [] if item.label is None else [(item.label, item.mask, item.box)]
     return [*own, *((each.label, each.mask, each.box) for each in item.others)]
-
-
-def _centre(mask: Mask | None, box: Box | None) -> tuple[float, float] | None:
-    if mask is not None:
-        rows, columns = np.nonzero(mask.to_array())
-        return (float(columns.mean()) + 0.5, float(rows.mean()) + 0.5) if len(rows) else None
-    return None if box is None else (box.x + box.width / 2, box.y + box.height / 2)
 
 
 def _area(mask: Mask | None, box: Box | None) -> float:
@@ -179,27 +145,20 @@ def _mention_order(item: Item, rng: np.random.Generator) -> tuple[str, Facts]:
     return named_objects([second, first]), _named([second, first])
 
 
-def _mention_shuffled(count: int) -> Probe:
+def _crossed(count: int, *, shuffled: bool) -> Probe:
+    """The words of a mention in another order, or its objects denied."""
+    name = f"mention:{count}"
+
     def make(item: Item, rng: np.random.Generator) -> tuple[str, Facts]:
         labels = drawn_labels(item, rng)[:count]
-        return shuffled_objects(labels, draw_keys(rng, MOST)), _named(labels)
-
-    says = f"The words of mention:{count} stand in another order."
-    return _crossed(count, "shuffled", says, make, "paper D, 4.5")
-
-
-def _mention_negated(count: int) -> Probe:
-    def make(item: Item, rng: np.random.Generator) -> tuple[str, Facts]:
-        labels = drawn_labels(item, rng)[:count]
+        if shuffled:
+            return shuffled_objects(labels, draw_keys(rng, MOST)), _named(labels)
         return denied_objects(labels), {**_named(labels), FALSITY: VERIFIED}
 
-    says = f"Every object of mention:{count} is denied: it is false."
-    return _crossed(count, "negated", says, make, "paper D, 4.4.1, 4.5")
-
-
-def _crossed(count: int, how: str, summary: str, make: Make, source: str) -> Probe:
-    name, family = f"mention:{count}", f"mention-{how}"
-    return _objects(f"{name}-{how}", family, summary, make, baseline=name, draws="mention", source=source)
+    how, source = ("shuffled", "paper D, 4.5") if shuffled else ("negated", "paper D, 4.4.1, 4.5")
+    says = f"The words of {name} stand in another order."
+    says = says if shuffled else f"Every object of {name} is denied: it is false."
+    return _objects(f"{name}-{how}", f"mention-{how}", says, make, baseline=name, draws="mention", source=source)
 
 
 def _mention_absent(item: Item, rng: np.random.Generator) -> tuple[str, Facts]:
@@ -215,10 +174,15 @@ def _size(which: str, share: bool, shuffled: bool) -> Probe:
 
     def make(item: Item, rng: np.random.Generator) -> tuple[str, Facts]:
         least = SHARE * item.width * item.height if share else float(PIXELS)
-        found = drawn_sizes(item, rng, least=least)
-        label = found.small if which == "small" else found.large
+        small, large = drawn_sizes(item, rng, least=least)
+        label = small if which == "small" else large
         text = shuffled_objects([label], draw_keys(rng, 1)) if shuffled else named_objects([label])
-        return text, found.facts(item, label)
+        sizes, away, whole = areas(item), distances(item), 1 / (item.width * item.height)
+        facts: dict[str, str | float] = {"said": label, "small": small, "large": large}
+        facts |= {"small_area": sizes[small], "large_area": sizes[large]}
+        facts |= {"small_share": sizes[small] * whole, "large_share": sizes[large] * whole}
+        facts |= {"ratio": sizes[large] / sizes[small]}
+        return text, facts | {"small_centre": away[small], "large_centre": away[large]}
 
     plain = f"size:{which}{tail}"
     rule = "5 % of the image" if share else "15 000 px²"
@@ -271,7 +235,6 @@ MENTION_ABSENT = _objects(
     source="paper D, 4.3.1, extended",
 )
 CROSSINGS = (
-    *(_mention_shuffled(count) for count in COUNTS),
-    *(_mention_negated(count) for count in COUNTS),
+    *(_crossed(count, shuffled=shuffled) for shuffled in (True, False) for count in COUNTS),
     *(_size(which, share, True) for share in (False, True) for which in ("small", "large")),
 )

@@ -49,13 +49,16 @@ def find_place(scene: Scene, anchor: str, rng: np.random.Generator) -> Place:
        image's centre, in the k-th try up to k / TRIES of the way on each axis, so the centroid stays in its quadrant.
     Raises ProbeRejected ``too-large`` where the object leaves too little room to move; ``collision`` after TRIES tries.
     """
-    cutout = scene.cutout
-    height, width = scene.pixels.shape[:2]
-    _check_room(scene, anchor)
-    goal = np.array(anchor_point(anchor, width, height))
-    centre = np.array([(width - 1) / 2, (height - 1) / 2])
+    cutout, (height, width) = scene.cutout, scene.pixels.shape[:2]
+    room = (width - cutout.width) / width, (height - cutout.height) / height
+    if min(room) < LEAST_ROOM:
+        spans = f"the object spans {1 - room[0]:.0%} of the width and {1 - room[1]:.0%} of the height"
+        raise ProbeRejected("too-large", f"{spans}; it needs {LEAST_ROOM:.0%} of each to move in")
+    goal, centre = np.array(anchor_point(anchor, width, height)), np.array([(width - 1) / 2, (height - 1) / 2])
     start = pull_in(cutout, *_translation(cutout, goal), width, height)
     anchored = np.array(cutout.centroid) + start
+    if tuple(anchored < centre) != (anchor.endswith("L"), anchor.startswith("T")):
+        raise ProbeRejected("too-large", f"the object is too large for its centre to come into the {anchor} quadrant")
     place = Place(*start)
     while not is_free(scene, place.right, place.down):
         tries = place.tries + 1
@@ -135,22 +138,6 @@ def _translation(cutout: Cutout, goal: np.ndarray) -> tuple[int, int]:
     return int(right), int(down)
 
 
-def _check_room(scene: Scene, anchor: str) -> None:
-    cutout = scene.cutout
-    height, width = scene.pixels.shape[:2]
-    room = (width - cutout.width) / width, (height - cutout.height) / height
-    if min(room) < LEAST_ROOM:
-        raise ProbeRejected(
-            "too-large",
-            f"the object spans {1 - room[0]:.0%} of the width and {1 - room[1]:.0%} of the height; it needs "
-            f"{LEAST_ROOM:.0%} of each to move in",
-        )
-    right, down = pull_in(cutout, *_translation(cutout, np.array(anchor_point(anchor, width, height))), width, height)
-    x, y = cutout.centroid[0] + right, cutout.centroid[1] + down
-    if (x < (width - 1) / 2) != anchor.endswith("L") or (y < (height - 1) / 2) != anchor.startswith("T"):
-        raise ProbeRejected("too-large", f"the object is too large for its centre to come into the {anchor} quadrant")
-
-
 @dataclass(frozen=True, slots=True)
 class _Way:
     """One way to put the object down."""
@@ -160,9 +147,7 @@ class _Way:
     source: str
     feather: bool = True
     plate: Callable[[Scene], Plate] = lambda scene: scene.plate(Fill.EXAMPLE)  # what it is put onto
-    # needs, selector: as of :class:`core.probes.base.Probe`
-    needs: str = ""
-    selector: str = ""
+    needs: str = ""  # as of :class:`core.probes.base.Probe`
 
 
 _WAYS = (
@@ -172,14 +157,12 @@ _WAYS = (
         "cut hard, without feathering",
         "paper A, section A.8 (Table 2)",
         feather=False,
-        selector="reposition-hard",
     ),
     _Way(
         "reposition-telea",
         "its old place filled smoothly",
         "paper A, section A.4: the fill of OpenCV",
         plate=lambda scene: scene.plate(Fill.TELEA),
-        selector="reposition-telea",
     ),
     _Way(
         "reposition-true",
@@ -187,7 +170,6 @@ _WAYS = (
         "paper A, section A.4, on composed pictures",
         plate=lambda scene: scene.true_plate,
         needs="backdrop",
-        selector="reposition-true",
     ),
 )
 _WORDS = {"TL": "top left", "TR": "top right", "BL": "bottom left", "BR": "bottom right"}
@@ -204,11 +186,11 @@ def _reposition(anchor: str, way: _Way) -> Probe:
         summary=f"The object moves to the {_WORDS[anchor]} quadrant of its own background, {way.said}, at the same "
         "size.",
         source=way.source,
-        default=not way.selector,
+        default=way is _WAYS[0],
         draws=f"reposition-{anchor}",
         moves=PLACES,
         needs=way.needs,
-        selector=way.selector,
+        selector="" if way is _WAYS[0] else way.family,
     )
     def make(scene: Scene, subject: Subject, rng: np.random.Generator) -> Variant:
         place = find_place(scene, anchor, rng)

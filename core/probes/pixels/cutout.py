@@ -34,12 +34,19 @@ def mask_from_box(pixels: np.ndarray, box: Box) -> np.ndarray:
     Raises ProbeRejected ``box-outside`` where the box misses the image; ``box-too-small`` or ``box-too-large`` where it
     leaves too little to tell the object from the rest; ``grabcut-empty`` where nothing is found."""
     height, width = pixels.shape[:2]
-    rows, columns = _inner(box, width, height)
-    view = _surroundings(rows, columns, width, height)
+    within = box.inside(width, height)
+    if within is None:
+        raise ProbeRejected("box-outside", f"the box lies outside the image of {width} × {height} px; draw it inside")
+    left, top = int(within.x), int(within.y)
+    right, bottom = min(width, int(np.ceil(within.right))), min(height, int(np.ceil(within.bottom)))
+    if right - left < 4 or bottom - top < 4:
+        raise ProbeRejected("box-too-small", f"the box has {right - left} × {bottom - top} px; it needs at least 4 × 4")
+    across, down = (max(4, round(CONTEXT * side)) for side in (right - left, bottom - top))
+    first_row, first_column = max(0, top - down), max(0, left - across)
+    view = slice(first_row, min(height, bottom + down)), slice(first_column, min(width, right + across))
     crop = np.ascontiguousarray(pixels[view])
     inside = np.zeros(crop.shape[:2], bool)
-    top, left = view[0].start, view[1].start
-    inside[rows.start - top : rows.stop - top, columns.start - left : columns.stop - left] = True
+    inside[top - first_row : bottom - first_row, left - first_column : right - first_column] = True
     found = _find(crop, inside, core=False, least=LEAST)
     if found is None:
         found = _find(crop, inside, core=True, least=LEAST_GROWTH * CORE**2)
@@ -48,26 +55,6 @@ def mask_from_box(pixels: np.ndarray, box: Box) -> np.ndarray:
     mask = np.zeros((height, width), bool)
     mask[view] = found
     return mask
-
-
-def _inner(box: Box, width: int, height: int) -> tuple[slice, slice]:
-    inside = box.inside(width, height)
-    if inside is None:
-        raise ProbeRejected("box-outside", f"the box lies outside the image of {width} × {height} px; draw it inside")
-    left, top = int(inside.x), int(inside.y)
-    right, bottom = min(width, int(np.ceil(inside.right))), min(height, int(np.ceil(inside.bottom)))
-    if right - left < 4 or bottom - top < 4:
-        raise ProbeRejected("box-too-small", f"the box has {right - left} × {bottom - top} px; it needs at least 4 × 4")
-    return slice(top, bottom), slice(left, right)
-
-
-def _surroundings(rows: slice, columns: slice, width: int, height: int) -> tuple[slice, slice]:
-    across = max(4, round(CONTEXT * (columns.stop - columns.start)))
-    down = max(4, round(CONTEXT * (rows.stop - rows.start)))
-    return (
-        slice(max(0, rows.start - down), min(height, rows.stop + down)),
-        slice(max(0, columns.start - across), min(width, columns.stop + across)),
-    )
 
 
 def _find(crop: np.ndarray, inside: np.ndarray, *, core: bool, least: float) -> np.ndarray | None:

@@ -43,17 +43,12 @@ def rotate(pixels: np.ndarray, degrees: float) -> np.ndarray:
     Source: paper A, section A.4."""
     check_rgb(pixels)
     height, width = pixels.shape[:2]
-    if 1 in (height, width):
-        return _rotate_line(pixels, degrees)
+    if 1 in (height, width):  # OpenCV does not return from reflecting a line, so repeat it first
+        down, across = (3 if side == 1 else 1 for side in (height, width))
+        middle = tuple(slice(1, 2) if repeat == 3 else slice(None) for repeat in (down, across))
+        return rotate(pixels.repeat(down, axis=0).repeat(across, axis=1), degrees)[middle].copy()
     matrix = rotation_matrix(degrees, width, height)
     return cv2.warpAffine(pixels, matrix, (width, height), flags=cv2.INTER_CUBIC, borderMode=cv2.BORDER_REFLECT_101)
-
-
-def _rotate_line(pixels: np.ndarray, degrees: float) -> np.ndarray:
-    """Rotate an image that is one pixel high or wide: OpenCV does not return from reflecting it, so repeat it first."""
-    repeats = [3 if side == 1 else 1 for side in pixels.shape[:2]]
-    middle = tuple(slice(1, 2) if repeat == 3 else slice(None) for repeat in repeats)
-    return rotate(pixels.repeat(repeats[0], axis=0).repeat(repeats[1], axis=1), degrees)[middle].copy()
 
 
 def rotation_matrix(degrees: float, width: int, height: int) -> np.ndarray:

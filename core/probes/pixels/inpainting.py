@@ -188,17 +188,15 @@ def _likest(filled: np.ndarray, unknown: np.ndarray, known: np.ndarray) -> np.nd
     blocks = np.ascontiguousarray(told.reshape(-1, _EXAMPLES_AT_ONCE, told.shape[1]).transpose(0, 2, 1))
     asked = np.column_stack([wanted, np.ones(len(wanted), np.float32)])
     parts = [asked[start : start + _AT_ONCE] for start in range(0, len(asked), _AT_ONCE)]
-    nearest = np.concatenate([_first_least(part @ blocks) for part in parts])
+    nearest = []  # number of the nearest example of each piece, the first of equal ones
+    for part in parts:
+        distances = part @ blocks
+        own = distances.argmin(axis=2)
+        block = np.take_along_axis(distances, own[..., None], axis=2)[..., 0].argmin(axis=0)
+        nearest.append(block * distances.shape[2] + own[block, np.arange(len(block))])
     moved = np.zeros((*filled.shape[:2], 2), int)
-    moved[unknown] = np.argwhere(known)[nearest] - np.argwhere(unknown)
+    moved[unknown] = np.argwhere(known)[np.concatenate(nearest)] - np.argwhere(unknown)
     return moved
-
-
-def _first_least(distances: np.ndarray) -> np.ndarray:
-    """Number of the nearest example of each piece, the first of equal ones, int [m], of blocks [b, m, n]."""
-    own = distances.argmin(axis=2)
-    block = np.take_along_axis(distances, own[..., None], axis=2)[..., 0].argmin(axis=0)
-    return np.asarray(block * distances.shape[2] + own[block, np.arange(len(block))])
 
 
 HOLE_REACH = 7
@@ -325,13 +323,8 @@ def _fill(pixels: np.ndarray, hole: np.ndarray) -> np.ndarray:
     long_side = max(hole.shape)
     if long_side <= WORKING_SIDE:
         return cv2.inpaint(pixels, hole.view(np.uint8), RADIUS, cv2.INPAINT_TELEA)
-    filled = _fill_small(pixels, hole, WORKING_SIDE / long_side)
-    rim = hole & _grow(~hole, RIM)
-    return cv2.inpaint(filled, rim.view(np.uint8), RADIUS, cv2.INPAINT_TELEA)
-
-
-def _fill_small(pixels: np.ndarray, hole: np.ndarray, scale: float) -> np.ndarray:
     height, width = hole.shape
+    scale = WORKING_SIDE / long_side
     size = max(1, round(width * scale)), max(1, round(height * scale))
     known = (~hole).astype(np.float32)
     share = cv2.resize(known, size, interpolation=cv2.INTER_AREA)
@@ -345,9 +338,10 @@ def _fill_small(pixels: np.ndarray, hole: np.ndarray, scale: float) -> np.ndarra
             averaged = cv2.blur(small, (side, side), borderType=cv2.BORDER_REPLICATE)
             cv2.copyTo(averaged, unknown.view(np.uint8), small)
     grown = cv2.resize(small, (width, height), interpolation=cv2.INTER_LINEAR)
-    result = pixels.copy()
-    cv2.copyTo(grown, hole.view(np.uint8), result)
-    return result
+    filled = pixels.copy()
+    cv2.copyTo(grown, hole.view(np.uint8), filled)
+    rim = hole & _grow(~hole, RIM)
+    return cv2.inpaint(filled, rim.view(np.uint8), RADIUS, cv2.INPAINT_TELEA)
 
 
 MOST_BYTES = 64 * 2**20  # how much of them is kept; the one that was not asked for the longest goes first
@@ -365,7 +359,10 @@ class Plates:
     def get(self, pixels: np.ndarray, mask: np.ndarray, others: np.ndarray, fill: Fill) -> Plate:
         """Return the plate of :func:`core.probes.pixels.inpainting.clean_plate`; its pixels are read-only.
         Raises ProbeRejected as it does; a rejection is not kept."""
-        key = _key(pixels, mask, others, fill)
+        digest = hashlib.blake2b(f"{pixels.shape}{fill.value}".encode(), digest_size=20)
+        for each in (pixels, np.packbits(mask), np.packbits(others)):
+            digest.update(np.ascontiguousarray(each).data)
+        key = digest.digest()
         with self._lock:
             if key in self._kept:
                 self._kept.move_to_end(key)
@@ -374,7 +371,7 @@ class Plates:
         made.pixels.flags.writeable = False
         with self._lock:
             self._kept[key] = made
-            while len(self._kept) > 1 and sum(each.pixels.nbytes for each in self._kept.values()) > self._most:
+            while len(self._kept) > 1 and sum(plate.pixels.nbytes for plate in self._kept.values()) > self._most:
                 self._kept.popitem(last=False)
         return made
 
@@ -383,10 +380,3 @@ class Plates:
 def kept_plates() -> Plates:
     """The plates of this process."""
     return Plates()
-
-
-def _key(pixels: np.ndarray, mask: np.ndarray, others: np.ndarray, fill: Fill) -> bytes:
-    digest = hashlib.blake2b(f"{pixels.shape}{fill.value}".encode(), digest_size=20)
-    for each in (pixels, np.packbits(mask), np.packbits(others)):
-        digest.update(np.ascontiguousarray(each).data)
-    return digest.digest()

@@ -92,7 +92,9 @@ class TextReader:
         key = pixel_hash(pixels)
         with self._alone:
             if key not in self._kept:
-                self._kept[key] = self._read(pixels)
+                found = self._engine(np.ascontiguousarray(_framed(pixels)[:, :, ::-1]))  # it takes BGR, as OpenCV does
+                read = zip(found.txts or (), found.scores or (), strict=True)
+                self._kept[key] = tuple(Line(str(text), float(score)) for text, score in read)
                 while len(self._kept) > _MOST:
                     self._kept.popitem(last=False)
             return self._kept[key]
@@ -103,12 +105,6 @@ class TextReader:
         if not found:
             return {HELD: HOLDS_NONE}
         return {HELD: HOLDS, SAID: max(found, key=lambda line: line.confidence).text[:MOST_SAID]}
-
-    def _read(self, pixels: np.ndarray) -> tuple[Line, ...]:
-        found = self._engine(np.ascontiguousarray(_framed(pixels)[:, :, ::-1]))  # it takes BGR, as OpenCV does
-        return tuple(
-            Line(str(text), float(score)) for text, score in zip(found.txts or (), found.scores or (), strict=True)
-        )
 
 
 @cache

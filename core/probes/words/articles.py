@@ -131,9 +131,13 @@ def _before(found: Sequence[Word], spans: Sequence[Phrase], place: int, language
             )
             if end >= size and cells and not any(word.trail for word in found[end - size : end]):
                 here = Article(end - size, size, said, cells, found[end].core if end < first else "")
-                here = (
-                    _in_case(found, spans, place, here) if language == "de" else _parted(found, spans, here, language)
-                )
+                if language == "de":
+                    here = _in_case(found, spans, place, here)
+                if language == "fr" and cells[0][0] == "of the":  # *du* after no noun: a part of what is not counted
+                    last = here.first - 1
+                    of_noun = found[last].core.casefold() in listed("frames", language)
+                    partitive = not of_noun and all(other != last for _, other in spans)
+                    here = replace(here, group="partitive" if partitive else "")
                 known = _known().get((language, core_text(found, *spans[place], language).casefold()), frozenset())
                 sure = tuple(cell for cell in here.cells if cell[2] in known)
                 return replace(here, cells=sure or here.cells)
@@ -148,14 +152,6 @@ def _may_describe(word: Word, language: str) -> bool:
             word.core.islower() and text.endswith(("e", "en", "er", "es", "em")) and text not in listed("closed", "de")
         )
     return text in listed("before", language)
-
-
-def _parted(found: Sequence[Word], spans: Sequence[Phrase], here: Article, language: str) -> Article:
-    """A French *du* that stands after no noun, and so for a part of what is not counted, as of a group of its own."""
-    before = here.first - 1
-    of_noun = any(last == before for _, last in spans) or found[before].core.casefold() in listed("frames", language)
-    partitive = language == "fr" and here.cells[0][0] == "of the" and not of_noun
-    return replace(here, group="partitive" if partitive else "")
 
 
 def _in_case(found: Sequence[Word], spans: Sequence[Phrase], place: int, here: Article) -> Article:

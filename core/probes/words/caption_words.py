@@ -149,7 +149,8 @@ def words(caption: str, language: str = "en") -> tuple[Word, ...]:
     if language not in LANGUAGES:
         raise InvalidInput(f"captions can be edited in {', '.join(LANGUAGES)}, got language {language!r}")
     if language == "ja":
-        return tuple(_japanese(caption))
+        tokens = _segmenter().tokenize(caption)
+        return tuple(Word("", each.surface, "", each.part_of_speech) for each in tokens if each.surface.strip())
     return tuple(_split(text, language) for text in caption.split())
 
 
@@ -224,12 +225,6 @@ def _split(text: str, language: str) -> Word:
     signs = _SIGNS.match(rest)
     assert signs is not None  # every text matches
     return Word(lead + signs["lead"], signs["core"], signs["trail"], "elided" if elided else "")
-
-
-def _japanese(caption: str) -> Iterator[Word]:
-    for token in _segmenter().tokenize(caption):
-        if token.surface.strip():
-            yield Word("", token.surface, "", token.part_of_speech)
 
 
 @cache

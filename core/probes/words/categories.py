@@ -57,15 +57,10 @@ def group_ends(text: str, position: int) -> bool:
     following = re.compile(r"\s+(" + WORD.pattern + ")").match(rest)
     word = following[1].casefold() if following else ""
     listed = word in after_the_noun(lexicon_path("after_the_noun.csv")) or word.endswith(("ing", "ed"))
-    return listed or _is_verb(text[:position], text[position:])
-
-
-def _is_verb(before: str, after: str) -> bool:
-    """Whether the word that follows a place of a text is the verb of what stands before it."""
-    said = [SIGN_OR_WORD.findall(part.casefold()) for part in (before, after)]
-    place = len(said[0])
-    words = [*said[0], *said[1]][: place + 3]
-    return place < len(words) and "VERB" in dictionary(words[place]) and kinds(words)[place] == OTHER
+    said = [SIGN_OR_WORD.findall(part.casefold()) for part in (text[:position], rest)]
+    place, words = len(said[0]), [*said[0], *said[1]][: len(said[0]) + 3]
+    verb = place < len(words) and "VERB" in dictionary(words[place]) and kinds(words)[place] == OTHER
+    return listed or verb
 
 
 @cache

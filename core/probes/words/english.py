@@ -127,19 +127,16 @@ class _Reading:
         for index, entry in enumerate(self._entries):
             if entry.kind == _OPEN and not (entry.amount and self._words[index + 1 : index + 2] == ["of"]):
                 kind = self._open(index, entry)
-                self._pass_open(entry, kind)
+                if kind == NOUN:
+                    self._place = _AFTER_NOUN
+                elif kind == ADJECTIVE:
+                    self._place = self._place if self._place in (_AFTER_BEING, _AFTER_NOUN) else _EXPECTED
+                elif entry.verb and self._place != _EXPECTED:
+                    self._place = _AFTER_VERB
                 yield kind
             else:
                 self._pass_closed(entry, index)
                 yield OTHER
-
-    def _pass_open(self, entry: _Entry, kind: str) -> None:
-        if kind == NOUN:
-            self._place = _AFTER_NOUN
-        elif kind == ADJECTIVE:
-            self._place = self._place if self._place in (_AFTER_BEING, _AFTER_NOUN) else _EXPECTED
-        elif entry.verb and self._place != _EXPECTED:
-            self._place = _AFTER_VERB
 
     def _pass_closed(self, entry: _Entry, index: int) -> None:
         if entry.kind == _DETERMINER:
@@ -231,7 +228,9 @@ class _Reading:
         if place == _EXPECTED:
             to_do = index > 0 and self._words[index - 1] == "to" and not entry.ending  # an infinitive
             rather = entry.usually == "verb" or self._determiner_follows(index)
-            return rather and (to_do or (entry.ending and self._is_coloured(index)))
+            # the verb of somebody who is *in black*, or of something *in blue and white*
+            coloured = index > 0 and self._entries[index - 1].colour and not self._determined(index)
+            return rather and (to_do or (entry.ending and coloured))
         if place == _AFTER_NOUN:
             return self._is_verb_after_noun(index, entry)
         if place == _PARTICLE:
@@ -241,10 +240,6 @@ class _Reading:
         if place == _BEGINNING:
             return self._determiner_follows(index) or (index > 0 and entry.ending and entry.usually == "verb")
         return False
-
-    def _is_coloured(self, index: int) -> bool:
-        """Whether a word may be the verb of somebody who is *in black* or of something *in blue and white*."""
-        return index > 0 and self._entries[index - 1].colour and not self._determined(index)
 
     def _is_verb_after_noun(self, index: int, entry: _Entry) -> bool:
         before = self._entries[index - 1]
@@ -259,19 +254,20 @@ class _Reading:
 
 @lru_cache(maxsize=20_000)
 def _entry(word: str) -> _Entry:
-    kind = _closed(word)
-    if kind is not None:
-        return _Entry(kind, one=word in listed("of_one"))
-    return _hyphenated(word) if "-" in word else _open_entry(word)
-
-
-def _closed(word: str) -> int | None:
-    """The kind of a word of the closed classes; None for every other."""
     if word.isdigit() or word.endswith(("'s", "’s", "s'", "s’")):
-        return _DETERMINER
+        return _Entry(_DETERMINER, one=word in listed("of_one"))
     if not word[:1].isalpha():
-        return _JOINS if word in (",", "&") else _SIGN
-    return _kinds().get(word)
+        return _Entry(_JOINS if word in (",", "&") else _SIGN, one=word in listed("of_one"))
+    if word in _kinds():
+        return _Entry(_kinds()[word], one=word in listed("of_one"))
+    if "-" not in word:
+        return _open_entry(word)
+    # *T-shirt* is a noun; *two-story*, *long-haired*, *black-and-white* tell of one where it follows
+    first, last = word.split("-")[0], word.rpartition("-")[2]
+    if len(first) == 1 or not last:
+        return _open_entry(last or first)
+    entry = _entry(last)
+    return _Entry(_OPEN, noun=entry.noun, adjective=True, usually=ADJECTIVE if not entry.noun else OTHER)
 
 
 @cache
@@ -318,12 +314,3 @@ def _open_entry(word: str) -> _Entry:
         agent=any(category in _AGENTS for category in categories),
         crowd=word in listed("crowds"),
     )
-
-
-def _hyphenated(word: str) -> _Entry:
-    """*T-shirt* is a noun; *two-story*, *long-haired*, *black-and-white* tell of one where it follows."""
-    first, last = word.split("-")[0], word.rpartition("-")[2]
-    if len(first) == 1 or not last:
-        return _open_entry(last or first)
-    entry = _entry(last)
-    return _Entry(_OPEN, noun=entry.noun, adjective=True, usually=ADJECTIVE if not entry.noun else OTHER)

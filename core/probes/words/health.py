@@ -70,7 +70,11 @@ def ends_hollow(caption: str) -> bool:
     """
     said = plain_words(caption)
     again = any(len(said) >= 2 * n and said[-n:] == said[-2 * n : -n] for n in (1, 2))
-    return again or any(_ends_in(said, tail, unit) for tail, unit in tails("hollow"))
+    return again or any(
+        said[-length:] == tuple(tail_of_length(tail, unit, length).split())
+        for tail, unit in tails("hollow")
+        for length in range(len(tail.split()), len(said) + 1)  # longer than the tail, its unit is repeated
+    )
 
 
 def is_hollow(caption: str) -> bool:
@@ -113,13 +117,4 @@ def known_instances(items: Iterable[Item]) -> frozenset[str]:
     known = vocabulary().keys()
     return frozenset(
         item.id for item in given if annotated(item) and annotated(item).keys() <= known <= looked_for(item.looked_for)
-    )
-
-
-def _ends_in(said: Sequence[str], tail: str, unit: str) -> bool:
-    """Whether words end in a tail, or in it with its unit repeated."""
-    least = len(tail.split())
-    return any(
-        tuple(said[-length:]) == tuple(tail_of_length(tail, unit, length).split())
-        for length in range(least, len(said) + 1)
     )

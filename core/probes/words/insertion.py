@@ -20,7 +20,7 @@ from core.errors import ProbeRejected
 from core.probes.words.caption_words import words
 from core.probes.words.english import dictionary
 from core.probes.words.grammar import article_like, capital_like, clean_label
-from core.probes.words.screening import Family, Modifier, accepted_controls, family, screen
+from core.probes.words.screening import Modifier, accepted_controls, family, screen
 from core.probes.words.templates import closest_control
 from core.probes.words.whole_names import denied, describing, first_adjective, named_spans, noun_places, whole_name
 
@@ -70,18 +70,13 @@ class NounPlace:
         before, after = self.caption[:at], self.caption[at:]
         opens = _OPENS.search(before) is not None
         fitted = capital_like(word, after) if opens or self.titled else word
-        if opens and not self.titled and self._lowers(after):
+        first = after.split()[0].rstrip(".,;:!?\"'”’»)]")
+        named = (len(first) > 1 and first.isupper()) or not (self.label[0].islower() or dictionary(first.casefold()))
+        if opens and not self.titled and not named:  # the capital only began the sentence: not *TV*, *Christmas tree*
             after = after[0].lower() + after[1:]
         if article := _ARTICLE.search(before):
             before = before[: article.start()] + article_like(article[1], fitted) + article[2]
         return Inserted(f"{before}{fitted} {after}", len(before), len(before) + len(fitted))
-
-    def _lowers(self, after: str) -> bool:
-        """Whether the noun had its capital only because it began the sentence: not *TV*, not *Christmas tree*."""
-        first = after.split()[0].rstrip(".,;:!?\"'”’»)]")
-        return not (len(first) > 1 and first.isupper()) and (
-            self.label[0].islower() or bool(dictionary(first.casefold()))
-        )
 
 
 def noun_place(caption: str, label: str) -> NounPlace:
@@ -150,8 +145,12 @@ def insert_word(caption: str, label: str, category: str | None, word: Modifier) 
     """
     owner = family(word.family)
     place = noun_place(caption, label)
-    said = _family_word(place, owner)
-    if said:
+    # a word of the family: an adjective anywhere, a control or a noun where it describes the object
+    anywhere = {each.word.casefold() for each in owner.modifiers if each.part_of_speech == "adjective"}
+    beside = {each.word.casefold() for each in owner.words}
+    texts = (each.strip(".,;:!?\"'“”‘’()[]") for each in caption.casefold().split())
+    held = [text for text in (*place.described, *texts) if text in anywhere]
+    if said := next(iter((*held, *(text for text in place.described if text in beside))), ""):
         raise ProbeRejected("family-word", f"the caption says {said!r} already, a word of the family {owner.name}")
     rejection = screen(place.phrase, category, owner.name, word.word)
     if rejection is not None:
@@ -190,13 +189,3 @@ def length_matched_in(
 
 def _insert(place: NounPlace, word: Modifier) -> Inserted:
     return place.insert(word.word, before_adjectives=word.family in BEFORE_ADJECTIVES)
-
-
-def _family_word(place: NounPlace, owner: Family) -> str:
-    """A word of the family in the caption: an adjective anywhere, a control or a noun where it describes the object."""
-    anywhere = {each.word.casefold() for each in owner.modifiers if each.part_of_speech == "adjective"}
-    beside = {each.word.casefold() for each in owner.words}
-    texts = (each.strip(".,;:!?\"'“”‘’()[]") for each in place.caption.casefold().split())
-    return next((text for text in (*place.described, *texts) if text in anywhere), "") or next(
-        (text for text in place.described if text in beside), ""
-    )

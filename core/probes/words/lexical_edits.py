@@ -15,6 +15,7 @@ a part of the words: Yuksekgonul et al., When and why vision-language models beh
 
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from types import MappingProxyType
 from typing import NoReturn
 
@@ -126,14 +127,10 @@ def _english(found: Sequence[Word], phrases: Sequence[Phrase], language: str) ->
             yield _Place(noun, None)
             continue
         mass = number_of(noun) is Number.MASS
-        bare = start > 0 and (before in listed("amounting") or not _determines(found[start - 1]))
+        determined = closed_words(before, ("determiners",)) or before.endswith(("'s", "’s", "s'", "s’"))
+        bare = start > 0 and (before in listed("amounting") or bool(found[start - 1].trail) or not determined)
         counted = many or before in listed("of_one") or not (mass or bare)
         yield _Place(noun, "counted" if counted else "uncounted", many, described=start < first)
-
-
-def _determines(word: Word) -> bool:
-    text = word.core.casefold()
-    return not word.trail and (closed_words(text, ("determiners",)) or text.endswith(("'s", "’s", "s'", "s’")))
 
 
 def _by_article(found: Sequence[Word], phrases: Sequence[Phrase], language: str) -> Iterator[_Place]:
@@ -422,12 +419,8 @@ def _among(found: Sequence[Word], places: Sequence[int], rng: np.random.Generato
     return after
 
 
-def _content(found: Sequence[Word], rng: np.random.Generator) -> list[Word]:
-    return _among(found, [place for place, said in enumerate(nouns_and_adjectives(found)) if said], rng)
-
-
-def _function(found: Sequence[Word], rng: np.random.Generator) -> list[Word]:
-    return _among(found, [place for place, said in enumerate(nouns_and_adjectives(found)) if not said], rng)
+def _of_kind(found: Sequence[Word], rng: np.random.Generator, *, content: bool) -> list[Word]:
+    return _among(found, [place for place, said in enumerate(nouns_and_adjectives(found)) if said == content], rng)
 
 
 def _within(found: Sequence[Word], rng: np.random.Generator) -> list[Word]:
@@ -446,8 +439,8 @@ def _threes(found: Sequence[Word]) -> list[Sequence[Word]]:
 
 PARTS: Mapping[str, Callable[[Sequence[Word], np.random.Generator], list[Word]]] = MappingProxyType(
     {
-        "nouns-and-adjectives": _content,
-        "all-but-nouns-and-adjectives": _function,
+        "nouns-and-adjectives": partial(_of_kind, content=True),
+        "all-but-nouns-and-adjectives": partial(_of_kind, content=False),
         "within-trigrams": _within,
         "trigrams": _trigrams,
     }

@@ -14,7 +14,7 @@ Source: paper A, 5.4 (its suites) and A.12, extended.
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 
@@ -124,23 +124,17 @@ def why_none(item: Item, owner: Family, reader: Tagger | None = None) -> Rejecti
 
 
 def _said_once(text: str, owner: Family, reader: Tagger | None) -> NaturalCaption | None:
-    hits = list(_hits(text, owner))
-    return _attributive(text, *hits[0], reader or tagger(RULES)) if len(hits) == 1 else None
-
-
-def _hits(text: str, owner: Family) -> Iterator[tuple[re.Match[str], Modifier]]:
+    """A caption that says one word of a family, with the object that the tagger finds it modifies, and no other object
+    where it asks so."""
     known = {word.word.casefold(): word for word in owner.modifiers}
-    for match in WORD.finditer(text):
-        if match.group().casefold() in known:
-            yield match, known[match.group().casefold()]
-
-
-def _attributive(text: str, match: re.Match[str], modifier: Modifier, reader: Tagger) -> NaturalCaption | None:
-    """The caption with the object that the word modifies, if the tagger finds one, and no other where it asks so."""
-    noun = reader.modified(text, match.start(), match.end(), noun=modifier.part_of_speech == "noun")
+    hits = [match for match in WORD.finditer(text) if match.group().casefold() in known]
+    if len(hits) != 1:
+        return None
+    (start, end), modifier, reader = hits[0].span(), known[hits[0].group().casefold()], reader or tagger(RULES)
+    noun = reader.modified(text, start, end, noun=modifier.part_of_speech == "noun")
     if noun is None or (reader.single and len(reader.objects(text)) != 1):
         return None
-    return NaturalCaption(text, match.start(), match.end(), modifier, noun.noun, noun.category)
+    return NaturalCaption(text, start, end, modifier, noun.noun, noun.category)
 
 
 SOURCES = ("coco", "openimages", "objects365")
@@ -157,7 +151,14 @@ def labelled(corpus: Corpus) -> Corpus:
         return corpus
     reader = tagger(corpus.read_labels)
     items = tuple(_labelled(item, reader) for item in corpus.items)
-    return replace(corpus, items=items, remarks=(*corpus.remarks, *_remarks(items, reader.name)), read_labels="")
+    remarks, read = corpus.remarks, [item for item in items if item.label_by]
+    if read:
+        told = (
+            f"{len(read):,} of {len(items):,} items have a noun of their caption for a label, read by {reader.name}; "
+            f"here {read[0].label!r} of {read[0].captions[ENGLISH][0]!r}"
+        )
+        remarks = (*remarks, Remark(REMARK, len(read), read[0].id, told))
+    return replace(corpus, items=items, remarks=remarks, read_labels="")
 
 
 def read_again(origin: Origin) -> Corpus:
@@ -187,26 +188,10 @@ def _labelled(item: Item, reader: Tagger) -> Item:
     if not texts or item.label is not None:
         return item
     head = reader.head(texts[0])
-    noun = head.noun if head else _modified(item, reader)
+    noun = head.noun if head else ""
+    if not head:  # the object noun before which a caption has a societal word that can be replaced
+        said = (find(item, owner, reader) for owner in families().values())
+        noun = next((each.noun for each in said if each and stands_alone(each.text, each.noun)), "")
     if not noun:
         return item
     return replace(item, label=noun, category=item.category or category_of(noun), label_by=reader.name)
-
-
-def _modified(item: Item, reader: Tagger) -> str:
-    """The object noun before which a caption has a societal word that can be replaced; empty where none has."""
-    found = (find(item, owner, reader) for owner in families().values())
-    return next((each.noun for each in found if each and stands_alone(each.text, each.noun)), "")
-
-
-def _remarks(items: Sequence[Item], name: str) -> tuple[Remark, ...]:
-    """How many items got a label, with the first as an example."""
-    found = [item for item in items if item.label_by]
-    if not found:
-        return ()
-    first = found[0]
-    told = (
-        f"{len(found):,} of {len(items):,} items have a noun of their caption for a label, read by {name}; "
-        f"here {first.label!r} of {first.captions[ENGLISH][0]!r}"
-    )
-    return (Remark(REMARK, len(found), first.id, told),)

@@ -321,17 +321,17 @@ def rejected_pairs(items: Iterable[Item], *, defaults_only: bool = False) -> tup
 
 
 def _sieve(owner: Family, modifier: Modifier, category: str | None, noun: str) -> tuple[str, str] | None:
-    return (
-        _animacy(modifier, category) or _already_modified(owner, modifier, noun) or _ruled_out(modifier, category, noun)
-    )
-
-
-def _animacy(modifier: Modifier, category: str | None) -> tuple[str, str] | None:
-    if modifier.scope is Scope.ANYTHING or (category and modifier.scope.holds(category)):
-        return None
-    if category is None:
-        return "no-category", f"it is said of {_WHOM[modifier.scope]}, and the item has no category; give it one"
-    return "animacy", f"it is said of {_WHOM[modifier.scope]}, not of the category {category}"
+    whom = _WHOM.get(modifier.scope)
+    if whom and category is None:
+        return "no-category", f"it is said of {whom}, and the item has no category; give it one"
+    if whom and not (category and modifier.scope.holds(category)):
+        return "animacy", f"it is said of {whom}, not of the category {category}"
+    held = set() if modifier.control else set(noun.casefold().split())
+    for other in owner.modifiers:
+        # boy and girl are nouns as well: "a male boy" is a matter of lexical gender, which the table rules on
+        if other.part_of_speech == "adjective" and other.word.casefold() in held:
+            return "already-modified", f"the label says {other.word!r} already"
+    return _ruled_out(modifier, category, noun)
 
 
 _WHOM = {
@@ -339,17 +339,6 @@ _WHOM = {
     Scope.ANIMATE: "persons and animals",
     Scope.PERSON: "persons",
 }
-
-
-def _already_modified(owner: Family, modifier: Modifier, noun: str) -> tuple[str, str] | None:
-    if modifier.control:
-        return None
-    held = set(noun.casefold().split())
-    for other in owner.modifiers:
-        # boy and girl are nouns as well: "a male boy" is a matter of lexical gender, which the table rules on
-        if other.part_of_speech == "adjective" and other.word.casefold() in held:
-            return "already-modified", f"the label says {other.word!r} already"
-    return None
 
 
 def _ruled_out(modifier: Modifier, category: str | None, noun: str) -> tuple[str, str] | None:

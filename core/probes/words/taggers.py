@@ -85,11 +85,6 @@ def stands_alone(caption: str, noun: str) -> bool:
     return True
 
 
-def _is_measure(caption: str, noun: ObjectNoun) -> bool:
-    """Whether a noun says how many, as in *a couple of kids*."""
-    return noun.noun in MEASURES and caption[noun.end :].lstrip(" ").casefold().startswith("of ")
-
-
 def _opens(before: str, noun: str) -> bool:
     """Whether what stands before a noun leaves it the head of the caption."""
     found = words(f"{before}{noun}")
@@ -98,14 +93,9 @@ def _opens(before: str, noun: str) -> bool:
     if any(word.trail.strip(",") for word in found[:last]):
         return False
     rest = rest[2:] if rest[:1] == ["there"] and rest[1:2] and rest[1] in _THERE else rest
-    return _measured(rest) or _determined(rest)
-
-
-def _measured(rest: Sequence[str]) -> bool:
-    """Whether words end in *of* after a measure, with a determiner on either side at most: *a group of the*."""
-    if "of" not in rest:
-        return False
-    at = rest.index("of")
+    if _determined(rest):
+        return True
+    at = rest.index("of") if "of" in rest else 0  # after a measure, with a determiner on either side: *a group of the*
     return at > 0 and rest[at - 1] in MEASURES and _determined(rest[: at - 1]) and _determined(rest[at + 1 :])
 
 
@@ -146,7 +136,12 @@ class Rules:
         >>> Rules().head("A group of young men near a car.").noun
         'men'
         """
-        first = next((each for each in self.objects(caption) if not _is_measure(caption, each)), None)
+        nouns = (  # but those that say how many, as in *a couple of kids*
+            each
+            for each in self.objects(caption)
+            if each.noun not in MEASURES or not caption[each.end :].lstrip(" ").casefold().startswith("of ")
+        )
+        first = next(nouns, None)
         if first is None or not _opens(caption[: first.start], first.noun):
             return None
         return first if stands_alone(caption, first.noun) else None

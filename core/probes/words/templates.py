@@ -300,9 +300,22 @@ def template_words(label: str, category: str | None, language: str) -> TemplateW
     if row is None:
         raise ProbeRejected("no-noun", f"assets/words/nouns.csv has no line for the label {name!r}; add one")
     if language == "ja":
-        return TemplateWords(name, *_japanese(row["ja"], category or vocabulary().get(name), name))
+        kind, noun = category or vocabulary().get(name), row["ja"]
+        if kind is None:
+            raise ProbeRejected("no-category", f"{name!r} has no category, so nobody can say whether it is alive")
+        there, gone = ("います", "いません") if kind in ANIMATE_CATEGORIES else ("あります", "ありません")
+        return TemplateWords(name, f"{noun}が{there}。", f"{noun}は{gone}。")
     article, _, noun = row[language].partition(" ")
-    return TemplateWords(name, *_european(article, noun, language))
+    bare = noun if article == "-" else f"{article} {noun}"
+    if language == "de":
+        verb, said = ("sind", "eine") if article == "-" else ("ist", article)
+        return TemplateWords(name, f"Da {verb} {bare}.", f"Da {verb} k{said} {noun}.")
+    if language == "fr":
+        elided = noun.casefold().startswith(_ELIDED) and not noun.casefold().startswith(_ASPIRATED)
+        of = "d'" if elided else "de "
+        return TemplateWords(name, f"Il y a {bare}.", f"Il n'y a pas {of}{noun}.")
+    none = {"un": "ningún ", "una": "ninguna "}.get(article, "")
+    return TemplateWords(name, f"Hay {bare}.", f"No hay {none}{noun}.")
 
 
 @cache
@@ -322,26 +335,6 @@ def nouns() -> dict[str, Row]:
         row.required("ja")
         found[label] = row
     return found
-
-
-def _european(article: str, noun: str, language: str) -> tuple[str, str]:
-    """The template and its negation in German, French or Spanish."""
-    if language == "de":
-        verb, said = ("sind", "eine") if article == "-" else ("ist", article)
-        return f"Da {verb} {noun if article == '-' else f'{article} {noun}'}.", f"Da {verb} k{said} {noun}."
-    if language == "fr":
-        elided = noun.casefold().startswith(_ELIDED) and not noun.casefold().startswith(_ASPIRATED)
-        of = "d'" if elided else "de "
-        return f"Il y a {article} {noun}.", f"Il n'y a pas {of}{noun}."
-    none = {"un": "ningún ", "una": "ninguna "}.get(article, "")
-    return f"Hay {noun if article == '-' else f'{article} {noun}'}.", f"No hay {none}{noun}."
-
-
-def _japanese(noun: str, category: str | None, label: str) -> tuple[str, str]:
-    if category is None:
-        raise ProbeRejected("no-category", f"{label!r} has no category, so nobody can say whether it is alive")
-    alive = category in ANIMATE_CATEGORIES
-    return f"{noun}が{'います' if alive else 'あります'}。", f"{noun}は{'いません' if alive else 'ありません'}。"
 
 
 def named_objects(labels: Sequence[str]) -> str:

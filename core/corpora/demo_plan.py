@@ -245,14 +245,11 @@ def _item(row: dict[str, str], where: str, stamps: Mapping[str, StampEntry]) -> 
 
 def _photograph(row: dict[str, str], where: str) -> PhotographEntry:
     _one_of(row["category"], CATEGORIES + EXTRA_CATEGORIES, where)
-    others = [] if row["others"] == "none" else [_other(text, where) for text in row["others"].split(";")]
+    others = []
+    for text in () if row["others"] == "none" else row["others"].split(";"):
+        words = text.split()
+        if len(words) < 5 or not all(word.isdigit() for word in words[-4:]):
+            raise BadCorpus(f"{where}: {text.strip()!r} must be a label and a box in pixels: label x y width height")
+        others.append(SceneObject(" ".join(words[:-4]), Box(*map(float, words[-4:]))))
     fields = {name: row[name] for name in PhotographEntry.__slots__ if name != "others"}
     return PhotographEntry(**fields, others=tuple(others))
-
-
-def _other(text: str, where: str) -> SceneObject:
-    words = text.split()
-    if len(words) < 5 or not all(word.isdigit() for word in words[-4:]):
-        raise BadCorpus(f"{where}: {text.strip()!r} must be a label and a box in pixels: label x y width height")
-    x, y, width, height = map(float, words[-4:])
-    return SceneObject(" ".join(words[:-4]), Box(x, y, width, height))

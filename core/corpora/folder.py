@@ -150,14 +150,18 @@ class _Reader:
             return None
         note = next((note for each, note in instances if each is chosen), None)
         note = note or next((note for note in notes if note.label or note.category), None)
+        captions = self._captions(notes)
+        # critical objects of the captions, in their order, in the languages in which a file lists some
+        listed = {(each.caption or "").strip(): each.named for each in notes if each.named}
+        named = {language: tuple(listed.get(text, ()) for text in texts) for language, texts in captions.items()}
         return Item(
             id=key,
             corpus=self.name,
             image_path=path,
             width=header.width,
             height=header.height,
-            captions=(captions := self._captions(notes)),
-            named=_named(captions, notes),
+            captions=captions,
+            named={language: names for language, names in named.items() if any(names)},
             label=note.label if note else None,
             category=self._category(note),
             box=chosen.box if chosen else None,
@@ -219,13 +223,6 @@ class _Reader:
 
     def _remark(self, note: Note, code: str, detail: str) -> None:
         self.findings.remark(Rejection(note.where, code, detail))
-
-
-def _named(captions: Mapping[str, tuple[str, ...]], notes: Sequence[Note]) -> dict[str, tuple[tuple[str, ...], ...]]:
-    """Critical objects of the captions, in their order; only the languages in which a file lists some."""
-    listed = {(note.caption or "").strip(): note.named for note in notes if note.named}
-    found = {language: tuple(listed.get(text, ()) for text in texts) for language, texts in captions.items()}
-    return {language: names for language, names in found.items() if any(names)}
 
 
 def _notes(

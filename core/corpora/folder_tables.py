@@ -53,7 +53,10 @@ class OwnColumns:
         A slice has at most MOST_VALUES values, and one that two pictures share.
         Returns picture -> OWN and the column -> value: NOT_STATED where no row of the picture has one, SEVERAL where
         its rows differ. Empty where no column is a slice."""
-        told = {picture: _of_one(own) for picture, own in rows.items()}
+        told: dict[str, dict[str, str]] = {picture: {} for picture in rows}
+        for picture, stated in rows.items():
+            for column, value in (cell for row in stated for cell in row):
+                told[picture][column] = value if told[picture].get(column, value) == value else SEVERAL
         counts = {column: Counter(own[column] for own in told.values() if column in own) for column in self._values}
         for column, values in counts.items():  # by the pictures that each of its values is of
             if not values:
@@ -107,14 +110,6 @@ class OwnColumns:
             if told:
                 more = f" and {len(told) - _MOST_NAMED:,} more" if len(told) > _MOST_NAMED else ""
                 findings.count(code, len(told), Rejection(self._where, code, ", ".join(told[:_MOST_NAMED]) + more))
-
-
-def _of_one(rows: Sequence[OwnCells]) -> dict[str, str]:
-    """What the rows of one picture state together."""
-    found: dict[str, str] = {}
-    for column, value in (cell for row in rows for cell in row):
-        found[column] = value if found.get(column, value) == value else SEVERAL
-    return found
 
 
 def _text(cell: object) -> str | None:
@@ -321,19 +316,14 @@ def caption_files(root: Path, given: str | None, paths: Iterable[str]) -> list[t
 
 def unread_files(root: Path, read: Iterable[Path]) -> list[str]:
     """Names of files in a folder that may hold captions and are not read."""
-    known = {path.resolve() for path in read}
-    return sorted(
-        path.name
-        for path in root.iterdir()
-        if path.resolve() not in known and not path.name.startswith(".") and _may_hold_captions(path)
-    )
-
-
-def _may_hold_captions(path: Path) -> bool:
-    name = path.name.lower().removesuffix(".gz")
-    if not name.endswith((*ENDINGS, ".parquet", ".tar")) or in_kernel(path.absolute()) or not path.is_file():
-        return False
-    return not name.endswith(".txt") or "caption" in name
+    known, found = {path.resolve() for path in read}, []
+    for path in root.iterdir():
+        name = path.name.lower().removesuffix(".gz")
+        called = name.endswith((*ENDINGS, ".parquet", ".tar")) and (not name.endswith(".txt") or "caption" in name)
+        hidden = path.name.startswith(".") or in_kernel(path.absolute())
+        if called and not hidden and path.is_file() and path.resolve() not in known:
+            found.append(path.name)
+    return sorted(found)
 
 
 def find_images(root: Path, findings: Findings, packed: Mapping[str, Path]) -> dict[str, Path]:

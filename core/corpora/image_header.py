@@ -104,7 +104,12 @@ def open_image(file: IO[bytes], *, name: str, max_pixels: int = MAX_PIXELS) -> t
     start = file.read(32)
     kind = sniff(start)
     if kind is None:
-        raise BadImage(_unknown(name, start))
+        if start[4:8] == b"ftyp":
+            raise BadImage(f"{name}: HEIC, AVIF and video files are not read; export it as JPEG or PNG")
+        first = start[:8]
+        plain = first.isascii() and first.decode("ascii").isprintable()
+        begins = f"it begins with {'“' + first.decode('ascii') + '”' if plain else first.hex(' ')}"
+        raise BadImage(f"{name}: not a JPEG, PNG, WebP, GIF, TIFF or BMP image ({begins}); convert it to one")
     file.seek(0)
     try:
         image = _OPENERS[kind](file)
@@ -161,14 +166,6 @@ def cannot_read(path: Path, error: OSError) -> BadImage:
     if isinstance(error, FileNotFoundError):
         return BadImage(f"{path}: there is no such file any more or yet; restore it or correct the path")
     return BadImage(f"{path}: the file cannot be read ({error.strerror or error}); check its permissions and the disk")
-
-
-def _unknown(name: str, start: bytes) -> str:
-    if start[4:8] == b"ftyp":
-        return f"{name}: HEIC, AVIF and video files are not read; export it as JPEG or PNG"
-    first = start[:8]
-    shown = f"“{first.decode('ascii')}”" if first.isascii() and first.decode("ascii").isprintable() else first.hex(" ")
-    return f"{name}: not a JPEG, PNG, WebP, GIF, TIFF or BMP image (it begins with {shown}); convert it to one"
 
 
 def _too_large(name: str, size: str, max_pixels: int, *, pixels: int | None = None) -> str:

@@ -61,13 +61,6 @@ def open_bounded(
     return None if exif > _MOST_EXIF else (kind, image)
 
 
-def _decodes_here(image: ImageFile.ImageFile, data: bytes) -> bool:
-    """Whether the decoding of an image that :func:`open_bounded` returned is bounded, too."""
-    return image.width * image.height <= MOST_PIXELS and (
-        image.format != "JPEG" or data.count(_START_OF_SCAN) <= MOST_SCANS
-    )
-
-
 def _plain_segments(file: IO[bytes]) -> bool:
     """Whether a JPEG is plain up to its pixels: few segments, at most one of EXIF, nothing that Pillow skips over."""
     file.seek(2)
@@ -135,8 +128,11 @@ def read_image(path: Path, *, max_side: int | None = None, max_pixels: int = MAX
     path = Path(path)
     data, name = _bytes(path), str(path)
     opened = open_bounded(BytesIO(data), len(data), name=name, max_pixels=max_pixels)
-    if opened is not None and _decodes_here(opened[1], data):
-        return decode_opened(*opened, data, name=name, max_side=max_side)
+    if opened is not None:
+        image = opened[1]
+        few_scans = image.format != "JPEG" or data.count(_START_OF_SCAN) <= MOST_SCANS
+        if few_scans and image.width * image.height <= MOST_PIXELS:
+            return decode_opened(*opened, data, name=name, max_side=max_side)
     return decode_apart(data, name=name, max_side=max_side, max_pixels=max_pixels, limits=OPERATOR)
 
 

@@ -91,13 +91,12 @@ def _as_recorded(
     image: DecodedImage, path: Path, size: tuple[int, int], bytes_sha256: str | None, pixels_sha256: str | None
 ) -> DecodedImage:
     if (image.width, image.height) != size:
-        raise _changed(path, f"it is {image.width} × {image.height} px instead of {size[0]} × {size[1]}")
-    if bytes_sha256 not in (None, image.bytes_sha256):
-        raise _changed(path, "its bytes have another hash")
-    if pixels_sha256 not in (None, image.pixels_sha256):
-        raise _changed(path, "its pixels have another hash")
-    return image
-
-
-def _changed(path: Path, how: str) -> BadImage:
-    return BadImage(f"{path}: the file changed since the corpus was read ({how}); restore it or load the corpus again")
+        how = f"it is {image.width} × {image.height} px instead of {size[0]} × {size[1]}"
+    elif bytes_sha256 not in (None, image.bytes_sha256):
+        how = "its bytes have another hash"
+    elif pixels_sha256 not in (None, image.pixels_sha256):
+        how = "its pixels have another hash"
+    else:
+        return image
+    told = f"the file changed since the corpus was read ({how})"
+    raise BadImage(f"{path}: {told}; restore it or load the corpus again")

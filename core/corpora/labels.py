@@ -16,7 +16,7 @@ from functools import cache
 from pathlib import Path
 from types import MappingProxyType
 
-from core.corpora.corpus_files import Findings, csv_records
+from core.corpora.corpus_files import Findings, csv_cells
 from core.corpora.folder_tables import language_code
 from core.corpora.schema import CATEGORIES, EXTRA_CATEGORIES, Corpus, Rejection
 from core.errors import InvalidInput
@@ -157,10 +157,6 @@ def _key(label: str) -> str:
     return " ".join(label.replace("_", " ").split()).casefold()
 
 
-NOUNS = ("label", "noun")
-OLDER = ("older", "label")
-
-
 @dataclass(frozen=True, slots=True)
 class Labels:
     """What is known of the labels of one source.
@@ -219,11 +215,9 @@ def load_labels(source: str) -> Labels:
     """Read ``assets/taxonomy/<source>.csv``, and its files in ``nouns/`` and ``older/`` where there are any.
     Raises InvalidInput if a file has a slip."""
     folder = assets_dir() / "taxonomy"
-    nouns, older = (_pairs(folder / name / f"{source}.csv", columns) for name, columns in _FILES.items())
+    nouns = _pairs(folder / "nouns" / f"{source}.csv", ("label", "noun"))
+    older = _pairs(folder / "older" / f"{source}.csv", ("older", "label"))
     return Labels(load_taxonomy(source), nouns, older)
-
-
-_FILES = {"nouns": NOUNS, "older": OLDER}  # folders of files beside the maps, and their columns
 
 
 def tied(corpus: Corpus) -> dict[str, tuple[str, str, int]]:
@@ -265,16 +259,14 @@ def plain(label: str) -> str:
 
 def _pairs(path: Path, columns: tuple[str, str]) -> Mapping[str, str]:
     """What a file of two columns says, the first in lower case -> the second; nothing where there is no file."""
-
-    def check(path: Path, found: Sequence[str]) -> None:
-        if tuple(found) != columns:
-            raise InvalidInput(f"{path} must begin with the header {','.join(columns)}")
-
     read: dict[str, str] = {}
-    for where, row in csv_records(path, check) if path.is_file() else ():
-        key, value = (str(row[name]).strip() for name in columns)
+    cells = csv_cells(path) if path.is_file() else None
+    if cells and tuple(cells.header) != columns:
+        raise InvalidInput(f"{path} must begin with the header {','.join(columns)}")
+    for number, row in cells.rows() if cells else ():
+        key, value = map(str.strip, row)
         if not key or not value or key.casefold() in read:
-            raise InvalidInput(f"{where}: a cell is empty or {key!r} stands twice; mend {path}")
+            raise InvalidInput(f"{path.name}, line {number}: a cell is empty or {key!r} stands twice; mend {path}")
         read[key.casefold()] = value
     return MappingProxyType(read)
 

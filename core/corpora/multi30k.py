@@ -57,31 +57,22 @@ def load_multi30k(
             told = f"{split}.{language} has {len(lines)} lines and {split}.txt {len(names)}; they belong together"
             raise BadCorpus(told)
     items, findings = dict[str, Item](), Findings()
-    for number, name in enumerate(names):
+    for number, line in enumerate(names):
         if len(items) == most:
             break
+        name, where = line.partition("#")[0].strip(), f"{split}.txt, line {number + 1}"
         try:
-            item = _item(
-                found,
-                name.partition("#")[0].strip(),
-                f"{split}.txt, line {number + 1}",
-                {language: lines[number].strip() for language, lines in texts.items()},
-            )
-            if item.id in items:
-                raise LeftOut("duplicate-id", f"{item.source}: {item.id!r} was there before; one line is enough")
-            items[item.id] = item
+            path = found.find(name, where)
+            header = auditable(path, where=where)
+            if name in items:
+                raise LeftOut("duplicate-id", f"{where}: {name!r} was there before; one line is enough")
+            captions = {language: (text,) for language, lines in texts.items() if (text := lines[number].strip())}
+            items[name] = Item(name, "multi30k", path, header.width, header.height, captions, source=where)
         except LeftOut as reason:
             twice = reason.code == "duplicate-id"  # the first of that name is kept
-            findings.leave_out(reason.rejection(f"line {number + 1}" if twice or not name else name))
+            findings.leave_out(reason.rejection(f"line {number + 1}" if twice or not line else line))
     told = f"Multi30k, {split}, {', '.join(texts)}"
     return Corpus("multi30k", tuple(items.values()), findings.rejected, told, read_labels=reader(labels))
-
-
-def _item(found: NamedImages, name: str, where: str, texts: dict[str, str]) -> Item:
-    path = found.find(name, where)
-    header = auditable(path, where=where)
-    captions = {language: (text,) for language, text in texts.items() if text}
-    return Item(name, "multi30k", path, header.width, header.height, captions, source=where)
 
 
 def _lines(root: Path, name: str) -> list[str] | None:

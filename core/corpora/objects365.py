@@ -120,7 +120,11 @@ def _read(path: Path, split: str, found: Findings) -> _Content:
             if name == "images":
                 _add_image(content, entry, found)
             elif name == "categories":
-                _add_label(labels, entry)
+                told = entry if isinstance(entry, dict) else {}
+                own = key(told.get("id"))
+                if own is None or not isinstance(told.get("name"), str) or not told["name"].strip():
+                    raise LeftOut("annotation-bad-entry", f"a category needs id and name, got {str(told)[:80]}")
+                labels.setdefault(own, told["name"].strip())
             else:
                 image, category, sides, marks = _annotation(entry)
                 waiting.add(keys.setdefault(image, len(keys)), category, sides, marks)
@@ -148,14 +152,6 @@ def _add_image(content: _Content, entry: Any, found: Findings) -> None:
         content.twice.add(own)
         found.leave_out(reason.rejection(f"{content.split}-{own}"))
     raise reason
-
-
-def _add_label(labels: dict[str, str], entry: Any) -> None:
-    entry = entry if isinstance(entry, dict) else {}
-    own = key(entry.get("id"))
-    if own is None or not isinstance(entry.get("name"), str) or not entry["name"].strip():
-        raise LeftOut("annotation-bad-entry", f"a category needs id and name, got {str(entry)[:80]}")
-    labels.setdefault(own, entry["name"].strip())
 
 
 def _annotation(entry: Any) -> tuple[str, str, list[float], int]:
@@ -207,7 +203,9 @@ class _Reader:
     def item(self, image: _Image, rows: Rows) -> Item | None:
         subject = f"{self.content.split}-{image.key}"
         try:
-            path = self.places.find(image.file_name, *_shorter(image.file_name))
+            parts = image.file_name.split("/")  # its last ones are its name where all archives are in one folder
+            shorter = ("/".join(parts[-last:]) for last in (2, 1) if len(parts) > last)
+            path = self.places.find(image.file_name, *shorter)
             told = [f"the box of {label} in {image.file_name}" for label in rows.labels]
             instances = instances_of(rows, told, (image.width, image.height), subject, self.found)
             chosen = self.rules.choose(instances, width=image.width, height=image.height)
@@ -235,9 +233,3 @@ class _Reader:
             looked_for=self.looked_for,
             synonyms={noun(each.label): also for each in instances if (also := self.labels.others(each.label))},
         )
-
-
-def _shorter(name: str) -> tuple[str, ...]:
-    """The last two parts of a name, and the last one: how pictures lie once the archives are unpacked in one folder."""
-    parts = name.split("/")
-    return tuple("/".join(parts[-count:]) for count in (2, 1) if len(parts) > count)

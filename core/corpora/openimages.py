@@ -7,25 +7,27 @@ stays among the other objects and is never the one that an item is about. Boxes 
 confirmed for a picture, some 13 of 600: what nobody looked for there is not known to be absent.
 """
 
-from collections.abc import Mapping, Sequence
+import csv
+import math
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 from typing import Any
 
 import cv2
 import numpy as np
 
-from core.corpora import openimages_files as tables
-from core.corpora.boxes import Rows, instances_of
-from core.corpora.corpus_files import Findings, LeftOut, limited, up_to, whole_number
+from core.corpora.boxes import BoxTable, Rows, bits, instances_of
+from core.corpora.corpus_files import Findings, LeftOut, limited, mark, read_json, up_to, whole, whole_number
 from core.corpora.curation import SINGLE, SLICE_OPTIONS, Instance, Slice
 from core.corpora.image_header import ImageHeader
 from core.corpora.image_places import ImagePlaces, auditable, remark_exif
 from core.corpora.images import read_image
 from core.corpora.labels import Labels, load_labels
-from core.corpora.openimages_files import LabelTree, read_label_tree
 from core.corpora.registry import corpus_loader
-from core.corpora.schema import Box, Corpus, Item, Mask, SceneObject
+from core.corpora.schema import Corpus, Item, Mask, SceneObject
+from core.corpora.table_cells import check_csv_header
 from core.errors import BadCorpus, BadImage
 
 PART_INSIDE = 0.5  # least share of a part's box that lies in the box of its whole, for it to be that thing's part
@@ -35,6 +37,247 @@ SAME_CORNER = 0.01
 """Farthest that the corners of an outline's box lie from those of its object's, in shares of the image."""
 
 SAME_SHAPE = 0.02  # farthest that the proportions of a mask lie from those of its image, as a share of them
+
+KINDS, PARTS = "Subcategory", "Part"
+
+BOXES = ("{split}-annotations-bbox.csv", "oidv6-{split}-annotations-bbox.csv")
+CLASSES = (
+    "oidv7-class-descriptions-boxable.csv",
+    "class-descriptions-boxable.csv",
+    "oidv7-class-descriptions.csv",
+    "class-descriptions.csv",
+)
+HIERARCHY = ("bbox_labels_600_hierarchy.json",)
+LOOKED_FOR = (
+    "{split}-annotations-human-imagelabels-boxable.csv",
+    "{split}-annotations-human-imagelabels.csv",
+    "oidv7-{split}-annotations-human-imagelabels.csv",
+    "oidv6-{split}-annotations-human-imagelabels.csv",
+)
+OUTLINES = ("{split}-annotations-object-segmentation.csv",)
+IMAGE_LISTS = (
+    "{split}-images-with-rotation.csv",
+    "{split}-images-boxable-with-rotation.csv",
+    "{split}-images-with-labels-with-rotation.csv",
+)
+
+CORNERS = ("XMin", "XMax", "YMin", "YMax")
+MARKED = {
+    "IsGroupOf": "crowd",
+    "IsTruncated": "truncated",
+    "IsOccluded": "occluded",
+    "IsDepiction": "depiction",
+    "IsInside": "inside-view",
+}
+"""Columns of marks -> the mark that a 1 becomes; 0 is no, -1 is unknown."""
+
+NEEDED = ("ImageID", "LabelName", *CORNERS, *MARKED)
+"""Columns of boxes that are read; the other two of 13, and the clicks of 21, are not."""
+
+Row = dict[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class LabelTree:
+    """Labels by their codes.
+    ``wholes``: a label -> every label of a thing that it names a part of, kinds of that thing not spelled out."""
+
+    above: Mapping[str, frozenset[str]]  # a label -> every label that is more general
+    wholes: Mapping[str, frozenset[str]]
+
+    def more_general(self, label: str, other: str) -> bool:
+        """Whether ``label`` is more general than ``other``, e.g. Person than Man."""
+        return label in self.above.get(other, frozenset())
+
+    def part_of(self, label: str, other: str) -> bool:
+        """Whether ``label`` names a part of ``other``, e.g. Human face of Man: of it, or of what it is a kind of."""
+        kinds = self.above.get(other, frozenset()) | {other}
+        return bool(self.wholes.get(label, frozenset()) & kinds)
+
+
+def read_label_tree(path: Path) -> LabelTree:
+    """Read a hierarchy.
+    Raises BadCorpus if the file is malformed, or a label is more general than itself; names the labels of the cycle."""
+    held = read_json(path)
+    if not isinstance(held, dict) or not isinstance(held.get("LabelName"), str):
+        raise BadCorpus(f"{path} must hold an object with LabelName and {KINDS}; give the publisher's hierarchy")
+    try:
+        edges = list(_edges(held, path))
+    except RecursionError as error:
+        raise BadCorpus(f"{path} is nested too deeply; give the publisher's hierarchy") from error
+    parents: dict[str, set[str]] = {}
+    wholes: dict[str, set[str]] = {}
+    for parent, child, how in edges:
+        into = parents if how == KINDS else wholes
+        # everything is a kind, or a part, of the top
+        into.setdefault(child, set()).update({parent} - {held["LabelName"]})
+    above: dict[str, frozenset[str]] = {}
+    try:
+        for label in TopologicalSorter(parents).static_order():
+            direct = parents.get(label, set())
+            above[label] = frozenset(direct).union(*(above[each] for each in direct))
+    except CycleError as error:
+        raise BadCorpus(f"{path} has a cycle: {' is above '.join(error.args[1])}; restore the file") from error
+    return LabelTree(above, {label: frozenset(found) for label, found in wholes.items() if found})
+
+
+def _edges(node: dict[str, Any], path: Path) -> Iterator[tuple[str, str, str]]:
+    for how in (KINDS, PARTS):
+        below = node.get(how, [])
+        if not isinstance(below, list):
+            raise BadCorpus(f"{path}: {how} of {node['LabelName']!r} must be a list, got {type(below).__name__}")
+        for child in below:
+            if not isinstance(child, dict) or not isinstance(child.get("LabelName"), str):
+                raise BadCorpus(f"{path}: an entry below {node['LabelName']!r} has no LabelName, got {str(child)[:60]}")
+            yield node["LabelName"], child["LabelName"], how
+            yield from _edges(child, path)
+
+
+@dataclass(frozen=True, slots=True)
+class Outline:
+    """One line of the table of outlines: the file of the mask and the corners of its box, in shares of the image."""
+
+    file: str
+    label: str
+    corners: tuple[float, ...]
+
+
+def _folders(root: Path) -> tuple[Path, ...]:
+    return (root, root / "annotations", root / "metadata", root / "labels")
+
+
+def _find_all(root: Path, names: Sequence[str], split: str = "") -> list[Path]:
+    """All of some files that the folder, or one of its usual subfolders, holds."""
+    places = (folder / name.format(split=split) for name in names for folder in _folders(root))
+    return [place for place in places if place.is_file()]
+
+
+def _find(root: Path, names: Sequence[str], split: str = "") -> Path | None:
+    return next(iter(_find_all(root, names, split)), None)
+
+
+def _needed(root: Path, names: Sequence[str], split: str, what: str) -> Path:
+    path = _find(root, names, split)
+    if path is None:
+        raise BadCorpus(f"{root} has no {what}: looked for {', '.join(name.format(split=split) for name in names)}")
+    return path
+
+
+def read_names(path: Path) -> dict[str, str]:
+    """Read the names of classes by their codes; the first line may be a header.
+    Raises BadCorpus if a line has no two cells, or a code stands twice with two names."""
+    found: dict[str, str] = {}
+    for number, cells in _lines(path):
+        if number == 1 and cells[:1] == ["LabelName"]:
+            continue
+        if len(cells) != 2 or not all(cell.strip() for cell in cells):
+            raise BadCorpus(f"{path}, line {number} must be a code and a name, got {','.join(cells)[:60]!r}")
+        if found.setdefault(cells[0].strip(), cells[1].strip()) != cells[1].strip():
+            raise BadCorpus(f"{path}, line {number}: {cells[0]} is {found[cells[0].strip()]!r} already; remove a line")
+    if not found:
+        raise BadCorpus(f"{path} names no class; download it again")
+    return found
+
+
+def read_boxes(path: Path, names: Mapping[str, str], findings: Findings) -> tuple[list[str], BoxTable]:
+    """Read the boxes: images in the order in which they are met, and a table by their places in it.
+    Raises BadCorpus if a column is missing, or the file is malformed as a whole."""
+    keys: dict[str, int] = {}
+    table = BoxTable()
+    for where, row in _rows(path, NEEDED):
+        try:
+            if row is None:
+                raise LeftOut("annotation-bad-entry", "the line has another number of cells than the first")
+            key = row["ImageID"].strip()
+            if not key or row["LabelName"] not in names:
+                code = "annotation-no-category" if key else "annotation-bad-entry"
+                raise LeftOut(code, f"the class {row['LabelName'][:40]!r} has no name" if key else "no ImageID")
+            sides = _corners([row[name] for name in CORNERS])
+        except LeftOut as reason:
+            findings.remark(reason.rejection(where))
+            continue
+        stated = {name: mark(row[name]) for name in MARKED}
+        for name in (name for name, each in stated.items() if each is None):
+            told = f"{name} is {row[name][:20]!r}, read as no"
+            findings.remark(LeftOut("annotation-unknown-mark", told).rejection(where))
+        marks = bits([MARKED[name] for name, each in stated.items() if each])
+        table.add(keys.setdefault(key, len(keys)), row["LabelName"], sides, marks)
+    return list(keys), table
+
+
+def read_outlines(path: Path, findings: Findings, wanted: Mapping[str, object]) -> dict[str, list[Outline]]:
+    """Read the table of outlines, by image; those of ``wanted`` images alone.
+    Raises BadCorpus if a column is missing, or the file is malformed as a whole."""
+    found: dict[str, list[Outline]] = {}
+    columns = tuple(f"Box{name}" for name in CORNERS)
+    for where, row in _rows(path, ("MaskPath", "ImageID", "LabelName", *columns)):
+        try:
+            if row is None:
+                raise LeftOut("annotation-bad-entry", "the line has another number of cells than the first")
+            if row["ImageID"] in wanted:
+                corners = _corners([row[name] for name in columns])
+                found.setdefault(row["ImageID"], []).append(Outline(row["MaskPath"], row["LabelName"], tuple(corners)))
+        except LeftOut as reason:
+            findings.remark(reason.rejection(where))
+    return found
+
+
+def read_looked_for(
+    paths: Iterable[Path], findings: Findings, wanted: Mapping[str, object]
+) -> dict[str, dict[str, bool]]:
+    """Classes that people looked for in each wanted image, and whether they are there; a class said to be both is.
+    Raises BadCorpus if a column is missing, or a file is malformed as a whole."""
+    found: dict[str, dict[str, bool]] = {}
+    for path in paths:
+        for where, row in _rows(path, ("ImageID", "LabelName", "Confidence")):
+            there = mark(row["Confidence"]) if row is not None else None
+            if row is None or there is None:
+                detail = "the line has another number of cells, or a Confidence that is not 0 or 1"
+                findings.remark(LeftOut("annotation-bad-entry", detail).rejection(where))
+            elif row["ImageID"] in wanted:
+                own = found.setdefault(row["ImageID"], {})
+                own[row["LabelName"]] = own.get(row["LabelName"], False) or there
+    return found
+
+
+def _rows(path: Path, needed: Sequence[str]) -> Iterator[tuple[str, Row | None]]:
+    """Yield (where, row) of a table line by line; None for a line with another number of cells.
+    Raises BadCorpus if a needed column is missing, or the file is malformed as a whole."""
+    lines = _lines(path)
+    header = [cell.strip() for cell in next(lines, (0, []))[1]]
+    missing = [name for name in needed if name not in header]
+    if missing:
+        told = f"it has {', '.join(header)[:200]}" if header else "the file is empty"
+        raise BadCorpus(f"{path} has no column {missing[0]}; {told}; give the publisher's file with its first line")
+    for number, cells in lines:
+        if cells:
+            row = dict(zip(header, cells, strict=True)) if len(cells) == len(header) else None
+            yield f"{path.name}, line {number}", row
+
+
+def _lines(path: Path) -> Iterator[tuple[int, list[str]]]:
+    check_csv_header(path)
+    try:
+        with path.open(encoding="utf-8-sig", newline="") as file:
+            reader = csv.reader(file, strict=True)
+            for cells in reader:
+                yield reader.line_num, cells
+    except OSError as error:
+        raise BadCorpus(f"{path} cannot be read ({error.strerror or error}); restore it or correct the path") from error
+    except UnicodeDecodeError as error:
+        raise BadCorpus(f"{path} is not UTF-8 text; download it again") from error
+    except csv.Error as error:
+        raise BadCorpus(f"{path} is no CSV file ({error}); download it again") from error
+
+
+def _corners(cells: Sequence[str]) -> list[float]:
+    try:
+        sides = [float(cell) for cell in cells]
+    except ValueError:
+        sides = [math.nan]
+    if not all(math.isfinite(side) for side in sides):
+        raise LeftOut("annotation-bad-box", f"a box is {', '.join(cells)[:60]}; it must be four numbers from 0 to 1")
+    return sides
 
 
 @corpus_loader(
@@ -55,17 +298,18 @@ def load_openimages(
     rules = Slice.from_options(slice, curation)
     most = None if limit is None else whole_number(limit, name="limit")
     split = _split(root, split)
-    found = Findings()
-    path = tables.find(root, tables.IMAGE_LISTS, split)
-    turned = tables.read_turned(path) if path else {}
-    names = tables.read_names(_needed(root, tables.CLASSES, split, "names of classes"))
-    keys, boxes = tables.read_boxes(_needed(root, tables.BOXES, split, "boxes"), names, found)
-    path = tables.find(root, tables.HIERARCHY)
+    path = _find(root, IMAGE_LISTS, split)
+    # images that lie on a side or on their head by the publisher's list: the degrees that would put them upright
+    listed = (row for _, row in _rows(path, ("ImageID",)) if row) if path else ()
+    turned = {row["ImageID"]: row["Rotation"] for row in listed if (whole(row.get("Rotation")) or 0) % 360}
+    names, found = read_names(_needed(root, CLASSES, split, "names of classes")), Findings()
+    keys, boxes = read_boxes(_needed(root, BOXES, split, "boxes"), names, found)
+    path = _find(root, HIERARCHY)
     tree = read_label_tree(path) if path else None
     reader = _Reader(root, split, rules, names, tree, turned, found)
     each = zip(keys, boxes.by_image(len(keys)), strict=True)
     drafts, examined = up_to(most, (reader.draft(key, rows) for key, rows in each))
-    items = _finished(reader, drafts, root, split)
+    items = _finished(reader, drafts)
     words = f"Open Images {split}, {rules.sentence()}"
     words += "" if tree else "; without the hierarchy, so boxes of parts and general names count as further objects"
     words += limited(most, examined, len(keys))
@@ -73,19 +317,19 @@ def load_openimages(
 
 
 def _split(root: Path, split: str | None) -> str:
-    there = tables.splits(root)
+    """The split that is asked for, else the one of validation, else the first by name, of those whose boxes are there.
+    Raises BadCorpus if there is none, or not that one."""
+    found: set[str] = set()
+    for name in BOXES:
+        prefix, suffix = name.split("{split}")
+        files = (file.name for folder in _folders(root) for file in folder.glob(f"{prefix}*{suffix}"))
+        found |= {file.removeprefix(prefix).removesuffix(suffix) for file in files}
+    there = sorted(found - {f"oidv6-{each}" for each in found})
     if not there:
         raise BadCorpus(f"{root} has no <split>-annotations-bbox.csv; give the folder of an Open Images download")
     if split is not None and split not in there:
         raise BadCorpus(f"{root} has no boxes of split {split!r}; it has {', '.join(there)}")
     return split or ("validation" if "validation" in there else there[0])
-
-
-def _needed(root: Path, names: Sequence[str], split: str, what: str) -> Path:
-    path = tables.find(root, names, split)
-    if path is None:
-        raise BadCorpus(f"{root} has no {what}: looked for {', '.join(name.format(split=split) for name in names)}")
-    return path
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,11 +355,15 @@ class _Reader:
     labels: Labels = field(default_factory=lambda: load_labels("openimages"))
     nouns: Mapping[str, str] = field(init=False)
     places: ImagePlaces = field(init=False)
+    masks: ImagePlaces = field(init=False)
 
     def __post_init__(self) -> None:
+        split = self.split
         self.nouns = {label: self.labels.noun(name) for label, name in self.names.items()}
-        folders = (self.split, f"images/{self.split}", "images", f"{self.split}/data", "")
-        self.places = ImagePlaces(self.root, folders)
+        self.places = ImagePlaces(self.root, (split, f"images/{split}", "images", f"{split}/data", ""))
+        usual = ("masks", "{}-masks", "masks-{}", "masks/{}", "{}/masks", "{}/labels/masks", "")
+        parts = [f"{split}-masks-{sign:x}" for sign in range(16)]
+        self.masks = ImagePlaces(self.root, [*(each.format(split) for each in usual), *parts])
 
     def draft(self, key: str, rows: Rows) -> _Draft | None:
         subject = f"{self.split}-{key}"
@@ -126,7 +374,11 @@ class _Reader:
             path = self.places.find(f"{key}.jpg")
             header = auditable(path)
             remark_exif(self.found, subject, path, header)
-            instances = self._distinct(self._instances(key, header, rows), subject)
+            size, (left, right, top, bottom) = (header.width, header.height), rows.sides.T
+            shares = np.stack((left, top, right - left, bottom - top), axis=1)
+            called = [f"the box of {self.names[label]} in {key}" for label in rows.labels]
+            boxed = instances_of(replace(rows, sides=shares * (size * 2)), called, size, key, self.found)
+            instances = self._distinct(boxed, subject)
             chosen = self.rules.choose(instances, width=header.width, height=header.height)
         except LeftOut as reason:
             self.found.leave_out(reason.rejection(subject))
@@ -144,12 +396,35 @@ class _Reader:
         sure = (self.nouns[label] for label in boxed | (refused - found) if label in self.nouns)
         return {"looked_for": frozenset(sure), "also_there": tuple(sorted(self.nouns[label] for label in found))}
 
-    def _instances(self, key: str, header: ImageHeader, rows: Rows) -> list[Instance]:
-        left, right, top, bottom = rows.sides.T
-        shares = np.stack((left, top, right - left, bottom - top), axis=1)
-        size = (header.width, header.height)
-        told = [f"the box of {self.names[label]} in {key}" for label in rows.labels]
-        return instances_of(replace(rows, sides=shares * (size * 2)), told, size, key, self.found)
+    def mask(self, draft: _Draft, chosen: Instance, outlines: Sequence[Outline]) -> Mask | None:
+        """The outline of an object, from a PNG file of any size; None, with a remark where it cannot be used."""
+        box, header = chosen.box, draft.header
+        own = (box.x / header.width, box.right / header.width, box.y / header.height, box.bottom / header.height)
+        fitting = (
+            each.file
+            for each in outlines
+            if each.label == chosen.label
+            and max(abs(mine - theirs) for mine, theirs in zip(own, each.corners, strict=True)) <= SAME_CORNER
+        )
+        if (name := next(fitting, None)) is None:
+            return None
+        try:
+            path = self.masks.find(name, f"{name[:1]}/{name}", f"{name[:1].upper()}/{name}")
+            held = read_image(path).pixels[..., 0] > 127
+            height, width = held.shape
+            if abs(width / height / (header.width / header.height) - 1) > SAME_SHAPE:
+                given = f"its {width} × {height} px have not the proportions of the image's"
+                raise LeftOut("annotation-bad-mask", f"{given} {header.width} × {header.height}")
+            size = (header.width, header.height)
+            resized = cv2.resize(held.astype(np.uint8), size, interpolation=cv2.INTER_NEAREST).astype(bool)
+            mask = Mask.from_array(resized)
+            if mask.box is None or not mask.box.intersection(box):
+                raise LeftOut("annotation-bad-mask", "no pixel of it lies in the object's box")
+            return mask
+        except (LeftOut, BadImage) as error:
+            reason = LeftOut("annotation-bad-mask", f"{name[:80]}: {error}; the box stands alone")
+            self.found.remark(reason.rejection(draft.key))
+            return None
 
     def _distinct(self, instances: list[Instance], subject: str) -> list[Instance]:
         """Drop boxes of parts, and the more general of two boxes of one object."""
@@ -175,16 +450,17 @@ class _Reader:
         return ""
 
 
-def _finished(reader: _Reader, drafts: Sequence[_Draft], root: Path, split: str) -> tuple[Item, ...]:
+def _finished(reader: _Reader, drafts: Sequence[_Draft]) -> tuple[Item, ...]:
     """Items of the drafts, with their outlines and licences where the folder has them."""
-    wanted = {draft.key: draft for draft in drafts}
-    path = tables.find(root, tables.OUTLINES, split)
-    outlines = tables.read_outlines(path, reader.found, wanted) if path else {}
-    path = tables.find(root, tables.IMAGE_LISTS, split)
-    licences = tables.read_licences(path, wanted) if path else {}
-    masks = _Masks(root, split, reader.found)
-    paths = tables.find_all(root, tables.LOOKED_FOR, split)
-    asked = tables.read_looked_for(paths, reader.found, wanted)
+    root, split, wanted = reader.root, reader.split, {draft.key: draft for draft in drafts}
+    path = _find(root, OUTLINES, split)
+    outlines = read_outlines(path, reader.found, wanted) if path else {}
+    path = _find(root, IMAGE_LISTS, split)
+    listed = (row for _, row in _rows(path, ("ImageID", "OriginalLandingURL", "License")) if row) if path else ()
+    licences = {
+        row["ImageID"]: (row["License"], row["OriginalLandingURL"]) for row in listed if row["ImageID"] in wanted
+    }
+    asked = read_looked_for(_find_all(root, LOOKED_FOR, split), reader.found, wanted)
     items = []
     for draft in drafts:
         chosen, (licence, source) = draft.chosen, licences.get(draft.key, ("", ""))
@@ -198,7 +474,7 @@ def _finished(reader: _Reader, drafts: Sequence[_Draft], root: Path, split: str)
                 label=reader.nouns[chosen.label] if chosen else None,
                 category=reader.labels.category(reader.names[chosen.label]) if chosen else None,
                 box=chosen.box if chosen else None,
-                mask=masks.of(draft, chosen, outlines.get(draft.key, ())) if chosen else None,
+                mask=reader.mask(draft, chosen, outlines.get(draft.key, ())) if chosen else None,
                 others=tuple(
                     SceneObject(reader.nouns[each.label], each.box, None, each.crowd)
                     for each in draft.instances
@@ -212,47 +488,3 @@ def _finished(reader: _Reader, drafts: Sequence[_Draft], root: Path, split: str)
     given = [reader.names[draft.chosen.label] for draft in drafts if draft.chosen]
     reader.found.remark(*reader.labels.taxonomy.unmapped(each for each in given if not reader.labels.category(each)))
     return tuple(items)
-
-
-class _Masks:
-    """Outlines of objects, read from PNG files of any size and resized to their image."""
-
-    def __init__(self, root: Path, split: str, found: Findings) -> None:
-        usual = ("masks", "{}-masks", "masks-{}", "masks/{}", "{}/masks", "{}/labels/masks", "")
-        places = [*(each.format(split) for each in usual), *(f"{split}-masks-{sign:x}" for sign in range(16))]
-        self.places, self.found = ImagePlaces(root, places), found
-
-    def of(self, draft: _Draft, chosen: Instance, outlines: Sequence[tables.Outline]) -> Mask | None:
-        """The outline of an object; None, with a remark where its file cannot be used."""
-        outline = next((each for each in outlines if self._fits(each, chosen, draft.header)), None)
-        if outline is None:
-            return None
-        try:
-            name = outline.file
-            path = self.places.find(name, f"{name[:1]}/{name}", f"{name[:1].upper()}/{name}")
-            return _mask(read_image(path).pixels[..., 0] > 127, draft.header, chosen.box)
-        except (LeftOut, BadImage) as error:
-            reason = LeftOut("annotation-bad-mask", f"{outline.file[:80]}: {error}; the box stands alone")
-            self.found.remark(reason.rejection(draft.key))
-            return None
-
-    @staticmethod
-    def _fits(outline: tables.Outline, chosen: Instance, header: ImageHeader) -> bool:
-        box = chosen.box
-        own = (box.x / header.width, box.right / header.width, box.y / header.height, box.bottom / header.height)
-        near = max(abs(mine - theirs) for mine, theirs in zip(own, outline.corners, strict=True)) <= SAME_CORNER
-        return outline.label == chosen.label and near
-
-
-def _mask(held: np.ndarray, header: ImageHeader, box: Box) -> Mask:
-    """Resize a mask to its image (nearest neighbour) and encode it."""
-    height, width = held.shape
-    if abs(width / height / (header.width / header.height) - 1) > SAME_SHAPE:
-        told = f"its {width} × {height} px have not the proportions of the image's {header.width} × {header.height}"
-        raise LeftOut("annotation-bad-mask", told)
-    size = (header.width, header.height)
-    whole = cv2.resize(held.astype(np.uint8), size, interpolation=cv2.INTER_NEAREST).astype(bool)
-    mask = Mask.from_array(whole)
-    if mask.box is None or not mask.box.intersection(box):
-        raise LeftOut("annotation-bad-mask", "no pixel of it lies in the object's box")
-    return mask

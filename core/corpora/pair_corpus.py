@@ -3,7 +3,7 @@
 An item is one comparison: a picture, the caption that is right of it, and one that is wrong.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -113,7 +113,13 @@ def _two_files(root: Path, **given: str | None) -> tuple[Path, Path] | None:
 def _lines(root: Path, file: str | None) -> tuple[str, list[PairLine]]:
     known = f"{', '.join(layout.name for layout in LAYOUTS)}, foil"
     chosen = choose_file(root, file, (), option="file")
-    found = {path: read_pairs(path) for path in ([chosen] if chosen else _candidates(root))}
+    folders = (folder for folder in (root, root / "data") if folder.is_dir())
+    candidates = (
+        inside(root, path.relative_to(root).as_posix())
+        for path in (path for folder in folders for path in sorted(folder.iterdir()))
+        if path.suffix.lower() in ENDINGS and path.is_file() and not path.name.startswith(".")
+    )
+    found = {path: read_pairs(path) for path in ([chosen] if chosen else candidates)}
     read = {path: (layout, lines) for path, (layout, lines) in found.items() if layout}
     if not read:
         told = {
@@ -127,15 +133,6 @@ def _lines(root: Path, file: str | None) -> tuple[str, list[PairLine]]:
         listed = ", ".join(f"{path.name} ({layout})" for path, (layout, _) in read.items())
         raise BadCorpus(f"{root} holds files of several layouts: {listed}; say which to read with file=NAME")
     return layouts.pop(), [line for _, lines in read.values() for line in lines]
-
-
-def _candidates(root: Path) -> Iterator[Path]:
-    paths = (path for folder in (root, root / "data") if folder.is_dir() for path in sorted(folder.iterdir()))
-    return (
-        inside(root, path.relative_to(root).as_posix())
-        for path in paths
-        if path.suffix.lower() in ENDINGS and path.is_file() and not path.name.startswith(".")
-    )
 
 
 @dataclass(slots=True)
@@ -163,6 +160,12 @@ class _Reader:
         told = (seen(text).strip() for text in line.references if isinstance(text, str))
         more = [text for text in told if text not in ("", right)]
         self.seen.add(line.id)
+        rivals: tuple[Rival, ...] = ()
+        if line.wrong_image is not None:
+            beside, its, hashed = self._picture(line.wrong_image, replace(line, crop=()))
+            rivals = (Rival(WRONG_PICTURE, beside, {}, hashed, size=(its.width, its.height)),)
+        known = line.falsity if line.falsity in FALSITIES else STATED
+        facts = {name: value for name in ("kind", "group", "set") if (value := getattr(line, name))}
         alone = line.set or _plain(line.image)
         return Item(
             id=line.id,
@@ -175,21 +178,9 @@ class _Reader:
             source=line.where,
             group=(alone, line.second_group) if line.second_group else alone,
             bytes_sha256=digest,
-            rivals=self._rivals(line),
-            facts=self._facts(line),
+            rivals=rivals,
+            facts={**facts, "falsity": self.falsity if known == STATED else known},
         )
-
-    def _facts(self, line: PairLine) -> dict[str, str | float]:
-        told = line.falsity if line.falsity in FALSITIES else STATED
-        facts = {"kind": line.kind, "group": line.group, "set": line.set}
-        known = {key: value for key, value in facts.items() if value}
-        return {**known, "falsity": self.falsity if told == STATED else told}
-
-    def _rivals(self, line: PairLine) -> tuple[Rival, ...]:
-        if line.wrong_image is None:
-            return ()
-        path, header, digest = self._picture(line.wrong_image, replace(line, crop=()))
-        return (Rival(WRONG_PICTURE, path, {}, digest, size=(header.width, header.height)),)
 
     def _picture(self, name: Any, line: PairLine) -> tuple[Path, ImageHeader, str | None]:
         """Path, header, and the hash that a picture of the cache must have."""
@@ -200,7 +191,10 @@ class _Reader:
                 self.headers[path] = read_header(path)
             header = self.headers[path]
             require_auditable(header.width, header.height, name=where)
-            if not line.crop or _whole(line.crop, header):
+            if not line.crop:
+                return path, header, None
+            x, y, width, height = line.crop
+            if x <= 0 and y <= 0 and x + width >= header.width and y + height >= header.height:
                 return path, header, None
             kept, digest = keep_image(_cut(path, line), folder="pairs", where=where)
             return kept, read_header(kept), digest
@@ -215,11 +209,6 @@ def _cut(path: Path, line: PairLine) -> bytes:
         raise LeftOut("annotation-box-outside", f"{line.where}: its box lies outside the picture; mend it")
     require_auditable(pixels.shape[1], pixels.shape[0], name=line.where)
     return encode_png(pixels)
-
-
-def _whole(crop: Sequence[float], header: ImageHeader) -> bool:
-    x, y, width, height = crop
-    return x <= 0 and y <= 0 and x + width >= header.width and y + height >= header.height
 
 
 def _plain(name: Any) -> str:

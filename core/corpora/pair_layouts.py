@@ -104,19 +104,17 @@ def read_pairs(path: Path) -> tuple[str, list[PairLine]]:
         found = [(where, str(number), record) for number, (where, record) in enumerate(read, start=1)]
     layout = next((each for each in LAYOUTS if found and all(key in found[0][2] for key in each.keys)), None)
     if layout is None:
-        return "", [_lacking(path, found[0][2])] if found else []
+        if not found:
+            return "", []
+        record = found[0][2]  # what it has, and what it lacks of the layout that it comes nearest to
+        near = max(LAYOUTS, key=lambda each: sum(key in record for key in each.keys))
+        lacks = ", ".join(key for key in near.keys if key not in record)
+        told = f"{path.name} has the columns {', '.join(map(str, record))[:200]} and lacks {lacks}"
+        return "", [PairLine(path.name, path.name, "", "", "", refused=("no-layout", told))]
     empty = dict.fromkeys(layout.keys)
     return layout.name, [
         line for where, key, record in found for line in layout.lines(path.stem, where, key, {**empty, **record})
     ]
-
-
-def _lacking(path: Path, record: Mapping[str, Any]) -> PairLine:
-    """What a file of no layout has, and what it lacks of the one that it comes nearest to."""
-    near = max(LAYOUTS, key=lambda layout: sum(key in record for key in layout.keys))
-    lacks = ", ".join(key for key in near.keys if key not in record)
-    told = f"{path.name} has the columns {', '.join(map(str, record))[:200]} and lacks {lacks}"
-    return PairLine(path.name, path.name, "", "", "", refused=("no-layout", told))
 
 
 def joined(right: Path, wrong: Path) -> list[PairLine]:

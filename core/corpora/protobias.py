@@ -157,7 +157,10 @@ class _Reader:
         files = {name: self._file(cell, f"{line.where}, {name}") for name, cell in line.images.items()}
         path, header, digest = files.pop("correct_image")
         self.seen[line.id] = [*before, text]
-        facts = {name: line.words[name] for name in FACTS if name in line.words}
+        rivals = []
+        for name, (beside, its, hashed) in ((name, files[name]) for name in IMAGES if name in files):
+            alike = (its.width, its.height) == (header.width, header.height)
+            rivals.append(Rival(name, beside, {}, hashed, size=None if alike else (its.width, its.height)))
         return Item(
             id=f"{line.id}#{len(before) + 1}" if before else line.id,
             corpus="protobias",
@@ -168,8 +171,8 @@ class _Reader:
             source=line.where,
             group=line.id,
             bytes_sha256=digest,
-            rivals=tuple(_rival(name, *files[name], own=header) for name in IMAGES if name in files),
-            facts=facts,
+            rivals=tuple(rivals),
+            facts={name: line.words[name] for name in FACTS if name in line.words},
         )
 
     def _file(self, cell: str | bytes, where: str) -> tuple[Path, ImageHeader, str | None]:
@@ -184,9 +187,3 @@ class _Reader:
         if not path.is_file():
             raise LeftOut("missing-image", f"{where}: there is no file {cell!r} in {self.root}; put it there")
         return path, auditable(path, where=where), None
-
-
-def _rival(role: str, path: Path, header: ImageHeader, digest: str | None, *, own: ImageHeader) -> Rival:
-    """A rival, with its size where that is not the size of the item's own picture."""
-    size = (header.width, header.height)
-    return Rival(role, path, {}, digest, size=None if size == (own.width, own.height) else size)

@@ -25,17 +25,6 @@ OPTION = {TEXT: "whether edits that write a word first read what the photograph 
 """Option of a loader -> what it means."""
 
 
-def to_read(corpus: Corpus, asked: str) -> Corpus:
-    """Mark the pictures of a corpus as ones to be read; none of them is opened.
-    ``asked``: NONE leaves the corpus as it is, READ marks every item that is no video.
-    Raises InvalidInput for another value."""
-    if asked not in (NONE, READ):
-        raise InvalidInput(f"{TEXT} must be {NONE} or {READ}, got {asked!r}")
-    if asked == NONE:
-        return corpus
-    return replace(corpus, items=tuple(replace(item, read_text=not item.frames) for item in corpus.items))
-
-
 @dataclass(frozen=True, slots=True)
 class CorpusLoader:
     """How one kind of corpus is read."""
@@ -67,7 +56,13 @@ class CorpusLoader:
         own = {name: value for name, value in options.items() if name in self.options}
         text = NONE if TEXT in own else options.get(TEXT, NONE)
         origin = Origin(self.reference or self.name, folder, options)
-        return to_read(replace(self.load_function(folder, **own), origin=origin), text)
+        corpus = replace(self.load_function(folder, **own), origin=origin)
+        if text not in (NONE, READ):
+            raise InvalidInput(f"{TEXT} must be {NONE} or {READ}, got {text!r}")
+        if text == NONE:
+            return corpus
+        # every picture that is no video is marked as one to be read; none is opened
+        return replace(corpus, items=tuple(replace(item, read_text=not item.frames) for item in corpus.items))
 
 
 def corpus_loader(

@@ -29,7 +29,13 @@ def check_segmentation(segmentation: Any, height: int, width: int) -> None:
         if not segmentation:
             raise ValueError("it is an empty list")
         for polygon in segmentation:
-            _check_polygon(polygon, height, width)
+            if not isinstance(polygon, list) or len(polygon) < 6 or len(polygon) % 2:
+                raise ValueError("a polygon needs at least three points x, y")
+            if not all(isinstance(value, int | float) and math.isfinite(value) for value in polygon):
+                raise ValueError("a polygon's coordinates must be finite numbers")
+            for name, most, sides in (("width", width, polygon[::2]), ("height", height, polygon[1::2])):
+                if not (-most <= min(sides) and max(sides) <= 2 * most):
+                    raise ValueError(f"a polygon leaves the image by more than its {name} of {most} px")
     elif isinstance(segmentation, dict) and {"size", "counts"} <= segmentation.keys():
         if segmentation["size"] != [height, width]:
             raise ValueError(f"its size is {segmentation['size']}, the image's [{height}, {width}]")
@@ -69,17 +75,6 @@ def check_counts(counts: Sequence[Any], pixels: int) -> None:
         raise ValueError("its counts must be whole numbers of at least 0")
     if sum(counts) != pixels:
         raise ValueError(f"its counts add up to {sum(counts)} pixels, the image has {pixels}")
-
-
-def _check_polygon(polygon: Any, height: int, width: int) -> None:
-    if not isinstance(polygon, list) or len(polygon) < 6 or len(polygon) % 2:
-        raise ValueError("a polygon needs at least three points x, y")
-    if not all(isinstance(value, int | float) and math.isfinite(value) for value in polygon):
-        raise ValueError("a polygon's coordinates must be finite numbers")
-    if not (-width <= min(polygon[::2]) and max(polygon[::2]) <= 2 * width):
-        raise ValueError(f"a polygon leaves the image by more than its width of {width} px")
-    if not (-height <= min(polygon[1::2]) and max(polygon[1::2]) <= 2 * height):
-        raise ValueError(f"a polygon leaves the image by more than its height of {height} px")
 
 
 NONPROTO_WRONG = "nonproto-wrong"

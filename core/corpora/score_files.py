@@ -177,18 +177,15 @@ def _keyed(table: Table, keys: Sequence[str], score: str, pairs: Pairs | None) -
     """Where each row stands, its id and its score, still unchecked."""
     known = pairs() if pairs is not None and len(keys) == 2 else {}
     for where, (*named, value) in table.rows([*keys, score]):
-        own = named_key(named[0]) if len(named) == 1 else _pair(where, known, *named)
+        own = named_key(named[0])
+        if len(named) == 2:
+            image, caption = named
+            pair = PureWindowsPath(str(image).partition("?")[0]).stem, str(caption)
+            own = known.get(pair)
+            if own is None:
+                why = "are several pairs; give ids" if pair in known else "are no pair that was given out"
+                raise InvalidInput(f"{where}: the image {shown(image)} and the caption {shown(caption)} {why}")
         yield where, own or "", cell_value(value, comma=table.comma) if isinstance(value, str) else value
-
-
-def _pair(where: str, known: Mapping[tuple[str, str], str | None], image: object, caption: object) -> str:
-    """The id of the pair with an image of that name and a caption."""
-    named = PureWindowsPath(str(image).partition("?")[0]).stem, str(caption)
-    own = known.get(named)
-    if own is None:
-        why = "are several pairs; give ids" if named in known else "are no pair that was given out"
-        raise InvalidInput(f"{where}: the image {shown(image)} and the caption {shown(caption)} {why}")
-    return own
 
 
 def _number(value: object, where: str, key: str) -> float:
@@ -325,8 +322,7 @@ def read_text_scores(path: Path, *, column: str = "") -> TextScores:
     except UnicodeDecodeError as error:
         raise InvalidInput(f"{path} is not UTF-8 text ({error.reason} at byte {error.start}); save it so") from error
     scores, several = dict[tuple[str, str], float](), set[tuple[str, str]]()
-    for key, value, number in _entries(text, wanted):
-        score = _score(value, path, number)
+    for key, score in _entries(path, text, wanted):
         if scores.setdefault(key, score) != score:
             several.add(key)
     if not scores:
@@ -334,8 +330,8 @@ def read_text_scores(path: Path, *, column: str = "") -> TextScores:
     return TextScores(path.name, hashlib.sha256(held).hexdigest(), wanted, scores, len(several))
 
 
-def _entries(text: str, wanted: str) -> Iterator[tuple[tuple[str, str], str, int]]:
-    """Image and caption, the text of the score wanted, and the number of its line."""
+def _entries(path: Path, text: str, wanted: str) -> Iterator[tuple[tuple[str, str], float]]:
+    """Image and caption, and the score wanted."""
     image, caption = "", ""
     for number, line in enumerate(text.splitlines(), start=1):
         # the last line of a file has no end: after `cat` the next file's first one goes on where it stands
@@ -348,14 +344,10 @@ def _entries(text: str, wanted: str) -> Iterator[tuple[tuple[str, str], str, int
         elif name == "caption":
             caption = spaced(value)
         elif name.startswith(wanted) and image and caption:
-            yield (image, caption), value, number
-
-
-def _score(text: str, path: Path, number: int) -> float:
-    try:
-        score = float(text)
-    except ValueError:
-        score = math.nan
-    if not math.isfinite(score):
-        raise InvalidInput(f"{path}, line {number}: the score must be a number, got {text[:40]!r}")
-    return score
+            try:
+                score = float(value)
+            except ValueError:
+                score = math.nan
+            if not math.isfinite(score):
+                raise InvalidInput(f"{path}, line {number}: the score must be a number, got {value[:40]!r}")
+            yield (image, caption), score

@@ -169,7 +169,10 @@ class Cells:
             skipinitialspace=self.bare,
             quoting=csv.QUOTE_NONE if self.bare else csv.QUOTE_MINIMAL,
         )
-        self.header = [cell.strip() for cell in self._next()] if first.strip() else []
+        try:
+            self.header = [cell.strip() for cell in next(self._rows, [])] if first.strip() else []
+        except csv.Error as error:
+            raise self._broken(error) from error
 
     def rows(self) -> Iterator[tuple[int, list[str]]]:
         """The rows below the header that hold anything, each with the number of its line; once.
@@ -180,7 +183,12 @@ class Cells:
                 if len(row) != width:
                     if not any(map(str.strip, row)):
                         continue
-                    row = self._fitted(row)
+                    if not self.bare or len(row) > width:
+                        raise BadCorpus(
+                            f"{self.where}, line {self.line}: another number of cells than the first line, {len(row)} "
+                            f"cells under {width} columns; put a cell that holds the separator between double quotes"
+                        )
+                    row = [*row, *[""] * (width - len(row))]  # Flickr30k's own results.csv has such a line
                 elif not row or (not row[0] and not any(map(str.strip, row))):
                     continue
                 if self.between == "\t" and any("\n" in cell and "\t" in cell for cell in row):
@@ -194,24 +202,9 @@ class Cells:
         """Number of the line that was read last, from 1."""
         return self._skipped + self._rows.line_num
 
-    def _next(self) -> list[str]:
-        try:
-            return next(self._rows, [])
-        except csv.Error as error:
-            raise self._broken(error) from error
-
     def _broken(self, error: csv.Error | str) -> BadCorpus:
         remedy = "shorten that cell" if "field larger" in str(error) else "mend the line or quote the cell"
         return BadCorpus(f"{self.where}, line {self.line}: {error}; {remedy}")
-
-    def _fitted(self, row: list[str]) -> list[str]:
-        width = len(self.header)
-        if self.bare and len(row) < width:  # Flickr30k's own results.csv has such a line
-            return [*row, *[""] * (width - len(row))]
-        raise BadCorpus(
-            f"{self.where}, line {self.line}: another number of cells than the first line, {len(row)} cells under "
-            f"{width} columns; put a cell that holds the separator between double quotes"
-        )
 
 
 def _fits(first: str, between: str, usual: str, known: Collection[str]) -> tuple[bool, int, bool]:

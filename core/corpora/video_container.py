@@ -152,7 +152,9 @@ def _of_track(held: bytes, at: dict[bytes, int], movie: np.ndarray) -> Marks:
     found = Marks()
     if b"tkhd" in at:
         turned = _matrix(held, at[b"tkhd"] + (52 if held[at[b"tkhd"]] else 40)) @ movie
-        found = replace(found, matrix=_known(turned))
+        a, b, c, d = map(float, turned.ravel())
+        if a * d - b * c:  # one that shows nothing is taken for none, as players do
+            found = replace(found, matrix=(a, b, c, d))
     if b"stsd" in at:
         found = replace(found, hdr=_of_entry(held, at[b"stsd"] + 8))
     if b"mdhd" in at and b"stts" in at:
@@ -177,12 +179,6 @@ def _of_entry(held: bytes, at: int) -> str:
 def _matrix(held: bytes, at: int) -> np.ndarray:
     a, b, _, c, d = struct.unpack_from(">5i", held, at)
     return np.array([[a, b], [c, d]]) / 65536
-
-
-def _known(matrix: np.ndarray) -> tuple[float, float, float, float]:
-    """(a, b, c, d) of a matrix; one that shows nothing is taken for none, as players do."""
-    a, b, c, d = (float(each) for each in matrix.ravel())
-    return (a, b, c, d) if a * d - b * c else _UPRIGHT
 
 
 def _boxes(held: bytes, at: int, end: int) -> Iterator[tuple[bytes, int, int]]:
@@ -327,8 +323,12 @@ def film(path: Path) -> Iterator[tuple["cv2.VideoCapture", Shape]]:
     Raises BadVideo if it cannot be opened, or is to be shown aslant."""
     import cv2
 
-    capture = _capture(path)
+    # an absolute path names no protocol; only FFmpeg, since other backends read patterns of names and devices
+    capture = cv2.VideoCapture(str(path.absolute()), cv2.CAP_FFMPEG)
     try:
+        if not capture.isOpened():
+            why = "broken or in a codec that OpenCV lacks, or holds no picture; convert it to MP4 (H.264)"
+            raise BadVideo(f"{path}: the video is {why}")
         capture.set(cv2.CAP_PROP_ORIENTATION_AUTO, 0)  # OpenCV turns a mirrored track by 180°
         width, height = (int(capture.get(each)) for each in (cv2.CAP_PROP_FRAME_WIDTH, cv2.CAP_PROP_FRAME_HEIGHT))
         told = marks(path)
@@ -341,20 +341,6 @@ def film(path: Path) -> Iterator[tuple["cv2.VideoCapture", Shape]]:
         yield capture, Shape(told, stretched)
     finally:
         capture.release()
-
-
-def _capture(path: Path) -> "cv2.VideoCapture":
-    import cv2
-
-    # an absolute path names no protocol; only FFmpeg, since other backends read patterns of names and devices
-    capture = cv2.VideoCapture(str(path.absolute()), cv2.CAP_FFMPEG)
-    if not capture.isOpened():
-        capture.release()
-        raise BadVideo(
-            f"{path}: the video is broken or in a codec that OpenCV lacks, or holds no picture; convert it to MP4 "
-            "(H.264)"
-        )
-    return capture
 
 
 def codec_of(capture: "cv2.VideoCapture") -> str:

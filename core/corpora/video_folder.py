@@ -160,7 +160,7 @@ def load_videos(
     option is wrong."""
     code = stated_language(language)
     most = None if limit is None else whole_number(limit, name="limit")
-    return _read(root, name, _Reading(name, code, Sampling.from_option(frames)), f"folder {root.name}", most)
+    return _read(root, _Reading(name, code, Sampling.from_option(frames)), f"folder {root.name}", most)
 
 
 @corpus_loader(
@@ -173,10 +173,13 @@ def load_demo_videos(root: Path | None, *, frames: int | str = USUAL_FRAMES) -> 
     """Read the demo videos; each has a caption that is true of it backwards, which is wrong of it as it is.
     ``root``: a folder like theirs; None reads the one that ships. Raises BadCorpus if they are missing or damaged."""
     folder = demo_dir() / "videos" if root is None else Path(root)
-    wrong = _wrong(folder / BACKWARDS)
+    path = folder / BACKWARDS
+    wrong = read_json(path) if path.is_file() else {}
+    if not isinstance(wrong, dict) or not all(isinstance(each, str) for each in wrong.values()):
+        raise BadCorpus(f"{path} must be an object {{video: caption}}, got {json.dumps(wrong)[:60]}")
     made = _Reading("demo-videos", ENGLISH, Sampling.from_option(frames), "GPL-2.0-or-later", wrong)
     told = "Photographic cut-outs of Tux Paint that move before a still photographic background"
-    return _read(folder, "demo-videos", made, told, None)
+    return _read(folder, made, told, None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -214,7 +217,7 @@ class _Reading:
         )
 
 
-def _read(root: Path, name: str, reading: _Reading, told: str, most: int | None) -> Corpus:
+def _read(root: Path, reading: _Reading, told: str, most: int | None) -> Corpus:
     held = read_video_folder(root)
     items: list[Item] = []
     found = Findings()
@@ -231,35 +234,14 @@ def _read(root: Path, name: str, reading: _Reading, told: str, most: int | None)
     if not items:
         raise BadCorpus(f"no video of {root} can be read: {found.rejected[-1].detail}")
     described = f"{told}, {reading.sampling.told}" + (f", limited to {most} videos" if most else "")
-    return Corpus(name, _with_others(items), found.rejected, described, remarks=found.remarks)
-
-
-def _with_others(items: Sequence[Item]) -> tuple[Item, ...]:
-    """The items, each with another video as its rival where there is one."""
     captions = [[text for texts in item.captions.values() for text in texts] for item in items]
     made = []
-    for place, item in enumerate(items):
-        other = other_than(captions, place)
-        made.append(item if other is None else replace(item, rivals=(_rival(items[other]),)))
-    return tuple(made)
-
-
-def _rival(other: Item) -> Rival:
-    assert other.image_path is not None
-    return Rival(
-        OTHER_VIDEO,
-        other.image_path,
-        {"video": other.id},
-        bytes_sha256=other.bytes_sha256,
-        size=(other.width, other.height),
-        frames=other.frames,
-    )
-
-
-def _wrong(path: Path) -> Mapping[str, str]:
-    if not path.is_file():
-        return {}
-    held = read_json(path)
-    if not isinstance(held, dict) or not all(isinstance(each, str) for each in held.values()):
-        raise BadCorpus(f"{path} must be an object {{video: caption}}, got {json.dumps(held)[:60]}")
-    return held
+    for place, item in enumerate(items):  # each with another video as its rival where there is one
+        rivals: tuple[Rival, ...] = ()
+        if (next_one := other_than(captions, place)) is not None:
+            other = items[next_one]
+            assert other.image_path is not None
+            facts, size = {"video": other.id}, (other.width, other.height)
+            rivals = (Rival(OTHER_VIDEO, other.image_path, facts, other.bytes_sha256, size=size, frames=other.frames),)
+        made.append(replace(item, rivals=rivals))
+    return Corpus(reading.corpus, tuple(made), found.rejected, described, remarks=found.remarks)

@@ -129,7 +129,18 @@ def open_video(path: Path) -> Footage:
         path = ordinary(Path(path))
     except InvalidInput as error:
         raise BadVideo(str(error)) from error
-    return _open_folder(path) if path.is_dir() else _open_file(path)
+    if not path.is_dir():
+        return _open_file(path)
+    files = _frame_files(path)
+    if not files:
+        raise BadVideo(f"{path} holds no frame; give a folder of JPEG or PNG frames, named in their order")
+    if len(files) > MAX_FRAMES:
+        raise BadVideo(f"{path} holds {len(files):,} frames and {MAX_FRAMES:,} are read; thin it out")
+    first = read_header(files[0])
+    digest = hashlib.sha256()
+    for file in files:
+        digest.update(file.name.encode() + b"\0" + hashlib.sha256(file.read_bytes()).digest())
+    return Footage(path, len(files), first.width, first.height, None, digest.hexdigest())
 
 
 def read_frames(footage: Footage, places: Sequence[int]) -> Iterator[np.ndarray]:
@@ -142,7 +153,16 @@ def read_frames(footage: Footage, places: Sequence[int]) -> Iterator[np.ndarray]
         for place in places:
             yield read_image(files[place], max_pixels=MAX_PIXELS).pixels
         return
-    yield from _decoded(footage, places)
+    at, frame = -1, None
+    with film(footage.path) as (capture, shape):
+        for place in places:
+            while at < place:
+                if not capture.grab():
+                    raise BadVideo(f"{footage.path}: frame {at + 1} of {footage.frames} cannot be decoded any more")
+                at, frame = at + 1, None
+            if frame is None:
+                frame = shape.shown(retrieved(capture, footage.path, at))
+            yield frame
 
 
 def read_scaled(path: Path, sampling: Sampling, *, side: int) -> tuple[Footage, np.ndarray]:
@@ -150,8 +170,13 @@ def read_scaled(path: Path, sampling: Sampling, *, side: int) -> tuple[Footage, 
     ``side``: longest side of a frame, in pixels; smaller frames stay as they are.
     Returns the video, and its frames: uint8 RGB [T, H, W, 3], in the order of ``Footage.places``.
     Raises BadVideo if it cannot be read, or its frames are of several sizes."""
-    footage = open_video(path)
-    frames = [_fitted(each, side) for each in read_frames(footage, footage.places(sampling))]
+    import cv2
+
+    footage, frames = open_video(path), []
+    for each in read_frames(footage, footage.places(sampling)):
+        height, width = each.shape[:2]
+        size = fitted_size(width, height, side)
+        frames.append(each if size == (width, height) else cv2.resize(each, size, interpolation=cv2.INTER_AREA))
     if len({each.shape for each in frames}) > 1:
         raise BadVideo(f"{path}: its frames are of several sizes; scale them to one")
     return footage, np.stack(frames)
@@ -191,14 +216,6 @@ def find_videos(folder: Path) -> dict[str, Path]:
             raise InvalidInput(f"{key!r} may be {found[key].name} or {path.name}; keep one in {folder}")
         found[key] = path
     return found
-
-
-def _fitted(pixels: np.ndarray, side: int) -> np.ndarray:
-    import cv2
-
-    height, width = pixels.shape[:2]
-    size = fitted_size(width, height, side)
-    return pixels if size == (width, height) else cv2.resize(pixels, size, interpolation=cv2.INTER_AREA)
 
 
 def _open_file(path: Path) -> Footage:
@@ -271,32 +288,6 @@ def _checked(path: Path) -> str:
     if kind is None:
         raise BadVideo(f"{path}: it begins like none of {', '.join(KINDS)}; convert it")
     return digest
-
-
-def _decoded(footage: Footage, places: Sequence[int]) -> Iterator[np.ndarray]:
-    at, frame = -1, None
-    with film(footage.path) as (capture, shape):
-        for place in places:
-            while at < place:
-                if not capture.grab():
-                    raise BadVideo(f"{footage.path}: frame {at + 1} of {footage.frames} cannot be decoded any more")
-                at, frame = at + 1, None
-            if frame is None:
-                frame = shape.shown(retrieved(capture, footage.path, at))
-            yield frame
-
-
-def _open_folder(folder: Path) -> Footage:
-    files = _frame_files(folder)
-    if not files:
-        raise BadVideo(f"{folder} holds no frame; give a folder of JPEG or PNG frames, named in their order")
-    if len(files) > MAX_FRAMES:
-        raise BadVideo(f"{folder} holds {len(files):,} frames and {MAX_FRAMES:,} are read; thin it out")
-    first = read_header(files[0])
-    digest = hashlib.sha256()
-    for path in files:
-        digest.update(path.name.encode() + b"\0" + hashlib.sha256(path.read_bytes()).digest())
-    return Footage(folder, len(files), first.width, first.height, None, digest.hexdigest())
 
 
 def _frame_files(folder: Path) -> list[Path]:

@@ -265,7 +265,10 @@ def flickr(path: Path, held: dict[str, Any], *, keep: bool = False) -> Suite:
                 found.left_out += 1
             else:
                 found.add(Rated(image, spaced(caption), rating), references)
-    return _flickr(path, found, named=_named(path.stem.casefold()))
+    stem = path.stem.casefold()
+    if "crowd" in stem or stem.endswith("cf"):
+        return _flickr(path, found, named=False)
+    return _flickr(path, found, named=True if "expert" in stem or stem == "flickr8k" else None)
 
 
 def raw_flickr(path: Path, *, expert: bool, keep: bool = False) -> Suite:
@@ -285,15 +288,8 @@ def raw_flickr(path: Path, *, expert: bool, keep: bool = False) -> Suite:
     return _flickr(path, found, named=expert)
 
 
-def _named(stem: str) -> bool | None:
-    """Whether a file's name says Expert; None where it says neither Expert nor -CF."""
-    if "crowd" in stem or stem.endswith("cf"):
-        return False
-    return True if "expert" in stem or stem == "flickr8k" else None
-
-
 def _flickr(path: Path, found: Judged, *, named: bool | None) -> Suite:
-    """The suite that the ratings tell; the name is asked only where they fit both, e.g. all are 1.
+    """The suite that the ratings tell; where they fit both, e.g. all are 1, the name: whether it says Expert.
     Raises BadCorpus if the ratings fit neither, or both and the name says neither."""
     ratings = {each.rating for each in found.rated}
     whole, shares = ratings <= {1.0, 2.0, 3.0, 4.0}, all(0 <= each <= 1 for each in ratings)

@@ -30,7 +30,7 @@ CapArena, caparena_metrics.py.
 """
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -163,7 +163,20 @@ def own_ratings(path: Path, records: Sequence[Record]) -> Suite:
         names[_text(cells.get("suite")) or path.stem] = None
         rated = {key: told for key in cells if (told := _dimension(key)) is not None}
         unread |= dict.fromkeys(key for key in cells if key not in rated and key not in _OWN_COLUMNS)
-        _add(found, cells, rated, f"{path.parent / where}")
+        image, caption, rater, group, language = (
+            "" if says_nothing(cells.get(name)) else _text(cells.get(name)) for name in _OWN_COLUMNS[:5]
+        )
+        code = language_code(language) if language else ENGLISH
+        if code is None:
+            told = f"language must be a code such as en or de, got {language[:40]!r}; write it so"
+            raise BadCorpus(f"{path.parent / where}: {told}")
+        references = tuple(text for each in listed_texts(cells.get("references")) if (text := spaced(each)))
+        for column, dimension in rated.items():
+            rating = number(cells[column])
+            if rating is None or not image or not caption:
+                found.left_out += 1
+                continue
+            found.add(Rated(image, spaced(caption), rating, group, code, (), rater[:MOST_NAME], dimension), references)
     if not found.rated:
         raise BadCorpus(f"{path} holds no row with image, caption and a rating that is a number; fill one in")
     decisions = [never_itself(found.own, "ratings")]
@@ -171,22 +184,6 @@ def own_ratings(path: Path, records: Sequence[Record]) -> Suite:
         told = ", ".join(unread)[:200]
         decisions.append(Decision("unread", "further columns", f"not read: {told}", len(unread), "columns"))
     return Suite(own_name(path, tuple(names)), TAU_C, tuple(found.rated), (), found.left_out, tuple(decisions))
-
-
-def _add(found: Judged, cells: Mapping[str, Any], rated: Mapping[str, str], where: str) -> None:
-    image, caption, rater, group, language = (
-        "" if says_nothing(cells.get(name)) else _text(cells.get(name)) for name in _OWN_COLUMNS[:5]
-    )
-    code = language_code(language) if language else ENGLISH
-    if code is None:
-        raise BadCorpus(f"{where}: language must be a code such as en or de, got {language[:40]!r}; write it so")
-    references = tuple(text for each in listed_texts(cells.get("references")) if (text := spaced(each)))
-    for column, dimension in rated.items():
-        rating = number(cells[column])
-        if rating is None or not image or not caption:
-            found.left_out += 1
-            continue
-        found.add(Rated(image, spaced(caption), rating, group, code, (), rater[:MOST_NAME], dimension), references)
 
 
 def _dimension(column: str) -> str | None:
@@ -245,19 +242,13 @@ def read_suite(path: Path, *, keep_self_references: bool = False) -> Suite:
             f"{path} has none of the layouts of {', '.join(PUBLISHED)}; give the file that its publisher ships, or a "
             "table of your own with the columns image, caption and rating, or text, left, right and preferred"
         )
-    for image, captions in _texts(found):
+    judged = [(each.image, (each.caption, *each.references)) for each in found.rated]
+    judged += [(each.image, (each.preferred, each.other, *each.references)) for each in found.compared]
+    for image, captions in judged:
         for text in captions:
             if told := too_long(f"a caption of {image[:80]}", text):
                 raise BadCorpus(f"{path}: {told}; shorten it")
     return found
-
-
-def _texts(suite: Suite) -> Iterator[tuple[str, tuple[str, ...]]]:
-    """The picture of every judgement, and the captions that are compared with it or with each other."""
-    for rated in suite.rated:
-        yield rated.image, (rated.caption, *rated.references)
-    for two in suite.compared:
-        yield two.image, (two.preferred, two.other, *two.references)
 
 
 def _by_name(path: Path, *, keep: bool) -> Suite | None:

@@ -146,7 +146,13 @@ def _sentences(right: Sequence[str], foiled: Sequence[str], times: object, other
     told = texts(other.get("sentences")) if isinstance(other, dict) else ()
     found = []
     for one, wrong, (start, end) in zip(right, foiled, stamps, strict=False):
-        near = [text for text, stamp in zip(told, other_stamps, strict=False) if _overlap((start, end), stamp)]
+        near = []
+        for text, (begins, ends) in zip(told, other_stamps, strict=False):
+            # enough whole seconds of the other part lie in this one, as the publisher counts them
+            first, last = int(begins), int(ends)
+            shared = min(int(end), last) - max(int(start), first) + 1
+            if last >= first and shared / (last - first + 1) > LEAST_OVERLAP:
+                near.append(text)
         part = (min(max(start / duration, 0.0), 1.0), min(max(end / duration, 0.0), 1.0))
         found.append(Sentence(one, wrong, part, own_references(near or told, one, wrong)))
     return tuple(found)
@@ -163,10 +169,3 @@ def _stamps(entry: object) -> tuple[list[tuple[float, float]], float]:
     )
     found = [(each[0], each[1]) for each in pairs if len(each) == 2 and each[0] is not None and each[1] is not None]
     return (found, duration) if duration and duration > 0 and len(found) == len(pairs) else ([], 0.0)
-
-
-def _overlap(part: tuple[float, float], other: tuple[float, float]) -> bool:
-    """Whether enough whole seconds of the other part lie in this one, as the publisher counts them."""
-    (start, end), (first, last) = ([int(each) for each in one] for one in (part, other))
-    shared = min(end, last) - max(start, first) + 1
-    return last >= first and shared / (last - first + 1) > LEAST_OVERLAP

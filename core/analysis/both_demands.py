@@ -14,12 +14,12 @@ import pandas as pd
 
 from core.analysis.comparisons import families
 from core.analysis.effects import CELL, PLAIN, bounds, corpora, median_over
-from core.analysis.questions.columns import marks, one_a_line
+from core.analysis.questions.columns import marks
 from core.analysis.questions.selective import PLANE, headline, plane, unverified, usual
 from core.analysis.scores import once
 from core.analysis.selectivity import harmless, lack
 from core.analysis.table import View
-from core.charts.spec import Figure
+from core.charts.spec import Figure, says_its_labels
 from core.statistics.arithmetic import row_medians
 from core.statistics.selectivity import NO_UNIT
 from core.statistics.wording import counted, listed, metrics
@@ -134,16 +134,11 @@ _OTHERS: Mapping[str, tuple[str, str]] = {
 
 
 def verdict(found: pd.DataFrame) -> str:
-    """Which metrics drop further at a broken meaning than harmless edits change them, and which of these clearly more.
+    """Which metrics drop further at a broken meaning than harmless edits change them, and which of these clearly more;
+    ``found``: of :func:`demands`, of one corpus.
 
     Two are told apart where their intervals do not overlap; nothing is said of an order within overlapping ones.
-
-    Args:
-        found: of :func:`demands`, of one corpus.
-
-    Returns:
-        A sentence; empty without a metric.
-    """
+    Returns a sentence; empty without a metric."""
     rows = found.sort_values("evaluator").to_dict("records")
     apart = [row for row in rows if _rated(row) and row["ratio_low"] > 1]
     others: dict[str, list[Mapping[Hashable, Any]]] = {each: [] for each in _OTHERS}
@@ -201,10 +196,8 @@ def in_brief(view: View) -> str:
 
 
 def changed_most(found: pd.DataFrame) -> str:
-    """Whose scores harmless edits change most, as far as two decimals tell; empty where nothing is known.
-
-    Args:
-        found: of :func:`demands`.
+    """Whose scores harmless edits change most, as far as two decimals tell; empty where nothing is known; ``found``: of
+    :func:`demands`.
 
     Example:
         >>> changed_most(pd.DataFrame({"evaluator": ["a", "b"], "nuisance": [0.18, 0.0]}))
@@ -228,14 +221,11 @@ def half_asked(view: View) -> str:
 
 @once
 def demands(view: View) -> pd.DataFrame:
-    """Both demands on every evaluator that sees the picture, corpus by corpus, evaluators by name.
-
-    Returns:
-        Columns evaluator, corpus, of (which comparisons; empty without any), n_items, nuisance, nuisance_low,
-        nuisance_high (how far harmless edits move it), signal, signal_low, signal_high (how much a broken meaning
-        costs; NaN where none was made), ratio, ratio_low, ratio_high (signal over nuisance), said (why that ratio says
-        nothing), value, low, high (selectivity, likewise) and falls (of the verdicts here).
-    """
+    """Both demands on every evaluator that sees the picture, corpus by corpus, evaluators by name. Returns columns
+    evaluator, corpus, of (which comparisons; empty without any), n_items, nuisance, nuisance_low, nuisance_high (how
+    far harmless edits move it), signal, signal_low, signal_high (how much a broken meaning costs; NaN where none was
+    made), ratio, ratio_low, ratio_high (signal over nuisance), said (why that ratio says nothing), value, low, high
+    (selectivity, likewise) and falls (of the verdicts here)."""
     found = _calm(view) if lack(view) else usual(headline(view))
     rows = found[["n_items", "said", *bounds("signal")]].itertuples(index=False, name=None)
     told = [(SAME if n > 1 else FEW) if n and said == NO_UNIT else falls(n, *signal) for n, said, *signal in rows]
@@ -282,5 +272,5 @@ def _without_bar(found: pd.DataFrame) -> str:
 
 def _one_axis(found: pd.DataFrame, note: str) -> Figure:
     data = marks(found, label="evaluator", series="evaluator", panel=("corpus",), values=bounds("nuisance"))
-    look: dict[str, Any] = {"span": (0.0, None), "counts": True, "overlay": one_a_line(data)}
+    look: dict[str, Any] = {"span": (0.0, None), "counts": True, "overlay": says_its_labels(data)}
     return Figure(PLANE, ALONE, note, data, _ACROSS, **look, order=tuple(sorted(map(str, data["label"].unique()))))

@@ -27,7 +27,6 @@ from core.statistics.comparisons import (
     RIGHT,
     WRONG,
     Comparison,
-    Rates,
     Side,
     compare,
     paired_items,
@@ -183,29 +182,24 @@ def named(evaluator: str, corpus: str, test: Capability) -> dict[str, object]:
 
 
 def rate_rows(view: View, tests: Sequence[Capability], *, known: bool = False) -> pd.DataFrame:
-    """The shares of :func:`comparison_rows` alone, in a fraction of its time; of the same rows, in their order. Returns
-    RATED."""
-    records = []
+    """The shares of :func:`comparison_rows` alone, in a fraction of its time: of the kept items, from signs; of the
+    same rows, in their order. Returns RATED."""
+    records, table, items = list[dict[str, object]](), view.table, view.item_places
     for evaluator, test in product(view.evaluators, (each for each in tests if each.shown)):
-        for corpus, found in _rated(view, evaluator, test, known=known):
-            row = named(evaluator, corpus, test) | {"n_items": found.n_items, "n": found.n, "verdict": found.verdict}
-            records.append(row | percent("failure", found.failure) | percent("ties", found.ties))
+        which, places = table.place(evaluator), table.places(test.probes)
+        signs = picked(table.signs[which], places, items)
+        asked = picked(table.stored[which], places, items) & (picked(table.baselines[which], places, items) >= 0)
+        for mask in _looked(view, evaluator, test.probes, known=known, key=test.key, level=test.level, items=items):
+            asked &= mask
+        signs[~asked] = NO_SIGN
+        for corpus, own in corpora(table):
+            here = own[items]
+            if asked[:, here].any():
+                found = rates_of_signs(signs[:, here], sources=table.sources_of(items[here]))
+                row = named(evaluator, corpus, test) | {"n_items": found.n_items, "n": found.n}
+                row |= percent("failure", found.failure) | percent("ties", found.ties)
+                records.append(row | {"verdict": found.verdict})
     return pd.DataFrame(records, columns=list(RATED))
-
-
-def _rated(view: View, evaluator: str, test: Capability, *, known: bool) -> Iterator[tuple[str, Rates]]:
-    """Each corpus that has a comparison of a test, with its shares; of the kept items alone, from signs alone."""
-    table, items = view.table, view.item_places
-    which, places = table.place(evaluator), table.places(test.probes)
-    signs = picked(table.signs()[which], places, items)
-    asked = picked(table.stored[which], places, items) & (picked(table.baselines[which], places, items) >= 0)
-    for mask in _looked(view, evaluator, test.probes, known=known, key=test.key, level=test.level, items=items):
-        asked &= mask
-    signs[~asked] = NO_SIGN
-    for corpus, own in corpora(table):
-        here = own[items]
-        if asked[:, here].any():
-            yield corpus, rates_of_signs(signs[:, here], sources=table.sources_of(items[here]))
 
 
 def picked_failure(view: View, evaluator: str, corpus: str, family: str, *, of: int) -> Interval:
@@ -294,24 +288,14 @@ def _record(found: Comparison, missing: int, silent: str) -> dict[str, object]:
     row = {name: getattr(found, name) for name in COLUMNS if hasattr(found, name)}
     for name in ("failure", "ties", "near", "beaten", "detection"):
         row |= percent(name, getattr(found, name))
-    said, absent = found.median_drop.note, ""
-    other = said not in ("", found.drop.note)
-    if missing:
-        absent = f"no score for {missing} of {counted(found.n + missing, 'comparison')}"
-    return {
-        **row,
-        **ends(found.drop, bounds("drop")),
-        **ends(found.median_drop, IN_PERCENT),
-        "correct": margin(found.correct, NO_SUCCESS),
-        "n_correct": found.correct.n,
-        "incorrect": margin(found.incorrect, NO_FAILURE),
-        "n_incorrect": found.incorrect.n,
-        "test": found.test.name,
-        "p": found.test.p,
-        "detectable": 100 * found.detectable,
-        "n_missing": missing,
-        "note": remarks(silent, absent, found.drop.note, f"median % change: {said}" if other else ""),
-    }
+    row |= ends(found.drop, bounds("drop")) | ends(found.median_drop, IN_PERCENT)
+    row |= {"correct": margin(found.correct, NO_SUCCESS), "n_correct": found.correct.n}
+    row |= {"incorrect": margin(found.incorrect, NO_FAILURE), "n_incorrect": found.incorrect.n}
+    row |= {"test": found.test.name, "p": found.test.p, "detectable": 100 * found.detectable, "n_missing": missing}
+    absent = f"no score for {missing} of {counted(found.n + missing, 'comparison')}" if missing else ""
+    said = found.median_drop.note
+    median = f"median % change: {said}" if said not in ("", found.drop.note) else ""
+    return row | {"note": remarks(silent, absent, found.drop.note, median)}
 
 
 def margin(side: Side, none: str) -> str:
@@ -377,13 +361,9 @@ def reasons_of(table: ScoreTable, probes: tuple[str, ...]) -> Mapping[str, np.nd
         mask = np.zeros(absent.shape, dtype=bool)
         mask[which[here], items[here]] = True
         found[code] = mask & absent
-    return _of_language(found, table.scope.language)
-
-
-def _of_language(found: dict[str, np.ndarray], language: str) -> Mapping[str, np.ndarray]:
-    """Without what must be of a caption in another language: every edit is made, and read by some, in English."""
+    # without what must be of a caption in another language: every edit is made, and read by some, in English
     own = {code: mask for code, mask in found.items() if code not in (NOT_EDITED, NOT_READ)}
-    if language == ENGLISH:
+    if table.scope.language == ENGLISH:
         return own
     if NOT_EDITED in found:
         own = {code: mask & ~found[NOT_EDITED] for code, mask in own.items()} | {NOT_EDITED: found[NOT_EDITED]}

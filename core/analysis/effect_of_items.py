@@ -112,9 +112,8 @@ def effect(
     items_beyond = share(np.where(np.isnan(sizes), math.nan, exceeds(sizes, margin)), groups=groups, level=level)
     unit = spread if spread > 0 else math.nan
     found = drifted(changes, keep, sources=sources, margin=margin, level=level, unit=unit)
-    moved, still, falls, means = found.moved, found.still, found.falls, found.mean
     size, shift = (median_bca(each, groups=groups, level=level) for each in (sizes, changes.delta[keep]))
-    test, claim, power = found.test, found.claim, reach(moved, margin=margin)
+    moved, test, claim, power = found.moved, found.test, found.claim, reach(found.moved, margin=margin)
     why = "other baselines of this evaluator are negative"
     if negative:
         why = f"the baseline is negative in {negative} of {counted(len(before), 'item')}"
@@ -124,33 +123,14 @@ def effect(
         f"% change withheld: {why}" if withheld else _floored_said(n_zero, n_shifts + n_zero, before),
         _withheld_said(shift, unit, claim) if withheld else moved.note,
     )
-    return Effect(
-        *moved.numbers(),
-        *size.numbers(),
-        *beyond.numbers(100),
-        *items_beyond.numbers(100),
-        100 * still,
-        *falls.numbers(100),
-        *((math.nan,) * 3 if withheld else means.numbers()),
-        *shift.numbers(),
-        shift.estimate / unit,
-        shift.low / unit,
-        shift.high / unit,
-        cliffs_delta(after, before),
-        test.name,
-        test.p,
-        test.note,
-        claim,
-        UNDECIDED if withheld else scatter(size, beyond, margin=margin, largest=largest),
-        power.detectable,
-        power.needed,
-        len(before) if withheld else moved.n,
-        len(before),
-        n_shifts,
-        n_zero,
-        n_missing,
-        "; ".join(filter(None, notes)),
-    )
+    mean = (math.nan, math.nan, math.nan) if withheld else found.mean.numbers()
+    ends = shift.estimate / unit, shift.low / unit, shift.high / unit
+    shares = (*beyond.numbers(100), *items_beyond.numbers(100), 100 * found.still, *found.falls.numbers(100))
+    numbers = (*moved.numbers(), *size.numbers(), *shares, *mean, *shift.numbers(), *ends, cliffs_delta(after, before))
+    scatters = UNDECIDED if withheld else scatter(size, beyond, margin=margin, largest=largest)
+    said = (test.name, test.p, test.note, claim, scatters, power.detectable, power.needed)
+    counts = (len(before) if withheld else moved.n, len(before), n_shifts, n_zero, n_missing)
+    return Effect(*numbers, *said, *counts, "; ".join(filter(None, notes)))
 
 
 @dataclass(frozen=True, slots=True)

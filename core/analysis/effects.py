@@ -194,14 +194,11 @@ def held_to_tests(table: pd.DataFrame) -> pd.DataFrame:
 
 
 def named_worst(view: View, rows: pd.DataFrame, *, margin: float = MARGIN) -> pd.DataFrame:
-    """Rows of families that are named worst, every interval and claim at the level that allows for the picking.
+    """Rows of families that are named worst, every interval and claim at the level that allows for the picking;
+    ``rows``: of :func:`effects`, a family each, with the columns family and ``n_families``: k, of how many it is named.
 
     The largest of k estimates is too large more often than one chosen before is: at level 1 - α/k its intervals hold
-    what they name as often as is said, as those of the worst slices do.
-
-    Args:
-        rows: of :func:`effects`, a family each, with the columns family and ``n_families``: k, of how many it is named.
-    """
+    what they name as often as is said, as those of the worst slices do."""
     found, named = [], rows[["evaluator", "corpus", "family", "n_families"]]
     for evaluator, corpus, family, k in named.itertuples(index=False, name=None):
         group, items = Group(family, view.families()[family]), view.items & view.table.of_corpus(corpus)
@@ -237,13 +234,10 @@ def _levels(table: ScoreTable, level: str | None, items: np.ndarray) -> Iterator
 
 
 def family_groups(view: View, *, axis: str | None = None, controls: bool = True) -> list[Group]:
-    """A group a family; its family of tests is its axis, controls outside. One that the view leaves out is not shown.
+    """A group a family; its family of tests is its axis, controls outside. One that the view leaves out is not shown;
+    ``controls``: keep the families that hold nothing but controls (blur, null).
 
-    The bare template caption is no family here: it is the caption that the others are made of.
-
-    Args:
-        controls: keep the families that hold nothing but controls (blur, null).
-    """
+    The bare template caption is no family here: it is the caption that the others are made of."""
     table, kept = view.table, view.families(axis=axis)
     aside = {name: table.is_control(name) for name in view.whole().families(axis=axis)}
     return [

@@ -167,15 +167,10 @@ def _ties(store: Store, scope: Narrowed) -> pd.DataFrame | None:
 
 
 def verdicts(store: Store, pairs: pd.DataFrame, *, language: str = ENGLISH, rank: int = 0) -> pd.DataFrame:
-    """Return what people found of some pairs, where the store holds their verdicts.
-
-    Args:
-        pairs: corpus, item, subject, probe; both versions of each should be equally good.
-
-    Returns:
-        The rows of the store's ``verdicts`` for the pairs: corpus, item, subject, probe, accepted (share who found
-        both versions acceptable, in [0, 1]) and votes; empty where nobody judged one.
-    """
+    """Return what people found of some pairs, where the store holds their verdicts; ``pairs``: corpus, item, subject,
+    probe; both versions of each should be equally good. Returns the rows of the store's ``verdicts`` for the pairs:
+    corpus, item, subject, probe, accepted (share who found both versions acceptable, in [0, 1]) and votes; empty where
+    nobody judged one."""
     keys = ["corpus", "item", "subject", "probe"]
     found = store.query(
         "select * from verdicts v where list_contains($items, v.item) and v.language = $language and v.rank = $rank "
@@ -250,19 +245,12 @@ def worst_failures(
     both = pairs(view, evaluator, probes, known=known)
     margin = np.where(table.of_corpus(table.scope.corpus), both.wrong - both.right, np.nan)
     which, item = np.nonzero(margin >= 0)
-    found = pd.DataFrame(
-        {
-            "run": table.scope.run,
-            "item": table.items["item"].to_numpy(dtype=object)[item],
-            "subject": table.scope.subject,
-            "probe": np.array(probes, dtype=object)[which],
-            "corpus": table.scope.corpus,
-            "margin": margin[which, item],
-            "right": both.right[which, item],
-            "wrong": both.wrong[which, item],
-            "upheld": table.upheld[table.places(probes)][which, item],
-        }
-    )
+    pair = {"item": table.items["item"].to_numpy(dtype=object)[item], "probe": np.array(probes, dtype=object)[which]}
+    of = {name: getattr(table.scope, name) for name in ("run", "subject", "corpus")}
+    upheld = table.upheld[table.places(probes)]
+    sides = {"margin": margin, "right": both.right, "wrong": both.wrong, "upheld": upheld}
+    told = {name: each[which, item] for name, each in sides.items()}
+    found = pd.DataFrame(pair | of | told, columns=list(COLUMNS))
     found = found.sort_values(["margin", "item", "probe"], ascending=[False, True, True], kind="stable")
     return found.head(limit).reset_index(drop=True), len(found)
 

@@ -289,17 +289,9 @@ def nearest_gap(cells: Sequence[Cell], gaps: Sequence[float], *, unit: str) -> f
 
 
 def middle_gap(cells: Sequence[Cell], *, unit: str) -> float:
-    """Where a map of risks shows most: the median of the cells' trustworthy gaps, invisible edits aside.
-
-    Args:
-        cells: of :func:`shift_cells`.
-
-    Returns:
-        A share of the unit; NaN where no cell has both a unit and a gap above 0.
-
-    Raises:
-        InvalidInput: if unit is not one of UNITS.
-    """
+    """Where a map of risks shows most: the median of the cells' trustworthy gaps, invisible edits aside; ``cells``: of
+    :func:`shift_cells`. Returns a share of the unit; NaN where no cell has both a unit and a gap above 0. Raises
+    InvalidInput if unit is not one of UNITS."""
     return _middle(cells, unit, lambda cell: cell.shifts.gap())
 
 
@@ -323,18 +315,9 @@ def _said(found: Interval, reach: float, of: str) -> str:
 
 
 def cell_curves(cells: Iterable[Cell], *, gaps: Sequence[float] = GAPS, unit: str = SCALE) -> pd.DataFrame:
-    """RRF of every cell at many gaps, for a figure: without intervals, each within CURVE_ERROR of the exact one.
-
-    Args:
-        cells: of :func:`shift_cells`.
-        gaps: shares of the unit.
-
-    Returns:
-        One row a (cell, gap): BY + gap, d, risk, n_items, n_shifts, n_missing.
-
-    Raises:
-        InvalidInput: if unit is not one of UNITS.
-    """
+    """RRF of every cell at many gaps, for a figure: without intervals, each within CURVE_ERROR of the exact one;
+    ``cells``: of :func:`shift_cells`; ``gaps``: shares of the unit. Returns one row a (cell, gap): BY + gap, d, risk,
+    n_items, n_shifts, n_missing. Raises InvalidInput if unit is not one of UNITS."""
     records = []
     for cell, distances in _distances(cells, gaps, unit):
         known = not np.isnan(distances).any()

@@ -266,10 +266,8 @@ def _worst_in(view: View, evaluator: str, corpus: str, family: str, rivals: pd.D
 
 
 def picked_of(n_families: int, worst_in: float, alike: int = 1) -> str:
-    """From how many families the worst was picked, and how sure it is that it is the worst, in words.
-
-    Args:
-        n_families, worst_in, alike: see :func:`fairness_card`.
+    """From how many families the worst was picked, and how sure it is that it is the worst, in words; ``n_families``,
+    ``worst_in``, ``alike``: see :func:`fairness_card`.
 
     Example:
         >>> picked_of(4, 62.3)
@@ -307,17 +305,11 @@ def not_on_card(families: pd.DataFrame) -> tuple[str, ...]:
 
 def card_risks(view: View, card: pd.DataFrame) -> pd.DataFrame:
     """Flip risk of every family on the card: how often it inverts two captions whose scores lie CARD_GAP apart, a share
-    of the span of the score's scale or of the interquartile range of the evaluator's clean scores; and the
-    gap from which on it hardly ever does. Intervals allow for the picking of the family, as all on the card do.
-
-    Args:
-        card: what :func:`fairness_card` returned for it.
-
-    Returns:
-        The columns of :func:`core.analysis.flip_cells.cell_risks` and unit, for each of UNITS; and those of
-        :func:`core.analysis.flip_cells.evident_gaps` as evidence, evidence_low, evidence_high, of_iqr, null_evidence,
-        and apart_evidence.
-    """
+    of the span of the score's scale or of the interquartile range of the evaluator's clean scores; and the gap from
+    which on it hardly ever does. Intervals allow for the picking of the family, as all on the card do; ``card``: what
+    :func:`fairness_card` returned for it. Returns the columns of :func:`core.analysis.flip_cells.cell_risks` and unit,
+    for each of UNITS; and those of :func:`core.analysis.flip_cells.evident_gaps` as evidence, evidence_low,
+    evidence_high, of_iqr, null_evidence, and apart_evidence."""
     picked = dict(zip(card[list(BY)].itertuples(index=False, name=None), card["n_families"], strict=True))
     cells = [cell for cell in shift_cells(view) if cell.name in picked]
     found = [cell_risks(cells, gaps=(CARD_GAP,), unit=unit, picked=picked).assign(unit=unit) for unit in UNITS]

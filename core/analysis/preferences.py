@@ -52,18 +52,10 @@ def _none(count: int, why: str) -> Interval:
 
 
 def accuracy(preferred: np.ndarray, other: np.ndarray, images: Sequence[str], *, strict: bool = False) -> Interval:
-    """Preference accuracy with its Wilson interval, the images being its units.
-
-    Args:
-        preferred: score of the preferred caption of each pair, float64 [n], or [draws, n]: a pair's outcome is then
-            the mean over draws; pairs with a NaN are left out.
-
-    Returns:
-        In [0, 1]; ``n`` counts pairs. One image has no interval, and a note.
-
-    Raises:
-        InvalidInput: if the lengths differ.
-    """
+    """Preference accuracy with its Wilson interval, the images being its units; ``preferred``: score of the preferred
+    caption of each pair, float64 [n], or [draws, n]: a pair's outcome is then the mean over draws; pairs with a NaN are
+    left out. Returns in [0, 1]; ``n`` counts pairs. One image has no interval, and a note. Raises InvalidInput if the
+    lengths differ."""
     right, names = outcomes(preferred, other, images, strict=strict)
     if len(right) == 0:
         return _none(0, "no pair has both scores")

@@ -91,18 +91,11 @@ def rank(
     if order != "disagreement":
         every = [key[which, np.arange(len(which))] for key, _ in count.shifts(places)]
         leaders = _leaders(np.array(every).reshape(len(every), len(which)), view.evaluators)
-    pairs = pd.DataFrame(
-        {
-            "run": table.scope.run,
-            "corpus": table.scope.corpus,
-            "item": table.items["item"].to_numpy()[places],
-            "subject": table.scope.subject,
-            "probe": np.array(probes, dtype=object)[which],
-            "key": np.where(keys == _UNRANKED, math.nan, keys),
-            "more": more,
-            "leader": leaders,
-        }
-    )
+    pair = {"item": table.items["item"].to_numpy()[places], "probe": np.array(probes, dtype=object)[which]}
+    of = {name: getattr(table.scope, name) for name in ("run", "corpus", "subject")}
+    counted = {"key": np.where(keys == _UNRANKED, math.nan, keys), "more": more, "leader": leaders}
+    names = ["run", "corpus", "item", "subject", "probe", *counted]
+    pairs = pd.DataFrame(pair | of | counted, columns=names)
     return Ranking(pairs, page.n_pairs, page.n_shifts, page.n_unranked, page.n_items)
 
 
@@ -176,14 +169,9 @@ class _Count:
         return np.asarray(apart if self.order == "disagreement" else np.abs(apart))
 
     def pairs(self, looked: np.ndarray, items: Items) -> tuple[np.ndarray, np.ndarray]:
-        """What the pairs of some items count over their evaluators: the largest, or how far apart they are.
-
-        Args:
-            looked: pairs that are looked at, bool [k, n].
-
-        Returns:
-            float64 [k, n], NaN where nothing; and how many shifts each pair has, 0 where it is not looked at, int16.
-        """
+        """What the pairs of some items count over their evaluators: the largest, or how far apart they are; ``looked``:
+        pairs that are looked at, bool [k, n]. Returns float64 [k, n], NaN where nothing; and how many shifts each pair
+        has, 0 where it is not looked at, int16."""
         keys, n = [], np.zeros(looked.shape, dtype=np.int16)
         for key, stored in self.shifts(items):
             keys.append(key)
@@ -240,12 +228,10 @@ class _Page:
             near, which = np.nonzero((keys > least).T)
             more = np.zeros(len(near), dtype=np.intp)
         new = (keys[which, near], counted[which, near], items[near], which, more)
-        every = [np.append(held, each) for held, each in zip(self._held(), new, strict=True)]
+        held = (self.keys, self.counted, self.items, self.probes, self.more)
+        every = [np.append(*both) for both in zip(held, new, strict=True)]
         kept = _largest(every[0], self._most)
         self.keys, self.counted, self.items, self.probes, self.more = (each[kept] for each in every)
-
-    def _held(self) -> tuple[np.ndarray, ...]:
-        return self.keys, self.counted, self.items, self.probes, self.more
 
 
 def _largest(keys: np.ndarray, most: int) -> np.ndarray:
@@ -271,12 +257,9 @@ _SIGNS = ("none", "up", "", "down")
 
 
 def facets(table: ScoreTable, chosen: Slice) -> dict[str, dict[str, int]]:
-    """Count the shifts that each value of each choice would leave, the other choices kept as they are.
-
-    Returns:
-        Field of :class:`Slice` -> value -> count, every value that occurs in the table (count 0 where the other choices
-        leave none of it); beside :data:`CHOICES` also ``sign``, and the key of every column of the items' owners.
-    """
+    """Count the shifts that each value of each choice would leave, the other choices kept as they are. Returns field of
+    :class:`Slice` -> value -> count, every value that occurs in the table (count 0 where the other choices leave none
+    of it); beside :data:`CHOICES` also ``sign``, and the key of every column of the items' owners."""
     whole = _whole(table)
     # which shifts are inside, accepted, of a whole object and of no tied label depends on no other choice: one look
     # serves every field
@@ -337,7 +320,7 @@ class _Cells:
         grouped = table.items[of].astype(object).groupby(of, dropna=False, sort=True)
         kinds, kind = grouped.size().reset_index()[of], grouped.ngroup().to_numpy()
         invariant = (table.probes["expectation"] == Expectation.INVARIANT.value).to_numpy()
-        asked, signs = table.probes.index[invariant], table.signs()
+        asked, signs = table.probes.index[invariant], table.signs
         first = kind * len(_SIGNS)
         n = np.zeros((*table.scores.shape[:2], len(kinds), len(_SIGNS)), dtype=np.int64)
         for which, evaluator in enumerate(table.evaluators):

@@ -42,14 +42,11 @@ def place_of(column: str, names: str) -> str:
 
 
 class Places:
-    """The sides of a table, and the place of any row in it.
+    """The sides of a table, and the place of any row in it; ``scored``: columns corpus and item of every item that has
+    a row, sorted by both, each once.
 
     Rows that are asked for a place hold the text of their item, and of what else they are by its place
-    (:func:`place_of`).
-
-    Args:
-        scored: columns corpus and item of every item that has a row, sorted by both, each once.
-    """
+    (:func:`place_of`)."""
 
     def __init__(self, evaluators: Sequence[str], probes: pd.Index, scored: pa.Table) -> None:
         self.evaluators = tuple(evaluators)
@@ -103,12 +100,12 @@ class Places:
                     this = np.flatnonzero(told & (probes == probe))[::-1]  # the first row of a pair is written last
                     this = this[np.isnan(row[items[this]])]
                     row[items[this]] = values[this]
-        return {name: self._held(own) for name, own in found.items()}
-
-    def _held(self, found: dict[int, np.ndarray]) -> Diagnostic:
-        rows = np.full(self.shape[1], len(found), dtype=np.intp)
-        rows[np.array(list(found), dtype=np.intp)] = np.arange(len(found))
-        return Diagnostic(rows, np.stack([*found.values(), np.full(self.shape[2], math.nan)]))
+        held = dict[str, Diagnostic]()
+        for name, own in found.items():
+            places = np.full(self.shape[1], len(own), dtype=np.intp)
+            places[np.array(list(own), dtype=np.intp)] = np.arange(len(own))
+            held[name] = Diagnostic(places, np.stack([*own.values(), np.full(self.shape[2], math.nan)]))
+        return held
 
     def _of_items(self, rows: pa.Table) -> np.ndarray:
         return np.asarray(self._ranks[self._pairs(rows["corpus"].to_numpy(), rows["item"])])
@@ -218,22 +215,10 @@ def read_table(store: Store, scope: Narrowed | Scope | None = None) -> ScoreTabl
     measured = places.diagnostics(_some(store.batches(_MEASURED, params | sides)), DIAGNOSTICS)
     judged = store.table(_VERDICTS, sides | {name: params[name] for name in ("subject", "language", "rank")})
     accepted, upheld = places.laid_out(judged, ("accepted", "upheld"), dtype=np.float32).values()
-    table = ScoreTable(
-        narrowed,
-        places.evaluators,
-        probes,
-        items.astype({"corpus": object, "category": object}),
-        scores,
-        baselines,
-        stored,
-        inside,
-        accepted,
-        upheld,
-        measured,
-        _about(store, narrowed, params, probes),
-        reader=partial(read_table, store),
-        texts=partial(_texts, store, params),
-    )
+    sides_of = narrowed, places.evaluators, probes, items.astype({"corpus": object, "category": object})
+    dense, about = (scores, baselines, stored, inside, accepted, upheld), _about(store, narrowed, params, probes)
+    reader, texts = partial(read_table, store), partial(_texts, store, params)
+    table = ScoreTable(*sides_of, *dense, measured, about, reader=reader, texts=texts)
     return _told_alone(table) if narrowed.told else table
 
 

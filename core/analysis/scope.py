@@ -90,20 +90,14 @@ class Narrowed:
 
 
 def narrow(store: Store, scope: Scope | None = None) -> Narrowed:
-    """Choose one subject, one language, one run of each corpus, and say what is left out.
+    """Choose one subject, one language, one run of each corpus, and say what is left out; ``scope``: what the reader
+    chose; None: everything is usual.
 
     A choice that the scope leaves open is made by size: the subject, then the language with the most shifts (in the
     corpus that the scope names, else in all), the run of each corpus with the most scores; of equal ones the first of
     SUBJECTS, English, the last run by name. A subject that some run was asked to hold comes before a larger one that
-    only its edits of captions brought along. A scope that prefers directional probes goes by the number of their
-    scores where any is open.
-
-    Args:
-        scope: what the reader chose; None: everything is usual.
-
-    Raises:
-        InvalidInput: if the store holds no score, or none of what the scope names.
-    """
+    only its edits of captions brought along. A scope that prefers directional probes goes by the number of their scores
+    where any is open. Raises InvalidInput if the store holds no score, or none of what the scope names."""
     wanted, rows, nameless = scope or Scope(), holdings(store), store.once(_NAMELESS)
     if rows.empty:
         raise InvalidInput("no run has a score; start with: python -m core audit --corpus demo")
@@ -134,27 +128,20 @@ def _narrow(rows: pd.DataFrame, nameless: pd.DataFrame, wanted: Scope, asked: Ma
     if wanted.evaluators:
         rows = _of(rows, "evaluator", wanted.evaluators)
     preferred = rows[rows["n_directional"] > 0] if wanted.directional else rows
-    corpus = wanted.corpus or _reference(preferred if len(preferred) else rows)
+    known = preferred if len(preferred) else rows
+    sizes = {str(name): int(own["n_items"].max()) for name, own in known.groupby("corpus", sort=True)}
+    corpus = wanted.corpus or (REFERENCE if REFERENCE in sizes else max(sizes, key=sizes.__getitem__))
     if corpus not in runs:
         raise InvalidInput(f"no run in this scope is of corpus {corpus!r}; there are: {', '.join(runs)}")
-    return Narrowed(
-        tuple(sorted(runs.items())),
-        corpus,
-        str(rows["subject"].iloc[0]),
-        str(rows["language"].iloc[0]),
-        tuple(sorted(map(str, rows["evaluator"].unique()))),
-        rank,
-        tuple(said),
-    )
+    caption, names = rows.iloc[0], tuple(sorted(map(str, rows["evaluator"].unique())))
+    of = corpus, str(caption["subject"]), str(caption["language"]), names
+    return Narrowed(tuple(sorted(runs.items())), *of, rank, tuple(said))
 
 
 def holdings(store: Store) -> pd.DataFrame:
-    """How many scores the store holds of every (run, corpus, subject, language, rank, evaluator).
-
-    Returns:
-        Those columns, n (rows), n_shifts (rows of invariant probes with a baseline, invisible edits aside),
-        n_directional (rows of directional probes) and n_items; what a store holds never changes, so it is counted once.
-    """
+    """How many scores the store holds of every (run, corpus, subject, language, rank, evaluator). Returns those
+    columns, n (rows), n_shifts (rows of invariant probes with a baseline, invisible edits aside), n_directional (rows
+    of directional probes) and n_items; what a store holds never changes, so it is counted once."""
     return store.once(_HOLDINGS)
 
 
@@ -232,11 +219,6 @@ MOST_LEFT_OUT = 2  # Choices that are named with what they left out; more are co
 _WHY = {"n": "the largest", "n_directional": "that with the most directional pairs"}
 
 
-def _reference(rows: pd.DataFrame) -> str:
-    sizes = {str(name): int(own["n_items"].max()) for name, own in rows.groupby("corpus", sort=True)}
-    return REFERENCE if REFERENCE in sizes else max(sizes, key=sizes.__getitem__)
-
-
 def _sums(rows: pd.DataFrame, by: str, column: str) -> dict[str, int]:
     return {str(name): int(own[column].sum()) for name, own in rows.groupby(by, sort=True)}
 
@@ -297,15 +279,9 @@ _EDITED = {("image",): "of pictures", ("caption",): "of captions", ("caption", "
 
 def purpose(manifest: Mapping[str, Any]) -> str:
     """Say what a run tests: broken meanings first, then what most of its probes are; invisible edits and unedited
-    baselines aside.
-
-    Args:
-        manifest: of the run; its probes are dictionaries with name, axis, family, expectation and edits.
-
-    Returns:
-        Such as ``Harmless edits of pictures at several strengths: Moved over a grid, Turned and 7 more``; empty where
-        the manifest names no probe.
-    """
+    baselines aside; ``manifest``: of the run; its probes are dictionaries with name, axis, family, expectation and
+    edits. Returns such as ``Harmless edits of pictures at several strengths: Moved over a grid, Turned and 7 more``;
+    empty where the manifest names no probe."""
     listed = manifest.get("probes")
     probes = [each for each in listed if isinstance(each, Mapping)] if isinstance(listed, list) else []
     told = [each for each in probes if each.get("axis") != "null" and each.get("family") not in ("base", "identity")]

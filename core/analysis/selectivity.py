@@ -94,13 +94,10 @@ def _sighted(view: View) -> list[str]:
 
 
 def headlines(view: View) -> pd.DataFrame:
-    """Selectivity, signal and nuisance of every evaluator and corpus.
-
-    Returns:
-        HEADLINE: a row for the comparisons that are known to be wrong (``of`` VERIFIED_ONLY), without a number where
-        there is none; one for those that tell nothing of it (UNTOLD) and one for all (EVERY), where that is another
-        set. Signal and nuisance in standard deviations of the evaluator's unedited scores.
-    """
+    """Selectivity, signal and nuisance of every evaluator and corpus. Returns HEADLINE: a row for the comparisons that
+    are known to be wrong (``of`` VERIFIED_ONLY), without a number where there is none; one for those that tell nothing
+    of it (UNTOLD) and one for all (EVERY), where that is another set. Signal and nuisance in standard deviations of the
+    evaluator's unedited scores."""
     records, table = list[Mapping[str, object]](), view.table
     counting = {of: _counting(view, of) for of in (kinds(view) if not lack(view) else ())}
     for evaluator in _sighted(view) if counting else ():
@@ -127,12 +124,9 @@ def headlines(view: View) -> pd.DataFrame:
 
 
 def heat_map(view: View, *, known: bool = True) -> pd.DataFrame:
-    """Selectivity of every directional family against every invariant family: which nuisance hides which error.
-
-    Returns:
-        MAP, one row an evaluator, corpus, directional family and invariant family (``nuisance``): mean over items of an
-        item's selectivity, BCa over items or their sources.
-    """
+    """Selectivity of every directional family against every invariant family: which nuisance hides which error. Returns
+    MAP, one row an evaluator, corpus, directional family and invariant family (``nuisance``): mean over items of an
+    item's selectivity, BCa over items or their sources."""
     named, of_items = _cells(view, known)
     parts = [_mapped(view, corpus, named, of_items, bounds=True) for corpus, _ in corpora(view.table)]
     return pd.concat(parts, ignore_index=True)
@@ -228,10 +222,8 @@ def _record(found: Selectivity, silent: str) -> Mapping[str, object]:
 
 
 def beside_chance(chance: float, above: float, low: float, high: float) -> str:
-    """A selectivity beside what this evaluator has by chance, in words.
-
-    Args:
-        chance, above, low, high: see :class:`core.statistics.selectivity.Selectivity`; bounds NaN: no interval.
+    """A selectivity beside what this evaluator has by chance, in words; ``chance``, ``above``, ``low``, ``high``: see
+    :class:`core.statistics.selectivity.Selectivity`; bounds NaN: no interval.
 
     Example:
         >>> beside_chance(0.25, 0.301, 0.26, 0.34)

@@ -38,16 +38,11 @@ WHOLE = 0.98  # Share of the object's mask that an edit must leave in the image 
 
 
 def is_cut(kept: np.ndarray) -> np.ndarray:
-    """Which edits cut the object: less than WHOLE of its mask is left in the image. What was not measured is not cut.
+    """Which edits cut the object: less than WHOLE of its mask is left in the image. What was not measured is not cut;
+    ``kept``: the diagnostic ``object_kept``, in [0, 1]; NaN where it was not measured.
 
     This is what the edit itself does; what an evaluator's own crop takes away besides is another matter (``inside``).
-
-    Args:
-        kept: the diagnostic ``object_kept``, in [0, 1]; NaN where it was not measured.
-
-    Returns:
-        bool, of the same shape.
-    """
+    Returns bool, of the same shape."""
     return np.asarray(kept < WHOLE)
 
 

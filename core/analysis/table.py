@@ -184,12 +184,9 @@ class ScoreTable(Scores):
         stored = self.stored[places][:, self.places((IDENTITY,))].any(axis=1)
         return Changes.of(after, before, np.asarray(stored.all(axis=0))[None], self._withheld(other, before))
 
+    @cached_property
     def signs(self) -> np.ndarray:
         """Where each score went from its baseline, int8 [E, P, N]: 1 up, 0 nowhere, -1 down, 2 not known."""
-        return self._signs
-
-    @cached_property
-    def _signs(self) -> np.ndarray:
         found = np.empty(self.scores.shape, dtype=np.int8)
         for name, own in zip(self.evaluators, found, strict=True):
             for probe, signs in zip(map(str, self.probes.index), own, strict=True):  # one at a time: little is held
@@ -364,7 +361,7 @@ def _where(table: "ScoreTable", chosen: Slice, which: int, places: np.ndarray, i
     """See :meth:`View.where`."""
     found = []
     if chosen.sign is not None:
-        found.append(picked(table.signs()[which], places, items) == {"up": 1, "none": 0, "down": -1}[chosen.sign])
+        found.append(picked(table.signs[which], places, items) == {"up": 1, "none": 0, "down": -1}[chosen.sign])
     if chosen.inside is not None:
         inside, (low, high) = picked(table.inside[which], places, items), chosen.inside
         found.append((inside >= low) & (inside <= high))

@@ -69,6 +69,11 @@ def too_few_for(found: Interval) -> str:
     return TOO_FEW_SOURCES if lacks_sources(found) else ""
 
 
+def sided(found: Interval, above: str, below: str, neither: str) -> str:
+    """What is said of a difference by the side of 0 that its interval lies on, or that it is of too few."""
+    return too_few_for(found) or (above if found.low > 0 else below if found.high < 0 else neither)
+
+
 def drift(
     moved: Interval,
     equivalent: Interval,
@@ -285,10 +290,8 @@ def untold(found: Interval, *, unit: str, digits: int = 1) -> str:
 
 
 def apart(detectable: float, *, unit: str, digits: int = 1) -> str:
-    """Say beside what is unclear what these items would have shown; empty if unknown.
-
-    Args:
-        detectable: see :class:`core.statistics.power.Reach`.
+    """Say beside what is unclear what these items would have shown; empty if unknown; ``detectable``: see
+    :class:`core.statistics.power.Reach`.
 
     Example:
         >>> apart(1.25, unit="points")

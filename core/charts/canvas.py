@@ -141,11 +141,8 @@ class Change:
 
 
 def word_changes(before: str, after: str) -> tuple[Change, ...]:
-    """Compare two captions word by word.
-
-    Returns:
-        Stretches in reading order. Those that are ``same`` or ``removed`` make up ``before``, those that are
-        ``same`` or ``added`` make up ``after``.
+    """Compare two captions word by word. Returns stretches in reading order. Those that are ``same`` or ``removed``
+    make up ``before``, those that are ``same`` or ``added`` make up ``after``.
 
     Example:
         >>> [(each.kind, each.text) for each in word_changes("a plain bed", "a red bed")]

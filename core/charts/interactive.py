@@ -19,7 +19,6 @@ from core.charts.panels import (
     beside,
     cells,
     colour_span,
-    hollow_cells,
     joints,
     keyed,
     panels,
@@ -128,28 +127,22 @@ def page(figure: Figure, *, title: str = "", foot: str = "") -> bytes:
 
 def _hovers(figure: Figure) -> list[str]:
     """What every row of the frame says on hover: its first line bold, its last that it can be clicked."""
-    said = _described(figure)
-    if "opens" not in figure.frame:
-        return said
-    return [
-        f"{text}<br><i>click {figure.click}</i>" if opens else text
-        for text, opens in zip(said, figure.frame["opens"].tolist(), strict=True)
-    ]
-
-
-def _described(figure: Figure) -> list[str]:
     frame = figure.frame
     if "hover" in frame:
-        return [_bold(*str(text).split("\n")) for text in frame["hover"].tolist()]
-    rows = zip(*(frame[name] for name in ("series", "label", "value", "low", "high", "n")), strict=True)
-    return [
-        _bold(
-            label if series == label else f"{series}, {label}",
-            f"{_number(value)}{figure.unit} ({_interval(low, high, figure.unit)})",
-            f"n = {n:.0f}",
-        )
-        for series, label, value, low, high, n in rows
-    ]
+        said = [_bold(*str(text).split("\n")) for text in frame["hover"].tolist()]
+    else:
+        rows = zip(*(frame[name] for name in ("series", "label", "value", "low", "high", "n")), strict=True)
+        said = [
+            _bold(
+                label if series == label else f"{series}, {label}",
+                f"{_number(value)}{figure.unit} ({_interval(low, high, figure.unit)})",
+                f"n = {n:.0f}",
+            )
+            for series, label, value, low, high, n in rows
+        ]
+    click = f"<br><i>click {figure.click}</i>"
+    opens = frame["opens"].tolist() if "opens" in frame else [""] * len(said)
+    return [f"{text}{click if opened else ''}" for text, opened in zip(said, opens, strict=True)]
 
 
 def _bold(first: str, *others: str) -> str:
@@ -260,8 +253,7 @@ def _map(
     figure: Figure, panel: Panel, hovers: list[str], opens: list[Any] | None, dark: bool
 ) -> Iterable[dict[str, Any]]:
     """The cells, and over them what can be clicked: a cell of a map cannot."""
-    value, rows = cells(panel)
-    bare = hollow_cells(panel)
+    value, rows, bare = cells(panel)
     said = figure.frame["text"].to_numpy() if "text" in figure.frame else None
     low, high = colour_span(figure)
     upward, around = (UPWARD_DARK, AROUND_DARK) if dark else (UPWARD, AROUND)
@@ -270,9 +262,17 @@ def _map(
         ["" if said is None or row < 0 or open_ else _lines(said[row]) for row, open_ in zip(line, opened, strict=True)]
         for line, opened in zip(rows, bare, strict=True)
     ]
+    hovered = [
+        [
+            # a cell that the frame does not have says that it has no value
+            hovers[row] if row >= 0 else _bold(f"{name}, {marks.name}", "no value")
+            for row, marks in zip(line, panel.marks, strict=True)
+        ]
+        for name, line in zip(panel.names, rows, strict=True)
+    ]
     drawn: dict[str, Any] = {"type": "heatmap", "z": np.where(bare, np.nan, value)}
     drawn |= {"x": list(range(len(panel.marks))), "y": list(range(len(panel.names)))}
-    drawn |= {"text": words, "hovertext": _map_hovers(panel, rows, hovers), "hoverinfo": "text"}
+    drawn |= {"text": words, "hovertext": hovered, "hoverinfo": "text"}
     drawn |= {"texttemplate": "%{text}", "textfont": {"color": CHALK if dark else INK, "size": 12}}
     drawn |= {"xgap": 2, "ygap": 2, "showscale": False, "zmin": low, "zmax": high, "hoverongaps": True}
     yield drawn | {"colorscale": [[place / (len(colours) - 1), colour] for place, colour in enumerate(colours)]}
@@ -298,17 +298,6 @@ def _open_cells(rows: np.ndarray, bare: np.ndarray, said: np.ndarray | None, hov
     drawn |= {"marker": marker, "text": ["" if said is None else _lines(said[row]) for row in there]}
     drawn |= {"textfont": {"color": NEUTRAL, "size": 12}, "hoverinfo": "text"}
     return drawn | {"hovertext": [hovers[row] for row in there]}
-
-
-def _map_hovers(panel: Panel, rows: np.ndarray, hovers: list[str]) -> list[list[str]]:
-    """What every cell says; one that the frame does not have says that it has no value."""
-    return [
-        [
-            hovers[row] if row >= 0 else _bold(f"{name}, {marks.name}", "no value")
-            for row, marks in zip(line, panel.marks, strict=True)
-        ]
-        for name, line in zip(panel.names, rows, strict=True)
-    ]
 
 
 def _lines(text: str) -> str:

@@ -93,7 +93,7 @@ def panel_height(figure: Figure, panel: Panel) -> int:
 
 def _legend(figure: Figure, found: Sequence[Panel]) -> tuple[int, dict[str, Any]]:
     """Room that the legend takes above the panels, in px, and the legend; one of many names stands below."""
-    if figure.kind == "map" or len(series_styles(figure)) < 2 or says_its_labels(figure):
+    if figure.kind == "map" or len(series_styles(figure)) < 2 or says_its_labels(figure.frame):
         return 0, {}
     usual = {"orientation": "h", "x": 0, "xanchor": "left", "itemclick": False, "itemdoubleclick": False, "font": TEXT}
     lines = _legend_lines(figure, found)

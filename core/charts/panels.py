@@ -70,7 +70,7 @@ def panels(figure: Figure) -> tuple[Panel, ...]:
             if len(rows):
                 if len(styles) > 1 and figure.kind == "dots":  # the first mark stands in the legend: a filled one
                     rows = rows[np.argsort(looks["hollow"][rows], kind="stable")]
-                at = labels.places(rows) + _offset(figure, labels, place, len(styles))
+                at = labels.place[rows] + _offset(figure, labels, place, len(styles))
                 told = {each: numbers[each][rows] for each in ("value", "low", "high", "left", "right")}
                 marks.append(Marks(name, style, rows, at, **told, **{key: look[rows] for key, look in looks.items()}))
         room = max(56 // max(len(labels.names), 1), 6) if figure.upright else _LETTERS
@@ -137,23 +137,15 @@ def joints(panel: Panel) -> list[list[tuple[float, float]]]:
     return [found[label] for label in sorted(found)]
 
 
-def cells(panel: Panel) -> tuple[np.ndarray, np.ndarray]:
-    """The cells of a map's panel. Returns values, float64 [labels, series], NaN where there is none; and the row of the
-    frame of each, -1 for none."""
+def cells(panel: Panel) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """The cells of a map's panel. Returns values, float64 [labels, series], NaN where there is none; the row of the
+    frame of each, -1 for none; and which are drawn as an outline, bool."""
     value = np.full((len(panel.names), len(panel.marks)), np.nan)
-    rows = np.full(value.shape, -1)
+    rows, bare = np.full(value.shape, -1), np.zeros(value.shape, dtype=bool)
     for column, marks in enumerate(panel.marks):
-        value[marks.along.astype(int), column] = marks.value
-        rows[marks.along.astype(int), column] = marks.rows
-    return value, rows
-
-
-def hollow_cells(panel: Panel) -> np.ndarray:
-    """Which cells of a map's panel are drawn as an outline, bool [labels, series]."""
-    found = np.zeros((len(panel.names), len(panel.marks)), dtype=bool)
-    for column, marks in enumerate(panel.marks):
-        found[marks.along.astype(int), column] = marks.hollow
-    return found
+        at = marks.along.astype(int), column
+        value[at], rows[at], bare[at] = marks.value, marks.rows, marks.hollow
+    return value, rows, bare
 
 
 def colour_span(figure: Figure) -> tuple[float, float]:
@@ -194,9 +186,6 @@ class _Labels:
         number = np.full(len(self.names), np.nan)
         number[own] = np.arange(len(own))
         return _Labels(tuple(self.names[code] for code in own), number[self.place.astype(int)], levels=True)
-
-    def places(self, rows: np.ndarray) -> np.ndarray:
-        return np.asarray(self.place[rows])
 
     def counted(self, rows: np.ndarray, n: np.ndarray) -> tuple[str, ...]:
         """Fewest and most n of each label."""

@@ -322,9 +322,9 @@ def series_styles(figure: Figure) -> dict[str, Style]:
     return found
 
 
-def says_its_labels(figure: Figure) -> bool:
-    """Whether the series of every mark is its label, so that a legend would say the labels again."""
-    return bool((figure.frame["series"].astype(str) == figure.frame["label"].astype(str)).all())
+def says_its_labels(frame: pd.DataFrame) -> bool:
+    """Whether the series of every mark is its label: a legend would say the labels again, no line has two."""
+    return bool((frame["series"].astype(str) == frame["label"].astype(str)).all())
 
 
 def on_dark(figure: Figure) -> Figure:

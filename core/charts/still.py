@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from core.charts import spec
 from core.charts.panels import (
     SPREAD,
     Marks,
@@ -19,7 +20,6 @@ from core.charts.panels import (
     cells,
     colour_span,
     folded,
-    hollow_cells,
     joints,
     keyed,
     panels,
@@ -148,18 +148,7 @@ def _numbers(ruler: "Ruler", axis: Axis) -> None:
     ruler.set_tick_params(length=2)
 
 
-SYMBOLS = {
-    "circle": "o",
-    "square": "s",
-    "diamond": "D",
-    "triangle-up": "^",
-    "cross": "P",
-    "star": "*",
-    "pentagon": "p",
-    "triangle-down": "v",
-    "x": "X",
-}
-"""Plotly's symbol -> matplotlib's."""
+SYMBOLS = dict(zip((*spec.SYMBOLS, "x"), "osD^P*pvX", strict=True))  # Plotly's symbol -> matplotlib's
 
 _POINT = 0.42  # points of a drawing a px of a page
 _CHOSEN = 1.9
@@ -172,8 +161,8 @@ def draw_marks(place: "Axes", figure: Figure, panel: Panel) -> None:
     if figure.kind == "map":
         _map(place, figure, panel)
         return
-    if figure.joined:
-        _joints(place, panel)
+    for ends in joints(panel) if figure.joined else ():  # one line a label, from its first mark to its last
+        place.plot(*zip(*ends, strict=True), color=NEUTRAL, alpha=0.6, linewidth=2.2, zorder=1.5)
     for marks in panel.marks:
         {"dots": _dots, "scatter": _dots, "lines": _line, "bars": _bars}[figure.kind](place, figure, marks)
     if figure.kind == "scatter":
@@ -192,16 +181,10 @@ def key(figure: Figure, style: Style) -> "Artist":
         return Patch(facecolor=(style.colour, style.fill), edgecolor=style.colour)
     line = figure.kind == "lines"
     marked = style.size > 0 and not (line and figure.bounds != "whiskers")
-    return Line2D(
-        [],
-        [],
-        color=style.colour,
-        linestyle=DASHES[style.dash] if line else "none",
-        linewidth=_width(style),
-        marker=SYMBOLS[style.symbol] if marked else "",
-        markersize=style.size * _POINT,
-        markerfacecolor=style.colour if style.fill > 0 else "none",
-    )
+    look: dict[str, Any] = {"color": style.colour, "linestyle": DASHES[style.dash] if line else "none"}
+    look |= {"marker": SYMBOLS[style.symbol] if marked else "", "markersize": style.size * _POINT}
+    inside = style.colour if style.fill > 0 else "none"
+    return Line2D([], [], linewidth=_width(style), markerfacecolor=inside, **look)
 
 
 def _dots(place: "Axes", figure: Figure, marks: Marks) -> None:
@@ -251,20 +234,13 @@ def _whiskers(place: "Axes", figure: Figure, marks: Marks) -> None:
             place.errorbar(x[there], y[there], **(how | ends))
 
 
-def _joints(place: "Axes", panel: Panel) -> None:
-    """One line a label, from its first mark to its last."""
-    for ends in joints(panel):
-        place.plot(*zip(*ends, strict=True), color=NEUTRAL, alpha=0.6, linewidth=2.2, zorder=1.5)
-
-
 _OPEN = 0.44  # Half of the side of a cell that is drawn as an outline, in cells
 
 
 def _map(place: "Axes", figure: Figure, panel: Panel) -> None:
     from matplotlib.colors import LinearSegmentedColormap
 
-    value, rows = cells(panel)
-    bare = hollow_cells(panel)
+    value, rows, bare = cells(panel)
     colours = LinearSegmentedColormap.from_list("cells", AROUND if figure.diverging else UPWARD)
     low, high = colour_span(figure)
     if value.size:
@@ -419,7 +395,7 @@ def _height(figure: Figure, panel: Panel, row: float, columns: int) -> float:
 def _legend(drawn: "Canvas", figure: Figure, *, below: bool) -> None:
     """Name the series, above the panels; below them where a title stands above."""
     styles = series_styles(figure)
-    if figure.kind == "map" or len(styles) < 2 or says_its_labels(figure):
+    if figure.kind == "map" or len(styles) < 2 or says_its_labels(figure.frame):
         return
     words = [keyed(figure, name) for name in styles]
     widest = max(len(line) for each in words for line in each) * _LETTER + _KEY

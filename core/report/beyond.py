@@ -271,17 +271,9 @@ def _geometry(found: Beyond, table: ScoreTable, encode: Encode | None) -> None:
     if not tests:
         found.missing.append(Missing(name, paper, left or "no evaluator is here"))
         return
-    columns = (
-        Column("evaluator", "Text encoder of", kind="text"),
-        Column("level", "Level", kind="text"),
-        _FAMILY,
-        Column("n", "n words", digits=0),
-        Column("rho", "Spearman’s ρ", signed=True),
-        Column("p", "p", kind="p"),
-        SAID,
-        Column("method", "Permutations", kind="text"),
-        NOTE,
-    )
+    of = Column("evaluator", "Text encoder of", kind="text"), Column("level", "Level", kind="text"), _FAMILY
+    rho = Column("n", "n words", digits=0), Column("rho", "Spearman’s ρ", signed=True), Column("p", "p", kind="p")
+    columns = (*of, *rho, SAID, Column("method", "Permutations", kind="text"), NOTE)
     note = (
         "Does the text encoder's sense of good and bad say how much a word changes the score? Rank correlation of each "
         "word's place on the encoder's valence direction with its median % change; permutation test; the usual word "

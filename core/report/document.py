@@ -84,15 +84,9 @@ class Opening:
     cautions: tuple[str, ...]  # what must not be concluded, five lines at most
 
 
-WORDS, CAUTIONS, FIGURE, TABLES, METHODS, LACKS, CITE = (
-    "In words",
-    "What must not be concluded",
-    "In one figure",
-    "Tables of the papers, short",
-    "Methods",
-    "What these runs cannot give",
-    "To be cited",
-)
+WORDS, CAUTIONS, FIGURE = "In words", "What must not be concluded", "In one figure"
+TABLES, METHODS = "Tables of the papers, short", "Methods"
+LACKS, CITE = "What these runs cannot give", "To be cited"
 """Headings of a report, in their order."""
 
 DATA = (
@@ -228,13 +222,8 @@ _DIGITS = re.compile(r"[0-9a-f]{16}")
 
 
 def signature(values: Mapping[str, str | Sequence[str]]) -> str:
-    """Write a signature.
-
-    Args:
-        values: of every field of FIELDS; those of LISTS as sequences.
-
-    Raises:
-        InvalidInput: if a field is missing or unknown.
+    """Write a signature; ``values``: of every field of FIELDS; those of LISTS as sequences. Raises InvalidInput if a
+    field is missing or unknown.
 
     Example:
         >>> one = {"invariscope": "0.1.0", "runs": ["a|b"], "corpora": ["c@1"], "evaluators": ["e@2", "f@3"],

@@ -53,17 +53,8 @@ td:last-child { min-width: 18em; } td:nth-last-child(7) { min-width: 14em; }
 
 Risks = dict[tuple[str, str, str], pd.Series]
 
-_HEADERS = (
-    "Metric",
-    "Axis",
-    "Worst family",
-    "Median |% change| [95 % CI]",
-    "n",
-    "Flip risk % [95 % CI]",
-    "Flip risk under invisible edits %",
-    "Trustworthy gap, under this family [95 % CI]",
-    "Claims",
-)
+_RISKS = ("Flip risk % [95 % CI]", "Flip risk under invisible edits %", "Trustworthy gap, under this family [95 % CI]")
+_HEADERS = ("Metric", "Axis", "Worst family", "Median |% change| [95 % CI]", "n", *_RISKS, "Claims")
 
 
 def card_report(store: Store, scope: Narrowed | Scope | None = None, *, studies: Sequence[Study] = ()) -> str:
@@ -229,14 +220,8 @@ def family_shifts(contrasts: pd.DataFrame, card: pd.DataFrame, *, colour: str, t
     numbers = {"value": rows["median_abs_percent"], "low": rows["abs_low"], "high": rows["abs_high"]}
     hover = [_hover(row, mark) for row, mark in zip(rows.to_dict("records"), marked, strict=True)]
     frame = frame.assign(**numbers, n=rows["n_items"], hollow=[not each for each in marked], hover=hover)
-    return untitled(
-        frame,
-        "",
-        unit=" %",
-        span=(0, 1.08 * top),
-        styles={"median |% change|": Style(colour)},
-        shades=() if math.isnan(null) else (Shade(0, null),),
-    )
+    shades, styles = () if math.isnan(null) else (Shade(0, null),), {"median |% change|": Style(colour)}
+    return untitled(frame, "", unit=" %", span=(0, 1.08 * top), styles=styles, shades=shades)
 
 
 def worst_of_axes(rows: pd.DataFrame, *, names: Mapping[str, str]) -> Figure:
@@ -248,28 +233,20 @@ def worst_of_axes(rows: pd.DataFrame, *, names: Mapping[str, str]) -> Figure:
     for axis in axes:
         numbers = {name: rows[f"{axis}_{end}"] for name, end in _ENDS.items()}
         said = {"hover": [_hover_of_axis(row, axis, names) for row in every]}
-        said["opens"] = [_opened(row, axis) for row in every]
+        asked = ((row["evaluator"], row[axis]) for row in every)
+        said["opens"] = [
+            json.dumps({"evaluators": name, "families": family}) if isinstance(family, str) else ""
+            for name, family in asked
+        ]
         of = {"label": rows["evaluator"], "series": rows["evaluator"], "panel": f"{axis}, worst family"}
         parts.append(pd.DataFrame(of | numbers | said))
     frame = pd.concat(parts).dropna(subset=["value"]).reset_index(drop=True)
-    look = colours(frame["series"].unique())
-    return untitled(
-        frame,
-        "median |% change| of the worst family",
-        unit=" %",
-        span=(0, None),
-        overlay=True,
-        order=tuple(rows["evaluator"]),
-        styles={name: Style(colour) for name, colour in look.items()},
-    )
+    styles = {name: Style(colour) for name, colour in colours(frame["series"].unique()).items()}
+    look: dict[str, Any] = {"unit": " %", "span": (0, None), "overlay": True, "styles": styles}
+    return untitled(frame, "median |% change| of the worst family", order=tuple(rows["evaluator"]), **look)
 
 
 _ENDS = {"value": "abs", "low": "low", "high": "high", "n": "n"}
-
-
-def _opened(row: Mapping[Any, Any], axis: str) -> str:
-    family = row[axis]
-    return json.dumps({"evaluators": row["evaluator"], "families": family}) if isinstance(family, str) else ""
 
 
 def _hover_of_axis(row: Mapping[Any, Any], axis: str, names: Mapping[str, str]) -> str:

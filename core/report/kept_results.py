@@ -35,28 +35,17 @@ _BOARD, _N = Column("leaderboard", "Leaderboard", kind="text"), Column("n_items"
 _CAPTIONS = Column("n_captions", "n captions", digits=0)
 _OWN = Column("own_mean", "Own mean", digits=4), Column("own_n", "Own n", digits=0)
 _SYSTEMS = (_BOARD, EVALUATOR, *COLUMNS["standings"], _N, *_OWN, NOTE)
-_HEALTH = (
-    _BOARD,
-    Column("system", "System", kind="text"),
-    Column("told", "Measure", kind="text"),
-    Column("value", "Value [95 % CI]", low="low", high="high"),
-    _CAPTIONS,
-    NOTE,
-)
-_LEVELS = (
-    _BOARD,
-    EVALUATOR,
-    Column("w", "w", digits=2),
-    Column("used", "Used by", kind="text"),
+_MEASURE = Column("system", "System", kind="text"), Column("told", "Measure", kind="text")
+_HEALTH = (_BOARD, *_MEASURE, Column("value", "Value [95 % CI]", low="low", high="high"), _CAPTIONS, NOTE)
+_NUMBERS = (
     Column("mean", "Mean [95 % CI]", digits=4, low="low", high="high"),
     Column("p5", "5th percentile", digits=4),
     Column("p50", "Median", digits=4),
     Column("p95", "95th percentile", digits=4),
     bounded("over", "Above 1, % [95 % CI]", digits=1),
-    _CAPTIONS,
-    _N,
-    NOTE,
 )
+_SCALE = Column("w", "w", digits=2), Column("used", "Used by", kind="text")
+_LEVELS = (_BOARD, EVALUATOR, *_SCALE, *_NUMBERS, _CAPTIONS, _N, NOTE)
 
 _SYSTEMS_NOTE = (
     "Captioners by their mean score on the pictures that all systems of the leaderboard have a score of (n pictures); "
@@ -78,14 +67,11 @@ _SHARES_NOTE = "Bins of 0.05 at every scale; the dotted line stands at 1. The nu
 
 
 def board_tables(found: Kept, evaluators: Collection[str], prints: Mapping[str, Collection[str]]) -> Made:
-    """Every table that kept leaderboards of these evaluators allow, with the numbers of the page Leaderboard.
+    """Every table that kept leaderboards of these evaluators allow, with the numbers of the page Leaderboard;
+    ``prints``: fingerprints of each in its runs; a leaderboard that was scored with another is told in the note.
 
     ROUGE-L and CIDEr-D stand beside them where one of them ranks the same systems. All systems of a leaderboard are
-    compared, at 95 %.
-
-    Args:
-        prints: fingerprints of each in its runs; a leaderboard that was scored with another is told in the note.
-    """
+    compared, at 95 %."""
     made, frames = Made(), dict[str, list[pd.DataFrame]]()
     left_out = [f"{name}: the file cannot be read" for name in found.unread]
     remarks = []
@@ -179,8 +165,7 @@ _NOTE = (
     "By construction: the same ratio as the formula says it (tables 14 to 16). Clean SD: what is left of the spread "
     "of the unedited scores, that much of a fall would be no gain."
 )
-_COLUMNS = (
-    EVALUATOR,
+_FITTED = (
     Column("weights", "Weights", kind="text"),
     Column("name", "Family", kind="text"),
     Column("n", "n", digits=0),
@@ -191,7 +176,6 @@ _COLUMNS = (
     Column("constructed", "By construction / before", digits=3),
     Column("spread", "Clean SD, %", digits=1),
     Column("made", "Measured on", kind="text"),
-    NOTE,
 )
 
 
@@ -212,7 +196,9 @@ def measured_tables(table: ScoreTable, runs: Sequence[Run]) -> Made:
             continue
         known.add(of)
     if frames:
-        return Made([Table(MEASURED_TABLE, _TITLE, _NOTE, pd.concat(frames, ignore_index=True), _COLUMNS)])
+        return Made(
+            [Table(MEASURED_TABLE, _TITLE, _NOTE, pd.concat(frames, ignore_index=True), (EVALUATOR, *_FITTED, NOTE))]
+        )
     nothing = "no calibration of these runs was measured; Calibrate and calibrate --measure do it"
     return Made(missing=[Missing(MEASURED_TABLE, "", " ".join(told) or nothing)])
 
@@ -301,36 +287,27 @@ def _reached(own: Sequence[SuiteResult]) -> list[Table]:
 def _further(own: Sequence[SuiteResult]) -> list[Table]:
     both = tables.before_and_after(own)
     both = both[~both["evaluator"].isin(BY_WORDS)].reset_index(drop=True)
-    id_, title, _ = _LANGUAGES
-    frames = {
-        id_: (tables.language_table(own), title, tables.LANGUAGE_NOTE, tables.LANGUAGE_COLUMNS),
-        "T17": (both, "Calibration: people's preferences, before and after", tables.BEFORE_NOTE, tables.BEFORE_COLUMNS),
-        "S-suite-decisions": (
-            _all(own, tables.decision_table),
-            "Suites: why is mine different?",
-            tables.DECISION_NOTE,
-            (_SUITE, *tables.DECISION_COLUMNS),
-        ),
-        "S-suite-risks": (
-            _all(own, tables.risk_table),
-            "Two pictures of one text: how easily a comparison turns",
-            tables.RISK_NOTE,
-            (_SUITE, *tables.RISK_COLUMNS),
-        ),
-        "S-suite-ranks": (
-            _all(own, tables.agreement_table),
-            "Captioners: the order of people and of evaluators",
-            tables.RANK_NOTE,
-            (_SUITE, *tables.AGREEMENT_COLUMNS),
-        ),
-    }
-    return [
-        Table(id_, title, note, frame, columns, _PAPERS.get(id_, ""))
-        for id_, (frame, title, note, columns) in frames.items()
-        if len(frame)
+    id_, title, paper = _LANGUAGES
+    preferences = "Calibration: people's preferences, before and after"
+    found = [
+        Table(id_, title, tables.LANGUAGE_NOTE, tables.language_table(own), tables.LANGUAGE_COLUMNS, paper),
+        Table("T17", preferences, tables.BEFORE_NOTE, both, tables.BEFORE_COLUMNS, _PAPERS["T17"]),
     ]
-
-
-def _all(own: Sequence[SuiteResult], make: Callable[[SuiteResult], pd.DataFrame]) -> pd.DataFrame:
-    frames = [frame.assign(suite=each.suite) for each in own if len(frame := make(each))]
-    return pd.concat(frames, ignore_index=True) if frames else pd.DataFrame()
+    risks = "Two pictures of one text: how easily a comparison turns"
+    orders = "Captioners: the order of people and of evaluators"
+    of_suites: tuple[tuple[str, str, Callable[[SuiteResult], pd.DataFrame], str, tuple[Column, ...]], ...] = (
+        (
+            "decisions",
+            "Suites: why is mine different?",
+            tables.decision_table,
+            tables.DECISION_NOTE,
+            tables.DECISION_COLUMNS,
+        ),
+        ("risks", risks, tables.risk_table, tables.RISK_NOTE, tables.RISK_COLUMNS),
+        ("ranks", orders, tables.agreement_table, tables.RANK_NOTE, tables.AGREEMENT_COLUMNS),
+    )
+    for name, title, make, note, columns in of_suites:
+        if frames := [frame.assign(suite=each.suite) for each in own if len(frame := make(each))]:
+            whole = pd.concat(frames, ignore_index=True)
+            found.append(Table(f"S-suite-{name}", title, note, whole, (_SUITE, *columns)))
+    return [each for each in found if len(each.frame)]

@@ -64,17 +64,10 @@ def pair_slide(
     """
     of = f"Run {pair['run']}, corpus {pair['corpus']}, item {pair['item']}, caption {pair['subject']}"
     of += f", language {language}, probe {pair['probe']}; one pair"
-    return Slide(
-        f"{title(pair['probe'])}: {shown(rows.iloc[0])}",
-        tuple(filter(None, (*captions(rows), *said))),
-        tuple(pictures),
-        COLUMNS,
-        tuple(_row(row) for _, row in rows.iterrows()),
-        of,
-        signature,
-        PAGE,
-        link,
-    )
+    told = tuple(filter(None, (*captions(rows), *said)))
+    cells = tuple(_row(row) for _, row in rows.iterrows())
+    named = f"{title(pair['probe'])}: {shown(rows.iloc[0])}"
+    return Slide(named, told, tuple(pictures), COLUMNS, cells, of, signature, PAGE, link)
 
 
 def shown(row: pd.Series) -> str:
@@ -105,13 +98,9 @@ def times_null(row: Mapping[str, Any] | pd.Series) -> str:
 
 def _row(row: pd.Series) -> tuple[str, ...]:
     before, after = (None if pd.isna(row[name]) else float(row[name]) for name in ("baseline_score", "score"))
-    return (
-        str(row["evaluator"]),
-        f"{number(before, digits=3)} → {number(after, digits=3)}",
-        signed(row["percent"]),
-        signed(row["standardised"], digits=2, unit=""),
-        times_null(row),
-    )
+    scores = f"{number(before, digits=3)} → {number(after, digits=3)}"
+    standardised = signed(row["standardised"], digits=2, unit="")
+    return str(row["evaluator"]), scores, signed(row["percent"]), standardised, times_null(row)
 
 
 SIDE = 640  # Longest side, in px, of a picture

@@ -50,13 +50,8 @@ def markdown(report: Report) -> str:
     lines = [f"# {markdown_escaped(report.title)}", *_markdown_opening(report.opening)]
     if report.plane is not None:
         each = report.plane
-        picture = f"![{markdown_escaped(each.title)}](figures/{each.id}.svg)"
-        lines += [
-            f"## {FIGURE}",
-            _markdown_heading(each.id, each.title, each.paper),
-            picture,
-            markdown_escaped(each.note),
-        ]
+        lines += [f"## {FIGURE}", _markdown_heading(each.id, each.title, each.paper)]
+        lines += [f"![{markdown_escaped(each.title)}](figures/{each.id}.svg)", markdown_escaped(each.note)]
     lines += [f"## {TABLES}", *map(markdown_table, report.short)] if report.short else []
     lines += [f"## {METHODS}", *map(markdown_escaped, (*HOW, *report.methods))]
     if report.lacks:
@@ -168,20 +163,9 @@ def latex_table(each: Table) -> str:
     places = "".join("l" if column.kind == "text" else "r" for column in each.columns)
     head = " & ".join(latex_escaped(column.header) for column in each.columns) + r" \\"
     rows = [" & ".join(latex_escaped(cell) for cell in row) + r" \\" for row in cells(each)]
-    lines = [
-        _latex_heading(each.id, each.title, each.paper),
-        r"{\small",
-        rf"\begin{{longtable}}{{@{{}}{places}@{{}}}}",
-        r"\toprule",
-        head,
-        r"\midrule",
-        r"\endhead",
-        r"\bottomrule",
-        r"\endfoot",
-        *rows,
-        r"\end{longtable}}",
-        _latex_note(each.note),
-    ]
+    lines = [_latex_heading(each.id, each.title, each.paper), r"{\small"]
+    lines += [rf"\begin{{longtable}}{{@{{}}{places}@{{}}}}", r"\toprule", head, r"\midrule", r"\endhead"]
+    lines += [r"\bottomrule", r"\endfoot", *rows, r"\end{longtable}}", _latex_note(each.note)]
     return "\n".join(lines)
 
 
@@ -225,12 +209,8 @@ def write(report: Report, folder: Path, *, formats: tuple[str, ...] = tuple(FORM
 
 
 def fill_report(report: Report, folder: Path, *, formats: tuple[str, ...]) -> list[str]:
-    """Fill a folder that nobody reads yet as :func:`write` does; return the paths below it of the files.
-
-    Raises:
-        InvalidInput: for a format that is not known.
-        OSError: if one cannot be written.
-    """
+    """Fill a folder that nobody reads yet as :func:`write` does; return the paths below it of the files. Raises
+    InvalidInput for a format that is not known; OSError if one cannot be written."""
     unknown = [name for name in formats if name not in FORMATS]
     if unknown or not formats:
         raise InvalidInput(f"formats are {', '.join(FORMATS)}, got {', '.join(unknown) or 'none'}")
@@ -326,19 +306,9 @@ def write_folder(
     studies: Sequence[Study] = (),
     say: Callable[[str], None] = print,
 ) -> list[Path]:
-    """Write ``index.html``, ``report.html`` with its data, ``card.html``, ``failures.html`` and, where a meaning
-    was broken, ``examples.html``.
-
-    Args:
-        studies: whose votes say which words people accept.
-        say: told what cannot be written, in a sentence.
-
-    Returns:
-        The files written.
-
-    Raises:
-        StoreError: if the folder cannot be written; it is as it was then.
-    """
+    """Write ``index.html``, ``report.html`` with its data, ``card.html``, ``failures.html`` and, where a meaning was
+    broken, ``examples.html``; ``studies``: whose votes say which words people accept; ``say``: told what cannot be
+    written, in a sentence. Raises StoreError if the folder cannot be written; it is as it was then."""
     fill = partial(_fill, store, scope, report, most, studies, say)
     return [folder / name for name in write_folder_whole(folder, fill)]
 

@@ -8,11 +8,11 @@ import pandas as pd
 import pytest
 
 from core.analysis.questions import Options, catalogue
-from core.analysis.questions.filters import (
+from core.analysis.questions.artefacts import (
     NOTHING,
-    OPEN,
     SAME,
     TURNED,
+    UNCLEAR,
     UNMEASURED,
     USUAL,
     beside,
@@ -72,19 +72,19 @@ def test_dropping_what_carries_the_effect_shows() -> None:
     found = filtered(scores, measured, shares=(10,)).set_index("filter")
     assert (found.loc["none", "median_percent"], found.loc["seam", "median_percent"]) == (100.0, -50.0)
     assert found.loc["seam", "low"] < 0 < found.loc["seam", "high"]
-    assert found.loc["seam", "direction"] == OPEN
+    assert found.loc["seam", "direction"] == UNCLEAR
 
 
 @pytest.mark.parametrize(
     ("whole", "found", "said"),
     [
-        ((-1.88, -3.74, -0.22), (-0.41, -2.26, 0.89), OPEN),
+        ((-1.88, -3.74, -0.22), (-0.41, -2.26, 0.89), UNCLEAR),
         ((-1.88, -3.74, -0.22), (-0.41, -2.26, -0.01), SAME),
         ((-1.88, -3.74, -0.22), (0.41, 0.01, 0.9), TURNED),
         ((-0.41, -2.26, 0.89), (-1.88, -3.74, -0.22), SAME),
-        ((-1.88, -3.74, -0.22), (-0.41, math.nan, math.nan), OPEN),
-        ((0.0, 0.0, 0.0), (0.0, 0.0, 0.0), OPEN),
-        ((0.0, -1.0, 1.0), (0.4, 0.1, 0.9), OPEN),
+        ((-1.88, -3.74, -0.22), (-0.41, math.nan, math.nan), UNCLEAR),
+        ((0.0, 0.0, 0.0), (0.0, 0.0, 0.0), UNCLEAR),
+        ((0.0, -1.0, 1.0), (0.4, 0.1, 0.9), UNCLEAR),
         ((-1.88, -3.74, -0.22), (math.nan,) * 3, ""),
     ],
 )
@@ -93,7 +93,7 @@ def test_a_direction_is_the_same_only_where_the_interval_shows_it(
 ) -> None:
     one, other = (Interval(*each, 40, 0.95) for each in (found, whole))
     assert direction(one, other) == said
-    assert ("would have shown" in untold(one, other)) == (said == OPEN and found[1] < 0 < found[2])
+    assert ("would have shown" in untold(one, other)) == (said == UNCLEAR and found[1] < 0 < found[2])
 
 
 def test_a_direction_turns_only_where_its_interval_lies_on_the_other_side() -> None:
@@ -220,16 +220,16 @@ def test_both_edges_are_compared_item_by_item() -> None:
 def test_an_edge_turns_the_effect_only_where_its_interval_lies_on_the_other_side() -> None:
     scores, measured = composites()
     middle = float(np.median(scores[1]))
-    for shift, words in ((0.98 - middle, OPEN), (0.9 - middle, TURNED), (-0.001, SAME)):
-        spread = np.where(np.arange(40) % 2, 0.5, 1.5) if words == OPEN else 1.0
+    for shift, words in ((0.98 - middle, UNCLEAR), (0.9 - middle, TURNED), (-0.001, SAME)):
+        spread = np.where(np.arange(40) % 2, 0.5, 1.5) if words == UNCLEAR else 1.0
         hard = np.array([scores[0], 1 + spread * (scores[1] + shift - 1)])
-        if words == OPEN:
+        if words == UNCLEAR:
             hard[1, ::4] += 0.2
         row = beside("hard", {USUAL: scores, "hard": hard}, {USUAL: measured, "hard": measured})[1]
         assert row["direction"] == words
         assert (row["median_percent"] > 0) == (words == SAME)
         assert (row["high"] < 0) == (words == TURNED)
-        assert ("would have shown" in row["power"]) == (words == OPEN)
+        assert ("would have shown" in row["power"]) == (words == UNCLEAR)
 
 
 def test_medians_that_no_draw_moves_are_said_to_be_exact_bounds_and_no_intervals() -> None:

@@ -8,8 +8,8 @@ import pytest
 
 from core.analysis.overview import fairness_card, family_contrasts, not_on_card, worst_findings
 from core.analysis.questions import Options, catalogue
+from core.analysis.questions.artefacts import filtered_moves
 from core.analysis.questions.controls import sentences
-from core.analysis.questions.filters import filtered_moves
 from core.analysis.reading import read_table
 from core.analysis.slices import Slice
 from core.analysis.table import ScoreTable

@@ -225,17 +225,17 @@ def test_what_a_slice_looks_at_is_worked_out_once_whatever_else_the_slice_leaves
 
 def test_scores_outside_the_cells_are_neither_medians_nor_counts(table: ScoreTable, rows: pd.DataFrame) -> None:
     probes = table.families()["reposition"]
-    down = table.changes("conse-lite0", probes, where=table.signs()[0][table.places(probes)] == -1)
+    down = table.changes("conse-lite0", probes, where=table.signs[0][table.places(probes)] == -1)
     own = rows[(rows["evaluator"] == "conse-lite0") & rows["probe"].isin(probes) & (rows["delta"] < 0)]
     assert_changes(down, expected_changes(own, table))
 
 
 def test_signs_say_where_every_score_went(table: ScoreTable, rows: pd.DataFrame) -> None:
-    counted = np.unique(table.signs()[table.baselines >= 0], return_counts=True)
+    counted = np.unique(table.signs[table.baselines >= 0], return_counts=True)
     delta = rows["delta"]
     expected = {-1: (delta < 0).sum(), 0: (delta == 0).sum(), 1: (delta > 0).sum(), 2: delta.isna().sum()}
     assert dict(zip(*(values.tolist() for values in counted), strict=True)) == {k: n for k, n in expected.items() if n}
-    assert set(np.unique(table.signs()[table.baselines < 0])) == {2}
+    assert set(np.unique(table.signs[table.baselines < 0])) == {2}
 
 
 def test_shifts_are_every_delta_and_whether_it_is_stored(table: ScoreTable, rows: pd.DataFrame) -> None:

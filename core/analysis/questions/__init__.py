@@ -8,13 +8,13 @@ from collections.abc import Callable
 
 from core.analysis.questions import (
     across,
-    adjusted,
     artefacts,
     behind_the_scores,
     both_sides,
     caption_sets,
     controls,
     directional,
+    factor_tests,
     families,
     levels,
     object_kinds,
@@ -38,8 +38,8 @@ Maker = Callable[[ScoreTable], tuple[Question, ...]]
 
 MAKERS = (
     families.questions, space.questions, controls.questions, artefacts.of_compositing, artefacts.of_filling,
-    space.of_cutting, object_places.of_distance, object_places.of_sides, object_kinds.of_factors,
-    object_kinds.of_counts, adjusted.questions, word_edits.questions, social_words.questions, families.not_audited,
+    space.of_cutting, object_places.of_distance, object_kinds.questions,
+    factor_tests.questions, word_edits.questions, social_words.questions, families.not_audited,
     across.questions, surface.of_colour, surface.of_letters, surface.of_length, strength_sweeps.of_shifts,
     behind_the_scores.questions, directional.questions, several_comparisons.of_languages,
     several_comparisons.of_rewards, both_sides.of_words, both_sides.of_scores, levels.questions,

@@ -152,18 +152,15 @@ def directions(table: ScoreTable) -> Question:
     """Table 12, with what the corpora differ by beside it."""
     agreement = "Share of items that move as the median of the reference does; one that does not move counts half"
     between_help = "Cochran's Q and I² of three corpora or more, the difference of two with its interval"
-    columns = (
-        EVALUATOR,
-        Column("family", "Subset or family", kind="text"),
-        Column("of", "Which", kind="text"),
-        CORPUS,
-        COUNT,
+    of = Column("family", "Subset or family", kind="text"), Column("of", "Which", kind="text")
+    numbers = (
         Column("agreement", "Agreement % [95 % CI]", digits=0, low="low", high="high", help=agreement),
         Column("reference_median", "Reference Δ", digits=4, signed=True),
         Column("median", "Median Δ", digits=4, signed=True),
         Column("same", "Medians", kind="text", help="Is the direction of the two medians the same?"),
         Column("between", "Between corpora, % change", kind="text", help=between_help),
     )
+    columns = (EVALUATOR, *of, CORPUS, COUNT, *numbers)
     title = f"Agreement with the direction on {table.reference}"
     note = _NOTE.format(table.reference, LEAST_N)
     question = Question("T12", title, "corpora", "directions", note, columns, _agreement)

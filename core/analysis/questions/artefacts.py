@@ -1,10 +1,11 @@
-"""How much of a shift comes from the making of an edit: compositing, filling a hole, cutting corners off.
+"""What the making of an edit does to a shift: compositing, filling a hole, cutting corners off.
 
+What dropping suspicious composites, or making them another way, does to the effect of repositioning.
 Source: paper A, A.8, Table 2.
 """
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 
@@ -12,19 +13,202 @@ import numpy as np
 import pandas as pd
 
 from core.analysis.comparisons import percent
-from core.analysis.effects import IN_PERCENT, PLAIN, bounds, corpora, median_over, words
+from core.analysis.effects import IN_PERCENT, PLAIN, bounds, corpora, ends, median_over, words
 from core.analysis.lacks import no_probe
 from core.analysis.questions import papers
 from core.analysis.questions.columns import COUNT, HEAD, NOTE, PERCENT, SAID, Dots, axis_of, cells, power
-from core.analysis.questions.filters import NOTHING, UNMEASURED, USUAL, beside, filtered_moves
 from core.analysis.questions.question import Column, Drawing, Options, Question, bounded
 from core.analysis.table import ScoreTable, View
-from core.analysis.verdicts import apart, too_few_for
+from core.analysis.verdicts import apart as distance_said
+from core.analysis.verdicts import sided
+from core.errors import InvalidInput
 from core.statistics.arithmetic import row_medians
 from core.statistics.bootstrap import Interval, adjusted_level
+from core.statistics.changes import WITHHELD, percent_changes
 from core.statistics.power import among, reach
 from core.statistics.ratios import ratio_bca
-from core.statistics.wording import between, metrics
+from core.statistics.wording import between, metrics, remarks
+
+SHARES = (5, 10)  # Shares of the composites that a filter drops, in percent. Source: paper A, A.8
+
+FILTERS: Mapping[str, tuple[str, ...]] = {
+    "seam": ("seam",),
+    "background": ("background",),
+    "fill": ("fill",),
+    "seam or fill": ("seam", "fill"),
+}
+"""What makes a composite suspicious to each filter."""
+
+_SEEN_IN: Mapping[str, Mapping[str, float]] = {
+    "seam": {"seam_energy": 1.0},
+    "background": {"bg_delta": 1.0},
+    "fill": {"fill_ratio": 1.0, "texture_ratio": 0.5},
+}
+"""Where each shows: diagnostic -> weight. A ratio counts by its distance from 1 on the log scale, on either side; a
+variance is a square, so its distance counts half."""
+
+USUAL = "usual"  # The composites as they are usually made: a feathered edge on the plate filled by example
+
+SAME, TURNED, UNCLEAR, NOTHING = "same", "turned", "unclear", "nothing to drop"
+UNMEASURED = "not measured in these runs"  # Where a filtered median points, held against the unfiltered one
+
+
+def beside(
+    other: str,
+    scores: Mapping[str, np.ndarray],
+    measured: Mapping[str, Mapping[str, np.ndarray]],
+    *,
+    sources: np.ndarray | None = None,
+) -> list[dict[str, object]]:
+    """The move between the two places as usual and made another way, over the items that have both.
+
+    Args:
+        other: the other way, e.g. cut hard.
+        scores: of both composites of every item by way, float64 [2, n].
+        measured: diagnostics of the composites by way and name, float64 [2, n].
+        sources: as of :func:`filtered_moves`.
+
+    Returns:
+        A row a way as :func:`filtered_moves` gives them, the other one held against the usual one; with it apart,
+        apart_low, apart_high: median of the items' usual minus other % change, in points.
+    """
+    percent = {way: percent_changes(scores[way][1], scores[way][0]) for way in (USUAL, other)}
+    both = ~np.isnan(percent[USUAL]) & ~np.isnan(percent[other])
+    found = {way: median_over(each, both, sources) for way, each in percent.items()}
+    apart = median_over(percent[USUAL] - percent[other], both, sources)
+    rows = list[dict[str, object]]()
+    for way, own in found.items():
+        note = own.note
+        if way == other and apart.note not in ("", own.note):
+            note = remarks(own.note, f"difference: {apart.note}")
+        note = WITHHELD if bool((np.asarray(scores[way])[0] < 0).any()) else note
+        row = _row(other if way == other else f"{USUAL}-{other}", own, found[USUAL], measured[way], both)
+        rows.append(row | {"note": note} | ({} if way == USUAL else ends(apart, bounds("apart"))))
+    return rows
+
+
+def _row(
+    name: str, own: Interval, whole: Interval, measured: Mapping[str, np.ndarray], kept: np.ndarray
+) -> dict[str, object]:
+    """A median, held against the unfiltered or the usual one, with the median diagnostics of what is kept."""
+    held = {"direction": direction(own, whole), "overlaps": overlap(own, whole), "power": untold(own, whole)}
+    row = {"filter": name, "q": 0.0, "cut_items": 0, **ends(own, IN_PERCENT), "n_items": own.n}
+    return {**row, **held, **_kept_said(measured, kept)}
+
+
+def filtered_moves(
+    scores: np.ndarray,
+    measured: Mapping[str, np.ndarray],
+    *,
+    sources: np.ndarray | None = None,
+    shares: Sequence[float] = SHARES,
+) -> Iterator[dict[str, object]]:
+    """Median percent change from the first composite to the second, with ever more suspicious ones dropped.
+
+    Each filter ranks the composites of both places by their diagnostic and drops the top q %; an item is left out
+    where one of its two composites is. A composite without the diagnostic is never dropped by it, and a cut never
+    falls among equals: the tied ones all stay.
+
+    Args:
+        scores: of both composites of every item, float64 [2, n]; NaN where there is none.
+        measured: diagnostics of the composites by name, float64 [2, n].
+        sources: number of each item's source, int [n]; None: every item is one of its own.
+        shares: q, in percent.
+
+    Returns:
+        One row a (filter, q), the unfiltered one first: filter, q, cut_items, median_percent, low, high, n_items,
+        direction (of SAME, TURNED, UNCLEAR, NOTHING, held against the unfiltered one; UNMEASURED where no composite has
+        the diagnostic), overlaps (the intervals do), seam, background, fill, texture (median diagnostics of what is
+        kept), power (beside UNCLEAR, what would have shown), note.
+
+    Raises:
+        InvalidInput: if a share is not in [0, 100).
+    """
+    if not all(0 <= q < 100 for q in shares):
+        raise InvalidInput(f"a filter drops between 0 and 100 percent, got {list(shares)}")
+    percent, whole = percent_changes(scores[1], scores[0]), None
+    withheld = bool((scores[0] < 0).any())
+    for name, q, cut in _cuts(scores, measured, shares):
+        found = median_over(percent, ~cut, sources)
+        whole = whole or found
+        row = _row(name, found, whole, measured, ~cut)
+        dropped = int((cut & ~np.isnan(percent)).sum())
+        if not (withheld or dropped or name == "none"):
+            known = any(np.isfinite(_suspicion(kind, measured)).any() for kind in FILTERS[name])
+            row["direction"] = NOTHING if known else UNMEASURED
+        yield row | {"q": q, "cut_items": dropped, "note": WITHHELD if withheld else found.note}
+
+
+def direction(found: Interval, whole: Interval) -> str:
+    """Where a filtered median points: SAME or TURNED where its interval lies on a side of 0, not by a sign."""
+    if np.isnan(found.estimate) or np.isnan(whole.estimate):
+        return ""
+    if whole.estimate == 0 or not found.excludes_zero():
+        return UNCLEAR
+    return SAME if (found.low > 0) == (whole.estimate > 0) else TURNED
+
+
+def untold(found: Interval, whole: Interval) -> str:
+    """What these items could have told of a direction that they leave open, in words; empty beside any other."""
+    if direction(found, whole) != UNCLEAR or found.excludes_zero():
+        return ""
+    return distance_said(reach(found, margin=math.nan).detectable, unit="%")
+
+
+_TOLD = (
+    ("seam", "seam_ratio", 1.0),
+    ("background", "bg_delta", 1000.0),
+    ("fill", "fill_ratio", 1.0),
+    ("texture", "texture_ratio", 1.0),
+)
+"""Column of the table, diagnostic, what it is multiplied by."""
+
+
+def _kept_said(measured: Mapping[str, np.ndarray], kept: np.ndarray) -> dict[str, float]:
+    """Median diagnostics of the composites of some items; NaN where none was measured."""
+    medians = {}
+    for name, column, scale in _TOLD:
+        values = measured[column][:, kept] if column in measured else np.empty(0)
+        values = values[~np.isnan(values)]
+        medians[name] = scale * float(np.median(values)) if values.size else np.nan
+    return medians
+
+
+def overlap(one: Interval, other: Interval) -> bool:
+    """Whether two intervals share a value."""
+    return bool(one.low <= other.high and other.low <= one.high)
+
+
+def _cuts(
+    scores: np.ndarray, measured: Mapping[str, np.ndarray], shares: Sequence[float]
+) -> Iterator[tuple[str, float, np.ndarray]]:
+    """Name and share of every filter, and which items it drops, bool [n]."""
+    yield "none", 0.0, np.zeros(scores.shape[1], dtype=bool)
+    there = ~np.isnan(scores)
+    for name, kinds in FILTERS.items():
+        for q in shares:
+            worst = [_top(np.where(there, _suspicion(kind, measured), np.nan), q) for kind in kinds]
+            yield name, float(q), np.logical_or.reduce(worst).any(axis=0)
+
+
+def _suspicion(kind: str, measured: Mapping[str, np.ndarray]) -> np.ndarray:
+    """How suspicious each composite is, the larger the more; NaN where nothing of the kind was measured."""
+    worst = np.full(next(iter(measured.values())).shape, np.nan)
+    for column in _SEEN_IN[kind].keys() & measured.keys():
+        with np.errstate(divide="ignore"):  # the ratio of a flat hole is infinitely far from 1
+            values = np.abs(np.log(measured[column])) if kind == "fill" else measured[column]
+        worst = np.fmax(worst, _SEEN_IN[kind][column] * values)
+    return worst
+
+
+def _top(values: np.ndarray, q: float) -> np.ndarray:
+    """Marks the q % largest of the values that are there, fewer where the cut would fall among equal ones."""
+    present = np.sort(values[~np.isnan(values)])[::-1]
+    count = round(len(present) * q / 100)
+    if not 0 < count < len(present):
+        return np.zeros(values.shape, dtype=bool)
+    return np.asarray(values > present[count] if present[count - 1] == present[count] else values >= present[count - 1])
+
 
 _WAYS_COLUMNS = (
     "filter", "q", "cut_items", "median_percent", "low", "high", "n_items", "direction", "overlaps", "seam",
@@ -51,12 +235,8 @@ def of_compositing(table: ScoreTable) -> tuple[Question, ...]:
     )
     inside = "inside the filled hole over that of its rim, median over the composites kept; 1: alike"
     dash = "A dash where no run measured it"
-    columns = (
-        *HEAD,
-        Column("label", "Composites", kind="text"),
-        Column("retained", "Kept %", digits=0, help=_KEPT),
-        COUNT,
-        PERCENT,
+    of = Column("label", "Composites", kind="text"), Column("retained", "Kept %", digits=0, help=_KEPT)
+    told = (
         Column("direction", "Direction", kind="text", help=direction),
         Column("overlap", "Interval", kind="text", help="With the one without a filter"),
         Column("seam", "Seam ratio", help="Median over the composites kept; 1: as strong as the object's own edge"),
@@ -65,8 +245,8 @@ def of_compositing(table: ScoreTable) -> tuple[Question, ...]:
         Column("texture", "Fill: texture", help=f"Mean local variance {inside}, below 1: flatter. {dash}"),
         bounded("apart", "Usual − this, points [95 % CI]", signed=True, help=apart_help),
         power("The median % change that these items find"),
-        NOTE,
     )
+    columns = (*HEAD, *of, COUNT, PERCENT, *told, NOTE)
     title = "Repositioning without the suspicious composites"
     read = (
         "Median % change from top left to bottom right with its 95 % BCa interval. If "
@@ -237,17 +417,18 @@ def of_filling(table: ScoreTable) -> tuple[Question, ...]:
     share = bounded("share", "Share of the filling, % [adjusted CI]", digits=1, signed=True)
     unclear = power("The share that these items find")
     columns = (*HEAD, COUNT, filled, true, value, filled_size, true_size, share, SAID, unclear, NOTE)
-    make = Dots(
-        "evaluator",
-        series="corpus",
-        panel=(),
-        values=PLAIN,
-        axis="← filled lower · higher → (points\u00a0of\u00a0%\u00a0change)",
-        even=True,
-    )
+    axis = "← filled lower · higher → (points\u00a0of\u00a0%\u00a0change)"
+    make = Dots("evaluator", series="corpus", panel=(), values=PLAIN, axis=axis, even=True)
     drawing = Drawing("F-filling", _FILLED, "Filled minus true plate; the line is no difference.", make)
     question = Question("S25", _FILLED, "space", "families", _FILLED_NOTE, columns, _filled_and_true)
-    return (replace(question, needs=_both_plates_needed, figures=(drawing,), says=_filling_says),)
+
+    def needs(table: ScoreTable) -> str:
+        wanted = [f"reposition{way}-{anchor}" for way in ("", "-true") for anchor in ANCHORS]
+        return (
+            "" if _pairs(table) else no_probe(table, wanted, what="moved objects on the filled and on the true plate")
+        )
+
+    return (replace(question, needs=needs, figures=(drawing,), says=_filling_says),)
 
 
 def _filling_says(frame: pd.DataFrame, margin: float) -> str:
@@ -262,13 +443,6 @@ def _filling_says(frame: pd.DataFrame, margin: float) -> str:
         short = _SHORT.get(str(verdict), f"{str(verdict)[0].upper()}{str(verdict)[1:]}:")
         said.append(f"{short} {metrics(list(rows['evaluator']))}{share}.")
     return " ".join(said)
-
-
-def _both_plates_needed(table: ScoreTable) -> str:
-    if _pairs(table):
-        return ""
-    wanted = [f"reposition{way}-{anchor}" for way in ("", "-true") for anchor in ANCHORS]
-    return no_probe(table, wanted, what="moved objects on the filled and on the true plate")
 
 
 def _pairs(table: ScoreTable) -> dict[str, str]:
@@ -302,22 +476,7 @@ def _filled_row(table: ScoreTable, filled: np.ndarray, true: np.ndarray, items: 
     one, other = np.abs(filled[items]), np.abs(true[items])
     share = ratio_bca(one - other, one, groups=groups, level=adjusted_level(len(table.evaluators)))
     medians = (np.median(each) for each in (filled[items], true[items], one, other))
-    said = _share_said(share)
-    return {
-        **words(difference),
-        **dict(zip(("filled", "true", *_SIZES), medians, strict=True)),
-        **percent("share", share),
-        "said": said,
-        "power": apart(times * reach(share, margin=math.nan).detectable, unit="%") if said == OPEN else "",
-        "note": difference.note or share.note,
-    }
-
-
-def _share_said(share: Interval) -> str:
-    if few := too_few_for(share):
-        return few
-    if np.isnan(share.estimate):
-        return STILL
-    if share.low > 0:
-        return ADDS
-    return HIDES if share.high < 0 else OPEN
+    row = words(difference) | dict(zip(("filled", "true", *_SIZES), medians, strict=True)) | percent("share", share)
+    said = sided(share, ADDS, HIDES, STILL if np.isnan(share.estimate) else OPEN)
+    power = distance_said(times * reach(share, margin=math.nan).detectable, unit="%") if said == OPEN else ""
+    return row | {"said": said, "power": power, "note": difference.note or share.note}

@@ -76,17 +76,9 @@ _CORRELATIONS = {"spearman": RHO, "kendall_b": TAU_B, "kendall_c": TAU_C}
 
 
 def _agreement() -> Question:
-    columns = (
-        EVALUATOR,
-        Column("other", "and", kind="text"),
-        CORPUS,
-        COUNT,
-        bounded("spearman", "Spearman’s ρ [95 % CI]"),
-        bounded("kendall_b", "Kendall’s τ_b [95 % CI]"),
-        bounded("kendall_c", "τ_c [95 % CI]"),
-        Column("p", "p (τ = 0)", kind="p"),
-        NOTE,
-    )
+    taus = bounded("kendall_b", "Kendall’s τ_b [95 % CI]"), bounded("kendall_c", "τ_c [95 % CI]")
+    numbers = bounded("spearman", "Spearman’s ρ [95 % CI]"), *taus, Column("p", "p (τ = 0)", kind="p")
+    columns = (EVALUATOR, Column("other", "and", kind="text"), CORPUS, COUNT, *numbers, NOTE)
 
     def compute(view: View, options: Options) -> pd.DataFrame:
         records = []
@@ -134,10 +126,12 @@ def _rejections() -> Question:
         "order-free is by construction: an evaluator that knows no order of a video's frames gives the video backwards "
         "the score of the video, and nothing was measured."
     )
-    question = Question("S13", "What was left out, and why", "summary", "runs", note, columns, compute)
-    return replace(
-        question, needs=lambda table: "" if len(table.about["rejections"]) else "the runs left nothing out", paper="A.3"
-    )
+
+    def needs(table: ScoreTable) -> str:
+        return "" if len(table.about["rejections"]) else "the runs left nothing out"
+
+    of = ("S13", "What was left out, and why", "summary", "runs")
+    return Question(*of, note, columns, compute, needs, paper="A.3")
 
 
 FAMILY = "precision"
@@ -175,16 +169,13 @@ def of_precision(table: ScoreTable) -> tuple[Question, ...]:
     values = (ABSOLUTE.name, ABSOLUTE.low, ABSOLUTE.high)
     make = Dots("evaluator", series="corpus", panel=(), values=values, axis="median |% change|")
     drawing = Drawing("F-precision", _HALF, "Median |% change| of the unedited items with its 95 % BCa interval.", make)
-    question = Question(
-        "S-precision",
-        _HALF,
-        "summary",
-        FAMILY,
-        f"{_HALF_NOTE} {how(_HALF_TESTS)}",
-        columns,
-        lambda view, options: halves(view, margin=options.margin),
-    )
-    return (replace(question, needs=no_clean, figures=(drawing,), tests=_HALF_TESTS, asks=("margin",)),)
+
+    def compute(view: View, options: Options) -> pd.DataFrame:
+        return halves(view, margin=options.margin)
+
+    note = f"{_HALF_NOTE} {how(_HALF_TESTS)}"
+    question = Question("S-precision", _HALF, "summary", FAMILY, note, columns, compute, no_clean, (drawing,))
+    return (replace(question, tests=_HALF_TESTS, asks=("margin",)),)
 
 
 def twins(table: ScoreTable) -> Iterator[Twins]:

@@ -70,24 +70,18 @@ def of_scores(table: ScoreTable) -> tuple[Question, ...]:
 
 def _means() -> Question:
     id_, paper = papers.MEANS
-    scaled_right = "The family’s scores run from 0, the lowest of either side, to 1, the highest"
-    columns = (
-        *HEAD,
-        WHAT,
-        OF,
-        COUNT,
-        PAIRS,
+    scaled = "The family’s scores run from 0, the lowest of either side, to 1, the highest"
+    sides = (
         Column("mean_right", "Mean right", digits=4),
         Column("sd_right", "SD", digits=4),
         Column("mean_wrong", "Mean wrong", digits=4),
         Column("sd_wrong", "SD", digits=4),
-        Column("scaled_right", "Right, scaled", digits=3, help=scaled_right),
+        Column("scaled_right", "Right, scaled", digits=3, help=scaled),
         Column("scaled_sd_right", "SD, scaled", digits=3),
         Column("scaled_wrong", "Wrong, scaled", digits=3),
         Column("scaled_sd_wrong", "SD, scaled", digits=3),
-        DROP,
-        NOTE,
     )
+    columns = (*HEAD, WHAT, OF, COUNT, PAIRS, *sides, DROP, NOTE)
     read = (
         "Scaled so that the lowest score of a family is 0 and the highest "
         "1; the further the right side lies to the right of the wrong one, the better."

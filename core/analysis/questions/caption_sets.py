@@ -157,15 +157,10 @@ PAIR = "alone: paper E’s pair"
 
 
 def with_pair(table: ScoreTable, tests: Iterable[Capability]) -> list[tuple[Capability, str]]:
-    """Each test with the words for the comparisons that it holds, after the adversary alone where it holds others too.
-
-    Args:
-        tests: capabilities of whole families, or of parts of them.
-
-    Returns:
-        (test, words): ``prototype:adversary alone: paper E’s pair``, then ``whole family: adversary, knob-wrong``;
-        WHOLE for every other test. No two tests of different words share a family of tests.
-    """
+    """Each test with the words for the comparisons that it holds, after the adversary alone where it holds others too;
+    ``tests``: capabilities of whole families, or of parts of them. Returns (test, words): ``prototype:adversary alone:
+    paper E’s pair``, then ``whole family: adversary, knob-wrong``; WHOLE for every other test. No two tests of
+    different words share a family of tests."""
     adversary, found = cells(table).get(ADVERSARY, ""), list[tuple[Capability, str]]()
     for test in tests:
         if adversary not in test.probes or len(test.probes) == 1:

@@ -13,7 +13,7 @@ from core.analysis.effects import ALL, COLUMNS, MEASURES, PLAIN, Names, corpora
 from core.analysis.questions.question import Column, Drawing, Options, Question, bounded
 from core.analysis.table import ScoreTable, View
 from core.analysis.verdicts import MOST_BEYOND, NO_CLAIM
-from core.charts.spec import Figure, marks_of
+from core.charts.spec import Figure, marks_of, says_its_labels
 from core.corpora.schema import COVERAGE_BINS
 from core.statistics.bootstrap import LEAST_N
 
@@ -180,18 +180,12 @@ class Dots:
         if self.even:  # of none but 0 the ends are those of the renderer
             furthest = 1.1 * float(np.nanmax(data[["value", "low", "high"]].abs().to_numpy(dtype=float), initial=0.0))
             span = (-furthest, furthest) if furthest else (None, None)
-        return drawing.drawn(
-            data,
-            self.axis or axis_of(measure),
-            kind="lines" if self.lines else "dots",
-            free=self.free or raw,
-            unit=UNITS["percent" if self.values == SIZES else measure][0] if self.values in (None, SIZES) else "",
-            span=span,
-            counts=not self.lines,
-            overlay=one_a_line(data),
-            order=() if self.order is None else tuple(map(str, self.order(frame))),
-            names={} if self.names is None else self.names(frame),
-        )
+        unit = UNITS["percent" if self.values == SIZES else measure][0] if self.values in (None, SIZES) else ""
+        look: dict[str, Any] = {"unit": unit, "span": span, "free": self.free or raw, "overlay": says_its_labels(data)}
+        look |= {"kind": "lines" if self.lines else "dots", "counts": not self.lines}
+        order = () if self.order is None else tuple(map(str, self.order(frame)))
+        names = {} if self.names is None else self.names(frame)
+        return drawing.drawn(data, self.axis or axis_of(measure), order=order, names=names, **look)
 
 
 @dataclass(frozen=True, slots=True)
@@ -216,24 +210,13 @@ class Map:
         if order is not None:
             frame = frame.assign(place=[order.index(each) for each in frame[self.series]])
             frame = frame.sort_values("place", kind="stable")
-        data = marks(
-            frame,
-            label=self.label,
-            series=self.series,
-            panel=self.panel,
-            values=self.values or COLUMNS[measure],
-            opens=drawing.opens,
-        )
+        of, values = {"label": self.label, "series": self.series}, self.values or COLUMNS[measure]
+        data = marks(frame, **of, panel=self.panel, values=values, opens=drawing.opens)
         said = [f"{value:{'+' if shifts else ''}.{digits}f}".replace("-", "−") for value in data["value"]]
         data = data.assign(text=[f"{each}{unit}\nn {n}" for each, n in zip(said, data["n"], strict=True)])
-        return drawing.drawn(
-            data,
-            self.axis or axis_of(measure),
-            kind="map",
-            unit=unit,
-            diverging=shifts,
-            order=() if self.order is None else tuple(map(str, self.order(frame))),
-        )
+        labels = () if self.order is None else tuple(map(str, self.order(frame)))
+        axis = self.axis or axis_of(measure)
+        return drawing.drawn(data, axis, kind="map", unit=unit, diverging=shifts, order=labels)
 
 
 def axis_of(measure: str) -> str:
@@ -268,11 +251,6 @@ def marks(
         data["opens"] = openings(frame, opens)
     kept = data if data["value"].notna().all() else data.dropna(subset=["value"])
     return kept.reset_index(drop=True)
-
-
-def one_a_line(data: pd.DataFrame) -> bool:
-    """Whether every mark's series is its label, so that marks of several series share no line."""
-    return bool((data["series"] == data["label"].astype(str)).all())
 
 
 CONTROL = " (control)"  # Behind the label of a row that others are held against
@@ -368,27 +346,13 @@ _DROP = (
     "bootstrap over items"
 )
 DROP = bounded("drop", "Drop of means, % [95 % CI]", digits=1, signed=True, help=_DROP)
-MEDIAN = Column(
-    "median_percent",
-    "Median % change of items [95 % CI]",
-    digits=1,
-    signed=True,
-    low="low",
-    high="high",
-    help="Median over items of an item’s median change in percent: the number of paper A. It differs from the drop of "
-    "means where scores come near 0",
+_OF_ITEMS = (
+    "Median over items of an item’s median change in percent: the number of paper A. It differs from the drop of means "
+    "where scores come near 0"
 )
-OF_MEANS = (
-    Column("language", "Language", kind="text"),
-    COUNT,
-    PAIRS,
-    Column("mean_right", "Mean of the captions", digits=4),
-    Column("mean_wrong", "Mean of the edits", digits=4),
-    DROP,
-    MEDIAN,
-    FAILURE,
-    NOTE,
-)
+MEDIAN = replace(PERCENT, header="Median % change of items [95 % CI]", digits=1, help=_OF_ITEMS)
+_MEANS = Column("mean_right", "Mean of the captions", digits=4), Column("mean_wrong", "Mean of the edits", digits=4)
+OF_MEANS = (Column("language", "Language", kind="text"), COUNT, PAIRS, *_MEANS, DROP, MEDIAN, FAILURE, NOTE)
 _VERDICT = (
     "By the interval of the failures against 50 %. Prefers the wrong one: it "
     "is strictly above in more than half; a tie prefers neither"

@@ -14,7 +14,7 @@ from core.analysis.lacks import Lack, no_family
 from core.analysis.questions.columns import COUNT, HEAD, SAID, Dots, cells, power
 from core.analysis.questions.question import Column, Drawing, Question
 from core.analysis.table import ScoreTable, View
-from core.analysis.verdicts import at_odds, too_few_for, untold
+from core.analysis.verdicts import at_odds, sided, untold
 from core.statistics.bootstrap import Interval
 from core.statistics.changes import WITHHELD
 from core.statistics.shift_tests import paired_test
@@ -45,14 +45,8 @@ def questions(table: ScoreTable) -> tuple[Question, ...]:
     unclear = power("The difference that these items show")
     conflict = Column("conflict", "Where interval and test differ", kind="text")
     columns = (*HEAD, COUNT, moved, blurred, value, p, SAID, unclear, conflict)
-    make = Dots(
-        "evaluator",
-        series="corpus",
-        panel=(),
-        values=PLAIN,
-        axis="← blur more · place more → (points\u00a0of\u00a0%\u00a0change)",
-        even=True,
-    )
+    axis = "← blur more · place more → (points\u00a0of\u00a0%\u00a0change)"
+    make = Dots("evaluator", series="corpus", panel=(), values=PLAIN, axis=axis, even=True)
     drawing = Drawing("F-blur", _TITLE, "Repositioning minus blur; the line is no difference.", make)
     question = Question("S22", _TITLE, "space", "families", _NOTE, columns, lambda view, _: blur_control(view))
     return (replace(question, needs=_needs, figures=(drawing,), says=_says, rule=_SURE),)
@@ -89,46 +83,30 @@ def blur_control(view: View) -> pd.DataFrame:
     def row(moved: np.ndarray, blurred: np.ndarray, items: np.ndarray) -> dict[str, object]:
         found = median_over(moved - blurred, items, sources)
         test = paired_test(blurred[items], moved[items], groups=view.table.sources_of(items))
-        told = said(found)
-        return {
-            **words(found),
-            "moved": np.median(moved[items]),
-            "blurred": np.median(blurred[items]),
-            "p": test.p,
-            "test": test.name,
-            "said": told,
-            "power": untold(found, unit="points") if told == OPEN else "",
-            "conflict": at_odds(found, test.p, corrected=False),
-        }
+        told, conflict = said(found), at_odds(found, test.p, corrected=False)
+        power = untold(found, unit="points") if told == OPEN else ""
+        medians = {"moved": np.median(moved[items]), "blurred": np.median(blurred[items])}
+        claims = {"p": test.p, "test": test.name, "said": told, "power": power, "conflict": conflict}
+        return {**words(found), **medians, **claims}
 
     return cells(view, _NAMES, sizes, row, asked={MOVED, BLUR} <= set(families))
 
 
 def said(difference: Interval) -> str:
     """Say what the difference of repositioning and blur allows to claim."""
-    if few := too_few_for(difference):
-        return few
-    if difference.low > 0:
-        return PASSES
-    return FAILS if difference.high < 0 else OPEN
+    return sided(difference, PASSES, FAILS, OPEN)
 
 
 def sentences(view: View) -> dict[str, str]:
     """What the control says of each evaluator of one corpus, in a sentence with its numbers; why not, where it cannot;
     ``view``: of the table of scores, one corpus of it."""
     found = {str(row["evaluator"]): row for _, row in blur_control(view).iterrows()}
-    lack = _needs(view.table).what
-    return {
-        name: _sentence(found[name]) if name in found else f"Blur control: {lack or _unheld(view, name)}."
-        for name in view.evaluators
-    }
-
-
-def _unheld(view: View, evaluator: str) -> str:
-    """Why no item of an evaluator can be held against itself although both edits are here."""
-    if any(view.table.withheld(evaluator, corpus) for corpus in view.corpora):
-        return WITHHELD
-    return "no item has both edits here"
+    lack, told = _needs(view.table).what, dict[str, str]()
+    for name in view.evaluators:
+        withheld = any(view.table.withheld(name, corpus) for corpus in view.corpora)
+        why = lack or (WITHHELD if withheld else "no item has both edits here")
+        told[name] = _sentence(found[name]) if name in found else f"Blur control: {why}."
+    return told
 
 
 def _sentence(row: pd.Series) -> str:

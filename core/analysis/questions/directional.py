@@ -116,34 +116,24 @@ def _matrix() -> Question:
     n_refused = "Comparisons of these items that could not be made under this caption"
     refused = "The most frequent reasons, each with its n; python -m core probes reasons explains them"
     rival = "The harmless family that hides it best: its items’ selectivity against it is lowest"
-    columns = (
-        *HEAD,
-        Column("section", "Section", kind="text"),
-        CAPTION,
-        Column("axis", "Axis", kind="text"),
-        Column("label", "What breaks", kind="text"),
-        COUNT,
-        PAIRS,
+    auroc = "Probability that the right side of any item scores above the wrong side of any item, ties half: how well "
+    auroc += "the score alone tells them apart; (Cliff’s δ + 1) / 2"
+    of = Column("section", "Section", kind="text"), CAPTION, Column("axis", "Axis", kind="text")
+    told = (
         Column("n_refused", "n refused", digits=0, help=n_refused),
         Column("refused", "Refused because", kind="text", help=refused),
-        FAILURE,
-        TIES,
+    )
+    near = (
         bounded("near", "Near ties, % [95 % CI]", digits=1, help="Sides closer than τ; ties are among them"),
         Column("tau", "τ", digits=4, help="1 % of the span of the family’s scores, on the evaluator’s own scale"),
-        Column(
-            "auroc",
-            "AUROC",
-            help="Probability that the right side of any item scores above the wrong side of any "
-            "item, ties half: how well the score alone tells them apart; (Cliff’s δ + 1) / 2",
-        ),
-        VERDICT,
-        *WOULD_HAVE_TOLD,
+        Column("auroc", "AUROC", help=auroc),
+    )
+    taken_for = (
         Column("rival", "Taken for", kind="text", help=rival),
         Column("rival_value", "Selectivity against it [95 % CI]", low="rival_low", high="rival_high"),
-        *CORRECTED,
-        AS_IF,
-        NOTE,
     )
+    first = (*HEAD, *of, Column("label", "What breaks", kind="text"), COUNT, PAIRS, *told, FAILURE, TIES, *near)
+    columns = (*first, VERDICT, *WOULD_HAVE_TOLD, *taken_for, *CORRECTED, AS_IF, NOTE)
     read = (
         "Missed: the wrong caption (or picture) scores at least as high. Small figures: 95 % interval. ✓: it lies "
         "under 50 %, better than guessing. Where half of the misses or more are equal scores: how many tied "
@@ -311,21 +301,8 @@ def _of_axis(axis: str) -> Question:
     numbers = numbers_of(axis)
     lower = "The wrong side scores strictly lower"
     detection = bounded("detection", "Told from the right one, % [95 % CI]", digits=1, help=lower)
-    columns = (
-        *HEAD,
-        WHAT,
-        COUNT,
-        PAIRS,
-        FAILURE,
-        TIES,
-        detection,
-        DROP,
-        MEDIAN,
-        VERDICT,
-        *WOULD_HAVE_TOLD,
-        *CORRECTED,
-        NOTE,
-    )
+    shares = (*HEAD, WHAT, COUNT, PAIRS, FAILURE, TIES, detection)
+    columns = (*shares, DROP, MEDIAN, VERDICT, *WOULD_HAVE_TOLD, *CORRECTED, NOTE)
     title = f"{axis.capitalize()} edits: does the score drop?"
     read = "Median over items of the change in percent, with its 95 % BCa interval; right of the line"
     make = Dots("family", axis="median change of items")

@@ -10,13 +10,14 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from itertools import product
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from core.analysis.effect_of_items import known_sizes
-from core.analysis.effects import ALL, bounds, corpora, effects, ends, family_groups
+from core.analysis.effects import ALL, Names, corpora, effects, family_groups
 from core.analysis.lacks import NO_SHIFT, no_column, no_family
 from core.analysis.overview import beside_null
 from core.analysis.questions import papers
@@ -162,18 +163,11 @@ def _of_axis(axis: str) -> Question:
     title = f"{axis.capitalize()} edits: how much the score changes"
     read = f"Median with its 95 % BCa interval; the line is no change. {_CONTROLS}"
     drawing = Drawing(f"F-{axis}", title, read, Dots(order=_by_size, names=_named), opens={"families": "label"})
-    sizes = replace(
-        drawing,
-        id=f"{drawing.id}-size",
-        title=f"{axis.capitalize()} edits: how far the score moves, up or down",
-        note=f"{ABSOLUTE.help}, with its 95 % BCa interval. {_CONTROLS}",
-        make=Dots(
-            values=SIZES,
-            axis="typical change, up or down (%\u00a0of\u00a0the\u00a0unedited\u00a0score)",
-            order=_by_size,
-            names=_named,
-        ),
-    )
+    far = "typical change, up or down (%\u00a0of\u00a0the\u00a0unedited\u00a0score)"
+    make = Dots(values=SIZES, axis=far, order=_by_size, names=_named)
+    said = f"{axis.capitalize()} edits: how far the score moves, up or down"
+    read = f"{ABSOLUTE.help}, with its 95 % BCa interval. {_CONTROLS}"
+    sizes = replace(drawing, id=f"{drawing.id}-size", title=said, note=read, make=make)
 
     def compute(view: View, options: Options) -> pd.DataFrame:
         return of_axes(view, options, (axis, Axis.NULL.value) if axis in EDITS else (axis,))
@@ -207,23 +201,17 @@ def not_audited(table: ScoreTable) -> tuple[Question, ...]:
         and probe.axis not in (Axis.LEXICAL, Axis.SEMANTIC, Axis.OBJECT)
         and probe.needs != FRAMES
     }
-    return tuple(_unasked(family, axis) for family, axis in sorted(lacking.items()))
+    found, note, columns = list[Question](), "Named because it can be audited and was not.", (EVALUATOR, COUNT, PERCENT)
+    for family, axis in sorted(lacking.items()):
+        said, at = family.replace("-", " "), section(family, axis)
+        kind = {"words": "words", "natural": "captions"}.get(at, "edits")
+        of = (f"S-{family}", f"{said.capitalize()}: how much scores change", at, PART, note, columns)
+        found.append(Question(*of, _nothing, partial(no_family, family=family, what=f"{said} {kind}")))
+    return tuple(found)
 
 
-def _unasked(family: str, axis: str) -> Question:
-    said, at = family.replace("-", " "), section(family, axis)
-    kind = {"words": "words", "natural": "captions"}.get(at, "edits")
-    columns = (EVALUATOR, COUNT, PERCENT)
-    return Question(
-        f"S-{family}",
-        f"{said.capitalize()}: how much scores change",
-        at,
-        PART,
-        "Named because it can be audited and was not.",
-        columns,
-        lambda *_: pd.DataFrame(columns=["evaluator", "n_items", "median_percent", "low", "high"]),
-        partial(no_family, family=family, what=f"{said} {kind}"),
-    )
+def _nothing(view: View, options: Options) -> pd.DataFrame:
+    return pd.DataFrame(columns=["evaluator", "n_items", "median_percent", "low", "high"])
 
 
 SLICES = "S-slices"
@@ -264,51 +252,37 @@ _NOTE = (
 
 def of_slices(table: ScoreTable) -> tuple[Question, ...]:
     """One table with its figure."""
-    drawing = Drawing(
-        "F-slices",
-        _TITLE,
-        "Median |% change| of a cell with its interval, adjusted for the number of cells looked at.",
-        Dots(
-            panel=("evaluator", "corpus"),
-            values=("median_abs_percent", "abs_low", "abs_high"),
-            axis="median |% change|, % [adjusted CI]",
-        ),
-        opens={"families": "family", "categories": "category", "coverage_bins": "coverage_bin"},
-    )
-    question = Question(
-        SLICES,
-        _TITLE,
-        "summary",
-        "slices",
-        _NOTE,
-        _COLUMNS,
-        lambda view, options: worst_slices(view, least=options.least),
-    )
-    return (replace(question, needs=_needs, figures=(drawing,), asks=("least",), pick=("evaluator", "corpus")),)
+    read = "Median |% change| of a cell with its interval, adjusted for the number of cells looked at."
+    values: Names = ("median_abs_percent", "abs_low", "abs_high")
+    make = Dots(panel=("evaluator", "corpus"), values=values, axis="median |% change|, % [adjusted CI]")
+    opens = {"families": "family", "categories": "category", "coverage_bins": "coverage_bin"}
+    drawing = Drawing("F-slices", _TITLE, read, make, opens=opens)
+
+    def compute(view: View, options: Options) -> pd.DataFrame:
+        return worst_slices(view, least=options.least)
+
+    question = Question(SLICES, _TITLE, "summary", "slices", _NOTE, _COLUMNS, compute, _needs, (drawing,))
+    return (replace(question, asks=("least",), pick=("evaluator", "corpus")),)
 
 
 @once
 def worst_slices(view: View, *, least: int = LEAST_N) -> pd.DataFrame:
-    """The cells that change most for certain.
-
-    Args:
-        least: items with a % change below which a cell is not looked at; none below LEAST_N has an interval anyway.
-
-    Returns:
-        At most SHOWN rows an (evaluator, corpus), the highest lower bound first: evaluator, corpus, label (the cell in
-        words), axis, family, category, coverage_bin, n_items, median_abs_percent with its adjusted interval abs_low to
-        abs_high, n_cells (the N that were looked at), level (of that interval, in (0, 1)), the whole family's median
-        with its 95 % interval whole_low to whole_high over n_whole items, note. Empty where no cell has enough items.
-    """
-    records = [
-        _row(view, cell, found, level, n_cells, evaluator, corpus)
-        for evaluator in view.evaluators
-        for corpus, own in corpora(view.table)
-        if not view.table.silent(evaluator, corpus)
-        for level, n_cells, cell, found in _furthest(
-            [each for each in _cells(view, evaluator, own & view.items) if each.plain.n >= least]
-        )
-    ]
+    """The cells that change most for certain; ``least``: items with a % change below which a cell is not looked at;
+    none below LEAST_N has an interval anyway. Returns at most SHOWN rows an (evaluator, corpus), the highest lower
+    bound first: evaluator, corpus, label (the cell in words), axis, family, category, coverage_bin, n_items,
+    median_abs_percent with its adjusted interval abs_low to abs_high, n_cells (the N that were looked at), level (of
+    that interval, in (0, 1)), the whole family's median with its 95 % interval whole_low to whole_high over n_whole
+    items, note. Empty where no cell has enough items."""
+    records = list[tuple[object, ...]]()
+    for evaluator, (corpus, own) in product(view.evaluators, corpora(view.table)):
+        if view.table.silent(evaluator, corpus):
+            continue
+        asked = [each for each in _cells(view, evaluator, own & view.items) if each.plain.n >= least]
+        for level, n_cells, cell, found in _furthest(asked):
+            bin_, whole = cell.coverage_bin, cell.whole
+            label = f"{family_title(cell.family)}: {cell.category}, {bin_.replace('-', '–')}\u00a0%"
+            of = (evaluator, corpus, label, view.table.axis_of(cell.family), cell.family, cell.category, bin_)
+            records.append((*of, found.n, *found.numbers(), n_cells, level, *whole.numbers(), whole.n, found.note))
     return pd.DataFrame(records, columns=list(_NAMES))
 
 
@@ -362,27 +336,6 @@ def _furthest(cells: Sequence[_Cell]) -> Iterator[tuple[float, int, _Cell, Inter
         done.append((cell, median_bca(cell.values, level=level, groups=cell.groups, resamples=drawn)))
     for cell, found in sorted(done, key=lambda each: -each[1].low)[:SHOWN]:
         yield level, len(cells), cell, found
-
-
-def _row(
-    view: View, cell: _Cell, found: Interval, level: float, n_cells: int, evaluator: str, corpus: str
-) -> dict[str, object]:
-    return {
-        "evaluator": evaluator,
-        "corpus": corpus,
-        "label": f"{family_title(cell.family)}: {cell.category}, {cell.coverage_bin.replace('-', '–')}\u00a0%",
-        "axis": view.table.axis_of(cell.family),
-        "family": cell.family,
-        "category": cell.category,
-        "coverage_bin": cell.coverage_bin,
-        "n_items": found.n,
-        **ends(found, ("median_abs_percent", "abs_low", "abs_high")),
-        "n_cells": n_cells,
-        "level": level,
-        **ends(cell.whole, bounds("whole")),
-        "n_whole": cell.whole.n,
-        "note": found.note,
-    }
 
 
 def _needs(table: ScoreTable) -> str:

@@ -255,15 +255,9 @@ def crossings(table: ScoreTable) -> dict[str, str]:
 
 def _crossings() -> Question:
     id_, paper = papers.CROSSINGS
-    columns = (
-        *HEAD,
-        Column("label", "Says more, broken", kind="text"),
-        Column("below", "Says less, right", kind="text"),
-        COUNT,
-        replace(_SHARE, header="Broken scores higher, % [95 % CI]"),
-        TIES,
-        bounded("value", "Median Δ, SD [95 % CI]", digits=3, signed=True),
-    )
+    of = Column("label", "Says more, broken", kind="text"), Column("below", "Says less, right", kind="text")
+    higher = replace(_SHARE, header="Broken scores higher, % [95 % CI]")
+    columns = (*HEAD, *of, COUNT, higher, TIES, bounded("value", "Median Δ, SD [95 % CI]", digits=3, signed=True))
 
     def compute(view: View, options: Options) -> pd.DataFrame:
         table, records = view.table, list[dict[str, object]]()
@@ -272,8 +266,13 @@ def _crossings() -> Question:
         ):
             moved = view.after(evaluator, (probe,))[0] - view.after(evaluator, (less,))[0]
             if (kept := own & view.items & ~np.isnan(moved)).any():
-                told = {"evaluator": evaluator, "corpus": corpus, "label": probe, "below": less}
-                records.append({**told, **_crossed(table, moved, kept, table.spread(evaluator, corpus))})
+                groups, unit = table.sources_of(kept), table.spread(evaluator, corpus)
+                found, ties = (share(each, groups=groups) for each in (moved[kept] > 0, moved[kept] == 0))
+                middle = median_over(moved, kept, table.sources)
+                told = {"evaluator": evaluator, "corpus": corpus, "label": probe, "below": less, "n_items": found.n}
+                told |= ends(found, ("share", "low", "high"), times=100) | percent("ties", ties)
+                told |= ends(middle, bounds("value"), unit=unit if unit > 0 else np.nan)
+                records.append(told | {"note": middle.note})
         return pd.DataFrame(records, columns=list(_CROSSED))
 
     def lacking(table: ScoreTable) -> str:
@@ -288,19 +287,6 @@ def _crossings() -> Question:
 
 
 _CROSSED = (*CELL, "label", "below", "n_items", "share", "low", "high", *TIED_SHARE, *bounds("value"), "note")
-
-
-def _crossed(table: ScoreTable, moved: np.ndarray, kept: np.ndarray, unit: float) -> dict[str, object]:
-    groups = table.sources_of(kept)
-    found, ties = (share(each, groups=groups) for each in (moved[kept] > 0, moved[kept] == 0))
-    middle, size = median_over(moved, kept, table.sources), unit if unit > 0 else np.nan
-    return {
-        "n_items": found.n,
-        **ends(found, ("share", "low", "high"), times=100),
-        **percent("ties", ties),
-        **ends(middle, bounds("value"), unit=size),
-        "note": middle.note,
-    }
 
 
 def _response(family: str) -> Question:

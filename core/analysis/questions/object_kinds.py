@@ -53,9 +53,11 @@ _FACTORS: Mapping[str, tuple[str, str, str]] = {
 """Factor -> its column of the items, its number in the paper, what a level is."""
 
 
-def of_factors(table: ScoreTable) -> tuple[Question, ...]:
-    """For size and category: scores, tests and shifts; then the curve on size, the map of both, and what is shown."""
-    return (*chain.from_iterable(_factor(table, name) for name in _FACTORS), _curve(table), _map(), _composition())
+def questions(table: ScoreTable) -> tuple[Question, ...]:
+    """For size and category: scores, tests and shifts; then the curve on size, the map of both, and what is shown:
+    items by category and bin, tied labels, and the origins of the masks."""
+    factors = chain.from_iterable(_factor(table, name) for name in _FACTORS)
+    return (*factors, _curve(table), _map(), _composition(), _balance(table), _tied(), _masks())
 
 
 def _factor(table: ScoreTable, name: str) -> tuple[Question, ...]:
@@ -70,18 +72,9 @@ def _factor(table: ScoreTable, name: str) -> tuple[Question, ...]:
     compute = partial(_scores, columns=(column,))
     scores = Question(f"T{number}", title, "object", name, note, columns, compute, needs, (drawing,))
     scores = replace(scores, paper=f"Table {number}", clean=True)
-    tests = factor_questions(
-        f"S3-{name}",
-        f"{name.capitalize()}: do the scores of the levels differ?",
-        section="object",
-        part=name,
-        levels=partial(_levels, column=column),
-        needs=needs,
-        note=of_reference(table),
-        paper="B.2",
-        clean=True,
-        chosen_by=(CHOSEN_BY[column],),
-    )
+    of: dict[str, Any] = {"section": "object", "part": name, "paper": "B.2", "clean": True, "note": of_reference(table)}
+    of |= {"levels": partial(_levels, column=column), "needs": needs, "chosen_by": (CHOSEN_BY[column],)}
+    tests = factor_questions(f"S3-{name}", f"{name.capitalize()}: do the scores of the levels differ?", **of)
     return (scores, *tests, _shifts(table, name))
 
 
@@ -97,14 +90,8 @@ def _scores(view: View, options: Options, *, columns: Sequence[str]) -> pd.DataF
     """Median unedited score of every level of one factor, or of two together."""
     items, names = view.table.items, ("level", "other")[: len(columns)]
     levels = [in_order(list(items[column][view.items].dropna().unique()), column) for column in columns]
-    marks = [
-        {level: (items[column] == level).to_numpy() for level in each}
-        for column, each in zip(columns, levels, strict=True)
-    ]
-    cells = {
-        cell: view.items & np.logical_and.reduce([own[level] for own, level in zip(marks, cell, strict=True)])
-        for cell in product(*levels)
-    }
+    named = items[list(columns)].to_numpy(dtype=object)
+    cells = {cell: view.items & (named == np.array(cell, dtype=object)).all(axis=1) for cell in product(*levels)}
     records = []
     for evaluator, (corpus, own), (cell, keep) in product(view.evaluators, corpora(view.table), cells.items()):
         found = median_over(view.table.clean(evaluator), keep & own, view.table.sources)
@@ -207,20 +194,16 @@ def _map() -> Question:
     title = "Scores by category and coverage"
     binned = partial(_ordered, column="coverage_bin", of="other")
     make = Map("level", "other", values=PLAIN, axis="median score", digits=3, columns=binned)
-    return Question(
-        "S18",
-        title,
-        "object",
-        "map",
-        f"{_HOW} Cells of few items say little.",
-        (*HEAD, Column("level", "Category", kind="text"), Column("other", "Coverage", kind="text"), COUNT, _SCORE),
-        partial(_scores, columns=("category", "coverage_bin")),
-        lambda table: _needs(table, "category") or _needs(table, "coverage_bin"),
-        (Drawing("F-map", title, f"{_OWN_SCALE} The darker, the higher; n items in every cell.", make),),
-        pick=("evaluator", "corpus"),
-        part_of="T6",
-        clean=True,
-    )
+    drawing = Drawing("F-map", title, f"{_OWN_SCALE} The darker, the higher; n items in every cell.", make)
+    note, factors = f"{_HOW} Cells of few items say little.", ("category", "coverage_bin")
+    names = Column("level", "Category", kind="text"), Column("other", "Coverage", kind="text")
+    compute = partial(_scores, columns=factors)
+    question = Question("S18", title, "object", PART, note, (*HEAD, *names, COUNT, _SCORE), compute, clean=True)
+
+    def needs(table: ScoreTable) -> str:
+        return _needs(table, factors[0]) or _needs(table, factors[1])
+
+    return replace(question, needs=needs, figures=(drawing,), pick=("evaluator", "corpus"), part_of="T6")
 
 
 def _composition() -> Question:
@@ -240,11 +223,6 @@ def _composition() -> Question:
 EVERY_BIN = "all"
 PART = "map"
 _SHARE = (Column("n", "n", digits=0, help="Items"), Column("share", "Share of items, %", digits=1))
-
-
-def of_counts(table: ScoreTable) -> tuple[Question, ...]:
-    """Items by category (rows) and bin (columns), tied labels, and the origins of the masks."""
-    return _balance(table), _tied(), _masks()
 
 
 def _balance(table: ScoreTable) -> Question:
@@ -320,8 +298,13 @@ def _masks() -> Question:
         counts["share"] = 100 * counts["n"] / counts.groupby("corpus")["n"].transform("sum")
         return counts
 
+    def needs(table: ScoreTable) -> str:
+        if table.diagnostics["bg_delta"].there().any():
+            return ""
+        return no_family(table, "reposition", what="a moved object") or "no object could be moved; S13 says why"
+
     title = "Where the outlines of moved objects come from"
-    return Question("S-masks", title, "object", PART, note, columns, compute, _needs_masks, clean=True)
+    return Question("S-masks", title, "object", PART, note, columns, compute, needs, clean=True)
 
 
 def _mask_of(table: ScoreTable) -> pd.Series:
@@ -334,9 +317,3 @@ def _mask_of(table: ScoreTable) -> pd.Series:
     )
     names = np.where(named.isin(grabbed), "GrabCut from the box", "annotated outline")
     return pd.Series(names, index=table.items.index, dtype=object).where(cut_out, None)
-
-
-def _needs_masks(table: ScoreTable) -> str:
-    if table.diagnostics["bg_delta"].there().any():
-        return ""
-    return no_family(table, "reposition", what="a moved object") or "no object could be moved; S13 says why"

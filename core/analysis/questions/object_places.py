@@ -52,30 +52,27 @@ from core.statistics.splines import spline_curve
 
 
 def of_distance(table: ScoreTable) -> tuple[Question, ...]:
-    """One curve an evaluator, of the distance grid."""
+    """One curve an evaluator, of the distance grid; the map by direction and radius, and which way the scores lean."""
     title, note = "Percent change on distance from the centre", f"{CURVE}{of_reference(table)}"
     figure = partial(curve_figure, x="distance of the object from the centre, 1 = the edge", y="% change", unit=" %")
-    question = Question("S19", title, "space", papers.DISTANCE, note, (), _along_radius, _needs)
-    return (replace(question, figures=(Drawing("F-distance", title, note, figure),), pick=("evaluator",)),)
 
+    def compute(view: View, options: Options) -> pd.DataFrame:
+        # over all places of the grid, x the radius of the place aimed at (1 = the edge)
+        return curves_along(view, {each.probe: each.radius for each in _aims(view)})
 
-def _along_radius(view: View, options: Options) -> pd.DataFrame:
-    """Curves over all places of the grid, x the radius of the place aimed at (1 = the edge); an item is drawn whole."""
-    return curves_along(view, {each.probe: each.radius for each in _aims(view)})
+    question = Question("S19", title, "space", papers.DISTANCE, note, (), compute, _needs, pick=("evaluator",))
+    return (replace(question, figures=(Drawing("F-distance", title, note, figure),)), _map(), _lean())
 
 
 LEAST_PLACES = 8  # Places that an item needs for its own lean: four numbers are read off them
 
-DIRECTIONS = {
-    0: "right",
-    45: "up right",
-    90: "up",
-    135: "up left",
-    180: "left",
-    225: "down left",
-    270: "down",
-    315: "down right",
-}
+DIRECTIONS = dict(
+    zip(
+        range(0, 360, 45),
+        ("right", "up right", "up", "up left", "left", "down left", "down", "down right"),
+        strict=True,
+    )
+)
 """Angle of the grid in degrees -> where it points."""
 
 OPEN = "no side shown to score higher"
@@ -103,11 +100,6 @@ class Aim:
     def offset(self) -> tuple[float, float]:
         """(right, up) from the centre, 1 at the middle of a side."""
         return self.radius * float(np.cos(np.radians(self.angle))), self.radius * float(np.sin(np.radians(self.angle)))
-
-
-def of_sides(table: ScoreTable) -> tuple[Question, ...]:
-    """The map by direction and radius, and which way the scores lean."""
-    return _map(), _lean()
 
 
 def _map() -> Question:
@@ -147,8 +139,7 @@ def _lean() -> Question:
     return Question("S19-lean", title, "space", papers.DISTANCE, note, columns, _leans, _needs)
 
 
-def _needs(table: ScoreTable) -> str:
-    return no_family(table, papers.DISTANCE, what="a distance grid")
+_needs = partial(no_family, family=papers.DISTANCE, what="a distance grid")
 
 
 def aims(probes: Sequence[str]) -> tuple[Aim, ...]:
@@ -204,15 +195,10 @@ _LEANS = ("n_items", "value", "low", "high", "up", "up_low", "up_high", "said", 
 
 
 def slopes(percent: np.ndarray, grid: Sequence[Aim]) -> tuple[np.ndarray, np.ndarray]:
-    """How % change changes from the centre to the right edge and to the upper one, the distance from the centre held.
-
-    Args:
-        percent: of every place and item, float64 [k, N]; NaN where the object does not fit.
-
-    Returns:
-        Points per way to the right and per way up, float64 [N] each; NaN for an item of fewer than LEAST_PLACES
-        places, or whose places do not part the three.
-    """
+    """How % change changes from the centre to the right edge and to the upper one, the distance from the centre held;
+    ``percent``: of every place and item, float64 [k, N]; NaN where the object does not fit. Returns points per way to
+    the right and per way up, float64 [N] each; NaN for an item of fewer than LEAST_PLACES places, or whose places do
+    not part the three."""
     design = np.array([(1.0, *each.offset, each.radius) for each in grid])
     right, up = np.full((2, percent.shape[1]), np.nan)
     there = ~np.isnan(percent)

@@ -12,14 +12,14 @@ import numpy as np
 import pandas as pd
 
 from core.analysis.comparisons import picked_failure
-from core.analysis.questions.columns import COUNT, HEAD, NOTE, WHAT, marks, one_a_line
+from core.analysis.questions.columns import COUNT, HEAD, NOTE, WHAT, marks
 from core.analysis.questions.directional import TEST, hidden, needs, rows
 from core.analysis.questions.question import Column, Drawing, Options, Question, bounded
 from core.analysis.scores import once
 from core.analysis.selectivity import EVERY, UNTOLD, VERIFIED_ONLY, beside_chance, headlines, lack
 from core.analysis.table import ScoreTable, View
 from core.analysis.verdicts import NO_CLAIM
-from core.charts.spec import Axis, Figure, Ray, Reference
+from core.charts.spec import Axis, Figure, Ray, Reference, says_its_labels
 from core.evaluators.calibrated import base_of
 from core.statistics.wording import between, counted, metrics
 
@@ -64,10 +64,7 @@ def _headline() -> Question:
     )
     nuisance = "Median over items of an item’s median harm, in standard deviations of the unedited scores"
     signal = "Median over items of an item’s median drop"
-    columns = (
-        *HEAD,
-        Column("of", "Falsity", kind="text", help=of_help),
-        COUNT,
+    numbers = (
         Column("n_pairs", "n pairs", digits=0, help="Of a drop and a harm of one item"),
         Column("value", "Selectivity [95 % CI]", digits=3, low="low", high="high"),
         Column("chance", "By chance", digits=3, help="Were right and wrong sides exchanged at random within each item"),
@@ -77,8 +74,8 @@ def _headline() -> Question:
         bounded("signal", "Signal, SD [95 % CI]", digits=3, signed=True, help=signal),
         bounded("ratio", "Signal to nuisance [95 % CI]", digits=2),
         Column("said", "Where the ratio says nothing", kind="text"),
-        NOTE,
     )
+    columns = (*HEAD, Column("of", "Falsity", kind="text", help=of_help), COUNT, *numbers, NOTE)
     read = "0.5: a broken meaning costs as much as a harmless edit does; 1: every broken meaning costs more."
     drawing = Drawing("C-selective", "Selectivity of each metric", read, _dots)
     title = "Selectivity: does a broken meaning cost more than a harmless edit?"
@@ -102,14 +99,9 @@ def _dots(drawing: Drawing, frame: pd.DataFrame, measure: str) -> Figure:
     own = usual(frame)
     data = marks(own, label="evaluator", series="corpus")
     data = data.assign(panel=list(_panels(own)))  # no row of these lacks a value
-    return drawing.drawn(
-        data,
-        "selectivity",
-        span=(0.0, 1.0),
-        counts=True,
-        overlay=one_a_line(data),
-        references=(Reference(0.5, text="as much as harmless edits"),),
-    )
+    half = (Reference(0.5, text="as much as harmless edits"),)
+    alone = says_its_labels(data)
+    return drawing.drawn(data, "selectivity", span=(0.0, 1.0), counts=True, overlay=alone, references=half)
 
 
 def usual(frame: pd.DataFrame) -> pd.DataFrame:
@@ -169,20 +161,10 @@ def plane(frame: pd.DataFrame, id_: str, title: str, note: str, *, moves: tuple[
     most = float(max(data["high"].fillna(data["value"]).max(), 0.1)) if len(data) else 1.0
     least = float(min(data["low"].fillna(data["value"]).min(), -0.04 * most)) if len(data) else 0.0  # 0 is seen
     far = float(max(data["x_high"].fillna(data["x"]).max(), 0.01)) if len(data) else 1.0
-    return Figure(
-        id_,
-        title,
-        note,
-        data,
-        "drop when the meaning breaks, SD",
-        kind="scatter",
-        span=(1.1 * least, 1.1 * most),
-        along=Axis("change under harmless edits, SD", span=(0.0, 1.1 * far)),
-        rays=_rays(own["signal"] / own["nuisance"]),
-        references=(Reference(0.0, dash="dot"),),
-        height=300,
-        moves=moves,
-    )
+    look: dict[str, Any] = {"kind": "scatter", "span": (1.1 * least, 1.1 * most), "height": 300, "moves": moves}
+    look |= {"rays": _rays(own["signal"] / own["nuisance"]), "references": (Reference(0.0, dash="dot"),)}
+    along = Axis("change under harmless edits, SD", span=(0.0, 1.1 * far))
+    return Figure(id_, title, note, data, "drop when the meaning breaks, SD", along=along, **look)
 
 
 def _rays(ratios: pd.Series) -> tuple[Ray, ...]:
@@ -217,19 +199,11 @@ def _hidden() -> Question:
     )
     drawing = Drawing(MAP, title, read, _map_figure, opens={"families": "nuisance", **TEST})
 
-    return Question(
-        f"{MAP}-cells",
-        f"{title}?",
-        SECTION,
-        "what hides what",
-        _HOW,
-        columns,
-        lambda view, options: hidden(view, options.known),
-        _needs,
-        (drawing,),
-        asks=("known",),
-        pick=("evaluator",),
-    )
+    def compute(view: View, options: Options) -> pd.DataFrame:
+        return hidden(view, options.known)
+
+    question = Question(f"{MAP}-cells", f"{title}?", SECTION, "what hides what", _HOW, columns, compute, _needs)
+    return replace(question, figures=(drawing,), asks=("known",), pick=("evaluator",))
 
 
 def _map_figure(drawing: Drawing, frame: pd.DataFrame, measure: str) -> Figure:

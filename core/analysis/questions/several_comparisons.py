@@ -67,10 +67,7 @@ def of_both_orders(table: ScoreTable) -> tuple[Question, ...]:
     there = "The affirmation scores strictly above the denial"
     absent = "The denial scores strictly above the affirmation"
     affirms, denies = (f"The {which} scores above, whatever the picture shows" for which in ("affirmation", "denial"))
-    columns = (
-        *HEAD,
-        Column("captions", "Captions", kind="text"),
-        COUNT,
+    numbers = (
         Column("there_affirmed", "There, affirmed", digits=4, help=mean),
         Column("there_denied", "denied", digits=4),
         Column("absent_denied", "Absent, denied", digits=4, help=mean),
@@ -80,8 +77,8 @@ def of_both_orders(table: ScoreTable) -> tuple[Question, ...]:
         bounded("both", "Both right, % [95 % CI]", digits=1),
         bounded("affirms", "Affirms both, % [95 % CI]", digits=1, help=affirms),
         bounded("denies", "Denies both, % [95 % CI]", digits=1, help=denies),
-        NOTE,
     )
+    columns = (*HEAD, Column("captions", "Captions", kind="text"), COUNT, *numbers, NOTE)
     title = "Negation and its converse: are both orders of an item right?"
     read = (
         "Items whose right caption scores strictly above the wrong one, of what is there, of "
@@ -274,14 +271,9 @@ def _of_items(margin: np.ndarray, groups: np.ndarray | None) -> Mapping[str, obj
     places = np.broadcast_to(np.arange(margin.shape[1]), margin.shape)[there]
     items = places if groups is None else groups[places]
     each, hardest = share(margin[there] <= 0, groups=items), share(lowest <= 0, groups=groups)
-    return {
-        "n_items": len(lowest),
-        "n": int(there.sum()),
-        **percent("each", each),
-        **percent("hardest", hardest),
-        **percent("ties", share(lowest == 0, groups=groups)),
-        "note": hardest.note,
-    }
+    ties = percent("ties", share(lowest == 0, groups=groups))
+    counts = {"n_items": len(lowest), "n": int(there.sum()), "note": hardest.note}
+    return {**counts, **percent("each", each), **percent("hardest", hardest), **ties}
 
 
 def of_rewards(table: ScoreTable) -> tuple[Question, ...]:
@@ -326,17 +318,14 @@ def of_languages(table: ScoreTable) -> tuple[Question, ...]:
     drop = Dots(values=("drop", "drop_low", "drop_high"), axis="drop of means, %")
     together = partial(_of, drop, column="family", value=EVERY, label="language")
     read = "Drop of means with its 95 % interval; left of the line the broken captions score lower."
-    drawings = (
-        Drawing(figures[0], "Lexical edits together, language by language", read, together, paper),
-        Drawing(
-            figures[1],
-            "Lexical edits: the drop of each, mean over languages",
-            "Drop of means in every language, "
-            "then the mean over the languages that the evaluator scored. An evaluator of one language has none.",
-            partial(_of, drop, column="language", value=MEAN, label="family"),
-            papers.AXES[_AXIS].figure_paper,
-        ),
+    first = Drawing(figures[0], "Lexical edits together, language by language", read, together, paper)
+    each = "Lexical edits: the drop of each, mean over languages"
+    read = (
+        "Drop of means in every language, then the mean over the languages that the evaluator scored. An evaluator of "
     )
+    read += "one language has none."
+    means = partial(_of, drop, column="language", value=MEAN, label="family")
+    drawings = (first, Drawing(figures[1], each, read, means, papers.AXES[_AXIS].figure_paper))
     note = (
         f"{HOW}Captions of every language that the runs have under this caption, each by itself. {MEAN.capitalize()}: "
         "every language weighs the same; its interval draws an item in all of its languages at once. An evaluator has "
@@ -398,12 +387,8 @@ def _means(views: Mapping[str, View], found: pd.DataFrame, *, known: bool) -> It
         row = {"evaluator": evaluator, "corpus": corpus, "family": label, "label": label, "axis": _AXIS}
         row |= {"language": MEAN, "n": int(own["n"].sum()), "n_items": int(own["n_items"].max())}
         row |= {name: own[name].mean() for name in ("mean_right", "mean_wrong")}
-        yield {
-            **row,
-            **percent("drop", drop),
-            **percent("failure", failure),
-            "note": remarks(f"of {', '.join(sides)}", drop.note),
-        }
+        row |= {**percent("drop", drop), **percent("failure", failure)}
+        yield row | {"note": remarks(f"of {', '.join(sides)}", drop.note)}
 
 
 def _sides(view: View, evaluator: str, corpus: str, label: str, *, known: bool) -> tuple[np.ndarray, ...]:

@@ -28,10 +28,9 @@ from core.analysis.effects import (
 )
 from core.analysis.lacks import no_family, no_probe
 from core.analysis.questions import families, papers
-from core.analysis.questions.artefacts import in_words
+from core.analysis.questions.artefacts import NOTHING, direction, in_words, overlap, untold
 from core.analysis.questions.columns import COUNT, HEAD, NOTE, PERCENT, SHIFTS, TESTS, Dots, how, power
 from core.analysis.questions.factor_tests import BETA, MIXED, SPREADS, betas, factor_questions, laid_out, of_reference
-from core.analysis.questions.filters import NOTHING, direction, overlap, untold
 from core.analysis.questions.papers import contrast_group
 from core.analysis.questions.question import Column, Drawing, Options, Question
 from core.analysis.scores import once
@@ -85,7 +84,11 @@ def _flips() -> Question:
 
 def _moves() -> Question:
     def compute(view: View, options: Options) -> pd.DataFrame:
-        groups = _move_groups(view)
+        found = [
+            contrast_group(view, each, tests="moves") or contrast_group(view.whole(), each, tests="moves", shown=False)
+            for each in (_CORNERS, _SMALL_TURNS)
+        ]
+        groups = [each for each in found if each is not None]
         return _with_betas(view, effects(view, groups, pooled=True, margin=options.margin), groups)
 
     def needs(table: ScoreTable) -> str:
@@ -106,27 +109,14 @@ def _moves() -> Question:
     return replace(question, figures=(moved, turns), paper="Table 4", tests=_CONTRASTS, asks=SHIFTS)
 
 
-def _no_corners(table: ScoreTable) -> str:
-    return no_probe(table, papers.CORNERS, what="an object moved to the top left and to the bottom right")
-
-
-def _no_turns(table: ScoreTable) -> str:
-    return no_probe(table, papers.SMALL_TURNS, what="a rotation by ±10°", some=True)
+_no_corners = partial(no_probe, probes=papers.CORNERS, what="an object moved to the top left and to the bottom right")
+_no_turns = partial(no_probe, probes=papers.SMALL_TURNS, what="a rotation by ±10°", some=True)
 
 
 def families_of_space(view: View) -> list[Group]:
     """A group a family of spatial edits, controls and the distance grid aside."""
     groups = family_groups(view, axis=Axis.SPATIAL.value, controls=False)
     return [each for each in groups if each.shown and each.label != papers.DISTANCE]
-
-
-def _move_groups(view: View) -> list[Group]:
-    """The two contrasts of table 4, as far as the view keeps their probes."""
-    found = [
-        contrast_group(view, each, tests="moves") or contrast_group(view.whole(), each, tests="moves", shown=False)
-        for each in (_CORNERS, _SMALL_TURNS)
-    ]
-    return [each for each in found if each is not None]
 
 
 def _mixed(table: ScoreTable) -> Question:
@@ -201,16 +191,9 @@ def _levels(table: ScoreTable, family: str) -> tuple[Question, ...]:
         return no_family(table, family, what=f"a {said} of two kinds or more") or f"the runs have one probe of {family}"
 
     section = "space" if family in papers.PLACE_LEVELS else families.section_of(table, family)
-    return factor_questions(
-        number,
-        f"{said.capitalize()}: do the probes differ?",
-        section=section,
-        part=family,
-        levels=levels,
-        needs=needs,
-        note=of_reference(table),
-        paper="B.1, quadrants" if family in papers.PLACE_LEVELS else "",
-    )
+    paper = "B.1, quadrants" if family in papers.PLACE_LEVELS else ""
+    of: dict[str, Any] = {"section": section, "part": family, "paper": paper, "note": of_reference(table)}
+    return factor_questions(number, f"{said.capitalize()}: do the probes differ?", levels=levels, needs=needs, **of)
 
 
 KEPT = "object_kept"
@@ -230,18 +213,15 @@ def of_cutting(table: ScoreTable) -> tuple[Question, ...]:
         "Same or turned: the interval lies on the side of 0 of the median of all items, or on the other one. "
         "Nothing to drop: the edit cut no object"
     )
-    columns = (
-        *HEAD,
+    of = (
         Column("label", "Edit", kind="text"),
         Column("cut_items", "n cut", digits=0, help=f"Items left out: {less}"),
         Column("least", "Least left, %", digits=0, help="Smallest share of an object's mask that is left in the image"),
-        COUNT,
-        PERCENT,
-        Column("direction", "Direction", kind="text", help=direction_help),
-        Column("overlap", "Interval", kind="text", help="With that of all items"),
-        power("The median % change that these items find"),
-        NOTE,
     )
+    way = Column("direction", "Direction", kind="text", help=direction_help)
+    overlaps = Column("overlap", "Interval", kind="text", help="With that of all items")
+    found = power("The median % change that these items find")
+    columns = (*HEAD, *of, COUNT, PERCENT, way, overlaps, found, NOTE)
     note = (
         f"An edit cuts an object where less than {100 * WHOLE:g} % of its mask is left in the image; an item is left "
         "out where one of the edits did. Median % change with its 95 % BCa interval, before and after. What an "

@@ -4,6 +4,7 @@ import math
 from collections.abc import Mapping
 from dataclasses import replace
 from functools import partial
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -75,15 +76,13 @@ def _limits_of_all() -> Question:
 def _of_family(table: ScoreTable, family: str, fact: str) -> Question:
     said, tests = family.replace("-", " "), f"the strengths of the {family.replace('-', ' ')}"
     title = f"{said.capitalize()}: how much the score changes along its strength"
-    drawing = Drawing(
-        f"F-strength-{family}",
-        title,
+    read = (
         "Median over items of |% change| with its 95 % BCa interval, along the strength. "
         f"Dashed: a margin of {MARGIN:g} %. Shaded: up to the median |% change| under invisible edits, of the "
-        "evaluator that they change most.",
-        partial(_curve, fact=fact),
-        opens={"probes": "probe"} | ({"controls": "=yes"} if table.is_control(family) else {}),
+        "evaluator that they change most."
     )
+    opens = {"probes": "probe"} | ({"controls": "=yes"} if table.is_control(family) else {})
+    drawing = Drawing(f"F-strength-{family}", title, read, partial(_curve, fact=fact), opens=opens)
     way = "Which way an edit goes (left or right, lighter or darker) is drawn once an item."
     note = f"{how(tests)} One row a strength. {way}"
     label = Column("label", _named(fact).capitalize(), digits=1)
@@ -149,19 +148,15 @@ def _limits(view: View, options: Options) -> pd.DataFrame:
         beyond = at[leaves]
         ends = (early, late) if fact not in FALLING else (late, early)
         reached = (float(within[-1]) if len(within) else math.nan, float(beyond[0]) if len(beyond) else math.nan)
-        power = _untold(own.iloc[-1]) if not (holds.all() or leaves.any()) else ""
+        last = own.iloc[-1]  # what the items of the most that was tried would have shown against the margin
+        most = Interval(last["median_abs_percent"], last["abs_low"], last["abs_high"], int(last["n_items"]), 0.95)
+        power = untold(most, unit="%") if not (holds.all() or leaves.any()) else ""
         said = (int(own["n_items"].min()), _said(fact, at, holds, leaves), power)
         records.append((evaluator, corpus, family, own["of"].iloc[0], crossing, *ends, *reached, *said))
     return pd.DataFrame(records, columns=[*_LIMIT])
 
 
 _LIMIT = (*CELL, "family", "of", *bounds("crossing"), "within", "beyond", "n_items", "said", "power")
-
-
-def _untold(last: pd.Series) -> str:
-    """What the items of the most that was tried would have shown against the margin."""
-    found = Interval(last["median_abs_percent"], last["abs_low"], last["abs_high"], int(last["n_items"]), 0.95)
-    return untold(found, unit="%")
 
 
 def _crossing(at: np.ndarray, sizes: np.ndarray, margin: float) -> float:
@@ -192,17 +187,10 @@ def _curve(drawing: Drawing, frame: pd.DataFrame, measure: str, fact: str) -> Fi
     values = ("median_abs_percent", "abs_low", "abs_high")
     data = marks(frame, label="label", series="evaluator", panel=("corpus",), values=values, opens=drawing.opens)
     floor = float(frame["null_median"].max()) if frame["null_median"].notna().any() else 0.0
-    what, unit = measured_in(fact)
-    return drawing.drawn(
-        data,
-        "median |% change| of items",
-        kind="lines",
-        unit=" %",
-        along=Axis(what, unit),
-        span=(0.0, None),
-        references=(Reference(MARGIN, dash="dash"),),
-        shades=(Shade(0.0, floor),) if floor else (),
-    )
+    look: dict[str, Any] = {"kind": "lines", "unit": " %", "along": Axis(*measured_in(fact)), "span": (0.0, None)}
+    shades = (Shade(0.0, floor),) if floor else ()
+    margin = (Reference(MARGIN, dash="dash"),)
+    return drawing.drawn(data, "median |% change| of items", references=margin, shades=shades, **look)
 
 
 STRENGTHS: Mapping[str, str] = {"share": "probability that a word is hit", "length": "words of the tail"}

@@ -5,7 +5,7 @@ length. Letters are asked for where the corpus was to be read (its option ``text
 :mod:`core.probes.pixels.text_reader`.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
 from functools import partial
 
@@ -20,12 +20,11 @@ from core.analysis.questions.factor_tests import of_reference
 from core.analysis.questions.object_kinds import CURVE, curve_figure, curves_along
 from core.analysis.questions.question import Column, Drawing, Options, Question, bounded
 from core.analysis.table import ScoreTable, View
-from core.analysis.verdicts import TOO_FEW, too_few_for, untold
+from core.analysis.verdicts import TOO_FEW, sided, untold
 from core.corpora.registry import READ, TEXT
 from core.probes.families.preparation import HALF_COLOUR, WHOLE_COLOUR
 from core.probes.pixels.text_reader import CONFIDENCE, HELD, HOLDS, HOLDS_NONE, LEAST_SIGNS, WRITTEN_IN
 from core.probes.titles import title
-from core.statistics.bootstrap import Interval
 from core.statistics.shift_tests import median_differences
 from core.statistics.splines import KNOTS
 
@@ -62,20 +61,12 @@ def _copies(view: View, options: Options) -> pd.DataFrame:
 
     def row(half: np.ndarray, whole: np.ndarray, items: np.ndarray) -> dict[str, object]:
         found = median_over(half - whole, items, view.table.sources)
-        said = _colour_said(found)
+        said = sided(found, HIGHER_AT_HALF, LOWER_AT_HALF, OPEN)
         power = untold(found, unit="points") if said == OPEN else ""
         medians = {"half": np.median(half[items]), "whole": np.median(whole[items])}
         return {**words(found), **medians, "said": said, "power": power}
 
     return cells(view, _COLOUR_COLUMNS, percent, row, asked=view.probes(_COPIES) == _COPIES)
-
-
-def _colour_said(difference: Interval) -> str:
-    if np.isnan(difference.low) or too_few_for(difference):
-        return too_few_for(difference) or OPEN
-    if difference.low > 0:
-        return HIGHER_AT_HALF
-    return LOWER_AT_HALF if difference.high < 0 else OPEN
 
 
 HIGHER_WITH_TEXT, LOWER_WITH_TEXT = "higher where there is text", "lower where there is text"
@@ -137,19 +128,13 @@ def _letter_row(
 ) -> dict[str, object]:
     groups = None if sources is None else (sources[held], sources[bare])
     (apart,) = median_differences(percent[held], percent[bare], levels=(0.95,), groups=groups)
-    row: dict[str, object] = {**words(apart), "said": _letters_said(apart)}
+    open_ = TOO_FEW if np.isnan(apart.low) else OPEN  # of a side, while both together may be enough
+    said = sided(apart, HIGHER_WITH_TEXT, LOWER_WITH_TEXT, open_)
+    row = {**words(apart), "said": said, "power": untold(apart, unit="points") if said == OPEN else ""}
     for name, items in (("held", held), ("bare", bare)):
         found = median_over(percent, items, sources)
         row |= {f"{name}_n": found.n, **ends(found, bounds(name))}
-    return row | {"power": untold(apart, unit="points") if row["said"] == OPEN else ""}
-
-
-def _letters_said(difference: Interval) -> str:
-    if np.isnan(difference.low):  # of a side, while both together may be enough
-        return too_few_for(difference) or TOO_FEW
-    if difference.low > 0:
-        return HIGHER_WITH_TEXT
-    return LOWER_WITH_TEXT if difference.high < 0 else OPEN
+    return row
 
 
 FAMILY = "verbosity"
@@ -166,15 +151,8 @@ def of_length(table: ScoreTable) -> tuple[Question, ...]:
         "words added; median over items of the slope with its 95 % BCa interval, in points of % change a word. "
         "Wrappers differ in wording as well as in length, and they are few. Uncorrected: no test is made here."
     )
-    columns = (
-        *HEAD,
-        COUNT,
-        Column("value", "Per word, points [95 % CI]", digits=3, signed=True, low="low", high="high"),
-        Column("wrappers", "Wrappers", digits=0),
-        SAID,
-        UNTOLD,
-        NOTE,
-    )
+    value = Column("value", "Per word, points [95 % CI]", digits=3, signed=True, low="low", high="high")
+    columns = (*HEAD, COUNT, value, Column("wrappers", "Wrappers", digits=0), SAID, UNTOLD, NOTE)
     title = "Length without content: percent change on the number of words added"
     figure = partial(curve_figure, x="words added that say nothing", y="% change", unit=" %")
     drawn = f"{CURVE}{of_reference(table)}"
@@ -185,12 +163,11 @@ def of_length(table: ScoreTable) -> tuple[Question, ...]:
     return trends, replace(curve, needs=_lengths_needed, figures=(drawing,), pick=("evaluator",))
 
 
-def _wrappers_needed(table: ScoreTable) -> str:
-    return no_family(table, FAMILY, what="harmless words around the caption")
+_wrappers_needed = partial(no_family, family=FAMILY, what="harmless words around the caption")
 
 
 def _lengths_needed(table: ScoreTable) -> str:
-    found = len(set(_lengths(table.families().get(FAMILY, ())).values()))
+    found = len(set(_added(table).values()))
     if found >= KNOTS:
         return ""
     return _wrappers_needed(table) or (
@@ -199,16 +176,12 @@ def _lengths_needed(table: ScoreTable) -> str:
     )
 
 
-def _lengths(probes: Sequence[str]) -> Mapping[str, int]:
+def _added(of: ScoreTable | View) -> Mapping[str, int]:
     """Probe of the family -> the words that it adds."""
     from core.probes.families.verbosity import wrappers  # here: a table that somebody broke takes down its probes alone
 
     known = {f"{FAMILY}:{each.name}": each.words for each in wrappers()}
-    return {name: known[name] for name in probes if name in known}
-
-
-def _added(view: View) -> Mapping[str, int]:
-    return _lengths(view.families().get(FAMILY, ()))
+    return {name: known[name] for name in of.families().get(FAMILY, ()) if name in known}
 
 
 def _trends(view: View, options: Options) -> pd.DataFrame:
@@ -220,7 +193,7 @@ def _trends(view: View, options: Options) -> pd.DataFrame:
 
     def row(slopes: np.ndarray, items: np.ndarray) -> dict[str, object]:
         found = median_over(slopes, items, view.table.sources)
-        said = _trend_said(found)
+        said = sided(found, "longer scores higher", "longer scores lower", NO_TREND)
         power = untold(found, unit="points a word", digits=3) if said == NO_TREND else ""
         return {**words(found), "wrappers": len(added), "said": said, "power": power}
 
@@ -247,11 +220,3 @@ def trends(lengths: np.ndarray, percent: np.ndarray) -> np.ndarray:
     spread = np.where(varied, (away**2).sum(axis=0), np.nan)
     slopes: np.ndarray = (away * np.where(there, percent, 0.0)).sum(axis=0) / spread
     return slopes
-
-
-def _trend_said(slope: Interval) -> str:
-    if few := too_few_for(slope):
-        return few
-    if slope.low > 0:
-        return "longer scores higher"
-    return "longer scores lower" if slope.high < 0 else NO_TREND

@@ -99,14 +99,10 @@ def _words(table: ScoreTable, family: str) -> Question:
     tests = f"the {said} words"
     things = " Objects that are no persons." if family in papers.THINGS_ONLY else ""
     title = f"{said.capitalize()} words: how much scores change from the neutral caption"
-    drawing = Drawing(
-        own.figure,
-        f"{said.capitalize()} words",
-        f"Median % change with its 95 % BCa interval. {_AGAINST}{things}",
-        Dots(order=by_value),
-        own.figure_paper,
-        opens={"families": "family", "modifiers": "label", **of_things(table, family)},
-    )
+    read = f"Median % change with its 95 % BCa interval. {_AGAINST}{things}"
+    opens = {"families": "family", "modifiers": "label", **of_things(table, family)}
+    make = Dots(order=by_value)
+    drawing = Drawing(own.figure, f"{said.capitalize()} words", read, make, own.figure_paper, opens=opens)
 
     def compute(view: View, options: Options) -> pd.DataFrame:
         rows = word_effects(view, family, options.margin, options.bare)
@@ -132,16 +128,8 @@ def _levels(table: ScoreTable, family: str) -> tuple[Question, ...]:
             return f"the runs have one word of the family {family}"
         return no_family(table, family, what=f"{said} words")
 
-    return factor_questions(
-        own.levels,
-        f"{said.capitalize()} words: do they differ?",
-        section="words",
-        part=family,
-        levels=levels,
-        needs=needs,
-        note=of_reference(table),
-        asks=("bare",),
-    )
+    of: dict[str, Any] = {"section": "words", "part": family, "note": of_reference(table), "asks": ("bare",)}
+    return factor_questions(own.levels, f"{said.capitalize()} words: do they differ?", levels=levels, needs=needs, **of)
 
 
 def _crossed(table: ScoreTable) -> Question:
@@ -149,15 +137,24 @@ def _crossed(table: ScoreTable) -> Question:
     tests = "the words of the family among the items of its row"
 
     def compute(view: View, options: Options) -> pd.DataFrame:
-        return _by_shown(view, question.family(options), options)
+        family, frames = question.family(options), list[pd.DataFrame]()
+        groups, category = modifier_groups(view, family, bare=options.bare), view.table.items["category"].astype(object)
+        if family not in papers.THINGS_ONLY:
+            category = category.where(category.isna() | (category == papers.PERSON), _NO_PERSON)
+        for name in sorted(map(str, category[view.items].dropna().unique())):
+            own = [replace(each, tests=name if each.tests else "") for each in groups]
+            keep = shown(view, family) & (category == name).to_numpy()
+            frames.append(effects(view, own, keep=keep, margin=options.margin).assign(family=family, shown=name))
+        return pd.concat(frames, ignore_index=True) if frames else effects(view, []).assign(family="", shown="")
 
-    drawing = Drawing(
-        "F-shown",
-        "Words by what is shown",
-        "Median shift. Blue: the word raises the score. Amber: it lowers it. n items in every cell.",
-        partial(_shown_map, others=categories_of_things(table)),
-        opens={"families": "family", "modifiers": "label", "categories": "opened"},
-    )
+    def drawn(drawing: Drawing, frame: pd.DataFrame, measure: str) -> Figure:
+        # a column for each thing shown; what is no person opens every other category
+        opened = frame["shown"].where(frame["shown"] != _NO_PERSON, categories_of_things(table))
+        return Map("label", "shown", order=by_value)(drawing, frame.assign(opened=opened), measure)
+
+    read = "Median shift. Blue: the word raises the score. Amber: it lowers it. n items in every cell."
+    opens = {"families": "family", "modifiers": "label", "categories": "opened"}
+    drawing = Drawing("F-shown", "Words by what is shown", read, drawn, opens=opens)
     note = f"{how(tests)} Words that are said of things by category, the others by whether the object is a person."
     columns = (*HEAD, FAMILY, _WORD, Column("shown", "Shown", kind="text"), COUNT, PERCENT, *TESTS)
     question = Question("S16", "Words by what is shown", "words", "crossed", note, columns, compute)
@@ -165,25 +162,6 @@ def _crossed(table: ScoreTable) -> Question:
     question = replace(question, needs=needs, figures=(drawing,), tests=tests, pick=("evaluator", "corpus"))
     question = replace(question, asks=(*_ASKS, "family"), families=known)
     return question
-
-
-def _shown_map(drawing: Drawing, frame: pd.DataFrame, measure: str, others: str) -> Figure:
-    """The map of the words, a column for each thing shown; ``others``: see :func:`categories_of_things`."""
-    opened = frame["shown"].where(frame["shown"] != _NO_PERSON, others)
-    return Map("label", "shown", order=by_value)(drawing, frame.assign(opened=opened), measure)
-
-
-def _by_shown(view: View, family: str, options: Options) -> pd.DataFrame:
-    table, groups = view.table, modifier_groups(view, family, bare=options.bare)
-    category = table.items["category"].astype(object)
-    if family not in papers.THINGS_ONLY:
-        category = category.where(category.isna() | (category == papers.PERSON), _NO_PERSON)
-    frames = []
-    for name in sorted(map(str, category[view.items].dropna().unique())):
-        own = [replace(each, tests=name if each.tests else "") for each in groups]
-        keep = shown(view, family) & (category == name).to_numpy()
-        frames.append(effects(view, own, keep=keep, margin=options.margin).assign(family=family, shown=name))
-    return pd.concat(frames, ignore_index=True) if frames else effects(view, []).assign(family="", shown="")
 
 
 def _controls() -> Question:
@@ -221,15 +199,10 @@ LEADS = (
 
 
 def beside(view: View, rows: pd.DataFrame, family: str, *, bare: bool) -> pd.DataFrame:
-    """The effects of a family's words with their medians against the other baselines.
-
-    Args:
-        rows: of :func:`core.analysis.effects.effects`, a row an (evaluator, corpus, word); control words have none.
-
-    Returns:
-        The rows with leads, bare_percent, matched_percent, neutral_low, neutral_high (range of the medians over the
-        neutral words), neutral_words, neutral_n (the fewest items behind one of them) and beside, which says them.
-    """
+    """The effects of a family's words with their medians against the other baselines; ``rows``: of
+    :func:`core.analysis.effects.effects`, a row an (evaluator, corpus, word); control words have none. Returns the rows
+    with leads, bare_percent, matched_percent, neutral_low, neutral_high (range of the medians over the neutral words),
+    neutral_words, neutral_n (the fewest items behind one of them) and beside, which says them."""
     words = {each.label: each.probes for each in modifier_groups(view, family) if each.tests and each.shown}
     probes = view.table.probes.loc[list(view.table.families(controls=True).get(family, ()))]
     # neutral word -> its probe, whatever the view leaves out of what is shown
@@ -255,7 +228,11 @@ def _against_each(
     each = {word: (median, n) for word, (median, n) in found.items() if n}
     medians, least = [median for median, _ in each.values()], min((n for _, n in each.values()), default=0)
     low, high = min(medians, default=math.nan), max(medians, default=math.nan)
-    return bare, matched, low, high, ", ".join(each), least, _said(bare, matched, low, high, tuple(each), least)
+    # e.g. ``−12.5 vs bare, −13.7 vs matched; −15.2 to −9.1 vs plain, typical, ordinary (n ≥ 41)``
+    both, words = ((bare, BARE), (matched, MATCHED)), ", ".join(each)
+    pair = ", ".join(f"{_number(value)} vs {name}" for value, name in both if math.isfinite(value))
+    over = f"{_number(low)} to {_number(high)} vs {words} (n ≥ {least})" if words else ""
+    return bare, matched, low, high, words, least, remarks(pair, over)
 
 
 def _median(view: View, evaluator: str, probes: tuple[str, ...], against: str, items: np.ndarray) -> tuple[float, int]:
@@ -263,14 +240,6 @@ def _median(view: View, evaluator: str, probes: tuple[str, ...], against: str, i
     percent = view.changes(evaluator, probes, against=against).percent[items]
     percent = percent[~np.isnan(percent)]
     return float(np.median(percent)) if len(percent) else math.nan, len(percent)
-
-
-def _said(bare: float, matched: float, low: float, high: float, words: tuple[str, ...], least: int) -> str:
-    """E.g. ``−12.5 vs bare, −13.7 vs matched; −15.2 to −9.1 vs plain, typical, ordinary (n ≥ 41)``."""
-    both = ((bare, BARE), (matched, MATCHED))
-    pair = ", ".join(f"{_number(value)} vs {name}" for value, name in both if math.isfinite(value))
-    over = f"{_number(low)} to {_number(high)} vs {', '.join(words)} (n ≥ {least})" if words else ""
-    return remarks(pair, over)
 
 
 def _number(value: float) -> str:

@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from core.analysis.effects import ends
-from core.analysis.questions.filters import NOTHING, TURNED, direction, untold
+from core.analysis.questions.artefacts import NOTHING, TURNED, direction, untold
 from core.analysis.table import ScoreTable
 from core.errors import InvalidInput
 from core.features.human.study_outcomes import ONE
@@ -30,7 +30,7 @@ class Reanalysis:
     # high_kept (medians of % change over items, in percent), change (kept - all, in percentage points), flips (whether
     # the sign of the median flips), direction (what the interval of median_kept shows of that of median_all: TURNED,
     # SAME or OPEN, NOTHING where no pair of the family fell out; see
-    # :func:`core.analysis.questions.filters.direction`), power (beside OPEN, what the items that are kept would have
+    # :func:`core.analysis.questions.artefacts.direction`), power (beside OPEN, what the items that are kept would have
     # shown), note (why an interval is missing). Empty where people judged invisible edits, controls or directional
     # probes alone.
     table: pd.DataFrame

@@ -2,6 +2,14 @@
 
 from core.features.feature import Command, Entry, Feature, JobKind, Part, View
 
+OVERVIEW = (Part("findings", ("S1",)), Part("card", ("S1", "T13")), Part("plane", ("C-plane",)))
+PICTURES = "single pairs with their pictures are on the page, and in its export"
+FAILURES = (Part("gallery", name="Failures", reason=PICTURES),)
+SECTIONS = ("space", "object", "words", "corpora", "natural", "surface", "strength", "summary")
+RESULTS = tuple(Part(name, (f"section:{name}",)) for name in SECTIONS)
+AHEAD = "costs and power are of an audit that is still to be run"
+COSTS = (Part("cost", name="Run an audit", reason=AHEAD),)
+
 FEATURE = Feature(
     name="trunk",
     summary="Audits of metrics: what is scored, stored, asked and reported.",
@@ -17,50 +25,18 @@ FEATURE = Feature(
         Entry("pages/words.py", "Words", ":material/menu_book:", place=100, listed=False),
     ),
     views=(
-        View(
-            "overview",
-            "Overview",
-            "pages.views.overview.overview_view:draw",
-            entry="start",
-            place=10,
-            parts=(Part("findings", ("S1",)), Part("card", ("S1", "T13")), Part("plane", ("C-plane",))),
-        ),
-        View("runs", "Runs", "pages.views.runs_view:draw", entry="runs", place=10, parts=(Part("list", ("about",)),)),
+        View("overview", "Overview", "pages.views.overview.overview_view:draw", entry="start", parts=OVERVIEW),
+        View("runs", "Runs", "pages.views.runs_view:draw", entry="runs", parts=(Part("list", ("about",)),)),
         View(
             "failures",
             "Pictures",
             "pages.views.failures.failures_view:draw",
             entry="findings",
             place=20,
-            parts=(
-                Part(
-                    "gallery",
-                    name="Failures",
-                    reason="single pairs with their pictures are on the page, and in its export",
-                ),
-            ),
+            parts=FAILURES,
         ),
-        View(
-            "results",
-            "Figures",
-            "pages.views.results_view:draw",
-            entry="findings",
-            place=10,
-            parts=tuple(
-                Part(name, (f"section:{name}",))
-                for name in ("space", "object", "words", "corpora", "natural", "surface", "strength", "summary")
-            ),
-        ),
-        View(
-            "run_audit",
-            "New run",
-            "pages.views.run_audit.audit_view:draw",
-            entry="runs",
-            place=20,
-            parts=(
-                Part("cost", name="Run an audit", reason="costs and power are of an audit that is still to be run"),
-            ),
-        ),
+        View("results", "Figures", "pages.views.results_view:draw", entry="findings", place=10, parts=RESULTS),
+        View("run_audit", "New run", "pages.views.run_audit.audit_view:draw", entry="runs", place=20, parts=COSTS),
         View("words", "Words", "pages.views.words_view:draw", entry="words"),
     ),
     commands=(

@@ -320,8 +320,6 @@ def axis_sensitivity(found: Fit, swept: Sweep) -> dict[str, np.ndarray]:
 
 
 # Oracle weights: those that look best on the held-out split itself, an upper bound and never a result.
-
-
 def oracle_terms(
     dev: Orbits, test: Orbits, others: Mapping[str, np.ndarray], *, reading: str, epsilon: float = 0.01
 ) -> Terms:
@@ -358,8 +356,6 @@ def best_of(candidates: Sequence[tuple[Terms, Sweep]], *, epsilon: float) -> Ter
 # holds.
 #
 # Source: :mod:`core.statistics.selectivity`.
-
-
 NEEDS_ORBITS = (
     "What {reading} does to a broken meaning needs the scores of its own edits, and no run has them: audit the "
     "calibrator file beside the evaluator, with directional probes. The plane here then joins both by an arrow."

@@ -56,8 +56,6 @@ from core.store.run_sources import of_run, origin_of_run
 # Measuring a calibration: score the variants of the variants of every item, and keep what was said.
 #
 # The dev items choose λ, the held-out ones are reported.
-
-
 SAME = 0.05
 """Most that a score may differ from the run's, in standard deviations of the unedited scores: more is another picture.
 

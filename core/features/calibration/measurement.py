@@ -145,8 +145,6 @@ def about(run: Run) -> tuple[str, str]:
 # the picture is. So the calibrated score of a variant needs the variants of that variant. Here they are probes, e.g.
 # ``vflip>rotate+5`` (first flipped, then turned) and ``identity>vflip``, each edited as the calibrated evaluator edits
 # a picture of which it knows nothing; an audit scores them as it scores any probe, shard by shard and resumable.
-
-
 def composed(first: str, second: str) -> str:
     """Name of what the second probe makes of what the first one made; the first may be IDENTITY."""
     return f"{first}>{second}"

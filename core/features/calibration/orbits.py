@@ -122,8 +122,6 @@ def _uniform(text: str) -> float:
 # its own: divided by one that is taken as known, 82 to 91 of 100 intervals held the truth at 10 to 100 items, divided
 # by each sample's, 93 to 97. The percentiles are those of a level that is expanded for the number of sources; not so
 # for a ratio, whose samples hold both sides at once: 97 to 98 of 100 hold it as it is.
-
-
 LEVEL = 0.95
 _RESAMPLES = 1000
 _SOURCE_RESAMPLES = 2000  # of medians where sources are drawn: each takes every item, and a reader drags λ

@@ -410,8 +410,6 @@ def _along(drawing: Drawing, frame: pd.DataFrame, measure: str) -> Figure:
 
 
 # The paper's contrasts of one evaluator's scores, in the arrangement of whole families: what table 16 is of.
-
-
 def contrasts_of(scores: Orbits, named: Sequence[Named], items: np.ndarray) -> Orbits:
     """Scores with each contrast as a family of its label; a contrast of two probes compares the scores of the one with
     those of the other, and what it lacks here is left out. ``items``: place in the view's table of each item, int
@@ -433,8 +431,6 @@ def contrasts_of(scores: Orbits, named: Sequence[Named], items: np.ndarray) -> O
 
 
 # Every reading with every weighting at every ε: what each choice does to the held-out items. Source: paper A, A.7.
-
-
 SAW_IT = "chosen on the held-out split: an upper bound"  # what the numbers of oracle weights rest on
 
 

@@ -295,9 +295,6 @@ def _standard_ranks(values: np.ndarray) -> np.ndarray:
     return placed
 
 
-# A calibration over stored scores: the shifts of a run under one more evaluator.
-
-
 def calibrated_shifts(view: View, model: Calibrator, *, name: str | None = None) -> pd.DataFrame:
     """Shifts of one evaluator after calibration, by default under the name that :mod:`core.evaluators.calibrated` gives
     it. Returns one row a scored shift of the calibrated families and probes: evaluator, corpus, item, axis, family,

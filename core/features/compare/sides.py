@@ -291,8 +291,6 @@ def _ordered(
 
 # Two reports held against each other by their headline numbers, row by row of each question. A report holds no items,
 # so nothing is paired: no difference has an interval, a test or a claim.
-
-
 QUESTION = "question"  # of which level a row is
 
 UNTESTED = (

@@ -398,9 +398,6 @@ def _difference(a: Values, b: Values, pairing: bool, both: tuple[np.ndarray, np.
     return _Found(wide, narrow, INDEPENDENT, len(in_a), least, name, p)
 
 
-# What two runs were made with that is not the same.
-
-
 def manifest_differences(one: Run, other: Run) -> pd.DataFrame:
     """What two runs were made with that is not the same; when, where and how fast they were made is left out, and their
     counts. Returns one row a difference: what (a path such as ``evaluators.conse-lite0.fingerprint.weights``), a, b;

@@ -184,9 +184,6 @@ def _readable(embeddings: ArrayLike, side: str) -> np.ndarray:
     return values
 
 
-# What the geometry of a text encoder is asked of: word lists, modifiers' shifts and objects, and the encoder.
-
-
 if TYPE_CHECKING:
     from core.evaluators.pool import Pool
 

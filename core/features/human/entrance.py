@@ -185,8 +185,6 @@ def _exercise(told: Mapping[str, Any], definition: Definition) -> Exercise:
 # annotator and a random nonce under the study's secret: whoever can read the secret (the coordinator's server) can
 # show a link again, and nobody else can make one. The secret lies beside the log, readable by its owner only; without
 # it the links still work, and only showing them needs a new one.
-
-
 SECRET = "secret"
 _TOKEN = re.compile(r"[A-Za-z0-9_-]{43}")
 

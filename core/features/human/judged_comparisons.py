@@ -318,8 +318,6 @@ def _failing(row: Mapping[Hashable, Any]) -> Mapping[str, object]:
 
 
 # People's mean ratings of both sides of comparisons, as rows beside those of evaluators. Source: paper E, Table 2.
-
-
 def with_people(means: pd.DataFrame, view: View, studies: Sequence[Study], *, known: bool = False) -> pd.DataFrame:
     """Put people's ratings of both sides below the means of evaluators: a row a study and family whose sides were
     rated; ``evaluator`` names the study, raw and scaled means are ratings on [0, 1]. Other arguments as in

@@ -254,9 +254,6 @@ def _expected(data: _Data, knows: np.ndarray, guesses: np.ndarray, habits: np.nd
     return _Expected(whole.sum(axis=1), truth, (1 - spam) @ whose, spam @ whose, (spam @ habit).reshape(habits.shape))
 
 
-# Who answers by knowing, and whether the answers change when those who do count more: MACE beside majorities.
-
-
 WIDEST = 50.0
 """Points of a competence's interval beyond which the votes do not tell who knows. The number stands beside its interval
 all the same: chosen by their width, intervals would hold the truth less often than they say."""

@@ -318,8 +318,6 @@ def accepted_by_people(studies: Sequence[Study], runs: Collection[str]) -> dict[
 
 
 # How often people answer so, for people and items like these, and how many more of either would halve the interval.
-
-
 COLUMNS = (
     "question",
     "n",

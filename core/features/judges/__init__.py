@@ -2,13 +2,9 @@
 
 from core.features.feature import Feature, QuestionMaker
 
+BEFORE = "core.analysis.questions.behind_the_scores:of_precision"
 FEATURE = Feature(
     name="judges",
     summary="How far a judge moves with the way it is asked, and how far jurors agree.",
-    questions=(
-        QuestionMaker(
-            "core.features.judges.ways_of_asking:questions",
-            before="core.analysis.questions.behind_the_scores:of_precision",
-        ),
-    ),
+    questions=(QuestionMaker("core.features.judges.ways_of_asking:questions", before=BEFORE),),
 )

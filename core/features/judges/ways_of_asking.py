@@ -207,8 +207,6 @@ def _band(view: View, variant: Variant) -> tuple[str, np.ndarray]:
 
 
 # How far judges agree on the same items: the measures of agreement between people, of judges on one scale.
-
-
 MOST_ANSWERS = 11
 """Answers of a scale whose agreement is counted answer by answer: 0 to 10. Finer ones have rank correlations."""
 

@@ -2,21 +2,10 @@
 
 from core.features.feature import Feature, Part, View
 
+PARTS = (Part("lab", name="Try a picture", reason="it scores a picture that a reader brings, which is of no run"),)
+DRAWN = "pages.views.probe_lab.lab_view:draw"
 FEATURE = Feature(
     name="lab",
     summary="What every probe does to a picture that a reader brings.",
-    views=(
-        View(
-            "probe_lab",
-            "Picture",
-            "pages.views.probe_lab.lab_view:draw",
-            entry="try_a_picture",
-            place=10,
-            parts=(
-                Part(
-                    "lab", name="Try a picture", reason="it scores a picture that a reader brings, which is of no run"
-                ),
-            ),
-        ),
-    ),
+    views=(View("probe_lab", "Picture", DRAWN, entry="try_a_picture", place=10, parts=PARTS),),
 )

@@ -185,8 +185,6 @@ def _cell(place: tuple[int, int], cells: int, pixels: np.ndarray) -> tuple[slice
 #
 # References:
 #     [1] Storn, R. and Price, K. (1997). Differential evolution. J. Glob. Optim. 11, 341-359; scipy's implementation.
-
-
 DEGREES, ZOOM, OFFSET, LEAST_QUALITY = 3.0, 0.05, 0.05, 85
 """Bounds: of the turn in degrees, of the zoom and of the offsets as shares, and the lowest quality of the JPEG."""
 

@@ -3,7 +3,7 @@
 import math
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -138,7 +138,12 @@ def check(
             _print_verdict(report)
         else:
             _print_gate(held)
-    _write(report, held, plain, output=output, save_baseline=save_baseline, junit=junit)
+    if output is not None:
+        _outputs.write_text(output, json_text(plain) + "\n")
+    if save_baseline is not None:
+        _outputs.write_text(save_baseline, json_text(report.baseline.model_dump(mode="json"), indent=None) + "\n")
+    if junit is not None and held is not None:
+        _outputs.write_text(junit, _as_junit(report, held))
     tell.complete()
     kept = all(each.passed for each in report.contract)
     passed = report.passed and not (strict and report.undecided) if held is None else kept and not held.failed
@@ -146,25 +151,10 @@ def check(
         raise typer.Exit(Code.FAILURES)
 
 
-def _write(
-    report: "MetricReport",
-    held: "Gate | None",
-    plain: dict[str, Any],
-    *,
-    output: Path | None,
-    save_baseline: Path | None,
-    junit: Path | None,
-) -> None:
-    """Write what was asked for: the report, the baseline, and what a build server reads."""
-    if output is not None:
-        _outputs.write_text(output, json_text(plain) + "\n")
-    if save_baseline is not None and report.baseline is not None:
-        _outputs.write_text(save_baseline, json_text(report.baseline.model_dump(mode="json"), indent=None) + "\n")
-    if junit is not None and held is not None:
-        _outputs.write_text(junit, _as_junit(report, held))
-
-
 def _print(report: "MetricReport") -> None:
+    from core.analysis.facts import MAY_BE_TRUE, WHY
+    from core.probes.base import Axis
+
     table(
         ("", "promise", "found"),
         [("ok" if each.passed else "FAIL", each.check, each.detail) for each in report.contract],
@@ -185,7 +175,9 @@ def _print(report: "MetricReport") -> None:
         title=f"Edits that change no meaning, {report.items} items, threshold {report.threshold:g} %",
     )
     _note_together([each.held for each in report.families])
-    _note_words(report)
+    # a score may follow words that may be true
+    if words := [each.family for each in report.families if each.axis == Axis.SOCIETAL.value]:
+        note(f"{', '.join(words)}: {MAY_BE_TRUE} is no known failure; {WHY}")
     _print_evidence(report.evidence)
     if report.broken is not None:
         _print_broken(report.broken, report.items)
@@ -309,16 +301,6 @@ def _note_together(held: "Sequence[Interval]") -> None:
             "families are judged together, each by the interval of the level that Holm's correction asks for: "
             "the chance that any FAIL or ok among them is wrong is at most 5 %"
         )
-
-
-def _note_words(report: "MetricReport") -> None:
-    """Say which families put in words that may be true: a score may follow them."""
-    from core.analysis.facts import MAY_BE_TRUE, WHY
-    from core.probes.base import Axis
-
-    words = [each.family for each in report.families if each.axis == Axis.SOCIETAL.value]
-    if words:
-        note(f"{', '.join(words)}: {MAY_BE_TRUE} is no known failure; {WHY}")
 
 
 def _breaks_line(each: "FamilyFailures") -> tuple[object, ...]:

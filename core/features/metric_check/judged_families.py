@@ -1,7 +1,7 @@
 """What a check judges of each family: harmless edits by how much they change the score, broken meanings by its drop."""
 
 import math
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import partial
 from typing import Any
@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from core.analysis.effect_of_items import Effect, effect, known_sizes
+from core.analysis.effect_of_items import effect, known_sizes
 from core.analysis.effects import with_holm
 from core.analysis.flip_shifts import APART, SAME
 from core.analysis.verdicts import NO_CLAIM
@@ -21,7 +21,7 @@ from core.statistics.bootstrap import Interval, adjusted_level, median_bca
 from core.statistics.changes import WITHHELD, Changes
 from core.statistics.comparisons import Comparison, compare
 from core.statistics.flip_risk import CaptionPairs, evident_gap
-from core.statistics.selectivity import Selectivity, check_distance, selectivity
+from core.statistics.selectivity import Selectivity, selectivity
 from core.statistics.shares import share
 from core.statistics.shift_pairs import ShiftPairs
 
@@ -93,13 +93,6 @@ def directional_probes() -> tuple[Probe, ...]:
     return found
 
 
-def check_bounds(most: float, least: float | None) -> None:
-    """Refuse thresholds that nothing could meet, or everything; raises InvalidInput if one is out of range."""
-    if not 0 <= most <= 100:
-        raise InvalidInput(f"failures are a percentage from 0 to 100, got {most:g}")
-    check_distance(least)
-
-
 def broken(
     probes: Sequence[Probe],
     rows: Sequence[Sequence[LabRow]],
@@ -111,17 +104,19 @@ def broken(
     """Judge the directional probes of a check of so many items, harmless probes being there too; ``sources``: number of
     each item's source, int [items]: intervals take those of one together."""
     directional = [probe for probe in probes if probe.expectation is Expectation.DIRECTIONAL]
-    harmless = [probe for probe in probes if probe.expectation is Expectation.INVARIANT and not probe.control]
-    kept = [probe for probe in harmless if probe.axis is not Axis.NULL]
+    invariant = [probe for probe in probes if probe.expectation is Expectation.INVARIANT and not probe.control]
+    harmless = [probe for probe in invariant if probe.axis is not Axis.NULL]
     sides = {}
     for family in dict.fromkeys(probe.family for probe in directional):
         own = [probe for probe in directional if probe.family == family]
-        right, wrong = (_grid(own, rows, value) for value in (lambda row: row.baseline_score, lambda row: row.score))
+        names = [probe.name for probe in own]
+        right, wrong = grid(names, rows, lambda row: row.baseline_score), grid(names, rows, lambda row: row.score)
         sides[family] = (own[0].axis.value, right, wrong)
     families = failures_of(sides, most=most, sources=sources)
     # what a meaning that is known to be broken costs; nothing of an edit that proves no falsity
-    lost = _grid(directional, rows, lambda row: row.delta if row.falsity in KNOWN_WRONG else None)
-    drops, harms = -lost, np.abs(_grid(kept, rows, lambda row: row.delta))
+    broken_by, kept = ([probe.name for probe in each] for each in (directional, harmless))
+    lost = grid(broken_by, rows, lambda row: row.delta if row.falsity in KNOWN_WRONG else None)
+    drops, harms = -lost, np.abs(grid(kept, rows, lambda row: row.delta))
     found = selectivity(drops, harms, sources=sources) if len(drops) and len(harms) else None
     return Broken(families, found if found is not None and found.n_pairs else None, most, least_above)
 
@@ -167,20 +162,17 @@ def _together(at: Mapping[str, Callable[..., Interval]], most: float) -> dict[st
     return found
 
 
-def _grid(
-    probes: Sequence[Probe], rows: Sequence[Sequence[LabRow]], value: Callable[[LabRow], float | None]
+def grid(
+    probes: Sequence[str], rows: Sequence[Sequence[LabRow]], value: Callable[[LabRow], float | None]
 ) -> np.ndarray:
-    """A value of every probe and item, float64 [k, N]; NaN where there is none."""
-    place = {probe.name: number for number, probe in enumerate(probes)}
+    """A value of every probe, by name, and item, float64 [k, N]; NaN where there is none."""
+    place = {name: number for number, name in enumerate(probes)}
     found = np.full((len(probes), len(rows)), np.nan)
     for item, own in enumerate(rows):
         for row in own:
             if row.probe in place and (told := value(row)) is not None:
                 found[place[row.probe], item] = told
     return found
-
-
-# A bar for failures that a reader sets, and on which side of it an interval lies.
 
 
 WITHIN, BEYOND, UNDECIDED, NOTHING = "within", "beyond", "undecided", "nothing scored"
@@ -197,9 +189,6 @@ def judged(found: Interval, most: float) -> str:
     if found.high <= most:
         return WITHIN
     return BEYOND if found.low > most else UNDECIDED
-
-
-# Edits that change no meaning: how far each family moves the metric, and its trustworthy gap.
 
 
 @dataclass(frozen=True, slots=True)
@@ -269,7 +258,13 @@ def shifts_of(
     sizes = {name: partial(median_bca, known_sizes(each, every), groups=sources) for name, each in changes.items()}
     usual = {name: size() for name, size in sizes.items()}
     held = _together({name: size for name, size in sizes.items() if not math.isnan(usual[name].low)}, threshold)
-    ways = _directions(found, controls)
+    records = [
+        {"family": name, "tests": "" if name in controls else "families", **asdict(each)}
+        for name, each in found.items()
+        if each is not None and not math.isnan(each.p)
+    ]
+    tested = with_holm(pd.DataFrame(records), by=("tests",)) if records else None
+    ways = {} if tested is None else dict(zip(tested["family"], tested["direction"], strict=True))
     shifts = []
     for name, axis in axes.items():
         own, told = usual[name], found[name]
@@ -277,42 +272,14 @@ def shifts_of(
         percent = np.full(len(rows), math.nan) if below else changes[name].percent
         known = 0 if below else int(changes[name].n_shifts.sum())
         missing = sum(row.family == name for item in rows for row in item) - known
-        shifts.append(
-            FamilyShift(
-                name,
-                axis,
-                own,
-                median_bca(percent, groups=sources),
-                missing,
-                WITHHELD if below else verdict,
-                ways.get(name, ""),
-                "" if told is None else told.note,
-                judging,
-            )
-        )
+        verdict, note = WITHHELD if below else verdict, "" if told is None else told.note
+        shift = median_bca(percent, groups=sources)
+        shifts.append(FamilyShift(name, axis, own, shift, missing, verdict, ways.get(name, ""), note, judging))
     return tuple(shifts)
 
 
 def _changes(family: str, rows: Sequence[Sequence[LabRow]], *, withheld: bool) -> Changes:
-    own = [[row for row in item if row.family == family] for item in rows]
-    probes = sorted({row.probe for item in own for row in item})
-    before, after = np.full((2, len(probes), len(own)), np.nan)
-    for place, item in enumerate(own):
-        for row in item:
-            if row.score is not None and row.baseline_score is not None:
-                where = probes.index(row.probe), place
-                before[where], after[where] = row.baseline_score, row.score
-    return Changes.of(after, before, ~np.isnan(after), np.full(len(own), withheld))
-
-
-def _directions(found: Mapping[str, Effect | None], controls: Collection[str]) -> dict[str, str]:
-    """See :class:`FamilyShift`."""
-    records: list[dict[str, Any]] = [
-        {"family": name, "tests": "" if name in controls else "families", **asdict(each)}
-        for name, each in found.items()
-        if each is not None and not math.isnan(each.p)
-    ]
-    if not records:
-        return {}
-    held = with_holm(pd.DataFrame(records), by=("tests",))
-    return dict(zip(held["family"], held["direction"], strict=True))
+    probes = sorted({row.probe for item in rows for row in item if row.family == family})
+    before = grid(probes, rows, lambda row: None if row.score is None else row.baseline_score)
+    after = grid(probes, rows, lambda row: None if row.baseline_score is None else row.score)
+    return Changes.of(after, before, ~np.isnan(after), np.full(len(rows), withheld))

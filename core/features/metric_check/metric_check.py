@@ -25,7 +25,6 @@ from core.features.metric_check.judged_families import (
     FamilyEvidence,
     FamilyShift,
     broken,
-    check_bounds,
     evidence_of,
     shifts_of,
 )
@@ -38,11 +37,10 @@ from core.registry import STRANGERS, line_of
 from core.scoring.workbench import Workbench
 from core.statistics.changes import WITHHELD
 from core.statistics.crossed_sources import numbered
+from core.statistics.selectivity import check_distance
 from core.statistics.wording import counted
 
 # What every evaluator promises, tried on one of them: a unit test for a metric.
-
-
 TOLERANCE = 1e-5  # largest difference, relative to the larger of 1 and the score, that batching or order may make
 REFERENCES = ("A picture of something.", "Something that a person saw.")
 _ALONE = "score each pair by itself, whatever stands beside it"
@@ -331,7 +329,9 @@ def check_metric(
     """
     if not threshold > 0 or count < 3:
         raise InvalidInput(f"threshold must be positive and count at least 3, got {threshold:g} and {count}")
-    check_bounds(most_failures, least_above)
+    if not 0 <= most_failures <= 100:
+        raise InvalidInput(f"failures are a percentage from 0 to 100, got {most_failures:g}")
+    check_distance(least_above)
     _check_expectations(probes, directional)
     usable = [item for item in items if item.captions.get(ENGLISH)]
     if len(usable) < 3:

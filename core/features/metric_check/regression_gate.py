@@ -23,15 +23,13 @@ from core.corpora.ordinary_paths import ordinary
 from core.corpora.versioned_files import read_versioned
 from core.errors import InvalidInput
 from core.features.lab.lab import LabRow
+from core.features.metric_check.judged_families import grid
 from core.probes.base import IDENTITY, Expectation, Probe
 from core.seeds import RUN_SEED
 from core.statistics.bootstrap import LEAST_N, too_few
 from core.statistics.changes import item_medians
 from core.statistics.crossed_sources import first_of, numbered, widening
 from core.statistics.mixed_model import mean_by_source
-
-# What a check found of every item, as a file that a later check is held against.
-
 
 CLEAN = "clean score"  # the line of unedited pairs, beside the families
 
@@ -80,15 +78,14 @@ def baseline_of(
     breaks = {probe.family: probe.expectation is Expectation.DIRECTIONAL for probe in probes}
     kept = {}
     for family, directional in {"null": False, **breaks}.items():
-        own = [[row for row in item if row.family == family] for item in rows]
-        names = sorted({row.probe for item in own for row in item})
-        below = any(row.baseline_score is not None and row.baseline_score < 0 for item in own for row in item)
-        percent = np.full((len(names), len(own)), np.nan)
-        for place, item in enumerate(own):
-            for row in item:
-                if row.percent is not None and not below:
-                    percent[names.index(row.probe), place] = row.percent
-        shift, size = (_plain(item_medians(each)) for each in (percent, np.abs(percent)))
+        own = [row for item in rows for row in item if row.family == family]
+        names = sorted({row.probe for row in own})
+        below = any(row.baseline_score is not None and row.baseline_score < 0 for row in own)
+        percent = np.full((len(names), len(rows)), np.nan) if below else grid(names, rows, lambda row: row.percent)
+        shift, size = (
+            tuple(None if np.isnan(value) else float(value) for value in item_medians(each))
+            for each in (percent, np.abs(percent))
+        )
         kept[family] = FamilyOfItems(directional=directional, probes=tuple(names), shift=shift, size=size)
     clean = [next((row.baseline_score for row in item if row.baseline == IDENTITY), None) for item in rows]
     return MetricBaseline(
@@ -101,10 +98,6 @@ def baseline_of(
         clean=tuple(clean),
         families=kept,
     )
-
-
-def _plain(values: np.ndarray) -> tuple[float | None, ...]:
-    return tuple(None if np.isnan(value) else float(value) for value in values)
 
 
 def is_baseline(path: Path) -> bool:
@@ -212,20 +205,13 @@ def gate(before: MetricBaseline, now: MetricBaseline, *, common: bool = False) -
     one, other = np.array(shared).T
     groups = numbered(*(np.array([now.sources[place][side] for place in other]) for side in (0, 1)))
     names = [now.items[place][0] for place in other]
-    kept = [
-        name
-        for name, own in now.families.items()
-        if name in before.families and before.families[name].probes == own.probes
-    ]
-    pairs: dict[str, tuple[bool, np.ndarray, np.ndarray]] = {
-        CLEAN: (False, numbers_of(before.clean)[one], numbers_of(now.clean)[other])
-    }
-    for name in kept:
-        of = "shift" if now.families[name].directional else "size"
-        sides = (numbers_of(getattr(each.families[name], of)) for each in (before, now))
-        pairs[name] = (now.families[name].directional, *(own[at] for own, at in zip(sides, (one, other), strict=True)))
-    found = held_to(pairs, names, groups)
-    return Gate(found, len(shared), tuple(differences), now.seed)
+    pairs = {CLEAN: (False, numbers_of(before.clean)[one], numbers_of(now.clean)[other])}
+    for name, own in now.families.items():
+        past, of = before.families.get(name), "shift" if own.directional else "size"
+        if past is not None and past.probes == own.probes:
+            sides = numbers_of(getattr(past, of))[one], numbers_of(getattr(own, of))[other]
+            pairs[name] = (own.directional, *sides)
+    return Gate(held_to(pairs, names, groups), len(shared), tuple(differences), now.seed)
 
 
 def held_to(
@@ -288,23 +274,18 @@ def _smallest(half: float, apart: np.ndarray, sources: int, level: float) -> tup
 def _differences(before: MetricBaseline, now: MetricBaseline) -> list[str]:
     """What a baseline was made with that the check was not, a phrase each."""
     said = [
-        f"its {what} is {one} and here {other}"
-        for what, one, other in (
+        f"its {what} is {was} and here {here}"
+        for what, was, here in (
             ("version", before.invariscope, now.invariscope),
             ("evaluator", before.evaluator, now.evaluator),
             ("fingerprint", before.fingerprint, now.fingerprint),
             ("seed", before.seed, now.seed),
         )
-        if one != other
+        if was != here
     ]
     gone, new = len({*before.items} - {*now.items}), len({*now.items} - {*before.items})
     if gone or new:
         said.append(f"{gone} of its {len(before.items)} items are not here and {new} here are not in it")
-    others = sorted(
-        name
-        for name in {*before.families, *now.families}
-        if name not in before.families
-        or name not in now.families
-        or before.families[name].probes != now.families[name].probes
-    )
+    one, other = ({(name, own.probes) for name, own in each.families.items()} for each in (before, now))
+    others = sorted({name for name, _ in one ^ other})
     return [*said, f"the probes of {', '.join(others)} differ"] if others else said

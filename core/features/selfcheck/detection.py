@@ -320,9 +320,6 @@ def lines(check: Selfcheck) -> Iterator[dict[str, object]]:
         }
 
 
-# Selfchecks as they are kept: one JSON file for each set of items, and the line of it in a report's methods.
-
-
 FOLDER = "selfchecks"  # beside the runs: of the user's own data, and of the results that ship
 
 Text = Annotated[str, Field(min_length=1, max_length=300)]

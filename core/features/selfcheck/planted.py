@@ -175,9 +175,6 @@ def planted_evaluator(planting: Planting, known: Known, *, seed: str) -> type[Pl
     return type("Planted", (PlantedEvaluator,), {"planting": planting, "known": known, "seed": seed, "spec": spec})
 
 
-# One audit of the planted evaluators: a corpus through the whole tool, and what it stored of them.
-
-
 STANDS = {IDENTITY: UPRIGHT, "vflip": FLIPPED, "hflip": OTHER}
 """Probe -> how its picture stands. What falls falls under the first edit of these."""
 

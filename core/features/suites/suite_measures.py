@@ -174,8 +174,6 @@ def _record(measure: str, group: str, found: Interval, scale: float, ties: int) 
 #
 # The decisions of reading come with the suite (:mod:`core.corpora.suites`); those of measuring are named here, and each
 # says which number stands for the other choice.
-
-
 _TAUS = {TAU_B: "τ_b", TAU_C: "τ_c"}
 
 
@@ -325,8 +323,6 @@ def _rated_pairs(suite: Suite) -> int:
 # Win rates have Wilson intervals over images. Strengths are those of Bradley and Terry; where they are not finite, the
 # win rates stand alone. Ranks and the agreement of both orders have intervals over images: in every sample both sides
 # rank anew (:mod:`core.statistics.battles`).
-
-
 NO_STRENGTH = "no finite strengths: some captioners won, or lost, every battle with the others"
 
 

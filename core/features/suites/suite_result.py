@@ -375,9 +375,6 @@ def _finite(value: float) -> float | None:
     return value if math.isfinite(value) else None
 
 
-# Scores that were made elsewhere, held to a suite: what the command and the page do with a file of them.
-
-
 def reached_elsewhere(suite: Suite, path: Path, *, column: str = "", called: str = "") -> tuple[Reached, list[str]]:
     """What imported scores reach on a suite, and one sentence for each caption without a score or with several. Raises
     InvalidInput if the file cannot be used, or is of another suite.

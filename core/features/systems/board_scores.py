@@ -365,9 +365,6 @@ def _some(keys: Sequence[str]) -> str:
     return ", ".join(repr(key[:80]) for key in keys[:SHOWN]) + rest
 
 
-# Captioners beside references: BLEU, METEOR, ROUGE-L and CIDEr-D on the pictures of a leaderboard.
-
-
 BESIDE = ("system", "metric", "value", "low", "high", "n_items", "note")  # columns of what stands beside the standings
 
 RANKED = (ROUGE, CIDER)

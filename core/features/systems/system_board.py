@@ -270,9 +270,6 @@ def _pair_rows(evaluator: str, held: Grid, found: Standings) -> list[tuple[objec
     return [row for _, row in sorted(records, key=lambda pair: pair[0])]
 
 
-# The leaderboard under harmless edits: which neighbours swap, how probably, and who can be where.
-
-
 SWAPS = (
     "evaluator",
     "family",

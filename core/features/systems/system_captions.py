@@ -18,9 +18,6 @@ from core.statistics.bootstrap import Interval
 from core.statistics.ratios import mean_bca, ratio_bca
 from core.statistics.shares import share
 
-# The health of each system's captions, on the pictures that all systems caption.
-
-
 CLIP_TOKENS = 77  # tokens that CLIP's text tower reads, both markers included; what is longer is cut off
 HEALTH = ("system", "measure", "value", "low", "high", "n_captions", "note")
 
@@ -126,8 +123,6 @@ def _share(values: pd.Series, part: pd.DataFrame, level: float) -> _Found:
 
 
 # Best-of-n: which of an image's captions each evaluator picks, and how many of the picks are hollow.
-
-
 PICKS = (
     "evaluator",
     "picked_hollow",
@@ -237,8 +232,6 @@ def _shared(shares: pd.Series, source: pd.Series) -> Interval:
 #     [1] Sarto et al. (2025). Positive-augmented contrastive learning for vision-and-language evaluation and training.
 #         IJCV. Eq. 4, section 5.7, figure 5.
 #     [2] Hessel et al. (2021). CLIPScore. EMNLP. Section 3.
-
-
 PUBLISHED: Mapping[float, str] = {
     1.0: "the cosine itself",
     2.0: "PAC-S, and the authors' code of PAC-S++",

@@ -239,9 +239,6 @@ def joined(parts: Sequence[pd.DataFrame]) -> pd.DataFrame:
     return pd.concat(list(parts), ignore_index=True) if parts else pd.DataFrame(columns=list(COLUMNS))
 
 
-# Every leaderboard that is kept, for who reports on all of them.
-
-
 @dataclass(frozen=True, slots=True)
 class Kept:
     """Leaderboards of the data folder."""
@@ -267,8 +264,6 @@ def changed() -> Stamps:
 
 
 # A leaderboard that a stored run holds already: its audit scored captions of several kinds on the same pictures.
-
-
 KINDS = {
     "Human caption": (HUMAN, IDENTITY),
     "Template caption": (TEMPLATE, IDENTITY),

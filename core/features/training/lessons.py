@@ -161,8 +161,6 @@ def _into(languages: Sequence[str]) -> str:
 # What PAC-S is trained on: pairs that people made, each with a generated picture and a generated caption.
 #
 # The user generates them; how is no business of the training. Paper C takes Stable Diffusion and BLIP.
-
-
 COLUMNS = ("image", "caption", "generated_image", "generated_caption")
 """v, t, v′, t′ of a row: pictures as paths beside the table, v′ made from t, t′ made from v. Source: paper C, 3.2."""
 TABLES = ("positives.csv", "positives.jsonl")  # what the table is called in a folder

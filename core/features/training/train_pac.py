@@ -284,6 +284,8 @@ def train_pac(
         weights: a CLIP checkpoint with OpenAI's names; None: the one that ``clipscore`` uses.
         reading: called with pictures read and pictures in all.
     """
+    import torch
+
     checkpoint, folder = out / f"{name}.pth", out / f"{name}-training"
     make_room(checkpoint, folder, recipe)
     (place,) = find_clip(weights)[1]
@@ -291,26 +293,25 @@ def train_pac(
     train, apart = split(kept, held_out=recipe.held_out, seed=recipe.seed)
     network, _ = load_clip(place.files()[0], quick_gelu=bool(PacS.entry.settings["quick_gelu"]))
     choose_trained(network, rank=recipe.rank, seed=recipe.seed)
-    sides = {side: [_identity(each, hashes) for each in part] for side, part in (("train", train), ("apart", apart))}
+    sides = {
+        side: [(e.image, e.caption, e.made_caption, *(hashes[path] for path in e.pictures)) for e in part]
+        for side, part in (("train", train), ("apart", apart))
+    }
     identity = digest_of({"weights": place.digest(), **sides})
     about = {"weights": place.digest(), "train": len(train), "held_out": len(apart), "device": recipe.device}
     write_json(folder / "settings.json", {**about, "recipe": recipe.settings})
     trainer = PacTrainer(network, train, apart, recipe, identity=identity, folder=folder)
     gain = trainer.take_best(trainer.run(report=report).before)
-    write_checkpoint(trainer.network, checkpoint)
+    data = BytesIO()
+    torch.save({"state_dict": published_state(trainer.network)}, data)
+    write_bytes(checkpoint, data.getvalue())
     return Trained(checkpoint, gain, len(train), len(apart), left_out)
-
-
-def _identity(pair: Augmented, hashes: Mapping[Path, str]) -> tuple[str, ...]:
-    return (pair.image, pair.caption, pair.made_caption, *(hashes[path] for path in pair.pictures))
 
 
 # What of a CLIP is trained, by names of its publishers: its last projections, or adapters of every attention.
 #
 # The library peft takes its adapter of an attention out of the weight after each step by a subtraction, so that the
 # frozen weight drifts by rounding; torch's own parametrizations leave it alone.
-
-
 def choose_trained(network: Any, *, rank: int, seed: int) -> None:
     """Freeze an open_clip CLIP but for what is trained, in place.
 
@@ -362,13 +363,3 @@ def published_state(network: Any) -> "dict[str, Tensor]":
 def _published(name: str) -> str:
     name = name.replace("parametrizations.", "").removesuffix(".original")
     return name.replace("in_proj_weight.0.", "in_proj_weight_").replace("out_proj.weight.0.", "out_proj.")
-
-
-def write_checkpoint(network: Any, path: Path) -> None:
-    """Write what ``pac-s@path``, or ``pac-s++@path``, loads; whole or not at all. Raises StoreError if it cannot be
-    written."""
-    import torch
-
-    data = BytesIO()
-    torch.save({"state_dict": published_state(network)}, data)
-    write_bytes(path, data.getvalue())

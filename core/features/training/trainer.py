@@ -24,7 +24,6 @@ from core.writing import write_bytes, write_folder_whole, write_whole
 if TYPE_CHECKING:
     import pandas as pd
     from torch import Tensor
-    from torch.optim import Optimizer
 
 
 CURVES = "curves.jsonl"
@@ -252,14 +251,41 @@ class Trainer(ABC, Generic[Lesson, Found, Gain]):
             return torch.cat(parts)
 
     def _start(self, before: Found) -> int:
+        """The number of steps made: of the checkpoint, whose network, optimizer and random numbers are taken up."""
+        import torch
+        from safetensors import SafetensorError, safe_open
+
         path = self.folder / STATE
-        if self.schedule.resume and path.is_file():
-            done = load_state(path, self.network, self.optimizer, settings=self.settings)
-            self.curves.forget_after(done)
-            return done
-        self.curves.forget_after(-1)
-        self.curves.held_out(0, self.told(self.gain(before, before, 0)))
-        return 0
+        if not self.schedule.resume or not path.is_file():
+            self.curves.forget_after(-1)
+            self.curves.held_out(0, self.told(self.gain(before, before, 0)))
+            return 0
+        try:
+            with safe_open(path, framework="pt", device="cpu") as file:
+                about = file.metadata() or {}
+                tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
+        except (SafetensorError, OSError, ValueError) as error:
+            raise InvalidInput(f"{path} is damaged ({error}); start over with --overwrite") from error
+        if about.get("settings") != self.settings:
+            raise InvalidInput(f"{path} belongs to a training with other settings; resume with those, or --overwrite")
+        try:
+            fill(self.network, _under("model.", tensors))
+            moments: dict[int, dict[str, Tensor]] = {}
+            for name, value in _under("optimizer.", tensors).items():
+                index, _, key = name.partition(".")
+                moments.setdefault(int(index), {})[key] = value
+            groups = self.optimizer.state_dict()["param_groups"]
+            self.optimizer.load_state_dict({"state": moments, "param_groups": groups})
+            torch.set_rng_state(tensors["random.cpu"])
+            if torch.cuda.is_available() and "random.cuda" in tensors:
+                torch.cuda.set_rng_state(tensors["random.cuda"])
+            done = int(about["step"])
+        except (RuntimeError, KeyError, ValueError, TypeError) as error:
+            raise InvalidInput(
+                f"{path} does not fit this encoder ({error!s:.160}); start over with --overwrite"
+            ) from error
+        self.curves.forget_after(done)
+        return done
 
     def _step(self, batch: Sequence[Lesson], epoch: int, done: int) -> dict[str, float]:
         import torch
@@ -282,8 +308,21 @@ class Trainer(ABC, Generic[Lesson, Found, Gain]):
         return gain
 
     def _save(self, done: int) -> None:
+        """Write the state after a step as a whole file or nothing, with the digest of everything that a resumed
+        training must share."""
+        import torch
+        from safetensors.torch import save
+
         self.curves.flush()
-        save_state(self.folder / STATE, self.network, self.optimizer, step=done, settings=self.settings)
+        tensors: dict[str, Tensor] = {f"model.{name}": value for name, value in trained(self.network).items()}
+        for index, values in self.optimizer.state_dict()["state"].items():
+            tensors |= {f"optimizer.{index}.{name}": value for name, value in values.items()}
+        tensors["random.cpu"] = torch.get_rng_state()
+        if torch.cuda.is_available():
+            tensors["random.cuda"] = torch.cuda.get_rng_state()
+        packed = {name: value.detach().cpu().contiguous().clone() for name, value in tensors.items()}
+        about = {"format": "1", "step": str(done), "settings": self.settings}
+        write_bytes(self.folder / STATE, save(packed, metadata=about))
 
 
 @contextmanager
@@ -306,59 +345,9 @@ def _asked_to_stop() -> Iterator[Callable[[], bool]]:
         signal.signal(signal.SIGINT, usual)
 
 
-_FORMAT = "1"
-
-
 def trained(network: Any) -> "dict[str, Tensor]":
     """The parameters that a training changes, by name."""
     return {name: value for name, value in network.named_parameters() if value.requires_grad}
-
-
-def save_state(path: Path, network: Any, optimizer: "Optimizer", *, step: int, settings: str) -> None:
-    """Write the state after a step as a whole file or nothing, with the digest of everything that a resumed training
-    must share. Raises StoreError if it cannot be written; the one before still stands."""
-    import torch
-    from safetensors.torch import save
-
-    tensors: dict[str, Tensor] = {f"model.{name}": value for name, value in trained(network).items()}
-    for index, values in optimizer.state_dict()["state"].items():
-        tensors |= {f"optimizer.{index}.{name}": value for name, value in values.items()}
-    tensors["random.cpu"] = torch.get_rng_state()
-    if torch.cuda.is_available():
-        tensors["random.cuda"] = torch.cuda.get_rng_state()
-    packed = {name: value.detach().cpu().contiguous().clone() for name, value in tensors.items()}
-    data = save(packed, metadata={"format": _FORMAT, "step": str(step), "settings": settings})
-    write_bytes(path, data)
-
-
-def load_state(path: Path, network: Any, optimizer: "Optimizer", *, settings: str) -> int:
-    """Fill network, optimizer and random numbers; return the number of steps made. Raises InvalidInput if the file is
-    damaged, or belongs to a training with other settings."""
-    import torch
-    from safetensors import SafetensorError, safe_open
-
-    try:
-        with safe_open(path, framework="pt", device="cpu") as file:
-            about = file.metadata() or {}
-            tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
-    except (SafetensorError, OSError, ValueError) as error:
-        raise InvalidInput(f"{path} is damaged ({error}); start over with --overwrite") from error
-    if about.get("settings") != settings:
-        raise InvalidInput(f"{path} belongs to a training with other settings; resume with those, or --overwrite")
-    try:
-        fill(network, _under("model.", tensors))
-        moments: dict[int, dict[str, Tensor]] = {}
-        for name, value in _under("optimizer.", tensors).items():
-            index, _, key = name.partition(".")
-            moments.setdefault(int(index), {})[key] = value
-        groups = optimizer.state_dict()["param_groups"]
-        optimizer.load_state_dict({"state": moments, "param_groups": groups})
-        torch.set_rng_state(tensors["random.cpu"])
-        if torch.cuda.is_available() and "random.cuda" in tensors:
-            torch.cuda.set_rng_state(tensors["random.cuda"])
-        return int(about["step"])
-    except (RuntimeError, KeyError, ValueError, TypeError) as error:
-        raise InvalidInput(f"{path} does not fit this encoder ({error!s:.160}); start over with --overwrite") from error
 
 
 def fill(network: Any, tensors: "Mapping[str, Tensor]") -> None:
@@ -382,9 +371,6 @@ def _under(prefix: str, tensors: "dict[str, Tensor]") -> "dict[str, Tensor]":
     return {name.removeprefix(prefix): value for name, value in tensors.items() if name.startswith(prefix)}
 
 
-# Folders of a training: room for them, embeddings that it learns from, an encoder that is whole or not there.
-
-
 def make_room(encoder: Path, training: Path, schedule: Schedule) -> None:
     """Refuse to replace what stands; with ``overwrite`` forget the training, and its encoder once there is another.
     Raises InvalidInput if something stands and neither is set, or both are."""
@@ -405,16 +391,14 @@ def keep_encoder(network: Any, encoder: Path, beside: Sequence[Place] = ()) -> N
         for place in beside:
             if place.own and not (encoder.parent / place.weights.id).exists():
                 (path,) = place.files()
-                write_whole(encoder.parent / place.weights.id / place.weights.files[0].name, partial(_copy, path))
-        write_folder_whole(encoder, partial(_save, network.cpu().eval()), standing="replaced")
+                copied = encoder.parent / place.weights.id / place.weights.files[0].name
+                write_whole(copied, partial(_copy, path))
+        save = network.cpu().eval().save
+        write_folder_whole(encoder, lambda folder: save(str(folder), create_model_card=False), standing="replaced")
     except StoreError:
         raise
     except Exception as error:  # safetensors has its own error for a full disk
         raise StoreError(f"{encoder} cannot be written: {error!s:.200}; start again with --resume") from error
-
-
-def _save(network: Any, folder: Path) -> None:
-    network.save(str(folder), create_model_card=False)
 
 
 def _copy(path: Path, temporary: Path) -> None:
@@ -437,6 +421,9 @@ def kept_embeddings(
 ) -> "dict[str, Tensor]":
     """Embed every id once, by chunks; what a stopped training has embedded (written after ``every`` ids) is taken up
     again, a file that is damaged or of other towers is made again. Raises StoreError if it cannot be written."""
+    import torch
+    from safetensors.torch import save
+
     known = _read(path, digest)
     missing = [each for each in ids if each not in known]
     unwritten = 0
@@ -445,7 +432,8 @@ def kept_embeddings(
         known |= embed(part)
         done, unwritten = start + len(part), unwritten + len(part)
         if known and (unwritten >= every or done == len(missing)):
-            _write(path, known, digest)
+            about = {"towers": digest, "ids": json.dumps(list(known))}
+            write_bytes(path, save({"embeddings": torch.stack(list(known.values()))}, metadata=about))
             unwritten = 0
         if report is not None:
             report(done, len(missing))
@@ -465,12 +453,3 @@ def _read(path: Path, digest: str) -> "dict[str, Tensor]":
             return dict(zip(json.loads(about["ids"]), file.get_tensor("embeddings"), strict=True))
     except (SafetensorError, OSError, ValueError, KeyError):  # a copy of what can be made again
         return {}
-
-
-def _write(path: Path, known: "Mapping[str, Tensor]", digest: str) -> None:
-    import torch
-    from safetensors.torch import save
-
-    about = {"towers": digest, "ids": json.dumps(list(known))}
-    data = save({"embeddings": torch.stack(list(known.values()))}, metadata=about)
-    write_bytes(path, data)

@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
@@ -18,6 +18,7 @@ from core.corpora.schema import Corpus, Item
 from core.errors import BadImage, InvalidInput, ProbeRejected
 from core.evaluators.metrics.mcs import Mcs
 from core.evaluators.registry import find
+from core.features.training.lessons import Augmented
 from core.features.training.trainer import (
     Losses,
     Report,
@@ -40,20 +41,6 @@ if TYPE_CHECKING:
     from core.evaluators.towers.encoder import Towers
 
 
-# What PR-MCS is trained on: (image, caption, perturbed caption), drawn anew each epoch from the seed alone.
-
-
-class OfImage(Protocol):
-    """What belongs to an image."""
-
-    @property
-    def image(self) -> str:
-        """Its id."""
-
-
-T = TypeVar("T", bound=OfImage)
-
-
 @dataclass(frozen=True, slots=True)
 class Example:
     """A caption with its image."""
@@ -62,6 +49,9 @@ class Example:
     language: str
     rank: int  # which caption of its language it is
     caption: str
+
+
+T = TypeVar("T", Example, Augmented)  # what belongs to an image
 
 
 def examples(items: Sequence[Item], languages: Sequence[str] = ()) -> tuple[tuple[Example, ...], int]:
@@ -400,20 +390,13 @@ def train_pr_mcs(
     found = tuple(each for each in found if each.image in embeddings)
     train, apart = split(found, held_out=recipe.held_out, seed=recipe.seed)
     train = few(train, most, seed=recipe.seed)
-    identity = digest_of({"towers": towers.digest, "train": _texts(train), "held_out": _texts(apart)})
-    write_json(
-        folder / "settings.json",
-        {
-            "corpus": corpus.name,
-            "description": corpus.description,
-            "towers": towers.digest,
-            "languages": sorted({each.language for each in found}),
-            "train": len(train),
-            "held_out": len(apart),
-            "device": recipe.device,
-            "recipe": recipe.settings,
-        },
-    )
+    sides = {"train": train, "held_out": apart}
+    texts = {side: [(each.image, each.language, each.caption) for each in own] for side, own in sides.items()}
+    identity = digest_of({"towers": towers.digest, **texts})
+    about = {"corpus": corpus.name, "description": corpus.description, "towers": towers.digest}
+    spoken, many = sorted({each.language for each in found}), {side: len(own) for side, own in sides.items()}
+    about = {**about, "languages": spoken, **many, "device": recipe.device, "recipe": recipe.settings}
+    write_json(folder / "settings.json", about)
     network = towers.text.network
     tuner = Tuner(network, Material(train, apart, embeddings, identity), recipe, folder=folder)
     gain = tuner.run(report=report)
@@ -437,7 +420,3 @@ def _embed(
 
     found = kept_embeddings(list(by_id), embed, path, digest=towers.digest, chunk=64, every=2048, report=reading)
     return found, len(by_id) - len(found)
-
-
-def _texts(found: Sequence[Example]) -> list[tuple[str, str, str]]:
-    return [(each.image, each.language, each.caption) for each in found]

@@ -58,28 +58,26 @@ def compare(
     holds no items, so these differences have no interval: with --format junit all are skipped.
     """
     from core.features.compare.sides import compare as held
+    from core.report.document import cells
+    from core.report.report_files import markdown_escaped, markdown_table
 
     if written not in FORMATS:
         raise InvalidInput(f"--format knows {', '.join(FORMATS)}, got {written!r}")
     found = held(a, b, a_is=a_is or (), b_is=b_is or (), by=by, measure=measure, margin=margin, column=column)
     if written == TEXT and output is None:
-        _print(found)
+        for each in _tables(found):
+            table([column.header for column in each.columns], cells(each), title=each.title)
+        for sentence in sentences(found):
+            note(sentence)
         return
-    _outputs.write_text(output or _outputs.STDOUT, as_text(found, written))
-
-
-def as_text(found: "SidesCompared", written: str) -> str:
-    """A comparison as JSON, JUnit's XML, or Markdown; as text it is Markdown too."""
     if written == JSON:
-        return json_text(as_plain(found)) + "\n"
-    if written == JUNIT:
-        from core.commands._outputs import junit
-
-        return junit(f"compare {found.a} | {found.b}", _cases(found))
-    from core.report.report_files import markdown_escaped, markdown_table
-
-    lines = [markdown_table(each) for each in _tables(found)]
-    return "\n\n".join([*lines, *map(markdown_escaped, sentences(found))]) + "\n"
+        text = json_text(as_plain(found)) + "\n"
+    elif written == JUNIT:
+        text = _outputs.junit(f"compare {found.a} | {found.b}", _cases(found))
+    else:  # into a file text is Markdown too
+        lines = [markdown_table(each) for each in _tables(found)]
+        text = "\n\n".join([*lines, *map(markdown_escaped, sentences(found))]) + "\n"
+    _outputs.write_text(output or _outputs.STDOUT, text)
 
 
 def as_plain(found: "SidesCompared") -> dict[str, Any]:
@@ -191,12 +189,3 @@ def _cases(found: "SidesCompared") -> "list[Any]":
         differs = row["verdict"] == DIFFER or row.get("scatter") == SCATTER_DIFFERS
         cases.append(Case(str(row["label"]), f"{'; '.join(parts)}; n = {row['n_items']}, {row['how']}", differs))
     return cases
-
-
-def _print(found: "SidesCompared") -> None:
-    from core.report.document import cells
-
-    for each in _tables(found):
-        table([column.header for column in each.columns], cells(each), title=each.title)
-    for sentence in sentences(found):
-        note(sentence)

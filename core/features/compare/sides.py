@@ -19,7 +19,16 @@ from core.api import opened_run
 from core.corpora.schema import OWN
 from core.corpora.score_files import read_scores
 from core.errors import InvalidInput, StoreError
-from core.features.compare.two_sides import ALL, BY, SidesCompared, Values, can_pair, held_apart, manifest_differences
+from core.features.compare.two_sides import (
+    ALL,
+    BY,
+    SidesCompared,
+    Values,
+    can_pair,
+    held_apart,
+    made_apart,
+    manifest_differences,
+)
 from core.features.compare.two_sides import compare as rows_of
 from core.features.metric_check.regression_gate import is_baseline, numbers_of, read_baseline
 from core.probes.base import Axis
@@ -228,13 +237,9 @@ def _of_baselines(a: Path, b: Path, margin: float) -> SidesCompared:
         raise InvalidInput(f"{a.name} and {b.name} have no family in common; compare checks of the same probes")
     rows = held_apart(pairs, pairing=True, measure="percent", margin=margin)
     words = [f"{each.evaluator}, {path.name}" for each, path in zip(held, (a, b), strict=True)]
-    made = [
-        {"what": name, "a": str(one), "b": str(other)}
-        for name in ("evaluator", "fingerprint", "invariscope", "seed")
-        for one, other in [[getattr(each, name) for each in held]]
-        if one != other
-    ]
-    return _ordered(words, "family", rows, "%", margin, pd.DataFrame(made, columns=["what", "a", "b"]))
+    names = ("evaluator", "fingerprint", "invariscope", "seed")
+    made = made_apart(*({name: str(getattr(each, name)) for name in names} for each in held), names)
+    return _ordered(words, "family", rows, "%", margin, made)
 
 
 def _of_files(a: Path, b: Path, column: str) -> SidesCompared:
@@ -256,7 +261,7 @@ def _of_files(a: Path, b: Path, column: str) -> SidesCompared:
     rows = held_apart([(ALL, sides[0], sides[1])], pairing=True, measure="score")
     words = [f"{each.name}{f', {each.column}' if each.column else ''}" for each in held]
     rows = rows.drop(columns=[name for name in rows if "size" in str(name) or name == "scatter"])
-    return _ordered(words, "item", rows, "score", None, pd.DataFrame(columns=["what", "a", "b"]))
+    return _ordered(words, "item", rows, "score", None, made_apart({}, {}, ()))
 
 
 _ENDING = re.compile(r"\.(?:jpe?g|png|webp|bmp|gif|tiff?)$", re.IGNORECASE)
@@ -334,7 +339,10 @@ def of_reports(a: Path, b: Path, chosen: Sequence[Mapping[str, tuple[str, ...]]]
     rows = rows.loc[order.sort_values(["place", "size"], kind="stable").index].reset_index(drop=True)
     words = [f"{name or side.title}, {path}" for name, side, path in zip(names, (one, other), (a, b), strict=True)]
     only = [len(each) - len(rows) for each in (first, second)]
-    return SidesCompared(words[0], words[1], QUESTION, "", None, rows, only[0], only[1], len(rows), _made(one, other))
+    # fields of their signatures, the scores' own aside
+    signed = [{**parse_signature(each.signature), "sha": ""} for each in (one, other)]
+    made = made_apart(*({name: _joined(told) for name, told in each.items()} for each in signed), signed[0])
+    return SidesCompared(words[0], words[1], QUESTION, "", None, rows, only[0], only[1], len(rows), made)
 
 
 def _rows(held: Headlines, evaluator: str, side: str) -> pd.DataFrame:
@@ -352,17 +360,6 @@ def _rows(held: Headlines, evaluator: str, side: str) -> pd.DataFrame:
     ]
     numbers = [f"{side}_{name}" for name in ("value", "low", "high", "n")]
     return pd.DataFrame(records, columns=[*_OF_ROW, *numbers]).astype(dict.fromkeys(numbers, float))
-
-
-def _made(one: Headlines, other: Headlines) -> pd.DataFrame:
-    """What two reports were made with that is not the same: fields of their signatures, the scores' own aside."""
-    a, b = (parse_signature(each.signature) for each in (one, other))
-    records = [
-        {"what": name, "a": _joined(a[name]), "b": _joined(b[name])}
-        for name in a
-        if name != "sha" and a[name] != b[name]
-    ]
-    return pd.DataFrame(records, columns=["what", "a", "b"])
 
 
 def _joined(value: str | list[str]) -> str:

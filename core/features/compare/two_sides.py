@@ -168,14 +168,9 @@ def _held(table: pd.DataFrame, of: str, claim: str, said: Mapping[str, str], not
 def can_pair(a: View, b: View) -> bool:
     """Whether the sides are different shifts, so that an item on both has two values; not the same ones twice."""
     one, other = (
-        (
-            view.evaluators,
-            view.table.scope.run_ids,
-            view.table.scope.subject,
-            view.table.scope.language,
-            *(getattr(view.chosen, name) for name in _OF_SHIFTS),
-        )
+        (view.evaluators, of.run_ids, of.subject, of.language, *(getattr(view.chosen, name) for name in _OF_SHIFTS))
         for view in (a, b)
+        for of in (view.table.scope,)
     )
     return one != other
 
@@ -305,13 +300,8 @@ def _row(label: str, a: Values, b: Values, pairing: bool, measure: str, margin: 
     # a margin in percent says nothing of standard deviations: only "differ" can be claimed of them
     bound = margin if measure == "percent" else 0.0
     both = _shared(a, b)
-    told: dict[str, Any] = {
-        "label": label,
-        "a_n": len(a.items),
-        "b_n": len(b.items),
-        "control": a.control and b.control,
-    }
-    told |= {"cliffs_delta": cliffs_delta(a.values, b.values)}
+    told: dict[str, Any] = {"label": label, "a_n": len(a.items), "b_n": len(b.items)}
+    told |= {"control": a.control and b.control, "cliffs_delta": cliffs_delta(a.values, b.values)}
     of_sizes = [replace(each, values=each.sizes) for each in (a, b)]
     for of, claim, (one, other) in (("size_", "scatter", of_sizes), ("", "verdict", [a, b])):
         found = _difference(one, other, pairing, both)
@@ -319,7 +309,9 @@ def _row(label: str, a: Values, b: Values, pairing: bool, measure: str, margin: 
         told |= {
             **_medians(of.rstrip("_"), a, b),
             **ends(found.interval, (f"{of}difference", f"{of}low", f"{of}high")),
-            claim: _claim(a, b, found, bound),
+            claim: a.why
+            or b.why
+            or (TOO_FEW if found.least < LEAST_N else drift(found.interval, found.narrow, margin=bound)),
             **{f"{of}test": found.test, f"{of}p": found.p, f"{of}note": _noted(a, b, found)},
             **{f"{of}detectable": power.detectable, f"{of}needed": power.needed},
         }
@@ -346,12 +338,6 @@ def _noted(a: Values, b: Values, found: "_Found") -> str:
     why = [f"side {name}: {each.why}" for name, each in (("A", a), ("B", b)) if each.why]
     said = found.interval.note
     return "; ".join([*why, said.replace("values", "differences") if found.how == PAIRED else said]).strip("; ")
-
-
-def _claim(a: Values, b: Values, found: "_Found", margin: float) -> str:
-    if a.why or b.why:
-        return a.why or b.why
-    return TOO_FEW if found.least < LEAST_N else drift(found.interval, found.narrow, margin=margin)
 
 
 @dataclass(frozen=True, slots=True)
@@ -405,11 +391,12 @@ def manifest_differences(one: Run, other: Run) -> pd.DataFrame:
     a, b = (
         dict(_flat({name: run.manifest[name] for name in _MADE_WITH if name in run.manifest})) for run in (one, other)
     )
-    records = [
-        {"what": path, "a": a.get(path, ""), "b": b.get(path, "")}
-        for path in sorted({*a, *b})
-        if a.get(path) != b.get(path)
-    ]
+    return made_apart(a, b, sorted({*a, *b}))
+
+
+def made_apart(a: Mapping[str, str], b: Mapping[str, str], names: Iterable[str]) -> pd.DataFrame:
+    """Those of some names under which two sides have not the same: what, a, b; missing entries are empty."""
+    records = [(name, a.get(name, ""), b.get(name, "")) for name in names if a.get(name) != b.get(name)]
     return pd.DataFrame(records, columns=["what", "a", "b"])
 
 

@@ -281,7 +281,9 @@ def _take_turn(
         rows = [_row(bench, by_probe[IDENTITY], evaluator, name, scores)]
         for probe in probes:
             if probe.name in rejections:
-                rows.append(_rejected(probe, name, rejections[probe.name]))
+                about, none = _of_probe(probe, name), dict.fromkeys(("caption", "baseline_caption", "baseline_score"))
+                why = rejections[probe.name]
+                rows.append(LabRow(**about, **none, baseline=probe.baseline, score=None, reason=why, rejected=True))
             else:
                 rows.append(_row(bench, by_probe[probe.name], evaluator, name, scores))
         return rows, evaluator.fingerprint, pool.note(name), (found.known, found.asked)
@@ -322,50 +324,29 @@ def _row(
     reason = "" if baseline is not None else f"{name} could not score the baseline: {lack}"
     if score is None:
         reason = f"{name} could not score this pair: {error}"
-    probe = draft.probe
     return LabRow(
-        probe=pair.name,
-        family=probe.family if probe else IDENTITY,
-        axis=probe.axis.value if probe else None,
-        evaluator=name,
+        **_of_probe(draft.probe, name),
         caption=draft.caption,
         baseline=pair.baseline,
         baseline_caption=pair.baseline_caption,
         baseline_score=baseline,
         score=score,
-        control=bool(probe and probe.control),
         object_inside=evaluator.object_inside(draft.mask),
         truncated=evaluator.truncates(draft.caption),
         reason=reason,
         diagnostics=draft.diagnostics,
         notes=draft.notes,
-        expectation=probe.expectation.value if probe else None,
-        construction=_made_of(probe),
         falsity=str(draft.facts.get(FALSITY, "")),
     )
 
 
-def _rejected(probe: Probe, evaluator: str, detail: str) -> LabRow:
-    return LabRow(
-        probe=probe.name,
-        family=probe.family,
-        axis=probe.axis.value,
-        evaluator=evaluator,
-        caption=None,
-        baseline=probe.baseline,
-        baseline_caption=None,
-        baseline_score=None,
-        score=None,
-        control=probe.control,
-        reason=detail,
-        rejected=True,
-        expectation=probe.expectation.value,
-        construction=_made_of(probe),
-    )
-
-
-def _made_of(probe: Probe | None) -> str | None:
-    return probe.construction.value if probe is not None and probe.construction is not None else None
+def _of_probe(probe: Probe | None, evaluator: str) -> dict[str, Any]:
+    """What a row says of its probe, or of the identity."""
+    if probe is None:
+        return {"probe": IDENTITY, "family": IDENTITY, "axis": None, "evaluator": evaluator}
+    made = None if probe.construction is None else probe.construction.value
+    about = {"probe": probe.name, "family": probe.family, "axis": probe.axis.value, "evaluator": evaluator}
+    return {**about, "control": probe.control, "expectation": probe.expectation.value, "construction": made}
 
 
 def _against(row: LabRow, band: NullBand | None) -> LabRow:

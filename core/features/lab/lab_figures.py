@@ -193,7 +193,19 @@ def bars_beside(
     shared = one_scale(figures.values()) if figures else None
     spans = {name: shared or _ends(figure) for name, figure in figures.items()}
     tables = [_table(edits, {name: figures[name] for name in own}, spans, heads, bands, alt, chosen) for own in rows]
-    return f'<div class="beside">{"".join(tables)}{_legend(figures.values())}</div>'
+    # the series by their colours, where there is more than the evaluators' own
+    styles = {
+        name: style
+        for figure in figures.values()
+        if figure.overlay
+        for name, style in figure.styles.items()
+        if name in set(figure.frame["series"]) and name != PERCENT
+    }
+    keys = "".join(
+        f'<span><i style="background:{style.colour}"></i>{escape(name)}</span>' for name, style in styles.items()
+    )
+    legend = f'<p class="key">{keys}</p>' if keys else ""
+    return f'<div class="beside">{"".join(tables)}{legend}</div>'
 
 
 def pair_of_bars(scores: Sequence[float], *, top: float, colour: str, words: Sequence[str], said: Sequence[str]) -> str:
@@ -369,18 +381,16 @@ def _cells(figure: Figure, low: float, high: float) -> list[str]:
     styles = series_styles(figure)
     shades = "".join(_stretch("band", each.low, each.high, low, high, "") for each in figure.shades)
     zero = f'<i class="zero" style="left:{_share(0.0, low, high):.2f}%"></i>'
-    return [_cell(row, styles[str(row["series"])], shades + zero, low, high) for row in figure.frame.to_dict("records")]
-
-
-def _cell(row: Mapping[Any, Any], style: Style, ground: str, low: float, high: float) -> str:
-    value = float(row["value"])
-    fill = faded(style.colour, FAINT) if row["hollow"] else style.colour
-    look = f"background:{fill};border-color:{style.colour}"
-    bar = "" if math.isnan(value) else _stretch("shift", min(value, 0.0), max(value, 0.0), low, high, look)
-    return (
-        f'<td title="{escape(str(row["hover"]))}"><span class="number">{escape(str(row["text"]))}</span>'
-        f'<span class="bar">{ground}{bar}</span></td>'
-    )
+    cells = []
+    for row in figure.frame.to_dict("records"):
+        value, colour = float(row["value"]), styles[str(row["series"])].colour
+        look = f"background:{faded(colour, FAINT) if row['hollow'] else colour};border-color:{colour}"
+        bar = "" if math.isnan(value) else _stretch("shift", min(value, 0.0), max(value, 0.0), low, high, look)
+        cells.append(
+            f'<td title="{escape(str(row["hover"]))}"><span class="number">{escape(str(row["text"]))}</span>'
+            f'<span class="bar">{shades}{zero}{bar}</span></td>'
+        )
+    return cells
 
 
 def _stretch(kind: str, start: float, end: float, low: float, high: float, look: str) -> str:
@@ -412,18 +422,3 @@ def _ends(figure: Figure) -> tuple[float, float]:
 def _share(value: float, low: float, high: float) -> float:
     """Where a value lies between both ends, in percent from 0 to 100."""
     return 100 * min(max((value - low) / (high - low), 0.0), 1.0)
-
-
-def _legend(figures: Iterable[Figure]) -> str:
-    """The series by their colours, where there is more than the evaluators' own."""
-    styles = {
-        name: style
-        for figure in figures
-        if figure.overlay
-        for name, style in figure.styles.items()
-        if name in set(figure.frame["series"]) and name != PERCENT
-    }
-    keys = "".join(
-        f'<span><i style="background:{style.colour}"></i>{escape(name)}</span>' for name, style in styles.items()
-    )
-    return f'<p class="key">{keys}</p>' if keys else ""

@@ -44,20 +44,11 @@ class PositionMap:
 
     def rows_of_places(self) -> pd.DataFrame:
         """A row a place and evaluator: evaluator, x, y, percent."""
+        at = {"x": np.tile(self.columns, len(self.rows)), "y": np.repeat(self.rows, len(self.columns))}
         parts = [
-            pd.DataFrame(
-                {
-                    "evaluator": name,
-                    "x": np.tile(self.columns, len(self.rows)),
-                    "y": np.repeat(self.rows, len(self.columns)),
-                    "percent": values.ravel(),
-                }
-            )
-            for name, values in self.percent.items()
+            pd.DataFrame({"evaluator": name, **at, "percent": values.ravel()}) for name, values in self.percent.items()
         ]
-        return (
-            pd.concat(parts, ignore_index=True) if parts else pd.DataFrame(columns=["evaluator", "x", "y", "percent"])
-        )
+        return pd.concat(parts or [pd.DataFrame(columns=["evaluator", "x", "y", "percent"])], ignore_index=True)
 
 
 def position_map(

@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
-from itertools import islice
 from types import MappingProxyType
 from typing import Final
 
@@ -64,16 +63,12 @@ def propose(pixels: np.ndarray, *, pool: Pool, asked: Sequence[str] = ASKED) -> 
                 evidence = evaluator.see(pixels, "a picture").evidence
         except InvariscopeError:
             continue
-        return tuple(islice(_nouns(evidence, name), MANY))
+        nouns, classes = noun_of_class(), dict[str, list[tuple[str, float]]]()
+        for told, share in evidence:
+            classes.setdefault(nouns.get(told, told), []).append((told, share))
+        found = [
+            Proposed(noun, sum(share for _, share in held), tuple(each for each, _ in held), name)
+            for noun, held in classes.items()
+        ]
+        return tuple(sorted((each for each in found if each.share >= LEAST), key=lambda each: -each.share)[:MANY])
     return ()
-
-
-def _nouns(evidence: Sequence[tuple[str, float]], name: str) -> list[Proposed]:
-    nouns, classes = noun_of_class(), dict[str, list[tuple[str, float]]]()
-    for told, share in evidence:
-        classes.setdefault(nouns.get(told, told), []).append((told, share))
-    found = [
-        Proposed(noun, sum(share for _, share in held), tuple(each for each, _ in held), name)
-        for noun, held in classes.items()
-    ]
-    return sorted((each for each in found if each.share >= LEAST), key=lambda each: -each.share)

@@ -238,8 +238,8 @@ def _of_baselines(a: Path, b: Path, margin: float) -> SidesCompared:
     rows = held_apart(pairs, pairing=True, measure="percent", margin=margin)
     words = [f"{each.evaluator}, {path.name}" for each, path in zip(held, (a, b), strict=True)]
     names = ("evaluator", "fingerprint", "invariscope", "seed")
-    made = made_apart(*({name: str(getattr(each, name)) for name in names} for each in held), names)
-    return _ordered(words, "family", rows, "%", margin, made)
+    one, other = ({name: str(getattr(each, name)) for name in names} for each in held)
+    return _ordered(words, "family", rows, "%", margin, made_apart(one, other, names))
 
 
 def _of_files(a: Path, b: Path, column: str) -> SidesCompared:
@@ -339,9 +339,9 @@ def of_reports(a: Path, b: Path, chosen: Sequence[Mapping[str, tuple[str, ...]]]
     rows = rows.loc[order.sort_values(["place", "size"], kind="stable").index].reset_index(drop=True)
     words = [f"{name or side.title}, {path}" for name, side, path in zip(names, (one, other), (a, b), strict=True)]
     only = [len(each) - len(rows) for each in (first, second)]
-    # fields of their signatures, the scores' own aside
-    signed = [{**parse_signature(each.signature), "sha": ""} for each in (one, other)]
-    made = made_apart(*({name: _joined(told) for name, told in each.items()} for each in signed), signed[0])
+    signed = [{**parse_signature(each.signature), "sha": ""} for each in (one, other)]  # the scores' own aside
+    fields, others = ({name: _joined(told) for name, told in each.items()} for each in signed)
+    made = made_apart(fields, others, fields)
     return SidesCompared(words[0], words[1], QUESTION, "", None, rows, only[0], only[1], len(rows), made)
 
 

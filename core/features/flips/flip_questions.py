@@ -4,8 +4,9 @@ what became of the near ties of a run that holds several captions of a picture.
 Rows are the paper's contrasts, and the whole families beside them.
 """
 
-from collections.abc import Collection, Hashable, Mapping
+from collections.abc import Collection, Hashable
 from dataclasses import replace
+from typing import Any
 
 import pandas as pd
 
@@ -67,6 +68,7 @@ _EVIDENT = (
 _OPENS = {"families": "opened_family", "probes": "opened_probes"}  # what a row opens; see :func:`_with_opened`
 _KEYS = ["evaluator", "corpus", "axis", "family"]
 _ROW, _OF = Column("label", "Contrast or family", kind="text"), Column("of", "Which", kind="text")
+_ABOUT = (EVALUATOR, CORPUS, _ROW, _OF, COUNT)
 _PAIRS = Column("pairs", "Captions of", kind="text", help=PAIRS)
 _APART = "different pictures"
 _NULL = Column("null_risk", "Invisible edits, risk %", digits=1, help="The risk under invisible edits, same gap")
@@ -80,11 +82,7 @@ def questions(table: ScoreTable) -> tuple[Question, ...]:
     of = (_PAIRS,) if several else ()
     true = "" if several else f", {_APART}"
     evident = (
-        EVALUATOR,
-        CORPUS,
-        _ROW,
-        _OF,
-        COUNT,
+        *_ABOUT,
         SAID,
         *of,
         Column("value", f"Trustworthy gap{true} [95 % CI]", digits=4, low="low", high="high"),
@@ -95,11 +93,7 @@ def questions(table: ScoreTable) -> tuple[Question, ...]:
         NOTE,
     )
     columns = (
-        EVALUATOR,
-        CORPUS,
-        _ROW,
-        _OF,
-        COUNT,
+        *_ABOUT,
         Column("n_shifts", "n shifts", digits=0),
         *of,
         Column("d", "d", digits=4),
@@ -114,51 +108,21 @@ def questions(table: ScoreTable) -> tuple[Question, ...]:
         Column("iqr_over", "less null [95 % CI]", digits=1, signed=True, low="iqr_over_low", high="iqr_over_high"),
         NOTE,
     )
-    risks = Dots(values=PLAIN, axis="flip risk, %", order=_ordered, opened=_with_opened)
-    drawing = Drawing("F11", "Flip risk at a gap of 0.7 % of the scale", note, risks, "Figure 11", opens=_OPENS)
-    dots = Dots(
-        values=("of_iqr", "of_iqr_low", "of_iqr_high"), axis="gap, % of the IQR", order=_ordered, opened=_with_opened
-    )
-    marked = Drawing("F-evidence", "Trustworthy gaps", evidence, dots, opens=_OPENS)
+    looks: dict[str, Any] = {"order": _ordered, "opened": _with_opened}
+    title = "Flip risk at a gap of 0.7 % of the scale"
+    risks = Drawing("F11", title, note, Dots(values=PLAIN, axis="flip risk, %", **looks), "Figure 11", opens=_OPENS)
+    dots = Dots(values=("of_iqr", "of_iqr_low", "of_iqr_high"), axis="gap, % of the IQR", **looks)
+    gaps = Drawing("F-evidence", "Trustworthy gaps", evidence, dots, opens=_OPENS)
     wide = tuple(
         Column(f"risk_{gap:g}", f"d = {100 * gap:g} %", digits=1, low=f"low_{gap:g}", high=f"high_{gap:g}")
         for gap in GAPS
     )
+    asked, paper = "From which difference on can a lead be trusted?", "B.5, sensitivity to the gap"
+    by_gap, in_percent = (*_ABOUT, *of, *wide), f"{note} Risk in percent."
     return (
-        Question(
-            "S24",
-            "From which difference on can a lead be trusted?",
-            "flips",
-            "evidence",
-            evidence,
-            evident,
-            _evident,
-            _needs,
-            (marked,),
-        ),
-        Question(
-            "T13",
-            "Flip risk at a gap of 0.7 % of the scale",
-            "flips",
-            "families",
-            note,
-            columns,
-            _at_gap,
-            _needs,
-            (drawing,),
-            "Table 13",
-        ),
-        Question(
-            "S10",
-            "Flip risk by gap",
-            "flips",
-            "gaps",
-            f"{note} Risk in percent.",
-            (EVALUATOR, CORPUS, _ROW, _OF, COUNT, *of, *wide),
-            _by_gap,
-            _needs,
-            paper="B.5, sensitivity to the gap",
-        ),
+        Question("S24", asked, "flips", "evidence", evidence, evident, _evident, _needs, (gaps,)),
+        Question("T13", title, "flips", "families", note, columns, _at_gap, _needs, (risks,), "Table 13"),
+        Question("S10", "Flip risk by gap", "flips", "gaps", in_percent, by_gap, _by_gap, _needs, paper=paper),
         _became(),
     )
 
@@ -192,10 +156,8 @@ def _untold(table: ScoreTable) -> str:
     if why := _needs(table):
         return why
     what = "the runs have one caption a picture, so that no pair of captions of one picture can turn"
-    return "" if several_captions(table) else Lack(what, "an audit of two", command=_TWO_CAPTIONS)
-
-
-_TWO_CAPTIONS = "python -m core audit --corpus demo --subject both"
+    command = "python -m core audit --corpus demo --subject both"
+    return "" if several_captions(table) else Lack(what, "an audit of two", command=command)
 
 
 def _turned(view: View, options: Options) -> pd.DataFrame:
@@ -220,10 +182,8 @@ def _needs(table: ScoreTable) -> str:
     return "" if plain else NO_SHIFT
 
 
-_RISKS = (
-    *("risk", "low", "high", "null_risk", "over", "over_low", "over_high"),
-    *("apart_risk", "apart_low", "apart_high"),
-)
+_OVER, _IF_APART = ("over", "over_low", "over_high"), ("apart_risk", "apart_low", "apart_high")
+_RISKS = ("risk", "low", "high", "null_risk", *_OVER, *_IF_APART)
 
 
 @once
@@ -320,18 +280,16 @@ def _screened(view: View) -> dict[str, tuple[str, dict[str, str]]]:
     }
 
 
-def _opened(evaluator: str, corpus: str, label: str, known: Mapping[str, tuple[str, dict[str, str]]]) -> str:
-    row: dict[Hashable, str] = {"evaluator": evaluator, "corpus": corpus}
-    return opening(row | dict(known[label][1]), _OPENS)
-
-
 def as_families(view: View, cells: pd.DataFrame) -> pd.DataFrame:
     """Rows of cells (evaluator, corpus, and in family the label of the cell) for a screen: a contrast that is a whole
     family goes by its name, and ``opens`` is what the mark opens; see
     :func:`core.analysis.questions.columns.opening`."""
     known = _screened(view)
     asked = list(zip(cells["evaluator"].tolist(), cells["corpus"].tolist(), cells["family"].tolist(), strict=True))
-    made = {each: _opened(*each, known) for each in dict.fromkeys(asked)}
+    made = {}
+    for each in dict.fromkeys(asked):
+        row: dict[Hashable, str] = {"evaluator": each[0], "corpus": each[1]}
+        made[each] = opening(row | dict(known[each[2]][1]), _OPENS)
     return cells.assign(family=[known[label][0] for *_, label in asked], opens=[made[each] for each in asked])
 
 

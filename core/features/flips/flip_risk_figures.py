@@ -4,10 +4,9 @@ import math
 from collections.abc import Hashable, Mapping
 from typing import Any
 
-import numpy as np
 import pandas as pd
 
-from core.charts.spec import NEUTRAL, PALETTE, Axis, Figure, Ray, Reference, Style, counted, untitled
+from core.charts.spec import NEUTRAL, PALETTE, Axis, Figure, Ray, Reference, Style, counted, marks_of, untitled
 
 BOUND = 50.0  # no flip risk exceeds it, in percent. Source: PROTOCOL section 8.
 NULL = "null"  # the axis of invisible edits
@@ -19,20 +18,8 @@ def risk_map(cells: pd.DataFrame) -> Figure:
     """Families against evaluators, from rows of ``flip_cells.flip_risks`` at one gap: risk in percent as colour and
     number, from 0 to the bound; hover: interval, d, n. ``opens`` where cells can be clicked."""
     rows = cells.assign(last=cells["axis"] == NULL).sort_values(["last", "axis", "family"], kind="stable")
-    frame = pd.DataFrame(
-        {
-            "label": rows["family"].astype(str),
-            "series": rows["evaluator"].astype(str),
-            "panel": "",
-            "value": 100 * rows["risk"],
-            "low": 100 * rows["low"],
-            "high": 100 * rows["high"],
-            "n": rows["n_items"],
-            "text": [f"{100 * risk:.1f}" if risk == risk else "" for risk in rows["risk"]],
-            "hover": [_cell_hover(row) for row in _told(rows)],
-            **_opens(rows),
-        }
-    )
+    text = [f"{100 * risk:.1f}" if risk == risk else "" for risk in rows["risk"]]
+    frame = _marks(rows, rows["family"].astype(str), rows["evaluator"].astype(str), "", text=text)
     styles = {name: Style() for name in sorted(cells["evaluator"].astype(str).unique())}
     return untitled(frame, "risk of ranking flip, %", kind="map", unit=" %", span=(0, BOUND), styles=styles)
 
@@ -41,20 +28,7 @@ def risk_curves(cells: pd.DataFrame, *, gap: float, styles: Mapping[str, tuple[s
     """Risk against the gap, a panel an evaluator, a line a family; the gap, a share, on a logarithmic scale, without 0.
     Of rows of ``flip_cells.cell_curves`` or ``flip_risks``, with the styles of :func:`family_styles`."""
     rows = cells[cells["gap"] > 0].sort_values(["evaluator", "family", "gap"], kind="stable")
-    nothing = np.full(len(rows), np.nan)
-    frame = pd.DataFrame(
-        {
-            "label": 100 * rows["gap"].astype(float),
-            "series": rows["family"].astype(str),
-            "panel": rows["evaluator"].astype(str),
-            "value": 100 * rows["risk"],
-            "low": 100 * rows["low"] if "low" in rows else nothing,
-            "high": 100 * rows["high"] if "high" in rows else nothing,
-            "n": rows["n_items"],
-            "hover": [_cell_hover(row) for row in _told(rows)],
-            **_opens(rows),
-        }
-    )
+    frame = _marks(rows, 100 * rows["gap"].astype(float), rows["family"].astype(str), rows["evaluator"].astype(str))
     looks = {family: Style(colour, dash=dash, width=2) for family, (colour, dash) in sorted(styles.items())}
     marks = (Reference(BOUND, dash="dot"), *([Reference(100 * gap, on="along")] if gap > 0 else []))
     return untitled(
@@ -120,8 +94,13 @@ def _tie_hover(row: dict[Hashable, Any]) -> str:
     )
 
 
-def _opens(rows: pd.DataFrame) -> dict[str, pd.Series]:
-    return {"opens": rows["opens"]} if "opens" in rows else {}
+def _marks(rows: pd.DataFrame, label: pd.Series, series: pd.Series, panel: Any, **looks: Any) -> pd.DataFrame:
+    """Risks in percent, a mark a row, with what it says on hover and, where it can be clicked, opens."""
+    told = rows[[name for name in rows if name in _TOLD]].to_dict("records")
+    looks |= {"hover": [_cell_hover(row) for row in told], **({"opens": rows["opens"]} if "opens" in rows else {})}
+    values = [name for name in ("risk", "low", "high") if name in rows]
+    percent = rows.assign(**{name: 100 * rows[name] for name in values})
+    return marks_of(percent, label, series, panel, values, **looks)
 
 
 def family_styles(cells: pd.DataFrame) -> dict[str, tuple[str, str]]:
@@ -137,10 +116,6 @@ def family_styles(cells: pd.DataFrame) -> dict[str, tuple[str, str]]:
 
 _TOLD = {"family", "evaluator", "risk", "low", "high", "null_risk", "gap", "d", "n_items", "n_shifts", "note"}
 """Columns of a cell that its hover says."""
-
-
-def _told(cells: pd.DataFrame) -> list[dict[Hashable, Any]]:
-    return cells[[name for name in cells if name in _TOLD]].to_dict("records")
 
 
 def _cell_hover(row: dict[Hashable, Any]) -> str:

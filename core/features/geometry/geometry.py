@@ -91,7 +91,12 @@ def geometry(
     """
     if level not in LEVELS:
         raise InvalidInput(f"level must be one of {', '.join(LEVELS)}, got {level!r}")
-    words = _checked(positive, negative)
+    for side, listed in (("positive", positive), ("negative", negative)):
+        if not listed:
+            raise InvalidInput(f"the list of {side} words is empty; write at least one, e.g. 'good' or 'bad'")
+    if both := sorted(set(positive) & set(negative)):
+        raise InvalidInput(f"{', '.join(both)} stands in both word lists; keep it in one")
+    words = list(dict.fromkeys([*positive, *negative]))
     tested = sorted(set(map(str, shifts["modifier"])) & set(words))
     modifiers = list(dict.fromkeys([*map(str, shifts["modifier"]), *controls]))
     phrases = {
@@ -141,39 +146,25 @@ def _concluded(row: pd.Series, evaluator: str, families: int) -> str:
         )
     where += f", rank correlation {signed(row['rho'], digits=2, unit='')}"
     if row["p"] >= ALPHA:
-        return (
+        least = smallest_rho(n - families + 1)  # of several families each takes one, as ranks are within them
+        told = (
             f"No link is found between how positive a word sounds to {evaluator} and how much it changes the score "
-            f"({where}).{_power(n, families)}"
+            f"({where})."
         )
+        if not math.isnan(least):
+            told += (
+                f" With {n} words a true correlation of {least:.2f} would be found 80 % of the time; a weaker one may "
+                "be missed."
+            )
+        return told
     way = "higher" if row["rho"] > 0 else "lower"
     return f"The more positive a word sounds to {evaluator}, the {way} its median % change tends to be ({where})."
-
-
-def _power(n: int, families: int) -> str:
-    """What so many modifiers find; of several families each takes one, as ranks are within them."""
-    least = smallest_rho(n - families + 1)
-    if math.isnan(least):
-        return ""
-    return (
-        f" With {n} words a true correlation of {least:.2f} would be found 80 % of the time; "
-        "a weaker one may be missed."
-    )
 
 
 def _projection(embeddings: list[np.ndarray], direction: np.ndarray) -> float:
     values = np.array([embedding @ direction for embedding in embeddings])
     values = values[~np.isnan(values)]
     return float(values.mean()) if len(values) else math.nan
-
-
-def _checked(positive: Sequence[str], negative: Sequence[str]) -> list[str]:
-    for side, words in (("positive", positive), ("negative", negative)):
-        if not words:
-            raise InvalidInput(f"the list of {side} words is empty; write at least one, e.g. 'good' or 'bad'")
-    both = sorted(set(positive) & set(negative))
-    if both:
-        raise InvalidInput(f"{', '.join(both)} stands in both word lists; keep it in one")
-    return list(dict.fromkeys([*positive, *negative]))
 
 
 def _readable(embeddings: ArrayLike, side: str) -> np.ndarray:

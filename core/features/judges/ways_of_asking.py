@@ -36,22 +36,8 @@ _NOTE = (
     "ties half; 50 % is no more. Intervals at 95 %, medians by BCa, items of one source together. ρ: Spearman's, "
     "of the two orders of the items."
 )
-_NAMES = (
-    "evaluator",
-    "base",
-    "way",
-    "corpus",
-    "n_items",
-    *bounds("shift"),
-    *bounds("size"),
-    "rho",
-    "against",
-    "band",
-    *bounds("further"),
-    "claim",
-    "note",
-)
-
+_MEASURED = (*bounds("shift"), *bounds("size"), "rho", "against", "band", *bounds("further"))
+_NAMES = ("evaluator", "base", "way", "corpus", "n_items", *_MEASURED, "claim", "note")
 
 PREFIX = "judge:"
 
@@ -114,22 +100,12 @@ def _of_variants(table: ScoreTable) -> tuple[Question, ...]:
         Column("claim", "Claim", kind="text"),
         Column("note", "Remark", kind="text"),
     )
-    drawing = Drawing(
-        "F-judge-ways",
-        _TITLE,
-        "Median |shift| of the unedited items in percent of the scale, with its 95 % BCa interval.",
-        Dots(
-            "evaluator",
-            series="corpus",
-            panel=(),
-            values=("size", "size_low", "size_high"),
-            axis="median |shift|, % of the scale",
-        ),
-    )
+    note = "Median |shift| of the unedited items in percent of the scale, with its 95 % BCa interval."
+    size, axis = ("size", "size_low", "size_high"), "median |shift|, % of the scale"
+    dots = Dots("evaluator", series="corpus", panel=(), values=size, axis=axis)
+    drawn = (Drawing("F-judge-ways", _TITLE, note, dots),)
     return (
-        Question(
-            "S-judge-ways", _TITLE, "summary", "judges", _NOTE, columns, _compute, no_clean, (drawing,), clean=False
-        ),
+        Question("S-judge-ways", _TITLE, "summary", "judges", _NOTE, columns, _compute, no_clean, drawn, clean=False),
     )
 
 

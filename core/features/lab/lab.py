@@ -281,9 +281,9 @@ def _take_turn(
         rows = [_row(bench, by_probe[IDENTITY], evaluator, name, scores)]
         for probe in probes:
             if probe.name in rejections:
-                about, none = _of_probe(probe, name), dict.fromkeys(("caption", "baseline_caption", "baseline_score"))
-                why = rejections[probe.name]
-                rows.append(LabRow(**about, **none, baseline=probe.baseline, score=None, reason=why, rejected=True))
+                none: dict[str, Any] = dict.fromkeys(("caption", "baseline_caption", "baseline_score", "score"))
+                none |= {"baseline": probe.baseline, "reason": rejections[probe.name], "rejected": True}
+                rows.append(LabRow(**_of_probe(probe, name), **none))
             else:
                 rows.append(_row(bench, by_probe[probe.name], evaluator, name, scores))
         return rows, evaluator.fingerprint, pool.note(name), (found.known, found.asked)

@@ -14,7 +14,19 @@ import numpy as np
 import pandas as pd
 
 from core.charts.canvas import word_changes
-from core.charts.spec import FAINT, PALETTE, Axis, Figure, Shade, Style, faded, series_styles, signed, untitled
+from core.charts.spec import (
+    FAINT,
+    PALETTE,
+    Axis,
+    Figure,
+    Shade,
+    Style,
+    faded,
+    marks_of,
+    series_styles,
+    signed,
+    untitled,
+)
 from core.probes import base
 
 PERCENT = "% change"
@@ -45,23 +57,10 @@ def shift_bars(rows: pd.DataFrame, *, low: float, high: float, colour: str) -> F
     series = [PERCENT if pd.isna(each) else DROPS if each else STAYS for each in dropped]
     said = rows["title" if "title" in rows else "probe"].astype(str)
     percents = pd.to_numeric(rows["percent"]).to_numpy(dtype=np.float64)
-    frame = pd.DataFrame(
-        {
-            "label": said,
-            "series": series,
-            "panel": "",
-            "value": percents,
-            "low": math.nan,
-            "high": math.nan,
-            "n": 1,
-            "text": [signed(value) for value in percents],
-            "hollow": [
-                value is True and name == PERCENT for value, name in zip(rows["in_null_band"], series, strict=True)
-            ],
-            "hover": [_hover(row) for row in rows.to_dict("records")],
-            "control": rows.get("control", False),
-        }
-    )
+    inside = [value is True and name == PERCENT for value, name in zip(rows["in_null_band"], series, strict=True)]
+    looks = {"text": [signed(value) for value in percents], "hollow": inside, "control": rows.get("control", False)}
+    hover = [_hover(row) for row in rows.to_dict("records")]
+    frame = marks_of(rows.assign(percent=percents, n=1), said, series, "", ["percent"], "n", hover=hover, **looks)
     # room for the bars, the band and the numbers at the bars' ends
     values = [0.0, *(float(value) for value in (*percents, low, high) if not math.isnan(value))]
     span = max(max(values) - min(values), 0.1)
@@ -120,17 +119,9 @@ def shift_curves(
     """
     strengths = {name: strength for strength, name in points.items()}
     own = rows[rows["probe"].isin(strengths) & rows["percent"].notna()]
-    frame = pd.DataFrame(
-        {
-            "label": [strengths[name] for name in own["probe"]],
-            "series": own["evaluator"].to_numpy(),
-            "panel": "",
-            "value": own["percent"].astype(float).to_numpy(),
-            "low": np.nan,
-            "high": np.nan,
-            "n": 1,
-        }
-    ).sort_values(["series", "label"])
+    own = own.assign(n=1).astype({"percent": float}).reset_index(drop=True)
+    at = [strengths[name] for name in own["probe"]]
+    frame = marks_of(own, at, own["evaluator"], "", ["percent"], "n").sort_values(["series", "label"])
     bands = {name: reaches[name] for name in frame["series"].unique() if reaches.get(name, math.nan) >= 0}
     return Figure(
         "lab-curves",

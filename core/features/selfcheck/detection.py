@@ -259,12 +259,8 @@ def _words(sides: Sides, audit: PlantedAudit, repeats: int, seed: int) -> Tried:
     found = []
     for repeat in range(repeats):
         places, copies = redrawn(sides.sources, stream(seed, "selfcheck", audit.corpus, str(repeat)))
-        groups = _groups(sides.sources, places, copies)
-        judged = failures_of(
-            {sides.family: (sides.axis, sides.right[:, places], sides.wrong[:, places])},
-            most=MOST_FAILURES,
-            sources=groups,
-        )
+        own = {sides.family: (sides.axis, sides.right[:, places], sides.wrong[:, places])}
+        judged = failures_of(own, most=MOST_FAILURES, sources=_groups(sides.sources, places, copies))
         found.append(judged[0].verdict == BEYOND)
     planting = Planting(sides.evaluator)
     notices = sides.evaluator != LENGTH and sides.family == NEGATIONS
@@ -368,20 +364,19 @@ def digest_of(items: Iterable[tuple[str, str, str]]) -> str:
 def write_selfcheck(check: Selfcheck, folder: Path | None = None) -> Path:
     """Keep a selfcheck; an earlier one of the same items is replaced. Raises StoreError if it cannot be written."""
     about = {name: getattr(check, name) for name in _ABOUT}
-    kept = _File(invariscope=core.__version__, **about, lines=tuple(_line(each) for each in check.tried))
+    lines = tuple(
+        _Line(
+            **{name: getattr(each.planting, name) for name in ("looks_at", "fall", "noise")},
+            **{name: getattr(each, name) for name in ("family", "finding", "due", "note")},
+            found="".join("01"[found] for found in each.found),
+        )
+        for each in check.tried
+    )
+    kept = _File(invariscope=core.__version__, **about, lines=lines)
     path = (folder or data_dir() / FOLDER) / f"{check.digest}.json"
     path.parent.mkdir(parents=True, exist_ok=True)
     write_text(path, kept.model_dump_json(indent=1) + "\n")
     return path
-
-
-def _line(tried: Tried) -> _Line:
-    planting = tried.planting
-    return _Line(
-        **{name: getattr(planting, name) for name in ("looks_at", "fall", "noise")},
-        **{name: getattr(tried, name) for name in ("family", "finding", "due", "note")},
-        found="".join("01"[found] for found in tried.found),
-    )
 
 
 def read_selfcheck(path: Path) -> Selfcheck:
@@ -393,15 +388,9 @@ def read_selfcheck(path: Path) -> Selfcheck:
     if len({len(line.found) for line in file.lines}) > 1:
         raise InvalidInput(f"{path} is no selfcheck: its lines have other numbers of repeats; run it again")
     tried = tuple(
-        Tried(
-            Planting(line.looks_at, line.fall, line.noise),
-            line.family,
-            line.finding,
-            line.due,
-            tuple(each == "1" for each in line.found),
-            line.note,
-        )
+        Tried(Planting(line.looks_at, line.fall, line.noise), line.family, line.finding, line.due, found, line.note)
         for line in file.lines
+        for found in [tuple(each == "1" for each in line.found)]
     )
     about = {name: getattr(file, name) for name in _ABOUT}
     return Selfcheck(**about, tried=tried)

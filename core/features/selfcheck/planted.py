@@ -10,7 +10,7 @@ import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import ClassVar, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
@@ -217,31 +217,24 @@ def audit_planted(corpus: Corpus, *, seed: int, limit: int | None = None) -> Pla
         raise InvalidInput(f"corpus {corpus.name!r} is of videos, and planted evaluators know pictures; choose another")
     known, ways_of = _known(items)
     kinds = {each.name: planted_evaluator(each, known, seed=str(seed)) for each in PLANTED}
-    labelled, told = (
-        any(each) for each in zip(*((item.label, item.captions.get(ENGLISH)) for item in items), strict=True)
-    )
+    labelled, told = any(item.label for item in items), any(item.captions.get(ENGLISH) for item in items)
     subject: Choice = "both" if labelled and told else "template" if labelled else "human"
-    request = AuditRequest.of(
-        corpus=corpus.name,
-        evaluators=tuple(kinds),
-        probes=(*(name for name in STANDS if name != IDENTITY), *(BROKEN if told else ())),
-        subject=subject,
-        limit=limit,
-        seed=seed,
-        device="cpu",
-    )
+    asked: dict[str, Any] = {
+        "corpus": corpus.name,
+        "evaluators": tuple(kinds),
+        "subject": subject,
+        "limit": limit,
+        "seed": seed,
+    }
+    probes = (*(name for name in STANDS if name != IDENTITY), *(BROKEN if told else ()))
+    request = AuditRequest.of(**asked, probes=probes, device="cpu")
     with tempfile.TemporaryDirectory(prefix="invariscope-selfcheck-") as folder, offered(kinds.values()):
         run_audit(make_plan(corpus, request), Path(folder), run_id="selfcheck", pool=Pool(device="cpu"))
         with Store.open([Path(folder)]) as store:
             flips = read_table(store, Scope(subject="template" if labelled else "human"))
             words = read_table(store, Scope(subject="human")) if told else None
-    return PlantedAudit(
-        corpus.name,
-        items_of(flips),
-        sources_of(flips),
-        *_compared(flips, ways_of, str(seed)),
-        () if words is None else tuple(_sides(words)),
-    )
+    sides = () if words is None else tuple(_sides(words))
+    return PlantedAudit(corpus.name, items_of(flips), sources_of(flips), *_compared(flips, ways_of, str(seed)), sides)
 
 
 def items_of(table: ScoreTable) -> tuple[tuple[str, str, str], ...]:

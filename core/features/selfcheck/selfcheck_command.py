@@ -33,10 +33,12 @@ def selfcheck(
     smallest fall that is found in four of five repeats. The result is kept beside the runs, and a report on the same
     items has a line of it in its methods.
     """
+    from core.corpora.registry import find
     from core.features.selfcheck.detection import digest_of, write_selfcheck
     from core.features.selfcheck.detection import selfcheck as made
+    from core.features.selfcheck.planted import audit_planted
 
-    audit = _of_corpus(corpus, root, limit, seed) if run is None else _of_run(run)
+    audit = audit_planted(find(corpus).load(root), seed=seed, limit=limit) if run is None else _of_run(run)
     if audit.apart:
         note(f"{audit.apart:,} of {audit.compared:,} stored scores are not what was planted: the audit is at fault")
         raise typer.Exit(Code.FAILURES)
@@ -48,13 +50,6 @@ def selfcheck(
     else:
         _print(found)
     note(f"kept as {path}")
-
-
-def _of_corpus(corpus: str, root: Path | None, limit: int | None, seed: int) -> "PlantedAudit":
-    from core.corpora.registry import find
-    from core.features.selfcheck.planted import audit_planted
-
-    return audit_planted(find(corpus).load(root), seed=seed, limit=limit)
 
 
 def _of_run(reference: str) -> "PlantedAudit":

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
-from core.charts.spec import PALETTE, Axis, Figure, Style
+from core.charts.spec import PALETTE, Axis, Figure, Style, marks_of
 from core.corpora.images import check_rgb, pixel_hash
 from core.errors import InvalidInput, InvariscopeError
 from core.evaluators.cache import EmbeddingCache
@@ -131,15 +131,8 @@ def drift_figure(table: pd.DataFrame) -> Figure:
     """The drift, a panel a measure and a line an arm."""
     arms = dict(zip(dict.fromkeys(table["arm"]), PALETTE, strict=False))
     told = zip(table["arm"], table["step"], table["value"], table["n"], strict=True)
-    frame = pd.DataFrame(
-        {
-            "label": table["step"].astype(float),
-            "series": table["arm"],
-            "panel": table["measure"],
-            **{name: table[name] for name in ("value", "low", "high", "n")},
-            "hover": [f"{arm}\nstep {step}: {value:.3g}\n{n} pictures" for arm, step, value, n in told],
-        }
-    )
+    hover = [f"{arm}\nstep {step}: {value:.3g}\n{n} pictures" for arm, step, value, n in told]
+    frame = marks_of(table, table["step"].astype(float), table["arm"], table["measure"], n="n", hover=hover)
     return Figure(
         "drift",
         "Drift",

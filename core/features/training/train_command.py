@@ -14,7 +14,7 @@ import numpy as np
 import pandas as pd
 import typer
 
-from core.charts.spec import NEUTRAL, PALETTE, Axis, Figure, Style, colours
+from core.charts.spec import NEUTRAL, PALETTE, Axis, Figure, Style, colours, marks_of
 from core.commands import _outputs
 from core.commands._shared import Update, exit_codes, key_values, listed, note, progress, table
 from core.seeds import RUN_SEED
@@ -69,19 +69,8 @@ def curves(table: pd.DataFrame) -> Figure:
 
 
 def _line(rows: pd.DataFrame, name: str, panel: str) -> pd.DataFrame:
-    told = zip(rows["step"], rows["value"], strict=True)
-    return pd.DataFrame(
-        {
-            "label": rows["step"].astype(float),
-            "series": name,
-            "panel": panel,
-            "value": rows["value"],
-            "low": np.nan,
-            "high": np.nan,
-            "n": np.nan,
-            "hover": [f"{name}\nstep {step}: {value:.4g}" for step, value in told],
-        }
-    )
+    hover = [f"{name}\nstep {step}: {value:.4g}" for step, value in zip(rows["step"], rows["value"], strict=True)]
+    return marks_of(rows.assign(n=np.nan), rows["step"].astype(float), name, panel, ["value"], "n", hover=hover)
 
 
 EPILOG = exit_codes(ok="trained")

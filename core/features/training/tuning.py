@@ -395,8 +395,8 @@ def train_pr_mcs(
     identity = digest_of({"towers": towers.digest, **texts})
     about = {"corpus": corpus.name, "description": corpus.description, "towers": towers.digest}
     spoken, many = sorted({each.language for each in found}), {side: len(own) for side, own in sides.items()}
-    about = {**about, "languages": spoken, **many, "device": recipe.device, "recipe": recipe.settings}
-    write_json(folder / "settings.json", about)
+    more = {"languages": spoken, **many, "device": recipe.device, "recipe": recipe.settings}
+    write_json(folder / "settings.json", {**about, **more})
     network = towers.text.network
     tuner = Tuner(network, Material(train, apart, embeddings, identity), recipe, folder=folder)
     gain = tuner.run(report=report)

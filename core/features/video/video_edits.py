@@ -19,20 +19,8 @@ from core.probes.pixels.edits import every_second, flip_horizontal, flip_vertica
 MEASURED, BY_CONSTRUCTION = "measured", "by construction"
 ORIGINAL, REVERSED, OTHER = "original", "reversed", "other video"
 
-COLUMNS = (
-    "evaluator",
-    "caption",
-    "edit",
-    "how",
-    "frames",
-    "score",
-    "delta",
-    "coarse",
-    "precision",
-    "recall",
-    "fine",
-    "note",
-)
+PARTS = ("coarse", "precision", "recall", "fine")
+COLUMNS = ("evaluator", "caption", "edit", "how", "frames", "score", "delta", *PARTS, "note")
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,7 +94,7 @@ def score_edits(
 
 def _numbers(score: VideoScore, base: VideoScore) -> dict[str, object]:
     parts = score.video
-    told = {name: getattr(parts, name) if parts else np.nan for name in ("coarse", "precision", "recall", "fine")}
+    told = {name: getattr(parts, name) if parts else np.nan for name in PARTS}
     return {"score": score.score, "delta": score.score - base.score, "note": score.error} | told
 
 

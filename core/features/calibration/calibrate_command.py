@@ -257,30 +257,16 @@ def tell(
     caveats = [*found.caveats(strength, measured=own is not None), *(() if own is None else own.caveats(strength))]
     caveats += filter(None, (found.left_out,))
     if as_json:
-        about = {
-            "evaluator": found.evaluator,
-            "reading": found.terms.reading,
-            "strength": strength,
-            "chosen": usual.chosen,
-            "whence": usual.whence,
-            "note": usual.choice.note,
-            "oracle": found.oracle,
-            "caveats": caveats,
-            "basis": found.basis,
-            "weights": dict(found.terms.weights),
-            "n_dev": found.n_dev,
-            "n_test": found.n_test,
-            "n_left_out": found.n_left_out,
-            "before_after": changed.to_dict("records"),
-        }
+        about = {"evaluator": found.evaluator, "reading": found.terms.reading, "strength": strength}
+        about |= {"chosen": usual.chosen, "whence": usual.whence, "note": usual.choice.note}
+        about |= {"oracle": found.oracle, "caveats": caveats, "basis": found.basis}
+        about |= {"weights": dict(found.terms.weights), "n_dev": found.n_dev, "n_test": found.n_test}
+        about |= {"n_left_out": found.n_left_out, "before_after": changed.to_dict("records")}
         if order is not None:
             about["references"] = {"n": order.n, "items": order.items, "told": order.told}
         if own is not None and scored is not None:
-            about["measured"] = {
-                "images": own.file.images,
-                "made": own.file.made,
-                "before_after": scored.to_dict("records"),
-            }
+            of = {"images": own.file.images, "made": own.file.made}
+            about["measured"] = {**of, "before_after": scored.to_dict("records")}
         print_json(about)
         return
     for sentence in filter(None, (*caveats, found.people, *(order.told if order is not None else ()))):

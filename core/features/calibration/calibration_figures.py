@@ -6,7 +6,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from core.charts.spec import NEUTRAL, Axis, Figure, Reference, Shade, Style, TextEnd, counted, untitled
+from core.analysis.effects import bounds
+from core.charts.spec import NEUTRAL, Axis, Figure, Reference, Shade, Style, TextEnd, counted, marks_of, untitled
 
 _SPLITS = {"dev": "dev", "test": "held out", "measured": "held out, measured", "measured dev": "dev, measured"}
 _LINES: Mapping[str, Mapping[str, Any]] = {
@@ -37,23 +38,11 @@ def sensitivity_along(
 def before_after_dots(table: pd.DataFrame, *, colour: str, unit: str = "", axis: str = "") -> Figure:
     """One measure of ``effect.before_after``, a pair of dots with their intervals a name; ``opens`` where they can be
     clicked."""
-    rows = table.to_dict("records")
-    sides = [
-        pd.DataFrame(
-            {
-                "label": table["name"].astype(str),
-                "series": side,
-                "panel": "",
-                "value": table[side],
-                "low": table[f"{side}_low"],
-                "high": table[f"{side}_high"],
-                "n": table["n"],
-                "hover": [_side_hover(row, side, unit) for row in rows],
-                **({"opens": table["opens"]} if "opens" in table else {}),
-            }
-        )
-        for side in ("before", "after")
-    ]
+    names, sides = table["name"].astype(str), []
+    for side in ("before", "after"):
+        hover = [_side_hover(row, side, unit) for row in table.to_dict("records")]
+        looks = {"hover": hover, **({"opens": table["opens"]} if "opens" in table else {})}
+        sides.append(marks_of(table, names, side, "", bounds(side), "n", **looks))
     return untitled(
         pd.concat(sides, ignore_index=True),
         axis,
@@ -85,15 +74,8 @@ def _along(
         return f"{name}, {_SPLITS[split]}" if several else str(name)
 
     rows = table.assign(series=list(map(called, table["name"], table["split"])))
-    frame = pd.DataFrame(
-        {
-            "label": rows["strength"].astype(float),
-            "series": rows["series"],
-            "panel": "",
-            **{name: rows[name] for name in ("value", "low", "high", "n")},
-            "hover": [_strength_hover(row) for row in rows[_TOLD].to_dict("records")],
-        }
-    )
+    hover = [_strength_hover(row) for row in rows[_TOLD].to_dict("records")]
+    frame = marks_of(rows, rows["strength"].astype(float), rows["series"], n="n", hover=hover)
     styles = {
         called(name, split): Style(colour[name], **_LINES[split if several else "test"])
         for name in sorted(table["name"].unique())

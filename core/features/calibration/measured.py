@@ -84,14 +84,8 @@ class Asked:
     def items(self) -> tuple[str, ...]:
         """Items of both splits that have an unedited score, in the order of their names."""
         splits = (self.fit.dev_scores, self.fit.scores)
-        return tuple(
-            sorted(
-                item
-                for split in splits
-                for (_, item), value in zip(split.items, split.clean, strict=True)
-                if not math.isnan(value)
-            )
-        )
+        pairs = (pair for split in splits for pair in zip(split.items, split.clean, strict=True))
+        return tuple(sorted(item for (_, item), value in pairs if not math.isnan(value)))
 
     @property
     def corpus(self) -> str:
@@ -249,21 +243,16 @@ def difference(fit: Fit, found: Measurement) -> float:
 
     Pairs that either lacks are left out; 0 where they share none.
     """
+    places, apart = {item: place for place, item in enumerate(found.items)}, [np.zeros(0)]
+    for split in (fit.scores, fit.dev_scores):
+        where = np.array([places.get(item, -1) for _, item in split.items])
+        stored = {IDENTITY: split.clean}
+        for family in split.families.values():
+            stored |= dict(zip(family.probes, family.scores, strict=True))
+        shared = [name for name in stored if name in found.scores]
+        apart += [np.abs(np.where(where < 0, np.nan, found.of(name)[where]) - stored[name]) for name in shared]
     unit = standard_deviation(fit.scores.clean) or np.nan
-    apart = np.concatenate([_apart(split, found) for split in (fit.scores, fit.dev_scores)]) / unit
-    return float(np.nan_to_num(apart).max(initial=0.0))
-
-
-def _apart(split: Orbits, found: Measurement) -> np.ndarray:
-    """Difference of every score of a split that both hold; NaN where one lacks the pair."""
-    places = {item: place for place, item in enumerate(found.items)}
-    where = np.array([places.get(item, -1) for _, item in split.items])
-    stored = {IDENTITY: split.clean}
-    for family in split.families.values():
-        stored |= dict(zip(family.probes, family.scores, strict=True))
-    shared = [name for name in stored if name in found.scores]
-    apart = [np.abs(np.where(where < 0, np.nan, found.of(name)[where]) - stored[name]) for name in shared]
-    return np.concatenate(apart) if apart else np.zeros(0)
+    return float(np.nan_to_num(np.concatenate(apart) / unit).max(initial=0.0))
 
 
 @dataclass(frozen=True, slots=True)

@@ -199,17 +199,9 @@ def composed_plan(
             f"{len(wanted) - len(kept)} of {len(wanted)} items are not in corpus {corpus.name!r} as it is "
             "read here; name its folder and options as the audit did"
         )
-    plan = make_plan(
-        replace(corpus, items=kept, rejected=()),
-        AuditRequest.of(
-            corpus=corpus.name,
-            evaluators=(evaluator,),
-            probes=[probe.name for probe in probes],
-            subject=subject,
-            languages=(language,),
-            seed=seed,
-        ),
-    )
+    names, of = [probe.name for probe in probes], {"languages": (language,), "seed": seed}
+    asked = AuditRequest.of(corpus=corpus.name, evaluators=(evaluator,), probes=names, subject=subject, **of)
+    plan = make_plan(replace(corpus, items=kept, rejected=()), asked)
     firsts: tuple[Probe | None, ...] = (None, *probes)
     return replace(plan, probes=(*probes, *(_then(first, second, seed) for first in firsts for second in probes)))
 
@@ -236,14 +228,6 @@ def _then(first: Probe | None, second: Probe, seed: int) -> Probe:
             raise ProbeRejected("probe-failed", str(error)) from error
 
     family = second.family if first is None else f"{first.family}>{second.family}"
-    return Probe(
-        name,
-        second.axis,
-        family,
-        Expectation.INVARIANT,
-        Edits.IMAGE,
-        f"{second.name} of what {IDENTITY if first is None else first.name} makes.",
-        make,
-        default=False,
-        framewise=second.framewise and (first is None or first.framewise),
-    )
+    told = f"{second.name} of what {IDENTITY if first is None else first.name} makes."
+    probe = Probe(name, second.axis, family, Expectation.INVARIANT, Edits.IMAGE, told, make, default=False)
+    return replace(probe, framewise=second.framewise and (first is None or first.framewise))

@@ -65,20 +65,19 @@ HOW = (
     "them "
     "gains nothing."
 )
+_WHAT_READINGS_DO = (
+    "Reading shift takes a family's median shift off; orbit moves every score towards the median over its picture's "
+    "own variants, and what follows is by construction"
+)
 _READING = (
-    Column(
-        "reading",
-        "Reading",
-        kind="text",
-        help="Reading shift takes a family's median shift off; orbit moves every score towards the median over its "
-        "picture's own variants, and what follows is by construction",
-    ),
+    EVALUATOR,
+    CORPUS,
+    Column("reading", "Reading", kind="text", help=_WHAT_READINGS_DO),
     Column("basis", "Rests on", kind="text"),
 )
 _RATIO = Column("ratio", "After / before [95 % CI]", digits=3, low="ratio_low", high="ratio_high")
 _STRENGTH = (Column("strength", "λ"), Column("whence", "λ is", kind="text"))
-_REMARK = NOTE
-_FAMILY, _N = Column("name", "Family", kind="text"), Column("n", "n", digits=0)
+_N = Column("n", "n", digits=0)
 CHANGES = (
     Column("measure", "Measure", kind="text"),
     Column("name", "Of", kind="text"),
@@ -108,8 +107,6 @@ def questions(table: ScoreTable) -> tuple[Question, ...]:
 
 def _sensitivity(of: str) -> tuple[Question, ...]:
     columns = (
-        EVALUATOR,
-        CORPUS,
         *_READING,
         Column("axis", "Axis", kind="text"),
         _N,
@@ -117,7 +114,7 @@ def _sensitivity(of: str) -> tuple[Question, ...]:
         _change("Median |Δ|, SD, held out, before → after [95 % CI]", digits=4),
         _RATIO,
         Column("loss", "Largest loss of ρ, held out", digits=3, signed=True),
-        _REMARK,
+        NOTE,
     )
     said = (
         f"{HOW} Sensitivity: median over items of an item's median |Δ|, in standard deviations of the unedited scores "
@@ -130,15 +127,8 @@ def _sensitivity(of: str) -> tuple[Question, ...]:
 
 
 def _societal(of: str) -> Question:
-    columns = (
-        EVALUATOR,
-        CORPUS,
-        *_READING,
-        _FAMILY,
-        _N,
-        _change("Median |% change|, held out, before → after [95 % CI]"),
-        _REMARK,
-    )
+    change = _change("Median |% change|, held out, before → after [95 % CI]")
+    columns = (*_READING, Column("name", "Family", kind="text"), _N, change, NOTE)
 
     def compute(view: View, options: Options) -> pd.DataFrame:
         frame = _measure(view, "percent")
@@ -158,21 +148,15 @@ def _no_words(table: ScoreTable) -> str:
 
 
 def _risks(of: str) -> Question:
+    floor = "Under invisible edits, uncalibrated, the same items and the gap before: the floor"
     columns = (
-        EVALUATOR,
-        CORPUS,
         *_READING,
         Column("name", "Contrast or family", kind="text"),
         Column("of", "Which", kind="text"),
         _N,
         _change("Risk %, held out, before → after [95 % CI]", digits=1),
-        Column(
-            "null_risk",
-            "Invisible edits, risk %",
-            digits=1,
-            help="Under invisible edits, uncalibrated, the same items and the gap before: the floor",
-        ),
-        _REMARK,
+        Column("null_risk", "Invisible edits, risk %", digits=1, help=floor),
+        NOTE,
     )
 
     def compute(view: View, options: Options) -> pd.DataFrame:
@@ -224,7 +208,7 @@ def _choices(of: str) -> Question:
         _RATIO,
         Column("loss", "Largest loss of ρ, held out", digits=3, signed=True),
         Column("raised", "Moved further than before, held out", kind="text"),
-        _REMARK,
+        NOTE,
     )
     note = (
         "Every reading with every weighting at every ε (paper A, A.7). λ is chosen on the dev split, or by nothing "
@@ -359,23 +343,13 @@ def _sweeps(view: View, options: Options) -> pd.DataFrame:
     """Agreement with every other evaluator along λ on the dev split."""
     rows = []
     for (name, _), each in _all(view, ALONG).items():
-        swept, strength = each.fit.dev, each.fit.choice.strength
+        swept = each.fit.dev
+        chosen = np.isclose(swept.lambdas, each.fit.choice.strength)
         for other, values in swept.spearman.items():
-            rows.append(
-                pd.DataFrame(
-                    {
-                        "evaluator": name,
-                        "corpus": view.table.reference,
-                        "other": other,
-                        "strength": swept.lambdas,
-                        "value": values,
-                        "n_items": swept.n,
-                        "chosen": np.isclose(swept.lambdas, strength),
-                    }
-                )
-            )
+            along = zip(swept.lambdas, values, chosen, strict=True)
+            rows += [(name, view.table.reference, other, at, value, swept.n, best) for at, value, best in along]
     columns = ["evaluator", "corpus", "other", "strength", "value", "n_items", "chosen"]
-    return pd.concat(rows, ignore_index=True) if rows else pd.DataFrame(columns=columns)
+    return pd.DataFrame(rows, columns=columns)
 
 
 def _change(header: str, *, digits: int = 2) -> Column:

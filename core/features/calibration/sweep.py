@@ -142,16 +142,11 @@ def _swept(
     spread = np.array([standard_deviation(scores.clean + strength * change) for strength in lambdas])
     spread = np.where(spread > 0, spread, math.nan)
     known = [values / spread for values in along.values() if not np.isnan(values).any()]
-    return Sweep(
-        tuple(lambdas),
-        along,
-        spread,
-        np.sum(known, axis=0) if known else np.full(len(lambdas), math.nan),
-        ceilings,
-        _spearman_along(scores.clean, change, others, lambdas),
-        {name: int((~np.isnan(scores.clean + ratings)).sum()) for name, ratings in others.items()},
-        int((~np.isnan(scores.clean)).sum()),
-    )
+    total = np.sum(known, axis=0) if known else np.full(len(lambdas), math.nan)
+    spearman = _spearman_along(scores.clean, change, others, lambdas)
+    n = {name: int((~np.isnan(scores.clean + ratings)).sum()) for name, ratings in others.items()}
+    scored = int((~np.isnan(scores.clean)).sum())
+    return Sweep(tuple(lambdas), along, spread, total, ceilings, spearman, n, scored)
 
 
 def ceilings_of(scores: Orbits) -> dict[str, float]:

@@ -161,14 +161,19 @@ def _whole(copies: Copies) -> float:
 def _hidden(pixels: np.ndarray, places: Sequence[tuple[int, int]], cells: int) -> list[np.ndarray]:
     """A copy a place, the cell hidden under the mean colour."""
     mean = pixels.reshape(-1, 3).mean(axis=0).round().astype(np.uint8)
-    # together the cells cover every pixel once
-    down, across = (np.linspace(0, side, cells + 1).round().astype(int) for side in pixels.shape[:2])
     made = []
-    for row, column in places:
+    for place in places:
         copy = pixels.copy()
-        copy[down[row] : down[row + 1], across[column] : across[column + 1]] = mean
+        copy[_cell(place, cells, pixels)] = mean
         made.append(copy)
     return made
+
+
+def _cell(place: tuple[int, int], cells: int, pixels: np.ndarray) -> tuple[slice, slice]:
+    """Rows and columns of a cell of a grid; together the cells cover every pixel once."""
+    edges = [np.linspace(0, side, cells + 1).round().astype(int) for side in pixels.shape[:2]]
+    rows, columns = (slice(int(edge[at]), int(edge[at + 1])) for edge, at in zip(edges, place, strict=True))
+    return rows, columns
 
 
 # The worst harmless edit: within bounds that nobody minds, what moves one evaluator most on one picture?

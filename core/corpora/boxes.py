@@ -14,6 +14,7 @@ from core.corpora.schema import Box, Mask, Rejection
 from core.errors import InvalidInput
 
 SLACK = 1.0  # how far, in px, a box may leave its image before the clipping is worth a remark
+_FOUR = "it must be four numbers x, y, width, height in px with a positive size"
 
 
 def read_box(values: Any, *, what: str, width: int, height: int, shares: bool = False) -> tuple[Box, float]:
@@ -27,8 +28,7 @@ def read_box(values: Any, *, what: str, width: int, height: int, shares: bool = 
         units = (width, height, width, height) if shares else (1, 1, 1, 1)
         box = Box(*(decimal(value) * unit for value, unit in zip(values, units, strict=True)))
     except (TypeError, ValueError, OverflowError) as error:
-        detail = f"{what} is {str(values)[:60]}; it must be four numbers x, y, width, height in px with a positive size"
-        raise LeftOut("annotation-bad-box", detail) from error
+        raise LeftOut("annotation-bad-box", f"{what} is {str(values)[:60]}; {_FOUR}") from error
     clipped = box.inside(width, height)
     if clipped is None:
         raise LeftOut("annotation-box-outside", f"{what} is {str(values)[:60]}, outside its {width} × {height} px")
@@ -197,10 +197,7 @@ def box_and_outline(entry: Mapping[str, Any]) -> tuple[Any, Any, float]:
 def _turned_corners(box: Any, degrees: float) -> list[float]:
     sides = floats(box) if isinstance(box, list | tuple) else []
     if len(sides) != 4 or not all(map(math.isfinite, sides)) or min(sides[2:]) <= 0 or in_shares(box):
-        raise LeftOut(
-            "annotation-bad-box",
-            f"a turned box is {str(box)[:60]}; it must be four numbers x, y, width, height in px with a positive size",
-        )
+        raise LeftOut("annotation-bad-box", f"a turned box is {str(box)[:60]}; {_FOUR}")
     x, y, width, height = sides
     across, down = math.cos(math.radians(degrees)), math.sin(math.radians(degrees))
     found: list[float] = []

@@ -29,6 +29,7 @@ MOST_TABLE_BYTES = 64 << 20  # of a file of captions or boxes
 MOST_NAME = 200  # characters of a path in an archive, and of a file's name
 
 _BLOCK = 1 << 20
+_FEWER = "bring fewer, remove folders there that no run needs, or set INVARISCOPE_UPLOADS_MB higher"
 _TABLES = frozenset((*CAPTION_FILES, *BOX_FILES, "references.json", "references.jsonl"))
 _METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
 _ENCRYPTED = 0x1
@@ -193,11 +194,8 @@ class _Keeping:
                 if written > size:
                     raise BadCorpus(f"{where} unpacks to more than the {size:,} bytes that it states; it is damaged")
                 if self._left < 0:
-                    raise NotAvailable(
-                        f"the pictures take more than the {self._room / 2**20:,.0f} MB that are left for them in "
-                        f"{pictures_dir()}; bring fewer, remove folders there that no run needs, or set "
-                        "INVARISCOPE_UPLOADS_MB higher"
-                    )
+                    told = f"the {self._room / 2**20:,.0f} MB that are left for them in {pictures_dir()}"
+                    raise NotAvailable(f"the pictures take more than {told}; {_FEWER}")
                 start = start or block[:32]
                 digest.update(block)
                 out.write(block)
@@ -216,11 +214,8 @@ def _members(given: Given) -> Iterator[tuple[str, int, IO[bytes]]]:
             raise BadCorpus(f"{given.name} names {len(found):,} files and at most {MOST_FILES:,} are taken")
         stated = sum(each.file_size for each in found)
         if stated > (room := room_left()):
-            raise NotAvailable(
-                f"{given.name} unpacks to {stated / 2**20:,.0f} MB and {room / 2**20:,.0f} MB are left for photographs "
-                f"in {pictures_dir()}; bring fewer, remove folders there that no run needs, or set "
-                "INVARISCOPE_UPLOADS_MB higher"
-            )
+            told = f"{stated / 2**20:,.0f} MB and {room / 2**20:,.0f} MB are left for photographs in {pictures_dir()}"
+            raise NotAvailable(f"{given.name} unpacks to {told}; {_FEWER}")
         for each in found:
             if each.is_dir():
                 continue
@@ -239,10 +234,8 @@ def _safe(name: str, where: str) -> str:
     parts = PureWindowsPath(name).parts  # splits at / and at \
     climbs = not parts or ".." in parts or PurePosixPath(name).is_absolute() or bool(PureWindowsPath(name).anchor)
     if climbs or "\\" in name or not name.isprintable() or len(name) > MOST_NAME:
-        raise BadCorpus(
-            f"{where} is no path inside the set: it leads out, or has characters or a length that no "
-            "picture needs; make the archive anew"
-        )
+        told = "it leads out, or has characters or a length that no picture needs; make the archive anew"
+        raise BadCorpus(f"{where} is no path inside the set: {told}")
     return "/".join(parts)
 
 

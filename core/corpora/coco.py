@@ -60,16 +60,12 @@ def load_coco(
     language: str | None = None,
     **curation: Any,
 ) -> Corpus:
-    """Read a COCO folder.
-
+    """Read a COCO folder; the options say which part of it.
     Instances are polygons or run-length encodings; crowds are never the object of an item, but compete with it in
     size and stand among its other objects, so that nothing is moved onto them.
     ``root``: the folder that holds ``annotations/``, or a folder for each split with its annotations in it; the folder
     of one split's images will do too.
-    ``split``: None takes the validation split where there is one, else the first by name.
     ``slice``: one of :data:`core.corpora.curation.SLICES`; None: single-object, and all where there are captions alone.
-    ``language``: of the captions, e.g. ``ja``; None: by their script, else English.
-    ``curation``: settings of :class:`core.corpora.curation.Curation`, for the single-object slice.
     Returns the items in the order of COCO's image ids, every image left out with its reason, and remarks on
     annotations.
     Raises BadCorpus if the layout or a JSON file as a whole is wrong; InvalidInput if an option is.

@@ -159,7 +159,9 @@ class CocoSplit:
     images: tuple[CocoImage, ...]  # in the order of their ids
     captions: Mapping[str, Mapping[str, tuple[str, ...]]]  # by image key and language, in the order of their ids
     names: Mapping[str, tuple[str, ...]]  # of each category by its id, the first one its label
-    _instances: "_Instances" = field(repr=False)
+    _waiting: "_Waiting" = field(repr=False)  # its annotations
+    _boxes: BoxTable = field(repr=False)  # those of them that are checked, by the number of their image
+    _rows: "array[int]" = field(repr=False)  # of each of these the row among the annotations
     # names under which the file puts other categories: of these alone things are marked
     headings: frozenset[str] = frozenset()
     boxed: bool = True  # whether it has boxes; else captions alone
@@ -179,7 +181,16 @@ class CocoSplit:
 
     def by_image(self) -> Iterator[tuple[CocoImage, list[CocoInstance]]]:
         """Every image with its instances in the order of the file."""
-        return zip(self.images, self._instances.by_image(len(self.images)), strict=True)
+        waiting = self._waiting
+        for image, found in zip(self.images, self._boxes.by_image(len(self.images)), strict=True):
+            rows = [self._rows[place] for place in found.places]
+            boxes = zip(rows, found.labels, found.sides.tolist(), found.marks.tolist(), strict=True)
+            told = ((row, instance(label, Box(*sides), marks)) for row, label, sides, marks in boxes)
+            where = f"{self.name} annotations"
+            yield (
+                image,
+                [CocoInstance(f"{where}[{waiting.place[row]}]", one, waiting.segmentation(row)) for row, one in told],
+            )
 
 
 def item_id(split: str, key: str) -> str:
@@ -199,16 +210,15 @@ def read_split(files: CocoFiles, found: Findings, language: str | None = None) -
     kept = [image for image in read.images.values() if image.key not in read.twice]
     images = sorted(kept, key=lambda image: (image.key.zfill(20), image.key))
     images = [replace(image, licence=read.licences.get(image.licence, "unknown")) for image in images]
-    instances = _Instances.of(read, images, found)
+    boxes, rows = _assigned(read, images, found)
     names = {image.key: image.file_name for image in images}
     captions = read_captions(files.captions, files.split, names, found, language)
     if not captions and not files.boxed:
         raise BadCorpus(
             f"{path} holds no caption of its images, and {path.parent} no instances_{files.split}.json; give {_LAYOUT}"
         )
-    return CocoSplit(
-        files.split, tuple(images), captions, read.labels, instances, frozenset(read.headings), files.boxed
-    )
+    held = (read.waiting, boxes, rows, frozenset(read.headings), files.boxed)
+    return CocoSplit(files.split, tuple(images), captions, read.labels, *held)
 
 
 def read_mask(found: CocoInstance, width: int, height: int) -> Mask:
@@ -347,57 +357,37 @@ class _Read:
         found.leave_out(Rejection(where, "duplicate-id", detail))
 
 
-@dataclass(frozen=True, slots=True)
-class _Instances:
-    """Checked boxes by the number of their image, each with the row of its annotation."""
-
-    read: _Read
-    boxes: BoxTable
-    rows: "array[int]"
-
-    @classmethod
-    def of(cls, read: _Read, images: Sequence[CocoImage], found: Findings) -> "_Instances":
-        """Give every annotation its image and its label; what has none, or no box inside it, is remarked."""
-        made, waiting = cls(read, BoxTable(), array("i")), read.waiting
-        numbers = {image.key: number for number, image in enumerate(images)}
-        keys, categories = list(waiting.images), list(waiting.categories)
-        if waiting.shares and waiting.place:
-            remark_shares(made.where(waiting.place[0]), len(waiting.place), found)
-        for row, place in enumerate(waiting.place):
-            image, category, where = keys[waiting.image[row]], categories[waiting.category[row]], made.where(place)
-            number, names = numbers.get(str(key(image))), read.labels.get(str(key(category)))
-            try:
-                if number is None:
-                    several = "two images have" if key(image) in read.twice else "no image has"
-                    raise LeftOut("annotation-no-image", f"{several} the id {image!r}")
-                if not names:
-                    raise LeftOut("annotation-no-category", f"no category has the id {category!r}")
-                shown, shares = images[number], waiting.shares
-                what, size = (
-                    f"the box of {names[0]} in {shown.file_name}",
-                    {"width": shown.width, "height": shown.height},
-                )
-                box, overhang = read_box(waiting.box(row), what=what, **size, shares=shares)
-            except LeftOut as reason:
-                found.remark(reason.rejection(where))
-                continue
-            if overhang > SLACK:
-                found.remark(Rejection(where, "annotation-box-clipped", clipped_sentence(what, overhang)))
-            sides = (box.x, box.y, box.width, box.height)
-            made.boxes.add(number, names[0], sides, bits([CROWD] if waiting.crowd[row] else []))
-            made.rows.append(row)
-        return made
-
-    def where(self, place: int) -> str:
-        return f"{self.read.split} annotations[{place}]"
-
-    def by_image(self, images: int) -> Iterator[list[CocoInstance]]:
-        waiting = self.read.waiting
-        for found in self.boxes.by_image(images):
-            rows = [self.rows[place] for place in found.places]
-            boxes = zip(rows, found.labels, found.sides.tolist(), found.marks.tolist(), strict=True)
-            told = ((row, instance(label, Box(*sides), marks)) for row, label, sides, marks in boxes)
-            yield [CocoInstance(self.where(waiting.place[row]), one, waiting.segmentation(row)) for row, one in told]
+def _assigned(read: _Read, images: Sequence[CocoImage], found: Findings) -> tuple[BoxTable, "array[int]"]:
+    """Give every annotation its image and its label; what has none, or no box inside it, is remarked.
+    Returns the checked boxes by the number of their image, and the row of each one's annotation."""
+    boxes, rows, waiting = BoxTable(), array("i"), read.waiting
+    numbers = {image.key: number for number, image in enumerate(images)}
+    keys, categories = list(waiting.images), list(waiting.categories)
+    if waiting.shares and waiting.place:
+        remark_shares(f"{read.split} annotations[{waiting.place[0]}]", len(waiting.place), found)
+    for row, place in enumerate(waiting.place):
+        image, category = keys[waiting.image[row]], categories[waiting.category[row]]
+        number, names = numbers.get(str(key(image))), read.labels.get(str(key(category)))
+        where = f"{read.split} annotations[{place}]"
+        try:
+            if number is None:
+                several = "two images have" if key(image) in read.twice else "no image has"
+                raise LeftOut("annotation-no-image", f"{several} the id {image!r}")
+            if not names:
+                raise LeftOut("annotation-no-category", f"no category has the id {category!r}")
+            own = images[number]
+            what = f"the box of {names[0]} in {own.file_name}"
+            stated, shares = waiting.box(row), waiting.shares
+            box, overhang = read_box(stated, what=what, width=own.width, height=own.height, shares=shares)
+        except LeftOut as reason:
+            found.remark(reason.rejection(where))
+            continue
+        if overhang > SLACK:
+            found.remark(Rejection(where, "annotation-box-clipped", clipped_sentence(what, overhang)))
+        sides = (box.x, box.y, box.width, box.height)
+        boxes.add(number, names[0], sides, bits([CROWD] if waiting.crowd[row] else []))
+        rows.append(row)
+    return boxes, rows
 
 
 def _image(entry: Any, *, sized: bool) -> CocoImage:

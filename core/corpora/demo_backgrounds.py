@@ -22,7 +22,7 @@ from PIL import Image, ImageFilter, ImageOps
 from core import settings
 from core.corpora.demo_plan import shipped_plan
 from core.corpora.images import decode_image
-from core.corpora.schema import Item, Mask
+from core.corpora.schema import Item
 from core.errors import BadCorpus, InvalidInput, NotAvailable
 from core.seeds import RUN_SEED, stream
 
@@ -277,10 +277,14 @@ def true_plate(item: Item, pixels: np.ndarray) -> np.ndarray:
     rng = stream(RUN_SEED, "build-demo", item.id)
     ground = make_background(entry.background, entry.width, entry.height, rng).image
     pose = shipped_plan().stamps[entry.stamp].pose
-    around = ground if pose == "float" else _shadow(ground, item.mask, standing=pose == "stand")
+    around, shape = ground, item.mask.to_array()
+    if pose != "float" and (box := item.mask.box):  # the builder's shadow, from the mask for the cut-out's opacity
+        left, top, right, bottom = (int(each) for each in (box.x, box.y, box.right, box.bottom))
+        alpha = Image.fromarray(np.where(shape[top:bottom, left:right], 255, 0).astype(np.uint8))
+        around = shadowed(ground, alpha, (left, top), standing=pose == "stand")
     # the mean where the object is not near; NaN where it is near everywhere
     near = NEAR * max(pixels.shape)
-    away = cv2.distanceTransform((~item.mask.to_array()).view(np.uint8), cv2.DIST_L2, 5) > near
+    away = cv2.distanceTransform((~shape).view(np.uint8), cv2.DIST_L2, 5) > near
     differences = np.abs(_compressed(around)[away].astype(int) - pixels[away])
     apart = float(differences.mean()) if away.any() else float("nan")
     if not apart <= TOLERANCE:
@@ -293,12 +297,3 @@ def true_plate(item: Item, pixels: np.ndarray) -> np.ndarray:
 
 def _compressed(drawn: Image.Image) -> np.ndarray:
     return decode_image(encode_jpeg(np.asarray(drawn)), name="the background").pixels
-
-
-def _shadow(ground: Image.Image, mask: Mask, *, standing: bool) -> Image.Image:
-    """The builder's shadow, from the mask in the place of the cut-out's opacity."""
-    assert mask.box is not None
-    left, top, right, bottom = (int(each) for each in (mask.box.x, mask.box.y, mask.box.right, mask.box.bottom))
-    solid = mask.to_array()[top:bottom, left:right]
-    alpha = Image.fromarray(np.where(solid, 255, 0).astype(np.uint8))
-    return shadowed(ground, alpha, (left, top), standing=standing)

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from string import Formatter
+from typing import Any
 
 from core import settings
 from core.corpora.schema import CATEGORIES, COVERAGE_BINS, EXTRA_CATEGORIES, Box, Mask, SceneObject
@@ -97,6 +98,7 @@ def capital(text: str) -> str:
 
 
 LANGUAGES = ("en", "de", "fr", "es", "ja")
+_CATEGORIES = CATEGORIES + EXTRA_CATEGORIES
 POSES = ("stand", "lie", "float")  # how a stamp is put down: on the ground, seen from above, or free of any ground
 
 
@@ -213,38 +215,28 @@ def rows_of(path: Path, columns: tuple[str, ...]) -> list[tuple[str, dict[str, s
     return rows
 
 
-def _one_of(value: str, allowed: tuple[str, ...], where: str) -> str:
-    if value not in allowed:
-        raise BadCorpus(f"{where}: {value!r} must be one of {', '.join(allowed)}")
-    return value
+def _check(row: dict[str, str], where: str, **allowed: tuple[str, ...]) -> None:
+    for name, values in allowed.items():
+        if row[name] not in values:
+            raise BadCorpus(f"{where}: {row[name]!r} must be one of {', '.join(values)}")
 
 
 def _stamp(row: dict[str, str], where: str) -> StampEntry:
-    return StampEntry(
-        stamp=row["stamp"],
-        label=row["label"],
-        category=_one_of(row["category"], CATEGORIES + EXTRA_CATEGORIES, where),
-        photographic=_one_of(row["photographic"], ("yes", "no"), where) == "yes",
-        pose=_one_of(row["pose"], POSES, where),
-        captions=_one_of(row["captions"], ("stamp", "written"), where),
-    )
+    _check(row, where, category=_CATEGORIES, photographic=("yes", "no"), pose=POSES, captions=("stamp", "written"))
+    fields: dict[str, Any] = {**row, "photographic": row["photographic"] == "yes"}
+    return StampEntry(**fields)
 
 
 def _item(row: dict[str, str], where: str, stamps: Mapping[str, StampEntry]) -> ItemEntry:
     if not (row["width"].isdigit() and row["height"].isdigit()):
         raise BadCorpus(f"{where}: width and height must be whole pixels, got {row['width']} × {row['height']}")
-    return ItemEntry(
-        id=row["id"],
-        stamp=_one_of(row["stamp"], tuple(stamps), where),
-        coverage_bin=_one_of(row["coverage_bin"], COVERAGE_BINS, where),
-        background=row["background"],
-        width=int(row["width"]),
-        height=int(row["height"]),
-    )
+    _check(row, where, stamp=tuple(stamps), coverage_bin=COVERAGE_BINS)
+    fields: dict[str, Any] = {**row, "width": int(row["width"]), "height": int(row["height"])}
+    return ItemEntry(**fields)
 
 
 def _photograph(row: dict[str, str], where: str) -> PhotographEntry:
-    _one_of(row["category"], CATEGORIES + EXTRA_CATEGORIES, where)
+    _check(row, where, category=_CATEGORIES)
     others = []
     for text in () if row["others"] == "none" else row["others"].split(";"):
         words = text.split()

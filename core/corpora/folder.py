@@ -71,15 +71,11 @@ def load_folder(
     labels: str = RULES,
     **curation: Any,
 ) -> Corpus:
-    """Read a folder of images.
-
+    """Read a folder of images; the options say what is read beside them.
     An item's id is the path of its image in the folder. Captions and boxes name an image by that path, by its file
     name or by its stem; a name that fits several images is rejected.
-    ``root``: the folder; its subfolders are read too, links out of it are not followed.
-    ``captions``: a file in the folder, or anywhere by its absolute path; None looks for CAPTION_FILES.
-    ``boxes``: likewise, for BOX_FILES.
-    ``labels``: what reads a label off the caption of an item to which no file gives one.
-    ``curation``: settings of :class:`core.corpora.curation.Curation`, for the single-object slice.
+    Subfolders are read too, links out of the folder are not followed.
+    ``captions``, ``boxes``: a file in the folder, or anywhere by its absolute path.
     Raises BadCorpus if there is no image, several files of captions, or a malformed one; InvalidInput if an option is
     wrong.
     """

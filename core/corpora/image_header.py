@@ -307,10 +307,8 @@ def _deep_to_rgb(image: Image.Image, *, notes: list[str], name: str) -> Image.Im
     low, high = float(ends.min()), float(ends.max())
     top = 1.0 if image.mode == "F" else 65535
     if not (low >= 0 and high <= top):  # and so a NaN is refused
-        raise BadImage(
-            f"{name}: pixel values from {low:g} to {high:g} have no agreed brightness; "
-            "save it with 8 or 16 bits a channel"
-        )
+        told = f"pixel values from {low:g} to {high:g} have no agreed brightness"
+        raise BadImage(f"{name}: {told}; save it with 8 or 16 bits a channel")
     notes.append("more than 8 bits a channel, scaled to 8")
     page = Image.new("RGB", image.size)
     for box, strip in _strips(image):

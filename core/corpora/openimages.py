@@ -85,15 +85,6 @@ class LabelTree:
     above: Mapping[str, frozenset[str]]  # a label -> every label that is more general
     wholes: Mapping[str, frozenset[str]]
 
-    def more_general(self, label: str, other: str) -> bool:
-        """Whether ``label`` is more general than ``other``, e.g. Person than Man."""
-        return label in self.above.get(other, frozenset())
-
-    def part_of(self, label: str, other: str) -> bool:
-        """Whether ``label`` names a part of ``other``, e.g. Human face of Man: of it, or of what it is a kind of."""
-        kinds = self.above.get(other, frozenset()) | {other}
-        return bool(self.wholes.get(label, frozenset()) & kinds)
-
 
 def read_label_tree(path: Path) -> LabelTree:
     """Read a hierarchy.
@@ -442,10 +433,12 @@ class _Reader:
         """Why one box is dropped where another stands; empty: it is not."""
         if self.tree is None or other.crowd:
             return ""
-        if self.tree.part_of(each.label, other.label):
+        above = self.tree.above.get(other.label, frozenset())
+        # a part of the other thing, e.g. Human face of Man: of it, or of what it is a kind of
+        if self.tree.wholes.get(each.label, frozenset()) & (above | {other.label}):
             inside = each.box.intersection(other.box) / each.box.area
             return "annotation-part" if inside >= PART_INSIDE else ""
-        if self.tree.more_general(each.label, other.label):
+        if each.label in above:
             return "annotation-duplicate" if each.box.iou(other.box) >= SAME_OBJECT_IOU else ""
         return ""
 

@@ -316,55 +316,54 @@ def _line(entry: Mapping[str, Any], asked: Mapping[Any, Any], answers: Path, kno
         said, wrong = (f"{question} {each.capitalize()}." for each in (right, OPPOSITE[right]))
         group, falsity = right, VERIFIED if agreed else STATED
     else:
-        kind, answer = _told_by_template(question, right)
-        if not kind:
+        template = _template(question, right)
+        if template is None:
             return Rejection(own, "no-template", f"{where}: {question!r} is neither yes/no nor {_KINDS}"[:300])
+        kind, answer, statement = template
         free = [each for each in answer[1] if each not in given] if answer else []
         if answer is None or not (free or kind == "either"):
             return Rejection(own, "answer-no-template", f"{where}: {right!r} makes no caption of {question!r}"[:300])
         # a wrong answer that nobody gave; of two that the question names, the other one
         other = free[int(stream(RUN_SEED, "vqa", str(key)).integers(len(free)))] if free else answer[1][0]
-        said, wrong = (_statement(question, kind, each) for each in (answer[0], other))
+        said, wrong = (statement(each) for each in (answer[0], other))
         group, falsity = kind, VERIFIED if agreed and free else PRESUMED
     picture, kind = _picture(entry.get("image_id"), known), str(entry.get("question_type") or "")
     return PairLine(where, own, picture, said, wrong, kind=kind, group=group, falsity=falsity)
 
 
-def _told_by_template(question: str, right: str) -> tuple[str, Answers | None]:
-    """The kind of an open question, empty where it is of none, and its answers, None where its own fits none."""
+def _template(question: str, right: str) -> tuple[str, Answers | None, Callable[[str], str]] | None:
+    """The kind of an open question, its answers (None where its own fits none), and what says one as a sentence; None
+    where it is of no kind."""
     if (found := _COLOUR.fullmatch(question)) and _whole(found["subject"]):
-        return "colour", _among(right, _colours(), {"gray", "grey"})
+        begin = f"{found['subject']} {found['verb'].casefold()}"
+        return "colour", _among(right, _colours(), {"gray", "grey"}), lambda answer: _sentence(f"{begin} {answer}")
     if (found := _COUNT.fullmatch(question)) and _whole(found["things"]):
         count = int(right) if right.isascii() and right.isdigit() and len(right) <= 3 else 0
         others = [str(each) for each in (count - 1, count + 1) if each >= _LEAST]
-        return "count", (right, others) if _LEAST <= count <= _MOST else None
-    if _ANIMAL.fullmatch(question):
+        return "count", (right, others) if _LEAST <= count <= _MOST else None, partial(_counted, found)
+    if found := _ANIMAL.fullmatch(question):
         known = [each.label for each in load_taxonomy("coco").entries.values() if each.category == "animal"]
-        return "animal", _among(right, known, frozenset())
-    if (found := _EITHER.fullmatch(question)) and _whole(found["subject"]):
-        named = {_bare(found[side]): side for side in ("one", "other")}
-        side = named.pop(_bare(right), None)
-        return "either", (right, tuple(named)) if side is not None and named else None
-    return "", None
-
-
-def _statement(question: str, kind: str, answer: str) -> str:
-    """A question of a kind, answered, as a sentence."""
-    found = {"colour": _COLOUR, "count": _COUNT, "animal": _ANIMAL, "either": _EITHER}[kind].fullmatch(question)
-    assert found is not None
-    if kind == "colour":
-        return _sentence(f"{found['subject']} {found['verb'].casefold()} {answer}")
-    if kind == "animal":
         place = f" {found['place']}" if found["place"] else ""
-        return f"The animal{place} is {'an' if answer[0] in 'aeiou' else 'a'} {answer}."
-    if kind == "count":
-        number = _NUMBERS[int(answer) - _LEAST] if int(answer) - _LEAST < len(_NUMBERS) else answer
-        rest = found["rest"].strip()
-        if found["verb"].casefold() != "have" and rest.split()[:1] == ["there"]:
-            return _sentence(" ".join(["there", found["verb"], number, found["things"], *rest.split()[1:]]))
-        return _sentence(" ".join([number, found["things"], found["verb"], *rest.split()]))
-    side = next(each for each in ("one", "other") if _bare(found[each]) == _bare(answer))
-    return _sentence(f"{found['subject']} {found['verb'].casefold()} {found[side]}")
+        return (
+            "animal",
+            _among(right, known, frozenset()),
+            lambda answer: f"The animal{place} is {'an' if answer[0] in 'aeiou' else 'a'} {answer}.",
+        )
+    if (found := _EITHER.fullmatch(question)) and _whole(found["subject"]):
+        begin = f"{found['subject']} {found['verb'].casefold()}"
+        stated = {_bare(found[side]): found[side] for side in ("one", "other")}
+        others = [each for each in stated if each != _bare(right)]
+        answers = (right, others) if _bare(right) in stated and others else None
+        return "either", answers, lambda answer: _sentence(f"{begin} {stated[_bare(answer)]}")
+    return None
+
+
+def _counted(found: re.Match[str], answer: str) -> str:
+    number = _NUMBERS[int(answer) - _LEAST] if int(answer) - _LEAST < len(_NUMBERS) else answer
+    rest = found["rest"].strip()
+    if found["verb"].casefold() != "have" and rest.split()[:1] == ["there"]:
+        return _sentence(" ".join(["there", found["verb"], number, found["things"], *rest.split()[1:]]))
+    return _sentence(" ".join([number, found["things"], found["verb"], *rest.split()]))
 
 
 def _bare(thing: str) -> str:

@@ -99,10 +99,9 @@ class ScoreFile:
         top = math.inf if high is None else high
         for key, score in self.scores.items():
             if not (math.isnan(score) or low <= score <= top):
-                raise InvalidInput(
-                    f"{self.name}: the score {score:g} of {key!r} lies outside the range "
-                    f"{low:g} to {'no bound' if high is None else format(high, 'g')}; correct the range or the column"
-                )
+                within = f"the range {low:g} to {'no bound' if high is None else format(high, 'g')}"
+                told = f"the score {score:g} of {key!r} lies outside {within}"
+                raise InvalidInput(f"{self.name}: {told}; correct the range or the column")
 
 
 def read_scores(path: Path, *, column: str = "", pairs: Pairs | None = None) -> ScoreFile:
@@ -152,10 +151,8 @@ def _score_column(path: Path, table: Table, spelled: Mapping[str, str], asked: s
     numbers = [name for name in others if name in table.numbers and name.casefold() not in _COUNTED]
     candidates = numbers or others
     if len(candidates) != 1:
-        raise InvalidInput(
-            f"{path} does not say which column is the score; name one of {', '.join(candidates)[:200] or 'none'} "
-            "with --column"
-        )
+        listed = ", ".join(candidates)[:200] or "none"
+        raise InvalidInput(f"{path} does not say which column is the score; name one of {listed} with --column")
     return candidates[0]
 
 

@@ -18,15 +18,11 @@ def read_versioned(path: Path, model: type[Held], *, called: str, anew: str) -> 
     ``anew``: what to do where it is none, e.g. ``save it anew``.
     Raises InvalidInput if it is cut off, of a newer version, or holds something else; one sentence."""
     held = parse_json(read_text(path), where=str(path))
-    told, newest = (
-        held.get("format") if isinstance(held, dict) else None,
-        max(get_args(model.model_fields["format"].annotation)),
-    )
+    told = held.get("format") if isinstance(held, dict) else None
+    newest = max(get_args(model.model_fields["format"].annotation))
     if isinstance(told, int) and told > newest:
-        raise InvalidInput(
-            f"{path} is {called}, of format {told}, and this version reads up to {newest}; update Invariscope, or "
-            f"{anew}"
-        )
+        reads = f"this version reads up to {newest}; update Invariscope, or {anew}"
+        raise InvalidInput(f"{path} is {called}, of format {told}, and {reads}")
     try:
         return model.model_validate(held)
     except ValidationError as error:

@@ -160,7 +160,7 @@ def load_videos(
     option is wrong."""
     code = stated_language(language)
     most = None if limit is None else whole_number(limit, name="limit")
-    return _read(root, _Reading(name, code, Sampling.from_option(frames)), f"folder {root.name}", most)
+    return _read(root, name, code, Sampling.from_option(frames), f"folder {root.name}", most=most)
 
 
 @corpus_loader(
@@ -177,63 +177,61 @@ def load_demo_videos(root: Path | None, *, frames: int | str = USUAL_FRAMES) -> 
     wrong = read_json(path) if path.is_file() else {}
     if not isinstance(wrong, dict) or not all(isinstance(each, str) for each in wrong.values()):
         raise BadCorpus(f"{path} must be an object {{video: caption}}, got {json.dumps(wrong)[:60]}")
-    made = _Reading("demo-videos", ENGLISH, Sampling.from_option(frames), "GPL-2.0-or-later", wrong)
     told = "Photographic cut-outs of Tux Paint that move before a still photographic background"
-    return _read(folder, made, told, None)
+    sampling = Sampling.from_option(frames)
+    return _read(folder, "demo-videos", ENGLISH, sampling, told, licence="GPL-2.0-or-later", wrong=wrong)
 
 
-@dataclass(frozen=True, slots=True)
-class _Reading:
-    corpus: str
-    language: str | None
-    sampling: Sampling
-    licence: str = "unknown"
-    wrong: Mapping[str, str] | None = None
-
-    def item(self, video: CaptionedVideo, root: Path, findings: Findings, languages: Mapping[str, str]) -> Item:
-        """The item of a video, given the language of each caption.
-        Raises BadVideo if it cannot be decoded within the caps."""
-        footage = open_video(video.path)
-        if min(footage.width, footage.height) < MIN_SIDE:
-            told = f"{footage.width} × {footage.height} px, and at least {MIN_SIDE} px a side are needed"
-            raise BadVideo(f"{footage.path}: {told}; give a larger one")
-        findings.remark(*(Rejection(video.id, "hdr", each) for each in footage.notes))
-        places = footage.places(self.sampling)
-        check_stack_size(footage, len(places))
-        wrong = (self.wrong or {}).get(video.id)
-        return Item(
-            id=video.id,
-            corpus=self.corpus,
-            image_path=video.path,
-            width=footage.width,
-            height=footage.height,
-            captions=by_language(video.captions, languages),
-            licence=self.licence,
-            source=video.path.relative_to(root).as_posix(),
-            bytes_sha256=footage.sha256,
-            group=footage.sha256,
-            wrong={} if wrong is None else {self.language or ENGLISH: wrong},
-            frames=places,
-        )
-
-
-def _read(root: Path, reading: _Reading, told: str, most: int | None) -> Corpus:
+def _read(
+    root: Path,
+    name: str,
+    language: str | None,
+    sampling: Sampling,
+    told: str,
+    *,
+    most: int | None = None,
+    licence: str = "unknown",
+    wrong: Mapping[str, str] | None = None,
+) -> Corpus:
     held = read_video_folder(root)
     items: list[Item] = []
     found = Findings()
     found.leave_out(*held.rejected)
     texts = [text for video in held.videos for text in video.captions]
-    languages = caption_languages(texts, reading.language, root.name, found)
+    languages = caption_languages(texts, language, root.name, found)
     for video in held.videos:
         if len(items) == most:
             break
         try:
-            items.append(reading.item(video, root, found, languages))
+            footage = open_video(video.path)
+            if min(footage.width, footage.height) < MIN_SIDE:
+                small = f"{footage.width} × {footage.height} px, and at least {MIN_SIDE} px a side are needed"
+                raise BadVideo(f"{footage.path}: {small}; give a larger one")
+            found.remark(*(Rejection(video.id, "hdr", each) for each in footage.notes))
+            places = footage.places(sampling)
+            check_stack_size(footage, len(places))
         except (BadVideo, OSError) as error:
             found.leave_out(Rejection(video.id, "bad-video", str(error).replace(f"{root}/", "")))
+            continue
+        items.append(
+            Item(
+                id=video.id,
+                corpus=name,
+                image_path=video.path,
+                width=footage.width,
+                height=footage.height,
+                captions=by_language(video.captions, languages),
+                licence=licence,
+                source=video.path.relative_to(root).as_posix(),
+                bytes_sha256=footage.sha256,
+                group=footage.sha256,
+                wrong={language or ENGLISH: wrong[video.id]} if wrong and video.id in wrong else {},
+                frames=places,
+            )
+        )
     if not items:
         raise BadCorpus(f"no video of {root} can be read: {found.rejected[-1].detail}")
-    described = f"{told}, {reading.sampling.told}" + (f", limited to {most} videos" if most else "")
+    described = f"{told}, {sampling.told}" + (f", limited to {most} videos" if most else "")
     captions = [[text for texts in item.captions.values() for text in texts] for item in items]
     made = []
     for place, item in enumerate(items):  # each with another video as its rival where there is one
@@ -244,4 +242,4 @@ def _read(root: Path, reading: _Reading, told: str, most: int | None) -> Corpus:
             facts, size = {"video": other.id}, (other.width, other.height)
             rivals = (Rival(OTHER_VIDEO, other.image_path, facts, other.bytes_sha256, size=size, frames=other.frames),)
         made.append(replace(item, rivals=rivals))
-    return Corpus(reading.corpus, tuple(made), found.rejected, described, remarks=found.remarks)
+    return Corpus(name, tuple(made), found.rejected, described, remarks=found.remarks)

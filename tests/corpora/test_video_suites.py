@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from core.corpora.suites.model import ACCURACY, TAU_B_RATERS, with_references
-from core.corpora.suites.suite_files import read_suite, with_companions, without_companions
+from core.corpora.suites.suite_files import read_suite, with_companions
 from core.errors import BadCorpus
 from core.settings import ROOT
 
@@ -143,7 +143,6 @@ def test_activitynet_is_read_sentence_by_sentence_with_parts_and_references(tmp_
         "anet_entities_test_1.json",
         "anet_entities_test_2.json",
     ]
-    assert without_companions(with_companions([path])) == [path]
 
 
 def test_activitynet_without_the_other_paragraphs_has_no_reference_and_without_times_is_refused(tmp_path: Path) -> None:

@@ -192,10 +192,8 @@ def capeval_columns(path: Path, columns: Sequence[str]) -> None:
     """Refuse columns that are not M-CapEval1k's. Raises BadCorpus naming them."""
     missing = [name for name in _CAPEVAL_NEEDED if name not in columns]
     if missing or set(columns) - set(_CAPEVAL_KNOWN):
-        raise BadCorpus(
-            f"{path} has the columns {', '.join(columns)}; M-CapEval1k needs {', '.join(_CAPEVAL_NEEDED)} and may have "
-            "references"
-        )
+        told = f"M-CapEval1k needs {', '.join(_CAPEVAL_NEEDED)} and may have references"
+        raise BadCorpus(f"{path} has the columns {', '.join(columns)}; {told}")
 
 
 def capeval(path: Path, records: Sequence[Record]) -> Suite:
@@ -216,10 +214,8 @@ def capeval(path: Path, records: Sequence[Record]) -> Suite:
         references = tuple(text for each in listed_texts(record.get("references")) if (text := spaced(each)))
         rated.append(Rated(str(image).strip(), two[1], score, code, code, references))
     if not rated:
-        raise BadCorpus(
-            f"{path} holds no line with {', '.join(_CAPEVAL_NEEDED)}; it has {len(records)} lines, and JSON Lines are "
-            "read as M-CapEval1k alone"
-        )
+        told = f"it has {len(records)} lines, and JSON Lines are read as M-CapEval1k alone"
+        raise BadCorpus(f"{path} holds no line with {', '.join(_CAPEVAL_NEEDED)}; {told}")
     return Suite(CAPEVAL, TAU_C, tuple(rated), left_out=left_out)
 
 
@@ -241,6 +237,10 @@ class Judged:
             if not self.keep:
                 return
         self.rated.append(replace(rated, references=own_references(references, rated.caption)))
+
+    def suite(self, name: str, convention: str, *decisions: Decision) -> Suite:
+        """The suite of the ratings that were kept."""
+        return Suite(name, convention, tuple(self.rated), (), self.left_out, decisions)
 
     def dropped(self) -> Decision:
         """The decision about ratings of a reference itself."""
@@ -304,8 +304,7 @@ def _flickr(path: Path, found: Judged, *, named: bool | None) -> Suite:
     if not expert:
         done = "a rating is the share of yes among a caption's votes, as the file has it"
         decisions.append(Decision("votes", "votes", done, len(found.rated), "ratings"))
-    name, convention = ("Flickr8k-Expert", TAU_C) if expert else ("Flickr8k-CF", TAU_B)
-    return Suite(name, convention, tuple(found.rated), (), found.left_out, tuple(decisions))
+    return found.suite(*(("Flickr8k-Expert", TAU_C) if expert else ("Flickr8k-CF", TAU_B)), *decisions)
 
 
 def composite(path: Path, held: dict[str, list[Any]]) -> Suite:
@@ -319,7 +318,7 @@ def composite(path: Path, held: dict[str, list[Any]]) -> Suite:
                 found.left_out += 1
             else:
                 found.add(Rated(image, spaced(caption), rating, str(group)), texts(known.get("references")))
-    return _composite(found)
+    return found.suite("Composite", TAU_C, never_itself(found.own, "ratings"))
 
 
 CORRECTNESS, THOROUGHNESS = "correctness", "thoroughness"
@@ -336,10 +335,8 @@ def composite_csv(path: Path) -> Suite:
     names = csv_cells(path).header
     count = sum(name.startswith("input.text") for name in names)
     if "input.image_url" not in names or not count:
-        raise BadCorpus(
-            f"{path} has no columns Input.image_url and Input.text1; give Composite's *_correctness.csv or "
-            "*_throughness.csv"
-        )
+        told = "give Composite's *_correctness.csv or *_throughness.csv"
+        raise BadCorpus(f"{path} has no columns Input.image_url and Input.text1; {told}")
     found = Judged()
     for _, row in csv_records(path):
         image = (row.get("input.image_url") or "").rstrip("/").rpartition("/")[2]
@@ -349,12 +346,7 @@ def composite_csv(path: Path) -> Suite:
                 found.left_out += 1
             else:
                 found.add(Rated(image, spaced(caption), rating, corpus, dimension=dimension), ())
-    return _composite(found)
-
-
-def _composite(found: Judged) -> Suite:
-    decisions = (never_itself(found.own, "ratings"),)
-    return Suite("Composite", TAU_C, tuple(found.rated), (), found.left_out, decisions)
+    return found.suite("Composite", TAU_C, never_itself(found.own, "ratings"))
 
 
 def _rows(path: Path, *, least: int) -> Iterator[tuple[str, list[str]]]:

@@ -38,7 +38,6 @@ from typing import Any
 from core.corpora.corpus_files import Record, csv_cells, csv_records, jsonl_records, read_json
 from core.corpora.folder_tables import language_code
 from core.corpora.suites.image_suites import (
-    TOKENS,
     Judged,
     battles,
     capeval,
@@ -69,8 +68,6 @@ from core.corpora.suites.video_ratings import BESIDE, PICKLES, REFUSED, RIGHT, V
 from core.corpora.table_cells import LINES, listed_texts, too_long, written_list
 from core.errors import BadCorpus, InvalidInput
 from core.yes_no import says_nothing
-
-THUMB = "THumB"
 
 _NAMED = {
     "polaris": "Polaris",
@@ -111,13 +108,13 @@ def rows(path: Path, records: Sequence[Record]) -> Suite:
         references = _listed(_first(cells, _REFERENCES), f"{path.parent / where}")
         group = str(cells.get("sys") or "")
         found.add(Rated(str(image).strip(), spaced(caption), rating, group, dimension=dimension), references)
-    return Suite(name, TAU_C, tuple(found.rated), (), found.left_out, (never_itself(found.own, "ratings"),))
+    return found.suite(name, TAU_C, never_itself(found.own, "ratings"))
 
 
 def _suite(path: Path, cells: Mapping[str, Any]) -> tuple[str, str]:
     """Name of the suite, and what is rated; empty where the suite has one rating."""
     if {"hyp", "sys"} <= cells.keys():
-        return THUMB, ""
+        return "THumB", ""
     stem = path.stem.casefold()
     name = next((suite for part, suite in _NAMED.items() if part in stem), "")
     aspect = _ASPECT.search(stem) if name == "LongCap-Arena" else None
@@ -183,7 +180,7 @@ def own_ratings(path: Path, records: Sequence[Record]) -> Suite:
     if unread:
         told = ", ".join(unread)[:200]
         decisions.append(Decision("unread", "further columns", f"not read: {told}", len(unread), "columns"))
-    return Suite(own_name(path, tuple(names)), TAU_C, tuple(found.rated), (), found.left_out, tuple(decisions))
+    return found.suite(own_name(path, tuple(names)), TAU_C, *decisions)
 
 
 def _dimension(column: str) -> str | None:
@@ -197,9 +194,6 @@ def _dimension(column: str) -> str | None:
 
 def _text(value: object) -> str:
     return spaced(str(value)) if isinstance(value, str | int | float) and not isinstance(value, bool) else ""
-
-
-_BESIDE = (TOKENS, *BESIDE)
 
 
 def read_suites(paths: Sequence[Path], *, keep_self_references: bool = False) -> Suite:
@@ -260,27 +254,25 @@ def _by_name(path: Path, *, keep: bool) -> Suite | None:
         return activitynet(path)
     if name in ("expertannotations.txt", "crowdflowerannotations.txt"):
         return raw_flickr(path, expert=name.startswith("expert"), keep=keep)
-    if name.endswith(LINES):
-        lines = list(jsonl_records(path))
-        columns = {str(key).casefold() for key in lines[0][1]} if lines else set[str]()
-        if is_own(columns):
-            return own_ratings(path, lines)
-        if (layout := layout_of(columns)) is not None:
-            return picture_pairs(path, lines, layout)
-        return rows(path, lines) if is_rows(columns) else capeval(path, lines)
     if name.endswith(".parquet"):
         return pairs_of_parquet(path)
-    return _of_table(path) if name.endswith((".csv", ".tsv")) else None
+    return _of_records(path) if name.endswith((*LINES, ".csv", ".tsv")) else None
 
 
-def _of_table(path: Path) -> Suite:
-    columns = csv_cells(path).header
+def _of_records(path: Path) -> Suite:
+    lines = list(jsonl_records(path)) if path.name.casefold().endswith(LINES) else None
+    records: Iterable[Record] = csv_records(path) if lines is None else lines
+    columns = (
+        csv_cells(path).header if lines is None else [str(key).casefold() for _, each in lines[:1] for key in each]
+    )
     if is_own(columns):
-        return own_ratings(path, list(csv_records(path)))
+        return own_ratings(path, list(records))
     if (layout := layout_of(columns)) is not None:
-        return picture_pairs(path, csv_records(path), layout)
+        return picture_pairs(path, records, layout)
     if is_rows(columns):
-        return rows(path, list(csv_records(path)))
+        return rows(path, list(records))
+    if lines is not None:
+        return capeval(path, lines)
     if {"image", "caption", "score"} <= set(columns):  # M-CapEval1k
         return capeval(path, list(csv_records(path, capeval_columns)))
     return composite_csv(path)
@@ -308,13 +300,8 @@ def _by_content(path: Path, held: object, *, keep: bool) -> Suite | None:
     return pairs(path, held) if isinstance(first, dict) and "captions" in first else composite(path, held)
 
 
-def without_companions(files: Sequence[Path]) -> list[Path]:
-    """The files of a suite that are named to read it, without those that are read beside another one."""
-    return [each for each in files if each.name not in _BESIDE] or list(files)
-
-
 def with_companions(files: Sequence[Path]) -> list[Path]:
     """The files of a suite with those that are read beside them: what its judgements depend on."""
-    beside = {RIGHT: BESIDE}
-    more = [path for each in files for name in beside.get(each.name, ()) if (path := each.with_name(name)).is_file()]
+    right = [each for each in files if each.name == RIGHT]
+    more = [path for each in right for name in BESIDE if (path := each.with_name(name)).is_file()]
     return list(dict.fromkeys([*files, *more]))

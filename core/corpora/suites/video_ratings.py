@@ -56,10 +56,8 @@ def vatex(path: Path, held: Mapping[str, Any]) -> Suite:
     short = next((name for name, length in lengths.items() if length != len(videos)), None)
     if short or not people:
         many = lengths[short] if short else 0
-        raise BadCorpus(
-            f"{path}: {short or 'human_scores'} has {many} entries for {len(videos)} captions; write it "
-            "again as docs/video.md says"
-        )
+        told = f"{short or 'human_scores'} has {many} entries for {len(videos)} captions"
+        raise BadCorpus(f"{path}: {told}; write it again as docs/video.md says")
     rated, left_out, own = list[Rated](), 0, 0
     for place, (video, caption) in enumerate(zip(videos, captions, strict=True)):
         given = texts(references[place])

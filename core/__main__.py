@@ -59,7 +59,16 @@ class _Listed(Mapping[str, Any]):
 
     def __getitem__(self, name: str) -> Any:
         if name not in self._made:
-            self._made[name] = _made(self._known[name])
+            command = self._known[name]
+            found: Any = feature.follow(command.code)
+            parent = typer.Typer(add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False)
+            if isinstance(found, typer.Typer):
+                parent.add_typer(found, name=name, short_help=command.summary)
+            else:
+                epilog = getattr(sys.modules[command.code.partition(":")[0]], "EPILOG", exit_codes())
+                parent.command(name, epilog=epilog, short_help=command.summary)(found)
+            self._made[name] = get_group(parent).commands[name]
+            with_checks(self._made[name])
         return self._made[name]
 
     def __iter__(self) -> Iterator[str]:
@@ -67,20 +76,6 @@ class _Listed(Mapping[str, Any]):
 
     def __len__(self) -> int:
         return len(self._known)
-
-
-def _made(command: feature.Command) -> Any:
-    found: Any = feature.follow(command.code)
-    parent = typer.Typer(add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False)
-    if isinstance(found, typer.Typer):
-        parent.add_typer(found, name=command.name, short_help=command.summary)
-    else:
-        module = sys.modules[command.code.partition(":")[0]]
-        epilog = getattr(module, "EPILOG", exit_codes())
-        parent.command(command.name, epilog=epilog, short_help=command.summary)(found)
-    made = get_group(parent).commands[command.name]
-    with_checks(made)
-    return made
 
 
 def _tell_troubles() -> None:

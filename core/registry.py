@@ -105,7 +105,12 @@ def discover(kind: str, *, package: str, group: str, accept: Callable[[object], 
             if found.setdefault(name, plugin) is not plugin:
                 raise InvalidInput(f"two {kind}s are named {name!r}, the second in {where}; rename one")
 
-    for module in _modules(package, broken):
+    for info in pkgutil.iter_modules(importlib.import_module(package).__path__, prefix=f"{package}."):
+        try:
+            module = importlib.import_module(info.name)
+        except STRANGERS as error:  # one broken file must not take the whole room down
+            broken.append(BrokenPlugin(info.name, sentence(error)))
+            continue
         for value in list(vars(module).values()):
             add(module.__name__, value)
     for point in entry_points(group=group):
@@ -155,17 +160,6 @@ class _AsWritten(SourceFileLoader):
     def get_code(self, fullname: str) -> CodeType | None:
         path = self.get_filename(fullname)
         return self.source_to_code(self.get_data(path), path)
-
-
-def _modules(package: str, broken: list[BrokenPlugin]) -> list[ModuleType]:
-    modules = []
-    room = importlib.import_module(package)
-    for info in pkgutil.iter_modules(room.__path__, prefix=f"{package}."):
-        try:
-            modules.append(importlib.import_module(info.name))
-        except STRANGERS as error:  # one broken file must not take the whole room down
-            broken.append(BrokenPlugin(info.name, sentence(error)))
-    return modules
 
 
 def _own(module: ModuleType, name: str, among: Callable[[object], bool]) -> bool:

@@ -52,7 +52,14 @@ def take_place(made: Path, path: Path) -> None:
     Raises StoreError as :func:`write_whole`."""
     with _told(path):
         _sync(made)
-        _open_again(made)
+        if made.suffix == ".parquet":  # what a library has written, before it takes the place of what is whole
+            from pyarrow import ArrowException
+            from pyarrow.parquet import read_metadata
+
+            try:
+                read_metadata(made)
+            except (ArrowException, OSError) as error:
+                raise OSError(None, f"it was not written whole ({str(error).splitlines()[0]})") from error
         _refuse(why_not_file(path))  # as it is now, after what may have been long work
         made.replace(path)
         _sync(path.parent)
@@ -90,7 +97,8 @@ def write_folder_whole(
         target = folder.resolve()
         target.parent.mkdir(parents=True, exist_ok=True)
         sweep(target.parent)
-        beside = _can_be_renamed(target)
+        free = not target.exists() or not (target.is_mount() or Path.cwd().is_relative_to(target))
+        beside = free and (os.access(target.parent, os.W_OK) or not target.exists())
         with _aside(target.parent if beside else target, target.name) as aside:
             new = aside / "new"
             new.mkdir()
@@ -115,7 +123,8 @@ def sweep(folder: Path) -> None:
     that such a process had put aside, and gave no successor, gets its name back."""
     for left in folder.glob(f".*{LEFTOVER}"):
         with suppress(OSError), _locked(left) as dead:
-            if dead and not left.is_symlink() and _is_ours(left):
+            ours = not hasattr(os, "geteuid") or left.lstat().st_uid == os.geteuid()
+            if dead and not left.is_symlink() and ours:
                 for old in (left / "old").glob("*"):
                     if not os.path.lexists(folder / old.name):
                         old.rename(folder / old.name)
@@ -156,16 +165,6 @@ def _aside(home: Path, name: str) -> Iterator[Path]:
     if home not in _swept:
         _swept.add(home)
         sweep(home)
-    folder, lock = _new_folder(home, name)
-    try:
-        yield folder
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)
-        if lock is not None:
-            os.close(lock)
-
-
-def _new_folder(home: Path, name: str) -> tuple[Path, int | None]:
     for _ in range(_TRIES):
         folder = Path(mkdtemp(prefix=f".{name[:_LONGEST]}.", suffix=LEFTOVER, dir=home))
         try:
@@ -173,10 +172,17 @@ def _new_folder(home: Path, name: str) -> tuple[Path, int | None]:
         except (BlockingIOError, FileNotFoundError):  # before it was locked somebody took it for a dead one's
             continue
         if folder.is_dir():
-            return folder, lock
+            break
         if lock is not None:
             os.close(lock)
-    raise OSError(errno.EAGAIN, f"no folder could be locked in {home}")
+    else:
+        raise OSError(errno.EAGAIN, f"no folder could be locked in {home}")
+    try:
+        yield folder
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+        if lock is not None:
+            os.close(lock)
 
 
 def _lock(folder: Path, *, wait: bool = False) -> int | None:
@@ -204,16 +210,6 @@ def _locked(folder: Path, *, wait: bool = False) -> Iterator[bool]:
     finally:
         if handle is not None:
             os.close(handle)
-
-
-def _is_ours(path: Path) -> bool:
-    return not hasattr(os, "geteuid") or path.stat().st_uid == os.geteuid()
-
-
-def _can_be_renamed(folder: Path) -> bool:
-    if not folder.exists():
-        return True
-    return not folder.is_mount() and not Path.cwd().is_relative_to(folder) and os.access(folder.parent, os.W_OK)
 
 
 def _exchange(new: Path, folder: Path, *, keep: bool) -> None:
@@ -244,14 +240,10 @@ def _keep_others(old: Path, new: Path) -> None:
                 (within / name).mkdir(exist_ok=True)
         for name in (*files, *(each for each in folders if Path(above, each).is_symlink())):
             if not os.path.lexists(within / name):
-                _same_file(Path(above, name), within / name)
-
-
-def _same_file(old: Path, new: Path) -> None:
-    try:
-        os.link(old, new, follow_symlinks=False)
-    except OSError:  # a file system without links
-        shutil.copy2(old, new, follow_symlinks=False)
+                try:
+                    os.link(Path(above, name), within / name, follow_symlinks=False)
+                except OSError:  # a file system without links
+                    shutil.copy2(Path(above, name), within / name, follow_symlinks=False)
 
 
 def _move_into(new: Path, folder: Path, *, keep: bool) -> None:
@@ -269,19 +261,6 @@ def _move_into(new: Path, folder: Path, *, keep: bool) -> None:
             each.rmdir()
         else:
             each.unlink()
-
-
-def _open_again(path: Path) -> None:
-    """Open what a library has written, before it takes the place of what is whole.
-    Raises StoreError if the library itself cannot."""
-    if path.suffix == ".parquet":
-        from pyarrow import ArrowException
-        from pyarrow.parquet import read_metadata
-
-        try:
-            read_metadata(path)
-        except (ArrowException, OSError) as error:
-            raise OSError(None, f"it was not written whole ({str(error).splitlines()[0]})") from error
 
 
 def _sync(path: Path) -> None:

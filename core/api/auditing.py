@@ -161,23 +161,25 @@ def references_of(given: "str | type[Evaluator] | Iterable[str | type[Evaluator]
     ``given``: what :func:`core.evaluators.registry.find` takes, or classes; a class that no package offers is known by
     its name in this process from now on. One alone needs no list.
     Raises InvalidInput for anything else, or a class whose name another evaluator has."""
-    several = [given] if isinstance(given, str | type) or not isinstance(given, Iterable) else given
-    return tuple(_reference(each) for each in several)
-
-
-def _reference(given: object) -> str:
     from core.evaluators.base import Evaluator
     from core.evaluators.functions import is_metric
     from core.evaluators.registry import offer
 
-    if isinstance(given, str):
-        return given
-    if isinstance(given, Evaluator):
-        name = type(given).__name__
-        raise InvalidInput(f"an audit loads its evaluators itself, on its device; give the class {name}, not {name}()")
-    if isinstance(given, type) or is_metric(given):
-        return offer(given)
-    raise InvalidInput(f"an evaluator is a name, path/to/file.py:Name, a class or a function, got {_kind(given)}")
+    found: list[str] = []
+    for each in [given] if isinstance(given, str | type) or not isinstance(given, Iterable) else given:
+        if isinstance(each, str):
+            found.append(each)
+        elif isinstance(each, type) or is_metric(each):
+            found.append(offer(each))
+        elif isinstance(each, Evaluator):
+            name = type(each).__name__
+            raise InvalidInput(
+                f"an audit loads its evaluators itself, on its device; give the class {name}, not {name}()"
+            )
+        else:
+            told = _kind(each)
+            raise InvalidInput(f"an evaluator is a name, path/to/file.py:Name, a class or a function, got {told}")
+    return tuple(found)
 
 
 def _kind(given: object) -> str:

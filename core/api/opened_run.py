@@ -3,7 +3,6 @@
 import logging
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypedDict, Unpack
 
@@ -258,5 +257,4 @@ def report_of(
     for problem in (*unread, *broken, *boards.unread.values()):
         note(problem)
     ask = (lambda name, texts: embed(pool, name, texts)) if encoders else None
-    with_all = partial(build, studies=studies, suites=suites, boards=boards, encode=ask)
-    return with_all(store, scope, whole=whole, figures=drawings)
+    return build(store, scope, whole=whole, figures=drawings, studies=studies, suites=suites, boards=boards, encode=ask)

@@ -231,39 +231,28 @@ class ImageFolder:
         name = name.replace("\\", "/")
         folder = inside(root, name).parent if "/" in name else root  # also refuses what leads out
         for each in dict.fromkeys((folder if folder.is_dir() else root, None)):
+            if each not in self._names:
+                self._names[each] = ImageNames(self._paths_of(each))
             try:
-                return self._paths_of(each)[self._of(each).meant(name)]
+                return self._paths_of(each)[self._names[each].meant(name)]
             except LeftOut as reason:
                 if reason.code == "entry-ambiguous-image":
                     raise InvalidInput(f"{reason.detail.replace(' could be ', ' may be ', 1)} {root}") from reason
         return None
 
-    def _of(self, folder: Path | None) -> ImageNames:
-        if folder not in self._names:
-            self._names[folder] = ImageNames(self._paths_of(folder))
-        return self._names[folder]
-
     def _paths_of(self, folder: Path | None) -> dict[str, Path]:
         """Images of a folder, or of them all and those that files pack, by their names below the first; read once."""
         if folder not in self._paths:
             root = self.folder or Path()
-            paths = self._all(root) if folder is None else self._own(folder)
+            # below the folder, links are not followed; and of videos there is none, whose frames are images too
+            within = os.walk("" if self._videos else root) if folder is None else []
+            there = sorted(folder.iterdir()) if folder is not None and folder.is_dir() else []
+            paths = [*there, *(Path(place, name) for place, _, names in within for name in names)]
+            if there and self._videos:
+                paths = list(find_videos(root if folder is None else folder).values())
+            else:
+                paths = [path for path in paths if path.suffix.lower() in SUFFIXES]
             self._paths[folder] = {path.relative_to(root).as_posix(): path for path in paths}
             if folder is None and not self._videos:
                 self._paths[folder] |= {key: path for one in packed_images(root).values() for key, path in one.items()}
         return self._paths[folder]
-
-    def _own(self, folder: Path) -> list[Path]:
-        there = sorted(folder.iterdir()) if folder.is_dir() else []
-        if self._videos:
-            return list(find_videos(folder).values()) if there else []
-        return [path for path in there if path.suffix.lower() in SUFFIXES]
-
-    def _all(self, root: Path) -> list[Path]:
-        """Images below a folder, links not followed; of videos none, whose frames are images too."""
-        return [
-            Path(place, name)
-            for place, _, names in os.walk("" if self._videos else root)
-            for name in names
-            if Path(name).suffix.lower() in SUFFIXES
-        ]

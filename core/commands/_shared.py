@@ -113,11 +113,11 @@ def with_checks(command: Any) -> None:
     if isinstance(command, TyperGroup):
         for each in command.commands.values():
             with_checks(each)
-    elif command.callback is not None:
-        command.callback = _checked(command.callback)
+        return
+    callback = command.callback
+    if callback is None:
+        return
 
-
-def _checked(callback: Callable[..., Any]) -> Callable[..., Any]:
     @wraps(callback)
     def called(*args: Any, **values: Any) -> Any:
         for value in values.values():
@@ -130,7 +130,7 @@ def _checked(callback: Callable[..., Any]) -> Callable[..., Any]:
             check_device(values["device"])
         return callback(*args, **values)
 
-    return called
+    command.callback = called
 
 
 def complain(sentence: str) -> None:
@@ -207,7 +207,8 @@ def table(columns: Sequence[str], rows: Iterable[Sequence[object]], *, title: st
     for column in columns:
         grid.add_column(Text(column), overflow="fold", no_wrap=not terminal)
     for row in rows:
-        grid.add_row(*(Text(printable(_cell(value))) for value in row))
+        cells = ("" if value is None else f"{value:,}" if type(value) is int else str(value) for value in row)
+        grid.add_row(*(Text(printable(each)) for each in cells))
     console = Console(width=None if terminal else 1000, highlight=False)
     if terminal:
         console.print(grid)
@@ -248,10 +249,6 @@ def _strict(value: object) -> object:
     return None if isinstance(value, float) and (value != value or value in (float("inf"), float("-inf"))) else value
 
 
-def _cell(value: object) -> str:
-    return "" if value is None else f"{value:,}" if type(value) is int else str(value)
-
-
 class Update(Protocol):
     """Say how far it is."""
 
@@ -264,15 +261,9 @@ def progress(what: str, *, unit: str = "", plain_every_s: float = PLAIN_EVERY_S)
     """Show on stderr how far ``what`` is, e.g. ``scoring``, in a unit, e.g. ``pairs``; a plain line now and then where
     that is no terminal."""
     clock = Clock()
-    if sys.stderr.isatty():
-        with _bar(what, unit, clock) as update:
-            yield update
-    else:
+    if not sys.stderr.isatty():
         yield PlainLines(what, unit, clock, plain_every_s)
-
-
-@contextmanager
-def _bar(what: str, unit: str, clock: Clock) -> Iterator[Update]:
+        return
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 

@@ -9,7 +9,6 @@ import tempfile
 import threading
 import time
 import webbrowser
-from collections.abc import Mapping
 from html import escape
 from pathlib import Path
 from typing import Annotated
@@ -68,7 +67,11 @@ def app(
         )
     for said in unknown():
         note(f"{said} (docs/command-line.md lists them)")
-    given = _environment(token=token and local)
+    import secrets
+
+    # with a token or without one; and threads that have nothing to do sleep, unless told otherwise
+    given = {"OMP_WAIT_POLICY": "PASSIVE", **{name: text for name, text in os.environ.items() if name != TOKEN}}
+    given |= {TOKEN: os.environ.get(TOKEN) or secrets.token_urlsafe(24)} if token and local else {}
     link = f"http://{address if local else 'localhost'}:{port}/" + (
         f"?key={quote(given[TOKEN], safe='')}" if TOKEN in given else ""
     )
@@ -90,14 +93,6 @@ def _command(page: Path, port: int, address: str, hosts: list[str]) -> list[str]
     where = [f"--server.address={address}", f"--server.port={port}", "--logger.hideWelcomeMessage=true"]
     told = [f"--server.allowedHosts={name}" for name in names]
     return [sys.executable, "-m", "streamlit", "run", str(page), *where, *told]
-
-
-def _environment(*, token: bool) -> Mapping[str, str]:
-    """The server's: with a token or without one, and threads that have nothing to do sleep, unless told otherwise."""
-    import secrets
-
-    given = {"OMP_WAIT_POLICY": "PASSIVE", **{name: text for name, text in os.environ.items() if name != TOKEN}}
-    return given | ({TOKEN: os.environ.get(TOKEN) or secrets.token_urlsafe(24)} if token else {})
 
 
 def _open(port: int, link: str) -> None:

@@ -29,7 +29,7 @@ from core.commands._shared import (
 from core.errors import InvalidInput, ScoringStopped
 
 if TYPE_CHECKING:
-    from core.audit.estimate import Estimate, Work
+    from core.audit.estimate import Estimate
     from core.audit.plan import Plan
     from core.audit.run import Progress
     from core.store.run_files import Run
@@ -193,13 +193,21 @@ def _check_options(target: Path, *, resume: bool, overwrite: bool, run_id: str |
 
 
 def _tell_plan(plan: "Plan", out: Path, told: "Estimate", *, machines: int, price: float | None) -> None:
+    from core.api.progress_lines import duration
+    from core.corpora.curation import balance
+    from core.corpora.labels import tied_in_words
+
     cost = told.cost
     typer.echo(f"{plan.corpus.name}: {cost.items:,} items, {len(plan.corpus.rejected):,} left out by the loader")
     for code, count in plan.corpus.rejection_counts().items():
         typer.echo(f"  {count:,} {code}")
     for remark in plan.corpus.remarks:
         typer.echo(f"  remarked {remark.count:,} times: {remark.code}")
-    _tell_balance(plan)
+    bins, categories = balance(plan.corpus.items)
+    counted = [(name, *counts, sum(counts)) for name, counts in categories]
+    table(("category", *bins, "items"), counted, title="Planned items by category and coverage in percent")
+    if ties := tied_in_words(plan.corpus):
+        typer.echo(ties)
     frames = sum(len(item.frames) for item in plan.corpus.items)
     edits = f"{len(plan.image_probes)} edit the image, {len(plan.caption_probes)} the caption"
     kept, working, free = (_megabytes(size) for size in (told.kept_bytes, told.working_bytes, told.free_bytes))
@@ -213,8 +221,17 @@ def _tell_plan(plan: "Plan", out: Path, told: "Estimate", *, machines: int, pric
         ("disk", kept, f"about, and {working} while it runs; {free} are free in {out}"),
     ]
     table(("", "number", ""), rows)
-    columns = ("evaluator", "inputs", "which", "time in one worker, from an earlier run here", "get it with")
-    table(columns, [_work(each) for each in told.work])
+    works = [
+        (
+            each.name,
+            each.inputs,
+            "every unique image and caption once" if each.dual else "every pair",
+            "" if each.seconds is None else f"about {duration(each.seconds)}",
+            "" if each.available.ready else each.available.command,
+        )
+        for each in told.work
+    ]
+    table(("evaluator", "inputs", "which", "time in one worker, from an earlier run here", "get it with"), works)
     _tell_time(told, machines, price)
     _tell_power(plan, cost.items)
 
@@ -243,17 +260,6 @@ def _tell_time(told: "Estimate", machines: int, price: float | None) -> None:
         typer.echo(f"at {price:g} for a machine and an hour: about {told.price(machines, price):,.2f}")
 
 
-def _tell_balance(plan: "Plan") -> None:
-    from core.corpora.curation import balance
-    from core.corpora.labels import tied_in_words
-
-    bins, rows = balance(plan.corpus.items)
-    told = [(name, *counts, sum(counts)) for name, counts in rows]
-    table(("category", *bins, "items"), told, title="Planned items by category and coverage in percent")
-    if ties := tied_in_words(plan.corpus):
-        typer.echo(ties)
-
-
 def _tell_power(plan: "Plan", items: int) -> None:
     from core.analysis.planned import drifting, planned, prior
     from core.store.store import default_store
@@ -270,15 +276,6 @@ def _tell_power(plan: "Plan", items: int) -> None:
         table(("evaluator", "family", "items", "smallest drift", "scatter as in run"), rows)
     for sentence in told.sentences():
         typer.echo(sentence)
-
-
-def _work(work: "Work") -> tuple[str, int, str, str, str]:
-    """What one evaluator would do: name, inputs, which, duration, how to get it where it is missing."""
-    from core.api.progress_lines import duration
-
-    which = "every unique image and caption once" if work.dual else "every pair"
-    time = "" if work.seconds is None else f"about {duration(work.seconds)}"
-    return work.name, work.inputs, which, time, "" if work.available.ready else work.available.command
 
 
 def _megabytes(size: float) -> str:

@@ -140,7 +140,20 @@ def check_evaluators() -> list[Finding]:
         for each in known.broken
     ]
     others = [each for each in known if not each.spec.offline]
-    findings += [_loaded(evaluator) for evaluator in known if evaluator.spec.offline]
+    for evaluator in known:
+        if not (spec := evaluator.spec).offline:
+            continue
+        available = evaluator.availability()
+        if not available.ready:
+            told = f"{spec.name}: {available.reason}"
+            findings.append(Finding("evaluators", Status.FAIL, told, available.command))
+            continue
+        try:  # loading reads the weights and compares their hashes
+            told = f"{spec.name} loads; weights {evaluator.load().fingerprint.weights[:12]}"
+            findings.append(Finding("evaluators", Status.OK, told))
+        except Exception as error:  # whatever a damaged file of weights raises
+            told = f"{spec.name} cannot be loaded ({error})"
+            findings.append(Finding("evaluators", Status.FAIL, told, available.command or AGAIN))
     if others:
         ready = sum(each.availability().ready for each in others)
         detail = f"{ready} of {len(others)} published evaluators are ready; 'evaluators' says how to get the others"
@@ -197,7 +210,16 @@ def check_runs() -> list[Finding]:
 def check_folders() -> list[Finding]:
     """Can runs and caches be written."""
     folders = {"INVARISCOPE_DATA": settings.runs_dir(), "INVARISCOPE_CACHE": settings.cache_dir()}
-    return [_writable(folder, variable) for variable, folder in folders.items()]
+    findings = []
+    for variable, folder in folders.items():
+        try:
+            with tempfile.TemporaryFile(dir=existing(folder)) as probe:
+                probe.write(b"invariscope")
+            findings.append(Finding("folders", Status.OK, f"{folder} can be written"))
+        except OSError as error:
+            told = f"{folder} cannot be written ({error.strerror or error})"
+            findings.append(Finding("folders", Status.FAIL, told, f"set {variable} to your own folder"))
+    return findings
 
 
 def check_features() -> list[Finding]:
@@ -271,27 +293,3 @@ def _installed(package: str) -> str | None:
         return metadata.version(package)
     except metadata.PackageNotFoundError:
         return None
-
-
-def _loaded(evaluator: type) -> Finding:
-    """Load an offline evaluator: that reads its weights and compares their hashes."""
-    spec, available = evaluator.spec, evaluator.availability()  # type: ignore[attr-defined]
-    if not available.ready:
-        return Finding("evaluators", Status.FAIL, f"{spec.name}: {available.reason}", available.command)
-    try:
-        fingerprint = evaluator.load().fingerprint  # type: ignore[attr-defined]
-    except Exception as error:  # whatever a damaged file of weights raises
-        remedy = available.command or AGAIN
-        return Finding("evaluators", Status.FAIL, f"{spec.name} cannot be loaded ({error})", remedy)
-    return Finding("evaluators", Status.OK, f"{spec.name} loads; weights {fingerprint.weights[:12]}")
-
-
-def _writable(folder: Path, variable: str) -> Finding:
-    place = existing(folder)
-    try:
-        with tempfile.TemporaryFile(dir=place) as probe:
-            probe.write(b"invariscope")
-    except OSError as error:
-        remedy = f"set {variable} to your own folder"
-        return Finding("folders", Status.FAIL, f"{folder} cannot be written ({error.strerror or error})", remedy)
-    return Finding("folders", Status.OK, f"{folder} can be written")

@@ -1,6 +1,5 @@
 """``evaluators``: which ones there are, whether they can run here, and how to get what is missing."""
 
-from collections.abc import Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -35,10 +34,12 @@ def list_all(ctx: typer.Context, as_json: AsJson = False) -> None:
     if as_json:
         print_json(records)
     else:
-        rows = [
-            (r["name"], "ready" if r["ready"] else "not available", r["title"], _reads(r["languages"]), r["command"])
-            for r in records
-        ]
+        rows = []
+        for record in records:
+            read = record["languages"]  # all of them stand in the JSON and in ``show``
+            reads = f"{', '.join(read[:6])}{f' … ({len(read)})' if len(read) > 6 else ''}" or "unknown"
+            here = "ready" if record["ready"] else "not available"
+            rows.append((record["name"], here, record["title"], reads, record["command"]))
         table(("evaluator", "here", "what it is", "reads", "get it with"), rows)
     for each in families():
         note(f"more on demand: {each.form}")
@@ -190,9 +191,17 @@ def _say(digest: str, known: "Weights", path: Path) -> None:
 
 def _remember(kind: "type[Published]", path: Path, label: str | None) -> None:
     """Check what lies at a path and remember it: for the published evaluators, or under its own label."""
-    from core.errors import InvalidInput
+    from core.errors import InvalidInput, NotAvailable
     from core.evaluators.registry import CHECKPOINT, find
-    from core.evaluators.weights.fetched import checked_label, keep, optional_sets, optional_within, sets, within
+    from core.evaluators.weights.fetched import (
+        Place,
+        checked_label,
+        keep,
+        optional_sets,
+        optional_within,
+        sets,
+        within,
+    )
 
     if not path.exists():
         raise InvalidInput(f"no file or folder {path}; give the path of the weights")
@@ -211,12 +220,14 @@ def _remember(kind: "type[Published]", path: Path, label: str | None) -> None:
         return
     for place in found:
         _refuse_no_checkpoint(place)
-        wrong = _other_than_published(place)
-        if wrong:
+        try:
+            Place(place.weights, place.path).digest()
+        except NotAvailable as error:
+            wrong = str(error).split(" has ", 1)[-1].split(":", 1)[0]
             raise InvalidInput(
                 f"{path} is not the published file ({wrong}); score with it as {kind.spec.name}{CHECKPOINT}{path}, or "
                 "list it under its own name with --as LABEL"
-            )
+            ) from error
     for place in optional:
         kind.try_optional(place)
     if found:
@@ -237,28 +248,10 @@ def _refuse_no_checkpoint(place: Any) -> None:
             refuse_other(file)
 
 
-def _other_than_published(place: Any) -> str:
-    """What differs from the publisher's hash, or nothing."""
-    from core.errors import NotAvailable
-    from core.evaluators.weights.fetched import Place
-
-    try:
-        Place(place.weights, place.path).digest()
-    except NotAvailable as error:
-        return str(error).split(" has ", 1)[-1].split(":", 1)[0]
-    return ""
-
-
 def _record(evaluator: Any) -> dict[str, Any]:
     from core.evaluators.base import describe
 
     return describe(evaluator.spec) | asdict(evaluator.availability())
-
-
-def _reads(languages: Sequence[str]) -> str:
-    """Languages in a few characters; all of them stand in the JSON and in ``show``."""
-    shown = ", ".join(languages[:6])
-    return "unknown" if not languages else shown if len(languages) <= 6 else f"{shown} … ({len(languages)})"
 
 
 def _flat(prefix: str, values: dict[str, Any]) -> dict[str, Any]:

@@ -10,7 +10,6 @@ from core.commands._shared import Code, complain, exit_codes, note, progress, re
 from core.errors import InvalidInput
 
 if TYPE_CHECKING:
-    from core.audit.export import Size
     from core.audit.pair_folder import PairFolder
     from core.audit.plan import Plan
     from core.audit.run import Progress
@@ -78,7 +77,14 @@ def export_pairs(
     for warning in plan.warnings:
         note(f"warning: {warning}")
     if dry_run:
-        _say_size(size_of(plan), len(plan.corpus.rejected))
+        size = size_of(plan)
+        rows: list[tuple[object, ...]] = [
+            ("items", size.items, f"{len(plan.corpus.rejected):,} left out by the loader"),
+            ("unique images", size.images, "at most: rejected variants make it less"),
+            ("pairs", size.pairs, "at most"),
+            ("bytes", size.bytes, "of pixels at most; as PNG they take less"),
+        ]
+        table(("", "number", ""), rows)
         return
     if output is None:
         raise InvalidInput("name the folder to write with --output; --dry-run says how much it would be")
@@ -100,16 +106,6 @@ def export_pairs(
         _write_batch(folder, each, str(batch), batch_lines, batch_mb)
     told = ("answer the batch", "--batch ANSWERS …") if asked_judges else (f"score {output / 'pairs.jsonl'}", "SCORES")
     note(f"{told[0]}, then: python -m core import-scores {told[1]} --pairs {output}{'' if asked_judges else ' …'}")
-
-
-def _say_size(size: "Size", rejected: int) -> None:
-    rows: list[tuple[object, ...]] = [
-        ("items", size.items, f"{rejected:,} left out by the loader"),
-        ("unique images", size.images, "at most: rejected variants make it less"),
-        ("pairs", size.pairs, "at most"),
-        ("bytes", size.bytes, "of pixels at most; as PNG they take less"),
-    ]
-    table(("", "number", ""), rows)
 
 
 def _again(run: str, asked: dict[str, Any]) -> "Plan":

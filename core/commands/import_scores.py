@@ -12,7 +12,6 @@ from core.errors import InvalidInput
 if TYPE_CHECKING:
     from core.audit.imports import Imported
     from core.audit.pair_folder import PairFolder
-    from core.store.run_files import Run
 
 EPILOG = exit_codes(ok="every pair has a score", failures="imported, but some pairs have no score (the run says why)")
 
@@ -100,8 +99,13 @@ def import_scores(
             command=command_line(ctx, ctx.params),
             progress=update,
         )
-    _sum_up(run)
-    if run.manifest["counts"]["scores_null"]:
+    columns = ("evaluator", "pairs", "not in the file", "without a number", "file", "column")
+    keys = ("pairs", "missing", "without_number", "file", "column")
+    entries = [(each["name"], each["imported"]) for each in run.manifest["evaluators"] if "imported" in each]
+    table(columns, [(name, *(told[key] for key in keys)) for name, told in entries])
+    counts = run.manifest["counts"]
+    typer.echo(f"run {run.id}: {counts['rows']:,} scores, {counts['scores_null']:,} null, in {run.path}")
+    if counts["scores_null"]:
         raise typer.Exit(Code.FAILURES)
 
 
@@ -134,12 +138,3 @@ def read_range(text: str) -> tuple[float, float | None]:
     if not comma or not math.isfinite(bounds[0]) or (bounds[1] is not None and not math.isfinite(bounds[1])):
         raise InvalidInput(f"--range takes LOW,HIGH such as 0,1, or LOW, where there is no upper bound, got {text!r}")
     return bounds
-
-
-def _sum_up(run: "Run") -> None:
-    columns = ("evaluator", "pairs", "not in the file", "without a number", "file", "column")
-    entries = [(each["name"], each["imported"]) for each in run.manifest["evaluators"] if "imported" in each]
-    keys = ("pairs", "missing", "without_number", "file", "column")
-    table(columns, [(name, *(told[key] for key in keys)) for name, told in entries])
-    counts = run.manifest["counts"]
-    typer.echo(f"run {run.id}: {counts['rows']:,} scores, {counts['scores_null']:,} null, in {run.path}")

@@ -31,6 +31,7 @@ def publish(
     ] = False,
 ) -> None:
     """Write complete runs as one read-only .duckdb file that the pages and any DuckDB open, or as static pages."""
+    from core.api.opened_run import place
     from core.errors import InvalidInput
 
     if output is None and html is None:
@@ -38,7 +39,13 @@ def publish(
     if html is not None:
         _pages(runs, html, most=most, overwrite=overwrite)
     if output is not None:
-        _file(runs, output, overwrite=overwrite)
+        from core.store.publishing import publish as write
+        from core.store.store import Store
+
+        path = write([place(run) for run in runs], output, overwrite=overwrite)
+        with Store.open([path]) as store:  # a run that is named twice is in it once, a published file may hold several
+            held = len(store.runs())
+        typer.echo(f"{held} {'run' if held == 1 else 'runs'} in {path}, {path.stat().st_size / 1e6:.1f} MB")
 
 
 def _pages(runs: list[str], folder: Path, *, most: int, overwrite: bool) -> None:
@@ -67,14 +74,3 @@ def _pages(runs: list[str], folder: Path, *, most: int, overwrite: bool) -> None
         made = build(store, scope, whole=False, figures=False, studies=studies, suites=stored()[0], boards=boards)
         written = write_folder(store, scope, made, folder, most=most, studies=studies, say=note)
     typer.echo(f"{len(written)} files in {folder}; open {folder / 'index.html'}")
-
-
-def _file(runs: list[str], output: Path, *, overwrite: bool) -> None:
-    from core.api.opened_run import place
-    from core.store.publishing import publish as write
-    from core.store.store import Store
-
-    path = write([place(run) for run in runs], output, overwrite=overwrite)
-    with Store.open([path]) as store:  # a run that is named twice is in it once, a published file may hold several
-        held = len(store.runs())
-    typer.echo(f"{held} {'run' if held == 1 else 'runs'} in {path}, {path.stat().st_size / 1e6:.1f} MB")

@@ -1,14 +1,11 @@
 """``runs``: the audits on this machine and how far each came."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
 from core.commands._shared import exit_codes, note, print_json, table
-
-if TYPE_CHECKING:
-    from core.store.run_files import Run
 
 EPILOG = exit_codes()
 
@@ -22,7 +19,7 @@ def runs(
     """List the runs on this machine, your own and those that ship, with their state."""
     from core import settings
     from core.errors import StoreError
-    from core.store.run_files import read_run, run_folders, without_seal
+    from core.store.run_files import read_run, run_folders, seal_told, without_seal
     from core.store.whole import why_not_whole
 
     found = []
@@ -38,19 +35,15 @@ def runs(
         return
     damaged = {run.path: why for run in found if (why := why_not_whole(run))}
     columns = ("run", "state", "corpus", "items", "scores", "null", "evaluators", "seal", "folder")
-    table(columns, [_row(each, damaged=each.path in damaged) for each in found])
+    rows = []
+    for run in found:
+        said, counts = run.manifest, run.manifest["counts"]
+        names = ", ".join(str(each.get("name")) for each in said.get("evaluators", []))
+        items, state = counts.get("items_kept", counts.get("items")), "damaged" if run.path in damaged else run.status
+        scores = counts.get("rows"), counts.get("scores_null")
+        rows.append((run.id, state, said["corpus"].get("name"), items, *scores, names, seal_told(run), run.path))
+    table(columns, rows)
     for sentence in damaged.values():
         note(sentence)
     if not found:
         note("no run yet; start one with: python -m core audit")
-
-
-def _row(run: "Run", *, damaged: bool) -> tuple[object, ...]:
-    from core.store.run_files import seal_told
-
-    counts = run.manifest["counts"]
-    names = ", ".join(str(each.get("name")) for each in run.manifest.get("evaluators", []))
-    items = counts.get("items_kept", counts.get("items"))
-    state, corpus = "damaged" if damaged else run.status, run.manifest["corpus"].get("name")
-    scores = counts.get("rows"), counts.get("scores_null")
-    return run.id, state, corpus, items, *scores, names, seal_told(run), run.path

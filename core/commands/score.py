@@ -15,10 +15,9 @@ from core.commands._shared import Code, exit_codes, json_text, note, progress
 from core.errors import InvalidInput
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Callable
 
     from core.commands._score_files import Job, Report
-    from core.evaluators.base import Evaluator
     from core.evaluators.video.video_evaluator import VideoScorer
     from core.scoring.caption_scores import CaptionScore
 
@@ -119,7 +118,7 @@ def score(
     """
     from core.commands._score_files import read_job, report_of
     from core.corpora.video_frames import Sampling
-    from core.evaluators.base import DualEncoder
+    from core.evaluators.base import DualEncoder, cut_captions
     from core.evaluators.other_packages import published_name
     from core.evaluators.pool import Pool
     from core.evaluators.references import Referenced
@@ -133,8 +132,9 @@ def score(
     given = _once("metrics", evaluator) or USUAL
     known = published_name(given)
     name, shown = (known.evaluator, known.shown) if known else (given, "")
-    if people is None:
-        _need_none({"--compute_other_ref_metrics": other_metrics, "--compute_refpac": refpac})
+    switches = {"--compute_other_ref_metrics": other_metrics, "--compute_refpac": refpac}
+    if people is None and (switch := next((each for each, asked in switches.items() if asked), None)):
+        raise InvalidInput(f"{switch} needs references; give them with --references")
     if not videos and (frames or idf):
         raise InvalidInput("--frames and --idf are of videos; give --videos, or leave them out")
     compares = videos or issubclass(find(name), DualEncoder | Referenced)
@@ -151,7 +151,8 @@ def score(
         check_scores_videos(find(name), idf=idf is not None, references=people is not None)
     pool = Pool(device=device)
     with pool.lease(name) as loaded, progress("scoring", unit="inputs") as update:
-        _tell_cut(loaded, texts)
+        if sentence := cut_captions(loaded, texts):
+            note(sentence)
         begun = time.perf_counter()
         if videos:
             scorer = video_scorer(loaded, sampling=Sampling.from_option(frames or "all", name="--frames"), idf=idf)
@@ -163,8 +164,7 @@ def score(
             signature = f"{loaded.spec.name}, fingerprint {loaded.fingerprint.key}"
         taken = time.perf_counter() - begun
     report = report_of(job, scores, name=shown, beside=beside)
-    if other_metrics:
-        report = _beside_references(report, job)
+    report = _beside_references(report, job) if other_metrics else report
     _explain(report, signature)
     if pace:
         note(pace_told(pool, name, seconds=taken, pairs=report.scored))
@@ -198,12 +198,6 @@ def _once(what: str, *given: "Sequence[_Given | None] | None") -> "_Given | None
     return named[0] if named else None
 
 
-def _need_none(switches: "Mapping[str, object]") -> None:
-    for switch, asked in switches.items():
-        if asked:
-            raise InvalidInput(f"{switch} needs references; give them with --references")
-
-
 def _of_videos(
     scorer: "VideoScorer", job: "Job", *, progress: "Callable[[int, int], None]"
 ) -> "tuple[CaptionScore, ...]":
@@ -227,13 +221,6 @@ def _of_videos(
         else CaptionScore(line.id, None, error=reason)
         for line, reason in zip(job.lines, lost, strict=True)
     )
-
-
-def _tell_cut(evaluator: "Evaluator", captions: "Iterable[str]") -> None:
-    from core.evaluators.base import cut_captions
-
-    if sentence := cut_captions(evaluator, captions):
-        note(sentence)
 
 
 def _explain(report: "Report", signature: str) -> None:

@@ -84,9 +84,25 @@ class EmbeddingCache:
                     continue
                 found[key] = value
                 self._remember(full, value)
-            for key, value in self._read(fingerprint, kind, missing).items():
-                found[key] = value
-                self._remember((fingerprint, kind, key), value)
+            disk = self._open() if missing else None
+            try:
+                for start in range(0, len(missing) if disk else 0, _BATCH):
+                    assert disk is not None
+                    part = missing[start : start + _BATCH]
+                    marks = ",".join("?" * len(part))
+                    rows = disk.execute(
+                        f"select key, payload from entries where fingerprint = ? and kind = ? and key in ({marks})",
+                        (fingerprint, kind, *part),
+                    )
+                    for key, payload in rows:
+                        full = (fingerprint, kind, key)
+                        value = _unpack(full, payload)
+                        if value is not None:  # a damaged entry is missing: it is computed again and replaced
+                            found[key] = value
+                            self._touched.add(full)
+                            self._remember(full, value)
+            except sqlite3.Error as error:
+                self._failed(error)
             return found
 
     def put_many(self, fingerprint: str, kind: str, values: Mapping[str, np.ndarray]) -> None:
@@ -140,29 +156,6 @@ class EmbeddingCache:
         while self._held > self._memory_bytes and len(self._memory) > 1:
             _, evicted = self._memory.popitem(last=False)
             self._held -= evicted.nbytes
-
-    def _read(self, fingerprint: str, kind: str, keys: Sequence[str]) -> dict[str, np.ndarray]:
-        found: dict[str, np.ndarray] = {}
-        disk = self._open() if keys else None
-        if disk is None:
-            return found
-        try:
-            for start in range(0, len(keys), _BATCH):
-                part = list(keys[start : start + _BATCH])
-                marks = ",".join("?" * len(part))
-                rows = disk.execute(
-                    f"select key, payload from entries where fingerprint = ? and kind = ? and key in ({marks})",
-                    (fingerprint, kind, *part),
-                )
-                for key, payload in rows:
-                    full = (fingerprint, kind, key)
-                    value = _unpack(full, payload)
-                    if value is not None:  # a damaged entry is missing: it is computed again and replaced
-                        found[key] = value
-                        self._touched.add(full)
-        except sqlite3.Error as error:
-            self._failed(error)
-        return found
 
     def _evict(self, disk: sqlite3.Connection) -> None:
         page_size, pages, free = (

@@ -118,7 +118,17 @@ def apply(
     Raises InvalidInput if the family, probe or orbit that the reading needs is not there, or has another shape."""
     values = np.asarray(scores, dtype=np.float64)
     if model.reading in ("orbit", "absolute"):
-        return values + model.strength * _over_orbits(model, values, orbits)
+        change = np.zeros_like(values)
+        for name, weight in model.weights.items():
+            if weight == 0:
+                continue
+            variants = _orbit(name, values, orbits)
+            if model.reading == "orbit":
+                moved = row_medians(np.vstack([values[None], variants])) - values
+            else:
+                moved = -row_medians(np.abs(variants - values))
+            change += weight * np.where(np.isnan(moved), 0.0, moved)
+        return values + model.strength * change
     if probe is None:
         return values.copy()
     family, name = probe
@@ -135,20 +145,6 @@ def apply(
     middle = model.family_shifts[family]
     shrunk = middle + count / (count + model.ridge) * (np.where(count > 0, own, middle) - middle)
     return np.asarray(values - model.strength * shrunk)
-
-
-def _over_orbits(model: Calibrator, values: np.ndarray, orbits: Mapping[str, ArrayLike] | None) -> np.ndarray:
-    change = np.zeros_like(values)
-    for family, weight in model.weights.items():
-        if weight == 0:
-            continue
-        variants = _orbit(family, values, orbits)
-        if model.reading == "orbit":
-            moved = row_medians(np.vstack([values[None], variants])) - values
-        else:
-            moved = -row_medians(np.abs(variants - values))
-        change += weight * np.where(np.isnan(moved), 0.0, moved)
-    return change
 
 
 def _orbit(family: str, values: np.ndarray, orbits: Mapping[str, ArrayLike] | None) -> np.ndarray:
@@ -204,8 +200,23 @@ class Calibrated(Around):
         check_lengths(images, captions)
         if self._model.reading not in OVER_ORBITS:
             raise InvalidInput(refusal(self._model))
-        scores, orbits = self._with_orbits(images, captions, self._probes)
-        return apply(self._model, scores, orbits=orbits)
+        hashes = {id(image): pixel_hash(image) for image in images}
+        sources: dict[str, np.ndarray | Callable[[], np.ndarray]] = {}
+        pairs: list[tuple[str, str]] = []
+        for image, caption in zip(images, captions, strict=True):
+            own = hashes[id(image)]
+            sources[own] = image
+            pairs.append((own, caption))
+            for probe in (probe for group in self._probes.values() for probe in group):
+                key = f"{own}:{probe.name}"
+                sources[key] = partial(edit_alone, probe, own, image)
+                pairs.append((key, caption))
+        edges = np.cumsum([1, *map(len, self._probes.values())])  # the pair itself, then the variants of each family
+        table = score_pairs(self.base, sources, pairs, cache=self._cache).reshape(len(images), edges[-1]).T
+        orbits = {
+            name: table[start:stop] for name, start, stop in zip(self._probes, edges[:-1], edges[1:], strict=True)
+        }
+        return apply(self._model, table[0], orbits=orbits)
 
     def forget(self) -> None:
         self._cache = EmbeddingCache(None, memory_mb=_MEMORY_MB)
@@ -220,28 +231,6 @@ class Calibrated(Around):
 
     def object_inside(self, object_mask: Mask | None) -> float | None:
         return self.base.object_inside(object_mask)
-
-    def _with_orbits(
-        self, images: Sequence[np.ndarray], captions: Sequence[str], families: Mapping[str, Sequence[Probe]]
-    ) -> tuple[np.ndarray, dict[str, np.ndarray]]:
-        """Scores of the pairs, float64 [n], and of their variants by family, float64 [k, n]."""
-        hashes = {id(image): pixel_hash(image) for image in images}
-        sources: dict[str, np.ndarray | Callable[[], np.ndarray]] = {}
-        pairs: list[tuple[str, str]] = []
-        for image, caption in zip(images, captions, strict=True):
-            own = hashes[id(image)]
-            sources[own] = image
-            pairs.append((own, caption))
-            for probe in (probe for group in families.values() for probe in group):
-                key = f"{own}:{probe.name}"
-                sources[key] = partial(edit_alone, probe, own, image)
-                pairs.append((key, caption))
-        width = 1 + sum(map(len, families.values()))
-        table = score_pairs(self.base, sources, pairs, cache=self._cache).reshape(len(images), width).T
-        edges = np.cumsum([1, *map(len, families.values())])
-        return table[0], {
-            name: table[start:stop] for name, start, stop in zip(families, edges[:-1], edges[1:], strict=True)
-        }
 
 
 def calibrated(model: Calibrator, base: type[Evaluator]) -> type[Evaluator]:

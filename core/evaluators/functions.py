@@ -147,7 +147,6 @@ PAIR, BATCH = ("image", "caption"), ("images", "captions")
 """What the two parameters of a metric that is a function are called: of one pair, or of lists of the same length."""
 
 HOW = "give it one function of (images, captions) or (image, caption); assets/templates/function.py is one"
-_MARK = "evaluator"
 
 
 def metrics_in(data: bytes, name: str) -> tuple[str, ...]:
@@ -161,7 +160,7 @@ def metrics_in(data: bytes, name: str) -> tuple[str, ...]:
         raise InvalidInput(f"{name} cannot be read as Python: {place}{what}; mend that line") from error
     except (ValueError, RecursionError, MemoryError) as error:
         raise InvalidInput(f"{name} cannot be read as Python ({str(error)[:200]}); mend it") from error
-    found = tuple(each.name for each in parsed.body if _is_marked(each) or names_metric(each))
+    found = tuple(each.name for each in parsed.body if _defines_metric(each))
     if not found:
         near = next(filter(None, map(_nearly, parsed.body)), "")
         raise InvalidInput(f"{name} defines no metric{f': {near}' if near else ''}; {HOW}")
@@ -184,8 +183,12 @@ def the_metric(reference: str) -> str:
     return f"{path}:{found[0]}"
 
 
-def names_metric(found: ast.stmt) -> TypeGuard[ast.FunctionDef]:
-    """Whether a statement defines a public function of a pair, or of lists of pairs; others have defaults."""
+def _defines_metric(found: ast.stmt) -> TypeGuard[ast.ClassDef | ast.FunctionDef]:
+    """Whether a statement defines a class with ``@evaluator(...)``, or a public function of a pair, or of lists of
+    pairs, whose other parameters have defaults."""
+    if isinstance(found, ast.ClassDef):
+        called = (each.func for each in found.decorator_list if isinstance(each, ast.Call))
+        return any(getattr(each, "attr", getattr(each, "id", "")) == "evaluator" for each in called)
     if not isinstance(found, ast.FunctionDef) or found.name.startswith("_"):
         return False
     return _asked(found) in (PAIR, BATCH) and None not in found.args.kw_defaults
@@ -194,13 +197,6 @@ def names_metric(found: ast.stmt) -> TypeGuard[ast.FunctionDef]:
 def _asked(found: ast.FunctionDef) -> tuple[str, ...]:
     named = [each.arg for each in (*found.args.posonlyargs, *found.args.args)]
     return tuple(named[: max(len(named) - len(found.args.defaults), 2)])
-
-
-def _is_marked(found: ast.stmt) -> TypeGuard[ast.ClassDef]:
-    if not isinstance(found, ast.ClassDef):
-        return False
-    called = (each.func for each in found.decorator_list if isinstance(each, ast.Call))
-    return any(getattr(each, "attr", getattr(each, "id", "")) == _MARK for each in called)
 
 
 def _nearly(found: ast.stmt) -> str:

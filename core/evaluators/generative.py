@@ -179,9 +179,12 @@ class ChatModel:
         pixels = inputs["pixel_values"]
         parts = pixels.split(grid.prod(dim=-1).tolist()) if grid is not None else pixels.unbind()
         known = {key: self._encoded[key] for key in keys if key in self._encoded}
+        network = self.runner.network
         for place, key in enumerate(keys):
             if key not in known:
-                known[key] = self._encode(parts[place], None if grid is None else grid[place : place + 1])
+                precise = parts[place].to(network.dtype)
+                given = [precise[None]] if grid is None else [precise, grid[place : place + 1]]
+                known[key] = network.get_image_features(*given, return_dict=True).pooler_output[0]
         for key in dict.fromkeys(keys):
             self._encoded[key] = known[key]
             self._encoded.move_to_end(key)
@@ -189,16 +192,6 @@ class ChatModel:
             self._encoded.popitem(last=False)
         device = pixels.device
         return BaseModelOutputWithPooling(pooler_output=tuple(known[key].to(device) for key in keys))  # type: ignore[arg-type]
-
-    def _encode(self, pixels: "Tensor", grid: "Tensor | None") -> "Tensor":
-        network = self.runner.network
-        precise = pixels.to(network.dtype)
-        if grid is None:
-            made = network.get_image_features(pixel_values=precise[None], return_dict=True)
-        else:
-            made = network.get_image_features(precise, grid, return_dict=True)
-        encoded: Tensor = made.pooler_output[0]
-        return encoded
 
 
 def merged(network: Any, adapter: Path) -> Any:
@@ -325,8 +318,8 @@ def read_rubric(name: str) -> str:
         raise InvalidInput(f"the rubric {path} cannot be read ({error}); restore the file") from error
 
 
-def _load(folder: Path, _digest: str, device: str, precision: str, adapter: Path | None) -> ChatModel:
-    return ChatModel.open(folder, device=device, precision=precision, adapter=adapter)
-
-
-_SHARED = Shared(_load)
+_SHARED: Shared[ChatModel] = Shared(
+    lambda folder, _digest, device, precision, adapter: ChatModel.open(
+        folder, device=device, precision=precision, adapter=adapter
+    )
+)

@@ -171,11 +171,20 @@ class Runner:
             while done < len(inputs):
                 part = inputs[done : done + self.batch]
                 rows = self._rows(part, call)
-                if rows is None:
-                    self._retreat(len(part))
+                if rows is not None:
+                    found.append(rows)
+                    done += len(part)
                     continue
-                found.append(rows)
-                done += len(part)
+                if len(part) > 1:
+                    self.batch = min(self.batch, len(part)) // 2
+                    self._say(f"{self.name}: {self.device} has no memory left; going on with batches of {self.batch}")
+                elif self.device != "cpu":
+                    self._say(f"{self.name}: {self.device} has no memory for a single input; going on on the CPU")
+                    self.network.to("cpu")
+                    self.device, self.batch = "cpu", self._cpu_batch
+                else:
+                    raise NotAvailable(f"{self.name}: no memory left for a single input, even on the CPU")
+                give_back()
             return torch.cat(found)
 
     def _rows(self, part: Sequence[T], call: Callable[[Sequence[T], str], "Tensor"]) -> "Tensor | None":
@@ -186,18 +195,6 @@ class Runner:
             if not out_of_memory(error):
                 raise
             return None
-
-    def _retreat(self, tried: int) -> None:
-        if tried > 1:
-            self.batch = min(self.batch, tried) // 2
-            self._say(f"{self.name}: {self.device} has no memory left; going on with batches of {self.batch}")
-        elif self.device != "cpu":
-            self._say(f"{self.name}: {self.device} has no memory for a single input; going on on the CPU")
-            self.network.to("cpu")
-            self.device, self.batch = "cpu", self._cpu_batch
-        else:
-            raise NotAvailable(f"{self.name}: no memory left for a single input, even on the CPU")
-        give_back()
 
     def _say(self, sentence: str) -> None:
         self.note = f"{sentence}."

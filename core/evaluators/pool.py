@@ -32,11 +32,18 @@ def load(kind: type[Evaluator], device: str, *, make_room: Callable[[], bool]) -
         found = _attempt(kind, device)
     if found is not None:
         return found, device, ""
-    note = "" if device.startswith("cpu") else _leave_card(kind, device)
-    found = _attempt(kind, "cpu") if note else None
-    if found is None:
-        raise NotAvailable(f"evaluator {name!r}: no memory left to load it, even on the CPU; free some and ask again")
-    return found, "cpu", note
+    if not device.startswith("cpu"):
+        needed, most = kind.needs_mb("cpu"), pool_budget_mb()
+        if needed > most:
+            raise NotAvailable(
+                f"evaluator {name!r}: {device} has no memory left for it, and the CPU would need {needed:.0f} MB of at "
+                f"most {most:.0f} MB; free the card or take a smaller evaluator"
+            )
+        note = f"{name}: {device} has no memory left to load it; going on on the CPU"
+        _log.warning("%s", note)
+        if (found := _attempt(kind, "cpu")) is not None:
+            return found, "cpu", f"{note}."
+    raise NotAvailable(f"evaluator {name!r}: no memory left to load it, even on the CPU; free some and ask again")
 
 
 def _attempt(kind: type[Evaluator], device: str) -> Evaluator | None:
@@ -51,19 +58,6 @@ def _attempt(kind: type[Evaluator], device: str) -> Evaluator | None:
             raise
     give_back()
     return None
-
-
-def _leave_card(kind: type[Evaluator], device: str) -> str:
-    """Say that it will be the CPU; refuse what the machine has no memory for."""
-    name, needed, most = kind.spec.name, kind.needs_mb("cpu"), pool_budget_mb()
-    if needed > most:
-        raise NotAvailable(
-            f"evaluator {name!r}: {device} has no memory left for it, and the CPU would need {needed:.0f} MB of at "
-            f"most {most:.0f} MB; free the card or take a smaller evaluator"
-        )
-    note = f"{name}: {device} has no memory left to load it; going on on the CPU"
-    _log.warning("%s", note)
-    return f"{note}."
 
 
 def best_device() -> str:
@@ -245,26 +239,20 @@ class Pool:
         """Load on first use. The caller has the slot's turn, so a stampede loads once."""
         if slot.evaluator is None:
             evaluator, device, note = load(slot.kind, self.device, make_room=self._make_room)
-            settled = self._settle(slot, evaluator, device, note)
-            del evaluator  # the last one that holds it where it was not let in
-            if not settled:
+            with self._changed:  # it is let in if it fits as it is
+                slot.evaluator, slot.device, slot.note = evaluator, device, note
+                del evaluator  # the slot alone holds it
+                slot.look()
+                if device == self.device:
+                    self._sizes[slot.reference] = slot.memory_mb
+                self._evict(keep_mb=self.budget_mb)
+                if self._total_mb() > self.budget_mb:
+                    slot.evaluator = None
+            if slot.evaluator is None:
                 give_back()
                 too_large = slot.memory_mb > self.budget_mb
                 raise (self._too_large if too_large else self._no_room)(slot.kind, slot.memory_mb)
-        assert slot.evaluator is not None
         return slot.evaluator
-
-    def _settle(self, slot: _Slot, evaluator: Evaluator, device: str, note: str) -> bool:
-        """Let a loaded evaluator in, if it fits as it is; return whether it does."""
-        with self._changed:
-            slot.evaluator, slot.device, slot.note = evaluator, device, note
-            slot.look()
-            if device == self.device:
-                self._sizes[slot.reference] = slot.memory_mb
-            self._evict(keep_mb=self.budget_mb)
-            if self._total_mb() > self.budget_mb:
-                slot.evaluator = None
-        return slot.evaluator is not None
 
     def _make_room(self) -> bool:
         with self._changed:

@@ -78,7 +78,12 @@ def find(reference: str) -> type[Evaluator]:
             raise refuse(model.evaluator)
         return calibrated(model, catalogue().get(model.evaluator))  # a file names no other file: it cannot name code
     if names_code(reference) or reference.endswith(".py"):
-        return _from_file(the_metric(reference))
+        code = the_metric(reference)
+        ordinary(Path(code.rpartition(":")[0]))
+        if is_apart():
+            return find_apart(code)
+        found = load_object(code, among=lambda value: _is_evaluator(value) or is_metric(value), kind=_KIND)
+        return from_function(found) if is_metric(found) else cast("type[Evaluator]", found)
     name, at, checkpoint = reference.partition(CHECKPOINT)
     if at and reference in kept():
         return catalogue().get(reference)
@@ -169,14 +174,6 @@ def _discovered() -> Catalogue[type[Evaluator]]:
         group="invariscope.evaluators",
         accept=lambda value: [(value.spec.name, value)] if _is_evaluator(value) else [],
     )
-
-
-def _from_file(reference: str) -> type[Evaluator]:
-    ordinary(Path(reference.rpartition(":")[0]))
-    if is_apart():
-        return find_apart(reference)
-    found = load_object(reference, among=lambda value: _is_evaluator(value) or is_metric(value), kind=_KIND)
-    return cast("type[Evaluator]", from_function(found) if is_metric(found) else found)
 
 
 def _made(reference: str) -> type[Evaluator]:

@@ -236,7 +236,21 @@ def find_apart(reference: str) -> type[Evaluator]:
 
 @cache
 def _described(reference: str, sha256: str) -> type[Evaluator]:  # noqa: ARG001  # the cache's key
-    return _stand_in(reference, _ask(reference))
+    told = _ask(reference)
+    try:
+        tuples = {name: tuple(told["spec"][name]) for name in ("score_range", "languages")}
+        spec = EvaluatorSpec(**{**told["spec"], **tuples})
+        ready = Availability(**told["available"])
+        bases = tuple(_base(str(name)) for name in told["bases"])
+    except (KeyError, TypeError, ValueError, AttributeError, ImportError) as error:
+        raise InvalidInput(f"{reference} was described in a way that nobody can read: {error}") from error
+    own = {"spec": spec, "availability": classmethod(lambda _: ready), "reference": reference}
+    made = {**own, "__doc__": spec.summary, "__module__": f"{PLUGIN}{Path(reference.rpartition(':')[0]).stem}"}
+    if any(each.__module__.startswith(_VIDEOS) for base in bases for each in base.__mro__):
+        made["load"] = classmethod(partial(_only_in_audits, reference))
+    kind = type(str(told["name"]), (Remote, *bases), made)
+    kind.__abstractmethods__ = frozenset()  # type: ignore[attr-defined]  # the process has what the house asks for
+    return kind
 
 
 def _ask(reference: str) -> dict[str, Any]:
@@ -260,23 +274,6 @@ def _ask(reference: str) -> dict[str, Any]:
     if "problem" in told:
         raise InvalidInput(str(told["problem"])[:600])
     return told
-
-
-def _stand_in(reference: str, told: dict[str, Any]) -> type[Evaluator]:
-    try:
-        tuples = {name: tuple(told["spec"][name]) for name in ("score_range", "languages")}
-        spec = EvaluatorSpec(**{**told["spec"], **tuples})
-        ready = Availability(**told["available"])
-        bases = tuple(_base(str(name)) for name in told["bases"])
-    except (KeyError, TypeError, ValueError, AttributeError, ImportError) as error:
-        raise InvalidInput(f"{reference} was described in a way that nobody can read: {error}") from error
-    own = {"spec": spec, "availability": classmethod(lambda _: ready), "reference": reference}
-    made = {**own, "__doc__": spec.summary, "__module__": f"{PLUGIN}{Path(reference.rpartition(':')[0]).stem}"}
-    if any(each.__module__.startswith(_VIDEOS) for base in bases for each in base.__mro__):
-        made["load"] = classmethod(partial(_only_in_audits, reference))
-    kind = type(str(told["name"]), (Remote, *bases), made)
-    kind.__abstractmethods__ = frozenset()  # type: ignore[attr-defined]  # the process has what the house asks for
-    return kind
 
 
 def _only_in_audits(reference: str, *_: object, **__: object) -> NoReturn:

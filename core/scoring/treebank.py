@@ -76,7 +76,18 @@ def _runs(text: str) -> np.ndarray:
 
 def _constants(data: bytes) -> dict[str, str]:
     """Text constants of a class, by field [1, sections 4.1, 4.4, 4.5 and 4.7.2]."""
-    texts, strings, at = _pool(data)
+    texts: dict[int, str] = {}  # of the constant pool, by index
+    strings: dict[int, int] = {}  # as indices of their texts
+    index, at, count = 1, 10, _u2(data, 8)
+    while index < count:
+        tag, at = data[at], at + 1
+        end = at + (2 + _u2(data, at) if tag == _TEXT else _SIZES[tag])
+        if tag == _TEXT:
+            # Java writes 0 in two bytes and a surrogate by itself
+            texts[index] = data[at + 2 : end].replace(b"\xc0\x80", b"\0").decode("utf-8", "surrogatepass")
+        elif tag == _STRING:
+            strings[index] = _u2(data, at)
+        index, at = index + (2 if tag in _WIDE else 1), end
     found = {}
     at += 6
     at += 2 + 2 * _u2(data, at)  # interfaces
@@ -90,23 +101,6 @@ def _constants(data: bytes) -> dict[str, str]:
                 found[name] = texts[strings[place]]
             at += 6 + size
     return found
-
-
-def _pool(data: bytes) -> tuple[dict[int, str], dict[int, int], int]:
-    """The constant pool: texts by index, strings as indices of their texts, and where it ends."""
-    texts: dict[int, str] = {}
-    strings: dict[int, int] = {}
-    index, at, count = 1, 10, _u2(data, 8)
-    while index < count:
-        tag, at = data[at], at + 1
-        end = at + (2 + _u2(data, at) if tag == _TEXT else _SIZES[tag])
-        if tag == _TEXT:
-            # Java writes 0 in two bytes and a surrogate by itself
-            texts[index] = data[at + 2 : end].replace(b"\xc0\x80", b"\0").decode("utf-8", "surrogatepass")
-        elif tag == _STRING:
-            strings[index] = _u2(data, at)
-        index, at = index + (2 if tag in _WIDE else 1), end
-    return texts, strings, at
 
 
 def _u2(data: bytes, at: int) -> int:
@@ -213,7 +207,16 @@ def _bounds(tables: Automaton, units: list[int], raw: bytes, rule: int, at: int,
     if rule == _FIRST_ALONE:
         return at + 1, at + 1
     if rule in _AHEAD:
-        end = _before_condition(tables, units, at, end, *_AHEAD[rule])
+        # the last place at which the token's automaton accepts what is before and the condition's what is behind
+        own, condition = _AHEAD[rule]
+        fits, state = [tables.accepts[own]], own
+        for unit in units[at:end]:
+            state = tables.rows[state][unit] if state != _DEAD else _DEAD
+            fits.append(state != _DEAD and tables.accepts[state])
+        state = condition  # which reads backwards
+        while not (fits[end - at] and tables.accepts[state]):
+            end -= 1
+            state = tables.rows[state][units[end]]
     if rule in _TRIMMED:
         while raw[2 * end - 2 : 2 * end].decode("utf-16-le", "surrogatepass") in _TRIMS:
             end -= 1
@@ -225,19 +228,6 @@ def _bounds(tables: Automaton, units: list[int], raw: bytes, rule: int, at: int,
 
 
 _TRIMS = frozenset(" \t\n\v\f\r\x85")
-
-
-def _before_condition(tables: Automaton, units: list[int], at: int, end: int, own: int, condition: int) -> int:
-    """The last place at which the token's automaton accepts what is before and the condition's what is behind."""
-    fits, state = [tables.accepts[own]], own
-    for unit in units[at:end]:
-        state = tables.rows[state][unit] if state != _DEAD else _DEAD
-        fits.append(state != _DEAD and tables.accepts[state])
-    place, state = end, condition  # which reads backwards
-    while not (fits[place - at] and tables.accepts[state]):
-        place -= 1
-        state = tables.rows[state][units[place]]
-    return place
 
 
 def _replaced(pairs: dict[str, str], text: str) -> str:

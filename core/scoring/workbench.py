@@ -189,7 +189,15 @@ def read_painted(address: str, *, before: np.ndarray, shown: tuple[int, int]) ->
     Raises BadImage if it is no such file, or too large, or takes too much to decode; InvalidInput if its size is not
     that of the picture it was painted on, or nothing is left of the object."""
     height, width = shown
-    decoded = decode_stranger(_bytes(address), name="the painted mask", max_pixels=height * width)
+    if not address.startswith(_BEGIN):
+        raise BadImage(f"a painted mask is a PNG, got {address[:30]!r}; paint it again")
+    if len(address) > MOST_MASK_BYTES * 4 // 3 + len(_BEGIN) + 4:
+        raise BadImage(f"a painted mask takes at most {MOST_MASK_BYTES // 1000} kB, got {len(address) // 1000} kB")
+    try:
+        data = b64decode(address[len(_BEGIN) :], validate=True)
+    except (Error, ValueError) as error:
+        raise BadImage("the painted mask did not arrive whole; paint it again") from error
+    decoded = decode_stranger(data, name="the painted mask", max_pixels=height * width)
     if decoded.pixels.shape[:2] != shown:
         got = f"{decoded.width} × {decoded.height}"
         raise InvalidInput(f"a mask painted here has {width} × {height} px, got {got}; paint it again")
@@ -208,14 +216,3 @@ def at_size(mask: np.ndarray, shape: tuple[int, ...]) -> np.ndarray:
         return mask
     scaled: np.ndarray = cv2.resize(mask.astype(np.float32), (width, height), interpolation=cv2.INTER_LINEAR) > 0.5
     return scaled
-
-
-def _bytes(address: str) -> bytes:
-    if not address.startswith(_BEGIN):
-        raise BadImage(f"a painted mask is a PNG, got {address[:30]!r}; paint it again")
-    if len(address) > MOST_MASK_BYTES * 4 // 3 + len(_BEGIN) + 4:
-        raise BadImage(f"a painted mask takes at most {MOST_MASK_BYTES // 1000} kB, got {len(address) // 1000} kB")
-    try:
-        return b64decode(address[len(_BEGIN) :], validate=True)
-    except (Error, ValueError) as error:
-        raise BadImage("the painted mask did not arrive whole; paint it again") from error

@@ -24,11 +24,6 @@ MOST_TOKENS = 8
 _SCORE = re.compile(r"^\D*([01])(?:\.(\d+))?\D*$")
 
 
-def _expected(probabilities: np.ndarray, digits: Sequence[int]) -> float:
-    """Σ d · p(d), p over the whole vocabulary: what no digit gets is lost, as in the authors' code."""
-    return float(sum(digit * float(probabilities[token]) for digit, token in enumerate(digits)))
-
-
 def smoothed(answer: Answer, digits: Sequence[int]) -> float:
     """Return FLEUR's score of one answer.
 
@@ -55,7 +50,9 @@ def smoothed(answer: Answer, digits: Sequence[int]) -> float:
     two_decimals = len(str(value)) > 3
     if len(places) < 2 + two_decimals:
         raise InvalidInput(_joined(text))
-    expected = [_expected(answer.probabilities[place], digits) for place in places[1 : 2 + two_decimals]]
+    # Σ d · p(d) with p over the whole vocabulary: what no digit gets is lost, as in the authors' code
+    rows = [answer.probabilities[place] for place in places[1 : 2 + two_decimals]]
+    expected = [float(sum(digit * float(row[token]) for digit, token in enumerate(digits))) for row in rows]
     return 0.1 * expected[0] + (0.01 * expected[1] if two_decimals else 0.0)
 
 
@@ -119,14 +116,13 @@ class RefFleur(_Fleur, Referenced):
         told = check_references(self.spec.name, references, len(captions))
 
         def ask(rows: list[int]) -> np.ndarray:
-            prompts = [self._with(self.prompt(captions[row]), told[row]) for row in rows]
+            people = ["\n".join(self._model.plain(each) for each in told[row]) for row in rows]
+            # the template's own place comes first, since it stands before the caption
+            asked = zip(rows, people, strict=True)
+            prompts = [self.prompt(captions[row]).replace("{references}", text, 1) for row, text in asked]
             return self.judged([images[row] for row in rows], prompts)
 
         return among_referenced(self.spec.name, told, ask)
-
-    def _with(self, prompt: str, references: Sequence[str]) -> str:
-        told = "\n".join(self._model.plain(each) for each in references)
-        return prompt.replace("{references}", told, 1)  # the template's own, which stands before the caption
 
 
 RATINGS = (1, 2, 3, 4)

@@ -5,7 +5,7 @@ import re
 import threading
 import tomllib
 from collections import OrderedDict
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import groupby
@@ -51,22 +51,18 @@ def find_nouns(caption: str) -> tuple[NounPhrase, ...]:
     (NounPhrase(head='dog', text='dog'), NounPhrase(head='ball', text='tennis ball'))
     """
     found: dict[str, NounPhrase] = {}
-    for run, counted in _runs([word.lower() for word in _WORD.findall(MARKUP.sub(" ", caption))]):
-        head = singular(run[-1], counted=counted)
-        text = " ".join([*run[-1 - _MODIFIERS : -1], head])
-        found.setdefault(text, NounPhrase(head, text))
-    return tuple(found.values())
-
-
-def _runs(words: list[str]) -> Iterator[tuple[list[str], bool]]:
-    """Nouns in a row, and whether the words around them say that they are several of one thing."""
-    first = 0
+    words, first = [word.lower() for word in _WORD.findall(MARKUP.sub(" ", caption))], 0
     for noun, places in groupby(kinds(words), key=NOUN.__eq__):
         end = first + len(list(places))
         if noun:
+            # the words around nouns in a row say whether they are several of one thing
             before, after = words[max(0, first - 1) : first], words[end : end + 1]
-            yield words[first:end], after == ["of"] or not listed("counts").isdisjoint(before)
+            counted = after == ["of"] or not listed("counts").isdisjoint(before)
+            head = singular(words[end - 1], counted=counted)
+            text = " ".join([*words[first:end][-1 - _MODIFIERS : -1], head])
+            found.setdefault(text, NounPhrase(head, text))
         first = end
+    return tuple(found.values())
 
 
 BACKBONE = "lite0"
@@ -160,7 +156,12 @@ class GroundingJudge(Evaluator):
     def __init__(self, image_tower: ImageTower, class_texts: ClassTexts, rubric: Rubric) -> None:
         self._image_tower, self._class_texts, self._rubric = image_tower, class_texts, rubric
         self._texts = class_texts.embeddings.numpy()
-        self._worn = _places(class_texts, rubric.people.classes)
+        known, worn = [each.name for each in class_texts.classes], rubric.people.classes
+        if unknown := sorted(worn - set(known)):
+            raise InvalidInput(
+                f"the grounding judge's rubric names {unknown[0]!r}, which is no class of ImageNet; mend it"
+            )
+        self._worn = np.flatnonzero([name in worn for name in known])  # two classes may have one name
         self._remembered: OrderedDict[str, np.ndarray] = OrderedDict()
         self._lock = threading.Lock()
 
@@ -271,12 +272,3 @@ def _nouns(caption: str) -> tuple[NounPhrase, ...]:
 
 def _why(caption: str) -> tuple[str, str]:
     return ("caption-no-noun", NO_NOUN) if is_english(caption) else ("caption-not-english", NOT_ENGLISH)
-
-
-def _places(class_texts: ClassTexts, names: Collection[str]) -> np.ndarray:
-    """Return where the classes of these names stand; two classes may have one name.
-    Raises InvalidInput for a name that no class has."""
-    known = [each.name for each in class_texts.classes]
-    if unknown := sorted(set(names) - set(known)):
-        raise InvalidInput(f"the grounding judge's rubric names {unknown[0]!r}, which is no class of ImageNet; mend it")
-    return np.flatnonzero([name in names for name in known])

@@ -5,7 +5,7 @@ Judges on demand, ``judge:MODEL@RUBRIC``, are any model with any rubric; a panel
 
 import hashlib
 from collections.abc import Iterable, Mapping, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor, as_completed
+from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
@@ -105,7 +105,12 @@ class OnDemand(Evaluator):
     @property
     def fingerprint(self) -> Fingerprint:
         """Model, kind of endpoint, rubric, scale, order and sampling; the endpoint's host, never its key."""
-        return judge_fingerprint(self.spec.name, self._endpoint, self.rubric)
+        preprocessing = "no picture"
+        if self.rubric.picture != "none":
+            preprocessing = f"PNG, longest side at most {LONGEST_SIDE} px (area)"
+        endpoint, settings = self._endpoint, {"rubric": self.rubric.digest, **self.rubric.settings}
+        settings |= {"endpoint": KIND, "host": endpoint.host}
+        return Fingerprint(self.spec.name, endpoint.model, preprocessing, "that of the endpoint", settings=settings)
 
     @property
     def asked(self) -> str:
@@ -135,20 +140,17 @@ class OnDemand(Evaluator):
         rows = list(zip(images, captions, map(tuple, references), strict=True))
         keys = [pair_key(hashes[id(image)], caption, told) for image, caption, told in rows]
         pairs: dict[str, _Pair] = dict(zip(keys, rows, strict=True))
-        known = self._known(list(pairs))
+        requests = {key: self._request(key) for key in pairs}
+        journal = self._answers.scores(requests.values())
+        known = {key: journal[request] for key, request in requests.items() if request in journal}
+        missing = [key for key in pairs if key not in known]
+        if self._earlier is not None and missing:
+            kept = self._earlier.get_many(f"judge:{self._digest}:{self._endpoint.model}", PAIR, missing)
+            known |= {key: float(value) for key, value in kept.items()}
         failed = self._ask({key: pair for key, pair in pairs.items() if key not in known}, known)
         return all_scored(
             np.array([known.get(key, np.nan) for key in keys], dtype=np.float64), [failed.get(key) for key in keys]
         )
-
-    def _known(self, keys: Sequence[str]) -> dict[str, float]:
-        journal = self._answers.scores([self._request(key) for key in keys])
-        known = {key: journal[request] for key in keys if (request := self._request(key)) in journal}
-        missing = [key for key in keys if key not in known]
-        if self._earlier is not None and missing:
-            kept = self._earlier.get_many(f"judge:{self._digest}:{self._endpoint.model}", PAIR, missing)
-            known |= {key: float(value) for key, value in kept.items()}
-        return known
 
     def _request(self, key: str) -> str:
         return request_key(rubric=self._digest, model=self._endpoint.model, pair=key, longest_side=LONGEST_SIDE)
@@ -178,20 +180,16 @@ class OnDemand(Evaluator):
             asked = {threads.submit(one, post, key): key for key in pairs}
             try:
                 for done in as_completed(asked):
-                    _take(asked[done], done, known, failed)
+                    try:
+                        known[asked[done]] = done.result().score
+                    except (ScoringStopped, NotAvailable):
+                        raise
+                    except InvariscopeError as error:
+                        failed[asked[done]] = str(error)
             except BaseException:
                 threads.shutdown(wait=True, cancel_futures=True)
                 raise
         return failed
-
-
-def _take(key: str, done: "Future[Verdict]", known: dict[str, float], failed: dict[str, str]) -> None:
-    try:
-        known[key] = done.result().score
-    except (ScoringStopped, NotAvailable):
-        raise
-    except InvariscopeError as error:
-        failed[key] = str(error)
 
 
 @evaluator(
@@ -281,14 +279,6 @@ def _made(
     )
     kind: type[OnDemand] = ReferencedJudge if rubric.takes_references else Judge
     return type("JudgeOnDemand", (kind,), {"spec": spec, "model": model, "made": rubric, "__doc__": kind.__doc__})
-
-
-def judge_fingerprint(name: str, endpoint: Endpoint, rubric: Rubric) -> Fingerprint:
-    """What the scores of a judge depend on, whether it is asked now or in a batch."""
-    shown = rubric.picture != "none"
-    preprocessing = f"PNG, longest side at most {LONGEST_SIDE} px (area)" if shown else "no picture"
-    settings = {"rubric": rubric.digest, **rubric.settings, "endpoint": KIND, "host": endpoint.host}
-    return Fingerprint(name, endpoint.model, preprocessing, "that of the endpoint", settings=settings)
 
 
 def sent(image: np.ndarray) -> np.ndarray:

@@ -41,7 +41,9 @@ class Multilingual(PublishedEncoder):
         text, image = found
         digest = f"{text.digest()}+{image.digest()}"
         (path,) = image.files()
-        visual, side = _image_tower(path, quick_gelu=bool(cls.entry.settings.get("quick_gelu", True)))
+        clip, _ = load_clip(path, quick_gelu=bool(cls.entry.settings.get("quick_gelu", True)))
+        visual, side = clip.visual, side_of(clip)
+        del clip  # the text tower is let go before another one is loaded
         encoder = load_sentence_transformer(text.path)
         width = encoder.get_embedding_dimension()
         if width != visual.output_dim:
@@ -70,29 +72,12 @@ class PrMcs(Multilingual):
     """PR-MCS: the encoder tuned so that repeated, removed, masked, jumbled and substituted words cost score."""
 
 
-def _image_tower(path: Path, *, quick_gelu: bool) -> tuple[Any, int]:
-    """CLIP's image tower and the side of its pictures; the text tower is let go before another one is loaded."""
-    clip, _ = load_clip(path, quick_gelu=quick_gelu)
-    return clip.visual, side_of(clip)
-
-
 def load_sentence_transformer(folder: Path) -> Any:
     """Load a sentence-transformers folder, its own modules only.
     Raises NotAvailable if a module's code would come from elsewhere, or the folder is damaged."""
     import transformers
     from sentence_transformers import SentenceTransformer
 
-    _refuse_foreign_modules(folder)
-    transformers.logging.disable_progress_bar()
-    try:
-        return SentenceTransformer(str(folder), device="cpu", local_files_only=True, trust_remote_code=False).eval()
-    except Exception as error:  # a folder may be wrong in any way that its libraries raise
-        text = str(error).strip().splitlines()
-        reason = text[0] if text else type(error).__name__
-        raise NotAvailable(f"{folder} is no sentence-transformers folder that can be loaded: {reason}") from error
-
-
-def _refuse_foreign_modules(folder: Path) -> None:
     path = folder / "modules.json"
     try:
         modules = json.loads(path.read_text(encoding="utf-8"))
@@ -102,3 +87,10 @@ def _refuse_foreign_modules(folder: Path) -> None:
     for kind, inside in kinds:
         if not kind.startswith("sentence_transformers.") or ".." in Path(inside).parts or Path(inside).is_absolute():
             raise NotAvailable(f"{path} names module {kind!r} at {inside!r}, which is not the library's own; refused")
+    transformers.logging.disable_progress_bar()
+    try:
+        return SentenceTransformer(str(folder), device="cpu", local_files_only=True, trust_remote_code=False).eval()
+    except Exception as error:  # a folder may be wrong in any way that its libraries raise
+        text = str(error).strip().splitlines()
+        reason = text[0] if text else type(error).__name__
+        raise NotAvailable(f"{folder} is no sentence-transformers folder that can be loaded: {reason}") from error

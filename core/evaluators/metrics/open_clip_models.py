@@ -58,6 +58,7 @@ def _entry(model: str, tag: str) -> Description:
     if not told:
         tags = ", ".join(open_clip.list_pretrained_tags_by_model(model))
         raise UnknownName(f"open_clip has no weights {tag!r} for {model}; it has {tags or 'none'}")
+    network = open_clip.create_model(model, load_weights=False, pretrained_text=False, device="meta")  # takes no memory
     known = _weights(model, tag, told, needs_tokenizer=_needs_tokenizer(model))
     register(known)
     return Description(
@@ -68,7 +69,7 @@ def _entry(model: str, tag: str) -> Description:
         backbone=model,
         weights=(known.id,),
         score_range=(0.0, 1.0),
-        parameters=_parameters(model),
+        parameters=sum(each.numel() for each in network.parameters()),
         languages=() if _needs_tokenizer(model) else ("en",),  # CLIP's own word pieces are English
         source=SOURCE,
         licence="that of the weights, see their page",
@@ -94,14 +95,6 @@ def _needs_tokenizer(model: str) -> bool:
     import open_clip
 
     return bool((open_clip.get_model_config(model) or {}).get("text_cfg", {}).get("hf_tokenizer_name"))
-
-
-def _parameters(model: str) -> int:
-    """Number of parameters, counted on a network without memory."""
-    import open_clip
-
-    network = open_clip.create_model(model, load_weights=False, pretrained_text=False, device="meta")
-    return sum(each.numel() for each in network.parameters())
 
 
 class _OpenClipFolder(PublishedEncoder):
@@ -169,10 +162,16 @@ def _open(model: str, tag: str | None, file: Path | None, precision: str) -> tup
 
     low = {"float32": "fp32", "float16": "fp16", "bfloat16": "bf16"}[precision]
     if file is None:
-        _check_folder(Path(model.removeprefix("local-dir:")))
+        folder = Path(model.removeprefix("local-dir:"))
+        held = sorted(folder.glob("*.safetensors")) or sorted(folder.glob("open_clip_pytorch_model.bin"))
+        if not held:
+            raise NotAvailable(f"{folder} holds no weights; fetch open_clip_model.safetensors into it")
+        if len(held) > 1 and not any(path.name == "open_clip_model.safetensors" for path in held):
+            raise NotAvailable(f"{folder} holds {len(held)} files of weights; keep open_clip_model.safetensors alone")
+        read_state(held[0])  # says in one sentence what is wrong with a file; open_clip would not
         network = open_clip.create_model(model, precision=low, require_pretrained=True, weights_only=True)
-        return network.eval(), _prompts(model, Path(model.removeprefix("local-dir:")))
-    read_state(file)  # says in one sentence what is wrong with a file; open_clip would not
+        return network.eval(), _prompts(model, folder)
+    read_state(file)
     told = get_pretrained_cfg(model, tag or "")
     config = {key: told[key] for key in ("mean", "std", "interpolation", "resize_mode") if key in told}
     network = open_clip.create_model(
@@ -184,16 +183,6 @@ def _open(model: str, tag: str | None, file: Path | None, precision: str) -> tup
         weights_only=True,
     )
     return network.eval(), _prompts(model, file.parent)
-
-
-def _check_folder(folder: Path) -> None:
-    """Say in one sentence what is wrong with the weights of a folder."""
-    found = sorted(folder.glob("*.safetensors")) or sorted(folder.glob("open_clip_pytorch_model.bin"))
-    if not found:
-        raise NotAvailable(f"{folder} holds no weights; fetch open_clip_model.safetensors into it")
-    if len(found) > 1 and not any(path.name == "open_clip_model.safetensors" for path in found):
-        raise NotAvailable(f"{folder} holds {len(found)} files of weights; keep open_clip_model.safetensors alone")
-    read_state(found[0])
 
 
 def _prompts(model: str, folder: Path) -> Prompts:

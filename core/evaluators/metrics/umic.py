@@ -20,7 +20,7 @@ from core.evaluators.other_packages import library_versions
 from core.evaluators.regions.region_folder import RegionDetector, RegionFolder, Regions
 from core.evaluators.regions.source import DETECTOR, BottomUp, RegionSource, Selection, checkpoint, drawn, own_detector
 from core.evaluators.weights.catalogue import described
-from core.evaluators.weights.checkpoints import State, read_state
+from core.evaluators.weights.checkpoints import read_state
 from core.evaluators.weights.fetched import Place, Published
 from core.probes.rejections import coded
 
@@ -43,32 +43,15 @@ def load_uniter(path: Path) -> Any:
     The network maps ``words`` int64 [n, t], ``regions`` float32 [n, r, d], ``positions`` float32 [n, r, 7] and
     ``present`` float32 [n, t + r] (1 where there is a word or a region) to rank scores, float32 [n].
     Raises NotAvailable if the file cannot be read or holds another network."""
-    state = {_new_name(name): value for name, value in read_state(path).items()}
+    from transformers import BertConfig
+
+    state = {}
+    for name, value in read_state(path).items():
+        stem, _, last = name.rpartition(".")
+        state[f"{stem}.{_OLD_NAMES.get(last, last)}" if stem else name] = value
     missing = [name for name in _NEEDED if name not in state]
     if missing:
         raise NotAvailable(f"{path} holds no UMIC: it lacks the tensor {missing[0]!r}; give the publisher's umic.pt")
-    network = _network(_configuration(state), state["uniter.img_embeddings.img_linear.weight"].shape[1])
-    report = network.load_state_dict(state, strict=False)
-    lost = [name for name in report.missing_keys if not name.startswith("itm_output")]
-    if lost:
-        raise NotAvailable(f"{path} is not a whole UMIC: it lacks the tensor {lost[0]!r}; fetch it again")
-    return network.eval()
-
-
-def region_width(network: Any) -> int:
-    """Length of the features of regions that a ranking network takes."""
-    found: int = network.uniter.img_embeddings.img_linear.in_features
-    return found
-
-
-def _new_name(name: str) -> str:
-    stem, _, last = name.rpartition(".")
-    return f"{stem}.{_OLD_NAMES.get(last, last)}" if stem else name
-
-
-def _configuration(state: State) -> Any:
-    from transformers import BertConfig
-
     words, width = state["uniter.embeddings.word_embeddings.weight"].shape
     layers = {name.split(".")[3] for name in state if name.startswith("uniter.encoder.layer.")}
     configuration = BertConfig(
@@ -82,7 +65,18 @@ def _configuration(state: State) -> Any:
         layer_norm_eps=1e-12,
     )
     configuration._attn_implementation = "eager"
-    return configuration
+    network = _network(configuration, state["uniter.img_embeddings.img_linear.weight"].shape[1])
+    report = network.load_state_dict(state, strict=False)
+    lost = [name for name in report.missing_keys if not name.startswith("itm_output")]
+    if lost:
+        raise NotAvailable(f"{path} is not a whole UMIC: it lacks the tensor {lost[0]!r}; fetch it again")
+    return network.eval()
+
+
+def region_width(network: Any) -> int:
+    """Length of the features of regions that a ranking network takes."""
+    found: int = network.uniter.img_embeddings.img_linear.in_features
+    return found
 
 
 def _network(configuration: Any, region_width: int) -> Any:
@@ -231,8 +225,12 @@ class Umic(Published):
         pairs: list[_Pair] = []
         for regions, caption in zip(self._regions(images), captions, strict=True):
             pieces = self._pieces(caption)[: self._most_words]
-            errors.append(_why_not(regions, pieces))
-            if not isinstance(regions, str) and pieces:
+            if isinstance(regions, str):
+                errors.append(coded("no-regions", regions))
+            elif not pieces:
+                errors.append(coded("no-word", "the caption has no word"))
+            else:
+                errors.append(None)
                 pairs.append((regions, pieces))
         scores = np.full(len(images), np.nan)
         if pairs:
@@ -306,9 +304,3 @@ def _word_pieces(path: Path) -> Any:
     words.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
     words.decoder = decoders.WordPiece()
     return words
-
-
-def _why_not(regions: Regions | str, pieces: Sequence[int]) -> str | None:
-    if isinstance(regions, str):
-        return coded("no-regions", regions)
-    return None if pieces else coded("no-word", "the caption has no word")

@@ -7,7 +7,6 @@ import json
 from collections import OrderedDict
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
@@ -59,7 +58,11 @@ class ClipT5:
         import torch
         from transformers import AutoTokenizer, CLIPImageProcessorPil, CLIPVisionModel
 
-        state = read_folder(folder)
+        names = ("model.safetensors", "pytorch_model.bin")  # where the weights are one file and not several
+        parts = numbered_parts(folder) or tuple(name for name in names if (folder / name).is_file())[:1]
+        if not parts:
+            raise NotAvailable(f"{folder} holds no weights; fetch them again")
+        state = {name: value for part in parts for name, value in read_state(folder / part, finite=False).items()}
         try:
             facts = json.loads((folder / "config.json").read_text(encoding="utf-8"))
             text, projector = _network(facts, state, getattr(torch, precision))
@@ -80,23 +83,22 @@ class ClipT5:
 
     def likelihood(self, images: Sequence[np.ndarray], prompts: Sequence[str], answer: str) -> np.ndarray:
         """Geometric mean of the probabilities of the answer's tokens, its end mark included; float64 [n]."""
-        labels = list(self.words(answer).input_ids)
-        pairs = list(zip(images, prompts, strict=True))
-        found: np.ndarray = self.runner.each(pairs, partial(self._likelihood, labels)).double().numpy()
-        return found
-
-    def _likelihood(self, labels: list[int], part: Sequence[tuple[np.ndarray, str]], device: str) -> "Tensor":
         import torch
         from torch.nn.utils.rnn import pad_sequence
 
-        network = self.runner.network
-        rows = [self._row(image, prompt, device) for image, prompt in part]
-        present = pad_sequence([torch.ones(len(row), device=device) for row in rows], batch_first=True)
-        wanted = torch.tensor([labels] * len(part), device=device)
-        made = network.text(inputs_embeds=pad_sequence(rows, batch_first=True), attention_mask=present, labels=wanted)
-        logs = made.logits.float().log_softmax(dim=-1).gather(2, wanted[:, :, None])[:, :, 0]
-        likelihoods: Tensor = logs.mean(dim=1).exp()
-        return likelihoods
+        labels, network = list(self.words(answer).input_ids), self.runner.network
+
+        def call(part: Sequence[tuple[np.ndarray, str]], device: str) -> "Tensor":
+            rows = [self._row(image, prompt, device) for image, prompt in part]
+            present = pad_sequence([torch.ones(len(row), device=device) for row in rows], batch_first=True)
+            wanted = torch.tensor([labels] * len(part), device=device)
+            embedded = pad_sequence(rows, batch_first=True)
+            made = network.text(inputs_embeds=embedded, attention_mask=present, labels=wanted)
+            logs = made.logits.float().log_softmax(dim=-1).gather(2, wanted[:, :, None])[:, :, 0]
+            likelihoods: Tensor = logs.mean(dim=1).exp()
+            return likelihoods
+
+        return self.runner.each(list(zip(images, prompts, strict=True)), call).double().numpy()
 
     def _row(self, image: np.ndarray, prompt: str, device: str) -> "Tensor":
         import torch
@@ -122,16 +124,6 @@ class ClipT5:
         while len(self._patches) > REMEMBERED:
             self._patches.popitem(last=False)
         return self._patches[key].to(device)
-
-
-def read_folder(folder: Path) -> State:
-    """Tensors of a folder, whether its weights are one file or several."""
-    parts = numbered_parts(folder)
-    if not parts:
-        parts = tuple(name for name in ("model.safetensors", "pytorch_model.bin") if (folder / name).is_file())[:1]
-    if not parts:
-        raise NotAvailable(f"{folder} holds no weights; fetch them again")
-    return {name: value for part in parts for name, value in read_state(folder / part, finite=False).items()}
 
 
 def _network(facts: dict[str, Any], state: State, precision: Any) -> tuple[Any, Any]:

@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import IO, TYPE_CHECKING, Any
 
 from filelock import FileLock
 
@@ -25,7 +25,6 @@ from core.evaluators.network.endpoint import PREFIX, Budget, Endpoint
 from core.evaluators.network.rubrics import (
     MOST_TOKENS,
     SEED,
-    Form,
     Rubric,
     Verdict,
     kept_score,
@@ -85,34 +84,30 @@ def line(endpoint: Endpoint) -> Iterator[Post]:
 
     client = AsyncClient(timeout=None, follow_redirects=False)  # one deadline for the whole takes their place
     with start_blocking_portal() as portal, portal.wrap_async_context_manager(client):
-        yield lambda body: portal.call(_in_time, client, endpoint, body)
+        yield lambda body: portal.call(_post, client, endpoint, body)
 
 
-async def _in_time(client: "AsyncClient", endpoint: Endpoint, body: dict[str, Any]) -> Reply:
+async def _post(client: "AsyncClient", endpoint: Endpoint, body: dict[str, Any]) -> Reply:
     from anyio import fail_after
     from httpx2 import HTTPError, InvalidURL
 
+    key = endpoint.key or "none"  # local servers want some token
+    headers = {"authorization": f"Bearer {key}", "accept": "application/json", "accept-encoding": "gzip"}
     try:
         with fail_after(endpoint.timeout_s):
-            return await _post(client, endpoint, body)
+            request = client.build_request("POST", f"{endpoint.url}/chat/completions", json=body, headers=headers)
+            for _ in range(MOST_HOPS + 1):
+                response = await client.send(request, stream=True)
+                try:
+                    if not 300 <= response.status_code < 400:
+                        return Reply(response.status_code, _seconds(response), await _whole(response, endpoint))
+                    request = _same_place(request, response, endpoint)
+                finally:
+                    await response.aclose()
     except TimeoutError:
         raise TooLate(f"{endpoint.host} gave no whole answer within {endpoint.timeout_s:g} s") from None
     except (HTTPError, InvalidURL, OSError):  # its text may hold what a stranger wrote
         raise NoReply(f"the connection to {endpoint.host} broke") from None
-
-
-async def _post(client: "AsyncClient", endpoint: Endpoint, body: dict[str, Any]) -> Reply:
-    key = endpoint.key or "none"  # local servers want some token
-    headers = {"authorization": f"Bearer {key}", "accept": "application/json", "accept-encoding": "gzip"}
-    request = client.build_request("POST", f"{endpoint.url}/chat/completions", json=body, headers=headers)
-    for _ in range(MOST_HOPS + 1):
-        response = await client.send(request, stream=True)
-        try:
-            if not 300 <= response.status_code < 400:
-                return Reply(response.status_code, _seconds(response), await _whole(response, endpoint))
-            request = _same_place(request, response, endpoint)
-        finally:
-            await response.aclose()
     raise ScoringStopped(f"{endpoint.host} redirected {MOST_HOPS + 1} times in a row; check {PREFIX}URL")
 
 
@@ -130,34 +125,28 @@ def _same_place(request: "Request", response: "Response", endpoint: Endpoint) ->
 
 
 async def _whole(response: "Response", endpoint: Endpoint) -> bytes:
-    raw = bytearray()
+    """The body, unpacked."""
+    host, raw = endpoint.host, bytearray()
+    too_long = BadReply(f"{host} sent more than {MOST_BYTES:,} bytes for one score; the rest was not read")
     async for piece in response.aiter_raw():
         raw += piece
         if len(raw) > MOST_BYTES:
-            raise BadReply(_too_long(endpoint))
+            raise too_long
     coding = response.headers.get("content-encoding", "identity").strip().lower()
     if coding == "identity":
         return bytes(raw)
     if coding not in ("gzip", "x-gzip", "deflate"):
-        raise BadReply(f"{endpoint.host} packed its answer as {coding[:20]!r}, and only gzip was asked for")
-    return _unpacked(bytes(raw), endpoint)
-
-
-def _unpacked(raw: bytes, endpoint: Endpoint) -> bytes:
+        raise BadReply(f"{host} packed its answer as {coding[:20]!r}, and only gzip was asked for")
     unpacking = zlib.decompressobj(_GZIP_OR_ZLIB)
     try:
-        body = unpacking.decompress(raw, MOST_BYTES + 1)
+        body = unpacking.decompress(bytes(raw), MOST_BYTES + 1)
     except zlib.error:
-        raise BadReply(f"{endpoint.host} sent an answer whose packing is broken") from None
+        raise BadReply(f"{host} sent an answer whose packing is broken") from None
     if len(body) > MOST_BYTES:
-        raise BadReply(_too_long(endpoint))
+        raise too_long
     if not unpacking.eof:
-        raise BadReply(f"{endpoint.host} sent an answer whose packing is cut off")
+        raise BadReply(f"{host} sent an answer whose packing is cut off")
     return body
-
-
-def _too_long(endpoint: Endpoint) -> str:
-    return f"{endpoint.host} sent more than {MOST_BYTES:,} bytes for one score; the rest was not read"
 
 
 def _seconds(response: "Response") -> float:
@@ -185,21 +174,28 @@ class Asker:
         Raises InvalidInput where the answer holds no score, or none came in as many tries as it is given;
         ScoringStopped where no pair can be scored: budget spent, key refused, unknown or other model, an endpoint that
         redirects elsewhere."""
-        from tenacity import RetryError, Retrying, retry_if_exception_type, stop_after_attempt
+        from tenacity import RetryError, Retrying, retry_if_exception_type, stop_after_attempt, wait_exponential_jitter
 
-        tries = Retrying(
-            retry=retry_if_exception_type((NoReply, _Busy)),
-            stop=stop_after_attempt(self.endpoint.attempts),
-            wait=self._wait(),
-        )
+        to = self.endpoint
+        first, longest = to.first_wait_s, to.longest_wait_s
+        usual = wait_exponential_jitter(multiplier=first, max=longest, jitter=first)
+
+        def wait(state: "RetryCallState") -> float:
+            error = state.outcome.exception() if state.outcome else None
+            asked = error.reply.retry_after_s if isinstance(error, _Busy) else 0.0
+            return min(max(usual(state), asked), max(longest, first))
+
+        again = retry_if_exception_type((NoReply, _Busy))
+        body = request_body(to.model, self.rubric, caption, references, picture=data_url(png))
         try:
-            return tries(
-                self._once,
-                post,
-                request_body(self.endpoint.model, self.rubric, caption, references, picture=data_url(png)),
-            )
-        except RetryError as error:
-            raise InvalidInput(self._gave_up(error.last_attempt.exception())) from None
+            return Retrying(retry=again, stop=stop_after_attempt(to.attempts), wait=wait)(self._once, post, body)
+        except RetryError as failed:
+            error, told = failed.last_attempt.exception(), f"the connection to {to.host} broke"
+            if isinstance(error, _Busy):
+                told = f"{to.host} answered with status {error.reply.status}"
+            elif isinstance(error, TooLate):
+                told = f"{to.host} gave no answer within {to.timeout_s:g} s"
+            raise InvalidInput(f"{told} in each of {to.attempts} tries") from None
 
     def _once(self, post: Post, body: dict[str, Any]) -> Verdict:
         self.budget.request()
@@ -217,19 +213,6 @@ class Asker:
             )
         return verdict(answer, self.rubric.form)
 
-    def _wait(self) -> Callable[["RetryCallState"], float]:
-        from tenacity import wait_exponential_jitter
-
-        first, longest = self.endpoint.first_wait_s, self.endpoint.longest_wait_s
-        usual = wait_exponential_jitter(multiplier=first, max=longest, jitter=first)
-
-        def wait(state: "RetryCallState") -> float:
-            error = state.outcome.exception() if state.outcome else None
-            asked = error.reply.retry_after_s if isinstance(error, _Busy) else 0.0
-            return min(max(usual(state), asked), max(longest, first))
-
-        return wait
-
     def _refused(self, reply: Reply) -> Exception:
         """A status that no further try mends: for all pairs, or for this one."""
         status, host = reply.status, self.endpoint.host
@@ -244,14 +227,6 @@ class Asker:
         text = text.replace(self.endpoint.key, "…") if self.endpoint.key else text
         told = one_line(text, limit=_LONGEST_REFUSAL)
         return InvalidInput(f"{host} refused this pair (status {status}): {told}")
-
-    def _gave_up(self, error: BaseException | None) -> str:
-        host, tries = self.endpoint.host, self.endpoint.attempts
-        if isinstance(error, _Busy):
-            return f"{host} answered with status {error.reply.status} in each of {tries} tries"
-        if isinstance(error, TooLate):
-            return f"{host} gave no answer within {self.endpoint.timeout_s:g} s in each of {tries} tries"
-        return f"the connection to {host} broke in each of {tries} tries"
 
 
 class _Busy(Exception):
@@ -280,18 +255,18 @@ def request_body(
 ) -> dict[str, Any]:
     """The body of one request for a chat completion: what the network is sent, and a line of a batch holds.
     ``picture``: address of the picture; left out where the rubric shows none."""
-    shape = {} if rubric.form.bare else {"response_format": _shape(rubric.form)}
-    told = {"model": model, "messages": rubric.messages(caption, references, picture=picture)}
-    return told | {"temperature": rubric.temperature, "seed": rubric.seed, "n": 1, "max_tokens": MOST_TOKENS} | shape
-
-
-def _shape(form: Form) -> Any:
-    kind = "integer" if form.whole else "number"
+    told: dict[str, Any] = {"model": model, "messages": rubric.messages(caption, references, picture=picture)}
+    told |= {"temperature": rubric.temperature, "seed": rubric.seed, "n": 1, "max_tokens": MOST_TOKENS}
+    form = rubric.form
+    if form.bare:
+        return told
     ends = [int(end) if float(end).is_integer() else end for end in (form.low, form.high)]
+    kind = "integer" if form.whole else "number"
     asked: dict[str, Any] = {"score": {"type": kind, "minimum": ends[0], "maximum": ends[1]}}
     asked |= {"reason": {"type": "string"}} if form.reasoned else {}
     schema = {"type": "object", "properties": asked, "required": list(asked), "additionalProperties": False}
-    return {"type": "json_schema", "json_schema": {"name": "verdict", "strict": True, "schema": schema}}
+    shape = {"type": "json_schema", "json_schema": {"name": "verdict", "strict": True, "schema": schema}}
+    return told | {"response_format": shape}
 
 
 _log = logging.getLogger("invariscope.judge")
@@ -320,7 +295,9 @@ class Journal:
     def scores(self, keys: Iterable[str]) -> dict[str, float]:
         """Return the scores that are known, by key; what another process appended meanwhile is read, too."""
         with self._lock:
-            self._catch_up()
+            if self.path is not None and self.path.is_file():
+                with self.path.open("rb") as file:
+                    self._catch_up(file)
             return {key: self._scores[key] for key in keys if key in self._scores}
 
     def check(self) -> None:
@@ -353,21 +330,18 @@ class Journal:
                 "INVARISCOPE_DATA, then resume: nothing more is asked, and what was kept is not asked again"
             ) from error
 
-    def _catch_up(self) -> None:
-        if self.path is None or not self.path.is_file():
-            return
-        with self.path.open("rb") as file:
-            file.seek(self._read)
-            for line in file:
-                if not line.endswith(b"\n"):
-                    break
-                self._read += len(line)
-                checksum, _, told = line.decode("utf-8", "replace").strip().partition(" ")
-                if checksum and checksum != _checksum(told):
-                    _log.warning("%s: a damaged line is passed over; its pair is asked again", self.path)
-                elif checksum:
-                    kept = json.loads(told)
-                    self._scores[kept["key"]] = kept_score(kept["answer"])
+    def _catch_up(self, file: IO[bytes]) -> None:
+        file.seek(self._read)
+        for line in file:
+            if not line.endswith(b"\n"):
+                break
+            self._read += len(line)
+            checksum, _, told = line.decode("utf-8", "replace").strip().partition(" ")
+            if checksum and checksum != _checksum(told):
+                _log.warning("%s: a damaged line is passed over; its pair is asked again", self.path)
+            elif checksum:
+                kept = json.loads(told)
+                self._scores[kept["key"]] = kept_score(kept["answer"])
 
 
 def _checksum(told: str) -> str:

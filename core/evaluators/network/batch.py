@@ -17,8 +17,7 @@ from core.evaluators.network.endpoint import count_tokens
 from core.evaluators.network.rubrics import MOST_TOKENS, NoVerdict, Rubric, one_line, read_completion, verdict
 
 URL = "/v1/chat/completions"
-_LONGEST_ID = 200
-_LONGEST_WHY = 200
+_LONGEST = 200  # characters of an id, and of why there is no score
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +84,7 @@ def read_custom_id(line: bytes) -> tuple[dict[str, Any], str]:
     except (ValueError, RecursionError):
         told = None
     found = told.get("custom_id") if isinstance(told, dict) else None
-    if not isinstance(found, str) or not found or len(found) > _LONGEST_ID:
+    if not isinstance(found, str) or not found or len(found) > _LONGEST:
         raise InvalidInput(f"no answer of a batch: {line[:60]!r}")
     assert isinstance(told, dict)
     return told, found
@@ -97,25 +96,30 @@ def read_answer(told: Mapping[str, Any], judge: BatchJudge) -> BatchAnswer:
     usage = _mapping(body.get("usage"))
     read, written = (count_tokens(usage.get(name)) for name in ("prompt_tokens", "completion_tokens"))
     created = body.get("created")
-    score, why = _score(told, body, judge)
-    when = float(created) if type(created) is int and 0 <= created < 2**53 else float("inf")
-    tokens = None if read is None or written is None else (read, written)
-    return BatchAnswer(str(told["custom_id"]), str(told.get("id", ""))[:_LONGEST_ID], when, score, why, tokens)
-
-
-def _score(told: Mapping[str, Any], body: Mapping[str, Any], judge: BatchJudge) -> tuple[float | None, str]:
+    score, why = None, ""
     status = _mapping(told.get("response")).get("status_code")
     if told.get("error") or not body or status != 200:
         what = _message(told.get("error")) or _message(body) or "it holds no response"
         at = f" (status {status})" if type(status) is int and status != 200 else ""
-        return None, one_line(f"the endpoint did not answer{at}: {what}", limit=_LONGEST_WHY)
-    try:
-        answer = read_completion(json.dumps(body).encode())
-        if not same_model(judge.model, answer.model):
-            return None, one_line(f"the answer is of model {str(answer.model)[:80]!r}", limit=_LONGEST_WHY)
-        return verdict(answer, judge.rubric.form).score, ""
-    except NoVerdict as error:
-        return None, one_line(str(error), limit=_LONGEST_WHY)
+        why = f"the endpoint did not answer{at}: {what}"
+    else:
+        try:
+            answer = read_completion(json.dumps(body).encode())
+            if same_model(judge.model, answer.model):
+                score = verdict(answer, judge.rubric.form).score
+            else:
+                why = f"the answer is of model {str(answer.model)[:80]!r}"
+        except NoVerdict as error:
+            why = str(error)
+    when = float(created) if type(created) is int and 0 <= created < 2**53 else float("inf")
+    return BatchAnswer(
+        custom_id=str(told["custom_id"]),
+        id=str(told.get("id", ""))[:_LONGEST],
+        created=when,
+        score=score,
+        why=one_line(why, limit=_LONGEST),
+        tokens=None if read is None or written is None else (read, written),
+    )
 
 
 def _message(error: object) -> str:

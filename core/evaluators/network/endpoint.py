@@ -116,7 +116,19 @@ def model_table(model: str) -> ModelTable:
     Raises InvalidInput where the file cannot be read, or has a setting that is none."""
     if not (place := os.environ.get(MODELS)):
         return ModelTable()
-    told = _tables(Path(place)).get(model)
+    try:
+        if ordinary(Path(place)).stat().st_size > _MOST_BYTES:
+            raise InvalidInput(
+                f"{place}, which {MODELS} names, has more than {_MOST_BYTES:,} bytes; it is a short list"
+            )
+        tables = tomllib.loads(Path(place).read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise InvalidInput(
+            f"{place}, which {MODELS} names, is no TOML that can be read ({error}); correct it"
+        ) from error
+    if not all(isinstance(each, dict) for each in tables.values()):
+        raise InvalidInput(f'{place}, which {MODELS} names, must hold tables, ["MODEL"] with url = "…" below it')
+    told = tables.get(model)
     if told is None:
         return ModelTable()
     own = {name for name in Endpoint.__dataclass_fields__ if name not in ("model", "key")}
@@ -133,20 +145,6 @@ def model_table(model: str) -> ModelTable:
         raise InvalidInput(f'{place}: languages of {model!r} must be a list of codes, such as ["en", "de"]')
     variable = str(told["key_variable"]) if "key_variable" in told else "" if "url" in told else None
     return ModelTable(settings, variable, tuple(languages))  # a key goes nowhere but where it was meant for
-
-
-def _tables(path: Path) -> dict[str, dict[str, Any]]:
-    try:
-        if ordinary(path).stat().st_size > _MOST_BYTES:
-            raise InvalidInput(f"{path}, which {MODELS} names, has more than {_MOST_BYTES:,} bytes; it is a short list")
-        told = tomllib.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
-        raise InvalidInput(
-            f"{path}, which {MODELS} names, is no TOML that can be read ({error}); correct it"
-        ) from error
-    if not all(isinstance(each, dict) for each in told.values()):
-        raise InvalidInput(f'{path}, which {MODELS} names, must hold tables, ["MODEL"] with url = "…" below it')
-    return told
 
 
 def _number(found: Mapping[str, str], name: str, *, whole: bool) -> float:

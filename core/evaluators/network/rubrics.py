@@ -127,7 +127,22 @@ def read_verdict(answer: str, form: Form = TEN) -> Verdict:
     """Read the JSON that a judge was asked for, bare or in a fence, or the number; a long reason is cut, not refused.
     Raises NoVerdict with what is wrong."""
     answer = _THOUGHT.sub("", answer, count=1) if answer.lstrip().startswith("<think>") else answer
-    found = _number(answer, form) if form.bare else _json(answer, form)
+    text = answer.strip()
+    if form.bare:
+        number = _NUMBER.fullmatch(text)
+        part = any(unicodedata.category(sign) == "No" for sign in answer)  # a fraction or a power beside the digits
+        share = "%" in answer and form.high != HUNDRED
+        if number is None or part or share or len(number[1]) > MOST_TOKENS or is_bound(answer):
+            raise NoVerdict(f"the judge's answer is not the one number it was asked for: {text[:80]!r}")
+        found = _Score(score=float(number[1]))
+    else:
+        fenced = _FENCE.match(text)
+        try:
+            kind = Verdict if form.reasoned else _Score
+            found = kind.model_validate_json(fenced[1] if fenced else text)
+        except ValidationError as error:
+            told = f"the judge's answer is not the JSON it was asked for ({_first(error)})"
+            raise NoVerdict(f"{told}: {text[:80]!r}") from None
     if not form.low <= found.score <= form.high:
         raise NoVerdict(
             f"the judge's score is {found.score:g}, which is not on the scale from {form.low:g} to {form.high:g} that "
@@ -140,31 +155,6 @@ def read_verdict(answer: str, form: Form = TEN) -> Verdict:
         )
     reason = found.reason if isinstance(found, Verdict) else ""
     return Verdict(score=found.score, reason=one_line(reason, limit=LONGEST_REASON))
-
-
-def _json(answer: str, form: Form) -> _Score:
-    text = answer.strip()
-    fenced = _FENCE.match(text)
-    try:
-        return (Verdict if form.reasoned else _Score).model_validate_json(fenced[1] if fenced else text)
-    except ValidationError as error:
-        raise NoVerdict(
-            f"the judge's answer is not the JSON it was asked for ({_first(error)}): {text[:80]!r}"
-        ) from None
-
-
-def _number(answer: str, form: Form) -> _Score:
-    found = _NUMBER.fullmatch(answer.strip())
-    part = any(unicodedata.category(sign) == "No" for sign in answer)  # a fraction or a power beside the digits
-    if (
-        found is None
-        or part
-        or ("%" in answer and form.high != HUNDRED)
-        or len(found[1]) > MOST_TOKENS
-        or is_bound(answer)
-    ):
-        raise NoVerdict(f"the judge's answer is not the one number it was asked for: {answer.strip()[:80]!r}")
-    return _Score(score=float(found[1]))
 
 
 def kept_score(answer: str) -> float:

@@ -23,7 +23,6 @@ from core.evaluators.towers.preprocessing import Reading, encodable
 from core.settings import assets_dir
 
 if TYPE_CHECKING:
-    from tokenizers import Encoding
     from torch import Tensor
 
 
@@ -83,21 +82,16 @@ class TextTower:
         with torch.inference_mode():
             for start in range(0, len(readable), _BATCH):
                 part = readable[start : start + _BATCH]
-                embeddings[part] = self._run([encodings[index] for index in part])
+                every = (encodings[index].ids for index in part)
+                rows = [ids if len(ids) <= MAX_TOKENS else [*ids[: MAX_TOKENS - 1], ids[-1]] for ids in every]
+                width = max(len(row) for row in rows)
+                ids = torch.tensor([row + [_PADDING] * (width - len(row)) for row in rows], device=self._device)
+                lengths = torch.tensor([[len(row)] for row in rows], device=self._device)
+                seen = torch.arange(width, device=self._device)[None] < lengths
+                states = self._network(ids, seen)
+                mean = (states * seen.long()[..., None]).sum(dim=1) / lengths
+                embeddings[part] = torch.nn.functional.normalize(mean, dim=-1).cpu()
         return embeddings
-
-    def _run(self, encodings: "list[Encoding]") -> "Tensor":
-        import torch
-
-        every = (each.ids for each in encodings)
-        rows = [ids if len(ids) <= MAX_TOKENS else [*ids[: MAX_TOKENS - 1], ids[-1]] for ids in every]
-        width = max(len(row) for row in rows)
-        ids = torch.tensor([row + [_PADDING] * (width - len(row)) for row in rows], device=self._device)
-        lengths = torch.tensor([[len(row)] for row in rows], device=self._device)
-        seen = torch.arange(width, device=self._device)[None] < lengths
-        states = self._network(ids, seen)
-        mean = (states * seen.long()[..., None]).sum(dim=1) / lengths
-        return torch.nn.functional.normalize(mean, dim=-1).cpu()
 
 
 shared_text_tower = Shared(TextTower).get
@@ -201,19 +195,13 @@ class ClassTexts:
         self.reader = reader
         self.tower = _READERS[reader](device)
         self.classes = class_names()
-        self.embeddings: Tensor = torch.from_numpy(self._shipped())
-
-    def _shipped(self) -> np.ndarray:
-        """What ``assets/`` holds for exactly these texts and weights; anything else is embedded anew."""
-        path = shipped_path(self.reader)
+        # what ``assets/`` holds for exactly these texts and weights; anything else is embedded anew
+        path, size, held = shipped_path(reader), (len(self.classes), self.tower.dimensions), None
         if path.is_file():
-            with np.load(path, allow_pickle=False) as held:
-                if str(held["key"]) == self.key and held["embeddings"].shape == (
-                    len(self.classes),
-                    self.tower.dimensions,
-                ):
-                    return np.asarray(held["embeddings"])
-        return self.embed()
+            with np.load(path, allow_pickle=False) as file:
+                if str(file["key"]) == self.key and file["embeddings"].shape == size:
+                    held = np.asarray(file["embeddings"])
+        self.embeddings: Tensor = torch.from_numpy(self.embed() if held is None else held)
 
     def embed(self) -> np.ndarray:
         """Run the text tower over all texts of all classes; takes some seconds."""

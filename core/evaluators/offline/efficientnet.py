@@ -94,7 +94,8 @@ class EfficientNetLite(nn.Module):
         self.conv_stem, self.bn1 = _convolution(3, _STEM, 3, 2), _Norm(_STEM)
         blocks, channels = [], _STEM
         for place, (layers, kernel, stride, expansion, most) in enumerate(_STAGES):
-            made = _of_eight(most * wider)
+            near = max(8, int(most * wider + 4) // 8 * 8)  # a multiple of eight, not less than nine tenths
+            made = near if near >= 0.9 * (most * wider) else near + 8
             inside = 0 < place < len(_STAGES) - 1
             for layer in range(math.ceil(layers * deeper) if inside else layers):
                 blocks.append(_Block(channels, made, kernel, 1 if layer else stride, expansion))
@@ -111,12 +112,6 @@ class EfficientNetLite(nn.Module):
     def forward(self, pixels: Tensor) -> Tensor:
         """Logits of the classes, float32 [n, 1000]."""
         return self.classifier(self.forward_features(pixels).mean(dim=(2, 3)))  # type: ignore[no-any-return]
-
-
-def _of_eight(channels: float) -> int:
-    """The nearest multiple of eight that is not less than nine tenths."""
-    near = max(8, int(channels + 4) // 8 * 8)
-    return near if near >= 0.9 * channels else near + 8
 
 
 def _mixing(channels: int, made: int) -> nn.Conv2d:

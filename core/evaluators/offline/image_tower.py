@@ -6,7 +6,7 @@ from collections import OrderedDict
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import cv2
 import numpy as np
@@ -16,9 +16,6 @@ from core.corpora.schema import Box
 from core.errors import InvalidInput, NotAvailable
 from core.evaluators.memory import Shared
 from core.evaluators.other_packages import LITE0, LITE2, PackagedFile, library_versions
-
-if TYPE_CHECKING:
-    from torch import Tensor
 
 CLASSES = 1000
 MEMORY_BYTES = 64 * 2**20  # evidence kept in memory, per tower: 16 thousand pictures
@@ -139,16 +136,11 @@ class ImageTower:
             for start in range(0, len(views), batch):
                 stack = torch.from_numpy(np.stack(views[start : start + batch])).to(self._device)
                 pixels = stack.permute(0, 3, 1, 2).float().sub_(127).div_(128)  # channels stay last in memory
-                rows += list(self._probabilities(pixels).cpu().numpy())
+                cells = self._network.forward_features(pixels).flatten(2).transpose(1, 2)  # [n, cells, channels]
+                scene = torch.softmax(self._network.classifier(cells.mean(dim=1)), dim=-1)
+                parts = torch.softmax(self._network.classifier(cells), dim=-1).mean(dim=1)
+                rows += list(((scene + parts) / 2).cpu().numpy())
         return rows
-
-    def _probabilities(self, pixels: "Tensor") -> "Tensor":
-        import torch
-
-        cells = self._network.forward_features(pixels).flatten(2).transpose(1, 2)  # [n, cells, channels]
-        scene = torch.softmax(self._network.classifier(cells.mean(dim=1)), dim=-1)
-        parts = torch.softmax(self._network.classifier(cells), dim=-1).mean(dim=1)
-        return (scene + parts) / 2
 
 
 shared_image_tower = Shared(ImageTower).get

@@ -86,7 +86,19 @@ def read_recipe(path: Path) -> Recipe:
     Raises NotAvailable if it is no such file, or asks for what the network here cannot do; one sentence."""
     if not path.is_file():
         return Recipe()
-    content = _lowered(_yaml(path))
+    import yaml
+
+    class Loader(yaml.SafeLoader):  # type: ignore[misc]  # yaml has no types
+        """Plain values, and Python's tuples as lists."""
+
+    Loader.add_constructor("tag:yaml.org,2002:python/tuple", lambda loader, node: loader.construct_sequence(node))
+    if path.stat().st_size > _MOST_RECIPE_BYTES:
+        raise NotAvailable(f"{path} has {path.stat().st_size:,} bytes and is no configuration; fetch it again")
+    try:
+        content = _lowered(yaml.load(path.read_text(encoding="utf-8"), Loader))  # safe: plain values only
+    except (yaml.YAMLError, UnicodeDecodeError, RecursionError) as error:
+        why = " ".join(str(error).split())[:160]
+        raise NotAvailable(f"{path} is not plain YAML ({why}); fetch it again") from error
     if not isinstance(content, dict):
         raise NotAvailable(f"{path} is no configuration of a detector but a {type(content).__name__}; fetch it again")
     try:
@@ -97,22 +109,6 @@ def read_recipe(path: Path) -> Recipe:
         raise NotAvailable(
             f"{path}: {where}: {first['msg']}, got {first['input']!r}; give the publisher's file"
         ) from error
-
-
-def _yaml(path: Path) -> Any:
-    import yaml
-
-    class Loader(yaml.SafeLoader):  # type: ignore[misc]  # yaml has no types
-        """Plain values, and Python's tuples as lists."""
-
-    Loader.add_constructor("tag:yaml.org,2002:python/tuple", lambda loader, node: loader.construct_sequence(node))
-    if path.stat().st_size > _MOST_RECIPE_BYTES:
-        raise NotAvailable(f"{path} has {path.stat().st_size:,} bytes and is no configuration; fetch it again")
-    try:
-        return yaml.load(path.read_text(encoding="utf-8"), Loader)  # safe: plain values only
-    except (yaml.YAMLError, UnicodeDecodeError, RecursionError) as error:
-        why = " ".join(str(error).split())[:160]
-        raise NotAvailable(f"{path} is not plain YAML ({why}); fetch it again") from error
 
 
 def _lowered(value: Any) -> Any:
@@ -360,8 +356,12 @@ class _Tensors:
         self, name: str, *, stride: int = 1, padding: int = 0, dilation: int = 1, given: int = 0, normed: bool = True
     ) -> nn.Conv2d:
         weight = self.take(f"{name}.weight", 4)
-        if normed:
-            weight, bias = self._folded(name, weight)
+        if normed:  # the batch norm that follows is put into the convolution
+            parts = ("weight", "bias", "running_mean", "running_var")
+            scale, shift, mean, variance = (self.take(f"{name}.norm.{part}", 1).double() for part in parts)
+            scale = scale / (variance + _EPSILON).sqrt()
+            weight = (weight.double() * scale[:, None, None, None]).float()
+            bias = (shift - mean * scale).float()
         else:
             bias = self.take(f"{name}.bias", 1)
         made, inputs, height, width = weight.shape
@@ -393,10 +393,3 @@ class _Tensors:
                 f"{self._path}: {count} anchors need {count} and {4 * count} outputs, but its proposal network has "
                 f"{logits} and {deltas}; give the pytorch_model.bin of unc-nlp/frcnn-vg-finetuned"
             )
-
-    def _folded(self, name: str, weight: Tensor) -> tuple[Tensor, Tensor]:
-        """A convolution and the batch norm that follows it as one convolution."""
-        parts = ("weight", "bias", "running_mean", "running_var")
-        scale, bias, mean, variance = (self.take(f"{name}.norm.{part}", 1).double() for part in parts)
-        scale = scale / (variance + _EPSILON).sqrt()
-        return (weight.double() * scale[:, None, None, None]).float(), (bias - mean * scale).float()

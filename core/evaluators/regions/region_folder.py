@@ -154,7 +154,17 @@ class _Lmdb:
         if content is None:
             return None
         where = self.folder / name
-        return _npz(content, where) if content[:2] == b"PK" else _msgpack(content, where)
+        if content[:2] == b"PK":
+            return _npz(content, where)
+        import msgpack
+
+        try:
+            found = msgpack.unpackb(content, raw=False, strict_map_key=False, object_hook=_array)
+        except (ValueError, TypeError, msgpack.exceptions.UnpackException) as error:
+            raise InvalidInput(f"{where} is no msgpack of plain arrays ({error}); fetch it again") from error
+        if not isinstance(found, dict):
+            raise InvalidInput(f"{where} holds a {type(found).__name__}, not named arrays; fetch it again")
+        return found
 
 
 _OPEN: WeakValueDictionary[tuple[int, int], _Lmdb] = WeakValueDictionary()
@@ -177,18 +187,6 @@ def _npz(content: bytes, path: Path) -> Mapping[str, Any]:
             return {name: found[name] for name in found.files if name in ("features", "norm_bb", "conf")}
     except (ValueError, OSError, EOFError, KeyError) as error:
         raise InvalidInput(f"{path} is no npz of plain arrays ({error}); extract its regions again") from error
-
-
-def _msgpack(content: bytes, path: Path) -> Mapping[str, Any]:
-    import msgpack
-
-    try:
-        found = msgpack.unpackb(content, raw=False, strict_map_key=False, object_hook=_array)
-    except (ValueError, TypeError, msgpack.exceptions.UnpackException) as error:
-        raise InvalidInput(f"{path} is no msgpack of plain arrays ({error}); fetch it again") from error
-    if not isinstance(found, dict):
-        raise InvalidInput(f"{path} holds a {type(found).__name__}, not named arrays; fetch it again")
-    return found
 
 
 def _array(found: dict[Any, Any]) -> Any:

@@ -134,17 +134,30 @@ class BottomUp:
         found: dict[int, Regions] = {}
         for size, indices in together.items():
             rows = self.runner.each([images[index] for index in indices], partial(self._rows, size))
-            found.update(zip(indices, map(_regions, rows.numpy()), strict=True))
+            for index, row in zip(indices, rows.numpy(), strict=True):
+                there = row[row[:, 0] >= 0]
+                shares = there[:, 1:5]
+                boxes = np.concatenate([shares, shares[:, 2:] - shares[:, :2]], axis=1)
+                found[index] = Regions(there[:, 5:].copy(), boxes, there[:, 0].copy())
         return [found[index] for index in range(len(images))]
 
     def _rows(self, size: tuple[int, int], images: Sequence[np.ndarray], device: str) -> "Tensor":
         """Regions as float32 [n, most, 5 + d]: confidence (-1 where there is none), shares of the sides, feature."""
         import torch
+        from torch.nn import functional
 
         from core.evaluators.regions.faster_rcnn import confidence
 
         chosen, network = self._selection, self.runner.network
-        pictures = torch.cat([self._entering(image, size, device) for image in images])
+        entering = []
+        for image in images:  # blue first
+            values = torch.from_numpy(np.ascontiguousarray(image[:, :, ::-1])).to(device).permute(2, 0, 1)[None].float()
+            entering.append(functional.interpolate(values, size=size, mode="bilinear", align_corners=False))
+        pixels = network.recipe.model
+        mean, deviation = (
+            entering[0].new_tensor(each).view(1, 3, 1, 1) for each in (pixels.pixel_mean, pixels.pixel_std)
+        )
+        pictures = (torch.cat(entering) - mean) / deviation
         scales = [size[0] / image.shape[0] for image in images]
         least = chosen.least_side * min(scales)
         rows = torch.full((len(images), chosen.most, 5 + network.width), -1.0)
@@ -157,24 +170,6 @@ class BottomUp:
             told = torch.cat([sure[:, None], boxes.cpu() / sides, features.cpu()], dim=1)
             row[: len(kept)] = told[kept]
         return rows
-
-    def _entering(self, image: np.ndarray, size: tuple[int, int], device: str) -> "Tensor":
-        """A picture as float32 [1, 3, h, w], blue first."""
-        import torch
-        from torch.nn import functional
-
-        pixels = self.runner.network.recipe.model
-        values = torch.from_numpy(np.ascontiguousarray(image[:, :, ::-1])).to(device).permute(2, 0, 1)[None].float()
-        values = functional.interpolate(values, size=size, mode="bilinear", align_corners=False)
-        mean, deviation = (values.new_tensor(each).view(1, 3, 1, 1) for each in (pixels.pixel_mean, pixels.pixel_std))
-        return (values - mean) / deviation
-
-
-def _regions(rows: np.ndarray) -> Regions:
-    rows = rows[rows[:, 0] >= 0]
-    shares = rows[:, 1:5]
-    boxes = np.concatenate([shares, shares[:, 2:] - shares[:, :2]], axis=1)
-    return Regions(rows[:, 5:].copy(), boxes, rows[:, 0].copy())
 
 
 def checkpoint(place: Place) -> Path:
@@ -242,7 +237,8 @@ class RegionSource:
             if id(image) not in same:
                 same[id(image)] = pixel_hash(image)
         pictures = {same[id(image)]: image for image in images}
-        found: dict[str, Regions | None] = {key: self._known(key) for key in pictures}
+        found: dict[str, Regions | None] = {key: self._folder.find(key) if self._folder else None for key in pictures}
+        found = {key: self._remembered.get(key) if held is None else held for key, held in found.items()}
         new = [key for key, regions in found.items() if regions is None]
         if new and self._detector is not None:
             detected = detect(self._detector, [pictures[key] for key in new])
@@ -254,10 +250,6 @@ class RegionSource:
     def forget(self) -> None:
         """Drop the regions of pictures met before: a detector may have looked at several at once."""
         self._remembered = {}
-
-    def _known(self, key: str) -> Regions | None:
-        found = self._folder.find(key) if self._folder else None
-        return self._remembered.get(key) if found is None else found
 
 
 def detect(detector: RegionDetector, images: Sequence[np.ndarray]) -> list[Regions]:
@@ -311,8 +303,8 @@ def extract_regions(
     Returns the number of pictures that have regions now; a sentence for each one that cannot be read.
     Raises InvalidInput if the folder has regions of another detector."""
     out.mkdir(parents=True, exist_ok=True)
-    held = RegionFolder(out)
-    if held.detector != detector.digest and (held.detector or held.names()):
+    there = RegionFolder(out)
+    if there.detector != detector.digest and (there.detector or there.names()):
         raise InvalidInput(f"{out} holds regions of another detector, and they may not be mixed; choose another folder")
     write_bytes(out / DETECTOR_FILE, json.dumps({"detector": detector.digest}).encode())
     found, unread = 0, []
@@ -329,17 +321,14 @@ def extract_regions(
             if not (out / f"{decoded.pixels_sha256}.npz").exists():
                 read[decoded.pixels_sha256] = decoded.pixels
         for key, regions in zip(read, detect(detector, list(read.values())), strict=True):
-            write_bytes(out / f"{key}.npz", _npz(regions))
+            buffer = io.BytesIO()
+            held = {"features": regions.features, "norm_bb": regions.boxes, "conf": regions.confidence[:, None]}
+            halves: dict[str, Any] = {name: values.astype(np.float16) for name, values in held.items()}
+            np.savez_compressed(buffer, **halves)
+            write_bytes(out / f"{key}.npz", buffer.getvalue())
         if progress is not None:
             progress(start + len(part))
     return found, unread
-
-
-def _npz(regions: Regions) -> bytes:
-    buffer = io.BytesIO()
-    held: dict[str, Any] = {"features": regions.features, "norm_bb": regions.boxes, "conf": regions.confidence[:, None]}
-    np.savez_compressed(buffer, **{name: values.astype(np.float16) for name, values in held.items()})
-    return buffer.getvalue()
 
 
 def index_regions(corpus: Corpus, folder: Path) -> tuple[int, int]:

@@ -8,7 +8,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -19,9 +19,6 @@ from core.evaluators.towers.preprocessing import CLIP_MEAN, CLIP_STD, ClipPrompt
 from core.evaluators.weights.catalogue import Description
 from core.evaluators.weights.checkpoints import State, read_state
 from core.evaluators.weights.fetched import Place
-
-if TYPE_CHECKING:
-    from torch import Tensor
 
 ALPHA = 1.0  # loralib's default strength, which PAC-S++ keeps: the product of the factors is scaled by alpha / rank
 _A = "lora_A"
@@ -61,19 +58,14 @@ def merge_adapters(state: "State") -> Merged:
         if ".mlp." in name:
             left += 1
             continue
-        plain[target] = _add(target, weight, down, up, rank)
+        if rank <= 0 or up.shape[-1] != down.shape[0] or up.shape[0] * down.shape[1] != weight.numel():
+            raise NotAvailable(
+                f"adapter of {target!r} has factors {tuple(up.shape)} and {tuple(down.shape)}, its weight "
+                f"{tuple(weight.shape)}: the adapter is for another base"
+            )
+        plain[target] = weight.float() + (up.float() @ down.float()).view(weight.shape) * (ALPHA / rank)
         added += 1
     return Merged(plain, added, left, rank)
-
-
-def _add(name: str, weight: "Tensor", down: "Tensor", up: "Tensor", rank: int) -> "Tensor":
-    fits = rank > 0 and up.shape[-1] == down.shape[0] and up.shape[0] * down.shape[1] == weight.numel()
-    if not fits:
-        raise NotAvailable(
-            f"adapter of {name!r} has factors {tuple(up.shape)} and {tuple(down.shape)}, its weight "
-            f"{tuple(weight.shape)}: the adapter is for another base"
-        )
-    return weight.float() + (up.float() @ down.float()).view(weight.shape) * (ALPHA / rank)
 
 
 _NEEDED = (
@@ -90,29 +82,22 @@ def load_clip(path: Path, *, quick_gelu: bool, precision: str = "float32") -> tu
     ``precision``: of the weights: ``float32``, ``float16`` or ``bfloat16``; layer norms stay in float32.
     Returns open_clip's CLIP in evaluation mode on the CPU, and what is worth recording of the adapters.
     Raises NotAvailable if the file is no such CLIP; one sentence."""
-    merged = merge_adapters(read_state(path))
-    network = build_clip(path, merged.state, quick_gelu=quick_gelu, precision=precision)
-    facts = {"lora_rank": merged.rank, "lora_added": merged.added, "lora_left": merged.left} if merged.rank else {}
-    return network, facts
-
-
-def build_clip(path: Path, state: State, *, quick_gelu: bool, precision: str) -> Any:
-    """Build the network that a state dict describes and fill it, every tensor in its place."""
     import torch
     from open_clip.model import CLIP, convert_weights_to_lp
 
-    dtype = getattr(torch, precision)
-    config = _architecture(path, state)
+    merged, dtype = merge_adapters(read_state(path)), getattr(torch, precision)
+    config = _architecture(path, merged.state)
     try:
         network = CLIP(**config, quick_gelu=quick_gelu, cast_dtype=None if dtype == torch.float32 else dtype)
-        fill(network, state, path)
+        fill(network, merged.state, path)
     except (RuntimeError, AssertionError, ZeroDivisionError) as error:
         raise NotAvailable(
             f"{path} describes no CLIP that can be built ({error}); give the publisher's file"
         ) from error
     if dtype != torch.float32:
         convert_weights_to_lp(network, dtype=dtype)
-    return network.eval()
+    facts = {"lora_rank": merged.rank, "lora_added": merged.added, "lora_left": merged.left} if merged.rank else {}
+    return network.eval(), facts
 
 
 def fill(network: Any, state: State, path: Path) -> None:

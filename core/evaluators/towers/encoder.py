@@ -36,9 +36,6 @@ from core.evaluators.weights.fetched import Place, Published
 if TYPE_CHECKING:
     from torch import Tensor
 
-    from core.evaluators.memory import Runner
-
-
 LENGTHS = (16, 32, 48, 77)  # columns to which captions are cut, where the tower has more
 
 
@@ -140,6 +137,7 @@ class OpenClipText(CausalText):
 def open_clip_text(network: Any) -> OpenClipText | None:
     """Find the text tower of a network that open_clip built; None where it needs its padding. It must be open_clip's
     own transformer, look back only, and be read at a token of the text."""
+    import torch
     from open_clip.model import CLIP, CustomTextCLIP
     from open_clip.transformer import TextTransformer
 
@@ -150,19 +148,12 @@ def open_clip_text(network: Any) -> OpenClipText | None:
         pool, marker = tower.pool_type, tower.eos_id
     else:
         return None
-    if pool not in ("argmax", "eos") or not _looks_back(tower.attn_mask):
+    mask = tower.attn_mask  # it is added to attention, and must hide from every token those behind it
+    if pool not in ("argmax", "eos") or mask is None:
+        return None
+    if not mask[torch.ones_like(mask, dtype=torch.bool).triu(1)].isneginf().all():
         return None
     return OpenClipText(tower, marker if pool == "eos" else None)
-
-
-def _looks_back(mask: "Tensor | None") -> bool:
-    """Whether a mask that is added to attention hides from every token those behind it."""
-    import torch
-
-    if mask is None:
-        return False
-    behind = torch.ones_like(mask, dtype=torch.bool).triu(1)
-    return bool(mask[behind].isneginf().all())
 
 
 def _stacked(call: "Callable[[Tensor], Tensor]") -> "Callable[[Sequence[Tensor], str], Tensor]":

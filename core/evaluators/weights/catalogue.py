@@ -214,13 +214,10 @@ def _read(folder: Path, what: str, key: str, name: str, model: type[M]) -> M:
     try:
         return model.model_validate({**content, key: name})
     except ValidationError as error:
-        raise InvalidInput(" ".join(_mistakes(path, error))) from error
-
-
-def _mistakes(path: Path, error: ValidationError) -> list[str]:
-    return [
-        f"{path}: {'.'.join(map(str, each['loc'])) or 'the file'}: {each['msg']}"
-        + ("" if each["type"] == "missing" or not each["loc"] else f", got {each['input']!r}")
-        + "."
-        for each in error.errors()
-    ]
+        mistakes = (
+            f"{path}: {'.'.join(map(str, each['loc'])) or 'the file'}: {each['msg']}"
+            + ("" if each["type"] == "missing" or not each["loc"] else f", got {each['input']!r}")
+            + "."
+            for each in error.errors()
+        )
+        raise InvalidInput(" ".join(mistakes)) from error

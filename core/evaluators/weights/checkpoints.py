@@ -31,12 +31,26 @@ def read_state(path: Path, *, finite: bool = True) -> State:
     Raises NotAvailable if the file is none of these, is cut off, was written by a newer PyTorch, holds anything but
     tensors, or values that are no finite numbers; one sentence."""
     refuse_other(path)
+    import torch
+
     if path.suffix == ".safetensors":
-        state = _safetensors(path)
+        from safetensors import SafetensorError
+        from safetensors.torch import load_file
+
+        try:
+            state = load_file(path)
+        except (SafetensorError, OSError, ValueError) as error:
+            told = f"{path} is no whole safetensors file ({_first_line(error)}); fetch it again"
+            raise NotAvailable(told) from error
     else:
         state = _named(path, _torchscript(path) if _is_torchscript(path) else _torch(path))
-    if finite:
-        _refuse_no_numbers(path, state)
+    kinds = (torch.float16, torch.bfloat16, torch.float32, torch.float64)
+    for name, value in state.items() if finite else ():
+        if value.dtype not in kinds or not value.numel() or name.rpartition(".")[2] == _MASK:
+            continue
+        ends = torch.stack(torch.aminmax(value.detach()))  # both are NaN where any value is; takes no copy
+        if not torch.isfinite(ends).all():
+            raise NotAvailable(f"{path}: the tensor {name!r} holds values that are NaN or infinite; give a sound copy")
     return state
 
 
@@ -55,18 +69,6 @@ def refuse_other(path: Path) -> None:
         raise NotAvailable(f"{path} is a Git LFS pointer, not the checkpoint; fetch the file that it points to")
     if head.startswith(b"PK") and not zipfile.is_zipfile(path):
         raise NotAvailable(f"{path} is cut off or damaged ({path.stat().st_size:,} bytes); fetch it again")
-
-
-def _refuse_no_numbers(path: Path, state: State) -> None:
-    import torch
-
-    kinds = (torch.float16, torch.bfloat16, torch.float32, torch.float64)
-    for name, value in state.items():
-        if value.dtype not in kinds or not value.numel() or name.rpartition(".")[2] == _MASK:
-            continue
-        ends = torch.stack(torch.aminmax(value.detach()))  # both are NaN where any value is; takes no copy
-        if not torch.isfinite(ends).all():
-            raise NotAvailable(f"{path}: the tensor {name!r} holds values that are NaN or infinite; give a sound copy")
 
 
 def _is_torchscript(path: Path) -> bool:
@@ -117,16 +119,6 @@ def _why(path: Path, error: Exception) -> str:
     if isinstance(error, EOFError) or "zip archive" in str(error) or "PytorchStreamReader" in str(error):
         return f"is cut off or damaged ({path.stat().st_size:,} bytes); fetch it again"
     return f"is no PyTorch checkpoint ({type(error).__name__}); give the publisher's file"
-
-
-def _safetensors(path: Path) -> State:
-    from safetensors import SafetensorError
-    from safetensors.torch import load_file
-
-    try:
-        return load_file(path)
-    except (SafetensorError, OSError, ValueError) as error:
-        raise NotAvailable(f"{path} is no whole safetensors file ({_first_line(error)}); fetch it again") from error
 
 
 def _named(path: Path, content: object) -> State:

@@ -37,7 +37,19 @@ def fetch(known: Weights, progress: Progress | None = None) -> Path:
     target = usual(known)
     target.parent.mkdir(parents=True, exist_ok=True)
     if known.kind == "hub":
-        return _from_hub(known, progress)
+        from huggingface_hub import logging as hub_logging
+
+        hub_logging.set_verbosity_error()  # what goes wrong is said below, once
+        folder = target if len(known.files) > 1 else target.parent
+        files, done = list(known.files), 0
+        while done < len(files):
+            _one_of_hub(known, files[done], folder)
+            done += 1
+            if progress is not None:
+                progress(done, len(files))
+            if done == len(known.files):  # an index among them names further parts
+                files += [WeightFile(name=name) for name in numbered_parts(folder)]
+        return target
     assert known.url is not None
     sha256 = known.files[0].sha256
     if not target.is_file() or (sha256 is not None and known_sha256(target) != sha256):
@@ -146,23 +158,6 @@ def _stream(url: str, part: Path, most_bytes: int, progress: Progress | None) ->
                     progress(done, total)
     if total and done < total:
         raise OSError(f"the connection ended after {done:,} of {total:,} bytes; run the command again to go on")
-
-
-def _from_hub(known: Weights, progress: Progress | None) -> Path:
-    from huggingface_hub import logging as hub_logging
-
-    hub_logging.set_verbosity_error()  # what goes wrong is said below, once
-    folder = usual(known) if len(known.files) > 1 else usual(known).parent
-    for rank, each in enumerate(known.files):
-        _one_of_hub(known, each, folder)
-        if progress is not None:
-            progress(rank + 1, len(known.files))
-    parts = numbered_parts(folder)
-    for rank, name in enumerate(parts):
-        _one_of_hub(known, WeightFile(name=name), folder)
-        if progress is not None:
-            progress(len(known.files) + rank + 1, len(known.files) + len(parts))
-    return usual(known)
 
 
 def _one_of_hub(known: Weights, each: WeightFile, folder: Path) -> None:

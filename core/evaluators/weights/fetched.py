@@ -66,7 +66,10 @@ class Place:
         files = self.files()
         hashes = {path: known_sha256(path) for path in files}
         for path, found in hashes.items():
-            published = self._published(path)
+            name = path.relative_to(self.path).as_posix()
+            # the user's copy of a single file may have another name
+            meant = (each.sha256 for each in self.weights.files if len(self.weights.files) == 1 or each.name == name)
+            published = next(meant, None)
             if published and found != published and not self.own:
                 raise NotAvailable(
                     f"{path} has sha256 {found[:16]}…, published {published[:16]}…: it is damaged or another file; "
@@ -76,12 +79,6 @@ class Place:
             return hashes[files[0]]
         told = "\n".join(f"{path.relative_to(self.path)} {value}" for path, value in hashes.items())
         return hashlib.sha256(told.encode()).hexdigest()
-
-    def _published(self, path: Path) -> str | None:
-        if len(self.weights.files) == 1:  # the user's copy may have another name
-            return self.weights.files[0].sha256
-        name = path.relative_to(self.path).as_posix()
-        return next((each.sha256 for each in self.weights.files if each.name == name), None)
 
 
 def places(entry: Description, at: Path | None = None) -> tuple[Place, ...]:
@@ -97,16 +94,6 @@ def places(entry: Description, at: Path | None = None) -> tuple[Place, ...]:
             chosen = inside if inside.exists() else at if rank == 0 else None
             place = own or (Place(known, chosen, own=True) if chosen else place)
         found.append(place)
-    return tuple(found)
-
-
-def optional_places(entry: Description, at: Path | None = None) -> tuple[Place, ...]:
-    """Where each set of weights lies that an evaluator can do without; its files may be missing.
-    ``at``: a folder of the user's own that may hold them; what it lacks is looked for in the usual place."""
-    found = []
-    for known in optional_sets(entry):
-        own = None if at is None else optional_within(known, at)
-        found.append(own or Place(known, kept().get(known.id, usual(known))))
     return tuple(found)
 
 
@@ -147,17 +134,6 @@ def usual(known: Weights) -> Path:
     return folder / known.files[0].name if len(known.files) == 1 else folder
 
 
-def availability(entry: Description, at: Path | None = None) -> Availability:
-    """Say whether everything is there; nothing is read."""
-    missing = [place for place in places(entry, at) if place.missing]
-    for place in sorted(missing, key=lambda place: place.weights.kind in FETCHED):  # first what no command fetches
-        lacking = ", ".join(place.missing[:2]) + (" …" if len(place.missing) > 2 else "")
-        if place.own:
-            return Availability(False, f"no {lacking} at {place.path}", f"{_GET} {entry.name} --weights PATH")
-        return Availability(False, f"{place.weights.title} is not here ({lacking})", command(entry, place.weights))
-    return Availability(True)
-
-
 def numbered_parts(folder: Path) -> tuple[str, ...]:
     """Files that the index of weights in several parts names; empty where the folder has no index.
     Raises NotAvailable if the index is damaged, or names anything but files of its folder."""
@@ -171,13 +147,6 @@ def numbered_parts(folder: Path) -> tuple[str, ...]:
     if not all(isinstance(name, str) and _LABEL.match(name) for name in names):
         raise NotAvailable(f"{path} names files outside its folder and is not used; fetch it again")
     return tuple(names)
-
-
-def command(entry: Description, known: Weights) -> str:
-    """The one command that gets a set of weights."""
-    if known.kind == "made":
-        return known.command or ""
-    return f"{_GET} {entry.name}" + ("" if known.kind in FETCHED else " --weights PATH")
 
 
 def kept() -> dict[str, Path]:
@@ -223,9 +192,6 @@ def _stands_in(folder: Path, name: str) -> bool:
     return any(each.is_file() for each in (path, *twins))
 
 
-_GET = "python -m core evaluators get"
-
-
 class Published(Evaluator):
     """An evaluator of the catalogue; mark subclasses with ``@described(name)``. ``name@path`` makes a subclass whose
     ``at`` is the path of the user's own checkpoint."""
@@ -236,7 +202,18 @@ class Published(Evaluator):
 
     @classmethod
     def availability(cls) -> Availability:
-        return availability(cls.entry, cls.at)
+        missing = [place for place in cls.places() if place.missing]
+        for place in sorted(missing, key=lambda place: place.weights.kind in FETCHED):  # first what no command fetches
+            known, get = place.weights, f"python -m core evaluators get {cls.entry.name}"
+            lacking = ", ".join(place.missing[:2]) + (" …" if len(place.missing) > 2 else "")
+            if place.own:
+                return Availability(False, f"no {lacking} at {place.path}", f"{get} --weights PATH")
+            if known.kind == "made":
+                get = known.command or ""
+            elif known.kind not in FETCHED:
+                get += " --weights PATH"
+            return Availability(False, f"{known.title} is not here ({lacking})", get)
+        return Availability(True)
 
     @classmethod
     def needs_mb(cls, device: str) -> float:
@@ -265,8 +242,13 @@ class Published(Evaluator):
 
     @classmethod
     def optional_places(cls) -> tuple[Place, ...]:
-        """Where each set of weights lies that it can do without; the files may be missing."""
-        return optional_places(cls.entry, cls.at)
+        """Where each set of weights lies that it can do without; the files may be missing. What a folder of the user's
+        own lacks is looked for in the usual place."""
+        found = []
+        for known in optional_sets(cls.entry):
+            own = None if cls.at is None else optional_within(known, cls.at)
+            found.append(own or Place(known, kept().get(known.id, usual(known))))
+        return tuple(found)
 
     @classmethod
     def try_optional(cls, place: Place) -> None:

@@ -308,6 +308,7 @@ def score_videos(
     places: dict[Path, dict[tuple[float, float], list[int]]] = {}
     for place, line in enumerate(lines):
         places.setdefault(line.path, {}).setdefault(line.part, []).append(place)
+    say = remark or (lambda _: None)
     found = [VideoScore(math.nan)] * len(lines)
     done = 0
     for path, parts in places.items():
@@ -316,9 +317,8 @@ def score_videos(
             footage = open_video(path)
         except (BadImage, OSError) as error:
             lost = str(error)
-        if footage is not None and remark is not None:
-            for note in footage.notes:
-                remark(f"{path.name}: {note}")
+        for note in footage.notes if footage is not None else ():
+            say(f"{path.name}: {note}")
         for part, held in parts.items():
             scores = [VideoScore(math.nan, error=lost)] * len(held)
             try:

@@ -26,8 +26,7 @@ from core.corpora.score_files import GivenPair, ScoreFile, pair_id
 from core.errors import InvalidInput, StoreError
 from core.evaluators.base import Evaluator
 from core.evaluators.metrics.judge import LONGEST_SIDE, OnDemand, sent
-from core.evaluators.network.asking import data_url
-from core.evaluators.network.batch import BatchAnswer, BatchJudge, read_answer, read_custom_id
+from core.evaluators.network.asking import BatchAnswer, BatchJudge, data_url, read_answer, read_custom_id
 from core.evaluators.network.endpoint import prices_of
 from core.evaluators.network.rubrics import Rubric
 from core.evaluators.references import NO_REFERENCE

@@ -20,8 +20,7 @@ from core.evaluators.functions import the_metric
 from core.evaluators.references import NO_REFERENCE
 from core.evaluators.registry import find
 from core.evaluators.video.formula import Idf, read_idf
-from core.evaluators.video.items import asks, for_items, scores_videos
-from core.evaluators.video.video_evaluator import VideoEvaluator
+from core.evaluators.video.video_evaluator import VideoEvaluator, asks, for_items, scores_videos
 from core.probes.base import ENGLISH, FRAMES, HUMAN, SUBJECTS, TEMPLATE, Axis, Edits, Probe
 from core.probes.families.ground import ALONG_GROUND
 from core.probes.pixels import text_reader

@@ -17,7 +17,7 @@ from core.corpora.schema import Item, Mask
 from core.errors import InvariscopeError
 from core.evaluators.base import Evaluator
 from core.evaluators.scoring import PairScores
-from core.evaluators.video.items import ORDER_FREE, asks
+from core.evaluators.video.video_evaluator import ORDER_FREE, asks
 from core.probes.base import IDENTITY
 from core.probes.pairs import Draft, LeftOut, baseline_name
 from core.store.schema import ITEMS, REJECTIONS, SCORES, VARIANTS

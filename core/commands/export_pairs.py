@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from core.audit.pair_folder import PairFolder
     from core.audit.plan import Plan
     from core.audit.run import Progress
-    from core.evaluators.network.batch import BatchJudge
+    from core.evaluators.network.asking import BatchJudge
 
 EPILOG = exit_codes(ok="every pair is on disk")
 

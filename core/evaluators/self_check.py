@@ -77,20 +77,6 @@ def examples() -> tuple[Example, ...]:
     return _read(settings.assets_dir() / "evaluators" / "examples")
 
 
-def fetch_example(known: Example) -> Path:
-    """Bring an example onto this machine; what is there with the right bytes is not fetched again.
-    Returns its folder.
-    Raises NotAvailable if a file cannot be had, or has other bytes."""
-    folder = settings.weights_dir() / "examples" / known.id
-    for name, sha256 in known.files.items():
-        path = folder / name
-        if not (path.is_file() and known_sha256(path) == sha256):
-            path.parent.mkdir(parents=True, exist_ok=True)
-            url = f"{HOST}/{known.repository}/{known.commit}/{name}"
-            download(url, path, sha256=sha256, most_bytes=_MOST_EXAMPLE_BYTES)
-    return folder
-
-
 @cache
 def _read(folder: Path) -> tuple[Example, ...]:
     found = []
@@ -166,8 +152,14 @@ def self_check(evaluator: Evaluator) -> SelfCheck | None:
     begun = SelfCheck(
         evaluator=name, fingerprint=evaluator.fingerprint.key, checked=datetime.now(UTC).isoformat(timespec="seconds")
     )
+    folder = settings.weights_dir() / "examples" / known.id
     try:
-        folder = fetch_example(known)
+        for file, sha256 in known.files.items():
+            path = folder / file
+            if not (path.is_file() and known_sha256(path) == sha256):
+                path.parent.mkdir(parents=True, exist_ok=True)
+                url = f"{HOST}/{known.repository}/{known.commit}/{file}"
+                download(url, path, sha256=sha256, most_bytes=_MOST_EXAMPLE_BYTES)
     except NotAvailable as error:
         return begun.model_copy(update={"reason": str(error)})
     names, readings = list(known.images), []

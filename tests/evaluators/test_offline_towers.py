@@ -18,10 +18,10 @@ from transformers import BertConfig, BertModel
 
 from core.errors import InvalidInput, NotAvailable
 from core.evaluators.memory import Shared
-from core.evaluators.offline import efficientnet
+from core.evaluators.offline import networks
 from core.evaluators.offline.class_texts import class_names, shared_text_tower
-from core.evaluators.offline.efficientnet import EfficientNetLite, Packed
 from core.evaluators.offline.image_tower import BACKBONES, Backbone, ImageTower, _load, prepare
+from core.evaluators.offline.networks import EfficientNetLite, Packed
 from core.evaluators.other_packages import LITE0, LITE2, MINILM, PackagedFile, available
 
 
@@ -191,7 +191,7 @@ def test_a_packed_network_gives_the_bits_of_the_plain_one(
     name: str, threads: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     fast = ImageTower(name, "cpu")
-    monkeypatch.setattr(efficientnet, "pack", lambda _network: None)
+    monkeypatch.setattr(networks, "pack", lambda _network: None)
     plain = ImageTower(name, "cpu")
     assert not layers(plain)
     assert len(layers(fast)) == sum(isinstance(each, nn.Conv2d) for each in plain._network.modules())

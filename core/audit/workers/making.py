@@ -37,7 +37,7 @@ from core.errors import InvalidInput, InvariscopeError, ScoringStopped
 from core.evaluators.base import DualEncoder, Evaluator
 from core.evaluators.pool import Pool
 from core.evaluators.scoring import embed_captions, score_pairs_with_errors
-from core.evaluators.video.items import asks, made_for
+from core.evaluators.video.video_evaluator import asks, made_for
 from core.probes.pairs import Draft
 from core.registry import STRANGERS
 

@@ -60,7 +60,7 @@ REFUSED: Mapping[str, str] = {
 _BREAKS = ("\x85", "\u2028", "\u2029")  # where the kit's metrics end a line of their input although JSON does not
 
 
-class _OfKit(Evaluator):
+class KitMetric(Evaluator):
     """A metric that CaptionEvalKit runs in its own environment, by ``capevalkit.evaluate_captions``.
 
     The kit fetches the metric's code and weights the first time, with git and uv.
@@ -99,6 +99,10 @@ class _OfKit(Evaluator):
         settings = {"metric": self.metric, "score": METRICS[self.metric].key}
         return Fingerprint(self.spec.name, weights, preprocessing, "its own", PACKAGE.versions(), settings)
 
+    def score(self, images: Sequence[np.ndarray], captions: Sequence[str]) -> np.ndarray:
+        check_lengths(images, captions)
+        return self.ask(images, captions, [()] * len(images))
+
     def ask(
         self, images: Sequence[np.ndarray], captions: Sequence[str], references: Sequence[Sequence[str]]
     ) -> np.ndarray:
@@ -128,15 +132,7 @@ class _OfKit(Evaluator):
         return all_scored(scores, errors)
 
 
-class KitMetric(_OfKit):
-    """A metric of the kit that needs no references."""
-
-    def score(self, images: Sequence[np.ndarray], captions: Sequence[str]) -> np.ndarray:
-        check_lengths(images, captions)
-        return self.ask(images, captions, [()] * len(images))
-
-
-class KitMetricWithReferences(_OfKit, Referenced):
+class KitMetricWithReferences(KitMetric, Referenced):
     """A metric of the kit that compares with references."""
 
     def score(

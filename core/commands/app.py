@@ -22,7 +22,6 @@ from core.errors import InvalidInput, NotAvailable
 EPILOG = exit_codes(ok="the dashboard was closed", failures="it could not start")
 TOKEN = "INVARISCOPE_TOKEN"
 HERE = ("localhost", "127.0.0.1", "::1")
-STARTING_S = 60  # seconds that a browser waits for the server
 READ_S = 60  # seconds that a browser has to read the page that leads to the link
 
 _REDIRECT = """<!doctype html><meta charset="utf-8"><title>Invariscope</title>
@@ -99,7 +98,7 @@ def _open(port: int, link: str) -> None:
     """Open the link once the server answers; a machine without a browser has printed it."""
     from urllib.request import urlopen
 
-    until = time.monotonic() + STARTING_S
+    until = time.monotonic() + 60  # seconds that the server has to start
     while time.monotonic() < until:
         try:
             with urlopen(f"http://localhost:{port}/_stcore/health", timeout=2):

@@ -1,7 +1,4 @@
-"""``audit``: corpus × probes × evaluators, planned, run, resumed, and summed up.
-
-Options of an audit, as :class:`core.audit.request.AuditRequest` has them: at once, as a job, for pairs elsewhere.
-"""
+"""``audit``: corpus × probes × evaluators, planned, run, resumed, and summed up; and the options of any audit."""
 
 import inspect
 from collections.abc import Callable, Mapping

@@ -13,7 +13,6 @@ if TYPE_CHECKING:
     from core.evaluators.weights.catalogue import Weights
     from core.evaluators.weights.fetched import Published
 
-
 EPILOG = exit_codes()
 app = typer.Typer(
     help="List the evaluators, whether they can run here, and the command that gets what is missing.",

@@ -1,7 +1,4 @@
-"""What an evaluator is: anything that scores (image, caption) pairs.
-
-Evaluators that join what several others score, each of which is asked as if it were asked alone.
-"""
+"""What an evaluator is: anything that scores (image, caption) pairs; and evaluators made of others."""
 
 import hashlib
 import json
@@ -18,7 +15,6 @@ from core.errors import InvalidInput, InvariscopeError, NotAvailable
 
 if TYPE_CHECKING:
     from torch import Tensor
-
 
 BLIND = "blind"
 """Family of the readers that never see the image: baselines of directional tests, and no evaluators to choose by."""

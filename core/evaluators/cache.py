@@ -1,8 +1,6 @@
-"""Embeddings and pairwise scores of earlier calls, in memory and in one SQLite file.
-
-The file may be deleted at any time, shared by processes, cut off by a kill or filled to its limit: an
-entry that cannot be trusted is computed again, and where nothing can be stored the work goes on without.
-"""
+"""Embeddings and pairwise scores of earlier calls, in memory and in one SQLite file. That may be deleted at any time,
+shared by processes, cut off by a kill or filled to its limit: an entry that cannot be trusted is computed again, and
+where nothing can be stored the work goes on without."""
 
 import hashlib
 import logging

@@ -1,7 +1,5 @@
-"""A plain function of a file or a notebook as an evaluator: ``(image, caption)``, or ``(images, captions)`` at once.
-
-Which metrics a file defines is read, and nothing of it is run; files that an operator brings are kept by their content.
-"""
+"""A plain function of ``(image, caption)``, or ``(images, captions)`` at once, as an evaluator. Which metrics a file
+defines is read, and nothing of it is run; files that an operator brings are kept by their content."""
 
 import ast
 import hashlib

@@ -1,8 +1,4 @@
-"""Vision-language models that answer in words: asked in batches, each picture encoded once for all its captions.
-
-:class:`ChatModel` is the model on its device, :class:`Generative` what the evaluators that ask one share: its weights,
-its copy in the process, and how a pair is explained.
-"""
+"""Vision-language models that answer in words: asked in batches, each picture encoded once for all its captions."""
 
 import warnings
 from collections import OrderedDict

@@ -14,15 +14,10 @@ from core.errors import NotAvailable
 if TYPE_CHECKING:
     from torch import Tensor
 
-
 T = TypeVar("T")
 _log = logging.getLogger("invariscope.evaluators")
 CPU_BATCH, DEVICE_BATCH = 16, 256
 MB = 2**20
-CARD_SHARE = 0.9
-"""Part of a card's memory that weights may take; the rest is for what a batch needs, and batches shrink."""
-
-ARENAS = 2  # parts of the C library's memory that threads share, beyond which none is made
 KEPT_MB, AUDIT_KEPT_MB = 64, 512
 """What heaps keep at their end, in MB: a server's, which :func:`trim` gives back after every turn, and an audit's."""
 
@@ -51,7 +46,6 @@ def weights_mb(networks: Iterable[Any]) -> float:
 
 def give_back() -> None:
     """Return freed memory to the card's driver and to the system.
-
     Freed tensors stay with torch's allocator on a card, and with the C library on the CPU, until they are asked for."""
     gc.collect()
     torch = sys.modules.get("torch")
@@ -62,7 +56,6 @@ def give_back() -> None:
 
 def trim() -> None:
     """Return what the C library holds and nobody uses to the system; takes about a millisecond.
-
     Many threads that make and drop pictures leave holes between what is kept, and what is freed next to them stays with
     the process otherwise."""
     give = _of_glibc("malloc_trim")
@@ -72,12 +65,11 @@ def trim() -> None:
 
 def share_arenas() -> None:
     """Have threads that are started from now on share the C library's memory: each keeps what it freed, otherwise."""
-    _set_options({_M_ARENA_MAX: ARENAS})
+    _set_options({_M_ARENA_MAX: 2})
 
 
 def keep_freed(kept_mb: int = KEPT_MB) -> None:
     """Let this process keep what it frees at the end of a heap, instead of giving it back and asking for it anew.
-
     A network's layers and edits of pictures take and free blocks of some megabytes all the time. By themselves these
     come from the system one by one, which fills every page that it hands out with zeros: a tenth of an audit's work and
     of a turn of the Probe lab. Blocks of 32 MB and more still do. Where the C library is not glibc, nothing is done.
@@ -111,7 +103,8 @@ def card_budget_mb(device: str) -> float:
     """Memory of a card that weights may take, in MB."""
     import torch
 
-    return CARD_SHARE * float(torch.cuda.get_device_properties(device).total_memory) / MB
+    # the rest is for what a batch needs, and batches shrink
+    return 0.9 * float(torch.cuda.get_device_properties(device).total_memory) / MB
 
 
 class Shared(Generic[T]):

@@ -123,10 +123,8 @@ class _Slot:
 
 class Pool:
     """Keeps evaluators loaded, the least recently used one going first when the budget is spent.
-
     Two threads never run one model at once, and a model that several ask for at once is loaded once. An evaluator that
     someone holds is never evicted.
-
     The budget is one of weights on the pool's device; what a batch needs while it is scored comes on top. Room is made
     before a load for what an evaluator says that it needs there. Once loaded, its tensors are counted: one that turns
     out larger costs idle ones their place, and is dropped again where that does not suffice. One for which a card has

@@ -31,7 +31,6 @@ from core.registry import PLUGIN
 if TYPE_CHECKING:
     from torch import Tensor
 
-
 _TYPES = ("uint8", "bool", "int64", "float32", "float64")
 
 

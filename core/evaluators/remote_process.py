@@ -1,8 +1,6 @@
-"""The process that holds one evaluator of a file: ``python -m core.evaluators.remote_process REFERENCE DEVICE``.
-
-Asked on standard input, it answers on standard output, as :class:`core.evaluators.remote.Remote` asks. Whatever the
-metric itself prints goes nowhere. With ``describe REFERENCE ANSWER`` it only writes into the file ANSWER what it is.
-"""
+"""The process that holds one evaluator of a file: ``python -m core.evaluators.remote_process REFERENCE DEVICE``. It
+answers on standard output what :class:`core.evaluators.remote.Remote` asks on its input; what the metric prints goes
+nowhere. With ``describe REFERENCE ANSWER`` it only writes into the file ANSWER what it is."""
 
 import json
 import os

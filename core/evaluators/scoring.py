@@ -110,7 +110,6 @@ def score_pairs_with_errors(
     progress: Progress | None = None,
 ) -> PairScores:
     """Score pairs, with the reason beside every pair that could not be scored.
-
     A dual encoder sees every unique image and every unique caption once. Any other evaluator sees every unique pair
     once; the pairs of one image come one after the other and, within a batch, as the same array object. Of a joined
     evaluator each part is asked in its own way, with the same cache. When a call raises, its batch is halved until the

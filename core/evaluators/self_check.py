@@ -1,7 +1,4 @@
-"""Does an evaluator give the values that its publisher prints for the publisher's own pictures and captions?
-
-The examples stand in ``assets/evaluators/examples``: pictures, captions and what was printed for them.
-"""
+"""Does an evaluator give the values that its publisher prints for the publisher's own pictures and captions?"""
 
 import json
 import math

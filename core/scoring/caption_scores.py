@@ -1,7 +1,5 @@
-"""Scoring a captioner's output: one caption an image, as clipscore and CaptionEvalKit do it.
-
-What an evaluator cannot score is told before its weights are loaded: no references, another language.
-"""
+"""Scoring a captioner's output: one caption an image, as clipscore and CaptionEvalKit do it. What an evaluator cannot
+score is told before its weights are loaded: no references, another language."""
 
 import math
 from collections.abc import Callable, Iterable, Sequence

@@ -1,8 +1,6 @@
-"""An evaluator over a human-labelled suite: every caption beside its image and its references, scored once.
-
-Captions are compared with all references or with some, drawn once or several times; BLEU-4, METEOR, ROUGE-L and
-CIDEr-D compare them by words alone. A video is decoded and encoded once, however many captions it has.
-"""
+"""An evaluator over a human-labelled suite: every caption beside its image and its references, scored once. They are
+compared with all references or some, drawn once or several times; BLEU-4, METEOR, ROUGE-L and CIDEr-D compare them by
+words alone. A video is decoded and encoded once, however many captions it has."""
 
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -36,8 +34,6 @@ MOST_DRAWS = 100
 _USUAL_COUNTS = {"FOIL": (1, 4), "Pascal-50S": (5,), "VATEX-EVAL": (1, 9)}
 """Suite -> references that the field compares with.
 Source: Hessel et al., *CLIPScore* (2021), section 4; Shi et al., *EMScore* (2022), section 5."""
-
-_USUAL_DRAWS = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +69,7 @@ def settings_of(suite: Suite, counts: Sequence[int] = (), draws: int | None = No
     if counts and max(counts) > most:
         raise InvalidInput(f"{suite.name} has at most {most} references beside a caption, got {max(counts)}; ask fewer")
     asked = counts or _USUAL_COUNTS.get(suite.name, ())
-    usual = draws or (_USUAL_DRAWS if suite.name == "Pascal-50S" else 1)
+    usual = draws or (5 if suite.name == "Pascal-50S" else 1)
     found = [Setting(count, usual if count < most else 1) for count in dict.fromkeys(min(each, most) for each in asked)]
     return tuple(found) or (Setting(),)
 
@@ -342,12 +338,11 @@ def sampled(footage: Footage, sampling: Sampling, part: tuple[float, float] = WH
 
 
 _Text = tuple[str, tuple[str, ...], tuple[float, float]]  # caption or sentence, its references, its part of the video
-_USUAL_FRAMES = {"VATEX-EVAL": 10}  # suite -> frames of a video that its publishers look at; elsewhere all of them
 
 
 def usual_sampling(suite: Suite) -> Sampling:
-    """The frames that the publishers of a suite look at."""
-    return Sampling(_USUAL_FRAMES.get(suite.name))
+    """The frames of a video that the publishers of a suite look at: VATEX-EVAL's at ten, others at all."""
+    return Sampling(10 if suite.name == "VATEX-EVAL" else None)
 
 
 def score_video_suite(

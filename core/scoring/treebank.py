@@ -121,12 +121,9 @@ _SHORTER = {25: 1, 26: 1, 32: 1, 34: 1, 36: 1, 42: 2, 46: 1, 48: 2, 50: 3, 51: 1
 _OVERLAP = frozenset([33, 47, 49])
 """Rules of abbreviations at the end of a sentence: the full stop belongs to the word and is read once more."""
 
+_TRIMS = frozenset(" \t\n\v\f\r\x85")
 _FIRST_ALONE, _TRIMMED = 35, frozenset([44, 47])
 """The rule that keeps one code unit of those that it saw, and those that give the white space at their end back."""
-
-
-_MOST_JOINED = 4
-"""Pieces of a text that are read as one before the whole is; a number or an article waits for one or two."""
 
 
 class _Open(Exception):
@@ -150,7 +147,7 @@ def tokens(caption: str) -> list[str]:
         if (said := _inner(held)) is not None:
             found += said
             held = ""
-        elif held.count(" ") < _MOST_JOINED:
+        elif held.count(" ") < 4:  # a number or an article waits for one piece or two
             held += " "
         else:
             return list(_final(text))
@@ -225,9 +222,6 @@ def _bounds(tables: Automaton, units: list[int], raw: bytes, rule: int, at: int,
         return (end - 1 if single else end), end - 1
     end -= _SHORTER.get(rule, 0)
     return end, end
-
-
-_TRIMS = frozenset(" \t\n\v\f\r\x85")
 
 
 def _replaced(pairs: dict[str, str], text: str) -> str:

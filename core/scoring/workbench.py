@@ -1,8 +1,6 @@
-"""One image on the bench: the variants that probes make of it, each made once; and a stored pair made again.
-
-The picture that a run scored and its variant follow from (item, probe, seed). A visitor may draw the object's box or
-paint its mask, which is a picture of a stranger until it was decoded as one.
-"""
+"""One image on the bench: the variants that probes make of it, each made once; and a stored pair made again. The
+picture that a run scored and its variant follow from (item, probe, seed). A visitor may draw the object's box or paint its
+mask, which is a picture of a stranger until it was decoded as one."""
 
 from base64 import b64decode
 from binascii import Error

@@ -62,7 +62,6 @@ _BREAKS = ("\x85", "\u2028", "\u2029")  # where the kit's metrics end a line of 
 
 class KitMetric(Evaluator):
     """A metric that CaptionEvalKit runs in its own environment, by ``capevalkit.evaluate_captions``.
-
     The kit fetches the metric's code and weights the first time, with git and uv.
     Source: https://github.com/YuigaWada/CaptionEvalKit-for-VLMs"""
 

@@ -1,7 +1,4 @@
-"""CLIPScore, PAC-S and PAC-S++ with their reference-based twins: cosines under CLIP, as published or tuned.
-
-EMScore and PAC-S++ of videos: frames and tokens matched under CLIP, with and without references.
-"""
+"""CLIPScore, PAC-S, PAC-S++ and their reference-based twins, and EMScore of videos: cosines under CLIP."""
 
 from core.evaluators.references import Referenced, ReferencedDualEncoder
 from core.evaluators.towers.clip import ClipEvaluator
@@ -12,7 +9,6 @@ from core.evaluators.weights.catalogue import described
 @described("clipscore")
 class ClipScore(ClipEvaluator):
     """2.5 · max(cos(v, c), 0), c the embedding of "A photo depicts " and the caption.
-
     Where it departs from its authors' code stands in docs/evaluators.md.
     Source: Hessel et al. 2021, section 3; https://github.com/jmhessel/clipscore."""
 

@@ -23,7 +23,6 @@ from core.evaluators.other_packages import MINILM, USE, USE_PIECES, PackagedFile
 if TYPE_CHECKING:
     from torch import Tensor
 
-
 TOP_K = 100  # classes that make an image's embedding, the most probable ones
 COMMON = 0.7  # share of the classes' mean embedding that is taken out of an image's: what all texts have in common
 SHOWN = 10

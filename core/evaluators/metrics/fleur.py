@@ -1,7 +1,5 @@
 """FLEUR: LLaVA writes a score from 0.0 to 1.0, smoothed by how probable the other digits were.
-
-ProtoScore: a rating from 1 to 4 by the prompt of the paper's GPT judges, with its adapter or without.
-"""
+ProtoScore: a rating from 1 to 4 by the prompt of the paper's GPT judges, with its adapter or without."""
 
 import hashlib
 import re
@@ -21,12 +19,9 @@ from core.probes.rejections import coded
 MOST_TOKENS = 8
 """Most tokens of an answer: a score is four characters. What has not ended by then has no score and counts as cut."""
 
-_SCORE = re.compile(r"^\D*([01])(?:\.(\d+))?\D*$")
-
 
 def smoothed(answer: Answer, digits: Sequence[int]) -> float:
     """Return FLEUR's score of one answer.
-
     For 0.d… it is Σ 0.1 · d · p₁(d), plus Σ 0.01 · d · p₂(d) where the model wrote a second decimal; for 1 or 1.0 it is
     p(1) + 0.9 · p(0) at the whole digit.
     Raises InvalidInput if the answer was cut, or is no score from 0.0 to 1.0; the reason is closed by its code.
@@ -37,7 +32,7 @@ def smoothed(answer: Answer, digits: Sequence[int]) -> float:
         raise InvalidInput(
             coded("answer-cut", f"the model's answer had not ended after {len(answer.tokens)} tokens: {text[:60]!r}")
         )
-    found = None if is_bound(text) else _SCORE.match(text)
+    found = None if is_bound(text) else re.match(r"^\D*([01])(?:\.(\d+))?\D*$", text)
     value = float(f"{found[1]}.{found[2] or 0}") if found else 2.0
     places = [place for place, token in enumerate(answer.tokens) if int(token) in digits]
     if value > 1 or (value < 1 and not (found and found[2])):
@@ -130,7 +125,6 @@ RATINGS = (1, 2, 3, 4)
 
 class _Rated(Generative):
     """Expected rating over the tokens 1 to 4 right after ``{"score": ``, brought to [0, 1].
-
     The paper prints a normalised score, and neither the prompt that its metric is asked nor how the score is read off
     the model. Here it is asked as the paper's GPT judges are; this reading needs one forward pass and keeps the model's
     doubt: (Σ r · p(r) / Σ p(r) − 1) / 3.

@@ -28,7 +28,6 @@ from core.probes.words.grammar import singular
 from core.settings import assets_dir
 
 _WORD = re.compile(r"[^\W\d_]+(?:['’-][^\W\d_]+)*['’]?|\d+|[^\w\s]")
-_MODIFIERS = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +58,7 @@ def find_nouns(caption: str) -> tuple[NounPhrase, ...]:
             before, after = words[max(0, first - 1) : first], words[end : end + 1]
             counted = after == ["of"] or not listed("counts").isdisjoint(before)
             head = singular(words[end - 1], counted=counted)
-            text = " ".join([*words[first:end][-1 - _MODIFIERS : -1], head])
+            text = " ".join([*words[first:end][-4:-1], head])
             found.setdefault(text, NounPhrase(head, text))
         first = end
     return tuple(found.values())
@@ -68,8 +67,6 @@ def find_nouns(caption: str) -> tuple[NounPhrase, ...]:
 BACKBONE = "lite0"
 NO_NOUN = "no noun was found in the caption, so there is nothing to look for"
 NOT_ENGLISH = "the caption does not read as English, whose nouns alone the judge can find"
-NOUN_TABLES = ("caption_words.toml", "object_nouns.csv")
-"""Tables of ``assets/lexicons`` that nouns are found by: the rubric's digest holds them."""
 _SHOWN = 40  # characters of a noun phrase
 _REMEMBERED = 4096  # texts whose likeness to the classes is kept: 16 MB
 
@@ -104,7 +101,8 @@ class Rubric:
         try:
             values, text = (folder / f"grounding-judge.{ending}" for ending in ("toml", "md"))
             settings = tomllib.loads(values.read_text(encoding="utf-8"))
-            files = (values, text, *(lexicon_path(name) for name in NOUN_TABLES))
+            nouns = (lexicon_path(name) for name in ("caption_words.toml", "object_nouns.csv"))  # find them
+            files = (values, text, *nouns)
             digest = hashlib.sha256(b"\0".join(file.read_bytes() for file in files)).hexdigest()[:16]
             told = settings["people"]  # nouns are words with blanks between them, classes a list
             lists = {"nouns": frozenset(told["nouns"].split()), "classes": frozenset(told["classes"])}
@@ -145,12 +143,10 @@ class Match:
 )
 class GroundingJudge(Evaluator):
     """Deterministic judge: nouns matched to class evidence by text similarity; see the rubric.
-
     With p the image's evidence, t_c the class texts' embeddings and e(n) a noun's, likeness is ``l(n, c) = (e(n)·t_c −
     mean_c) / (max_c − mean_c)`` and a match is worth ``max(l, 0)·(p_c / max p)^0.25``. Where n names a person and c
     something that people wear or hold, l is 0.7 at least. The score is 10 × the mean over nouns of what the best
     assignment gives them.
-
     A caption without a noun, or in another language than English, has no score."""
 
     def __init__(self, image_tower: ImageTower, class_texts: ClassTexts, rubric: Rubric) -> None:

@@ -1,7 +1,5 @@
 """The judge: a vision-language model behind any OpenAI-compatible endpoint, or on this machine, asked with a rubric.
-
-Judges on demand, ``judge:MODEL@RUBRIC``, are any model with any rubric; a panel of several is one evaluator.
-"""
+Judges on demand, ``judge:MODEL@RUBRIC``, are any model with any rubric; a panel of several is one evaluator."""
 
 import hashlib
 from collections.abc import Iterable, Mapping, Sequence
@@ -315,7 +313,6 @@ class JudgeLocal(Generative):
 
 WAYS = ("mean", "median", "majority")
 _FORM = "panel:mean=judge:MODEL@RUBRIC+judge:MODEL@RUBRIC; mean, median or majority"
-_BETWEEN = "+judge:"
 
 
 class Panel(Joined):
@@ -381,7 +378,7 @@ def panel_of(argument: str) -> type[Evaluator]:
     way, equals, named = argument.partition("=")
     if way not in WAYS or not equals or not named.startswith("judge:"):
         raise InvalidInput(f"give a panel as {_FORM}; got {'panel:' + argument!r}")
-    kinds = [judge_of(each) for each in named.removeprefix("judge:").split(_BETWEEN)]
+    kinds = [judge_of(each) for each in named.removeprefix("judge:").split("+judge:")]
     names = [kind.spec.name for kind in kinds]
     if len(set(names)) < 2 or len(set(names)) < len(names):
         raise InvalidInput(f"a panel has at least two judges, each once; got {', '.join(names)}")

@@ -16,7 +16,6 @@ from core.evaluators.metrics.grounding_judge import GroundingJudge
 from core.settings import assets_dir
 
 PARTS: tuple[type[Evaluator], ...] = (ConseLite2, ConseMultilingual, GroundingJudge)
-BROUGHT = "What each part brings; their sum is the score."
 
 
 def constants_path() -> Path:
@@ -98,5 +97,9 @@ class OfflineEnsemble(Joined):
             views=tuple({title: (title, view) for each in seen for title, view in each.views}.values()),
             truncated=next((each.truncated for each in seen if each.truncated), ""),
             evidence=tuple(sorted((each for each in brought if np.isfinite(each[1])), key=lambda each: -each[1])),
-            notes=(f"No score, since there is none of {lacking}." if lacking else BROUGHT,),
+            notes=(
+                f"No score, since there is none of {lacking}."
+                if lacking
+                else "What each part brings; their sum is the score.",
+            ),
         )

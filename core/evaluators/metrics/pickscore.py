@@ -17,8 +17,6 @@ from core.evaluators.weights.fetched import Place
 if TYPE_CHECKING:
     from torch import Tensor
 
-_OLD_MARKER = 2
-"""Number of the closing marker in older configurations; transformers then reads a text at its largest id."""
 _BICUBIC, _BILINEAR = 3, 2  # Pillow's numbers, as the processor's file stores them
 
 
@@ -35,7 +33,7 @@ class _HubClipText(CausalText):
     def __init__(self, network: Any) -> None:
         self._network = network
         marker = network.config.text_config.eos_token_id
-        self._marker = None if marker == _OLD_MARKER else marker
+        self._marker = None if marker == 2 else marker  # of older configurations: read at the largest id
 
     def places(self, tokens: "Tensor") -> "Tensor":
         return first_place(tokens, self._marker)
@@ -47,7 +45,6 @@ class _HubClipText(CausalText):
 @described("pickscore")
 class PickScore(PublishedEncoder):
     """exp(logit_scale) · cos(v, c), negative where the cosine is.
-
     Pictures are read as the authors' processor reads them: short side to 224 px, bicubic as Pillow does it, the centre
     square (an odd pixel goes to the right and bottom).
     Source: Kirstain et al. 2023; https://github.com/yuvalkirstain/PickScore."""

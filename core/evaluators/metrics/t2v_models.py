@@ -19,13 +19,9 @@ SOURCE = "https://github.com/linzhiqiu/t2v_metrics"
 RANGES: Mapping[str, tuple[float, float]] = {"vqascore": (0.0, 1.0), "clipscore": (-1.0, 1.0), "itmscore": (0.0, 1.0)}
 """Kind of score -> native range: the probability of an answer, a cosine, the probability of a match."""
 
-_ANY = (-1.0, 1.0)
-_REMOTE = ("gpt-", "gemini-")
-
 
 class TextToVisual(Evaluator):
     """A model of t2v_metrics: VQAScore, CLIPScore or ITMScore, as its own ``get_score_model`` makes it.
-
     Asked for several pictures and captions it scores every picture with every caption: each pair is given alone here,
     the picture as a PNG.
     Source: Lin et al., *Evaluating Text-to-Visual Generation with Image-to-Text Generation*, ECCV 2024."""
@@ -82,7 +78,7 @@ def t2v_model(argument: str) -> type[Evaluator]:
     has no such model."""
     if not argument:
         raise InvalidInput("give a model of t2v_metrics, e.g. t2v_metrics:clip-flant5-xl")
-    if argument.startswith(_REMOTE):
+    if argument.startswith(("gpt-", "gemini-")):
         raise InvalidInput(
             f"t2v_metrics asks {argument} over the network and scores 0 where no answer came; use the evaluator judge, "
             "which keeps such pairs without a score"
@@ -93,7 +89,7 @@ def t2v_model(argument: str) -> type[Evaluator]:
         title=f"t2v_metrics, {argument}",
         summary=f"The score of t2v_metrics' {argument}{f' ({kind})' if kind else ''}, as that package computes it.",
         family="t2v_metrics",
-        score_range=RANGES.get(kind, _ANY),
+        score_range=RANGES.get(kind, (-1.0, 1.0)),
         memory_mb=0,  # the package does not say before it loads
         offline=False,
         source=SOURCE,

@@ -38,13 +38,11 @@ UNREAD = (
     "torchmetrics cuts the closing mark off with the words, and CLIP reads its opening mark instead: every caption of "
     "more than {limit} tokens has one and the same score on a picture."
 )
-ENDED = "CLIP reads the caption as far as its own closing mark, which the caption holds, and no further."
 _FILES = ("model.safetensors", "pytorch_model.bin")
 
 
 class TorchmetricsClipScore(Evaluator):
     """max(100 · cos(v, c), 0), computed by ``torchmetrics.multimodal.CLIPScore``.
-
     torchmetrics keeps the mean of all that it was given, which says nothing of a pair: each pair is given alone here.
     It is handed the model and its processor, as its constructor allows, so that nothing is fetched and no code of a
     repository is run. A caption that is too long is cut as torchmetrics does it: its closing mark is lost, and all such
@@ -113,7 +111,8 @@ class TorchmetricsClipScore(Evaluator):
         tokens = self._tokens(caption)
         read = self._read(tokens)
         cut = self._processor.tokenizer.decode(tokens[read:-1]).strip() or "…"
-        note = ENDED if read < self._limit else UNREAD.format(limit=self._limit)
+        note = "CLIP reads the caption as far as its own closing mark, which the caption holds, and no further."
+        note = note if read < self._limit else UNREAD.format(limit=self._limit)
         seen = super().see(image, caption, object_mask=object_mask)
         return replace(seen, truncated=cut, notes=(note,)) if read < len(tokens) else seen
 

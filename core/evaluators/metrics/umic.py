@@ -1,7 +1,4 @@
-"""UMIC: UNITER ranks a caption by the regions that a detector found in the picture.
-
-UNITER's network stands over transformers' BERT layers; its architecture is read off the publisher's tensors.
-"""
+"""UMIC: UNITER ranks a caption by the regions that a detector found in the picture."""
 
 import os
 from collections.abc import Sequence
@@ -27,9 +24,6 @@ from core.probes.rejections import coded
 if TYPE_CHECKING:
     from torch import Tensor
 
-HEAD_WIDTH = 64
-POSITION_WIDTH = 7  # x1, y1, x2, y2, w, h, w·h, each as a share of the image
-_OLD_NAMES = {"gamma": "weight", "beta": "bias"}
 _NEEDED = (
     *(f"uniter.embeddings.{name}_embeddings.weight" for name in ("word", "position")),
     *(f"uniter.img_embeddings.{name}_linear.weight" for name in ("img", "pos")),
@@ -39,16 +33,15 @@ _NEEDED = (
 
 def load_uniter(path: Path) -> Any:
     """Return the ranking network of a checkpoint, in evaluation mode, float32, on the CPU.
-
     The network maps ``words`` int64 [n, t], ``regions`` float32 [n, r, d], ``positions`` float32 [n, r, 7] and
     ``present`` float32 [n, t + r] (1 where there is a word or a region) to rank scores, float32 [n].
     Raises NotAvailable if the file cannot be read or holds another network."""
     from transformers import BertConfig
 
-    state = {}
+    state, old = {}, {"gamma": "weight", "beta": "bias"}
     for name, value in read_state(path).items():
         stem, _, last = name.rpartition(".")
-        state[f"{stem}.{_OLD_NAMES.get(last, last)}" if stem else name] = value
+        state[f"{stem}.{old.get(last, last)}" if stem else name] = value
     missing = [name for name in _NEEDED if name not in state]
     if missing:
         raise NotAvailable(f"{path} holds no UMIC: it lacks the tensor {missing[0]!r}; give the publisher's umic.pt")
@@ -58,7 +51,7 @@ def load_uniter(path: Path) -> Any:
         vocab_size=words,
         hidden_size=width,
         num_hidden_layers=len(layers),
-        num_attention_heads=max(1, width // HEAD_WIDTH),
+        num_attention_heads=max(1, width // 64),
         intermediate_size=state["uniter.encoder.layer.0.intermediate.dense.weight"].shape[0],
         max_position_embeddings=state["uniter.embeddings.position_embeddings.weight"].shape[0],
         hidden_act="gelu",
@@ -85,7 +78,7 @@ def _network(configuration: Any, region_width: int) -> Any:
             super().__init__()
             self.img_linear = nn.Linear(region_width, width)
             self.img_layer_norm = nn.LayerNorm(width, eps=eps)
-            self.pos_linear = nn.Linear(POSITION_WIDTH, width)
+            self.pos_linear = nn.Linear(7, width)  # x1, y1, x2, y2, w, h, w·h, each as a share of the image
             self.pos_layer_norm = nn.LayerNorm(width, eps=eps)
             self.LayerNorm = nn.LayerNorm(width, eps=eps)
 
@@ -123,7 +116,6 @@ def _network(configuration: Any, region_width: int) -> Any:
 
 REGIONS = "INVARISCOPE_UMIC_REGIONS"  # environment: folder of precomputed regions
 GET = "python -m core evaluators get umic"
-_MARKS = ("[UNK]", "[SEP]", "[PAD]", "[CLS]", "[MASK]")
 _Pair = tuple[Regions, list[int]]
 
 
@@ -135,11 +127,9 @@ def regions_folder() -> Path:
 @described("umic")
 class Umic(Published):
     """Sigmoid of UNITER's rank head on [CLS] caption [SEP] regions.
-
     Regions come from a detector, one of the user's own or bottom-up attention where its weights are here, or from a
     folder of precomputed ones (:class:`core.evaluators.regions.source.RegionSource` says which). Without a detector
     UMIC is *precomputed only*: a picture without regions has no score, and the reason beside it.
-
     Captions are cut at 60 word pieces, the longest that it was trained on; a caption without a word has no score.
     Source: Lee et al. 2021; https://github.com/hwanheelee1993/UMIC."""
 
@@ -249,8 +239,9 @@ class Umic(Published):
     def _pieces(self, caption: str) -> list[int]:
         """Word pieces of a caption; a mark such as ``[MASK]`` counts as one where it is a whole word."""
         found: list[int] = []
+        marks = ("[UNK]", "[SEP]", "[PAD]", "[CLS]", "[MASK]")
         for word in self._words.normalizer.normalize_str(caption).split():
-            mark = self._words.token_to_id(word) if word in _MARKS else None
+            mark = self._words.token_to_id(word) if word in marks else None
             found += [mark] if mark is not None else self._words.encode(word, add_special_tokens=False).ids
         return found
 

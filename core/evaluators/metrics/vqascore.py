@@ -1,7 +1,5 @@
-"""VQAScore: how probable *Yes* is when a model is asked whether the picture shows the caption.
-
-Its models are chat models, and CLIP-FlanT5 in its publisher's format: T5 that reads the patches of CLIP's image tower.
-"""
+"""VQAScore: how probable *Yes* is when a model is asked whether the picture shows the caption. Its models are chat
+models, and CLIP-FlanT5 in its publisher's format: T5 that reads the patches of CLIP's image tower."""
 
 import json
 from collections import OrderedDict

@@ -43,13 +43,10 @@ if TYPE_CHECKING:
     from httpx2 import AsyncClient, Request, Response
     from tenacity import RetryCallState
 
-
 MOST_BYTES = 1_000_000
 """Bytes of one answer, headers aside, packed and unpacked; a score and its reason have a few hundred."""
 
 MOST_HOPS = 3  # redirects that one request follows, all of them to the same scheme, host and port
-_GZIP_OR_ZLIB = 47  # wbits of zlib: the header says which of both it is
-_KEPT_METHOD = (307, 308)
 
 
 class NoReply(InvalidInput):
@@ -79,7 +76,6 @@ Post = Callable[[dict[str, Any]], Reply]
 @contextmanager
 def line(endpoint: Endpoint) -> Iterator[Post]:
     """Hold connections to an endpoint open; yields what sends one request, from any thread.
-
     Raises (the function that is yielded):
         NoReply: where the connection broke or the answer was not whole in ``endpoint.timeout_s`` seconds.
         BadReply: where the answer is over MOST_BYTES or packed in another way than was asked for.
@@ -121,7 +117,7 @@ def _same_place(request: "Request", response: "Response", endpoint: Endpoint) ->
     """The request that a redirect asks for, where it stays at the same place and carries the same question."""
     following = response.next_request
     places = [(each.url.scheme, each.url.host, each.url.port) for each in (request, following) if each is not None]
-    if following is not None and places[0] == places[1] and response.status_code in _KEPT_METHOD:
+    if following is not None and places[0] == places[1] and response.status_code in (307, 308):
         return following
     where = f"{following.url.scheme}://{following.url.netloc.decode()}"[:120] if following is not None else "nowhere"
     raise ScoringStopped(
@@ -143,7 +139,7 @@ async def _whole(response: "Response", endpoint: Endpoint) -> bytes:
         return bytes(raw)
     if coding not in ("gzip", "x-gzip", "deflate"):
         raise BadReply(f"{host} packed its answer as {coding[:20]!r}, and only gzip was asked for")
-    unpacking = zlib.decompressobj(_GZIP_OR_ZLIB)
+    unpacking = zlib.decompressobj(47)  # gzip or zlib: the header says which of both it is
     try:
         body = unpacking.decompress(bytes(raw), MOST_BYTES + 1)
     except zlib.error:
@@ -162,7 +158,6 @@ def _seconds(response: "Response") -> float:
         return 0.0
 
 
-_RETRIED = (408, 409, 429)
 _LONGEST = 200  # characters of the id of an answer, and of why there is no score
 
 
@@ -206,7 +201,7 @@ class Asker:
     def _once(self, post: Post, body: dict[str, Any]) -> Verdict:
         self.budget.request()
         reply = post(body)
-        if reply.status in _RETRIED or reply.status >= 500:
+        if reply.status in (408, 409, 429) or reply.status >= 500:
             raise _Busy(reply)
         if not 200 <= reply.status < 300:
             raise self._refused(reply)
@@ -276,7 +271,6 @@ def request_body(
 
 
 _log = logging.getLogger("invariscope.judge")
-_DIGITS = 16
 
 
 def request_key(*, rubric: str, model: str, pair: str, longest_side: int) -> str:
@@ -351,7 +345,7 @@ class Journal:
 
 
 def _checksum(told: str) -> str:
-    return hashlib.sha256(told.encode("utf-8", "surrogatepass")).hexdigest()[:_DIGITS]
+    return hashlib.sha256(told.encode("utf-8", "surrogatepass")).hexdigest()[:16]
 
 
 URL = "/v1/chat/completions"

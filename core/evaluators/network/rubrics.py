@@ -24,7 +24,6 @@ from core.settings import assets_dir
 
 MOST_TOKENS = 300  # tokens that an answer may have: a number and a sentence
 LONGEST_REASON = 500  # characters of a judge's reason that are kept
-HUNDRED = 100  # upper end of the only scale on which a percentage is its number
 _FENCE = re.compile(r"^```(?:json)?\s*(.*?)\s*```$", re.DOTALL)
 
 
@@ -131,7 +130,7 @@ def read_verdict(answer: str, form: Form = TEN) -> Verdict:
     if form.bare:
         number = _NUMBER.fullmatch(text)
         part = any(unicodedata.category(sign) == "No" for sign in answer)  # a fraction or a power beside the digits
-        share = "%" in answer and form.high != HUNDRED
+        share = "%" in answer and form.high != 100  # the only scale on which a percentage is its number
         if number is None or part or share or len(number[1]) > MOST_TOKENS or is_bound(answer):
             raise NoVerdict(f"the judge's answer is not the one number it was asked for: {text[:80]!r}")
         found = _Score(score=float(number[1]))
@@ -184,7 +183,6 @@ MOST_BYTES = 64_000  # bytes of a rubric's file
 MARK = "~"  # stands between a rubric and its variant: ``judge~scale-5``
 SEED = 2025
 WARM = 1.0  # temperature of the variants ``warm-1``, ``warm-2``, …: what a model samples at by itself
-_LONGEST_TOLD = 4000
 _NAME = re.compile(r"[a-z0-9][a-z0-9-]*")
 _VARIANT = re.compile(f"{MARK}({_NAME.pattern})$")
 _PLACES = re.compile(r"\{(caption|references)\}")
@@ -313,7 +311,7 @@ def told_rubric(entry: object) -> str:
         return ""
     low, high, picture, temperature, repeat = (str(asked[name])[:20] for name in names)
     how = f"{low} to {high}; picture {picture}; temperature {temperature}; asked for time {repeat}"
-    return f"{how}: {one_line(asked['text'], limit=_LONGEST_TOLD)}"
+    return f"{how}: {one_line(asked['text'], limit=4000)}"
 
 
 def _reversed(base: Rubric) -> Rubric | None:

@@ -1,7 +1,4 @@
-"""Text towers that packages carry, and what they make of ImageNet's classes: the mean of their texts' embeddings.
-
-The towers: all-MiniLM-L6-v2, and Google's Universal Sentence Encoder, multilingual v3, which reads fifteen languages.
-"""
+"""Text towers that packages carry, English and of fifteen languages, and what they make of ImageNet's classes."""
 
 import csv
 import hashlib
@@ -25,11 +22,9 @@ from core.settings import assets_dir
 if TYPE_CHECKING:
     from torch import Tensor
 
-
 MAX_TOKENS = 256  # word pieces of a text, the two markers included; the rest is cut off (the model's max_seq_length)
 _MARKERS = 2
 _BATCH = 32
-_PADDING = 0
 
 
 class TextTower:
@@ -81,7 +76,7 @@ class TextTower:
                 every = (encodings[index].ids for index in part)
                 rows = [ids if len(ids) <= MAX_TOKENS else [*ids[: MAX_TOKENS - 1], ids[-1]] for ids in every]
                 width = max(len(row) for row in rows)
-                ids = torch.tensor([row + [_PADDING] * (width - len(row)) for row in rows], device=self._device)
+                ids = torch.tensor([row + [0] * (width - len(row)) for row in rows], device=self._device)
                 lengths = torch.tensor([[len(row)] for row in rows], device=self._device)
                 seen = torch.arange(width, device=self._device)[None] < lengths
                 states = self._network(ids, seen)
@@ -101,12 +96,9 @@ LANGUAGES = ("ar", "zh", "en", "fr", "de", "it", "ja", "ko", "nl", "pl", "pt", "
 MAX_CHARACTERS = 2000
 """Of a text; the rest is cut off. The model itself has no limit, and would take memory for every word."""
 
-_UNKNOWN = 0
-
 
 class MultilingualTower:
     """Sentence embeddings: word pieces, sums over runs of two, three and five of them, unit length.
-
     The order of words counts within five pieces and not beyond. The network runs in numpy on the CPU, as its package
     wrote it; the weights are 8-bit numbers, so that it agrees with Google's to a cosine of 0.99.
     Source: Yang et al., Multilingual Universal Sentence Encoder for Semantic Retrieval, ACL 2020 (system
@@ -139,7 +131,7 @@ class MultilingualTower:
         import torch
 
         kept = [encodable(text)[:MAX_CHARACTERS] for text in texts]
-        readable = [index for index, text in enumerate(kept) if any(each != _UNKNOWN for each in self._ids(text))]
+        readable = [index for index, text in enumerate(kept) if any(self._ids(text))]  # 0 is no known piece
         embeddings = np.full((len(kept), self.dimensions), np.nan, dtype=np.float32)
         if readable:
             found = self._network.encode([kept[index] for index in readable])

@@ -126,9 +126,6 @@ def _convolution(channels: int, made: int, kernel: int, stride: int, *, groups: 
     return SameConvolution(channels, made, kernel, stride, groups=groups, bias=False)
 
 
-_Met = tuple[torch.Size, int]  # shape of an input and threads for one operation: what chooses a kernel
-
-
 class Packed(nn.Module):
     """A convolution on a processor and the ReLU6 behind it. The packed way is tried once for every shape and number of
     threads on random numbers, and taken where it gives the very bits of the plain one: where sums over channels are
@@ -140,7 +137,8 @@ class Packed(nn.Module):
         super().__init__()
         self.convolution, self._relu6 = convolution, relu6
         self._same = type(convolution) is not nn.Conv2d
-        self._met: dict[_Met, Tensor | None] = {}
+        # by shape of an input and threads for one operation, which choose a kernel
+        self._met: dict[tuple[torch.Size, int], Tensor | None] = {}
 
     def forward(self, values: "Tensor") -> "Tensor":
         """Features of float32 [n, channels, height, width]."""

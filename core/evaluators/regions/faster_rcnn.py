@@ -1,8 +1,6 @@
-"""Faster R-CNN over a ResNet's fourth stage, built from the publisher's tensors: bottom-up attention's network.
-
-What the tensors do not say stands in the config.yaml beside them. Boxes are float32 [n, 4]: left, top, right, bottom,
-in pixels of the picture that entered the network.
-"""
+"""Faster R-CNN over a ResNet's fourth stage, built from the publisher's tensors: bottom-up attention's network. What
+they do not say stands in the config.yaml beside them. Boxes are float32 [n, 4]: left, top, right, bottom, in pixels of
+the picture that entered the network."""
 
 import math
 from pathlib import Path
@@ -18,7 +16,6 @@ from core.errors import InvalidInput, NotAvailable
 from core.evaluators.weights.checkpoints import State, read_state
 
 CONFIG = "config.yaml"
-_MOST_RECIPE_BYTES = 1 << 20
 _Positive = Annotated[float, Field(gt=0, allow_inf_nan=False)]
 _Number = Annotated[float, Field(allow_inf_nan=False)]
 
@@ -67,7 +64,6 @@ class RoiBoxHead(_Section):
 
 class Recipe(_Section):
     """The entries of config.yaml that change what the network computes, bottom-up attention's own where one is absent.
-
     The other entries are left aside: how many regions are kept (the publisher keeps 36) and how large a picture is made
     are UMIC's settings; the order of colours is blue first whatever the file says, as the means are.
     Source: Anderson et al. 2018, section 3.1; https://github.com/peteanderson80/bottom-up-attention,
@@ -92,7 +88,7 @@ def read_recipe(path: Path) -> Recipe:
         """Plain values, and Python's tuples as lists."""
 
     Loader.add_constructor("tag:yaml.org,2002:python/tuple", lambda loader, node: loader.construct_sequence(node))
-    if path.stat().st_size > _MOST_RECIPE_BYTES:
+    if path.stat().st_size > 1 << 20:
         raise NotAvailable(f"{path} has {path.stat().st_size:,} bytes and is no configuration; fetch it again")
     try:
         content = _lowered(yaml.load(path.read_text(encoding="utf-8"), Loader))  # safe: plain values only
@@ -115,10 +111,6 @@ def _lowered(value: Any) -> Any:
     return {str(key).lower(): _lowered(each) for key, each in value.items()} if isinstance(value, dict) else value
 
 
-MOST_GROWTH = math.log(1000 / 16)
-"""Most that a box may grow, as the logarithm of a side: from 16 to 1000 pixels. Source: Detectron."""
-
-
 def anchors(cells: Tensor, height: int, width: int, *, stride: int, offset: float = 0.0) -> Tensor:
     """Lay the anchors of one cell over a feature map.
     ``cells``: [a, 4], around the origin. ``offset``: where in its cell an anchor's middle lies, in [0, 1).
@@ -138,7 +130,8 @@ def decoded(deltas: Tensor, boxes: Tensor, scale: tuple[float, float, float, flo
     middles = boxes[:, :2] + 0.5 * sides
     deltas = deltas / deltas.new_tensor(scale)
     middles = deltas[:, :2] * sides + middles
-    sides = deltas[:, 2:].clamp(max=MOST_GROWTH).exp() * sides
+    most = math.log(1000 / 16)  # that a side may grow: from 16 to 1000 pixels. Source: Detectron
+    sides = deltas[:, 2:].clamp(max=most).exp() * sides
     return torch.cat([middles - 0.5 * sides, middles + 0.5 * sides], dim=1)
 
 
@@ -192,8 +185,6 @@ STRIDE = 16  # pixels between two cells of the feature map
 CPU_ROIS, DEVICE_ROIS = 16, 128
 """Regions that are computed at once: few stay in a CPU's caches; on a card, res5 needs 5 MB for each."""
 _EPSILON = 1e-5  # of batch norm
-_ANCHORS = "proposal_generator.anchor_generator.cell_anchors.0"
-_STAGES = (("backbone.res2", 1), ("backbone.res3", 2), ("backbone.res4", 2))
 
 
 def load_faster_rcnn(path: Path, recipe: Recipe) -> "FasterRcnn":
@@ -216,7 +207,6 @@ def load_faster_rcnn(path: Path, recipe: Recipe) -> "FasterRcnn":
 
 class FasterRcnn(nn.Module):
     """Picture in, regions with features and class probabilities out.
-
     Batch norm stands in the convolutions that it follows; the tensors that predict attributes and refine boxes are left
     aside, because UNITER's regions have neither.
     Source: Ren et al. 2015; Anderson et al. 2018, section 3.1; names of tensors as in
@@ -228,12 +218,12 @@ class FasterRcnn(nn.Module):
         head = recipe.roi_box_head
         first = recipe.resnets.stride_in_1x1
         self.stem = tensors.convolution("backbone.stem.conv1", stride=2, padding=3)
-        stages = [tensors.stage(name, first, stride=stride) for name, stride in _STAGES]
-        self.stages = nn.Sequential(*stages)
+        strides = {"backbone.res2": 1, "backbone.res3": 2, "backbone.res4": 2}
+        self.stages = nn.Sequential(*(tensors.stage(name, first, stride=each) for name, each in strides.items()))
         self.shared = tensors.convolution("proposal_generator.rpn_head.conv", padding=1, normed=False)
         self.objectness = tensors.convolution("proposal_generator.rpn_head.objectness_logits", normed=False)
         self.deltas = tensors.convolution("proposal_generator.rpn_head.anchor_deltas", normed=False)
-        self.register_buffer("cells", tensors.take(_ANCHORS, 2))
+        self.register_buffer("cells", tensors.take("proposal_generator.anchor_generator.cell_anchors.0", 2))
         striding = (2, 1) if head.res5halve else (1, 2)
         self.res5 = tensors.stage("roi_heads.res5", first, stride=striding[0], dilation=striding[1])
         self.classes = tensors.linear("roi_heads.box_predictor.cls_score")

@@ -1,7 +1,4 @@
-"""Where the regions of a picture come from: a folder of precomputed ones first, then a detector.
-
-Regions from pixels: bottom-up attention's detector as UNITER's authors used it.
-"""
+"""Where the regions of a picture come from: a folder of precomputed ones first, then a detector."""
 
 import hashlib
 import io
@@ -35,7 +32,6 @@ from core.writing import write_bytes
 
 if TYPE_CHECKING:
     from torch import Tensor
-
 
 CPU_PICTURES, DEVICE_PICTURES = 1, 8
 LEAST_SIDE = 16  # pixels that a side of the picture has at least when it enters: one cell of the feature map
@@ -81,15 +77,12 @@ class Selection:
 
 class BottomUp:
     """Faster R-CNN, trained on Visual Genome, that finds the regions of a picture.
-
     A region is a proposal of the network, not yet refined, with the mean of res5 over it as its feature; its confidence
     is its highest class probability after non-maximum suppression within each class. So the regions were made that UMIC
     was trained and published with. Two differences remain: those came from Caffe's model for 10 to 100 regions, and the
     publisher of these PyTorch weights does not say from which of Caffe's two models they were converted; and boxes are
     continuous here, where Caffe counts whole pixels.
-
     ``digest`` names the weights and how regions are chosen.
-
     The publisher's own code, written for another network than UNITER, refines boxes, suppresses across classes, keeps a
     fixed number of regions, and swaps red and blue against the means; none of this is done here.
     Source: Anderson et al. 2018, section 3.1; https://huggingface.co/unc-nlp/frcnn-vg-finetuned."""

@@ -1,8 +1,6 @@
-"""CLIP with OpenAI's names: a checkpoint, low-rank adapters among its tensors, its two towers, and its tokens.
-
-Its architecture is read off the shapes of the tensors; adapters have loralib's names and are added to the weights that
-they tune. The towers of a checkpoint stand once in a process, however many evaluators use them.
-"""
+"""CLIP with OpenAI's names: a checkpoint, low-rank adapters among its tensors, its two towers, and its tokens. Its
+architecture is read off the shapes of the tensors; adapters have loralib's names and are added to the weights that they
+tune. The towers of a checkpoint stand once in a process, however many evaluators use them."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -39,7 +37,6 @@ class Merged:
 
 def merge_adapters(state: "State") -> Merged:
     """Add the adapters to their weights: W + (alpha / r) · B A.
-
     Adapters of attention (``in_proj_weight_lora_A`` …, ``out_proj.lora_A`` …) and of the patch embedding are added.
     Those of the two layers of each MLP are left aside, because the authors' evaluation leaves them aside too: their
     layers mark themselves as merged when the model is built, before the checkpoint is read into them, and from then on

@@ -1,7 +1,4 @@
-"""From a picture of any size to what enters an image tower, as the publishers' code does it.
-
-From a caption to tokens: what the text tower reads, and what it cuts off.
-"""
+"""From pictures and captions to what enters the towers, as the publishers' code does it, and what is cut off."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Sequence
@@ -19,7 +16,6 @@ from core.corpora.schema import Box
 
 if TYPE_CHECKING:
     from torch import Tensor
-
 
 Triple = tuple[float, float, float]
 CLIP_MEAN: Triple = (0.48145466, 0.4578275, 0.40821073)
@@ -57,7 +53,6 @@ class Preprocessing:
 
     def view(self, image: np.ndarray) -> np.ndarray:
         """Return what enters the network before its numbers are normalised.
-
         The whole picture is resized and the centre cut out, byte for byte as torchvision does it. A ribbon that would
         become enormous in between has only its centre resized, which may differ where contrast is harsh.
         ``image``: uint8 RGB [H, W, 3], at least 1 × 1.
@@ -79,7 +74,6 @@ class Preprocessing:
 
     def tensor(self, images: Sequence[np.ndarray], *, device: str = "cpu", threads: int = 1) -> "Tensor":
         """Return float32 [n, 3, side, side] on a device: views in [0, 1], minus the mean, over the standard deviation.
-
         Views go there as bytes, a quarter of what their numbers take, to a card from memory that it reads by itself.
         ``threads``: how many make views at once; a card waits for them, a CPU has better to do."""
         pinned = device.startswith("cuda")

@@ -150,9 +150,7 @@ def read_idf(path: Path) -> Idf:
 
 
 NO_FRAME = "the video has no frame"
-NO_WEIGHT = "every token of the caption has the weight 0, so that its precision has no denominator"
 NO_MEAN = "precision and recall sum to {sum:.4f}, which is not above 0: they have no harmonic mean"
-NO_WHOLE = "the frames cancel each other out: their mean has no direction"
 NO_REFERENCE = "no reference caption can be compared with: {reason}"
 
 
@@ -230,9 +228,11 @@ def reference_match(references: Sequence[Tokens], caption: Tokens) -> Match:
 def _matched(coarse: float, similar: np.ndarray, weights: np.ndarray, other_weights: np.ndarray) -> Match:
     total, other_total = math.fsum(weights), math.fsum(other_weights)
     if math.isnan(coarse):
-        return Match(coarse, error=NO_WHOLE)
+        return Match(coarse, error="the frames cancel each other out: their mean has no direction")
     if not (total > 0 and other_total > 0):
-        return Match(coarse, error=NO_WEIGHT)
+        return Match(
+            coarse, error="every token of the caption has the weight 0, so that its precision has no denominator"
+        )
     precision = math.fsum(weights * similar.max(axis=1)) / total
     recall = math.fsum(other_weights * similar.max(axis=0)) / other_total
     if not precision + recall > 0:

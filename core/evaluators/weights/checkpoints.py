@@ -13,18 +13,13 @@ if TYPE_CHECKING:
     from torch import Tensor
 
 State = dict[str, "Tensor"]
-_LOOK = 512
 KINDS = (".pt", ".pth", ".bin", ".ckpt", ".safetensors")  # how files of tensors end
-_MASK = "attn_mask"
-"""A constant of CLIP that some files keep among their tensors; it is minus infinity where no word may look."""
 _PICKLED = b"\x80"  # the first byte of a pickle that says its protocol, as every version of torch.save writes it
 
 
 def read_state(path: Path, *, finite: bool = True) -> State:
     """Return the tensors of a checkpoint by name.
-
     The tensors may be the file's own pages: copy them into a network, and keep none.
-
     Reads PyTorch files (plain or as ``{"state_dict": …}``, with or without the ``module.`` of a data-parallel model),
     TorchScript archives such as OpenAI publishes, and safetensors.
     ``finite``: whether every value is looked at and must be a finite number.
@@ -46,7 +41,8 @@ def read_state(path: Path, *, finite: bool = True) -> State:
         state = _named(path, _torchscript(path) if _is_torchscript(path) else _torch(path))
     kinds = (torch.float16, torch.bfloat16, torch.float32, torch.float64)
     for name, value in state.items() if finite else ():
-        if value.dtype not in kinds or not value.numel() or name.rpartition(".")[2] == _MASK:
+        # CLIP's mask, which some files keep among their tensors, is minus infinity where no word may look
+        if value.dtype not in kinds or not value.numel() or name.rpartition(".")[2] == "attn_mask":
             continue
         ends = torch.stack(torch.aminmax(value.detach()))  # both are NaN where any value is; takes no copy
         if not torch.isfinite(ends).all():
@@ -59,7 +55,7 @@ def refuse_other(path: Path) -> None:
     Raises NotAvailable for an empty file, a web page, a Git LFS pointer and an archive that is cut off; one sentence.
     Raises InvalidInput for a pipe or a device."""
     with ordinary(path).open("rb") as stream:
-        head = stream.read(_LOOK)
+        head = stream.read(512)
     if not head:
         raise NotAvailable(f"{path} is empty; fetch it again")
     start = head.lstrip().lower()

@@ -21,7 +21,6 @@ from core.writing import cannot_write, is_full, take_place
 
 MOST_BYTES = 16 * 2**30  # a file larger than this is refused: no evaluator of the catalogue comes near it
 TIMEOUT_S = 30.0
-_BLOCK = 2**20
 _SUFFIX = ".part"
 _NO_LINK = getattr(os, "O_NOFOLLOW", 0)
 Progress = Callable[[int, int], None]
@@ -149,7 +148,7 @@ def _stream(url: str, part: Path, most_bytes: int, progress: Progress | None) ->
                 f"{part.parent} has {free:,} bytes free and the file needs {total - done:,}; make room first"
             )
         with _opened(part, resumed=resumed) as stream:
-            while block := answer.read(_BLOCK):
+            while block := answer.read(2**20):
                 done += len(block)
                 if done > most_bytes:
                     raise NotAvailable(f"{url} sends more than the {most_bytes:,} bytes that are taken; stopped")

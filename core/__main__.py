@@ -22,8 +22,7 @@ from core.features import feature
 
 class FeatureCommands(Commands):
     """The root of all commands of all features; a feature that cannot be used is named on stderr, and the rest works.
-    An unknown command is refused as any group of commands refuses it.
-    """
+    An unknown command is refused as any group of commands refuses it."""
 
     def __init__(self, **attributes: Any) -> None:
         super().__init__(**attributes)

@@ -9,15 +9,13 @@ Stamps = tuple[tuple[str, int, int], ...]  # path, size in bytes and time of the
 
 
 def file_sha256(path: Path) -> str:
-    """SHA-256 of a file's bytes, in hex.
-    Raises OSError if it cannot be read."""
+    """SHA-256 of a file's bytes, in hex. Raises OSError if it cannot be read."""
     with path.open("rb") as content:
         return hashlib.file_digest(content, "sha256").hexdigest()
 
 
 def known_sha256(path: Path) -> str:
-    """The same; a file that has not changed by its stamp is read once a process.
-    Raises OSError likewise."""
+    """The same; a file that has not changed by its stamp is read once a process. Raises OSError likewise."""
     facts = path.stat()
     return _known(path, facts.st_mtime_ns, facts.st_size)
 

@@ -81,8 +81,7 @@ class Catalogue(Generic[T]):
         return tuple(self.entries)
 
     def get(self, name: str) -> T:
-        """Return the plugin of that name.
-        Raises UnknownName with the closest registered names."""
+        """Return the plugin of that name. Raises UnknownName with the closest registered names."""
         if name in self.entries:
             return self.entries[name]
         close = difflib.get_close_matches(name, self.entries, n=3)

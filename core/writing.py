@@ -64,8 +64,7 @@ def take_place(made: Path, path: Path) -> None:
 
 
 def write_bytes(path: Path, data: bytes) -> None:
-    """Write bytes as a whole file or nothing.
-    Raises StoreError as :func:`write_whole`."""
+    """Write bytes as a whole file or nothing. Raises StoreError as :func:`write_whole`."""
 
     def fill(temporary: Path) -> None:
         temporary.write_bytes(data)
@@ -86,8 +85,7 @@ def write_folder_whole(
     ``standing``: what becomes of files that stand in the folder: ``kept`` where ``write`` makes no others of their
     names, ``replaced``, all of them, or ``refused``: a folder that holds any is left as it is.
     ``sync``: whether all of it is on the disk before it takes its name; a loss of power may empty files else, which is
-    for readers who compare what they read with digests.
-    Returns what ``write`` returned.
+    for readers who compare what they read with digests. Returns what ``write`` returned.
     Raises StoreError if the folder cannot be written; what stood there before still stands."""
     _refuse(why_not_folder(folder))
     with _told(folder):
@@ -319,16 +317,14 @@ def why_not_folder(path: Path) -> str | None:
 
 
 def check_file(path: Path) -> Path:
-    """Return the name of a file that may be written.
-    Raises InvalidInput for one of :func:`why_not_file`."""
+    """Return the name of a file that may be written. Raises InvalidInput for one of :func:`why_not_file`."""
     if why := why_not_file(path):
         raise InvalidInput(why)
     return path
 
 
 def check_folder(path: Path) -> Path:
-    """Return a folder that may be written into.
-    Raises InvalidInput for one of :func:`why_not_folder`."""
+    """Return a folder that may be written into. Raises InvalidInput for one of :func:`why_not_folder`."""
     if why := why_not_folder(path):
         raise InvalidInput(why)
     return path

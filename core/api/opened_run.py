@@ -20,8 +20,7 @@ if TYPE_CHECKING:
 
 
 def place(reference: str) -> Path:
-    """Where a run lies that was given by id or by path.
-    Raises InvalidInput where there is none."""
+    """Where a run lies that was given by id or by path. Raises InvalidInput where there is none."""
     from core.corpora.ordinary_paths import ordinary
     from core.store.run_files import list_runs, run_folders
 
@@ -40,8 +39,7 @@ _log = logging.getLogger("invariscope.api")
 
 
 def open_run(reference: Path | str, *, run: str | None = None) -> "Run":
-    """Open a run of before.
-    ``reference``: its id, or the path of its folder or of a published ``.duckdb`` file.
+    """Open a run of before. ``reference``: its id, or the path of its folder or of a published ``.duckdb`` file.
     ``run``: its id, where a file or folder has several.
     Raises InvalidInput if there is no such run, or there are several and none is named; StoreError if it cannot be
     read; names the file."""
@@ -119,8 +117,7 @@ class Run:
     ) -> "pd.DataFrame":
         """The answer to a question, as Findings, Figures, draws it and a report writes it.
         ``question``: an id of :meth:`questions`; None: HEADLINE, and of runs that only break meanings how often that
-        goes unnoticed.
-        ``margin``: of equivalence, in percent; None: that of the reports.
+        goes unnoticed. ``margin``: of equivalence, in percent; None: that of the reports.
         ``family``: of a question that is of one family; None: its first.
         Returns a frame with bare numbers, shifts in percent; the columns are those of the report's ``data/ID.csv``.
         Raises UnknownName if there is no such question; InvalidInput if the scores cannot answer it, with the reason.
@@ -195,8 +192,7 @@ class Run:
         ``formats``: of ``md``, ``html``, ``latex``; none: all three.
         ``tables``: what is written as data: ``paper``, the papers' tables and what the words are made of, or ``all``.
         ``encoders``: of all tables: ask the evaluators' text encoders for the geometry, which loads their weights.
-        ``drawings``: the figure of every table that is written too.
-        Returns the folder.
+        ``drawings``: the figure of every table that is written too. Returns the folder.
         Raises InvalidInput if the folder cannot be filled, or a format or ``tables`` is not known."""
         from core.report.document import FORMATS
         from core.report.report_files import write

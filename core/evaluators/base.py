@@ -61,8 +61,7 @@ class Availability:
 
 @dataclass(frozen=True, slots=True)
 class Footprint:
-    """What a loaded evaluator takes.
-    ``memory_mb``: of the weights, in MB. ``device``: where they lie now.
+    """What a loaded evaluator takes. ``memory_mb``: of the weights, in MB. ``device``: where they lie now.
     ``note``: where memory ran out while scoring and what was done about it; empty where it did not."""
 
     memory_mb: float

@@ -113,8 +113,7 @@ def apply(
     ``shift``, ``ridge`` and ``quantile`` correct edited pairs only.
     ``orbits``: what ``orbit``, ``absolute`` and ``ridge`` need at inference, by family, float64 [k, n]: the scores of
     the pair's variants under the family, the pair itself not included; for ``ridge`` the baseline-to- variant *shifts*
-    of the item under the family of ``probe``. NaN where missing.
-    Returns float64 [n].
+    of the item under the family of ``probe``. NaN where missing. Returns float64 [n].
     Raises InvalidInput if the family, probe or orbit that the reading needs is not there, or has another shape."""
     values = np.asarray(scores, dtype=np.float64)
     if model.reading in ("orbit", "absolute"):

@@ -56,8 +56,7 @@ class ChatModel:
     def open(cls, folder: Path, *, device: str, precision: str, adapter: Path | None = None) -> "ChatModel":
         """Load a folder in transformers' format, weights from safetensors only. Pictures are resized by Pillow, as the
         authors of these evaluators did it; transformers would otherwise take torchvision's kernel, whose pixels differ
-        by up to 2 of 255.
-        ``adapter``: folder of a PEFT adapter, merged into the weights.
+        by up to 2 of 255. ``adapter``: folder of a PEFT adapter, merged into the weights.
         Raises NotAvailable if the folder is incomplete, damaged, of an unknown architecture, or the adapter is of
         another model."""
         import torch
@@ -114,8 +113,7 @@ class ChatModel:
     def answers(
         self, images: Sequence[np.ndarray], prompts: Sequence[str], *, tokens: int, probabilities: bool = True
     ) -> list[Answer]:
-        """What the model says, the most probable token at each place, batched.
-        ``tokens``: most tokens of an answer.
+        """What the model says, the most probable token at each place, batched. ``tokens``: most tokens of an answer.
         ``probabilities``: keep those of the whole vocabulary at each place (0.6 MB a token); otherwise none."""
         import torch
 
@@ -270,8 +268,7 @@ class Generative(Published):
         return {}
 
     def read(self, answers: Sequence[Answer], score: Callable[[Answer], float]) -> np.ndarray:
-        """Scores of n answers; float64 [n].
-        ``score``: of one answer; raises InvalidInput where it holds none.
+        """Scores of n answers; float64 [n]. ``score``: of one answer; raises InvalidInput where it holds none.
         Raises PartlyScored where an answer holds no score, with the reason."""
         scores, errors = np.full(len(answers), np.nan), list[str | None]()
         for place, answer in enumerate(answers):

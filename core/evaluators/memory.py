@@ -152,10 +152,8 @@ class Runner:
         return torch.nn.functional.normalize(self.each(inputs, call), dim=-1)
 
     def each(self, inputs: Sequence[T], call: Callable[[Sequence[T], str], "Tensor"]) -> "Tensor":
-        """Return ``call`` over all inputs.
-        ``call``: maps at most ``batch`` inputs and the device to a tensor [n, …].
-        Returns float32 [n, …] on the CPU.
-        Raises NotAvailable if even the CPU has no memory for a single input."""
+        """Return ``call`` over all inputs. ``call``: maps at most ``batch`` inputs and the device to a tensor [n, …].
+        Returns float32 [n, …] on the CPU. Raises NotAvailable if even the CPU has no memory for a single input."""
         import torch
 
         found: list[Tensor] = []

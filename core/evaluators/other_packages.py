@@ -60,8 +60,7 @@ class Package:
 def as_files(images: Sequence[np.ndarray]) -> Iterator[tuple[Path, list[Path]]]:
     """Write pictures as PNG, which keeps every pixel, until the ``with`` block ends.
     ``images``: n arrays, uint8 RGB [H, W, 3]; one that stands there several times is written once.
-    Yields a folder that goes with them, and n paths in it.
-    Raises InvalidInput for an array that is no such picture."""
+    Yields a folder that goes with them, and n paths in it. Raises InvalidInput for an array that is no such picture."""
     for image in images:
         check_rgb(image)
     with TemporaryDirectory(prefix="invariscope-") as name:

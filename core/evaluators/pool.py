@@ -89,8 +89,7 @@ def check_device(name: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Loaded:
-    """One row of what the pool holds.
-    ``device``: where the weights lie; the CPU where the card had no memory for them.
+    """One row of what the pool holds. ``device``: where the weights lie; the CPU where the card had no memory for them.
     ``memory_mb``: size of the weights, in MB.
     ``note``: where memory ran out and what was done about it; empty where it did not."""
 

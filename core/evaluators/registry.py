@@ -129,8 +129,7 @@ def is_offered(reference: str) -> bool:
 def offer(given: Any) -> str:
     """Make an evaluator known by its name in this process alone; one of before with that name is forgotten.
     ``given``: a class marked with ``@evaluator(...)``, or a function of (image, caption). One that an installed package
-    offers is known already.
-    Returns its name, for :func:`find`.
+    offers is known already. Returns its name, for :func:`find`.
     Raises InvalidInput if it is no such class, or its name cannot be a reference or is another evaluator's."""
     kind = from_function(given) if is_metric(given) else given
     if not _is_evaluator(kind):

@@ -81,8 +81,7 @@ def embed_images(
     progress: Progress | None = None,
 ) -> int:
     """Embed the images that a cache lacks and keep them there; one that cannot be read is left out.
-    ``images``: by the hash of their pixels.
-    Returns how many embeddings are new."""
+    ``images``: by the hash of their pixels. Returns how many embeddings are new."""
     work = _Work(evaluator, evaluator.full_batch, cache, progress)
     known = cache.get_many(work.fingerprint, IMAGE, list(images))
     new = [key for key in images if key not in known]
@@ -113,8 +112,7 @@ def score_pairs_with_errors(
     A dual encoder sees every unique image and every unique caption once. Any other evaluator sees every unique pair
     once; the pairs of one image come one after the other and, within a batch, as the same array object. Of a joined
     evaluator each part is asked in its own way, with the same cache. When a call raises, its batch is halved until the
-    culprit stands alone; the others are scored.
-    ``evaluator``: loaded; the caller holds its lease.
+    culprit stands alone; the others are scored. ``evaluator``: loaded; the caller holds its lease.
     ``images``: pixels by content hash (``core.corpora.images.pixel_hash``); calls are made batch by batch.
     ``pairs``: n (image hash, caption) pairs, in any order, repeats welcome.
     ``references``: n lists of reference captions, for an evaluator whose spec says ``takes_references``; a pair whose

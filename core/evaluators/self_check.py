@@ -140,8 +140,7 @@ class SelfCheck(BaseModel):
 def self_check(evaluator: Evaluator) -> SelfCheck | None:
     """Score the publisher's own pictures and captions and keep the result; None where nothing was published. Without a
     network, the example is read from this machine where it was fetched before. What could not be checked is not kept:
-    it takes no earlier result away.
-    ``evaluator``: loaded; the caller holds its lease."""
+    it takes no earlier result away. ``evaluator``: loaded; the caller holds its lease."""
     name = evaluator.spec.name
     known = example_of(name)
     if known is None:

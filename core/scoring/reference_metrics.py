@@ -101,8 +101,7 @@ class Lines:
 
 
 class Pairs:
-    """n captions, each with its references.
-    ``theirs``: lines of each caption's references, one or more."""
+    """n captions, each with its references. ``theirs``: lines of each caption's references, one or more."""
 
     def __init__(self, lines: Lines, own: Sequence[int], theirs: Sequence[Sequence[int]]) -> None:
         self._written = lines.written()
@@ -289,8 +288,7 @@ def lacking() -> str:
 
 
 def meteor_counts(captions: Sequence[str], references: Sequence[Sequence[str]]) -> np.ndarray:
-    """What each caption adds to METEOR.
-    ``captions``: n lines of words, as :mod:`core.scoring.treebank` cuts them.
+    """What each caption adds to METEOR. ``captions``: n lines of words, as :mod:`core.scoring.treebank` cuts them.
     ``references``: lines of words that each is compared with, one or more; the one that it matches best counts.
     Returns float64 [n, 23]; see :func:`core.statistics.corpus_sums.corpus_meteor`.
     Raises NotAvailable if there is no Java runtime, or the program fails."""

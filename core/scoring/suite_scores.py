@@ -127,8 +127,7 @@ def score_suite(
 
 
 def check_references(name: str, suite: Suite) -> None:
-    """Refuse a suite without references.
-    ``name``: of what compares captions with references.
+    """Refuse a suite without references. ``name``: of what compares captions with references.
     Raises InvalidInput saying what to choose instead."""
     if not suite.most_references:
         raise InvalidInput(
@@ -159,8 +158,7 @@ def asked_of(suite: Suite) -> list[Asked]:
 
 
 def check_folders(folders: Sequence[Path]) -> None:
-    """Refuse a folder that is not there.
-    Raises InvalidInput naming it."""
+    """Refuse a folder that is not there. Raises InvalidInput naming it."""
     for folder in folders:
         if not folder.is_dir():
             raise InvalidInput(f"no folder {folder}; give the folder that holds the suite's images or videos")

@@ -1,6 +1,6 @@
 """One image on the bench: the variants that probes make of it, each made once; and a stored pair made again. The
-picture that a run scored and its variant follow from (item, probe, seed). A visitor may draw the object's box or paint its
-mask, which is a picture of a stranger until it was decoded as one."""
+picture that a run scored and its variant follow from (item, probe, seed). A visitor may draw the object's box or paint
+its mask, which is a picture of a stranger until it was decoded as one."""
 
 from base64 import b64decode
 from binascii import Error
@@ -105,8 +105,7 @@ def in_memory_item(pixels: np.ndarray, *, label: str | None = None, category: st
 
 
 def with_object(item: Item, box: Box, mask: np.ndarray) -> Item:
-    """Return the item with another dominant object.
-    ``mask``: boolean [H, W]; the object."""
+    """Return the item with another dominant object. ``mask``: boolean [H, W]; the object."""
     return replace(item, box=box, mask=Mask.from_array(mask))
 
 
@@ -163,8 +162,7 @@ def open_bench(item: Item, *, pixels_sha256: str | None, seed: int) -> Workbench
 
 
 def replay(bench: Workbench, probe: Probe, subject: Subject | None = None) -> Replay:
-    """Make a pair of a run again.
-    ``subject``: the caption that it edited; None: the probe edits the image.
+    """Make a pair of a run again. ``subject``: the caption that it edited; None: the probe edits the image.
     Raises ProbeRejected if the probe cannot be applied (its code or the corpus's annotations changed since)."""
     made = bench.make(probe, subject)
     if isinstance(made, ProbeRejected):
@@ -182,8 +180,7 @@ def read_painted(address: str, *, before: np.ndarray, shown: tuple[int, int]) ->
     """Read a painted mask, and keep what was not painted over as it was before, pixel by pixel.
     ``address``: of the PNG, ``data:image/png;base64,…``, white where the object is.
     ``before``: boolean [H, W] in the pixels of the item, the mask that was painted on; all False where there was none.
-    ``shown``: (h, w) of :func:`at_size`, as the browser had it and as the PNG must be.
-    Returns boolean [H, W].
+    ``shown``: (h, w) of :func:`at_size`, as the browser had it and as the PNG must be. Returns boolean [H, W].
     Raises BadImage if it is no such file, or too large, or takes too much to decode; InvalidInput if its size is not
     that of the picture it was painted on, or nothing is left of the object."""
     height, width = shown

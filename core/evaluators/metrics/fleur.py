@@ -127,8 +127,7 @@ class _Rated(Generative):
     """Expected rating over the tokens 1 to 4 right after ``{"score": ``, brought to [0, 1].
     The paper prints a normalised score, and neither the prompt that its metric is asked nor how the score is read off
     the model. Here it is asked as the paper's GPT judges are; this reading needs one forward pass and keeps the model's
-    doubt: (Σ r · p(r) / Σ p(r) − 1) / 3.
-    Source: paper E, section 5 and appendix C (Table 6)."""
+    doubt: (Σ r · p(r) / Σ p(r) − 1) / 3. Source: paper E, section 5 and appendix C (Table 6)."""
 
     def _prepare(self) -> None:
         self._digits = [self._model.token(str(rating)) for rating in RATINGS]

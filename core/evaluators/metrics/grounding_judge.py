@@ -32,8 +32,7 @@ _WORD = re.compile(r"[^\W\d_]+(?:['’-][^\W\d_]+)*['’]?|\d+|[^\w\s]")
 
 @dataclass(frozen=True, slots=True)
 class NounPhrase:
-    """A noun and the nouns right before it.
-    ``head``: the noun itself, singular (``holder``).
+    """A noun and the nouns right before it. ``head``: the noun itself, singular (``holder``).
     ``text``: with the nouns that modify it (``toilet paper roll holder``); adjectives are left out."""
 
     head: str

@@ -46,8 +46,7 @@ class TorchmetricsClipScore(Evaluator):
     torchmetrics keeps the mean of all that it was given, which says nothing of a pair: each pair is given alone here.
     It is handed the model and its processor, as its constructor allows, so that nothing is fetched and no code of a
     repository is run. A caption that is too long is cut as torchmetrics does it: its closing mark is lost, and all such
-    captions score alike.
-    Source: https://lightning.ai/docs/torchmetrics/stable/multimodal/clip_score.html"""
+    captions score alike. Source: https://lightning.ai/docs/torchmetrics/stable/multimodal/clip_score.html"""
 
     model: ClassVar[str]
 

@@ -79,8 +79,7 @@ def line(endpoint: Endpoint) -> Iterator[Post]:
     Raises (the function that is yielded):
         NoReply: where the connection broke or the answer was not whole in ``endpoint.timeout_s`` seconds.
         BadReply: where the answer is over MOST_BYTES or packed in another way than was asked for.
-        ScoringStopped: where the endpoint redirects elsewhere; nothing was sent there.
-    """
+        ScoringStopped: where the endpoint redirects elsewhere; nothing was sent there."""
     from anyio.from_thread import start_blocking_portal
     from httpx2 import AsyncClient
 

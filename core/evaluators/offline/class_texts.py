@@ -60,8 +60,7 @@ class TextTower:
         return Reading(len(encoded.ids), cut)
 
     def encode(self, texts: Sequence[str]) -> "Tensor":
-        """Embed texts.
-        ``texts``: n texts of any length.
+        """Embed texts. ``texts``: n texts of any length.
         Returns float32 [n, 384] on the CPU, L2-normalised; NaN where a text holds no token at all (an empty text,
         blanks, control characters)."""
         import torch
@@ -124,8 +123,7 @@ class MultilingualTower:
         return Reading(len(self._ids(kept)) + _MARKERS, text[MAX_CHARACTERS:])
 
     def encode(self, texts: Sequence[str]) -> "Tensor":
-        """Embed texts.
-        ``texts``: n texts of any length.
+        """Embed texts. ``texts``: n texts of any length.
         Returns float32 [n, 512] on the CPU, L2-normalised; NaN where a text holds no piece that the model knows (an
         empty text, blanks)."""
         import torch

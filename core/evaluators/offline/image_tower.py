@@ -25,8 +25,7 @@ _CPU_BATCH, _DEVICE_BATCH = 1, 32
 
 @dataclass(frozen=True, slots=True)
 class Backbone:
-    """A network and the size of picture that it is given here.
-    ``architecture``: its name in timm.
+    """A network and the size of picture that it is given here. ``architecture``: its name in timm.
     ``side``: of the square that enters the network, in pixels; 1.5 times the size it was trained on, rounded to the
     network's stride of 32, so that each cell of its last layer sees a part of the picture."""
 
@@ -50,8 +49,7 @@ def square(width: int, height: int) -> Box:
 def prepare(image: np.ndarray, side: int) -> np.ndarray:
     """Cut the centre square out of an image and resize it. Cropping comes first: the other order makes a 1-pixel-high
     image enormous. Shrinking averages the pixels that fall together, enlarging is bicubic.
-    ``image``: uint8 RGB [H, W, 3], at least 1 × 1.
-    Returns uint8 RGB [side, side, 3].
+    ``image``: uint8 RGB [H, W, 3], at least 1 × 1. Returns uint8 RGB [side, side, 3].
     Raises InvalidInput if the array has another shape or type."""
     check_rgb(image)
     box = square(image.shape[1], image.shape[0])
@@ -92,8 +90,7 @@ class ImageTower:
         return prepare(image, self.backbone.side)
 
     def evidence(self, images: Sequence[np.ndarray]) -> np.ndarray:
-        """Return the evidence for each class.
-        ``images``: n arrays, uint8 RGB [H, W, 3], of any sizes.
+        """Return the evidence for each class. ``images``: n arrays, uint8 RGB [H, W, 3], of any sizes.
         Returns float32 [n, 1000]; rows sum to 1."""
         views = {id(image): self.view(image) for image in {id(image): image for image in images}.values()}
         hashes = {name: hashlib.sha256(view.data).hexdigest() for name, view in views.items()}

@@ -129,8 +129,7 @@ def _convolution(channels: int, made: int, kernel: int, stride: int, *, groups: 
 class Packed(nn.Module):
     """A convolution on a processor and the ReLU6 behind it. The packed way is tried once for every shape and number of
     threads on random numbers, and taken where it gives the very bits of the plain one: where sums over channels are
-    short enough for both to add up in one order.
-    ``convolution``: plain, or with TensorFlow's *same* padding.
+    short enough for both to add up in one order. ``convolution``: plain, or with TensorFlow's *same* padding.
     ``relu6``: whether values are cut to 0 … 6 afterwards."""
 
     def __init__(self, convolution: nn.Conv2d, *, relu6: bool) -> None:

@@ -124,8 +124,7 @@ def anchors(cells: Tensor, height: int, width: int, *, stride: int, offset: floa
 def decoded(deltas: Tensor, boxes: Tensor, scale: tuple[float, float, float, float]) -> Tensor:
     """Move and grow boxes by what the network says.
     ``deltas``: [n, 4]: shift of the middle in widths and heights of the box, logarithms of its growth.
-    ``scale``: what the four deltas are divided by.
-    Source: Girshick et al. 2014, appendix C."""
+    ``scale``: what the four deltas are divided by. Source: Girshick et al. 2014, appendix C."""
     sides = boxes[:, 2:] - boxes[:, :2]
     middles = boxes[:, :2] + 0.5 * sides
     deltas = deltas / deltas.new_tensor(scale)
@@ -150,8 +149,7 @@ def proposed(
     ``logits``: [n]: how sure the network is that there is an object.
     ``considered``: how many of the surest are compared.
     ``overlap``: intersection over union above which the less sure of two boxes goes.
-    ``least_side``: narrower and lower boxes go, unless no other is left.
-    Returns [m, 4] with 1 ≤ m ≤ ``most``."""
+    ``least_side``: narrower and lower boxes go, unless no other is left. Returns [m, 4] with 1 ≤ m ≤ ``most``."""
     surest = logits.argsort(descending=True, stable=True)[:considered]
     boxes, logits = clip_boxes_to_image(boxes[surest], size), logits[surest]
     sides = (boxes[:, 2:] - boxes[:, :2]).amin(dim=1)
@@ -231,8 +229,7 @@ class FasterRcnn(nn.Module):
         tensors.check_anchors(len(self.get_buffer("cells")), self.objectness.out_channels, self.deltas.out_channels)
 
     def forward(self, pictures: Tensor, *, most: int, least_side: float = 0.0) -> list[tuple[Tensor, Tensor, Tensor]]:
-        """Find regions.
-        ``pictures``: float32 [n, 3, h, w], blue first, the mean taken off.
+        """Find regions. ``pictures``: float32 [n, 3, h, w], blue first, the mean taken off.
         ``most``: regions that are kept of a picture.
         ``least_side``: pixels that a region's sides have at least, where any region has.
         Returns for each picture boxes [m, 4], features [m, d], and probabilities [m, classes] without the background.

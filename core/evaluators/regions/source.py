@@ -112,8 +112,7 @@ class BottomUp:
     def regions_of(self, images: Sequence[np.ndarray]) -> list[Regions]:
         """Find regions in n pictures, uint8 RGB [H, W, 3]. Pictures that enter in the same size go through the network
         together, at most 8 on a GPU and one by one on a CPU; none is padded, so that a picture's regions do not depend
-        on the others.
-        Returns for each picture at most ``selection.most`` regions, the surest first.
+        on the others. Returns for each picture at most ``selection.most`` regions, the surest first.
         Raises InvalidInput if the network gives no finite number; NotAvailable if there is no memory for a single
         picture, even on the CPU."""
         together: dict[tuple[int, int], list[int]] = {}
@@ -279,8 +278,7 @@ def extract_regions(
     """Write the regions of pictures as ``<hash of the pixels>.npz``, in the layout of UNITER's authors. Each file holds
     ``features`` [n, d], ``norm_bb`` [n, 6] and ``conf`` [n, 1] in half precision, the surest region first, and
     ``detector.json`` the detector's digest. Files that are there already are left alone, so that a second call goes on
-    where the first one stopped.
-    ``progress``: called with the number of pictures dealt with so far.
+    where the first one stopped. ``progress``: called with the number of pictures dealt with so far.
     Returns the number of pictures that have regions now; a sentence for each one that cannot be read.
     Raises InvalidInput if the folder has regions of another detector."""
     out.mkdir(parents=True, exist_ok=True)
@@ -316,8 +314,7 @@ def index_regions(corpus: Corpus, folder: Path) -> tuple[int, int]:
     """Find each item's picture among a folder's regions by its file name, and write ``index.json``. UNITER's authors
     name an entry after the picture, with the data set before it (``coco_val2014_000000060623.npz``) and often without
     its leading zeros; an entry belongs to the picture whose name, or number, it ends with.
-    Returns items that were found, items of the corpus.
-    Raises InvalidInput if nothing was found."""
+    Returns items that were found, items of the corpus. Raises InvalidInput if nothing was found."""
     names = {_tail(Path(name).stem): name for name in RegionFolder(folder).names()}
     index = read_index(folder)
     found = 0

@@ -24,8 +24,7 @@ _A = "lora_A"
 
 @dataclass(frozen=True, slots=True)
 class Merged:
-    """A state dict without adapters.
-    ``added``: how many weights had an adapter added.
+    """A state dict without adapters. ``added``: how many weights had an adapter added.
     ``left``: how many adapters were left aside, see :func:`merge_adapters`.
     ``rank``: of the adapters; 0 where there are none."""
 

@@ -166,8 +166,7 @@ CARD_THREADS = 16  # most threads that prepare pictures for a card
 
 
 class Towers:
-    """An image tower and a text tower, loaded.
-    ``facts``: what else the embeddings depend on, for the fingerprint.
+    """An image tower and a text tower, loaded. ``facts``: what else the embeddings depend on, for the fingerprint.
     ``libraries``: distributions whose versions the fingerprint records.
     ``scale``: what a cosine is multiplied with, where the weights say it.
     ``causal``: how texts are cut to their length; None: the text tower needs all its columns."""

@@ -55,8 +55,7 @@ class Preprocessing:
         """Return what enters the network before its numbers are normalised.
         The whole picture is resized and the centre cut out, byte for byte as torchvision does it. A ribbon that would
         become enormous in between has only its centre resized, which may differ where contrast is harsh.
-        ``image``: uint8 RGB [H, W, 3], at least 1 × 1.
-        Returns uint8 RGB [side, side, 3].
+        ``image``: uint8 RGB [H, W, 3], at least 1 × 1. Returns uint8 RGB [side, side, 3].
         Raises InvalidInput if the array has another shape or type."""
         check_rgb(image)
         height, width = image.shape[:2]
@@ -137,8 +136,7 @@ def padded_square(image: np.ndarray, *, colour: Sequence[int]) -> np.ndarray:
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """How a tower reads a text.
-    ``tokens``: of the whole text, markers included, before truncation.
+    """How a tower reads a text. ``tokens``: of the whole text, markers included, before truncation.
     ``truncated``: the words that were cut off, empty where none were."""
 
     tokens: int
@@ -184,8 +182,7 @@ class ClipPrompts(Prompts):
 
 
 class HubPrompts(Prompts):
-    """A tokenizer of transformers, loaded from a folder; padded to ``limit``.
-    ``tokenizer``: a fast tokenizer.
+    """A tokenizer of transformers, loaded from a folder; padded to ``limit``. ``tokenizer``: a fast tokenizer.
     ``clean``: applied to a text first; marks of the tokenizer's own are then read as letters."""
 
     def __init__(self, tokenizer: Any, limit: int, clean: Any = str) -> None:

@@ -181,9 +181,7 @@ class Match:
 
 def whole(frames: np.ndarray) -> np.ndarray:
     """Embedding of the whole video: the mean of its frames, brought to unit length; NaN where that mean is 0.
-    ``frames``: [J, d], unit length.
-    Returns float64 [d].
-    Raises InvalidInput if there is no frame."""
+    ``frames``: [J, d], unit length. Returns float64 [d]. Raises InvalidInput if there is no frame."""
     if len(frames) == 0:
         raise InvalidInput(f"{NO_FRAME}; give at least one")
     # fsum is exact, so that no order of the frames moves the last digit
@@ -195,16 +193,14 @@ def whole(frames: np.ndarray) -> np.ndarray:
 
 def cosines(tokens: np.ndarray, others: np.ndarray) -> np.ndarray:
     """Cosine of every token with every frame, or token of a reference.
-    ``tokens``: [L, d], unit length. ``others``: [J, d], unit length.
-    Returns float64 [L, J]."""
+    ``tokens``: [L, d], unit length. ``others``: [J, d], unit length. Returns float64 [L, J]."""
     # einsum adds in one order whatever the shapes; a matrix product may round differently with their size
     found: np.ndarray = np.einsum("ld,jd->lj", np.asarray(tokens, np.float64), np.asarray(others, np.float64))
     return found
 
 
 def video_match(frames: np.ndarray, caption: Tokens) -> Match:
-    """What a caption gets of a video.
-    ``frames``: [J, d], unit length, J at least 1. ``caption``: at least one token.
+    """What a caption gets of a video. ``frames``: [J, d], unit length, J at least 1. ``caption``: at least one token.
     Raises InvalidInput if there is no frame."""
     coarse = float(whole(frames) @ np.asarray(caption.vectors[-1], np.float64))
     return _matched(coarse, cosines(caption.vectors, frames), caption.weights, np.ones(len(frames)))

@@ -36,8 +36,7 @@ class _Entry(BaseModel):
 
 
 class WeightFile(_Entry):
-    """One file of a set of weights.
-    ``name``: relative path in the set's folder.
+    """One file of a set of weights. ``name``: relative path in the set's folder.
     ``sha256``: what the publisher says that its bytes hash to; None where nothing is published.
     ``optional``: whether the set works without it: newer tools leave some files out."""
 
@@ -51,8 +50,7 @@ class Weights(_Entry):
     ``id``: name of its file in ``assets/evaluators/weights`` and of its folder on disk.
     ``kind``: ``hub`` (a repository of the Hugging Face hub), ``https`` (one file), ``page`` (only a person can fetch it
     there), ``unpublished`` (announced at ``url``, and no address is given), ``made`` (no public weights: ``command``
-    makes them here).
-    ``revision``: commit of the hub's repository; None where none could be verified."""
+    makes them here). ``revision``: commit of the hub's repository; None where none could be verified."""
 
     id: _Text
     title: _Text
@@ -179,8 +177,7 @@ def spec_fields(entry: Description) -> dict[str, Any]:
 
 
 def description(name: str, *, folder: Path | None = None) -> Description:
-    """Read the file of one evaluator.
-    Raises UnknownName if the catalogue has no such evaluator.
+    """Read the file of one evaluator. Raises UnknownName if the catalogue has no such evaluator.
     Raises InvalidInput if the file is not of the catalogue's form; one sentence for each mistake."""
     entry: Description = _read(_folder(folder), "evaluator", "name", name, Description)
     return entry

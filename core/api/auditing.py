@@ -76,6 +76,10 @@ def audit(
     if out is not None:
         check_folder(target / name)
     existing: Existing = "resume" if resume else "replace" if overwrite else "refuse"
+    tell = progress if callable(progress) else None
+    if progress is True:
+        line = PlainLines("audit", "images")
+        tell = lambda at: line(at.done, at.total, at.eta_s, at.doing)  # noqa: E731
     pool = Pool(device=None if request.device is None else check_device(request.device))
     try:
         stored = run_audit(
@@ -85,7 +89,7 @@ def audit(
             existing=existing,
             pool=pool,
             **{each: getattr(request, each) for each in ("workers", "threads", "renderers", "cluster", "device")},
-            progress=_teller(progress),
+            progress=tell,
         )
     except RunStopped as error:
         raise RunStopped(f"{error} (in Python with run_id={name!r} and resume=True)") from error
@@ -112,15 +116,6 @@ def _spelled_out() -> None:
 
 
 _spelled_out()
-
-
-def _teller(progress: "bool | Callable[[Progress], None]") -> "Callable[[Progress], None] | None":
-    if callable(progress):
-        return progress
-    if not progress:
-        return None
-    line = PlainLines("audit", "images")
-    return lambda at: line(at.done, at.total, at.eta_s, at.doing)
 
 
 FOLDER = "folder"  # name of the corpus that any folder of pictures is

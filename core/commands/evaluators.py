@@ -192,15 +192,7 @@ def _remember(kind: "type[Published]", path: Path, label: str | None) -> None:
     """Check what lies at a path and remember it: for the published evaluators, or under its own label."""
     from core.errors import InvalidInput, NotAvailable
     from core.evaluators.registry import CHECKPOINT, find
-    from core.evaluators.weights.fetched import (
-        Place,
-        checked_label,
-        keep,
-        optional_sets,
-        optional_within,
-        sets,
-        within,
-    )
+    from core.evaluators.weights.fetched import Place, checked_label, keep, optional_sets, optional_within, sets, within
 
     if not path.exists():
         raise InvalidInput(f"no file or folder {path}; give the path of the weights")

@@ -384,6 +384,10 @@ class Around(Evaluator):
         self.base = base
 
     @classmethod
+    def availability(cls) -> Availability:
+        return cls.base_kind.availability()
+
+    @classmethod
     def needs_mb(cls, device: str) -> float:
         return cls.base_kind.needs_mb(device)
 

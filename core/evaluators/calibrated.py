@@ -174,7 +174,7 @@ class Calibrated(Around):
 
     @classmethod
     def availability(cls) -> Availability:
-        ready = cls.base_kind.availability()
+        ready = super().availability()
         if not ready.ready:
             return ready
         return Availability(True) if not (why := refusal(cls.model)) else Availability(False, why, _again(cls.model))

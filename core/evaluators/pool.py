@@ -187,9 +187,10 @@ class Pool:
         """Where memory ran out for a loaded evaluator and what was done about it; empty where it did not."""
         return next((each.note for each in self.loaded() if each.reference == reference), "")
 
-    def release(self) -> None:
-        """Unload everything that nobody holds."""
-        self._make_room()
+    def release(self) -> bool:
+        """Unload everything that nobody holds; returns whether there was anything."""
+        with self._changed:
+            return self._evict(keep_mb=-1.0)
 
     @contextmanager
     def _held(self, reference: str) -> Iterator[_Slot]:
@@ -235,7 +236,7 @@ class Pool:
     def _evaluator(self, slot: _Slot) -> Evaluator:
         """Load on first use. The caller has the slot's turn, so a stampede loads once."""
         if slot.evaluator is None:
-            evaluator, device, note = load(slot.kind, self.device, make_room=self._make_room)
+            evaluator, device, note = load(slot.kind, self.device, make_room=self.release)
             with self._changed:  # it is let in if it fits as it is
                 slot.evaluator, slot.device, slot.note = evaluator, device, note
                 del evaluator  # the slot alone holds it
@@ -250,10 +251,6 @@ class Pool:
                 too_large = slot.memory_mb > self.budget_mb
                 raise (self._too_large if too_large else self._no_room)(slot.kind, slot.memory_mb)
         return slot.evaluator
-
-    def _make_room(self) -> bool:
-        with self._changed:
-            return self._evict(keep_mb=-1.0)
 
     def _too_large(self, kind: type[Evaluator], needed: float) -> NotAvailable:
         return NotAvailable(

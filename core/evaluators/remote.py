@@ -240,11 +240,17 @@ def _described(reference: str, sha256: str) -> type[Evaluator]:  # noqa: ARG001 
         tuples = {name: tuple(told["spec"][name]) for name in ("score_range", "languages")}
         spec = EvaluatorSpec(**{**told["spec"], **tuples})
         ready = Availability(**told["available"])
-        bases = tuple(_base(str(name)) for name in told["bases"])
+        bases = []
+        for name in told["bases"]:
+            module, _, own = str(name).partition(":")
+            base = getattr(importlib.import_module(module), own) if module.startswith(_HOUSE) else None
+            if not isinstance(base, type):
+                raise ValueError(f"{name!r} is no kind of evaluator")
+            bases.append(base)
     except (KeyError, TypeError, ValueError, AttributeError, ImportError) as error:
         raise InvalidInput(f"{reference} was described in a way that nobody can read: {error}") from error
-    own = {"spec": spec, "availability": classmethod(lambda _: ready), "reference": reference}
-    made = {**own, "__doc__": spec.summary, "__module__": f"{PLUGIN}{Path(reference.rpartition(':')[0]).stem}"}
+    made: dict[str, Any] = {"spec": spec, "availability": classmethod(lambda _: ready), "reference": reference}
+    made |= {"__doc__": spec.summary, "__module__": f"{PLUGIN}{Path(reference.rpartition(':')[0]).stem}"}
     if any(each.__module__.startswith(_VIDEOS) for base in bases for each in base.__mro__):
         made["load"] = classmethod(partial(_only_in_audits, reference))
     kind = type(str(told["name"]), (Remote, *bases), made)
@@ -277,16 +283,6 @@ def _ask(reference: str) -> dict[str, Any]:
 
 def _only_in_audits(reference: str, *_: object, **__: object) -> NoReturn:
     raise NotAvailable(f"{reference} scores videos, which no page asks of code of a file; start an audit with it")
-
-
-def _base(name: str) -> type[Evaluator]:
-    module, _, own = name.partition(":")
-    if not module.startswith(_HOUSE):
-        raise ValueError(f"{name!r} is no kind of evaluator")
-    found = getattr(importlib.import_module(module), own)
-    if not isinstance(found, type):
-        raise ValueError(f"{name!r} is no class")
-    return found
 
 
 def describe(kind: type[Evaluator]) -> dict[str, Any]:

@@ -9,14 +9,7 @@ import numpy as np
 
 from core.corpora.schema import Box, Mask
 from core.evaluators.base import Availability, Fingerprint, Sight, evaluator
-from core.evaluators.offline.class_texts import (
-    ENGLISH,
-    LANGUAGES,
-    MULTILINGUAL,
-    ByClassTexts,
-    ClassTexts,
-    shared_class_texts,
-)
+from core.evaluators.offline.class_texts import LANGUAGES, MULTILINGUAL, ByClassTexts, ClassTexts, shared_class_texts
 from core.evaluators.offline.image_tower import BACKBONES, ImageTower, shared_image_tower, square
 from core.evaluators.other_packages import MINILM, USE, USE_PIECES, PackagedFile, available
 
@@ -44,7 +37,6 @@ class Conse(ByClassTexts):
     Source: Norouzi et al. 2014, equation 3; the towers are in ``core.evaluators.offline``."""
 
     backbone: ClassVar[str]
-    reader: ClassVar[str] = ENGLISH
     text_weights: ClassVar[tuple[PackagedFile, ...]] = (MINILM,)
     libraries: ClassVar[tuple[str, ...]] = ("timm", "tokenizers")
     common: ClassVar[float] = COMMON

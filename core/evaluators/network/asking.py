@@ -27,17 +27,7 @@ from filelock import FileLock
 
 from core.errors import InvalidInput, ScoringStopped
 from core.evaluators.network.endpoint import PREFIX, Budget, Endpoint, count_tokens
-from core.evaluators.network.rubrics import (
-    MOST_TOKENS,
-    SEED,
-    NoVerdict,
-    Rubric,
-    Verdict,
-    kept_score,
-    one_line,
-    read_completion,
-    verdict,
-)
+from core.evaluators.network.rubrics import MOST_TOKENS, SEED, Rubric, Verdict, one_line, read_completion, verdict
 
 if TYPE_CHECKING:
     from httpx2 import AsyncClient, Request, Response
@@ -340,7 +330,7 @@ class Journal:
                 _log.warning("%s: a damaged line is passed over; its pair is asked again", self.path)
             elif checksum:
                 kept = json.loads(told)
-                self._scores[kept["key"]] = kept_score(kept["answer"])
+                self._scores[kept["key"]] = Verdict.model_validate_json(kept["answer"]).score
 
 
 def _checksum(told: str) -> str:
@@ -439,7 +429,7 @@ def read_answer(told: Mapping[str, Any], judge: BatchJudge) -> BatchAnswer:
                 score = verdict(answer, judge.rubric.form).score
             else:
                 why = f"the answer is of model {str(answer.model)[:80]!r}"
-        except NoVerdict as error:
+        except InvalidInput as error:
             why = str(error)
     when = float(created) if type(created) is int and 0 <= created < 2**53 else float("inf")
     return BatchAnswer(

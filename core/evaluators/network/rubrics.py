@@ -156,11 +156,6 @@ def read_verdict(answer: str, form: Form = TEN) -> Verdict:
     return Verdict(score=found.score, reason=one_line(reason, limit=LONGEST_REASON))
 
 
-def kept_score(answer: str) -> float:
-    """Score of an answer that was read before it was kept, whatever its scale."""
-    return Verdict.model_validate_json(answer).score
-
-
 def one_line(text: str, *, limit: int) -> str:
     """Return a stranger's text as one printable line of at most ``limit`` characters, cut after a sentence or word."""
     line = " ".join("".join(sign if sign.isprintable() else " " for sign in text[: 20 * limit]).split())

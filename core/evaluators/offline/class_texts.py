@@ -202,6 +202,8 @@ class ClassTexts:
 class ByClassTexts(DualEncoder):
     """A dual encoder whose captions are embedded by the tower that embedded the classes."""
 
+    reader: ClassVar[str] = ENGLISH
+
     def __init__(self, class_texts: ClassTexts) -> None:
         self._class_texts = class_texts
 

@@ -234,25 +234,26 @@ class FasterRcnn(nn.Module):
         ``least_side``: pixels that a region's sides have at least, where any region has.
         Returns for each picture boxes [m, 4], features [m, d], and probabilities [m, classes] without the background.
         Raises InvalidInput if the network gives no finite number."""
-        maps = self.features(pictures)
-        size = (pictures.shape[2], pictures.shape[3])
-        boxes = self.proposals(maps, size, most=most, least_side=least_side)
-        features = self.pooled(maps, boxes)
+        size, caffe = (pictures.shape[2], pictures.shape[3]), self.recipe.model.max_pool
+        stem = functional.max_pool2d(
+            self.stem(self._laid_out(pictures)).relu_(), 3, stride=2, padding=0 if caffe else 1, ceil_mode=caffe
+        )
+        maps = self.stages(stem)  # [n, c, h / 16, w / 16]
+        boxes = self._proposals(maps, size, most=most, least_side=least_side)
+        # the feature of a box is the mean of res5 over the pooled region
+        rows = torch.tensor([len(each) for each in boxes], device=maps.device)
+        picture = torch.repeat_interleave(torch.arange(len(boxes), device=maps.device), rows)
+        regions = torch.cat([picture[:, None].to(maps.dtype), torch.cat(boxes)], dim=1)
+        side = self.recipe.roi_box_head.pooler_resolution
+        together = CPU_ROIS if maps.device.type == "cpu" else DEVICE_ROIS
+        parts = (roi_pool(maps, part, side, spatial_scale=1 / STRIDE) for part in regions.split(together))
+        features = torch.cat([self.res5(self._laid_out(part)).mean(dim=(2, 3)) for part in parts])
         _check_finite(features)
         scores = self.classes(features).softmax(dim=-1)[:, :-1]  # the last class is the background
         counts = [len(each) for each in boxes]
         return list(zip(boxes, features.split(counts), scores.split(counts), strict=True))
 
-    def features(self, pictures: Tensor) -> Tensor:
-        """Feature map [n, c, h / 16, w / 16] of pictures [n, 3, h, w]."""
-        caffe = self.recipe.model.max_pool
-        stem = functional.max_pool2d(
-            self.stem(self._laid_out(pictures)).relu_(), 3, stride=2, padding=0 if caffe else 1, ceil_mode=caffe
-        )
-        found: Tensor = self.stages(stem)
-        return found
-
-    def proposals(self, maps: Tensor, size: tuple[int, int], *, most: int, least_side: float) -> list[Tensor]:
+    def _proposals(self, maps: Tensor, size: tuple[int, int], *, most: int, least_side: float) -> list[Tensor]:
         """Boxes [m, 4] of each picture, the likeliest object first."""
         rpn, count = self.recipe.rpn, len(maps)
         hidden = self.shared(maps).relu_()
@@ -273,18 +274,6 @@ class FasterRcnn(nn.Module):
             )
             for each in range(count)
         ]
-
-    def pooled(self, maps: Tensor, boxes: list[Tensor]) -> Tensor:
-        """Feature [m, d] of every box of every picture: res5 over the pooled region, its mean."""
-        picture = torch.repeat_interleave(
-            torch.arange(len(boxes), device=maps.device),
-            torch.tensor([len(each) for each in boxes], device=maps.device),
-        )
-        regions = torch.cat([picture[:, None].to(maps.dtype), torch.cat(boxes)], dim=1)
-        side = self.recipe.roi_box_head.pooler_resolution
-        together = CPU_ROIS if maps.device.type == "cpu" else DEVICE_ROIS
-        parts = (roi_pool(maps, part, side, spatial_scale=1 / STRIDE) for part in regions.split(together))
-        return torch.cat([self.res5(self._laid_out(part)).mean(dim=(2, 3)) for part in parts])
 
     @staticmethod
     def _laid_out(values: Tensor) -> Tensor:

@@ -76,12 +76,12 @@ class RegionFolder:
         if not folder.is_dir():
             raise InvalidInput(f"there is no folder of regions at {folder}; check the path")
         self.folder = folder
-        self._index = read_index(folder)
+        self.index = _read_index(folder)  # names of entries by the hash of their picture
         self._database = _database(folder)
 
     def find(self, pixels_sha256: str) -> Regions | None:
         """Return the regions of a picture, or None where the folder has none."""
-        named = self._index.get(pixels_sha256)
+        named = self.index.get(pixels_sha256)
         for name in (pixels_sha256, named) if named else (pixels_sha256,):
             content = self._content(name.removesuffix(".npz"))
             if content is not None:
@@ -119,7 +119,7 @@ class RegionFolder:
         return self._database.read(f"{stem}.npz") if self._database else None
 
 
-def read_index(folder: Path) -> dict[str, str]:
+def _read_index(folder: Path) -> dict[str, str]:
     """Read ``index.json`` of a folder of regions; empty where there is none.
     Raises InvalidInput if it is no JSON of names by hash."""
     path = folder / INDEX

@@ -17,14 +17,7 @@ from core.corpora.item_pictures import read_item
 from core.corpora.schema import Corpus
 from core.errors import BadImage, InvalidInput, InvariscopeError, NotAvailable
 from core.evaluators.memory import Runner
-from core.evaluators.regions.region_folder import (
-    DETECTOR_FILE,
-    INDEX,
-    RegionDetector,
-    RegionFolder,
-    Regions,
-    read_index,
-)
+from core.evaluators.regions.region_folder import DETECTOR_FILE, INDEX, RegionDetector, RegionFolder, Regions
 from core.evaluators.weights.catalogue import Description
 from core.evaluators.weights.fetched import Place
 from core.registry import is_apart, load_object
@@ -315,9 +308,9 @@ def index_regions(corpus: Corpus, folder: Path) -> tuple[int, int]:
     name an entry after the picture, with the data set before it (``coco_val2014_000000060623.npz``) and often without
     its leading zeros; an entry belongs to the picture whose name, or number, it ends with.
     Returns items that were found, items of the corpus. Raises InvalidInput if nothing was found."""
-    names = {_tail(Path(name).stem): name for name in RegionFolder(folder).names()}
-    index = read_index(folder)
-    found = 0
+    held = RegionFolder(folder)
+    names = {_tail(Path(name).stem): name for name in held.names()}
+    index, found = dict(held.index), 0
     for item in corpus.items:
         name = names.get(_tail(item.image_path.stem)) if item.image_path else None
         if name is None:

@@ -18,7 +18,7 @@ attend both ways too, and have masks or means of their own over what is padding.
 import os
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
@@ -165,32 +165,23 @@ def _stacked(call: "Callable[[Tensor], Tensor]") -> "Callable[[Sequence[Tensor],
 CARD_THREADS = 16  # most threads that prepare pictures for a card
 
 
+@dataclass(kw_only=True, eq=False)
 class Towers:
-    """An image tower and a text tower, loaded. ``facts``: what else the embeddings depend on, for the fingerprint.
-    ``libraries``: distributions whose versions the fingerprint records.
-    ``scale``: what a cosine is multiplied with, where the weights say it.
-    ``causal``: how texts are cut to their length; None: the text tower needs all its columns."""
+    """An image tower and a text tower, loaded."""
 
-    def __init__(
-        self,
-        *,
-        image: Runner,
-        text: Runner,
-        preprocessing: Preprocessing,
-        prompts: Prompts,
-        precision: str,
-        digest: str,
-        libraries: Sequence[str] = ("torch", "open_clip_torch", "pillow"),
-        facts: Mapping[str, Any] | None = None,
-        scale: float | None = None,
-        causal: CausalText | None = None,
-    ) -> None:
-        self.image, self.text = image, text
-        self.preprocessing, self.prompts = preprocessing, prompts
-        self.precision, self.digest = precision, digest
-        self.versions = library_versions(*libraries)
-        self.facts = dict(facts or {})
-        self.scale, self.causal = scale, causal
+    image: Runner
+    text: Runner
+    preprocessing: Preprocessing
+    prompts: Prompts
+    precision: str
+    digest: str
+    libraries: Sequence[str] = ("torch", "open_clip_torch", "pillow")  # whose versions the fingerprint records
+    facts: Mapping[str, Any] = field(default_factory=dict)  # what else the embeddings depend on, for the fingerprint
+    scale: float | None = None  # what a cosine is multiplied with, where the weights say it
+    causal: CausalText | None = None  # how texts are cut to their length; None: the tower needs all its columns
+
+    def __post_init__(self) -> None:
+        self.versions = library_versions(*self.libraries)
 
     @property
     def reading(self) -> Mapping[str, Any]:

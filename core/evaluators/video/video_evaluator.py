@@ -25,17 +25,7 @@ from core.corpora.item_pictures import as_picture
 from core.corpora.schema import Item, Mask
 from core.corpora.video_frames import Sampling
 from core.errors import InvalidInput
-from core.evaluators.base import (
-    BLIND,
-    Around,
-    Availability,
-    DualEncoder,
-    Evaluator,
-    Fingerprint,
-    Sight,
-    all_scored,
-    check_lengths,
-)
+from core.evaluators.base import BLIND, Around, DualEncoder, Evaluator, Fingerprint, Sight, all_scored, check_lengths
 from core.evaluators.references import NO_REFERENCE, Referenced, check_references
 from core.evaluators.towers.clip import END, TOKENIZER, clip_towers, encode_tokens, token_ids
 from core.evaluators.towers.encoder import OnTowers
@@ -334,10 +324,6 @@ class OverFrames(Around):
     """An evaluator of images or videos that is given stacks of frames; :func:`over_frames` makes its class."""
 
     order_free: ClassVar[bool]  # whether no order of the frames changes a score, by construction
-
-    @classmethod
-    def availability(cls) -> Availability:
-        return cls.base_kind.availability()
 
     @classmethod
     def load(cls, *, device: str = "cpu") -> Self:

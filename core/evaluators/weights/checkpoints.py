@@ -104,17 +104,14 @@ def _torch(path: Path) -> object:
             # Mapped, a file's pages are read as the network is filled and need no memory of their own.
             return torch.load(path, map_location="cpu", weights_only=True, mmap=zipfile.is_zipfile(path))
     except (RuntimeError, EOFError, OSError, ValueError, KeyError, pickle.UnpicklingError) as error:
-        raise NotAvailable(f"{path} {_why(path, error)}") from error
-
-
-def _why(path: Path, error: Exception) -> str:
-    if "maximum supported version" in str(error):
-        return "was written by a newer PyTorch than the one here; update torch, or save it again with this one"
-    if isinstance(error, pickle.UnpicklingError):
-        return "holds Python objects beside tensors and is refused: loading them could run code; save its state dict"
-    if isinstance(error, EOFError) or "zip archive" in str(error) or "PytorchStreamReader" in str(error):
-        return f"is cut off or damaged ({path.stat().st_size:,} bytes); fetch it again"
-    return f"is no PyTorch checkpoint ({type(error).__name__}); give the publisher's file"
+        why = f"is no PyTorch checkpoint ({type(error).__name__}); give the publisher's file"
+        if "maximum supported version" in str(error):
+            why = "was written by a newer PyTorch than the one here; update torch, or save it again with this one"
+        elif isinstance(error, pickle.UnpicklingError):
+            why = "holds Python objects beside tensors and is refused: loading them could run code; save its state dict"
+        elif isinstance(error, EOFError) or "zip archive" in str(error) or "PytorchStreamReader" in str(error):
+            why = f"is cut off or damaged ({path.stat().st_size:,} bytes); fetch it again"
+        raise NotAvailable(f"{path} {why}") from error
 
 
 def _named(path: Path, content: object) -> State:

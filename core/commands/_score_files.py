@@ -60,13 +60,19 @@ def read_job(candidates: Path | None, images: Path | None, references: Path | No
     if images is not None and not images.is_dir():
         raise InvalidInput(f"no folder {images}; give the folder that holds the images")
     as_jsonl = candidates.suffix.lower() in LINES
-    rows, people = _rows(candidates), _People(references)
+    rows, people = _rows(candidates), read_references(references) if references is not None else {}
     unnamed = next((key for key, row in rows.items() if images is None and not row.image), None)
     if unnamed is not None:
         raise InvalidInput(f"line {unnamed!r} names no image; give the folder of the images as second argument")
     folder = ImageFolder(images, videos=videos)
     found = {key: folder.find(key, row.image or None) for key, row in rows.items()}
-    told = {key: people.of(row, found[key]) for key, row in rows.items()} if references is not None else {}
+    pictures, told = ImageNames(people), dict[str, tuple[str, ...]]()
+    for key, row in rows.items() if references is not None else ():
+        image = found[key]
+        called = (row.key, row.picture, *((image.name, image.stem) if image else ()))
+        whole = next((name for name in called if name in people), None)
+        match = [whole] if whole is not None else pictures.several(*called)
+        told[key] = people[match[0]] if len(match) == 1 else ()
     lacking = [key for key, texts in told.items() if not texts]
     if lacking:
         raise InvalidInput(f"{references} has no reference for {_some(lacking)}; add them or leave --references out")
@@ -166,20 +172,6 @@ def _rows(path: Path) -> dict[str, CaptionRow]:
     if not any(text.strip() for row in found.values() for text in row.captions):
         raise BadCorpus(f"{path} holds no caption; call its column or key {' or '.join(SAID[:4])}")
     return found
-
-
-class _People:
-    """Captions by people, by what their file calls the pictures."""
-
-    def __init__(self, path: Path | None) -> None:
-        self._held = read_references(path) if path is not None else {}
-        self._names = ImageNames(self._held)
-
-    def of(self, row: CaptionRow, image: Path | None) -> tuple[str, ...]:
-        names = (row.key, row.picture, *((image.name, image.stem) if image else ()))
-        whole = next((name for name in names if name in self._held), None)
-        found = [whole] if whole is not None else self._names.several(*names)
-        return self._held[found[0]] if len(found) == 1 else ()
 
 
 def _count(values: tuple[str, ...], noun: str) -> str:

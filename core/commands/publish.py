@@ -32,45 +32,38 @@ def publish(
 ) -> None:
     """Write complete runs as one read-only .duckdb file that the pages and any DuckDB open, or as static pages."""
     from core.api.opened_run import place
-    from core.errors import InvalidInput
+    from core.errors import InvalidInput, StoreError
+    from core.store.store import Store
 
     if output is None and html is None:
         raise InvalidInput("say what to write: --output FILE.duckdb, --html FOLDER, or both")
     if html is not None:
-        _pages(runs, html, most=most, overwrite=overwrite)
+        from core.analysis.scope import narrow
+        from core.features.human.studies import list_studies
+        from core.features.suites.suite_result import stored
+        from core.features.systems.system_file import kept
+        from core.report.build import build
+        from core.report.report_files import write_folder
+        from core.writing import check_empty
+
+        check_empty(html, overwrite=overwrite)
+        with Store.open([place(run) for run in runs]) as store:
+            if not store.runs():
+                raise StoreError(store.problems[0] if store.problems else f"{runs[0]} holds no run")
+            for problem in store.problems:
+                note(problem)
+            scope = narrow(store)
+            boards = kept()
+            studies, unread = list_studies()
+            for problem in (*unread, *boards.unread.values()):
+                note(problem)
+            made = build(store, scope, whole=False, figures=False, studies=studies, suites=stored()[0], boards=boards)
+            written = write_folder(store, scope, made, html, most=most, studies=studies, say=note)
+        typer.echo(f"{len(written)} files in {html}; open {html / 'index.html'}")
     if output is not None:
         from core.store.publishing import publish as write
-        from core.store.store import Store
 
         path = write([place(run) for run in runs], output, overwrite=overwrite)
         with Store.open([path]) as store:  # a run that is named twice is in it once, a published file may hold several
             held = len(store.runs())
         typer.echo(f"{held} {'run' if held == 1 else 'runs'} in {path}, {path.stat().st_size / 1e6:.1f} MB")
-
-
-def _pages(runs: list[str], folder: Path, *, most: int, overwrite: bool) -> None:
-    from core.analysis.scope import narrow
-    from core.api.opened_run import place
-    from core.errors import StoreError
-    from core.features.human.studies import list_studies
-    from core.features.suites.suite_result import stored
-    from core.features.systems.system_file import kept
-    from core.report.build import build
-    from core.report.report_files import write_folder
-    from core.store.store import Store
-    from core.writing import check_empty
-
-    check_empty(folder, overwrite=overwrite)
-    with Store.open([place(run) for run in runs]) as store:
-        if not store.runs():
-            raise StoreError(store.problems[0] if store.problems else f"{runs[0]} holds no run")
-        for problem in store.problems:
-            note(problem)
-        scope = narrow(store)
-        boards = kept()
-        studies, unread = list_studies()
-        for problem in (*unread, *boards.unread.values()):
-            note(problem)
-        made = build(store, scope, whole=False, figures=False, studies=studies, suites=stored()[0], boards=boards)
-        written = write_folder(store, scope, made, folder, most=most, studies=studies, say=note)
-    typer.echo(f"{len(written)} files in {folder}; open {folder / 'index.html'}")

@@ -4,6 +4,7 @@ import warnings
 from collections import OrderedDict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
@@ -139,19 +140,17 @@ class ChatModel:
                 rows[:, place, :-1] = logits.float().softmax(dim=-1)[:, :vocabulary].cpu()
             return rows
 
-        found = self.runner.each(list(zip(images, prompts, strict=True)), call).numpy()
-        return [self._answer(row) for row in found]
-
-    def _answer(self, row: np.ndarray) -> Answer:
         tokenizer = self.processor.tokenizer
         own = self.runner.network.generation_config.eos_token_id
         ends = {tokenizer.eos_token_id, tokenizer.pad_token_id, *(own if isinstance(own, list) else [own])}
-        ids = row[:, -1].astype(np.int64) - 1
-        stop = next((place for place, each in enumerate(ids) if each < 0 or each in ends), len(ids))
-        pieces = [tokenizer.decode(ids[: place + 1]) for place in range(stop)]
-        before = ["", *pieces]
-        texts = tuple(after[len(start) :] for start, after in zip(before, pieces, strict=False))
-        return Answer(ids[:stop], row[:stop, :-1], texts, ended=stop < len(ids))
+        found = []
+        for row in self.runner.each(list(zip(images, prompts, strict=True)), call).numpy():
+            ids = row[:, -1].astype(np.int64) - 1
+            stop = next((place for place, each in enumerate(ids) if each < 0 or each in ends), len(ids))
+            pieces = ["", *(tokenizer.decode(ids[: place + 1]) for place in range(stop))]
+            texts = tuple(after[len(before) :] for before, after in pairwise(pieces))
+            found.append(Answer(ids[:stop], row[:stop, :-1], texts, ended=stop < len(ids)))
+        return found
 
     def _inputs(self, part: Sequence[tuple[np.ndarray, str]], device: str) -> dict[str, Any]:
         """Inputs of the network, the pictures replaced by what its image tower makes of them."""

@@ -3,7 +3,7 @@
 import inspect
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from functools import cache, lru_cache
 from pathlib import Path
@@ -39,8 +39,13 @@ def catalogue() -> Catalogue[type[Evaluator]]:
     """Every registered evaluator class of this machine, loaded or not. Last come the user's own checkpoints and the
     evaluators made on demand whose weights were fetched, and what this process offered itself."""
     found = _registered()
-    own = {name: _kept(name, path) for name, path in kept().items() if CHECKPOINT in name or ":" in name}
-    usable = {name: kind for name, kind in own.items() if kind is not None}
+    usable = {}
+    for name, path in kept().items():
+        base, at, label = name.partition(CHECKPOINT)
+        with suppress(InvariscopeError):  # of an evaluator that is not known any more
+            kind = _made(base) if ":" in base else _discovered().get(base) if at else None
+            if kind is not None and issubclass(kind, Published):
+                usable[name] = _bound(kind, path, label) if at else kind
     if not usable:
         return found
     return Catalogue(found.kind, MappingProxyType({**found.entries, **usable}), found.broken)
@@ -225,18 +230,6 @@ def _with_checkpoint(kind: type[Evaluator], path: Path) -> type[Evaluator]:
 def _bound(kind: type[Published], path: Path, label: str) -> type[Published]:
     spec = replace(kind.spec, name=f"{kind.spec.name}{CHECKPOINT}{label}", title=f"{kind.spec.title}, {label}")
     return type(kind.__name__, (kind,), {"at": path, "spec": spec, "__doc__": kind.__doc__})
-
-
-def _kept(name: str, path: Path) -> type[Evaluator] | None:
-    """The class of something that is kept in the list; None where its evaluator is not known any more."""
-    base, at, label = name.partition(CHECKPOINT)
-    try:
-        kind = _made(base) if ":" in base else _discovered().get(base)
-    except InvariscopeError:
-        return None
-    if not issubclass(kind, Published):
-        return None
-    return _bound(kind, path, label) if at else kind
 
 
 def _is_evaluator(value: object) -> TypeGuard[type[Evaluator]]:

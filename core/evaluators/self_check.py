@@ -17,6 +17,7 @@ from core.corpora.images import read_image
 from core.errors import InvalidInput, InvariscopeError, NotAvailable
 from core.evaluators.base import Evaluator
 from core.evaluators.references import Referenced
+from core.evaluators.weights.catalogue import Entry
 from core.evaluators.weights.download import download
 from core.file_contents import known_sha256
 from core.writing import write_bytes
@@ -27,11 +28,7 @@ _Path = Annotated[str, StringConstraints(pattern=r"^[\w-]+(/[\w-]+)*\.[a-z]+$")]
 _Sha256 = Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{64}$")]
 
 
-class _Entry(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-
-class PublishedValue(_Entry):
+class PublishedValue(Entry):
     """A mean score that a publisher prints.
     ``captions``: file of ``{image: caption}``. ``value``: on the evaluator's own scale."""
 
@@ -40,7 +37,7 @@ class PublishedValue(_Entry):
     value: float
 
 
-class Example(_Entry):
+class Example(Entry):
     """Pictures with captions in a publisher's repository."""
 
     id: str  # name of its file in ``assets/evaluators/examples`` and of its folder on disk

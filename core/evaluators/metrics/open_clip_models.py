@@ -59,7 +59,18 @@ def _entry(model: str, tag: str) -> Description:
         tags = ", ".join(open_clip.list_pretrained_tags_by_model(model))
         raise UnknownName(f"open_clip has no weights {tag!r} for {model}; it has {tags or 'none'}")
     network = open_clip.create_model(model, load_weights=False, pretrained_text=False, device="meta")  # takes no memory
-    known = _weights(model, tag, told, needs_tokenizer=_needs_tokenizer(model))
+    needs_tokenizer = _needs_tokenizer(model)
+    hub, url = str(told.get("hf_hub") or ""), str(told.get("url") or "")
+    same: dict[str, Any] = {"id": f"open_clip--{model}--{tag}", "title": f"open_clip {model}, {tag}"}
+    same["licence"] = "see its page"
+    if hub:
+        owner, name, *file = hub.split("/")
+        chosen = file[0] if file and file[0] else "open_clip_model.safetensors"
+        tokenizer = ("tokenizer.json", "tokenizer_config.json") if needs_tokenizer else ()
+        files = tuple(WeightFile(name=each) for each in (chosen, *tokenizer))
+        known = Weights(**same, kind="hub", repository=f"{owner}/{name}", files=files)
+    else:
+        known = Weights(**same, kind="https", url=url, files=(WeightFile(name=url.rsplit("/", 1)[-1]),))
     register(known)
     return Description(
         name=f"open_clip:{model}/{tag}",
@@ -70,25 +81,12 @@ def _entry(model: str, tag: str) -> Description:
         weights=(known.id,),
         score_range=(0.0, 1.0),
         parameters=sum(each.numel() for each in network.parameters()),
-        languages=() if _needs_tokenizer(model) else ("en",),  # CLIP's own word pieces are English
+        languages=() if needs_tokenizer else ("en",),  # CLIP's own word pieces are English
         source=SOURCE,
         licence="that of the weights, see their page",
         precision=PrecisionPlan(gpu="bfloat16"),
         settings={"scale": 1.0, "prefix": ""},
     )
-
-
-def _weights(model: str, tag: str, told: dict[str, object], *, needs_tokenizer: bool) -> Weights:
-    hub, url = str(told.get("hf_hub") or ""), str(told.get("url") or "")
-    same: dict[str, Any] = {"id": f"open_clip--{model}--{tag}", "title": f"open_clip {model}, {tag}"}
-    same["licence"] = "see its page"
-    if not hub:
-        return Weights(**same, kind="https", url=url, files=(WeightFile(name=url.rsplit("/", 1)[-1]),))
-    owner, name, *file = hub.split("/")
-    chosen = file[0] if file and file[0] else "open_clip_model.safetensors"
-    tokenizer = ("tokenizer.json", "tokenizer_config.json") if needs_tokenizer else ()
-    files = tuple(WeightFile(name=each) for each in (chosen, *tokenizer))
-    return Weights(**same, kind="hub", repository=f"{owner}/{name}", files=files)
 
 
 def _needs_tokenizer(model: str) -> bool:
@@ -126,9 +124,27 @@ CONFIG = "open_clip_config.json"
 
 
 def _load(model: str, tag: str | None, file: Path | None, digest: str, device: str, precision: str) -> Towers:
-    where = file or Path(model.removeprefix("local-dir:"))
+    import open_clip
+    from open_clip.pretrained import get_pretrained_cfg
+
+    folder = Path(model.removeprefix("local-dir:")) if file is None else file.parent
+    where, low = file or folder, {"float32": "fp32", "float16": "fp16", "bfloat16": "bf16"}[precision]
+    if file is None:
+        held = sorted(folder.glob("*.safetensors")) or sorted(folder.glob("open_clip_pytorch_model.bin"))
+        if not held:
+            raise NotAvailable(f"{folder} holds no weights; fetch open_clip_model.safetensors into it")
+        if len(held) > 1 and not any(path.name == "open_clip_model.safetensors" for path in held):
+            raise NotAvailable(f"{folder} holds {len(held)} files of weights; keep open_clip_model.safetensors alone")
+        given: dict[str, Any] = {"require_pretrained": True}
+    else:
+        told, held = get_pretrained_cfg(model, tag or ""), [file]
+        given = {"pretrained": str(file), "force_quick_gelu": bool(told.get("quick_gelu"))}
+        names = ("mean", "std", "interpolation", "resize_mode")
+        given["force_preprocess_cfg"] = {key: told[key] for key in names if key in told}
     try:
-        network, prompts = _open(model, tag, file, precision)
+        read_state(held[0])  # says in one sentence what is wrong with a file; open_clip would not
+        network = open_clip.create_model(model, precision=low, weights_only=True, **given).eval()
+        prompts = _prompts(model, folder)
     except NotAvailable:
         raise
     except Exception as error:  # open_clip raises as its parts do
@@ -154,35 +170,6 @@ def _load(model: str, tag: str | None, file: Path | None, digest: str, device: s
         libraries=LIBRARIES,
         causal=open_clip_text(network),
     )
-
-
-def _open(model: str, tag: str | None, file: Path | None, precision: str) -> tuple[Any, Prompts]:
-    import open_clip
-    from open_clip.pretrained import get_pretrained_cfg
-
-    low = {"float32": "fp32", "float16": "fp16", "bfloat16": "bf16"}[precision]
-    if file is None:
-        folder = Path(model.removeprefix("local-dir:"))
-        held = sorted(folder.glob("*.safetensors")) or sorted(folder.glob("open_clip_pytorch_model.bin"))
-        if not held:
-            raise NotAvailable(f"{folder} holds no weights; fetch open_clip_model.safetensors into it")
-        if len(held) > 1 and not any(path.name == "open_clip_model.safetensors" for path in held):
-            raise NotAvailable(f"{folder} holds {len(held)} files of weights; keep open_clip_model.safetensors alone")
-        read_state(held[0])  # says in one sentence what is wrong with a file; open_clip would not
-        network = open_clip.create_model(model, precision=low, require_pretrained=True, weights_only=True)
-        return network.eval(), _prompts(model, folder)
-    read_state(file)
-    told = get_pretrained_cfg(model, tag or "")
-    config = {key: told[key] for key in ("mean", "std", "interpolation", "resize_mode") if key in told}
-    network = open_clip.create_model(
-        model,
-        pretrained=str(file),
-        precision=low,
-        force_quick_gelu=bool(told.get("quick_gelu")),
-        force_preprocess_cfg=config,
-        weights_only=True,
-    )
-    return network.eval(), _prompts(model, file.parent)
 
 
 def _prompts(model: str, folder: Path) -> Prompts:

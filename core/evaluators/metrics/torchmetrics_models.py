@@ -88,10 +88,20 @@ class TorchmetricsClipScore(Evaluator):
 
     def score(self, images: Sequence[np.ndarray], captions: Sequence[str]) -> np.ndarray:
         """Score n pairs, each alone; float64 [n] in [0, 100], NaN for a blank caption."""
+        import torch
+
         check_lengths(images, captions)
         for image in images:
             check_rgb(image)
-        return np.array([self._one(*pair) for pair in zip(images, captions, strict=True)], dtype=np.float64)
+        scores = np.full(len(images), np.nan)
+        with warnings.catch_warnings(), torch.inference_mode():
+            warnings.filterwarnings("ignore", message="Encountered caption longer")  # the row says so
+            for place, (image, caption) in enumerate(zip(images, captions, strict=True)):
+                if caption.strip():
+                    self._metric.reset()
+                    self._metric.update(torch.tensor(image, device=self._device).permute(2, 0, 1), encodable(caption))
+                    scores[place] = float(self._metric.compute())
+        return scores
 
     def crop(self, width: int, height: int) -> Box:
         """The centre square, or all of it where the processor does not cut."""
@@ -114,18 +124,6 @@ class TorchmetricsClipScore(Evaluator):
         note = note if read < self._limit else UNREAD.format(limit=self._limit)
         seen = super().see(image, caption, object_mask=object_mask)
         return replace(seen, truncated=cut, notes=(note,)) if read < len(tokens) else seen
-
-    def _one(self, image: np.ndarray, caption: str) -> float:
-        import torch
-
-        if not caption.strip():
-            return float("nan")
-        pixels = torch.tensor(image, device=self._device).permute(2, 0, 1)
-        self._metric.reset()
-        with warnings.catch_warnings(), torch.inference_mode():
-            warnings.filterwarnings("ignore", message="Encountered caption longer")  # the row says so
-            self._metric.update(pixels, encodable(caption))
-            return float(self._metric.compute())
 
     def _read(self, tokens: Sequence[int]) -> int:
         """How many tokens count: up to the first closing mark, or to the limit."""

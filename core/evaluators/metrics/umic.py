@@ -164,12 +164,21 @@ class Umic(Published):
         """Load network, word pieces, and what knows the regions.
         Raises NotAvailable if a file is missing, damaged, or of another network; InvalidInput if the regions or the
         detector cannot be used."""
+        from tokenizers import Tokenizer, decoders, models, normalizers, pre_tokenizers
+
         weights, vocabulary = cls.places()
         (path,), (words,) = weights.files(), vocabulary.files()
+        try:
+            pieces = Tokenizer(models.WordPiece.from_file(str(words), unk_token="[UNK]"))
+        except Exception as error:  # the Rust library raises the bare class
+            raise InvalidInput(f"{words} is no vocabulary of word pieces ({error}); fetch it again") from error
+        pieces.normalizer = normalizers.BertNormalizer(lowercase=False, strip_accents=False)
+        pieces.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
+        pieces.decoder = decoders.WordPiece()
         network = load_uniter(path).to(device)
         folder = RegionFolder(regions_folder()) if regions_folder().is_dir() else None
         source = RegionSource(folder, cls.detector(device, width=network.uniter.img_embeddings.img_linear.in_features))
-        return cls(Runner(path.name, network, device), _word_pieces(words), weights.digest(), source)
+        return cls(Runner(path.name, network, device), pieces, weights.digest(), source)
 
     @classmethod
     def detector(cls, device: str = "cpu", *, width: int | None = None) -> RegionDetector | None:
@@ -276,16 +285,3 @@ def _padded(rows: "list[Tensor]") -> "Tensor":
     from torch.nn.utils.rnn import pad_sequence
 
     return pad_sequence(rows, batch_first=True)
-
-
-def _word_pieces(path: Path) -> Any:
-    from tokenizers import Tokenizer, decoders, models, normalizers, pre_tokenizers
-
-    try:
-        words = Tokenizer(models.WordPiece.from_file(str(path), unk_token="[UNK]"))
-    except Exception as error:  # the Rust library raises the bare class
-        raise InvalidInput(f"{path} is no vocabulary of word pieces ({error}); fetch it again") from error
-    words.normalizer = normalizers.BertNormalizer(lowercase=False, strip_accents=False)
-    words.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
-    words.decoder = decoders.WordPiece()
-    return words

@@ -87,7 +87,12 @@ class ClipT5:
         labels, network = list(self.words(answer).input_ids), self.runner.network
 
         def call(part: Sequence[tuple[np.ndarray, str]], device: str) -> "Tensor":
-            rows = [self._row(image, prompt, device) for image, prompt in part]
+            rows, embed = [], network.text.shared
+            for image, prompt in part:
+                before, behind = self.tokens(prompt)
+                behind = behind[: max(0, MOST_TOKENS - 1 - len(before))]  # the picture is one token, as in the authors'
+                told = [embed(torch.tensor(ids, device=device, dtype=torch.long)) for ids in (before, behind)]
+                rows.append(torch.cat([told[0], self._seen(image, device).to(told[0].dtype), told[1]]))
             present = pad_sequence([torch.ones(len(row), device=device) for row in rows], batch_first=True)
             wanted = torch.tensor([labels] * len(part), device=device)
             embedded = pad_sequence(rows, batch_first=True)
@@ -97,15 +102,6 @@ class ClipT5:
             return likelihoods
 
         return self.runner.each(list(zip(images, prompts, strict=True)), call).double().numpy()
-
-    def _row(self, image: np.ndarray, prompt: str, device: str) -> "Tensor":
-        import torch
-
-        before, behind = self.tokens(prompt)
-        behind = behind[: max(0, MOST_TOKENS - 1 - len(before))]  # the picture counts as one token, as in the authors'
-        embed = self.runner.network.text.shared
-        told = [embed(torch.tensor(ids, device=device, dtype=torch.long)) for ids in (before, behind)]
-        return torch.cat([told[0], self._seen(image, device).to(told[0].dtype), told[1]])
 
     def _seen(self, image: np.ndarray, device: str) -> "Tensor":
         """Projected patches of a picture, each distinct picture encoded once."""

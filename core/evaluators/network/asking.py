@@ -21,7 +21,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any
 
 from filelock import FileLock
 
@@ -286,7 +286,17 @@ class Journal:
         with self._lock:
             if self.path is not None and self.path.is_file():
                 with self.path.open("rb") as file:
-                    self._catch_up(file)
+                    file.seek(self._read)
+                    for line in file:
+                        if not line.endswith(b"\n"):
+                            break
+                        self._read += len(line)
+                        checksum, _, told = line.decode("utf-8", "replace").strip().partition(" ")
+                        if checksum and checksum != _checksum(told):
+                            _log.warning("%s: a damaged line is passed over; its pair is asked again", self.path)
+                        elif checksum:
+                            kept = json.loads(told)
+                            self._scores[kept["key"]] = Verdict.model_validate_json(kept["answer"]).score
             return {key: self._scores[key] for key in keys if key in self._scores}
 
     def check(self) -> None:
@@ -318,19 +328,6 @@ class Journal:
                 f"the judge's answers cannot be kept in {self.path} ({error.strerror or error}); free space or set "
                 "INVARISCOPE_DATA, then resume: nothing more is asked, and what was kept is not asked again"
             ) from error
-
-    def _catch_up(self, file: IO[bytes]) -> None:
-        file.seek(self._read)
-        for line in file:
-            if not line.endswith(b"\n"):
-                break
-            self._read += len(line)
-            checksum, _, told = line.decode("utf-8", "replace").strip().partition(" ")
-            if checksum and checksum != _checksum(told):
-                _log.warning("%s: a damaged line is passed over; its pair is asked again", self.path)
-            elif checksum:
-                kept = json.loads(told)
-                self._scores[kept["key"]] = Verdict.model_validate_json(kept["answer"]).score
 
 
 def _checksum(told: str) -> str:

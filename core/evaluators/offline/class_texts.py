@@ -84,11 +84,8 @@ class TextTower:
         return embeddings
 
 
+# the process's text tower on a device, loaded if nobody holds it; NotAvailable with the command that gets the weights
 shared_text_tower = Shared(TextTower).get
-"""Return the process's text tower on a device, loading it if nobody holds it.
-Raises NotAvailable with the command that gets the weights."""
-
-
 LANGUAGES = ("ar", "zh", "en", "fr", "de", "it", "ja", "ko", "nl", "pl", "pt", "es", "th", "tr", "ru")
 """ISO 639-1 codes of the model's languages; Chinese is one code here and two scripts there."""
 
@@ -140,11 +137,7 @@ class MultilingualTower:
         return list(self._pieces.encode(text, add_bos=False, add_eos=False)) if text.strip() else []
 
 
-shared_multilingual_tower = Shared(MultilingualTower).get
-"""Return the process's multilingual text tower, loading it if nobody holds it.
-Raises NotAvailable with the command that gets the weights."""
-
-
+shared_multilingual_tower = Shared(MultilingualTower).get  # likewise
 ENGLISH, MULTILINGUAL = "minilm", "use"  # which text tower embeds the classes, and the captions beside them
 
 _READERS: Mapping[str, Callable[[str], TextTower | MultilingualTower]] = MappingProxyType(

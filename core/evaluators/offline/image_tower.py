@@ -92,14 +92,25 @@ class ImageTower:
     def evidence(self, images: Sequence[np.ndarray]) -> np.ndarray:
         """Return the evidence for each class. ``images``: n arrays, uint8 RGB [H, W, 3], of any sizes.
         Returns float32 [n, 1000]; rows sum to 1."""
+        import torch
+
         views = {id(image): self.view(image) for image in {id(image): image for image in images}.values()}
         hashes = {name: hashlib.sha256(view.data).hexdigest() for name, view in views.items()}
         keys = [hashes[id(image)] for image in images]  # pairs of one image come as the same array
         with self._lock:
             rows = {key: self._memory[key] for key in keys if key in self._memory}
         new = {hashes[name]: view for name, view in views.items() if hashes[name] not in rows}
-        fresh = dict(zip(new, self._run(list(new.values())), strict=True))
-        rows.update(fresh)
+        fresh, made = list(new.values()), list[np.ndarray]()
+        batch = _CPU_BATCH if self._device == "cpu" else _DEVICE_BATCH
+        with torch.inference_mode():
+            for start in range(0, len(fresh), batch):
+                stack = torch.from_numpy(np.stack(fresh[start : start + batch])).to(self._device)
+                pixels = stack.permute(0, 3, 1, 2).float().sub_(127).div_(128)  # channels stay last in memory
+                cells = self._network.forward_features(pixels).flatten(2).transpose(1, 2)  # [n, cells, channels]
+                scene = torch.softmax(self._network.classifier(cells.mean(dim=1)), dim=-1)
+                parts = torch.softmax(self._network.classifier(cells), dim=-1).mean(dim=1)
+                made += list(((scene + parts) / 2).cpu().numpy())
+        rows.update(zip(new, made, strict=True))
         with self._lock:
             for key in keys:
                 self._memory[key] = rows[key]
@@ -114,25 +125,9 @@ class ImageTower:
             with self._lock:
                 self._memory.clear()
 
-    def _run(self, views: list[np.ndarray]) -> list[np.ndarray]:
-        import torch
 
-        rows: list[np.ndarray] = []
-        batch = _CPU_BATCH if self._device == "cpu" else _DEVICE_BATCH
-        with torch.inference_mode():
-            for start in range(0, len(views), batch):
-                stack = torch.from_numpy(np.stack(views[start : start + batch])).to(self._device)
-                pixels = stack.permute(0, 3, 1, 2).float().sub_(127).div_(128)  # channels stay last in memory
-                cells = self._network.forward_features(pixels).flatten(2).transpose(1, 2)  # [n, cells, channels]
-                scene = torch.softmax(self._network.classifier(cells.mean(dim=1)), dim=-1)
-                parts = torch.softmax(self._network.classifier(cells), dim=-1).mean(dim=1)
-                rows += list(((scene + parts) / 2).cpu().numpy())
-        return rows
-
-
+# the process's tower of a name on a device, loaded if nobody holds it; NotAvailable with what gets the weights
 shared_image_tower = Shared(ImageTower).get
-"""Return the process's tower of a name on a device, loading it if nobody holds it.
-Raises NotAvailable with the command that gets the weights."""
 
 
 def _load(backbone: Backbone) -> Any:

@@ -143,11 +143,8 @@ class Packed(nn.Module):
         """Features of float32 [n, channels, height, width]."""
         if self._same:
             values = self._padded(values)
-        weight = self._packed(values) if torch.is_inference_mode_enabled() else None
-        return self._plain(values) if weight is None else self._fast(values, weight)
-
-    def _packed(self, values: "Tensor") -> "Tensor | None":
-        """The weights for such an input; None where the plain way is to be taken."""
+        if not torch.is_inference_mode_enabled():
+            return self._plain(values)
         met = values.shape, torch.get_num_threads()
         if met not in self._met:
             own = self.convolution
@@ -158,7 +155,8 @@ class Packed(nn.Module):
             tried = tried.contiguous(memory_format=torch.channels_last)
             same = torch.equal(self._plain(tried), self._fast(tried, weight))
             self._met[met] = weight if same else None
-        return self._met[met]
+        kept = self._met[met]
+        return self._plain(values) if kept is None else self._fast(values, kept)
 
     def _plain(self, values: "Tensor") -> "Tensor":
         own = self.convolution

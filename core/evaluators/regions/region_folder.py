@@ -83,7 +83,15 @@ class RegionFolder:
         """Return the regions of a picture, or None where the folder has none."""
         named = self.index.get(pixels_sha256)
         for name in (pixels_sha256, named) if named else (pixels_sha256,):
-            content = self._content(name.removesuffix(".npz"))
+            stem = name.removesuffix(".npz")
+            path = self.folder / f"{stem}.npz"
+            if "/" not in stem and path.is_file():
+                size = path.stat().st_size
+                if size > MOST_BYTES:
+                    raise InvalidInput(f"{path} has {size:,} bytes; regions take less than {MOST_BYTES:,}")
+                content: Mapping[str, Any] | None = _npz(path.read_bytes(), path)
+            else:
+                content = self._database.read(path.name) if self._database else None
             if content is not None:
                 return _regions(content, self.folder / name)
         return None
@@ -109,14 +117,6 @@ class RegionFolder:
         files = sorted(path for path in self.folder.rglob("*") if path.is_file() and path.name != "lock.mdb")
         told = "\n".join(f"{path.relative_to(self.folder)} {path.stat().st_size}" for path in files)
         return hashlib.sha256(told.encode()).hexdigest()[:16]
-
-    def _content(self, stem: str) -> Mapping[str, Any] | None:
-        path = self.folder / f"{stem}.npz"
-        if "/" not in stem and path.is_file():
-            if path.stat().st_size > MOST_BYTES:
-                raise InvalidInput(f"{path} has {path.stat().st_size:,} bytes; regions take less than {MOST_BYTES:,}")
-            return _npz(path.read_bytes(), path)
-        return self._database.read(f"{stem}.npz") if self._database else None
 
 
 def _read_index(folder: Path) -> dict[str, str]:

@@ -31,11 +31,13 @@ _FileName = Annotated[str, StringConstraints(pattern=r"^[\w+][\w.+-]*(/[\w+][\w.
 M = TypeVar("M", bound=BaseModel)
 
 
-class _Entry(BaseModel):
+class Entry(BaseModel):
+    """A record of a file that somebody edits."""
+
     model_config = ConfigDict(extra="forbid", frozen=True)
 
 
-class WeightFile(_Entry):
+class WeightFile(Entry):
     """One file of a set of weights. ``name``: relative path in the set's folder.
     ``sha256``: what the publisher says that its bytes hash to; None where nothing is published.
     ``optional``: whether the set works without it: newer tools leave some files out."""
@@ -45,7 +47,7 @@ class WeightFile(_Entry):
     optional: bool = False
 
 
-class Weights(_Entry):
+class Weights(Entry):
     """A set of weights and where it comes from.
     ``id``: name of its file in ``assets/evaluators/weights`` and of its folder on disk.
     ``kind``: ``hub`` (a repository of the Hugging Face hub), ``https`` (one file), ``page`` (only a person can fetch it
@@ -84,7 +86,7 @@ class Weights(_Entry):
         return self.url or self.command or ""
 
 
-class PrecisionPlan(_Entry):
+class PrecisionPlan(Entry):
     """Number format on each kind of device."""
 
     cpu: Precision = "float32"
@@ -95,7 +97,7 @@ class PrecisionPlan(_Entry):
         return self.cpu if device.startswith("cpu") else self.gpu
 
 
-class Description(_Entry):
+class Description(Entry):
     """A published evaluator as its file in ``assets/evaluators`` describes it.
     ``optional_weights``: sets of weights that it can do without, and does more with.
     ``parameters``: of all its networks together; with the precision they say what it takes in memory.

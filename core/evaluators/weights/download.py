@@ -76,7 +76,11 @@ def download(
     much, too little or other bytes than the published hash says; StoreError if the disk has no room for it, or the
     target is no regular file."""
     _check_address(url)
-    part = _part(target)
+    # the part that this user left, else a new name; what another user or a link put there is not taken for one
+    part = target.with_name(f".{target.name}.{secrets.token_hex(16)}{_SUFFIX}")
+    for each in sorted(target.parent.glob(f".{glob.escape(target.name)}.*{_SUFFIX}"), reverse=True):
+        with suppress(OSError):
+            part = each if _is_ours(each.lstat()) else part
     try:
         _stream(url, part, most_bytes, progress)
     except StoreError:
@@ -95,15 +99,6 @@ def download(
             part.unlink()
             raise NotAvailable(f"{url} gave a web page, not weights; open it in a browser and put the file at {target}")
     take_place(part, target)
-
-
-def _part(target: Path) -> Path:
-    """The part that this user left, else a new name; what another user or a link put there is not taken for one."""
-    for each in sorted(target.parent.glob(f".{glob.escape(target.name)}.*{_SUFFIX}")):
-        with suppress(OSError):
-            if _is_ours(each.lstat()):
-                return each
-    return target.with_name(f".{target.name}.{secrets.token_hex(16)}{_SUFFIX}")
 
 
 def _opened(part: Path, *, resumed: bool) -> IO[bytes]:

@@ -41,9 +41,8 @@ class FunctionEvaluator(Evaluator):
         return Fingerprint(self.spec.name, f"sha256 {self.source_sha256}", "the function's own", "the function's own")
 
     def score(self, images: Sequence[np.ndarray], captions: Sequence[str]) -> np.ndarray:
-        """Score n pairs.
-        Raises PartlyScored where the function raises, or gives no finite number, for some; InvalidInput where it gives
-        another number of scores than it was given pairs."""
+        """Score n pairs. Raises PartlyScored where the function raises, or gives no finite number, for some;
+        InvalidInput where it gives another number of scores than it was given pairs."""
         check_lengths(images, captions)
         function = type(self).function
         parameters = inspect.signature(function).parameters

@@ -57,9 +57,8 @@ class ChatModel:
     def open(cls, folder: Path, *, device: str, precision: str, adapter: Path | None = None) -> "ChatModel":
         """Load a folder in transformers' format, weights from safetensors only. Pictures are resized by Pillow, as the
         authors of these evaluators did it; transformers would otherwise take torchvision's kernel, whose pixels differ
-        by up to 2 of 255. ``adapter``: folder of a PEFT adapter, merged into the weights.
-        Raises NotAvailable if the folder is incomplete, damaged, of an unknown architecture, or the adapter is of
-        another model."""
+        by up to 2 of 255. ``adapter``: folder of a PEFT adapter, merged into the weights. Raises NotAvailable if the
+        folder is incomplete, damaged, of an unknown architecture, or the adapter is of another model."""
         import torch
         from transformers import AutoImageProcessor, AutoModelForImageTextToText, AutoProcessor
 
@@ -228,9 +227,8 @@ class Generative(Published):
 
     @classmethod
     def load(cls, *, device: str = "cpu") -> Self:
-        """Load the model, or share the one that another evaluator holds.
-        Raises NotAvailable if a file is missing or damaged, or an adapter is of another model; InvalidInput if the
-        model cannot be asked in this way."""
+        """Load the model, or share it. Raises NotAvailable if a file or an adapter is missing, damaged or of another
+        model; InvalidInput if the model cannot be asked in this way."""
         base, *adapters = cls.places()
         base.files()
         digest = "+".join(place.digest() for place in (base, *adapters))

@@ -67,7 +67,7 @@ class MetricFailed(InvariscopeError):
     """A metric of a file raised something; the text is what it said."""
 
 
-class Remote:
+class Remote(Evaluator):
     """Asks the process that holds the evaluator; mixed into a stand-in before the kinds of evaluator that it is. The
     methods are those of :class:`core.evaluators.base.Evaluator`, ``DualEncoder`` and the evaluators that compare with
     references; which of them are asked for depends on the kinds."""
@@ -129,32 +129,22 @@ class Remote:
 
     @property
     def fingerprint(self) -> Fingerprint:
-        """As the metric tells it."""
         return Fingerprint(**self._told["fingerprint"])
 
     @property
     def full_batch(self) -> int:
-        """As the metric tells it."""
         return int(self._told["full_batch"])
 
-    @classmethod
-    def needs_mb(cls, device: str) -> float:
-        """Size of the weights as its spec says, in MB."""
-        return float(cls.spec.memory_mb)  # type: ignore[attr-defined]  # the stand-in has a spec
-
     def footprint(self) -> Footprint | None:
-        """What it said when it was loaded."""
         found = self._told["footprint"]
         return None if found is None else Footprint(**found)
 
     def forget(self) -> None:
-        """Have it drop what earlier calls left."""
         self._ask("forget")
 
     def score(
         self, images: Sequence[np.ndarray], captions: Sequence[str], references: Sequence[Sequence[str]] | None = None
     ) -> np.ndarray:
-        """Score n pairs there; float64 [n]."""
         others = None if references is None else [list(each) for each in references]
         return self._ask("score", list(images), captions=list(captions), references=others)[1][0]
 
@@ -178,20 +168,16 @@ class Remote:
         return self._ask("combine_with_references", arrays)[1][0]
 
     def crop(self, width: int, height: int) -> Box:
-        """Part of an image of that size that reaches the network, in its pixels."""
         return Box(*self._ask("crop", size=[width, height])[0]["box"])
 
     def count_tokens(self, caption: str) -> int | None:
-        """Number of tokens of the whole prompt before truncation, or None without a tokenizer."""
         found = self._ask("count_tokens", captions=[caption])[0]["found"]
         return None if found is None else int(found)
 
     def truncates(self, caption: str) -> bool:
-        """Whether the text tower cuts this caption."""
         return bool(self._ask("truncates", captions=[caption])[0]["found"])
 
     def see(self, image: np.ndarray, caption: str, *, object_mask: Mask | None = None) -> Sight:
-        """Have it explain one pair."""
         mask = [] if object_mask is None else [object_mask.to_array()]
         told, arrays = self._ask("see", [image, *mask], captions=[caption])
         if len(arrays) != len(told["titles"]):

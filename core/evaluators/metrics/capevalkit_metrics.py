@@ -105,9 +105,8 @@ class KitMetric(Evaluator):
     def ask(
         self, images: Sequence[np.ndarray], captions: Sequence[str], references: Sequence[Sequence[str]]
     ) -> np.ndarray:
-        """Scores of n pairs by the kit; float64 [n].
-        Raises PartlyScored where a caption cannot be handed over, or the kit's answer lacks a pair; RuntimeError if the
-        kit's process ends with an error."""
+        """Scores of n pairs by the kit; float64 [n]. Raises PartlyScored where a caption cannot be handed over, or the
+        kit's answer lacks a pair; RuntimeError if the kit's process ends with an error."""
         from capevalkit import evaluate_captions
 
         told = [_why_not(caption) for caption in captions]
@@ -166,9 +165,8 @@ def read_answer(output: Mapping[str, object], key: str) -> dict[str, float]:
 @family("capevalkit", form="capevalkit:METRIC, e.g. capevalkit:polos")
 @cache
 def capevalkit_metric(argument: str) -> type[Evaluator]:
-    """Make the evaluator of one metric by its name in CaptionEvalKit.
-    Raises InvalidInput if it is no metric that an audit can hold its scores to, with the reason; UnknownName if it is
-    none that is known here."""
+    """Make the evaluator of one metric by its name in CaptionEvalKit. Raises InvalidInput if it is no metric that an
+    audit can hold its scores to, with the reason; UnknownName if it is none that is known here."""
     if argument in REFUSED:
         raise InvalidInput(f"CaptionEvalKit's {argument} is no evaluator here: {REFUSED[argument]}")
     if argument not in METRICS:

@@ -141,12 +141,11 @@ class Match:
     languages=("en",),
 )
 class GroundingJudge(Evaluator):
-    """Deterministic judge: nouns matched to class evidence by text similarity; see the rubric.
-    With p the image's evidence, t_c the class texts' embeddings and e(n) a noun's, likeness is ``l(n, c) = (e(n)·t_c −
-    mean_c) / (max_c − mean_c)`` and a match is worth ``max(l, 0)·(p_c / max p)^0.25``. Where n names a person and c
-    something that people wear or hold, l is 0.7 at least. The score is 10 × the mean over nouns of what the best
-    assignment gives them.
-    A caption without a noun, or in another language than English, has no score."""
+    """Deterministic judge: nouns matched to class evidence by text similarity; see the rubric. With p the image's
+    evidence, t_c the class texts' embeddings and e(n) a noun's, likeness is ``l(n, c) = (e(n)·t_c − mean_c) / (max_c −
+    mean_c)`` and a match is worth ``max(l, 0)·(p_c / max p)^0.25``. Where n names a person and c something that people
+    wear or hold, l is 0.7 at least. The score is 10 × the mean over nouns of what the best assignment gives them. A
+    caption without a noun, or in another language than English, has no score."""
 
     def __init__(self, image_tower: ImageTower, class_texts: ClassTexts, rubric: Rubric) -> None:
         self._image_tower, self._class_texts, self._rubric = image_tower, class_texts, rubric
@@ -170,9 +169,7 @@ class GroundingJudge(Evaluator):
         return cls(shared_image_tower(BACKBONE, device), shared_class_texts(device), rubric)
 
     def score(self, images: Sequence[np.ndarray], captions: Sequence[str]) -> np.ndarray:
-        """Judge n pairs; float64 [n] in [0, 10].
-        Raises PartlyScored where a caption has no noun or is not in English, NaN standing in its place, with the
-        reason."""
+        """Judge n pairs; float64 [n] in [0, 10]. Raises PartlyScored where a caption has no noun or is not English."""
         check_lengths(images, captions)
         evidence = self._image_tower.evidence(images)
         phrases = {caption: _nouns(caption) for caption in dict.fromkeys(captions)}
@@ -188,7 +185,6 @@ class GroundingJudge(Evaluator):
         return square(width, height)
 
     def count_tokens(self, caption: str) -> int:
-        """Number of word pieces of the caption in the text tower, which reads its nouns one by one."""
         return self._class_texts.tower.read(caption).tokens
 
     def see(self, image: np.ndarray, caption: str, *, object_mask: Mask | None = None) -> Sight:

@@ -88,9 +88,7 @@ class OnDemand(Evaluator):
 
     @classmethod
     def load(cls, *, device: str = "cpu") -> Self:
-        """Read the environment and the rubric.
-        Raises NotAvailable where no endpoint is named; InvalidInput where a setting cannot be used or the rubric is
-        missing."""
+        """Read the environment and the rubric; raises as :meth:`endpoint`, InvalidInput too where there is no rubric."""
         rubric = cls.made or find_rubric(cls.rubric_name)[1]
         journal, earlier = data_dir() / "judge" / "answers.jsonl", cache_dir() / "judge.sqlite"
         return cls(cls.endpoint(), rubric, journal, earlier=earlier)
@@ -130,9 +128,8 @@ class OnDemand(Evaluator):
     def judged(
         self, images: Sequence[np.ndarray], captions: Sequence[str], references: Sequence[Sequence[str]]
     ) -> np.ndarray:
-        """Judge n pairs; float64 [n] on the rubric's scale.
-        Raises PartlyScored where some pairs have no score, with the others' scores.
-        Raises ScoringStopped where no pair can be scored any more; what was answered is kept."""
+        """Judge n pairs; float64 [n] on the rubric's scale. Raises PartlyScored where some pairs have no score, with
+        the others' scores. Raises ScoringStopped where no pair can be scored any more; what was answered is kept."""
         check_lengths(images, captions)
         hashes = {id(image): pixel_hash(image) if self.rubric.picture != "none" else "" for image in images}
         rows = list(zip(images, captions, map(tuple, references), strict=True))
@@ -372,9 +369,8 @@ class Panel(Joined):
 
 @family("panel", form=_FORM, whole=True)
 def panel_of(argument: str) -> type[Evaluator]:
-    """Make the panel of several judges.
-    Raises InvalidInput for another form, a judge twice or alone, one that is shown references, or a majority of several
-    scales."""
+    """Make the panel of several judges. Raises InvalidInput for another form, a judge twice or alone, one that is shown
+    references, or a majority of several scales."""
     way, equals, named = argument.partition("=")
     if way not in WAYS or not equals or not named.startswith("judge:"):
         raise InvalidInput(f"give a panel as {_FORM}; got {'panel:' + argument!r}")

@@ -73,9 +73,8 @@ class TextToVisual(Evaluator):
 @family("t2v_metrics", form="t2v_metrics:MODEL, e.g. t2v_metrics:clip-flant5-xl")
 @cache
 def t2v_model(argument: str) -> type[Evaluator]:
-    """Make the evaluator of one model by its name in t2v_metrics.
-    Raises InvalidInput if no model is named, or it is asked over the network; UnknownName if the package is here and
-    has no such model."""
+    """Make the evaluator of one model by its name in t2v_metrics. Raises InvalidInput if no model is named, or it is
+    asked over the network; UnknownName if the package is here and has no such model."""
     if not argument:
         raise InvalidInput("give a model of t2v_metrics, e.g. t2v_metrics:clip-flant5-xl")
     if argument.startswith(("gpt-", "gemini-")):

@@ -67,8 +67,6 @@ class TorchmetricsClipScore(Evaluator):
 
     @classmethod
     def load(cls, *, device: str = "cpu") -> Self:
-        """Load the model from this machine and hand it to torchmetrics.
-        Raises NotAvailable if torchmetrics or the model is not here, or its files are no CLIP."""
         cls.check_available()
         folder: Any = _folder(cls.model)  # it is here
         from torchmetrics import multimodal

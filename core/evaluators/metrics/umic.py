@@ -161,9 +161,8 @@ class Umic(Published):
 
     @classmethod
     def load(cls, *, device: str = "cpu") -> Self:
-        """Load network, word pieces, and what knows the regions.
-        Raises NotAvailable if a file is missing, damaged, or of another network; InvalidInput if the regions or the
-        detector cannot be used."""
+        """Load network, word pieces, and what knows the regions. Raises NotAvailable if a file is missing, damaged, or
+        of another network; InvalidInput if the regions or the detector cannot be used."""
         from tokenizers import Tokenizer, decoders, models, normalizers, pre_tokenizers
 
         weights, vocabulary = cls.places()
@@ -182,10 +181,9 @@ class Umic(Published):
 
     @classmethod
     def detector(cls, device: str = "cpu", *, width: int | None = None) -> RegionDetector | None:
-        """Load the user's own detector, or bottom-up attention; None where neither is here.
-        ``width``: length that features of regions have for the network that takes them.
-        Raises NotAvailable if the weights are damaged, or of another network; InvalidInput if the user's own detector
-        cannot be used."""
+        """Load the user's own detector, or bottom-up attention; None where neither is here. ``width``: of the features
+        that the network takes. Raises NotAvailable if the weights are damaged, or of another network; InvalidInput if
+        the user's own detector cannot be used."""
         place = cls._place()
         if place is None:
             return own_detector(os.environ.get(DETECTOR), device)

@@ -65,11 +65,10 @@ Post = Callable[[dict[str, Any]], Reply]
 
 @contextmanager
 def line(endpoint: Endpoint) -> Iterator[Post]:
-    """Hold connections to an endpoint open; yields what sends one request, from any thread.
-    Raises (the function that is yielded):
-        NoReply: where the connection broke or the answer was not whole in ``endpoint.timeout_s`` seconds.
-        BadReply: where the answer is over MOST_BYTES or packed in another way than was asked for.
-        ScoringStopped: where the endpoint redirects elsewhere; nothing was sent there."""
+    """Hold connections to an endpoint open; yields what sends one request, from any thread. Raises (the function that
+    is yielded): NoReply: where the connection broke or the answer was not whole in ``endpoint.timeout_s`` seconds.
+    BadReply: where the answer is over MOST_BYTES or packed in another way than was asked for. ScoringStopped: where the
+    endpoint redirects elsewhere; nothing was sent there."""
     from anyio.from_thread import start_blocking_portal
     from httpx2 import AsyncClient
 

@@ -60,9 +60,8 @@ class TextTower:
         return Reading(len(encoded.ids), cut)
 
     def encode(self, texts: Sequence[str]) -> "Tensor":
-        """Embed texts. ``texts``: n texts of any length.
-        Returns float32 [n, 384] on the CPU, L2-normalised; NaN where a text holds no token at all (an empty text,
-        blanks, control characters)."""
+        """Embed texts. ``texts``: n texts of any length. Returns float32 [n, 384] on the CPU, L2-normalised; NaN where
+        a text holds no token at all (an empty text, blanks, control characters)."""
         import torch
 
         encodings = self._tokenizer.encode_batch([encodable(text) for text in texts])
@@ -120,9 +119,8 @@ class MultilingualTower:
         return Reading(len(self._ids(kept)) + _MARKERS, text[MAX_CHARACTERS:])
 
     def encode(self, texts: Sequence[str]) -> "Tensor":
-        """Embed texts. ``texts``: n texts of any length.
-        Returns float32 [n, 512] on the CPU, L2-normalised; NaN where a text holds no piece that the model knows (an
-        empty text, blanks)."""
+        """Embed texts. ``texts``: n texts of any length. Returns float32 [n, 512] on the CPU, L2-normalised; NaN where
+        a text holds no piece that the model knows (an empty text, blanks)."""
         import torch
 
         kept = [encodable(text)[:MAX_CHARACTERS] for text in texts]
@@ -211,7 +209,6 @@ class ByClassTexts(DualEncoder):
         return scores
 
     def count_tokens(self, caption: str) -> int:
-        """Number of word pieces, the two markers included."""
         return self._class_texts.tower.read(caption).tokens
 
     def truncates(self, caption: str) -> bool:

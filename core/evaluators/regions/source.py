@@ -232,9 +232,8 @@ def detect(detector: RegionDetector, images: Sequence[np.ndarray]) -> list[Regio
 
 
 def own_detector(reference: str | None, device: str) -> RegionDetector | None:
-    """Load the detector that the user names; None where they name none.
-    Raises NotAvailable in a server, which runs no file of code in itself; InvalidInput if the file, or what it has,
-    cannot be used."""
+    """Load the detector that the user names; None where they name none. Raises NotAvailable in a server, which runs no
+    file of code in itself; InvalidInput if the file, or what it has, cannot be used."""
     if not reference:
         return None
     if is_apart():

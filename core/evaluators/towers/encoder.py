@@ -241,7 +241,6 @@ class OnTowers(Published):
         return self._towers.preprocessing.crop(width, height)
 
     def count_tokens(self, caption: str) -> int:
-        """Number of tokens of prefix and caption, markers included, before truncation."""
         return self._towers.prompts.read(self._prefix + caption).tokens
 
     def truncates(self, caption: str) -> bool:
@@ -270,7 +269,6 @@ class PublishedEncoder(OnTowers, DualEncoder):
 
     @classmethod
     def load(cls, *, device: str = "cpu") -> Self:
-        """Load the towers. Raises NotAvailable if a file is missing, damaged, or of another architecture."""
         return cls(cls.open(cls.places(), device))
 
     @classmethod

@@ -169,14 +169,12 @@ class ClipPrompts(Prompts):
         self._tokenizer.clean_fn = partial(_cleaned, self._tokenizer.clean_fn, marks)
 
     def read(self, text: str) -> Reading:
-        """Count the tokens of a text, and find what is cut off."""
         inner = self._tokenizer.encode(encodable(text))
         kept = self.limit - 2
         cut = self._tokenizer.decode(inner[kept:]).strip() or "…" if len(inner) > kept else ""
         return Reading(len(inner) + 2, cut)
 
     def tokens(self, texts: Sequence[str]) -> "Tensor":
-        """Token ids, int64 [n, limit], cut and padded with 0."""
         ids: Tensor = self._tokenizer([encodable(text) for text in texts], context_length=self.limit)
         return ids
 
@@ -190,7 +188,6 @@ class HubPrompts(Prompts):
         self._clean = partial(_cleaned, clean, special_marks(tokenizer))
 
     def read(self, text: str) -> Reading:
-        """Count the tokens of a text, and find what is cut off."""
         cleaned = self._clean(encodable(text))
         whole = len(self.tokenizer(cleaned, verbose=False).input_ids)
         if whole <= self.limit:
@@ -201,7 +198,6 @@ class HubPrompts(Prompts):
         return Reading(whole, cleaned[max(end for _, end in offsets) :].strip() or "…")
 
     def tokens(self, texts: Sequence[str]) -> "Tensor":
-        """Token ids, int64 [n, limit], cut and padded."""
         ids: Tensor = self.tokenizer(
             [self._clean(encodable(text)) for text in texts],
             truncation=True,

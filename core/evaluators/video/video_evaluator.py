@@ -134,9 +134,8 @@ class VideoEvaluator(Evaluator):
     def score(
         self, images: Sequence[np.ndarray], captions: Sequence[str], references: Sequence[Sequence[str]] | None = None
     ) -> np.ndarray:
-        """Score n pairs, each image as a video of one frame.
-        Raises InvalidInput if an array is no RGB image, or references are needed and missing; PartlyScored if some
-        pairs have no score."""
+        """Score n pairs, each image as a video of one frame. Raises InvalidInput if an array is no RGB image, or
+        references are needed and missing; PartlyScored if some pairs have no score."""
         check_lengths(images, captions)
         people: Sequence[Sequence[str]] = [()] * len(captions)
         if isinstance(self, Referenced):
@@ -279,8 +278,6 @@ class ClipVideo(OnTowers, VideoEvaluator):
 
     @classmethod
     def load(cls, *, device: str = "cpu") -> Self:
-        """Load both towers, or share those that another evaluator holds.
-        Raises NotAvailable if a file is missing, damaged, or of another architecture."""
         return cls(clip_towers(cls.places()[0], cls.entry, device))
 
     @property
@@ -387,9 +384,8 @@ class WholeFormula(OverFrames):
     def score(
         self, images: Sequence[np.ndarray], captions: Sequence[str], references: Sequence[Sequence[str]] | None = None
     ) -> np.ndarray:
-        """Score n videos with n captions, against references where the evaluator compares with some.
-        Raises InvalidInput if an array is no stack of frames, or references are needed and missing; PartlyScored if
-        some pairs have no score."""
+        """Score n videos with n captions, and references where it compares with some. Raises InvalidInput if an array
+        is no stack of frames, or references are needed and missing; PartlyScored if some pairs have no score."""
         check_lengths(images, captions)
         people: Sequence[Sequence[str]] = [()] * len(captions)
         if isinstance(self.base, Referenced):

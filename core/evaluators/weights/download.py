@@ -28,9 +28,8 @@ Progress = Callable[[int, int], None]
 
 
 def fetch(known: Weights, progress: Progress | None = None) -> Path:
-    """Bring a set of weights onto this machine.
-    Raises NotAvailable if the publisher cannot be reached, answers something else, or only a person can fetch it; one
-    sentence with the address and the place on disk."""
+    """Bring a set of weights onto this machine. Raises NotAvailable if the publisher cannot be reached, answers
+    something else, or only a person can fetch it; one sentence with the address and the place on disk."""
     if why := refusal(known):
         raise NotAvailable(why)
     target = usual(known)

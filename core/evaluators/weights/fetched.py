@@ -217,7 +217,6 @@ class Published(Evaluator):
 
     @classmethod
     def needs_mb(cls, device: str) -> float:
-        """Memory of the parameters that the catalogue states, in the precision of that device."""
         return cls.entry.memory_mb(device)
 
     @abstractmethod

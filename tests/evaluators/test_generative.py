@@ -305,8 +305,9 @@ def test_a_picture_is_encoded_once_for_all_its_captions(folders: dict[str, Path]
     model = evaluator._model
     model._encoded.clear()
     seen = []
-    encode = model._encode
-    model._encode = lambda *given: seen.append(1) or encode(*given)
+    network = model.runner.network
+    encode = network.get_image_features
+    network.get_image_features = lambda *given, **named: seen.append(1) or encode(*given, **named)
     evaluator.score([picture(0), picture(0), picture(1)] * 3, [f"A cat {number}." for number in range(9)])
     assert len(seen) == 2
     evaluator.score([picture(seed) for seed in range(REMEMBERED + 3)], ["A cat."] * (REMEMBERED + 3))

@@ -111,13 +111,14 @@ class RefFleur(_Fleur, Referenced):
         told = check_references(self.spec.name, references, len(captions))
 
         def ask(rows: list[int]) -> np.ndarray:
-            people = ["\n".join(self._model.plain(each) for each in told[row]) for row in rows]
-            # the template's own place comes first, since it stands before the caption
-            asked = zip(rows, people, strict=True)
-            prompts = [self.prompt(captions[row]).replace("{references}", text, 1) for row, text in asked]
+            prompts = [self._with(self.prompt(captions[row]), told[row]) for row in rows]
             return self.judged([images[row] for row in rows], prompts)
 
         return among_referenced(self.spec.name, told, ask)
+
+    def _with(self, prompt: str, references: Sequence[str]) -> str:
+        told = "\n".join(self._model.plain(each) for each in references)
+        return prompt.replace("{references}", told, 1)  # the template's own, which stands before the caption
 
 
 RATINGS = (1, 2, 3, 4)

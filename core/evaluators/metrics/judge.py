@@ -88,7 +88,7 @@ class OnDemand(Evaluator):
 
     @classmethod
     def load(cls, *, device: str = "cpu") -> Self:
-        """Read the environment and the rubric; raises as :meth:`endpoint`, InvalidInput too where there is no rubric."""
+        """Read the environment and the rubric; raises as :meth:`endpoint`, InvalidInput where there is no rubric."""
         rubric = cls.made or find_rubric(cls.rubric_name)[1]
         journal, earlier = data_dir() / "judge" / "answers.jsonl", cache_dir() / "judge.sqlite"
         return cls(cls.endpoint(), rubric, journal, earlier=earlier)

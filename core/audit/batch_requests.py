@@ -8,9 +8,9 @@ import hashlib
 import json
 import math
 import re
-from collections import OrderedDict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache, partial
 from pathlib import Path
 from typing import Any, BinaryIO, Literal, get_args
 
@@ -42,6 +42,7 @@ MOST_BYTES: dict[Kind, int] = {"openai": 200_000_000, "vllm": 2_000_000_000}
 """Most of one file: what OpenAI's endpoint takes; ``vllm run-batch`` has no such bound."""
 
 _HELD = 8  # pictures that are held as text: pairs of one picture stand close together
+MOST_ANSWER = 1_000_000  # bytes of one line of answers
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,12 +89,12 @@ def write_batch(
     total = int(folder.told["counts"]["pairs"])
 
     def fill(new: Path) -> None:
-        seen, pictures = set[str](), _Pictures(folder.path, kind)
+        seen, address = set[str](), lru_cache(_HELD)(partial(_address, folder.path, kind))
         for place, pair in enumerate(folder.pairs()):
             question, references = question_of(judge, pair)
             if question not in seen and not unasked(judge, pair):
                 seen.add(question)
-                picture = "" if judge.rubric.picture == "none" else pictures.address(pair.image)
+                picture = "" if judge.rubric.picture == "none" else address(pair.image)
                 shards.add(new, judge.line(question, pair.caption, references, picture))
             if progress is not None:
                 progress(place + 1, total)
@@ -156,44 +157,22 @@ class _Shards:
             self._file = None
 
 
-class _Pictures:
-    """Addresses of exported pictures as they are sent, the last few held."""
-
-    def __init__(self, root: Path, kind: Kind) -> None:
-        self._root, self._kind = root, kind
-        self._held: OrderedDict[str, str] = OrderedDict()
-
-    def address(self, image: str) -> str:
-        if image not in self._held:
-            self._held[image] = self._made(self._root / image)
-            if len(self._held) > _HELD:
-                self._held.popitem(last=False)
-        self._held.move_to_end(image)
-        return self._held[image]
-
-    def _made(self, path: Path) -> str:
-        if path.is_dir():
-            raise InvalidInput("a judge is asked about pictures, and this export is of videos")
-        try:
-            png = path.read_bytes()
-        except OSError as error:
-            raise StoreError(f"{path} cannot be read ({error.strerror}); export the pairs again") from error
-        width, height = (int.from_bytes(png[at : at + 4], "big") for at in (16, 20))  # as in every PNG's header
-        if max(width, height) > LONGEST_SIDE:
-            png = encode_png(sent(_pixels(png)))
-        elif self._kind == "vllm":
-            return path.absolute().as_uri()
-        return data_url(png)
-
-
-def _pixels(png: bytes) -> np.ndarray:
+def _address(root: Path, kind: Kind, image: str) -> str:
+    """Address of an exported picture as it is sent."""
+    path = root / image
+    if path.is_dir():
+        raise InvalidInput("a judge is asked about pictures, and this export is of videos")
+    try:
+        png = path.read_bytes()
+    except OSError as error:
+        raise StoreError(f"{path} cannot be read ({error.strerror}); export the pairs again") from error
+    width, height = (int.from_bytes(png[at : at + 4], "big") for at in (16, 20))  # as in every PNG's header
+    if max(width, height) <= LONGEST_SIDE:
+        return path.absolute().as_uri() if kind == "vllm" else data_url(png)
     found = cv2.imdecode(np.frombuffer(png, dtype=np.uint8), cv2.IMREAD_COLOR)
     if found is None:
         raise StoreError("a picture of the export is damaged; export the pairs again")
-    return np.asarray(cv2.cvtColor(found, cv2.COLOR_BGR2RGB))
-
-
-MOST_ANSWER = 1_000_000  # bytes of one line of answers
+    return data_url(encode_png(sent(np.asarray(cv2.cvtColor(found, cv2.COLOR_BGR2RGB)))))
 
 
 @dataclass(slots=True)

@@ -205,18 +205,10 @@ def _last_written(path: Path) -> Path:
 
 def _given(draft: Draft) -> dict[str, object]:
     """The pair of a draft, as columns of GIVEN beside those of its row."""
-    told = [text for text in references(draft) if _storable(text)]
+    told = [text for text in references(draft) if text.encode(errors="ignore").decode() == text]  # valid Unicode
     language = draft.subject.language
     place = image_name(draft.image_key, video=bool(draft.item.frames))
     return {"id": pair_id(draft.image_key, draft.caption, language, told), "image": place, "references": told}
-
-
-def _storable(text: str) -> bool:
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        return False
-    return True
 
 
 def _close(folder: PairFolder, *, by_pair: bool) -> PairFolder:
@@ -227,32 +219,28 @@ def _close(folder: PairFolder, *, by_pair: bool) -> PairFolder:
         people += bool(pair.references)
         images.add(pair.image)
         if by_pair:
-            _link(folder.path / pair.image, folder.path / BY_PAIR / f"{pair.id}.png")
+            name = folder.path / BY_PAIR / f"{pair.id}.png"
+            try:
+                name.parent.mkdir(exist_ok=True)
+                if not name.exists():
+                    os.link(folder.path / pair.image, name)
+            except OSError as error:
+                why = f"{cannot_write(name, error)}; without links the export does not need it"
+                raise StoreError(why) from error
     if not pairs:
         raise InvalidInput(f"no pair can be made of the plan; {folder.path / 'rows'} says what was left out and why")
     write_whole(folder.path / PAIRS, lambda path: write_lines(path, folder.pairs()))
     write_whole(folder.path / CANDIDATES, lambda path: write_candidates(path, folder.pairs()))
     if people:
         write_whole(folder.path / REFERENCES, lambda path: write_references(path, folder.pairs()))
-    size = sum(_bytes(folder.path / name) for name in images)
+    paths = [folder.path / name for name in images]
+    files = (each for path in paths for each in ([path] if path.is_file() else path.iterdir()))
+    size = sum(each.stat().st_size for each in files)
     counts = {"pairs": pairs, "images": len(images), "image_bytes": size, "with_references": people}
     told = {**folder.told, "status": COMPLETE, "counts": counts}
     write_json(folder.path / PLAN, told)
     remove_leftovers(folder.path)
     return PairFolder(folder.path, told)
-
-
-def _bytes(path: Path) -> int:
-    return sum(each.stat().st_size for each in ([path] if path.is_file() else path.iterdir()))
-
-
-def _link(image: Path, name: Path) -> None:
-    try:
-        name.parent.mkdir(exist_ok=True)
-        if not name.exists():
-            os.link(image, name)
-    except OSError as error:
-        raise StoreError(f"{cannot_write(name, error)}; without links the export does not need it") from error
 
 
 @evaluator(

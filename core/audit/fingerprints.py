@@ -109,8 +109,12 @@ def versions() -> dict[str, str]:
 
 def describe_machine(device: str) -> dict[str, Any]:
     """Processor, cores, system and the device that the evaluators ran on."""
+    path = Path("/proc/cpuinfo")
+    lines = path.read_text(encoding="utf-8", errors="replace").splitlines() if path.is_file() else []
+    names = [line.split(":", 1)[1].strip() for line in lines if line.startswith("model name")]
+    processor = names[0] if names else platform.processor() or platform.machine()
     system = f"{platform.system()} {platform.machine()}"
-    return {"processor": _processor(), "cores": os.cpu_count(), "system": system, "device": device}
+    return {"processor": processor, "cores": os.cpu_count(), "system": system, "device": device}
 
 
 def cores() -> int:
@@ -149,13 +153,6 @@ def _plain(value: object) -> list[Any]:
     if isinstance(value, tuple) and value and all(isinstance(each, int | float | str) for each in value):
         return [list(value)]
     return []
-
-
-def _processor() -> str:
-    path = Path("/proc/cpuinfo")
-    lines = path.read_text(encoding="utf-8", errors="replace").splitlines() if path.is_file() else []
-    names = [line.split(":", 1)[1].strip() for line in lines if line.startswith("model name")]
-    return names[0] if names else platform.processor() or platform.machine()
 
 
 GET_RAY = "python -m pip install --no-deps --require-hashes -r requirements-cluster.txt"

@@ -67,10 +67,12 @@ class Beside:
         hashed = ["item", "pixels_sha256"]
         if own["items"].select(hashed).to_pydict() != tables["items"].select(hashed).to_pydict():
             raise InvalidInput(f"run {self.run.id} is of other pictures than the export; leave --beside out")
+        both = [*named(own["rejections"], run).to_pylist(), *tables["rejections"].to_pylist()]
+        once = [dict(row) for row in dict.fromkeys(tuple(row.items()) for row in both)]
         return {
             **tables,
             "scores": by_item([named(own["scores"], run), tables["scores"]]),
-            "rejections": _each_once([named(own["rejections"], run), tables["rejections"]]),
+            "rejections": pa.Table.from_pylist(once, schema=SCHEMAS["rejections"]),
         }
 
     def _read(self, table: str, index: int) -> pa.Table:
@@ -95,13 +97,6 @@ def named(rows: pa.Table, run: str) -> pa.Table:
     """Rows under another run id."""
     place = rows.schema.get_field_index("run")
     return rows.set_column(place, rows.schema.field(place), pa.array([run] * len(rows), pa.string()))
-
-
-def _each_once(parts: Sequence[pa.Table]) -> pa.Table:
-    whole = pa.concat_tables([part.replace_schema_metadata(None) for part in parts])
-    rows = list(dict.fromkeys(tuple(row.values()) for row in whole.to_pylist()))
-    records = [dict(zip(whole.schema.names, row, strict=True)) for row in rows]
-    return pa.Table.from_pylist(records, schema=SCHEMAS["rejections"])
 
 
 @dataclass(frozen=True, slots=True)

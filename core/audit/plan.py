@@ -305,7 +305,14 @@ def make_plan(
 def _check_items(corpus: Corpus) -> None:
     ids = [item.id for item in corpus.items]
     if not ids:
-        raise InvalidInput(f"corpus {corpus.name!r} has no items to audit; {_left_out(corpus)}")
+        told = "nothing was found in it, and nothing was left out"
+        if corpus.rejected:  # how many, by reason, with an example of the commonest
+            reasons = Counter(each.code for each in corpus.rejected).most_common(5)
+            first = next(each for each in corpus.rejected if each.code == reasons[0][0])
+            named = ", ".join(f"{count:,} {code}" for code, count in reasons)
+            example = f"e.g. {first.subject[:80]}: {first.detail[:200]}"
+            told = f"{len(corpus.rejected):,} were left out ({named}), {example}"
+        raise InvalidInput(f"corpus {corpus.name!r} has no items to audit; {told}")
     if len({bool(item.frames) for item in corpus.items}) > 1:
         raise InvalidInput(f"corpus {corpus.name!r} has pictures and videos; audit them apart")
     if len(set(ids)) < len(ids):
@@ -362,16 +369,6 @@ def _repeated(ids: Sequence[str]) -> str:
             break
         seen.add(each)
     return each
-
-
-def _left_out(corpus: Corpus) -> str:
-    """How many items a corpus without any left out, by reason, with an example of the commonest."""
-    if not corpus.rejected:
-        return "nothing was found in it, and nothing was left out"
-    reasons = Counter(each.code for each in corpus.rejected)
-    first = next(each for each in corpus.rejected if each.code == reasons.most_common(1)[0][0])
-    named = ", ".join(f"{count:,} {code}" for code, count in reasons.most_common(5))
-    return f"{len(corpus.rejected):,} were left out ({named}), e.g. {first.subject[:80]}: {first.detail[:200]}"
 
 
 def usual_subjects(corpus: Corpus) -> tuple[str, ...]:

@@ -117,23 +117,18 @@ def describe_evaluator(reference: str, evaluator: Evaluator) -> dict[str, Any]:
     """A loaded evaluator as a plain dictionary: how it was named, its spec, its fingerprint. Where its publisher prints
     values for an example, the result of that check on this machine stands there too; of an evaluator by path, which
     file it was."""
-    fingerprint = evaluator.fingerprint
-    checked = for_manifest(evaluator)
+    fingerprint, checked, path = evaluator.fingerprint, for_manifest(evaluator), Path(reference.rpartition(":")[0])
+    file: dict[str, Any] = {}
+    if path.suffix == ".py":
+        file = {"file": {"sha256": code_sha256(path), "text_encoder": isinstance(evaluator, DualEncoder)}}
     return {
         "name": evaluator.spec.name,
         "reference": _told_reference(reference),
         "spec": describe(evaluator.spec),
         "fingerprint": {**fingerprint.as_dict(), "key": fingerprint.key},
         **({} if checked is None else {"published_example": checked}),
-        **_file_of(reference, evaluator),
+        **file,
     }
-
-
-def _file_of(reference: str, evaluator: Evaluator) -> dict[str, Any]:
-    path = Path(reference.rpartition(":")[0])
-    if path.suffix != ".py":
-        return {}
-    return {"file": {"sha256": code_sha256(path), "text_encoder": isinstance(evaluator, DualEncoder)}}
 
 
 def _told_reference(reference: str) -> str:
@@ -173,70 +168,43 @@ def outcome(
     ``finished``: what the shards say of themselves. ``items``: that the run was to score.
     ``rejected_by_loader``: entries that the corpus's loader left out.
     ``before``: what the captions took before any shard; None: nothing."""
-    told = list(finished)
-    counts, found = before or ShardCounts(), _Counted()
+    told, counts = list(finished), before or ShardCounts()
     for each in told:
         counts = counts.plus(each.counts)
-    found.add_rejections(folder.shard("rejections", CORPUS_REJECTIONS))
+    kept, content, captions, listed = 0, hashlib.sha256(), set[bytes](), list[dict[str, str]]()
+    rows, null, lost, variants = (Counter[str]() for _ in range(4))
+    for name in (CORPUS_REJECTIONS, *range(shards)):
+        for row in pq.read_table(folder.shard("rejections", name)).to_pylist():
+            (lost if row["probe"] is None else variants)[row["code"]] += 1
+            if row["probe"] is None and len(listed) < LISTED_REJECTIONS:
+                listed.append({column: row[column] for column in ("item", "code", "detail")})
     for name in range(shards):
-        found.add_items(folder.shard("items", name))
-        found.add_scores(folder.shard("scores", name))
-        found.add_rejections(folder.shard("rejections", name))
+        read = pq.read_table(folder.shard("items", name), columns=["item", "bytes_sha256", "pixels_sha256"]).to_pylist()
+        kept += len(read)
+        for row in read:
+            content.update(json.dumps(list(row.values())).encode())
+        table = pq.read_table(folder.shard("scores", name), columns=["evaluator", "caption", "score", "error"])
+        rows.update(table["evaluator"].to_pylist())
+        null.update(map(code_of, table.filter(pc.is_null(table["score"]))["error"].to_pylist()))
+        texts = table["caption"].unique().to_pylist()
+        captions.update(hashlib.blake2b(text.encode(), digest_size=8).digest() for text in texts)
     return {
         "counts": {
             "items": items,
             "rejected_by_loader": rejected_by_loader,
-            "items_kept": found.kept,
-            "items_rejected": found.items.total(),
-            "items_rejected_by_code": _by_code(found.items),
-            "variants_rejected": found.variants.total(),
-            "variants_rejected_by_code": _by_code(found.variants),
-            "rows": found.rows.total(),
-            "pairs": max(found.rows.values(), default=0),
-            "scores_null": found.null.total(),
-            "scores_null_by_code": _by_code(found.null),
+            "items_kept": kept,
+            **_coded("items_rejected", lost),
+            **_coded("variants_rejected", variants),
+            "rows": rows.total(),
+            "pairs": max(rows.values(), default=0),
+            **_coded("scores_null", null),
             "unique_images": len(np.unique(np.concatenate([each.images for each in told]))) if told else 0,
-            "unique_captions": len(found.captions),
+            "unique_captions": len(captions),
             **counts.as_dict(),
         },
-        "content_sha256": found.content.hexdigest(),
-        "rejected_items": found.listed,
+        "content_sha256": content.hexdigest(),
+        "rejected_items": listed,
     }
-
-
-class _Counted:
-    def __init__(self) -> None:
-        self.kept = 0
-        self.content = hashlib.sha256()
-        self.rows: Counter[str] = Counter()
-        self.null: Counter[str] = Counter()
-        self.items: Counter[str] = Counter()
-        self.variants: Counter[str] = Counter()
-        self.captions: set[bytes] = set()
-        self.listed: list[dict[str, str]] = []
-
-    def add_items(self, path: Path) -> None:
-        rows = pq.read_table(path, columns=["item", "bytes_sha256", "pixels_sha256"]).to_pylist()
-        self.kept += len(rows)
-        for row in rows:
-            self.content.update(json.dumps(list(row.values())).encode())
-
-    def add_scores(self, path: Path) -> None:
-        table = pq.read_table(path, columns=["evaluator", "caption", "score", "error"])
-        self.rows.update(table["evaluator"].to_pylist())
-        errors = table.filter(pc.is_null(table["score"]))["error"].to_pylist()
-        self.null.update(code_of(error) for error in errors)
-        texts = table["caption"].unique().to_pylist()
-        self.captions.update(hashlib.blake2b(text.encode(), digest_size=8).digest() for text in texts)
-
-    def add_rejections(self, path: Path) -> None:
-        for row in pq.read_table(path).to_pylist():
-            if row["probe"] is not None:
-                self.variants[row["code"]] += 1
-                continue
-            self.items[row["code"]] += 1
-            if len(self.listed) < LISTED_REJECTIONS:
-                self.listed.append({name: row[name] for name in ("item", "code", "detail")})
 
 
 def now() -> str:
@@ -244,8 +212,8 @@ def now() -> str:
     return datetime.now(UTC).isoformat(timespec="seconds").replace("+00:00", "Z")
 
 
-def _by_code(found: Counter[str]) -> dict[str, int]:
-    return dict(sorted(found.items(), key=lambda each: (-each[1], each[0])))
+def _coded(name: str, found: Counter[str]) -> dict[str, Any]:
+    return {name: found.total(), f"{name}_by_code": dict(sorted(found.items(), key=lambda each: (-each[1], each[0])))}
 
 
 def _comparable(value: Any) -> Any:

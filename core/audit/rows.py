@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
@@ -13,7 +14,7 @@ import pyarrow as pa
 from core.audit.fingerprints import told_path
 from core.audit.plan import Plan
 from core.audit.render import Opened
-from core.corpora.schema import Item, Mask
+from core.corpora.schema import Item
 from core.errors import InvariscopeError
 from core.evaluators.base import Evaluator
 from core.evaluators.scoring import PairScores
@@ -40,7 +41,7 @@ class RowMaker:
     ) -> tuple[list[Row], list[LeftOut]]:
         """Return one row a draft, and the variants that have no baseline to stand beside."""
         rows, left_out = [], []
-        inside = _ObjectInside(evaluator)
+        share = lru_cache(maxsize=256)(evaluator.object_inside)
         for draft, score, error in zip(drafts, scores.scores, scores.errors, strict=True):
             baseline: str | None = None
             try:
@@ -52,7 +53,9 @@ class RowMaker:
             row["baseline"] = baseline
             row["score"] = None if np.isnan(score) else float(score)
             row["error"] = error
-            row["object_inside"] = inside(draft.mask)
+            row["object_inside"] = None
+            with suppress(InvariscopeError):  # a mask that cannot be decoded: the probes that need it say so
+                row["object_inside"] = None if draft.mask is None else share(draft.mask)
             if draft.caption not in self._truncated:
                 self._truncated[draft.caption] = bool(evaluator.truncates(draft.caption))
             row["truncated"] = self._truncated[draft.caption]
@@ -88,38 +91,6 @@ def _unread(kind: type[Evaluator], draft: Draft) -> LeftOut | None:
     return None
 
 
-class _ObjectInside:
-    """Share of the object inside the crop, worked out once for each mask."""
-
-    def __init__(self, evaluator: Evaluator) -> None:
-        self._share = lru_cache(maxsize=256)(evaluator.object_inside)
-
-    def __call__(self, mask: Mask | None) -> float | None:
-        try:
-            return None if mask is None else self._share(mask)
-        except InvariscopeError:  # a mask that cannot be decoded: the probes that need it say so
-            return None
-
-
-def items_table(run: str, plan: Plan, items: Iterable[Opened]) -> pa.Table:
-    """Items whose image was read as a table of schema ITEMS."""
-    rows = [
-        {
-            "run": run,
-            "corpus": plan.corpus.name,
-            **_item_columns(each.item),
-            "image": _image_name(plan.root, each.item.image_path),
-            **{name: getattr(each.item, name) for name in ("width", "height", "licence", "source")},
-            "bytes_sha256": each.bytes_sha256,
-            "pixels_sha256": each.pixels_sha256,
-            "item_group": each.item.drawn_with(each.pixels_sha256),
-            "second_group": each.item.second_source,
-        }
-        for each in items
-    ]
-    return pa.Table.from_pylist(rows, schema=ITEMS)
-
-
 def rejections_table(run: str, corpus: str, left_out: Iterable[LeftOut]) -> pa.Table:
     """What was left out, each once, as a table of schema REJECTIONS."""
     rows = [
@@ -127,17 +98,6 @@ def rejections_table(run: str, corpus: str, left_out: Iterable[LeftOut]) -> pa.T
         for each in dict.fromkeys(left_out)
     ]
     return pa.Table.from_pylist(rows, schema=REJECTIONS)
-
-
-def variants_table(run: str, corpus: str, drafts: Iterable[Draft]) -> pa.Table:
-    """Facts of variants, and of items where nothing is edited, as a table of schema VARIANTS."""
-    rows = [
-        {"run": run, "corpus": corpus, "item": draft.item.id, "probe": draft.probe.name if draft.probe else IDENTITY}
-        | {**_subject_columns(draft), "key": key, "value": str(value)}
-        for draft in drafts
-        for key, value in draft.facts.items()
-    ]
-    return pa.Table.from_pylist(rows, schema=VARIANTS)
 
 
 def _subject_columns(draft: Draft) -> Row:
@@ -187,11 +147,32 @@ class Gathered:
             held.sort(key=lambda each: order[each.item.id])
 
     def tables(self, run: str, plan: Plan, metadata: Mapping[bytes, bytes]) -> dict[str, pa.Table]:
-        """The shard's four tables."""
+        """The shard's four tables: items whose image was read, facts of variants and of unedited items among them."""
         corpus = plan.corpus.name
+        items = [
+            {
+                "run": run,
+                "corpus": corpus,
+                **_item_columns(each.item),
+                "image": _image_name(plan.root, each.item.image_path),
+                **{name: getattr(each.item, name) for name in ("width", "height", "licence", "source")},
+                "bytes_sha256": each.bytes_sha256,
+                "pixels_sha256": each.pixels_sha256,
+                "item_group": each.item.drawn_with(each.pixels_sha256),
+                "second_group": each.item.second_source,
+            }
+            for each in self.items
+        ]
+        facts = [
+            {"run": run, "corpus": corpus, "item": draft.item.id}
+            | {"probe": draft.probe.name if draft.probe else IDENTITY}
+            | {**_subject_columns(draft), "key": key, "value": str(value)}
+            for draft in self.told
+            for key, value in draft.facts.items()
+        ]
         return {
             "scores": pa.Table.from_pylist(self.rows, schema=SCORES.with_metadata(dict(metadata))),
-            "items": items_table(run, plan, self.items),
+            "items": pa.Table.from_pylist(items, schema=ITEMS),
             "rejections": rejections_table(run, corpus, self.left_out),
-            "variants": variants_table(run, corpus, self.told),
+            "variants": pa.Table.from_pylist(facts, schema=VARIANTS),
         }

@@ -20,7 +20,7 @@ from core.audit.render import Begun, begun_with, settle
 from core.audit.shards import CORPUS_REJECTIONS, Finished, RunFolder, ShardCounts, only_one
 from core.audit.workers.crew import Crew
 from core.audit.workers.embedded_captions import CaptionFolder, Prompts, prompts, readers
-from core.audit.workers.tasks import NOBODY, Embedded, Known, Shard, Spent, Work, without_items
+from core.audit.workers.tasks import NOBODY, Embedded, Known, Shard, Spent, Tell, Work, without_items
 from core.audit.workers.teams import crew
 from core.errors import InvalidInput, InvariscopeError, ScoringStopped, StoreError
 from core.evaluators.pool import Pool, shared_pool
@@ -117,8 +117,8 @@ def run_audit(
         stack.enter_context(only_one(path))
         if existing == "refuse" and (path / MANIFEST).exists():
             raise InvalidInput(f"run {run_id} exists in {out}; choose another id, go on with it or replace it")
-        told = _Loading(plan, progress, begun)
-        told()
+        told = _loading(plan, progress, begun)
+        told(-1, 0, NOBODY)
         earlier = Begun() if existing == "replace" else begun_with(path)
         if threads is None:
             threads = earlier.threads or usual_threads(workers, cluster=cluster is not None)
@@ -150,19 +150,16 @@ def run_audit(
         return job.run()
 
 
-class _Loading:
-    """Tells which evaluator is being loaded, before there is a job to tell anything."""
+def _loading(plan: Plan, progress: Heard | None, begun: float) -> Tell:
+    """What tells which evaluator is being loaded, before there is a job to tell anything."""
+    names, images = [kind.spec.name for kind in plan.kinds_for(videos=plan.videos)], plan.cost().images
 
-    def __init__(self, plan: Plan, progress: Heard | None, begun: float) -> None:
-        self._names = [kind.spec.name for kind in plan.kinds_for(videos=plan.videos)]
-        self._images, self._shards = plan.cost().images, len(plan.shards)
-        self._progress, self._begun = progress, begun
+    def tell(_index: int, _variants: int, rank: int) -> None:
+        if progress is not None:
+            passed, at = time.monotonic() - begun, _at_work(names, rank)
+            progress(Progress("loading", 0, images, passed, None, 0, len(plan.shards), *at))
 
-    def __call__(self, _index: int = -1, _variants: int = 0, rank: int = NOBODY) -> None:
-        if self._progress is not None:
-            at = _at_work(self._names, rank)
-            passed = time.monotonic() - self._begun
-            self._progress(Progress("loading", 0, self._images, passed, None, 0, self._shards, *at))
+    return tell
 
 
 def _at_work(names: Sequence[str], rank: int) -> tuple[str, int, int]:
@@ -243,9 +240,9 @@ class _Job:
             self.done = self.furthest = self.skipped
             self._make()
         except KeyboardInterrupt:
-            raise self._stopped() from None
+            raise self._stopped("") from None
         except ScoringStopped as error:
-            raise self._stopped(error) from error
+            raise self._stopped(str(error)) from error
         counts = {"items": len(self.plan.corpus.items), "rejected_by_loader": len(self.plan.corpus.rejected)}
         finished = [self.made[index] for index in range(len(self.shards))]
         self.manifest |= outcome(self.folder, finished, shards=len(self.shards), before=self.embedded, **counts)
@@ -254,12 +251,11 @@ class _Job:
         self._report("complete")
         return join(self.folder.path) if self.joined else read_run(self.folder.path)
 
-    def _stopped(self, why: ScoringStopped | None = None) -> RunStopped:
+    def _stopped(self, why: str) -> RunStopped:
         self._save(INTERRUPTED)
         told = f"run {self.run_id} stopped after {len(self.made)} of {len(self.shards)} shards"
-        if why is None:
-            return RunStopped(f"{told}; start the same run again and it goes on")
-        return RunStopped(f"{why}; {told}: start it again and it goes on")
+        again = f"{why}; {told}: start it again" if why else f"{told}; start the same run again"
+        return RunStopped(f"{again} and it goes on")
 
     def _make(self) -> None:
         """Embed the captions that no file of this run has yet, and make the shards that are missing."""

@@ -123,8 +123,10 @@ class RunFolder:
                 read = pq.read_table(path, page_checksum_verification=True)
                 if items is not None and not {*read["item"].unique().to_pylist()} <= {*items}:
                     return None
-                if sealed is not None and not self._is_sealed(path, sealed):
-                    return None
+                if sealed is not None:
+                    part = sealed.get(path.relative_to(self.path).as_posix())
+                    if part is None or part.sha256 != file_sha256(path):
+                        return None
                 if table == "scores":
                     told = json.loads((read.schema.metadata or {})[_META])
             counts = ShardCounts(**told["counts"])
@@ -149,10 +151,6 @@ class RunFolder:
         self.check_names(shards)
         sealed = with_seal(manifest, by=by, files=sealed_files(self.path, SCHEMA_VERSION))
         write_json(self.path / MANIFEST, sealed)
-
-    def _is_sealed(self, path: Path, sealed: Mapping[str, Part]) -> bool:
-        part = sealed.get(path.relative_to(self.path).as_posix())
-        return part is not None and part.sha256 == file_sha256(path)
 
     def clear(self) -> None:
         """Remove every table, for a run that starts over."""

@@ -23,6 +23,8 @@ from core.store.run_files import list_runs
 SHARE = "%"
 """Unit of a progress that is a share: sets of weights tell bytes or files, and a publisher may not say how many."""
 
+MOST_BYTES = 5_000_000  # of a report that is read
+
 
 def _no_option(word: str | None) -> str | None:
     if word is not None and word.startswith("-"):
@@ -174,9 +176,6 @@ class SuiteRequest(OneCommand):
         for name in self.evaluators:
             if name not in BY_WORDS:
                 find(name).check_available()
-
-
-MOST_BYTES = 5_000_000  # of a report that is read
 
 
 class CheckRequest(OneCommand):

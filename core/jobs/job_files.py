@@ -31,6 +31,7 @@ LARGEST_FILE = 1_000_000  # most bytes of a job file that are read: one that was
 HALF_S = 60.0  # seconds after which a job without its request is not being started or taken off the list any more
 _SUM = "sha256"
 Status = Literal["waiting", "running", "complete", "failed", "cancelled", "died"]
+Shape = TypeVar("Shape", bound=BaseModel)
 
 
 class State(BaseModel):
@@ -56,9 +57,6 @@ class _Kind(BaseModel):
     model_config = ConfigDict(frozen=True, extra="ignore")
 
     kind: object = None
-
-
-Shape = TypeVar("Shape", bound=BaseModel)
 
 
 def read_shape(path: Path, shape: type[Shape]) -> Shape:

@@ -102,10 +102,14 @@ class Variant:
     object_box: Box | None = None  # where the object is in the variant's image, in pixels
     object_mask: Mask | None = None  # likewise as a mask of the variant's size
     # measured side effects, e.g. ``bg_delta``, ``seam_energy``, ``seam_ratio``.
-    diagnostics: Mapping[str, float] = field(default_factory=lambda: MappingProxyType({}))
+    diagnostics: Mapping[str, float] = field(default_factory=dict)
     notes: tuple[str, ...] = ()  # sentences for the reader, e.g. how often a placement was redrawn.
     # what was done, for tables: e.g. which word was put in, how often a placement was redrawn.
-    facts: Mapping[str, str | float] = field(default_factory=lambda: MappingProxyType({}))
+    facts: Mapping[str, str | float] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        for name in ("diagnostics", "facts"):  # read-only, whoever made them
+            object.__setattr__(self, name, MappingProxyType(dict(getattr(self, name))))
 
 
 Maker = Callable[[Scene, Subject, np.random.Generator], Variant]

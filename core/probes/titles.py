@@ -20,13 +20,12 @@ UNITS: Mapping[str, tuple[str, str]] = {
 }
 """Fact of a strength -> what it counts, and its unit."""
 
+FALLING = ("quality",)  # strengths that do more the smaller they are
+
 
 def measured_in(fact: str) -> tuple[str, str]:
     """What a strength counts, and its unit as it stands after the number; its own name and none where it is unknown."""
     return UNITS.get(fact, (fact, ""))
-
-
-FALLING = ("quality",)  # strengths that do more the smaller they are
 
 
 def sweeps_among(names: Iterable[str]) -> dict[tuple[str, str], dict[float, str]]:

@@ -39,6 +39,8 @@ LANDIS_KOCH = ((0.2, "slight"), (0.4, "fair"), (0.6, "moderate"), (0.8, "substan
 """Upper ends of κ, as printed to two digits, and their words [6]; below 0 it is poor. The authors call their limits
 arbitrary."""
 
+STEADY = ("percent", "randolph", "gwet")  # measures whose chance is none, fixed, or hardly moved by a few items' votes
+
 
 def in_words(kappa: float) -> str:
     """The word that Landis and Koch [6] have for a κ; empty where it is not defined.
@@ -145,9 +147,6 @@ def _of_sources(votes: np.ndarray, ranks: np.ndarray) -> np.ndarray:
     found = np.zeros((len(sizes), int(sizes.max(initial=0)), *votes.shape[1:]))
     found[sources[order], place] = votes[order]
     return found.reshape(len(sizes), -1, votes.shape[2])
-
-
-STEADY = ("percent", "randolph", "gwet")  # measures whose chance is none, fixed, or hardly moved by a few items' votes
 
 
 class _Patterns:

@@ -8,6 +8,8 @@ from typing import Any, ParamSpec, TypeVar
 import numpy as np
 from threadpoolctl import ThreadpoolController  # type: ignore[import-untyped]
 
+_NETWORK = 8
+
 
 def row_medians(values: np.ndarray, *, overwrite: bool = False) -> np.ndarray:
     """Median over the rows of each column, NaN left out; NaN for a column without a value.
@@ -39,9 +41,6 @@ def row_medians(values: np.ndarray, *, overwrite: bool = False) -> np.ndarray:
     medians = np.full(n, math.nan)
     medians[full] = ((ordered[low, columns] + ordered[high, columns]) / 2)[full]
     return medians
-
-
-_NETWORK = 8
 
 
 def map_quantiles(scores: np.ndarray, quantiles: np.ndarray) -> np.ndarray:

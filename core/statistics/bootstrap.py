@@ -23,6 +23,7 @@ from core.statistics.resamples import FEWER, MANY, sample_counts, sample_medians
 from core.statistics.wording import counted
 
 # Bootstrap replicates as distinct values, each with how often it was drawn, in order: bounds need no second sort.
+_ALL_EQUAL = "all values are equal"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -258,9 +259,6 @@ def median_bca_levels(
         Interval(estimate, low, high, n, level, tied if low == high else "")
         for level, (low, high) in zip(levels, found, strict=True)
     )
-
-
-_ALL_EQUAL = "all values are equal"
 
 
 def no_point(found: Interval) -> Interval:

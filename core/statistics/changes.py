@@ -14,6 +14,7 @@ are counted. Source: PROTOCOL section 3."""
 
 NULL_SHARE = 0.95  # share of invisible edits whose |% change| lies inside the noise band of single pairs
 SURE = 20  # fewest invisible edits of which one in twenty may lie outside the band
+WITHHELD = "% change withheld: some baseline scores are negative"
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,9 +54,6 @@ def percent_change(after: ArrayLike, before: ArrayLike) -> np.ndarray:
     first = np.asarray(before, dtype=np.float64)
     floored = np.where(first >= SHIFT_FLOOR, first, math.nan)
     return np.asarray(100 * (np.asarray(after, dtype=np.float64) - first) / floored)
-
-
-WITHHELD = "% change withheld: some baseline scores are negative"
 
 
 def percent_changes(after: ArrayLike, before: ArrayLike) -> np.ndarray:

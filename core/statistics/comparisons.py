@@ -37,6 +37,7 @@ NEAR = 0.01
 
 
 NO_SIGN = 2  # in the place of the sign of wrong minus right where a comparison lacks a score
+_NUMBERS = 64  # numbers up to so many times as large as there are entries are counted off, not sorted
 
 
 @dataclass(frozen=True, slots=True)
@@ -268,9 +269,6 @@ def _ranked(codes: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     ranks = np.empty(len(first), dtype=np.intp)
     ranks[names] = np.arange(len(names))
     return names, first[names], ranks[codes]
-
-
-_NUMBERS = 64  # numbers up to so many times as large as there are entries are counted off, not sorted
 
 
 def _span(r: np.ndarray, w: np.ndarray, given: tuple[float, float] | None) -> tuple[float, float]:

@@ -25,6 +25,8 @@ from core.statistics.wording import counted
 INTERCEPTS = (("image", "images"), ("category", "categories"))
 """Names of the usual intercepts, of one group and of several."""
 
+_LARGEST = 1e150
+
 
 @dataclass(frozen=True, slots=True)
 class Estimate:
@@ -165,9 +167,6 @@ def crossed_model(
         cache(partial(problem.certainty, theta)),
         "; ".join(notes),
     )
-
-
-_LARGEST = 1e150
 
 
 def _no_fit(y: np.ndarray, x: np.ndarray) -> str:

@@ -28,6 +28,8 @@ from core.errors import InvalidInput
 LEAST_SECOND = 4.0
 """Fewest second sources, counted as equal ones [3], that are reckoned with: what fewer share is unclear."""
 
+FIRST_ALONE = "by the first source alone"  # said beside what reckons with one source where items name two
+
 
 def crossed(groups: ArrayLike | None) -> bool:
     """Whether values name two sources each."""
@@ -52,9 +54,6 @@ def numbered(first: ArrayLike, second: ArrayLike) -> np.ndarray:
     pairs = len(np.unique(codes * (int(seconds.max(initial=0)) + 1) + seconds))
     alone = len(set(seconds.tolist()))
     return codes if alone in (1, pairs) else np.stack([codes, seconds], axis=1)
-
-
-FIRST_ALONE = "by the first source alone"  # said beside what reckons with one source where items name two
 
 
 def first_alone(groups: ArrayLike | None) -> str:

@@ -35,6 +35,8 @@ LEAST_OMNIBUS = 5
 """Fewest items (of each level, or with every level) for a test of levels: below, χ² approximates nothing, and two
 levels lie apart as far as can be by the accident of one item."""
 
+Sums = tuple[np.ndarray, np.ndarray]  # total and number of the values of each source of a stratum
+
 
 @dataclass(frozen=True, slots=True)
 class Omnibus:
@@ -271,9 +273,6 @@ def balanced_mean(
         apart = (y[inside] - means[cell]) / counts[cell]
         found = {name: widened(each, weights[name][cell] * apart, own) for name, each in found.items()}
     return Balanced(found["plain"], found["balanced"], found["difference"], *about)
-
-
-Sums = tuple[np.ndarray, np.ndarray]  # total and number of the values of each source of a stratum
 
 
 def _interval(weights: np.ndarray, means: np.ndarray, drawn: np.ndarray, kept: list[Sums], n: int) -> Interval:

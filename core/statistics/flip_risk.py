@@ -32,7 +32,7 @@ References:
 import math
 from bisect import bisect_left
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 
 import numpy as np
@@ -64,6 +64,7 @@ LEAST_PICTURES = 40
 """The same of pairs of captions of one picture: with 0 of 39 sources beyond a gap, a tenth is not excluded."""
 
 FEW_SOURCES = 15  # sources on which the exceeding pairs must rest for their variance to be believed
+_STEPS = 5  # tries to find a gap whose own precision leads back to it, before the range is searched
 
 
 def flip_risk(shifts: ArrayLike, gaps: ArrayLike, *, items: ArrayLike | None = None) -> np.ndarray:
@@ -177,9 +178,6 @@ def _end(pairs: ShiftPairs, found: float, risk: float, level: float, *, upper: b
     return end if above(end) <= 0 else float(brentq(above, start, end, xtol=close))
 
 
-_STEPS = 5  # tries to find a gap whose own precision leads back to it, before the range is searched
-
-
 def excess(one: ShiftPairs, other: ShiftPairs, gap: float, *, level: float = 0.95) -> Interval:
     """Risk of one family minus that of another at one gap, e.g. over the null family's, paired by source.
 
@@ -193,15 +191,15 @@ def excess(one: ShiftPairs, other: ShiftPairs, gap: float, *, level: float = 0.9
     difference = risks[0] - risks[1]
     found = [_variance(each, gap, risk) for each, risk in zip((one, other), risks, strict=True)]
     said = next(filter(None, (too_few(p.n_items, len(p.sources), least=LEAST_SOURCES) for p in (one, other))), "")
-    if not said and any(each.shaky for each in found):
+    if not said and any(shaky for *_, shaky in found):
         said = "no interval: the pairs on one side of the gap rest on too few sources"
     if said:
         return Interval(difference, math.nan, math.nan, one.n_items, level, said)
     names = np.sort(np.concatenate([one.sources, other.sources]), kind="stable")  # two rising runs are merged
     names = names[np.append(True, names[1:] != names[:-1])]
     together = np.zeros(len(names))
-    for each, pairs, sign in zip(found, (one, other), (1, -1), strict=True):
-        together[np.searchsorted(names, pairs.sources)] += sign * each.influence
+    for (influence, *_), pairs, sign in zip(found, (one, other), (1, -1), strict=True):
+        together[np.searchsorted(names, pairs.sources)] += sign * influence
     n = len(names)
     times = max(each.times(gap, level=level) for each in (one, other))
     reach = times * float(stdtrit(n // 2 - 1, (1 + level) / 2)) * math.sqrt(_inflated(together, n)) / 2
@@ -321,32 +319,17 @@ class CaptionPairs:
         return ("no pair of captions", "one picture")[self.n_items] if self.n_items < 2 else ""
 
 
-@dataclass(frozen=True, slots=True)
-class _Variance:
-    """What the variance of 2·RRF is made of."""
-
-    influence: np.ndarray  # of each source on 2·RRF
-    # what pairs of sources add beside their sources' own influence, and the squared influences count twice. It is
-    # taken back as far as pairs exceed the gap: it matters near the bound, elsewhere the first part is the one that
-    # few sources make too small.
-    second: float
-    shaky: bool  # whether no pair exceeds, every one does, or those that do rest on few sources
-
-    @property
-    def whole(self) -> float:
-        return max(_inflated(self.influence, len(self.influence)) - self.second, self.second)
-
-
-def _variance(pairs: ShiftPairs, gap: float, risk: float) -> _Variance:
-    """Hoeffding's variance over sources: Σ of squared influences less what they count twice."""
+def _variance(pairs: ShiftPairs, gap: float, risk: float) -> tuple[np.ndarray, float, bool]:
+    """What Hoeffding's variance of 2·RRF over sources is made of: the influence of each; what pairs of sources add
+    beside their sources' own, and the squared influences count twice; and whether no pair exceeds, every one does, or
+    those that do rest on few sources."""
     n = pairs.n_items
     every = n * (n - 1) / 2
-    influence = pairs.by_source(gap)
-    shaky = True
+    influence, shaky = pairs.by_source(gap), True
     if 0 < risk < 0.5:
         involved = influence + 2 * risk * (n - 1) * pairs.source_sizes
         shaky = float(involved.sum() ** 2) < FEW_SOURCES * float(np.square(involved).sum())
-    return _Variance(influence / every, 2 * risk * pairs.between_sources(gap, risk) / every**2, shaky)
+    return influence / every, 2 * risk * pairs.between_sources(gap, risk) / every**2, shaky
 
 
 def _inflated(influence: np.ndarray, n: int) -> float:
@@ -357,10 +340,12 @@ def _inflated(influence: np.ndarray, n: int) -> float:
 def _precision(pairs: ShiftPairs, gap: float) -> tuple[float, int, bool]:
     """Independent pairs that know as much as these do, the number of sources, and whether only disjoint ones count."""
     risk, sources = float(pairs.risks(np.array([gap]))[0]), len(pairs.sources)
-    found = _variance(pairs, gap, risk)
-    if found.shaky or found.whole <= 0:
+    influence, second, shaky = _variance(pairs, gap, risk)
+    # taken back as far as pairs exceed the gap: the second part matters near the bound, elsewhere the first is the one
+    # that few sources make too small
+    if shaky or (whole := max(_inflated(influence, len(influence)) - second, second)) <= 0:
         return sources // 2, sources, True
-    return 2 * risk * (1 - 2 * risk) / found.whole / pairs.times(gap) ** 2, sources, False
+    return 2 * risk * (1 - 2 * risk) / whole / pairs.times(gap) ** 2, sources, False
 
 
 def _bounds(p: float, effective: float, sources: int, disjoint: bool, level: float) -> tuple[float, float]:

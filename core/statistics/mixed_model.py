@@ -18,6 +18,8 @@ from core.errors import InvalidInput
 from core.statistics.crossed_model import Estimate, crossed_model
 from core.statistics.wording import remarks
 
+_SAME = "every image moves by the same amount"
+
 
 @dataclass(frozen=True, slots=True)
 class MixedEffect:
@@ -144,9 +146,6 @@ def mean_by_source(values: np.ndarray, ranks: np.ndarray, *, about: float, level
     freedom = float(n**2 / ((sizes**2).sum() + (apart.sum() ** 2 - (apart**2).sum()) / n**2))
     half = float(stdtrit(freedom, (1 + level) / 2)) * error
     return Estimate(about, about - half, about + half, float(2 * stdtr(freedom, -abs(about / error))))
-
-
-_SAME = "every image moves by the same amount"
 
 
 def _checked(*given: ArrayLike) -> _Rows:

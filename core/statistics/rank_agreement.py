@@ -159,7 +159,14 @@ def _correlations(one: np.ndarray, other: np.ndarray, counts: np.ndarray) -> np.
         tau_c = np.clip(2 * surplus / (total**2 * (levels - 1) / levels), -1.0, 1.0)
         untied = (pairs - first.pairs) * (pairs - second.pairs)
         tau_b = tau_c * total**2 * (levels - 1) / (2 * levels) / np.sqrt(untied)
-        found = np.array([_rho(counts, total, first.ranks(), second.ranks()), tau_b, tau_c])
+        # the correlation of the ranks of each sample's rows, in the steps of :func:`numpy.corrcoef`
+        own, other_ranks, share_of_one = first.ranks(), second.ranks(), 1 / (total - 1)
+        weighted = counts * own
+        covariance = (weighted * other_ranks).sum(axis=0) * share_of_one
+        sums = ((weighted * own).sum(axis=0), (counts * other_ranks**2).sum(axis=0))
+        spreads = [np.sqrt(each * share_of_one) for each in sums]
+        rho = np.clip(covariance / spreads[0] / spreads[1], -1.0, 1.0)
+        found = np.array([rho, tau_b, tau_c])
     return np.where(levels > 1, found, math.nan)
 
 
@@ -202,15 +209,6 @@ class _Alike:
         upto -= self.counts / 2
         upto -= middle
         return np.asarray(upto[self.of_item])
-
-
-def _rho(counts: np.ndarray, total: np.ndarray, first: np.ndarray, second: np.ndarray) -> np.ndarray:
-    """Correlation of the ranks of each sample's rows, in the steps of :func:`numpy.corrcoef`."""
-    share = 1 / (total - 1)
-    weighted = counts * first
-    covariance = (weighted * second).sum(axis=0) * share
-    spreads = [np.sqrt(each.sum(axis=0) * share) for each in (weighted * first, counts * second**2)]
-    return np.asarray(np.clip(covariance / spreads[0] / spreads[1], -1.0, 1.0))
 
 
 def _falling(ranks: np.ndarray, counts: np.ndarray) -> np.ndarray:

@@ -15,6 +15,10 @@ from core.seeds import RUN_SEED
 from core.statistics.arithmetic import one_thread
 from core.statistics.crossed_sources import first_of
 
+_ROWS = 64  # units that are gathered at once: their counts stay in the processor's cache
+_COUNTED = 65_536  # draws counted at once: they and their counts stay in the processor's cache
+_AT_ONCE = 200  # draws
+
 
 def sample_counts(
     n: int, resamples: int, *, sources: np.ndarray | None = None, seed: int | tuple[int, ...] = RUN_SEED
@@ -94,9 +98,6 @@ def _middles(
     return medians, inside | (total == 0)
 
 
-_ROWS = 64  # units that are gathered at once: their counts stay in the processor's cache
-
-
 def _summed(by_unit: np.ndarray, units: np.ndarray, kind: type[np.signedinteger]) -> np.ndarray:
     """How many values of some units each sample has, [samples]; a unit counts as often as it is named."""
     times, found = np.bincount(units, minlength=len(by_unit)), np.zeros(by_unit.shape[1], dtype=kind)
@@ -127,9 +128,6 @@ def sample_deviations(values: np.ndarray, counts: np.ndarray) -> np.ndarray:
     variance[some] = (squares[some] - sums[some] ** 2 / total[some]) / (total[some] - 1)
     tiny = 1e-12 * float((centred**2).max())  # a sample of one value repeated has no spread but rounding
     return np.asarray(np.ldexp(np.sqrt(np.where(variance > tiny, variance, math.nan)), int(power)))
-
-
-_COUNTED = 65_536  # draws counted at once: they and their counts stay in the processor's cache
 
 
 @lru_cache(maxsize=8)  # cells of one number of sources share their draws
@@ -260,9 +258,6 @@ def drawn_sums(values: np.ndarray, draws: int, seed: int) -> np.ndarray:
             np.matmul(part.T, values, out=found[start : start + len(own)])
         return found
     return np.concatenate([counts @ values for counts in drawn_counts(len(values), draws, seed=seed)])
-
-
-_AT_ONCE = 200  # draws
 
 
 @lru_cache(maxsize=2)  # a page asks for hundreds of means of as many units

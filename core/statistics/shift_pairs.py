@@ -41,7 +41,12 @@ class ShiftPairs:
         if len(values) and np.ptp(values) <= _ROUNDED * np.abs(values).max():
             values = np.full_like(values, values[0])
         named = codes if sources is None else np.asarray(sources)[codes]
-        self.n_items, codes = _dense(codes)
+        if codes.dtype.kind == "i" and len(codes) and 0 <= codes.min() <= codes.max() <= 4 * len(codes) + 1_000_000:
+            seen = np.bincount(codes) > 0
+            self.n_items, codes = int(seen.sum()), (np.cumsum(seen) - 1)[codes]  # of each shift its item's rank
+        else:
+            names, codes = np.unique(codes, return_inverse=True)
+            self.n_items = len(names)
         owners = np.zeros((self.n_items, *named.shape[1:]), dtype=named.dtype)
         owners[codes] = named
         self._owners = owners if crossed(owners) else None
@@ -99,7 +104,16 @@ class ShiftPairs:
         # pairs whose places differ by at least so many steps
         near, next_, far = (np.array([_apart(shares, below, lag) for lag in whole + more]) for more in range(3))
         rest = steps - whole
-        pairs = far + (next_ - far) * (1 - rest**2 / 2) + (near - next_) * (1 - rest) ** 2 / 2 - self._owns(gaps)
+        # weight of the pairs within each item that exceed a gap, each looked at once
+        order = np.argsort(gaps)
+        weights, counted = 1.0 / self._sizes**2, np.zeros(len(gaps) + 1)
+        for row, late in enumerate(self._table):
+            for early in self._table[:row]:
+                apart = np.fmax(np.abs(late - early), -1.0)  # NaN, no shift, exceeds no gap
+                counted += np.bincount(np.searchsorted(gaps[order], apart), weights, len(gaps) + 1)
+        own = np.empty(len(gaps))
+        own[order] = counted[::-1].cumsum()[::-1][1:]
+        pairs = far + (next_ - far) * (1 - rest**2 / 2) + (near - next_) * (1 - rest) ** 2 / 2 - own
         risks: np.ndarray = np.clip(pairs / (n * (n - 1)), 0.0, 1.0)
         unsure = (near - far) / (n * (n - 1)) > CURVE_ERROR
         risks[unsure] = self.risks(gaps[unsure])
@@ -259,27 +273,6 @@ class ShiftPairs:
             for early in self._table:
                 exceeding += early < edge  # NaN, no shift, compares false
         return exceeding / self._sizes**2
-
-    def _owns(self, gaps: np.ndarray) -> np.ndarray:
-        """Sum of :meth:`_own` at every gap, none negative, shape [gaps]; each pair is looked at once."""
-        order = np.argsort(gaps)
-        weights, found = 1.0 / self._sizes**2, np.zeros(len(gaps) + 1)
-        for row, late in enumerate(self._table):
-            for early in self._table[:row]:
-                apart = np.fmax(np.abs(late - early), -1.0)  # NaN, no shift, exceeds no gap
-                found += np.bincount(np.searchsorted(gaps[order], apart), weights, len(gaps) + 1)
-        sums = np.empty(len(gaps))
-        sums[order] = found[::-1].cumsum()[::-1][1:]
-        return sums
-
-
-def _dense(codes: np.ndarray) -> tuple[int, np.ndarray]:
-    """Number of the items and, for each shift, its item's rank."""
-    if codes.dtype.kind != "i" or len(codes) == 0 or codes.min() < 0 or codes.max() > 4 * len(codes) + 1_000_000:
-        names, ranks = np.unique(codes, return_inverse=True)
-        return len(names), ranks
-    seen = np.bincount(codes) > 0
-    return int(seen.sum()), (np.cumsum(seen) - 1)[codes]
 
 
 def _apart(shares: np.ndarray, below: np.ndarray, lag: int) -> float:

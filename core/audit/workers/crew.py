@@ -214,8 +214,11 @@ class Team(ABC, Generic[W]):
             worker.send(each)
 
     def _replace(self, worker: W) -> None:
-        how = worker.end()
-        doing = _doing(worker)
+        how, doing = worker.end(), WAITING if worker.ready else LOADING
+        if worker.todo:
+            task = worker.todo[0]
+            assert not isinstance(task, Known)  # heard by all, and answered by nobody
+            doing = f"{'embedding captions' if isinstance(task, Prompts) else 'making shard'} {task.index}"
         self._deaths[doing] += doing != WAITING
         if self._deaths[doing] >= MOST_DEATHS:
             raise ScoringStopped(
@@ -225,14 +228,6 @@ class Team(ABC, Generic[W]):
         _log.warning("a worker ended with %s while %s; another takes its place", how, doing)
         self._waiting.extendleft(reversed(worker.todo))
         self._workers[self._workers.index(worker)] = self._begin()
-
-
-def _doing(worker: Worker) -> str:
-    if not worker.todo:
-        return WAITING if worker.ready else LOADING
-    task = worker.todo[0]
-    assert not isinstance(task, Known)  # heard by all, and answered by nobody
-    return f"{'embedding captions' if isinstance(task, Prompts) else 'making shard'} {task.index}"
 
 
 def _same(ready: Ready) -> tuple[str, ...]:

@@ -41,6 +41,8 @@ from core.evaluators.video.video_evaluator import asks, made_for
 from core.probes.pairs import Draft
 from core.registry import STRANGERS
 
+_log = logging.getLogger("invariscope.audit")
+
 
 class Renderers:
     """Whoever renders for one stream of tasks; processes are started at once and ended with the context."""
@@ -112,9 +114,6 @@ def _give(
             if place is not None:
                 place.send_bytes(packed(task))
     given.put(None)
-
-
-_log = logging.getLogger("invariscope.audit")
 
 
 class Maker:

@@ -9,7 +9,6 @@ Source: paper A, sections A.4 and B.2; PROTOCOL section 1.
 
 import math
 from dataclasses import replace
-from types import MappingProxyType
 
 import numpy as np
 
@@ -54,8 +53,8 @@ def _position(radius: float, angle: int) -> Probe:
             raise ProbeRejected("collision", f"the object would cover another {where}")
         made = compose(scene, name, place)
         realised = normalised_radius(from_x + place.right, from_y + place.down, width, height)
-        facts = MappingProxyType({**made.facts, "angle": float(angle), "radius": realised})
-        return replace(made, diagnostics=MappingProxyType({**made.diagnostics, "radius": realised}), facts=facts)
+        facts = {**made.facts, "angle": float(angle), "radius": realised}
+        return replace(made, diagnostics={**made.diagnostics, "radius": realised}, facts=facts)
 
     return make
 

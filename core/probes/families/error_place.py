@@ -10,8 +10,6 @@ before: a token is a word at most, so such a tower reads none of the error, and 
 Source: ours, after Long-CLIP (Zhang et al., ECCV 2024), whose tokens beyond 20 hardly count.
 """
 
-from types import MappingProxyType
-
 import numpy as np
 
 from core.corpora.schema import Item
@@ -88,7 +86,7 @@ def _probe(place: str, where: str, *, true: bool) -> Probe:
         said = base_caption(label if true else chosen)
         facts: dict[str, str | float] = {"kind": place, "words_before": float(_words(text[:at])), "present": label}
         told = facts if true else {**facts, "absent": chosen, **absence(item, chosen)}
-        return Variant(own, caption=" ".join([*text[:at], said, *text[at:]]), facts=MappingProxyType(told))
+        return Variant(own, caption=" ".join([*text[:at], said, *text[at:]]), facts=told)
 
     return caption_probe(
         own,

@@ -5,8 +5,6 @@ which picture that caption is right of (``wrong-picture``). The item's first cap
 Source: paper D, 4.1; Winoground (Thrush et al., CVPR 2022) for the pictures.
 """
 
-from types import MappingProxyType
-
 import numpy as np
 
 from core.corpora.schema import WRONG_PICTURE
@@ -22,7 +20,7 @@ def _wrong_caption(scene: Scene, subject: Subject, rng: np.random.Generator) -> 
     if text is None or subject.rank:
         told = f"item {scene.item.id!r} gives no wrong caption beside {subject.caption!r}"
         raise ProbeRejected("no-wrong-side", told)
-    return Variant("wrong-caption", caption=text, facts=MappingProxyType(dict(scene.item.facts)))
+    return Variant("wrong-caption", caption=text, facts=scene.item.facts)
 
 
 WRONG_CAPTION = caption_probe(
@@ -50,4 +48,4 @@ WRONG_CAPTION = caption_probe(
 def wrong_picture(scene: Scene, subject: Subject, rng: np.random.Generator) -> Variant:
     """Show the picture of the other caption."""
     pixels = rival_pixels(scene.item, WRONG_PICTURE)
-    return Variant("wrong-picture", pixels=pixels, facts=MappingProxyType(dict(scene.item.facts)))
+    return Variant("wrong-picture", pixels=pixels, facts=scene.item.facts)

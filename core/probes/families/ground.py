@@ -86,7 +86,7 @@ def _along_ground(side: str) -> Probe:
     def make(scene: Scene, subject: Subject, rng: np.random.Generator) -> Variant:
         place = find_place_on_ground(scene, side, rng)
         made = compose(scene, name, place, notes=(f"Moved by {abs(place.right)} px along its ground line.",))
-        return replace(made, facts=MappingProxyType({**made.facts, "side": side, "redrawn": place.tries}))
+        return replace(made, facts={**made.facts, "side": side, "redrawn": place.tries})
 
     return make
 

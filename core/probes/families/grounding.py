@@ -15,7 +15,6 @@ drawn, and ``foil-siblings`` brings the others, so that their mean and the harde
 """
 
 from collections.abc import Callable
-from types import MappingProxyType
 
 import numpy as np
 
@@ -74,7 +73,7 @@ def _target(scene: Scene, subject: Subject, rng: np.random.Generator, *kinds: st
 def _swapped(name: str, scene: Scene, caption: str, mention: Mention, label: str, kind: str, among: int) -> Variant:
     facts: dict[str, str | float] = {"replaced": mention.label, "by": label, "kind": kind, "among": float(among)}
     facts |= {FALSITY: "grounded"} if kind == "object" else absence(scene.item, label)
-    return Variant(name, caption=replaced(caption, mention, label), facts=MappingProxyType(facts))
+    return Variant(name, caption=replaced(caption, mention, label), facts=facts)
 
 
 def _grounding(kind: str) -> Probe:

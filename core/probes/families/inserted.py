@@ -51,7 +51,7 @@ def make_probe(owner: Family, word: Modifier) -> Probe:
             "construction": Construction.INSERTED.value,
             "at": float(made.start),
         }
-        return Variant(probe=name, caption=made.text, facts=MappingProxyType(facts))
+        return Variant(probe=name, caption=made.text, facts=facts)
 
     says = f"{word.word!r} is put before the object's noun in a human caption. {owner.summary}"
     if word.control:

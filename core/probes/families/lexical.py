@@ -14,7 +14,6 @@ Source: paper B, section 5.2 and Algorithm 1; the checklist of nouns: :mod:`core
 """
 
 from collections.abc import Callable, Sequence
-from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -68,7 +67,7 @@ def _lexical(
             "words": float(len(before)),
             "changed": float(changed_words([word.text for word in before], after)),
         }
-        return Variant(name, caption=edited, facts=MappingProxyType(told))
+        return Variant(name, caption=edited, facts=told)
 
     return caption_probe(name, family, summary, make, axis=Axis.LEXICAL, source=source, **more)
 

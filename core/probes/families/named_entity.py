@@ -11,7 +11,6 @@ Source: ours, after the named entities of FOIL-like news captions (Biten et al.,
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
-from types import MappingProxyType
 
 import numpy as np
 
@@ -117,4 +116,4 @@ def named_entity(scene: Scene, subject: Subject, rng: np.random.Generator) -> Va
         raise ProbeRejected("no-replacement", f"the captions of the item name every {kind} that is listed")
     chosen = left[int(rng.integers(len(left)))]
     facts = {"kind": kind, "replaced": mention.label, "by": chosen, FALSITY: PRESUMED}
-    return Variant("named-entity", caption=replaced(caption, mention, chosen), facts=MappingProxyType(facts))
+    return Variant("named-entity", caption=replaced(caption, mention, chosen), facts=facts)

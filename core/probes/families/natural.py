@@ -10,8 +10,6 @@ wherever it is made, and a run says which it holds.
 Source: paper A, A.12.
 """
 
-from types import MappingProxyType
-
 import numpy as np
 
 from core.errors import NotAvailable, ProbeRejected
@@ -54,7 +52,7 @@ def _probe(owner: Family, word: Modifier | None, rewrite: str, summary: str, rea
             raise ProbeRejected(why.code, why.detail)
         said = word.word if word else found.neutral.word
         facts = {"written": found.modifier.word, "said": said, "noun": found.noun, "neutral": found.neutral.word}
-        return Variant(probe=name, caption=_rewritten(found, owner, word, rewrite), facts=MappingProxyType(facts))
+        return Variant(probe=name, caption=_rewritten(found, owner, word, rewrite), facts=facts)
 
     return Probe(
         name=name,

@@ -10,8 +10,6 @@ and Japanese the template itself is written and negated (``affirmation:template`
 Source: paper D, 4.4.1.
 """
 
-from types import MappingProxyType
-
 import numpy as np
 
 from core.errors import ProbeRejected
@@ -40,7 +38,7 @@ ABSENT = "absent-category"  # name that both probes of an absent category draw i
 def _negation(scene: Scene, subject: Subject, rng: np.random.Generator) -> Variant:
     plain = subject.name == TEMPLATE
     made = negated_template(item_label(scene.item)) if plain else negate(check_english(subject))
-    return Variant("negation", caption=made.text, facts=MappingProxyType({"rule": made.rule, FALSITY: made.falsity}))
+    return Variant("negation", caption=made.text, facts={"rule": made.rule, FALSITY: made.falsity})
 
 
 NEGATION = caption_probe(
@@ -60,7 +58,7 @@ def _of_absent(name: str, summary: str, *, negated: bool) -> Probe:
         text = negated_template(chosen).text if negated else base_caption(chosen)
         known = absence(scene.item, chosen)  # the denial of what is not there is true
         told = {"basis": known["basis"]} if negated else known
-        return Variant(name, caption=text, facts=MappingProxyType({"present": label, "absent": chosen, **told}))
+        return Variant(name, caption=text, facts={"present": label, "absent": chosen, **told})
 
     return caption_probe(
         name,
@@ -82,7 +80,7 @@ def _template(name: str, summary: str, *, negated: bool) -> Probe:
         found = template_words(item_label(scene.item), scene.item.category, check_language(subject))
         text = found.negated if negated else found.affirmed
         facts = {"label": found.label, **({FALSITY: VERIFIED} if negated else {})}
-        return Variant(name, caption=text, facts=MappingProxyType(facts))
+        return Variant(name, caption=text, facts=facts)
 
     return caption_probe(
         name,

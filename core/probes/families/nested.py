@@ -10,8 +10,6 @@ out with its reason. The captions are English: the template has no other languag
 Source: paper C, sections 4 to 5.8 and Figure 4 (scores by length), of one picture instead of several captioners.
 """
 
-from types import MappingProxyType
-
 import numpy as np
 
 from core.corpora.demo_plan import share, shipped_plan
@@ -45,7 +43,7 @@ def _step(name: str, step: int, baseline: str, summary: str) -> Probe:
     def make(scene: Scene, subject: Subject, rng: np.random.Generator) -> Variant:
         caption = nested_captions(scene.item)[step]
         facts: dict[str, str | float] = {"words": float(len(caption.split())), "added": name.partition(":")[2]}
-        return Variant(name, caption=caption, facts=MappingProxyType(facts))
+        return Variant(name, caption=caption, facts=facts)
 
     return caption_probe(
         name,

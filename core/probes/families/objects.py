@@ -15,7 +15,6 @@ Source: paper D, 4.3.1, 4.3.2 and 4.5, and its authors' code.
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -113,7 +112,7 @@ def _area(mask: Mask | None, box: Box | None) -> float:
 def _objects(name: str, family: str, summary: str, make: Make, axis: Axis = Axis.OBJECT, **more: Any) -> Probe:
     def made(scene: Scene, subject: Subject, rng: np.random.Generator) -> Variant:
         text, facts = make(scene.item, rng)
-        return Variant(name, caption=text, facts=MappingProxyType(dict(facts)))
+        return Variant(name, caption=text, facts=facts)
 
     return caption_probe(name, family, summary, made, axis=axis, subjects=(TEMPLATE,), **more)
 

@@ -10,7 +10,6 @@ a caption whose shuffle differs from it by case alone is rejected.
 """
 
 from collections.abc import Callable
-from types import MappingProxyType
 
 import numpy as np
 
@@ -42,7 +41,7 @@ def _shuffling(
         before, after = plain.split(), edited.split()
         told = {"words": float(len(before)), "changed": float(changed_words(before, after))}
         told = facts if subject.language == "ja" else told | facts
-        return Variant(name, caption=edited, facts=MappingProxyType(told))
+        return Variant(name, caption=edited, facts=told)
 
     return caption_probe(name, "order", summary, make, source=source, selector=selector, redrawn=redrawn)
 

@@ -138,9 +138,7 @@ def _shrinking(name: str, summary: str, target: Target, resampler: str) -> Probe
             raise ProbeRejected("too-small", told)
         box, mask = follow(target.move, scene)
         pixels = shrunk(scene.pixels, width=width, height=height, resampler=resampler)
-        facts = MappingProxyType[str, str | float](
-            {"resampler": resampler, "width": float(width), "height": float(height)}
-        )
+        facts: dict[str, str | float] = {"resampler": resampler, "width": float(width), "height": float(height)}
         return Variant(f"resampling:{name}", pixels=pixels, object_box=box, object_mask=mask, facts=facts)
 
     return make

@@ -5,8 +5,6 @@ cones). Its rivals change one thing or two. The pictures are the corpus's; nothi
 Source: paper E, section 3; the two by two that takes its adversary apart is this project's.
 """
 
-from types import MappingProxyType
-
 import numpy as np
 
 from core.corpora.schema import NONPROTO_WRONG, PROTO_RIGHT, PROTO_WRONG
@@ -40,7 +38,7 @@ def _rival(name: str, role: str, summary: str, *, invariant: bool = False, sourc
         own = {each: item.facts[each] for each in FACTS if each in item.facts}
         # a wrong picture is verified to be wrong where the item says so
         facts = {**own, **rival.facts, "role": role, FALSITY: item.facts.get(FALSITY, PRESUMED)}
-        return Variant(probe=name, pixels=pixels, facts=MappingProxyType(facts))
+        return Variant(probe=name, pixels=pixels, facts=facts)
 
     return make
 

@@ -14,7 +14,6 @@ Source: ours, after VSR (Liu et al., TACL 2023) and What'sUp (Kamath et al., EMN
 from collections.abc import Mapping, Sequence
 from functools import cache
 from itertools import permutations
-from types import MappingProxyType
 
 import numpy as np
 
@@ -123,7 +122,7 @@ def _probe(kind: str, summary: str, *, true: bool) -> Probe:
         said = holds if true else patterns()[holds].required("opposite")
         facts = {"relation": said, "kind": kind, "first": pair[0], "second": pair[1]}
         told = facts if true else {**facts, FALSITY: VERIFIED}
-        return Variant(own, caption=sentence(said, pair, language), facts=MappingProxyType(told))
+        return Variant(own, caption=sentence(said, pair, language), facts=told)
 
     return caption_probe(
         own,

@@ -5,7 +5,6 @@ Source: paper A, sections 3.2, A.4 (Algorithm 1) and A.8; PROTOCOL section 1.
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from types import MappingProxyType
 
 import numpy as np
 
@@ -127,9 +126,9 @@ def compose(
             float(cutout.left + place.right), float(cutout.top + place.down), float(cutout.width), float(cutout.height)
         ),
         object_mask=Mask.from_array(cutout.placed(pixels.shape, *place_at)),
-        diagnostics=MappingProxyType(diagnostics),
+        diagnostics=diagnostics,
         notes=(*notes, *scene.mask_notes),
-        facts=MappingProxyType({"fill": plate.filled, **scene.mask_facts}),
+        facts={"fill": plate.filled, **scene.mask_facts},
     )
 
 
@@ -197,7 +196,7 @@ def _reposition(anchor: str, way: _Way) -> Probe:
         where = "at its anchor" if place.tries == 0 else f"after {place.tries} of {TRIES} jittered tries"
         plate = way.plate(scene)
         made = compose(scene, name, place, feather=way.feather, plate=plate, notes=(f"Placed {where}.",))
-        return replace(made, facts=MappingProxyType({**made.facts, "anchor": anchor, "redrawn": place.tries}))
+        return replace(made, facts={**made.facts, "anchor": anchor, "redrawn": place.tries})
 
     return make
 

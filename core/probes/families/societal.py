@@ -7,8 +7,6 @@ category) need no probes of their own: the stored modifier and category say whic
 Source: paper A, A.3.
 """
 
-from types import MappingProxyType
-
 import numpy as np
 
 from core.errors import ProbeRejected
@@ -34,7 +32,7 @@ def make_probe(owner: Family, word: Modifier) -> Probe:
         if rejection is not None:
             raise ProbeRejected(rejection.code, rejection.detail)
         facts = {"control" if word.control else "modifier": word.word, "noun": clean_label(label)}
-        return Variant(probe=word.probe, caption=attribute_caption(label, word.word), facts=MappingProxyType(facts))
+        return Variant(probe=word.probe, caption=attribute_caption(label, word.word), facts=facts)
 
     says = f"{word.word!r} is put before the noun. {owner.summary}"
     if word.control:

@@ -41,8 +41,7 @@ def image_probe(
         whole, told = scene.item.mask, dict[str, float]()
         if move is not None and whole is not None and whole.area:
             told = {"object_kept": min(1.0, 0.0 if mask is None else mask.area / whole.area)}
-        diagnostics = MappingProxyType(told)
-        return Variant(name, edit(scene.pixels), object_box=box, object_mask=mask, diagnostics=diagnostics)
+        return Variant(name, edit(scene.pixels), object_box=box, object_mask=mask, diagnostics=told)
 
     return make
 
@@ -175,7 +174,7 @@ def _point(family: str, sweep: Sweep, strength: float) -> Probe:
         way = 1 if rng.random() < 0.5 else -1
         pixels, move = sweep.edit(scene.pixels, strength, way)
         box, mask = follow(move, scene)
-        facts = MappingProxyType({sweep.fact: float(strength), "way": float(way)})
+        facts = {sweep.fact: float(strength), "way": float(way)}
         return Variant(name, pixels=pixels, object_box=box, object_mask=mask, facts=facts)
 
     return make

@@ -12,7 +12,6 @@ failure, so a score that does not notice the tail at all fails too; the share th
 from collections.abc import Callable
 from functools import cache
 from itertools import cycle, islice
-from types import MappingProxyType
 
 import numpy as np
 
@@ -80,7 +79,7 @@ def _probe(name: str, summary: str, tail_of: Callable[[str, np.random.Generator]
         if not caption.strip(" ."):
             raise ProbeRejected("unchanged", "there is no caption to append a tail to")
         facts: dict[str, str | float] = {"tail": tail, "length": float(len(tail.split()))}
-        return Variant(name, caption=with_tail(caption, tail), facts=MappingProxyType(facts))
+        return Variant(name, caption=with_tail(caption, tail), facts=facts)
 
     source = "paper C, 4 to 5 (what captioners learn under CLIP-S rewards)"
     return caption_probe(name, "hollow-tail", summary, make, source=source, draws="hollow-tail", selector=selector)
@@ -104,7 +103,7 @@ def _distractor(scene: Scene, subject: Subject, rng: np.random.Generator) -> Var
     label = item_label(scene.item)
     chosen = another_kind(scene.item, rng)
     facts = {"present": label, "absent": chosen, **absence(scene.item, chosen)}
-    return Variant("distractor", caption=named_objects([label, chosen]), facts=MappingProxyType(facts))
+    return Variant("distractor", caption=named_objects([label, chosen]), facts=facts)
 
 
 TAILS = (

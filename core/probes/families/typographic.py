@@ -9,7 +9,6 @@ Source: typographic attacks on CLIP (Goh et al., Multimodal neurons in artificia
 """
 
 from dataclasses import dataclass
-from types import MappingProxyType
 
 import cv2
 import numpy as np
@@ -134,7 +133,7 @@ def _written(kind: str) -> Probe:
         pixels, plate = write_word(scene.pixels, word, _object(scene))
         box, mask = scene.item.box, scene.item.mask
         area = plate.width * plate.height / (scene.item.width * scene.item.height)
-        facts = MappingProxyType[str, str | float]({"word": word, "plate": area, **_held(scene)})
+        facts: dict[str, str | float] = {"word": word, "plate": area, **_held(scene)}
         return Variant(f"{WRITTEN_IN}:{kind}", pixels=pixels, object_box=box, object_mask=mask, facts=facts)
 
     return make

@@ -145,8 +145,7 @@ def _wrapped(wrapper: Wrapper) -> Probe:
             fits, code, what = _MISSED[wrapper.takes]
             if not fits(caption):
                 raise ProbeRejected(code, f"{caption!r} is {what}, so it does not read on beside {around!r}")
-        facts = MappingProxyType({"words": float(wrapper.words)})
-        return Variant(name, caption=wrapper.around(caption), facts=facts)
+        return Variant(name, caption=wrapper.around(caption), facts={"words": float(wrapper.words)})
 
     return make
 

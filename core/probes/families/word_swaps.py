@@ -12,8 +12,6 @@ annotated.
 Source: paper D, 4.2 (its colour and number questions, to which the name of an object is always a wrong answer).
 """
 
-from types import MappingProxyType
-
 import cv2
 import numpy as np
 
@@ -99,7 +97,7 @@ def _colour(scene: Scene, subject: Subject, rng: np.random.Generator) -> Variant
         share = colour_shares(scene.pixels, mask).get(chosen, 0.0)
         facts, falsity = facts | {"share_of_new": share}, "checked" if share < CHECKED_BELOW else PRESUMED
     facts[FALSITY] = falsity
-    return Variant("colour-word", caption=with_word(found, place, chosen), facts=MappingProxyType(facts))
+    return Variant("colour-word", caption=with_word(found, place, chosen), facts=facts)
 
 
 def _object(scene: Scene, subject: Subject, rng: np.random.Generator) -> Variant:
@@ -113,7 +111,7 @@ def _object(scene: Scene, subject: Subject, rng: np.random.Generator) -> Variant
     chosen = left[int(rng.integers(len(left)))]
     facts: dict[str, str | float] = {"kind": "object", "replaced": found[place].core.casefold(), "by": chosen}
     facts |= {"among": float(len(left)), "falsity": "grounded"}
-    return Variant("colour-word:object", caption=with_word(found, place, chosen), facts=MappingProxyType(facts))
+    return Variant("colour-word:object", caption=with_word(found, place, chosen), facts=facts)
 
 
 def may_be_compound(label: str, noun: str) -> bool:
@@ -174,7 +172,7 @@ def _number(scene: Scene, subject: Subject, rng: np.random.Generator) -> Variant
     facts |= {"category": mention.label, "count": float(count), "said": float(chosen)}
     facts[FALSITY] = VERIFIED if mention.label in looked_for(scene.item.looked_for) else PRESUMED
     edited = with_word(found, mention.first - 1, str(_word_of(chosen)))
-    return Variant("number-word", caption=edited, facts=MappingProxyType(facts))
+    return Variant("number-word", caption=edited, facts=facts)
 
 
 def _word_of(count: int) -> str | None:

@@ -24,6 +24,7 @@ FEWEST = 8  # pixels that GrabCut needs on either side of the box's edge to mode
 SPECK = 0.05  # a part smaller than this share of the largest part is noise
 LEAST = 0.02  # a mask that fills less of its box than this is no object
 LEAST_GROWTH = 1.1  # a mask that does not outgrow the core by this factor is no object either
+FILL_RIM = 8  # pixels around the hole whose texture that of the fill is held against
 
 
 def mask_from_box(pixels: np.ndarray, box: Box) -> np.ndarray:
@@ -67,7 +68,12 @@ def _find(crop: np.ndarray, inside: np.ndarray, *, core: bool, least: float) -> 
     if np.count_nonzero(hint == 0) < FEWEST or np.count_nonzero(hint) < FEWEST:
         raise ProbeRejected("box-too-large", "the box leaves nothing of the image around it; draw it closer")
     chosen = cv2.resize(_cut(small, hint, core=core), (width, height), interpolation=cv2.INTER_LINEAR) > 0.5
-    found = _without_specks(chosen & inside)
+    found = chosen & inside
+    count, parts, stats, _ = cv2.connectedComponentsWithStats(found.view(np.uint8), connectivity=8)
+    if count > 2:  # specks go
+        areas = stats[:, cv2.CC_STAT_AREA].copy()
+        areas[0] = 0
+        found = np.isin(parts, np.flatnonzero(areas >= SPECK * areas.max()))
     return found if found.sum() >= least * inside.sum() else None
 
 
@@ -87,15 +93,6 @@ def _cut(pixels: np.ndarray, inside: np.ndarray, *, core: bool) -> np.ndarray:
         return np.zeros(inside.shape, np.float32)
     likely: np.ndarray = ((labels == cv2.GC_PR_FGD) | (labels == cv2.GC_FGD)).astype(np.float32)
     return likely
-
-
-def _without_specks(found: np.ndarray) -> np.ndarray:
-    count, parts, stats, _ = cv2.connectedComponentsWithStats(found.view(np.uint8), connectivity=8)
-    if count <= 2:
-        return found
-    areas = stats[:, cv2.CC_STAT_AREA].copy()
-    areas[0] = 0
-    return np.isin(parts, np.flatnonzero(areas >= SPECK * areas.max()))
 
 
 FEATHER = 3  # length of the linear alpha ramp at the object's edge, in pixels. Source: paper A, section A.8.
@@ -213,9 +210,6 @@ def seam_energy(pixels: np.ndarray, cutout: Cutout, right: int = 0, down: int = 
     if not ring.any():
         return float("nan")
     return gradient(np.ascontiguousarray(pixels[view]), ring)
-
-
-FILL_RIM = 8  # pixels around the hole whose texture that of the fill is held against
 
 
 def fill_ratio(after: np.ndarray, cutout: Cutout, right: int, down: int) -> float:

@@ -23,6 +23,9 @@ from core.errors import ProbeRejected
 from core.seeds import RUN_SEED
 
 TEXTURE_WINDOW = 5  # width and height of the window in which a local variance is taken, in pixels
+EXAMPLE, SMOOTH = "example", "smooth"  # what a hole was filled with
+Part = tuple[tuple[slice, slice], np.ndarray]  # rows and columns of an image, and uint8 RGB pixels for them
+MOST_BYTES = 64 * 2**20  # how much of them is kept; the one that was not asked for the longest goes first
 
 
 def gradient(crop: np.ndarray, where: np.ndarray) -> float:
@@ -94,7 +97,12 @@ def fill_by_example(pixels: np.ndarray, hole: np.ndarray, barred: np.ndarray) ->
     height, width = hole.shape
     scale = min(1.0, SIDE / max(height, width))
     size = max(1, round(width * scale)), max(1, round(height * scale))
-    small, unknown, shut = _shrunk(pixels, hole, barred, size)
+    free = (~hole & ~barred).astype(np.float32)
+    share, inside = (cv2.resize(each, size, interpolation=cv2.INTER_AREA) for each in (free, hole.astype(np.float32)))
+    total = cv2.resize(pixels * free[..., None], size, interpolation=cv2.INTER_AREA)  # a mean is of known pixels alone
+    mean = np.clip(np.rint(total / np.maximum(share, 0.5)[..., None]), 0, 255).astype(np.uint8)
+    small, unknown = np.ascontiguousarray(mean), (share < 0.5) & (inside > 0)
+    shut = (share < 0.5) & ~unknown
     known = _whole(~unknown & ~shut)
     if not unknown.any() or np.count_nonzero(known) < LEAST_EXAMPLES:
         return None
@@ -104,19 +112,6 @@ def fill_by_example(pixels: np.ndarray, hole: np.ndarray, barred: np.ndarray) ->
     large = cv2.resize(filled, (width, height), interpolation=cv2.INTER_CUBIC).astype(np.int16)
     sharp: np.ndarray = np.clip(large + _detail(pixels, filled, unknown, known), 0, 255).astype(np.uint8)
     return sharp
-
-
-def _shrunk(
-    pixels: np.ndarray, hole: np.ndarray, barred: np.ndarray, size: tuple[int, int]
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """The crop at the small size, what is unknown in it, and what is barred; a mean is taken of known pixels alone."""
-    free = (~hole & ~barred).astype(np.float32)
-    share = cv2.resize(free, size, interpolation=cv2.INTER_AREA)
-    total = cv2.resize(pixels * free[..., None], size, interpolation=cv2.INTER_AREA)
-    small = np.clip(np.rint(total / np.maximum(share, 0.5)[..., None]), 0, 255).astype(np.uint8)
-    in_hole = cv2.resize(hole.astype(np.float32), size, interpolation=cv2.INTER_AREA)
-    unknown = (share < 0.5) & (in_hole > 0)
-    return np.ascontiguousarray(small), unknown, (share < 0.5) & ~unknown
 
 
 def between_rows(pixels: np.ndarray, known: np.ndarray) -> float:
@@ -223,9 +218,6 @@ class Fill(StrEnum):
     TELEA = "telea"
 
 
-EXAMPLE, SMOOTH = "example", "smooth"  # what a hole was filled with
-
-
 @dataclass(frozen=True, slots=True)
 class Plate:
     """A picture without its object.
@@ -272,9 +264,6 @@ def hole_of(mask: np.ndarray, others: np.ndarray) -> np.ndarray:
     crop = _around(mask)
     hole[crop] = _grow(mask[crop], HOLE_REACH) & ~others[crop]
     return hole
-
-
-Part = tuple[tuple[slice, slice], np.ndarray]  # rows and columns of an image, and uint8 RGB pixels for them
 
 
 def _by_example(pixels: np.ndarray, hole: np.ndarray, others: np.ndarray) -> Part | None:
@@ -342,9 +331,6 @@ def _fill(pixels: np.ndarray, hole: np.ndarray) -> np.ndarray:
     cv2.copyTo(grown, hole.view(np.uint8), filled)
     rim = hole & _grow(~hole, RIM)
     return cv2.inpaint(filled, rim.view(np.uint8), RADIUS, cv2.INPAINT_TELEA)
-
-
-MOST_BYTES = 64 * 2**20  # how much of them is kept; the one that was not asked for the longest goes first
 
 
 class Plates:

@@ -22,6 +22,7 @@ _CASES = {"dative": ("dative",), "accusative": ("accusative",), "either_case": (
 _GENDERED = ("de", "fr", "es")
 _BETWEEN = 2  # adjectives between an article and its noun, at most
 Cell = tuple[str, str, str]  # kind, case and gender of a form
+_ONE = (["a", ""], ["a", "nominative"])
 
 
 @dataclass(frozen=True, slots=True)
@@ -220,9 +221,6 @@ def _known() -> Mapping[tuple[str, str], frozenset[str]]:
             cells = _cells().get((language, article), ())
             found[language, noun.casefold()] = frozenset(gender for *kind, gender in cells if kind in _ONE)
     return MappingProxyType(found)
-
-
-_ONE = (["a", ""], ["a", "nominative"])
 
 
 @cache

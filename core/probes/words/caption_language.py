@@ -35,6 +35,8 @@ _SMALL: Mapping[str, tuple[str, ...]] = MappingProxyType(
 _FEW = 3
 """Words of a caption that may do without a small word; in these, one of another language tells at its start alone."""
 
+_ENGLISH = ("of_one", "determiners", "prepositions", "conjunctions", "being", "auxiliaries", "others")
+
 
 def is_english(caption: str) -> bool:
     """Whether a caption may be English; one without letters may."""
@@ -90,9 +92,6 @@ def _small(language: str) -> frozenset[str]:
     if language == "en":
         return frozenset(word for name in _ENGLISH for word in listed(name) if is_closed(word))
     return frozenset().union(*(listed(name, language) for name in _SMALL[language]))
-
-
-_ENGLISH = ("of_one", "determiners", "prepositions", "conjunctions", "being", "auxiliaries", "others")
 
 
 def changed_words(before: Sequence[str], after: Sequence[str]) -> int:

@@ -37,9 +37,15 @@ class Word:
 
 def german(found: Sequence[Word]) -> Iterator[bool]:
     """Words with a capital; at the beginning of a sentence those that are of no closed class and no adjective.
-    Where capitals do not tell nouns, as in a caption of capitals alone, there are none."""
-    closed = listed("closed", "de")
-    begins, told = True, capitals_tell(found)
+    Where capitals do not tell nouns, as in a caption of capitals alone or in a title, there are none."""
+    closed, begins, letters = listed("closed", "de"), True, "".join(word.core for word in found)
+    titled = any(
+        word.core[:1].isupper()
+        and (word.core != "Sie" and word.core.casefold() in closed)
+        and not _SENTENCE_END.search(before.core + before.trail)
+        for before, word in pairwise(found)
+    )
+    told = not titled and (len(letters) < 2 or not letters.isupper())
     for index, word in enumerate(found):
         named = told and word.core[:1].isupper() and _letters(word.core) and len(word.core) > 1
         if begins and named:
@@ -48,19 +54,6 @@ def german(found: Sequence[Word]) -> Iterator[bool]:
             named = text not in closed and not after[:1].isupper() and not text.endswith(_ADJECTIVES_TOO)
         yield named
         begins = bool(_SENTENCE_END.search(word.lead + word.core + word.trail))
-
-
-def capitals_tell(found: Sequence[Word]) -> bool:
-    """Whether a German caption is written with capitals for nouns: not in capitals alone, and not as a title."""
-    letters = "".join(word.core for word in found)
-    small = listed("closed", "de")
-    titled = any(
-        word.core[:1].isupper()
-        and (word.core != "Sie" and word.core.casefold() in small)
-        and not _SENTENCE_END.search(before.core + before.trail)
-        for before, word in pairwise(found)
-    )
-    return not titled and (len(letters) < 2 or not letters.isupper())
 
 
 def _romance(found: Sequence[Word], language: str) -> Iterator[bool]:
@@ -151,7 +144,14 @@ def words(caption: str, language: str = "en") -> tuple[Word, ...]:
     if language == "ja":
         tokens = _segmenter().tokenize(caption)
         return tuple(Word("", each.surface, "", each.part_of_speech) for each in tokens if each.surface.strip())
-    return tuple(_split(text, language) for text in caption.split())
+    found = []
+    for text in caption.split():
+        elided = _ELIDED.match(text) if language == "fr" else None
+        lead, rest = (elided["lead"], elided["rest"]) if elided else ("", text)
+        signs = _SIGNS.match(rest)
+        assert signs is not None  # every text matches
+        found.append(Word(lead + signs["lead"], signs["core"], signs["trail"], "elided" if elided else ""))
+    return tuple(found)
 
 
 def join(found: Sequence[Word | str], language: str = "en") -> str:
@@ -217,14 +217,6 @@ def core_text(found: Sequence[Word], first: int, last: int, language: str) -> st
         return found[first].core
     begin, end = found[first].core + found[first].trail, found[last].lead + found[last].core
     return join([begin, *found[first + 1 : last], end], language)
-
-
-def _split(text: str, language: str) -> Word:
-    elided = _ELIDED.match(text) if language == "fr" else None
-    lead, rest = (elided["lead"], elided["rest"]) if elided else ("", text)
-    signs = _SIGNS.match(rest)
-    assert signs is not None  # every text matches
-    return Word(lead + signs["lead"], signs["core"], signs["trail"], "elided" if elided else "")
 
 
 @cache

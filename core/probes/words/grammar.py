@@ -31,6 +31,11 @@ _NAMED_WITH_A_VOWEL = frozenset("AEFHILMNORSX")
 _SAID_IN_PAIRS = re.compile(r"(?:1100|18\d\d)(?!\d|,\d)")
 """Years and hundreds: *an 1800s house* is eighteen hundreds, where *a 1900s house* is nineteen hundreds."""
 
+_LONGEST_ENDING = 4  # words; bounds the work on a label of any length
+_SIGNS = ".,;:!?"
+_SPELT_OUT = 3  # letters of a word in capitals up to which it is an abbreviation, though it may be a word (*UPS*)
+_IMPORTING = Lock()
+
 
 class Number(StrEnum):
     """How a label stands in the template: ``There is a``, ``There are``, ``There is``."""
@@ -88,9 +93,6 @@ def head_endings(label: str) -> Iterator[str]:
     words = _AFTER_THE_HEAD.split(" ".join(label.split()), maxsplit=1)[0].casefold().split()
     for start in range(max(0, len(words) - _LONGEST_ENDING), len(words)):
         yield " ".join(words[start:])
-
-
-_LONGEST_ENDING = 4  # words; bounds the work on a label of any length
 
 
 def number_of(label: str) -> Number:
@@ -186,9 +188,6 @@ def within_sentence(text: str) -> str:
     return text[:1].lower() + text[1:] if known and not named else text
 
 
-_SIGNS = ".,;:!?"
-
-
 def _named_letter(word: str) -> str:
     """The letter, in upper case, by whose name a word begins; empty where it is said as a word."""
     if alone := _LETTER_ALONE.match(word):
@@ -198,9 +197,6 @@ def _named_letter(word: str) -> str:
         return ""
     spelt = acronym[1][0] == "U" or not set("AEIOU") & set(acronym[1])
     return acronym[1][0] if spelt else ""
-
-
-_SPELT_OUT = 3  # letters of a word in capitals up to which it is an abbreviation, though it may be a word (*UPS*)
 
 
 def noun_group(label: str, *, adjective: str | None = None) -> str:
@@ -262,9 +258,6 @@ def articles(path: Path) -> dict[str, str]:
     """Read ``articles.csv``: word in lower case -> ``a`` or ``an``."""
     rows = read_table(path, ("word", "article"))
     return {row.required("word").casefold(): row.one_of("article", ("a", "an")) for row in rows}
-
-
-_IMPORTING = Lock()
 
 
 @cache

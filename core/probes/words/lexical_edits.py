@@ -39,6 +39,8 @@ from core.probes.words.english import listed
 from core.probes.words.grammar import Number, in_number, number_of
 from core.probes.words.whole_names import describing, noun_places, of_several, whole_name
 
+_STOPS = (".", "。")
+
 
 @dataclass(frozen=True, slots=True)
 class _Place:
@@ -370,9 +372,6 @@ def other_order(found: Sequence[object], rng: np.random.Generator) -> list[int]:
     if other is not None:
         order[0], order[other] = other, 0
     return order
-
-
-_STOPS = (".", "。")
 
 
 def shuffle(caption: str, rng: np.random.Generator, *, language: str = "en") -> tuple[str, str]:

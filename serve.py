@@ -19,16 +19,6 @@ from pages.views.common.server_door import KeyLink, OwnOrigin, SafeHeaders, Uplo
 
 share_arenas()  # before the server's own threads are there: each would keep a part of its own
 
-_LOG = logging.getLogger("invariscope")
-
-_EVERY_PAGE = (
-    "core.analysis.questions",
-    "core.report.build",
-    "pages.views.common.open_runs",
-    "pages.views.common.collect",
-)
-"""What pages import. Two sessions that do so at once, each from another page, meet modules that are half made."""
-
 
 def _limits() -> UploadLimits:
     files = get_instance().uploaded_file_mgr
@@ -41,8 +31,9 @@ async def _from_the_first_moment(_server: st.App) -> AsyncIterator[dict[str, Any
     _limits()
     PagesManager.uses_pages_directory = False  # no older multipage app, also before app.py ran for the first time
     for said in unknown():
-        _LOG.warning("%s (docs/command-line.md lists them)", said)
-    for name in _EVERY_PAGE:
+        logging.getLogger("invariscope").warning("%s (docs/command-line.md lists them)", said)
+    # what pages import: two sessions that do so at once, each from another page, meet modules that are half made
+    for name in ("core.analysis.questions", "core.report.build", "pages.views.common.collect"):
         import_module(name)
     yield {}
 

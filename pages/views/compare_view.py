@@ -40,6 +40,7 @@ from pages.views.common.open_runs import (
     narrowed,
     own_values,
     present,
+    run_of,
     scores,
     store,
     stored_values,
@@ -295,11 +296,10 @@ def draw_compared(table: pd.DataFrame, a: Side, b: Side, *, by: str, measure: st
         said = "; ".join(f"{way}: {count} of {len(table)} rows" for way, count in ways.items())
         st.caption(
             f"{said.capitalize()}. Paired: the median of the items' own differences, bootstrapped over items, those of "
-            "one "
-            "source together. Independent: the difference of the two medians, each side resampled by itself. 95 % BCa "
-            f"intervals; Holm's correction is over {_corrected(table)}. Drift is of the "
-            "signed change of an item, stability of its size: two sides can drift alike and differ in stability. "
-            "A click on a mark of a side leads to its pairs; a difference is of two sets and opens nothing."
+            "one source together. Independent: the difference of the two medians, each side resampled by itself. 95 % "
+            f"BCa intervals; Holm's correction is over {_corrected(table)}. Drift is of the signed change of an item, "
+            "stability of its size: two sides can drift alike and differ in stability. A click on a mark of a side "
+            "leads to its pairs; a difference is of two sets and opens nothing."
         )
         overlap = table.loc[(table["how"] == "independent") & (table["shared"] > 0), "shared"]
         if len(overlap):
@@ -329,10 +329,8 @@ def opened(side: Side, by: str, label: str) -> str:
 def _corrected(table: pd.DataFrame) -> str:
     drift, scatter = (int(table[name].max()) for name in ("m_tests", "size_m_tests"))
     each = f"{counted(drift, 'test')} of drift and over {counted(scatter, 'test')} of stability, each by itself"
-    aside = (
-        "; a control, and a row whose values are all equal, is none of them" if len(table) > min(drift, scatter) else ""
-    )
-    return f"{each}{aside}"
+    aside = "; a control, and a row whose values are all equal, is none of them"
+    return each + aside * (len(table) > min(drift, scatter))
 
 
 def summary(table: pd.DataFrame, by: str, a: Side, b: Side) -> str:
@@ -447,9 +445,8 @@ def draw() -> None:
     header(
         "Two runs, two metrics or two slices: how much do they differ, and how sure is that?", state, words=("margin",)
     )
-    opened = store(files)
     with drawn(state):
-        if not opened.runs():
+        if not store(files).runs():
             draw_no_run()
             return
         scope = choose_scope(state, files).only()
@@ -460,7 +457,7 @@ def draw() -> None:
             _compare(state, files, a, b, answer)
             if a.scope.run == b.scope.run:
                 return
-            one, other = (next(run for run in opened.runs() if run.id == each) for each in (a.scope.run, b.scope.run))
+            one, other = (run_of(files, side.scope.run) for side in (a, b))
             st.markdown("## What the two runs were made with")
             table = manifest_differences(one, other)
             if table.empty:

@@ -328,8 +328,7 @@ def draw_results(state: PageState, frames: Frames, captions: Sequence[str], answ
         coarse = table["evaluator"].str.endswith(f"({COARSE})").any()
         plain = (
             f" *{COARSE.capitalize()}*: the cosine of the mean of the frames and the caption, which is no EMScore; "
-            "such a "
-            "metric has no tokens to match with frames."
+            "such a metric has no tokens to match with frames."
             if coarse
             else ""
         )

@@ -39,7 +39,7 @@ ANYBODY = {
     "pages/views/human_validation/annotator_steps.py:_begin": LINK,
     "pages/views/human_validation/annotator_steps.py:_answer": LINK,
     "pages/views/probe_lab/lab_picture.py:lambda: _take_drawn(state, bench, small.shape[:2])": "a mask of a quota",
-    "pages/views/probe_lab/lab_closer_looks.py:_stop": "leaves its own search; it goes on for others who wait",
+    "pages/views/probe_lab/lab_closer_looks.py:leave": "leaves its own search; it goes on for others who wait",
     "pages/views/probe_lab/lab_view.py:state.put": "turns its own view to an upload",
     "pages/views/systems/systems_view.py:state.put": "turns its own view to the form",
     "pages/views/video_view.py:_written": "reads the captions of a video that is here",

@@ -120,7 +120,19 @@ def draw_selectivity(found: Fit, strength: float, view: Callable[[], View]) -> N
     st.markdown("**Stable or deaf: selectivity, held out**")
     held = view()
     if why := lacking(held, found):
-        _audited(held, found, why)
+        # what an audit measured of calibrated evaluators beside this one, or why there is nothing
+        beside = () if needs(held.table) or lack(held) else measured_beside(held, found)
+        if not beside:
+            st.caption(safe(why, limit=600))
+            return
+        audited = headline(held)
+        own = audited[audited["evaluator"].isin([found.evaluator, *beside]) & (audited["of"] == VERIFIED_ONLY)]
+        if own["value"].isna().all():
+            st.caption(safe(f"{NONE_VERIFIED[:1].upper()}{NONE_VERIFIED[1:]}.", limit=200))
+            return
+        _plane(own, tuple((found.evaluator, name) for name in beside), "calibration-audited")
+        said = "Measured by the audit, every edit and every broken meaning with its own orbit, over all of its items"
+        st.caption(safe(f"{said}: {', '.join(beside)}. The strength here changes nothing of it.", limit=500))
         return
     made = change(held, found, strength)
     if not made.before.value.n:
@@ -142,27 +154,6 @@ def draw_selectivity(found: Fit, strength: float, view: Callable[[], View]) -> N
     st.caption(safe(f"{said}; {found.basis}.", limit=500))
 
 
-def _audited(held: View, found: Fit, why: str) -> None:
-    """Draw what an audit measured of calibrated evaluators beside this one, or say why there is nothing."""
-    beside = () if needs(held.table) or lack(held) else measured_beside(held, found)
-    if not beside:
-        st.caption(safe(why, limit=600))
-        return
-    rows = headline(held)
-    own = rows[rows["evaluator"].isin([found.evaluator, *beside]) & (rows["of"] == VERIFIED_ONLY)]
-    if own["value"].isna().all():
-        st.caption(safe(f"{NONE_VERIFIED[:1].upper()}{NONE_VERIFIED[1:]}.", limit=200))
-        return
-    _plane(own, tuple((found.evaluator, name) for name in beside), "calibration-audited")
-    st.caption(
-        safe(
-            f"Measured by the audit, every edit and every broken meaning with its own orbit, over all of its "
-            f"items: {', '.join(beside)}. The strength here changes nothing of it.",
-            limit=500,
-        )
-    )
-
-
 def _plane(rows: pd.DataFrame, moves: tuple[tuple[str, str], ...], stem: str) -> None:
     figure = plane(rows, stem, "Nuisance and signal", "", moves=moves)
     if not len(figure.frame):
@@ -181,12 +172,10 @@ def _ends(found: Interval) -> str:
 
 
 def _tiles(axes: pd.DataFrame, usual: Settled, strength: float) -> None:
-    tiles = st.grid(max(min(len(axes) + 1, 4), 1), min_column_width=180)
-    at = LAMBDAS.index(strength)
-    allowed = "yes" if usual.choice.allowed[at] else "no"
+    tiles = st.grid(min(len(axes) + 1, 4), min_column_width=180)
     tiles.metric(
         "Allowed on dev",
-        allowed,
+        "yes" if usual.choice.allowed[LAMBDAS.index(strength)] else "no",
         border=True,
         height="stretch",
         help="Costs no agreement above the limit, and pushes no family further than the 95 % interval of its "

@@ -44,9 +44,8 @@ MEASURES = {
     "percent": ("In percent", "Median over items of an item's median |% change|"),
     "flip risk": (
         "Flip risk",
-        "Risk of ranking flip at a gap that is a share of the interquartile range of the same side's unedited "
-        "scores; it "
-        "can never exceed 50 %",
+        "Risk of ranking flip at a gap that is a share of the interquartile range of the same side's unedited scores; "
+        "it can never exceed 50 %",
     ),
     "agreement": ("Agreement", "Rank correlations of the score with each H"),
 }

@@ -129,7 +129,17 @@ def _controls(
     """Draw the strength and what is done with it."""
     left, right = st.columns(2, gap="medium", vertical_alignment="bottom")
     with left:
-        _slider(state, strength)
+        key = state.key("strength.widget")
+        st.session_state[key] = strength
+        st.select_slider(
+            "Strength",
+            LAMBDAS,
+            key=key,
+            format_func=lambda value: f"{value:g}",
+            on_change=state.take,
+            args=("strength", key),
+            help="λ of the paper: 0 leaves the score as it is, 1 is the full correction",
+        )
     with right.container(horizontal=True):
         st.button(
             usual.named,
@@ -141,10 +151,25 @@ def _controls(
             disabled=strength == usual.strength,
         )
         if not tested:
+            # an edit's own orbit is scored by the file, a known edit's shift is not
+            names = [found.evaluator]
+            if not refusal(calibrator(found.terms, strength=1.0, evaluator=found.evaluator)):
+                names.append(f"{found.evaluator}-calibrator.json")
+            asked = ["--corpus", source.corpus, "--evaluators", ",".join(names), "--subject", "human"]
+            command = shlex.join(["python", "-m", "core", "audit", *asked, "--probes", "directional,default"])
             st.popover("How to test it", icon=":material/terminal:", key="calib.to_test", type="primary").markdown(
-                _to_test(found, source)
+                f"To test it, run `{command.replace('`', '')}`."
             )
-        _download(found, strength, fingerprint, tested)
+        model = calibrator(found.terms, strength=strength, evaluator=found.evaluator, fingerprint=fingerprint)
+        file_button(
+            "Download calibrator",
+            lambda: model.model_dump_json(indent=2).encode(),
+            f"{found.evaluator}-calibrator.json",
+            type="primary" if tested else "secondary",
+            icon=":material/download:",
+            key="calib.json",
+            help="JSON: reading, λ, weights, shifts and the metric's fingerprint",
+        )
 
 
 def _how_to_read(found: Fit, usual: Settled) -> None:
@@ -153,7 +178,12 @@ def _how_to_read(found: Fit, usual: Settled) -> None:
         " Grey: strengths that cost more agreement than the limit, or push a family past the 95 % interval of its "
         "uncalibrated shift, on dev."
     )
-    rule = _FIXED if usual.chosen is None else _BEST.format(epsilon=found.epsilon)
+    rule = (
+        "Nothing chose the strength: by construction every larger one lowers every change."
+        if usual.chosen is None
+        else f"Best: the largest fall in change that keeps agreement within {found.epsilon:g} and makes no kind of "
+        "edit clearly worse, on the pictures used for fitting."
+    )
     note = f"{safe(usual.choice.note).capitalize()}. " if usual.choice.note else ""
     st.caption(
         f"Pictures not used for fitting, with 95 % bands. {rule}{'' if usual.choice.allowed.all() else grey} A click "
@@ -178,53 +208,11 @@ def _lead(found: Fit, own: Measured | None, strength: float, changed: pd.DataFra
     return [safe(sentence, limit=800) for sentence in said if len(sentence) >= _LONG]
 
 
-def _slider(state: PageState, strength: float) -> None:
-    key = state.key("strength.widget")
-    st.session_state[key] = strength
-    st.select_slider(
-        "Strength",
-        LAMBDAS,
-        key=key,
-        format_func=lambda value: f"{value:g}",
-        on_change=state.take,
-        args=("strength", key),
-        help="λ of the paper: 0 leaves the score as it is, 1 is the full correction",
-    )
-
-
-def _download(found: Fit, strength: float, fingerprint: str, tested: bool) -> None:
-    model = calibrator(found.terms, strength=strength, evaluator=found.evaluator, fingerprint=fingerprint)
-    file_button(
-        "Download calibrator",
-        lambda: model.model_dump_json(indent=2).encode(),
-        f"{found.evaluator}-calibrator.json",
-        type="primary" if tested else "secondary",
-        icon=":material/download:",
-        key="calib.json",
-        help="JSON: reading, λ, weights, shifts and the metric's fingerprint",
-    )
-
-
-def _to_test(found: Fit, source: Source) -> str:
-    """How it is tested, with the command: an edit's own orbit is scored by the file, a known edit's shift is not."""
-    names = [found.evaluator]
-    if not refusal(calibrator(found.terms, strength=1.0, evaluator=found.evaluator)):
-        names.append(f"{found.evaluator}-calibrator.json")
-    asked = ["--corpus", source.corpus, "--evaluators", ",".join(names), "--subject", "human"]
-    command = shlex.join(["python", "-m", "core", "audit", *asked, "--probes", "directional,default"])
-    return f"To test it, run `{command.replace('`', '')}`."
-
-
 def _picked(state: PageState, opens: str) -> None:
     if float(opens) in LAMBDAS:
         state.put("strength", float(opens))
 
 
-_BEST = (
-    "Best: the largest fall in change that keeps agreement within {epsilon:g} and makes no kind of edit clearly worse, "
-    "on the pictures used for fitting."
-)
-_FIXED = "Nothing chose the strength: by construction every larger one lowers every change."
 _LEAST = "Back to the smallest strength that minimises the total sensitivity among those allowed, on the dev split"
 _BACK = {
     CHOSEN: _LEAST,

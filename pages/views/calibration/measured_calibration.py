@@ -109,15 +109,10 @@ def draw_measured(
 
     def numbers() -> None:
         st.caption(rests_on(scored, strength, "measured"))
-        shown = pd.DataFrame(
-            {
-                "family": rows["name"],
-                "Before, SD": [_with_ends(row, "before") for row in rows.to_dict("records")],
-                "Measured, SD": [_with_ends(row, "after") for row in rows.to_dict("records")],
-                "Measured / before": [_with_ends(row, "ratio") for row in rows.to_dict("records")],
-                "n items": rows["n"],
-            }
-        )
+        shown = rows[["name"]].rename(columns={"name": "family"})
+        for head, side in (("Before, SD", "before"), ("Measured, SD", "after"), ("Measured / before", "ratio")):
+            shown[head] = [_with_ends(row, side) for row in rows.to_dict("records")]
+        shown["n items"] = rows["n"]
         draw_table(shown, alt="Each family before and as measured", column_config={"family": "Family"})
         st.caption(
             "In brackets: 95 % intervals; of the ratio by the percentiles of bootstrap samples, both sides in each."
@@ -170,12 +165,9 @@ def _offer(source: Source) -> None:
         subject=source.subject,
         language=source.language,
     )
-    seconds = asked.seconds()
-    time = (
-        "its time is unknown, as no run on this machine measured this metric"
-        if seconds is None
-        else (f"about {duration(seconds)} by the speed of an earlier run here")
-    )
+    time = "its time is unknown, as no run on this machine measured this metric"
+    if (seconds := asked.seconds()) is not None:
+        time = f"about {duration(seconds)} by the speed of an earlier run here"
     st.markdown(
         f"Not measured yet. To measure it, the metric scores at most {thousands(asked.images)} pictures: "
         f"{counted(len(asked.items), 'item')}, their variants, and the variants of both; {time}. The dev items then "
@@ -183,8 +175,7 @@ def _offer(source: Source) -> None:
     )
     if not operates():
         return
-    why = obstacle(asked)
-    if why:
+    if why := obstacle(asked):
         st.info(safe(why, limit=400), icon=":material/block:")
     st.button(
         "Measure it",

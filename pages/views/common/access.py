@@ -15,7 +15,7 @@ from contextvars import ContextVar
 from enum import StrEnum
 from functools import partial, wraps
 from itertools import cycle
-from typing import Any, NamedTuple, ParamSpec
+from typing import Any, ParamSpec
 from urllib.parse import urlsplit
 
 import streamlit as st
@@ -174,14 +174,8 @@ _FORWARDED = ("Forwarded", "X-Forwarded-For", "X-Forwarded-Host", "X-Real-Ip")
 _ADMITTED = "access.admitted"
 
 
-class _Asked(NamedTuple):
-    """What is the same for a whole run of a page: whether it is asked from here, and why the door is closed."""
-
-    local: bool
-    closed: str
-
-
-_ASKED: ContextVar[_Asked | None] = ContextVar("asked", default=None)
+_ASKED: ContextVar[tuple[bool, str] | None] = ContextVar("asked", default=None)
+"""What is the same for a whole run of a page: whether it is asked from here, and why the door is closed."""
 
 
 class Access(StrEnum):
@@ -199,7 +193,7 @@ class Access(StrEnum):
 def closed() -> str:
     """Why nobody is let in, in a sentence: what is set of the door cannot be kept; empty where all of it is."""
     known = _ASKED.get()
-    return _closed() if known is None else known.closed
+    return _closed() if known is None else known[1]
 
 
 def _closed() -> str:
@@ -215,8 +209,10 @@ def access() -> Access:
         if account().get("is_logged_in") and not log_in_lacks() and not refused_account():
             return Access.COORDINATOR
         return Access.VIEWER if says_yes(VIEWERS) else Access.LOCKED
-    if _token():
-        return Access.OPEN if _admitted() else Access.LOCKED
+    if token := _token():
+        here, kept = str(st.session_state.get(_ADMITTED, "")).encode(), str(st.context.headers.get(KEPT, "")).encode()
+        known = hmac.compare_digest(here, _mark_here(token).encode()) or hmac.compare_digest(kept, _mark(token))
+        return Access.OPEN if known else Access.LOCKED
     if _is_local():
         return Access.OPEN
     return Access.LOCKED if yes_or_no(os.environ.get(VIEWERS)) is False else Access.VIEWER
@@ -225,7 +221,7 @@ def access() -> Access:
 @contextmanager
 def one_reader() -> Iterator[None]:
     """Mark what runs within as one run for one reader: the door is asked once, not for each button."""
-    token = _ASKED.set(_Asked(_local(), _closed()))
+    token = _ASKED.set((_local(), _closed()))
     try:
         yield
     finally:
@@ -306,12 +302,6 @@ def mark_of(given: str) -> str:
     token = _token()
     right = bool(token) and hmac.compare_digest(given.encode(errors="replace"), token.encode())
     return _mark(token).decode() if right else ""
-
-
-def _admitted() -> bool:
-    kept = str(st.context.headers.get(KEPT, "")).encode()
-    here = str(st.session_state.get(_ADMITTED, "")).encode()
-    return hmac.compare_digest(here, _mark_here(_token()).encode()) or hmac.compare_digest(kept, _mark(_token()))
 
 
 def _token() -> str:
@@ -421,7 +411,7 @@ def _mark_here(token: str) -> str:
 
 def _is_local() -> bool:
     known = _ASKED.get()
-    return _local() if known is None else known.local
+    return _local() if known is None else known[0]
 
 
 def _local() -> bool:

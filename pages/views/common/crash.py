@@ -206,10 +206,6 @@ class MadeFiles:
 
 Handler = Callable[[DeferredFileHandler, BackendOperationRequest, str], Coroutine[Any, Any, BackendOperationResponse]]
 
-_MOST = 400  # characters of a sentence beside a button
-
-_FAULT = "The file could not be made: this is a fault of Invariscope itself, and the server's log tells of it."
-
 
 def tell_refused_files() -> None:
     """Say beside a button, for this whole process, why its file is not made; Streamlit says only that it failed. A
@@ -230,18 +226,19 @@ def _handler(made: MadeFiles) -> Handler:
             manager = self._get_media_file_mgr()
             url = await asyncio.to_thread(manager.execute_deferred, request.deferred_file.file_id)
         except MediaFileStorageError as error:
-            return BackendOperationResponse(request_id=request.request_id, error_msg=_sentence(error))
+            if isinstance(error.__cause__, InvariscopeError):
+                told = str(error.__cause__)[:400].rstrip(".")
+                said = f"{told[0].upper()}{told[1:]}."
+            else:
+                get_logger(__name__).error("a file could not be made", exc_info=error)
+                said = (
+                    "The file could not be made: this is a fault of Invariscope itself, and the server's log tells of "
+                )
+                said += "it."
+            return BackendOperationResponse(request_id=request.request_id, error_msg=said)
         made.hold(manager, url)
         asyncio.get_running_loop().call_later(made.seconds + 1, made.let_go, manager)
         payload = DeferredFileResponsePayload(url=url)
         return BackendOperationResponse(request_id=request.request_id, deferred_file=payload)
 
     return handle
-
-
-def _sentence(error: MediaFileStorageError) -> str:
-    if isinstance(error.__cause__, InvariscopeError):
-        told = str(error.__cause__)[:_MOST].rstrip(".")
-        return f"{told[0].upper()}{told[1:]}."
-    get_logger(__name__).error("a file could not be made", exc_info=error)
-    return _FAULT

@@ -8,7 +8,7 @@ from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
 from threading import RLock
-from typing import Any, Generic, Protocol, TypeVar
+from typing import Any, Generic, TypeVar
 
 import pandas as pd
 import streamlit as st
@@ -110,15 +110,10 @@ def _votes(folder: Path) -> tuple[tuple[str, int, int], ...]:
     return signature(folder.glob("*/log.jsonl"))
 
 
-class _Cached(Protocol):
-    def clear(self) -> None: ...
+_OF_RUNS: list[Any] = []
 
 
-C = TypeVar("C", bound=_Cached)
-_OF_RUNS: list[_Cached] = []
-
-
-def of_runs(cached: C) -> C:
+def of_runs(cached: V) -> V:
     """Have a cache of what was made of the runs let go of it when others are opened: nobody asks for it by them."""
     _OF_RUNS.append(cached)
     return cached
@@ -377,7 +372,11 @@ def _here(files: Signature) -> tuple[dict[str, Origin], dict[str, str]]:
         if (folder := data_dir() / "corpora" / name).is_dir():
             found[name] = Origin(name, folder)
     of_run = dict[str, str]()
-    for run in sorted(_runs(files), key=lambda each: str(each.manifest.get("created")), reverse=True):
+    try:
+        runs = store(files).runs() if files else ()
+    except InvariscopeError:
+        runs = list_runs()
+    for run in sorted(runs, key=lambda each: str(each.manifest.get("created")), reverse=True):
         try:
             origin = origin_of_run(run)
         except NotAvailable:
@@ -387,13 +386,6 @@ def _here(files: Signature) -> tuple[dict[str, Origin], dict[str, str]]:
         of_run[run.id] = next(alike, name if name not in found else f"{name} of {run.id}")
         found.setdefault(of_run[run.id], origin)
     return found, of_run
-
-
-def _runs(files: Signature) -> tuple[Run, ...]:
-    try:
-        return store(files).runs() if files else ()
-    except InvariscopeError:
-        return list_runs()
 
 
 def corpus_names(files: Signature | None = None) -> tuple[str, ...]:

@@ -244,12 +244,24 @@ def by_the_door() -> Iterator[None]:
 
 
 def draw_entry(name: str) -> None:
-    """Draw the view of an entry that the link asks for, or the one that opens; no other one's code runs."""
-    _prepare()
+    """Draw the view of an entry that the link asks for, or the one that opens; no other one's code runs.
+
+    Starts over under ``app.py`` where Streamlit ran the page alone: nobody asked there who may see it. Until ``app.py``
+    has run once in a server, Streamlit takes a folder named ``pages`` for its older kind of multipage app and runs the
+    file that the address names without ``app.py``: without door, theme and navigation. How far other sessions are says
+    nothing of this one, so the page asks for the mark of this very run."""
+    for once in (_one_thread_each, _collect_what_is_new, _plain_texts, only_described, only_allowed_folders):
+        once()
+    context = get_script_run_ctx()
+    if not _ADMITTED.get():
+        if context is None or Path(context.main_script_path).resolve() != ROOT / "app.py":
+            st.error("A page is opened through the dashboard: start it with `python -m core app`.")
+            st.stop()
+        PagesManager.uses_pages_directory = False
+        st.rerun()
     shown = [each for each in visible(views()) if each.entry == name]
     asked = st.query_params.get(VIEW)
     view = next((each for each in shown if each.name == asked), shown[0])
-    context = get_script_run_ctx()
     note_view(view, back=context is not None and context.is_history_navigation)
     try:
         draw = follow(view.code)
@@ -259,25 +271,6 @@ def draw_entry(name: str) -> None:
         return
     assert callable(draw)
     draw()
-
-
-def _prepare() -> None:
-    """Start the page over under ``app.py``, where Streamlit ran it alone: nobody asked there who may see it. Until
-    ``app.py`` has run once in a server, Streamlit takes a folder named ``pages`` for its older kind of multipage app
-    and runs the file that the address names without ``app.py``: without door, theme and navigation. How far other
-    sessions are says nothing of this one, so the page asks for the mark of this very run."""
-    _one_thread_each()
-    _collect_what_is_new()
-    _plain_texts()
-    only_described()
-    only_allowed_folders()
-    if not _ADMITTED.get():
-        context = get_script_run_ctx()
-        if context is None or Path(context.main_script_path).resolve() != ROOT / "app.py":
-            st.error("A page is opened through the dashboard: start it with `python -m core app`.")
-            st.stop()
-        PagesManager.uses_pages_directory = False
-        st.rerun()
 
 
 @st.cache_resource(show_spinner=False)

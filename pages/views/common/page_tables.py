@@ -23,8 +23,6 @@ FAMILIES = ("family", "rival", "nuisance")  # columns whose values are names of 
 NOTHING = "—"  # where there is no value
 _WHOLE = re.compile(r"%([+]?)(?:d|[.]0f)")  # printf's formats of whole numbers
 
-_THOUSAND = 1000
-
 _LETTER, _ROOM, _WIDEST = 7.2, 24, 260  # px: a letter, what stands around a cell's words, a column of families
 
 Write = Callable[[Any], str]
@@ -76,7 +74,19 @@ def _worded(frame: pd.DataFrame, words: Mapping[Any, Write], looks: Sequence[str
     cells.columns = frame.columns
     told.words = cells
     styled = Styler(told)
-    looked = {"cellstyle": _cell_looks(looks, frame.shape[1])}
+    rows: dict[str, list[int]] = {}
+    for row, look in enumerate(looks):
+        rows.setdefault(look, []).append(row)
+    looked = {
+        "cellstyle": [
+            {
+                "props": [tuple(each.split(":", 1)) for each in look.split(";")],
+                "selectors": [f"row{row}_col{column}" for row in own for column in range(frame.shape[1])],
+            }
+            for look, own in rows.items()
+            if look
+        ]
+    }
     # Streamlit takes no subclass, and asks these two for the words and looks of the cells
     styled._compute = lambda: styled  # type: ignore[attr-defined]
     styled._translate = lambda *_, **__: looked  # type: ignore[attr-defined]
@@ -91,20 +101,6 @@ class _Told(pd.DataFrame):
 
     def astype(self, dtype: Any, *args: Any, **more: Any) -> Any:  # type: ignore[misc]  # pandas means it to be final
         return self.words if dtype is str else super().astype(dtype, *args, **more)
-
-
-def _cell_looks(looks: Sequence[str], columns: int) -> list[dict[str, Any]]:
-    rows: dict[str, list[int]] = {}
-    for row, look in enumerate(looks):
-        rows.setdefault(look, []).append(row)
-    return [
-        {
-            "props": [tuple(each.split(":", 1)) for each in look.split(";")],
-            "selectors": [f"row{row}_col{column}" for row in own for column in range(columns)],
-        }
-        for look, own in rows.items()
-        if look
-    ]
 
 
 def _said(values: pd.Series, write: Write) -> list[str]:
@@ -137,14 +133,10 @@ def _words(frame: pd.DataFrame, config: Mapping[str, Any], families: Collection[
         elif _numeric(values):
             usual = "%d" if pd.api.types.is_integer_dtype(values) else "%.4g"
             form = _form(config.get(str(name)), usual)
-            if form is not None and _differ(values.to_numpy(dtype=np.float64, na_value=np.nan), form):
+            numbers = values.to_numpy(dtype=np.float64, na_value=np.nan)
+            if form and ((numbers < 0).any() or (_WHOLE.fullmatch(form) and (numbers >= 1000).any())):
                 found[name] = partial(written, form=form)
     return found
-
-
-def _differ(values: np.ndarray, form: str) -> bool:
-    """Whether some of these numbers, float64 [n], are written otherwise than printf does."""
-    return bool((values < 0).any() or (_WHOLE.fullmatch(form) and (values >= _THOUSAND).any()))
 
 
 def _numeric(values: pd.Series) -> bool:

@@ -87,7 +87,9 @@ class Uploads(Generic[V]):
                 return self._adopt(key, owner)
             leaving = self._too_many(owner, size)
             freed = {each for each in leaving if set(self._held[each].seen) == {owner}}
-            spare = self._idle(beside=freed)
+            # at which nobody looked for long, the longest first
+            last = {each: max(held.seen.values()) for each, held in self._held.items() if each not in freed}
+            spare = sorted((each for each in last if last[each] < self._clock() - self._idle_s), key=last.__getitem__)
             needed = self.taken - sum(self._held[each].size for each in freed) + size - self._total_bytes
             while needed > 0 and spare:
                 freed.add(idle := spare.pop(0))
@@ -176,12 +178,6 @@ class Uploads(Generic[V]):
             kept -= self._held[own[leaving]].size
             leaving += 1
         return tuple(own[:leaving])
-
-    def _idle(self, *, beside: set[str]) -> list[str]:
-        """Keys at which nobody looked for long, the longest first."""
-        before = self._clock() - self._idle_s
-        last = {key: max(held.seen.values()) for key, held in self._held.items() if key not in beside}
-        return sorted((key for key in last if last[key] < before), key=last.__getitem__)
 
 
 DAY_S = 24 * 3600.0  # seconds after which a file is deleted, whoever looked at it meanwhile

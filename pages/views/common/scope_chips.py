@@ -130,9 +130,8 @@ _TITLES = {"run": "Run", "corpus": "Corpus", "subject": "Caption", "language": "
 _HELP = {
     "run": "One audit: a corpus under edits, scored by metrics. Where nothing is chosen, the largest run of each "
     "corpus counts.",
-    "corpus": "A named, ordered set of items. Every number is of this one; only Findings · Corpora and the report "
-    "look at "
-    "several.",
+    "corpus": "A named, ordered set of items. Every number is of this one; only Findings · Corpora and the report look "
+    "at several.",
     "subject": "The caption that stays while the picture is edited: the template “There is a …” or the corpus's own of "
     "the item, which the command line calls human; the demo's are written by rule. An item counts once, so numbers "
     "are of one of them.",

@@ -13,7 +13,7 @@ Streamlit's own adds the mark to the WebSocket that a page opens, the first and 
 import asyncio
 import json
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from contextlib import suppress
 from typing import Any
 from urllib.parse import parse_qsl, urlencode, urlsplit
@@ -44,40 +44,43 @@ class UploadLimits:
     def __init__(self, files: MemoryUploadedFileManager) -> None:
         self._files, self._add = files, files.add_file
         self._most: dict[str, int] = {}
-        self._lock = threading.Lock()
+        self._lock = threading.RLock()  # who keeps a file asks first
 
     def allow(self, session: str, most_mb: int) -> None:
         """Say what a session may hold, as its page finds in every run; 0 where it may bring nothing."""
         with self._lock:
-            self._most = {name: most for name, most in self._most.items() if _here(name)}
+            self._most = {
+                name: most
+                for name, most in self._most.items()
+                if not exists() or get_instance().is_active_session(name)
+            }
             self._most[session] = most_mb
 
     def __call__(self, session_id: str, file: UploadedFileRec) -> None:
         """Keep a file. Raises HTTPException 403 for a session that may bring none, 413 where there would be too
         much."""
         with self._lock:
-            self._check(session_id, file.file_id, len(file.data))
+            self.check(session_id, file.file_id, len(file.data))
             self._add(session_id=session_id, file=file)
 
     def check(self, session: str, file_id: str, size_bytes: int) -> None:
         """Ask whether a file may come, before it is read. Raises HTTPException 403 for a session that may bring none,
         413 where there would be too much."""
         with self._lock:
-            self._check(session, file_id, size_bytes)
-
-    def _check(self, session: str, file_id: str, size_bytes: int) -> None:
-        most = self._most.get(session, 0)
-        if not most:
-            raise HTTPException(403, "This session may bring no files.")
-        held = {name: _mb(files) for name, files in list(self._files.file_storage.items())}
-        if replaced := self._files.get_files(session, [file_id]):
-            held[session] -= len(replaced[0].data) / MB
-        size = size_bytes / MB
-        if held.get(session, 0.0) + size > most:
-            raise HTTPException(413, f"The files of one session may take {most} MB together; remove some first.")
-        viewers = sum(taken for name, taken in held.items() if self._most.get(name) != OPERATOR_MB)
-        if most != OPERATOR_MB and viewers + size > VIEWERS_MB:
-            raise HTTPException(413, "Other readers' files take what this server has for them; try again later.")
+            most, size = self._most.get(session, 0), size_bytes / MB
+            if not most:
+                raise HTTPException(403, "This session may bring no files.")
+            held = {
+                name: sum(len(each.data) for each in list(files.values())) / MB
+                for name, files in list(self._files.file_storage.items())
+            }
+            if replaced := self._files.get_files(session, [file_id]):
+                held[session] -= len(replaced[0].data) / MB
+            if held.get(session, 0.0) + size > most:
+                raise HTTPException(413, f"The files of one session may take {most} MB together; remove some first.")
+            viewers = sum(taken for name, taken in held.items() if self._most.get(name) != OPERATOR_MB)
+            if most != OPERATOR_MB and viewers + size > VIEWERS_MB:
+                raise HTTPException(413, "Other readers' files take what this server has for them; try again later.")
 
 
 def limit_uploads() -> None:
@@ -96,14 +99,6 @@ def guard(files: MemoryUploadedFileManager) -> UploadLimits:
     limits: Any = files.add_file
     assert isinstance(limits, UploadLimits)
     return limits
-
-
-def _here(session: str) -> bool:
-    return not exists() or get_instance().is_active_session(session)
-
-
-def _mb(files: Mapping[str, UploadedFileRec]) -> float:
-    return sum(len(each.data) for each in list(files.values())) / MB
 
 
 _PATH = "/_stcore/upload_file/"
@@ -233,8 +228,6 @@ def is_own_origin(origin: str | None, host: str) -> bool:
 
 _OWN = ("/_stcore/", "/static/", "/media/", "/component/")  # where Streamlit answers with something else than a page
 
-_STREAM = "/_stcore/stream"
-
 _STORE = """<!doctype html><meta charset="utf-8"><title>Invariscope</title>
 <script>
 localStorage.setItem("invariscope", {mark});
@@ -265,8 +258,11 @@ class KeyLink(_Around):
         """Answer one request."""
         if not asks_for_token():
             await self._app(scope, receive, send)
-        elif scope["type"] == "websocket" and scope["path"].endswith(_STREAM):
-            await self._app(_with_what_is_kept(scope), receive, send)
+        elif scope["type"] == "websocket" and scope["path"].endswith("/_stcore/stream"):
+            # its headers hold what the page's script added to its address
+            kept = next((value for name, value in _query(scope) if name == KEY), "")
+            header = (KEPT.lower().encode(), kept.encode("ascii", "replace"))
+            await self._app({**scope, "headers": [*scope["headers"], header]}, receive, send)
         elif scope["type"] == "http" and scope["method"] == "GET" and not scope["path"].startswith(_OWN):
             await self._page(scope, receive, send)
         else:
@@ -276,7 +272,10 @@ class KeyLink(_Around):
         query = _query(scope)
         mark = next((mark_of(value) for name, value in query if name == KEY), "")
         if not mark:
-            await self._app(_unpacked(scope), receive, _ScriptedPage(send))
+            # the answer comes whole and as it is written: a script is put into it
+            without = (b"accept-encoding", b"if-none-match", b"if-modified-since", b"range")
+            heads = [(name, value) for name, value in scope["headers"] if name not in without]
+            await self._app({**scope, "headers": heads}, receive, _ScriptedPage(send))
             return
         rest = urlencode([(name, value) for name, value in query if name != KEY])
         there = f"/{scope['path'].lstrip('/')}{f'?{rest}' if rest else ''}"
@@ -292,7 +291,8 @@ class _ScriptedPage:
 
     async def __call__(self, message: Message) -> None:
         """Take one message of the answer."""
-        if message["type"] == "http.response.start" and _is_page(message):
+        kind = Headers(raw=message.get("headers", [])).get("content-type", "")
+        if message["type"] == "http.response.start" and kind.startswith("text/html"):
             self._head = dict(message)
         elif self._head and message["type"] == "http.response.body":
             self._page += message.get("body", b"")
@@ -303,22 +303,6 @@ class _ScriptedPage:
                 await self._send({"type": "http.response.body", "body": page})
         else:
             await self._send(message)
-
-
-def _is_page(message: Message) -> bool:
-    return Headers(raw=message["headers"]).get("content-type", "").startswith("text/html")
-
-
-def _unpacked(scope: Scope) -> Scope:
-    """A request whose answer comes whole and as it is written: a script is put into it."""
-    without = (b"accept-encoding", b"if-none-match", b"if-modified-since", b"range")
-    return {**scope, "headers": [(name, value) for name, value in scope["headers"] if name not in without]}
-
-
-def _with_what_is_kept(scope: Scope) -> Scope:
-    """A WebSocket whose headers hold what the page's script added to its address."""
-    kept = next((value for name, value in _query(scope) if name == KEY), "")
-    return {**scope, "headers": [*scope["headers"], (KEPT.lower().encode(), kept.encode("ascii", "replace"))]}
 
 
 def _query(scope: Scope) -> list[tuple[str, str]]:

@@ -305,11 +305,8 @@ def choose_own(state: PageState, known: Mapping[str, Mapping[str, str] | Sequenc
         )
 
 
-_MOST_SHOWN = 80  # characters of a value that are shown
-
-
 def _shown(said: Mapping[str, str], value: str) -> str:
-    return value[:_MOST_SHOWN] + said.get(value, "")
+    return value[:80] + said.get(value, "")
 
 
 def by_column(told: Told) -> dict[str, list[str]]:

@@ -107,16 +107,20 @@ class PageState:
         that names no shared field has them as they were left, on this page or on another; one that asks for nothing, as
         the menu's, opens the page as this session left it. But going back on a page shows it as it was. A link for one
         look (:data:`LOOK`) narrows what it names here, and nowhere else."""
-        present, session = self._link(), st.session_state
+        session, present = st.session_state, st.query_params.to_dict()
+        look = present.pop(LOOK, None) is not None
+        if present.get(VIEW) == view_now().name:
+            del present[VIEW]
         if session.get(_ENTERED, True) or present != session.get(self.key("seen")):
             named = any(field.name in present for field in self.fields if field.shared)
             back = session.get(_BACK, False)
-            look = LOOK in st.query_params
             told = present if named or back or look else self._scope(carried()) | present
             if not look and not back and present.items() <= carried().items():  # asks for nothing
-                left = self._left()
+                # what this session chose on this page alone; all of a look
+                left: dict[str, str] = session.get(self.key("left"), {})
                 look = LOOK in left
-                told = told | left if look else left | told
+                own = {name: text for name, text in left.items() if name not in self._scope(left)}
+                told = told | left if look else own | told
                 told.pop(LOOK, None)
             session[_LOOKED] = {} if look else None
             session[self.key("problems")] = self._read(told, kept=session.pop(_KEPT, frozenset()))
@@ -197,11 +201,6 @@ class PageState:
             if self.get(field.name) != field.default
         }
 
-    def _left(self) -> dict[str, str]:
-        """What this session chose on this page alone, as the link's text; all of a look."""
-        left: dict[str, str] = st.session_state.get(self.key("left"), {})
-        return left if LOOK in left else {name: text for name, text in left.items() if name not in self._scope(left)}
-
     def _read(self, present: dict[str, str], *, kept: Container[str]) -> list[str]:
         """Take the fields of a link; returns what could not be restored, but of what another view handed on."""
         known = {field.name for field in self.fields}
@@ -213,14 +212,6 @@ class PageState:
             self.put(field.name, value)
             problems += [problem] if problem else []
         return problems
-
-    @staticmethod
-    def _link() -> dict[str, str]:
-        present = dict(st.query_params.to_dict())
-        present.pop(LOOK, None)
-        if present.get(VIEW) == view_now().name:
-            del present[VIEW]
-        return present
 
 
 def text(*, limit: int) -> Read:

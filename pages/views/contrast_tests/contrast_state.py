@@ -117,11 +117,10 @@ def choose_items(state: PageState, files: Signature, scope: Narrowed, row: Chips
                 state,
                 "upheld",
                 "Upheld by people, at least",
-                "Share of people in a study who accept the right one and refuse the wrong one, or, where they "
-                "were asked for a preference instead, prefer the right one. Where they rated single sides only, 100 % "
-                "if the right one’s mean rating is higher, else 0 %. Above 0, comparisons that nobody judged are left "
-                "out; harmless edits are not "
-                f"filtered. Judged here: {counted(judged, 'comparison')}.",
+                "Share of people in a study who accept the right one and refuse the wrong one, or, where they were "
+                "asked for a preference instead, prefer the right one. Where they rated single sides only, 100 % if "
+                "the right one’s mean rating is higher, else 0 %. Above 0, comparisons that nobody judged are left "
+                f"out; harmless edits are not filtered. Judged here: {counted(judged, 'comparison')}.",
             )
     return Slice(
         categories=tuple(state.get("categories")),
@@ -149,15 +148,11 @@ def _counts(files: Signature, scope: Narrowed) -> dict[str, dict[str, int]]:
 def draw_nothing(files: Signature, scope: Narrowed, what: str) -> None:
     """Say that the filters leave nothing of something, and take them back on a click."""
     nothing([what])
-    _clear(contrast_state(files), files, scope, what)
-
-
-def _clear(state: PageState, files: Signature, scope: Narrowed, what: str) -> None:
     st.button(
         f"Clear filters ({counted(len(scores(files, scope).items), 'item')})",
         icon=":material/filter_alt_off:",
         key=f"contrast.relax.{what}",
-        on_click=state.take_back,
+        on_click=contrast_state(files).take_back,
         args=(*(name for name in FILTERS if name != "bar"), *own_values(files)),
     )
 
@@ -195,15 +190,13 @@ def choose_test(state: PageState, files: Signature, scope: Narrowed, first: Sequ
             "Test",
             list(scopes),
             help="What breaks the meaning. A test that comes with its own caption names it.",
-            format_func=lambda name: _said(name, scopes[name], scope),
+            format_func=lambda name: (
+                family_title(name)
+                + ("" if scopes[name].subject == scope.subject else f" (caption {scopes[name].subject})")
+            ),
         )
         evaluator = choose_evaluator(state, scores(files, scopes[family]))
     return family, evaluator, scopes[family]
-
-
-def _said(family: str, own: Narrowed, scope: Narrowed) -> str:
-    said = family_title(family)
-    return said if own.subject == scope.subject else f"{said} (caption {own.subject})"
 
 
 def choose_bar(state: PageState) -> float:
@@ -241,16 +234,11 @@ def draw_no_test(files: Signature, scope: Narrowed) -> None:
         "is named, *no* is put in. The score must drop. This audits both halves, what breaks the meaning and "
         "what should not matter, on human captions:"
     )
-    st.code(AUDIT.replace("demo", _asked(scope.corpus)), language="shell", wrap_lines=True)
+    known, asked = catalogue(), "demo"  # for a corpus that is known by its stored run alone
+    if scope.corpus in known:
+        asked = f"{scope.corpus} --root path/to/{scope.corpus}" if known.get(scope.corpus).needs_root else scope.corpus
+    st.code(AUDIT.replace("demo", asked), language="shell", wrap_lines=True)
     with st.container(horizontal=True):
         if is_open(RUN_AUDIT):
             link_to(RUN_AUDIT, "Run an audit", icon=":material/play_circle:")
         link_to(LAB, "Try one on a picture", icon=":material/science:")
-
-
-def _asked(corpus: str) -> str:
-    """How an audit asks for a corpus; the demo corpus for one that is known by its stored run alone."""
-    known = catalogue()
-    if corpus not in known:
-        return "demo"
-    return f"{corpus} --root path/to/{corpus}" if known.get(corpus).needs_root else corpus

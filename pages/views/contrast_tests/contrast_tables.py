@@ -88,9 +88,6 @@ def whole(files: Signature, scope: Narrowed, chosen: Slice, options: Options) ->
     return lambda: matrix(seen, options)
 
 
-_OPENS = "A click on a {} leads to its pairs."
-
-
 def draw_question(files: Signature, scope: Narrowed, chosen: Slice, options: Options, id_: str) -> pd.DataFrame:
     """Draw a question; return its answer."""
     question = questions(files, scope)[id_]
@@ -136,21 +133,15 @@ def draw_figure(
     """Draw a figure under its title with the menu of its files, and how to read it beneath. ``frame``: the data behind
     it, or a function that makes them. ``said``, ``rule``: the answer and from when on it says so; see
     :func:`figure_block`."""
-    chosen, scope = _behind()
+    own = origin()
+    # of the page's filters, and of whose scores its figures are
+    chosen = {name: text for name, text in own.state.wanted().items() if name in FILTERS} if own else {}
+    scope = scope_link(own.scopes[0]) if own else {}
     alt, told = f"{title}: {spoken(figure)}", {"said": said, "rule": rule}
     figure_block(figure, frame, stem, title=title, alt=alt, chosen=chosen, scope=scope, **told)
-    opens = _OPENS.format("cell" if figure.kind == "map" else "mark")
+    opens = f"A click on a {'cell' if figure.kind == 'map' else 'mark'} leads to its pairs."
     if below := f"{note} {opens if 'opens' in figure.frame else ''}".strip():
         st.caption(safe(below, limit=700))
-
-
-def _behind() -> tuple[dict[str, str], dict[str, str]]:
-    """Link parameters of the page's filters, and of whose scores its figures are."""
-    own = origin()
-    if own is None:
-        return {}, {}
-    chosen = {name: text for name, text in own.state.wanted().items() if name in FILTERS}
-    return chosen, scope_link(own.scopes[0])
 
 
 def draw_rows(question: Question, frame: pd.DataFrame, *, files: Callable[[], pd.DataFrame] | None = None) -> None:

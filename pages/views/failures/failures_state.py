@@ -287,8 +287,8 @@ def _ask(pair: Pair, told: Tagged, before: Callable[[], None] | None) -> None:
 
 
 def _close() -> None:
-    st.session_state.pop(_ASKED, None)
-    st.session_state.pop(_SAID, None)
+    for name in (_ASKED, _SAID):
+        st.session_state.pop(name, None)
 
 
 @st.dialog("Tag", on_dismiss=_close)

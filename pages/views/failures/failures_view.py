@@ -76,23 +76,17 @@ def draw_downloads(
 
         data_buttons(shifts, f"failures-{order}", key="failures.data")
         st.caption("The pictures of this page")
-        file_button(
-            "Contact sheet as PNG",
-            lambda: encode_png(_sheet(files, found.pairs, rows, marks)),
-            "failures.png",
-            key="failures.sheet",
-        )
 
+        def sheet() -> bytes:
+            with pictures(store(files), found.pairs, marks=marks) as begun:
+                made = [finished(each) for each in begun]
+            parts = failures_state.by_pair(found.pairs, rows)
+            told = "Each pair before and after one edit, with every evaluator's score before → after and its percent "
+            told += "change."
+            cells = list(map(_cell, parts, made))
+            return encode_png(contact_sheet(cells, title="Failures, the furthest first", foot=told))
 
-def _sheet(files: Signature, pairs: pd.DataFrame, rows: pd.DataFrame, marks: str) -> np.ndarray:
-    with pictures(store(files), pairs, marks=marks) as begun:
-        made = [finished(each) for each in begun]
-    cells = [_cell(own, picture) for own, picture in zip(failures_state.by_pair(pairs, rows), made, strict=True)]
-    return contact_sheet(
-        cells,
-        title="Failures, the furthest first",
-        foot="Each pair before and after one edit, with every evaluator's score before → after and its percent change.",
-    )
+        file_button("Contact sheet as PNG", sheet, "failures.png", key="failures.sheet")
 
 
 def _cell(rows: pd.DataFrame, made: Made) -> Cell:
@@ -183,9 +177,8 @@ def draw_controls(state: PageState, held: Held) -> None:
                 key=state.key("floor"),
                 width=170,
                 format_func=lambda floor: f"{floor} % of typical" if floor else "Any",
-                help="Shifts whose baseline scores less than this share of the metric's typical (median) clean "
-                "score do not count in this order: from 0.001 to 0.1 is +9,900 %. Pairs without another shift come "
-                "last.",
+                help="Shifts whose baseline scores less than this share of the metric's typical (median) clean score "
+                "do not count in this order: from 0.001 to 0.1 is +9,900 %. Pairs without another shift come last.",
             )
         failures_state.draw_tag_filter(state, held)
         with st.popover("What is shown", icon=":material/tune:"):

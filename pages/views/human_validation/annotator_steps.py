@@ -10,7 +10,7 @@ from core.errors import InvariscopeError, NotAvailable
 from core.features.human import prolific
 from core.features.human.definition import ORIGINAL, VARIANT, StudyItem
 from core.features.human.entrance import PREFERRED, Exercise
-from core.features.human.first_steps import Lesson, agree, instructions, lesson, practise, said_in_practice
+from core.features.human.first_steps import agree, instructions, lesson, practise, said_in_practice
 from core.features.human.kinds import PREFERENCE, RATING, SIDES, TIE, Answer, Kind, Question, Value
 from core.features.human.ledger import Annotator, Ledger
 from core.features.human.studies import Refused, Study, Superseded
@@ -306,13 +306,12 @@ def _begin(link: Link) -> None:
         if annotator is None and link.visit is not None:
             prolific.join(study, link.visit, agreed=None, begun=True)
 
+    def note(study: Study, annotator: str) -> None:
+        if not study.state().annotators[annotator].begun:
+            study.begin(annotator)
+
     do_as_anyone(write, link)
-    do(_note_begin, link)
-
-
-def _note_begin(study: Study, annotator: str) -> None:
-    if not study.state().annotators[annotator].begun:
-        study.begin(annotator)
+    do(note, link)
 
 
 _READ = "study.practised"  # item and try whose feedback is on the screen
@@ -352,13 +351,13 @@ def draw_practice(study: Study, annotator: Annotator, link: Link) -> None:
             st.caption(f"{practice.needed} of {now.total} must be right to go on; you have {tries}.")
     item = study.definition.item(now.exercise.item)
     left = study.definition.left_version(annotator.id, item.id)
-    draw_item(study, item, left, lambda question: _draw_question(question, item, now, link))
 
+    def draw_question(question: Question) -> None:
+        act = partial(_answer, link, item.id, question.name, now.attempt)
+        closed = question.name in now.answers
+        draw_answers(question, f"try{now.attempt}.{item.id}", now.answers, act, closed=closed)
 
-def _draw_question(question: Question, item: StudyItem, now: Lesson, link: Link) -> None:
-    act = partial(_answer, link, item.id, question.name, now.attempt)
-    closed = question.name in now.answers
-    draw_answers(question, f"try{now.attempt}.{item.id}", now.answers, act, closed=closed)
+    draw_item(study, item, left, draw_question)
 
 
 def draw_answers(
@@ -413,7 +412,10 @@ def _draw_feedback(study: Study, annotator: Annotator) -> None:
 
 
 def _draw_said(kind: Kind, question: Question, exercise: Exercise, left: str, answers: dict[str, Value]) -> None:
-    about = _about(question, exercise, left)
+    # what of the item the question is about: a version, or which is preferred
+    about = PREFERRED if question.name == PREFERENCE else left if question.name == SIDES[0] else _other(left)
+    if question.name == RATING:
+        about = next(iter(exercise.right))
     said = next(each.label for each in question.answers if each.value == answers[question.name])
     right = exercise.right.get(about, ())
     words = [_word(kind, question, value, left) for value in right]
@@ -424,15 +426,6 @@ def _draw_said(kind: Kind, question: Question, exercise: Exercise, left: str, an
         st.markdown(f":material/check: You said **{safe(said)}**: right.")
     else:
         st.markdown(f":material/close: You said **{safe(said)}**; right is **{safe(' or '.join(words))}**.")
-
-
-def _about(question: Question, exercise: Exercise, left: str) -> str:
-    """What of an item a question is about: a version, or which is preferred."""
-    if question.name == PREFERENCE:
-        return PREFERRED
-    if question.name == RATING:
-        return next(iter(exercise.right))
-    return left if question.name == SIDES[0] else _other(left)
 
 
 def _word(kind: Kind, question: Question, value: Value, left: str) -> str:

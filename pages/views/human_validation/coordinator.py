@@ -34,16 +34,7 @@ from pages.views.human_validation.study_desk import desk, draw_entrance
 from pages.views.human_validation.study_people import draw_comparisons, draw_people, draw_powered
 from pages.views.human_validation.study_reading import draw_agreement, draw_gallery, draw_outcomes, draw_scores
 
-PAPER = "Strata of the paper"
-FAMILIES = "Families of my choice"
-PARTS_HELP = (
-    "Spatial, blur control and societal in equal parts, as in the paper; or equal parts of chosen families, of edits "
-    "that should not matter and of edits that break the meaning. " + THE_PAPER
-)
-DIRECTIONAL_HELP = (
-    "Comparisons of a right and a wrong side. Which is which is told to nobody: the side that stands left is random "
-    "for each annotator and item, and recorded."
-)
+PAPER, FAMILIES = "Strata of the paper", "Families of my choice"
 
 
 def draw_create(state: PageState, *, first: bool = False) -> None:
@@ -125,7 +116,14 @@ def draw_create(state: PageState, *, first: bool = False) -> None:
 
 
 def _choose_strata(files: Signature, run: str) -> tuple[sampling.Stratum, ...]:
-    which = st.radio("Drawn from", (PAPER, FAMILIES), key="study.new.strata", horizontal=True, help=PARTS_HELP)
+    which = st.radio(
+        "Drawn from",
+        (PAPER, FAMILIES),
+        key="study.new.strata",
+        horizontal=True,
+        help="Spatial, blur control and societal in equal parts, as in the paper; or equal parts of chosen families, "
+        f"of edits that should not matter and of edits that break the meaning. {THE_PAPER}",
+    )
     if which == PAPER:
         return sampling.PAPER_STRATA
     held = _families(files, run)
@@ -136,17 +134,16 @@ def _choose_strata(files: Signature, run: str) -> tuple[sampling.Stratum, ...]:
         format_func=family_title,
         help="Edits that should not matter",
     )
-    broken = (
-        st.multiselect(
+    broken = []
+    if held[sampling.DIRECTIONAL]:
+        broken = st.multiselect(
             "Directional families",
             held[sampling.DIRECTIONAL],
             key="study.new.directional",
             format_func=family_title,
-            help=DIRECTIONAL_HELP,
+            help="Comparisons of a right and a wrong side. Which is which is told to nobody: the side that stands left "
+            "is random for each annotator and item, and recorded.",
         )
-        if held[sampling.DIRECTIONAL]
-        else []
-    )
     return sampling.family_strata(chosen, broken) if chosen or broken else ()
 
 

@@ -26,12 +26,11 @@ from pages.views.human_validation.study_desk import desk
 def draw() -> None:
     """Draw the view."""
     token = st.query_params.get("token")
-    if token is not None:
-        if not takes_annotators():
-            st.title("Annotation", anchor=False)
-            st.error("This server is not set up for annotation; tell the person who sent you the link.")
-            return
+    if token is not None and takes_annotators():
         _screen(token)
+    elif token is not None:
+        st.title("Annotation", anchor=False)
+        st.error("This server is not set up for annotation; tell the person who sent you the link.")
     elif may_operate():
         draw_coordinator()
     else:
@@ -145,8 +144,7 @@ def _draw(study: Study, annotator: str | None, link: steps.Link) -> None:
 
 
 def _draw_message() -> None:
-    message = st.session_state.pop("study.message", "")
-    if message:
+    if message := st.session_state.pop("study.message", ""):
         st.info(safe(message, limit=300), icon=":material/info:")
 
 
@@ -188,11 +186,10 @@ def _draw_moves(study: Study, place: Place, link: steps.Link) -> None:
                 args=(None,),
             )
         for label, icon, shortcut, key, field in _TOGGLES if place.item is not None else _TOGGLES[-1:]:
-            st.button(label, icon=icon, shortcut=shortcut, key=key, type="tertiary", on_click=_toggle, args=(field,))
-    if place.item is None:
-        _draw_help(study)
-        return
-    if st.session_state.get("study.skipping"):
+            turned = (field, not st.session_state.get(field))
+            turn = st.session_state.__setitem__
+            st.button(label, icon=icon, shortcut=shortcut, key=key, type="tertiary", on_click=turn, args=turned)
+    if place.item is not None and st.session_state.get("study.skipping"):
         st.caption("Why do you skip this item?")
         with st.container(horizontal=True, gap="small"):
             for number, reason in enumerate(SKIP_REASONS, start=1):
@@ -204,7 +201,7 @@ def _draw_moves(study: Study, place: Place, link: steps.Link) -> None:
                     args=(link, place.item.id, reason, _rows(place)),
                 )
     commented = place.entry.comment if place.entry else ""
-    if st.session_state.get("study.commenting") or commented:
+    if place.item is not None and (st.session_state.get("study.commenting") or commented):
         st.text_input(
             "Comment",
             value=commented,
@@ -214,10 +211,6 @@ def _draw_moves(study: Study, place: Place, link: steps.Link) -> None:
             args=(link, place.item.id),
             help="Saved when you leave the field or press Enter",
         )
-    _draw_help(study)
-
-
-def _draw_help(study: Study) -> None:
     if st.session_state.get("study.reading"):
         with st.container(border=True):
             steps.draw_rules(study)
@@ -225,10 +218,6 @@ def _draw_help(study: Study) -> None:
 
 def _rows(place: Place) -> int:
     return place.entry.rows if place.entry else 0
-
-
-def _toggle(name: str) -> None:
-    st.session_state[name] = not st.session_state.get(name)
 
 
 def _answer(link: steps.Link, item: str, question: str, seen: int, answer: Answer) -> None:

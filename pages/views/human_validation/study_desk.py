@@ -183,9 +183,8 @@ def _draw_pictures(study: Study, item: StudyItem) -> None:
     except NotAvailable as error:
         st.caption(safe(str(error), limit=300))
         return
-    versions = [item.shows] if item.shows != "pair" else [ORIGINAL, VARIANT]
     with st.container(horizontal=True, key="finding_practice_pictures"):
-        for version in versions:
+        for version in [item.shows] if item.shows != "pair" else [ORIGINAL, VARIANT]:
             st.image(
                 pictures.of(version),
                 width=180,
@@ -409,7 +408,7 @@ class Desk:
     def pictures(self, study: Study, item: StudyItem) -> Pictures:
         """Pictures of an item, made once. Raises NotAvailable if they cannot be made any more."""
         key = (study.id, item.corpus, item.item, item.probe)
-        return self._pictures.get_or(key, lambda: make_pictures(study.definition, item, load=self._load))
+        return self._pictures.get_or(key, lambda: make_pictures(study.definition, item, load=self.corpus))
 
     def forget_pictures(self, nobody: bool) -> None:
         """Let go of them all where nobody is there; they are made again when an annotator comes."""
@@ -418,7 +417,7 @@ class Desk:
 
     def example(self, study: Study, example: Example) -> bytes:
         """Picture of a worked example. Raises NotAvailable if it is not here any more."""
-        return make_example(study.definition, example.corpus, example.item, load=self._load)
+        return make_example(study.definition, example.corpus, example.item, load=self.corpus)
 
     def make_ahead(self, study: Study, items: tuple[StudyItem, ...]) -> None:
         """Make pictures while the annotator looks at others."""
@@ -432,9 +431,6 @@ class Desk:
 
     def corpus(self, origin: Origin) -> Corpus:
         """Read a corpus once. Raises InvariscopeError if it cannot be read."""
-        return self._load(origin)
-
-    def _load(self, origin: Origin) -> Corpus:
         key = (origin.loader, origin.root, tuple(sorted(origin.options.items())))
         with self._lock:
             return self._corpora.get_or(key, lambda: read_again(origin))

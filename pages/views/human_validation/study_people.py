@@ -153,9 +153,7 @@ def _draw_links(study: Study) -> None:
 
 def _link(study: Study, annotator: str) -> str | None:
     token = study.token(annotator)
-    if token is None:
-        return None
-    return f"{annotators_address()}?{urlencode({'token': token})}"
+    return None if token is None else f"{annotators_address()}?{urlencode({'token': token})}"
 
 
 def _draw_actions(study: Study) -> None:
@@ -292,8 +290,7 @@ def draw_comparisons(study: Study, _state: PageState) -> None:
         f"n = {counted(int(people['n'].iloc[-1]), 'comparison')} whose two sides have two votes or more each"
         + (f"; {counted(short, 'comparison')} with fewer left out." if short else ".")
     )
-    figure = comparison_dots(people, evaluators)
-    figure = titled(figure, people["family"])
+    figure = titled(comparison_dots(people, evaluators), people["family"])
     draw(
         figure,
         key="study.comparisons",
@@ -329,10 +326,8 @@ def _compared_columns(table: pd.DataFrame) -> dict[str, Any]:
             (f"{name}_high", f"to{blanks}", f"{title}: upper end of the 95 % interval"),
         ):
             found[column] = NUMBER(head, format="%.1f %%", help=of)
-    for name, title in _RATED.items():
-        found[name] = NUMBER(title, format="%.2f", help="On [0, 1]")
-    for name, (title, told) in _COUNTED.items():
-        found[name] = NUMBER(title, help=told)
+    found |= {name: NUMBER(title, format="%.2f", help="On [0, 1]") for name, title in _RATED.items()}
+    found |= {name: NUMBER(title, help=told) for name, (title, told) in _COUNTED.items()}
     return {name: column for name, column in found.items() if name in table.columns}
 
 

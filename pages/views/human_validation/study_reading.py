@@ -61,11 +61,10 @@ def _draw_card(study: Study, item: StudyItem, row: object) -> None:
     st.markdown(f"**{safe(item.item)}** · {safe(title(item.probe if item.shows != ORIGINAL else item.baseline))}")
     st.caption(f"Disagreement {as_percent(float(told['disagreement']))}, {counted(int(told['votes']), 'vote')}")
     versions = [ORIGINAL, VARIANT] if item.shows == "pair" else [item.shows]
-    shown = versions[:1] if item.edits == "caption" else versions
     try:
         pictures = desk().pictures(study, item)
         with st.container(horizontal=True, gap="small", key=f"finding_study_{item.id}"):
-            for version in shown:
+            for version in versions[:1] if item.edits == "caption" else versions:
                 st.image(pictures.of(version), alt=f"{version} of {item.item}", width=140)
     except NotAvailable as error:
         st.caption(safe(str(error), limit=300))
@@ -241,10 +240,9 @@ def draw_agreement(study: Study, _state: PageState) -> None:
     _draw_rates(study, rates)
     st.caption(
         "κ counts agreement beyond chance: 0 is what lots would give, 1 is full agreement. No single number is enough: "
-        "with nearly all votes alike, Fleiss’ κ is near 0 although nearly all agree. "
-        "Intervals are 95 % bootstrap intervals over items, those of one source together. Words beside a κ are "
-        f"those of Landis and Koch (1977). {_LIMITS}. They call these limits arbitrary; κ also falls where "
-        "answers are skewed, so read the number first."
+        "with nearly all votes alike, Fleiss’ κ is near 0 although nearly all agree. Intervals are 95 % bootstrap "
+        "intervals over items, those of one source together. Words beside a κ are those of Landis and Koch (1977). "
+        f"{_LIMITS}. They call these limits arbitrary; κ also falls where answers are skewed, so read the number first."
         + (" While votes come in, each of these intervals holds for one look and not for many." if study.live else "")
     )
     cells = st.grid(2, min_column_width=340, gap="medium")
@@ -316,10 +314,9 @@ def draw_scores(study: Study, state: PageState) -> None:
     for analysis in (WITHOUT_ONE_SIDED, BOTH_FULLY_CORRECT):
         change, flips, turned = found.largest_change(analysis), found.flips(analysis), found.turned(analysis)
         st.markdown(
-            f"**{analysis.capitalize()}**: {counted(found.dropped[analysis], 'pair')} of {found.n_pairs} fall out; "
-            f"the largest change of a median % change is {number(change, digits=2)} points, and "
-            f"{counted(flips, 'sign')} {'changes' if flips == 1 else 'change'}, of which {turned} by an interval on "
-            "the other side of 0."
+            f"**{analysis.capitalize()}**: {counted(found.dropped[analysis], 'pair')} of {found.n_pairs} fall out; the "
+            f"largest change of a median % change is {number(change, digits=2)} points, and {counted(flips, 'sign')} "
+            f"{'changes' if flips == 1 else 'change'}, of which {turned} by an interval on the other side of 0."
         )
     if found.n_pairs < LEAST_CHANCE:
         st.caption(f"{counted(found.n_pairs, 'judged pair')} in all: of so few, a median moves by leaving any out.")

@@ -31,12 +31,10 @@ from pages.views.common.text import listed, meaning, number, safe
 from pages.views.common.url_state import carried
 
 _RISK = (
-    "How often this family would turn round the order of two captions whose scores lie this far apart. "
-    f"{PAIRS} Where each picture has one caption, the latter alone. The gap is a share of the metric's "
-    "interquartile range, the spread of the middle half of its unedited scores: so metrics of different scales can "
-    "be held side by side. "
-    f"{READ}"
-    f"\n\nTrustworthy gap: {EVIDENCE}"
+    f"How often this family would turn round the order of two captions whose scores lie this far apart. {PAIRS} Where "
+    "each picture has one caption, the latter alone. The gap is a share of the metric's interquartile range, the "
+    "spread of the middle half of its unedited scores: so metrics of different scales can be held side by side. "
+    f"{READ}\n\nTrustworthy gap: {EVIDENCE}"
 )
 
 
@@ -151,10 +149,9 @@ def _draw_worst(row: pd.Series, risks: pd.DataFrame) -> None:
     interval = between(row["abs_low"], row["abs_high"], row["n_items"], scale=1)
     sure = "" if math.isnan(row["worst_in"]) else f"(in {row['worst_in']:.0f} % of the draws) "
     st.markdown(
-        f"{safe(row['axis']).capitalize()}, worst of {row['n_families']}: **{safe(family_title(row['family']))}**"
-        f"{more_alike(row['alike'])} "
-        f"{sure}{row['median_abs_percent']:.1f} % ({interval}), n\u00a0=\u00a0{row['n_items']} · "
-        f"**{safe(row['drift'])}**, **{safe(row['scatter'])}**"
+        f"{safe(row['axis']).capitalize()}, worst of {row['n_families']}: "
+        f"**{safe(family_title(row['family']))}**{more_alike(row['alike'])} {sure}{row['median_abs_percent']:.1f} % "
+        f"({interval}), n\u00a0=\u00a0{row['n_items']} · **{safe(row['drift'])}**, **{safe(row['scatter'])}**"
         + (f"; {safe(row['conflict'])}" if row["conflict"] else "")
     )
     if said := _beside_null(row):

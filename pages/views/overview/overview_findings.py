@@ -82,9 +82,8 @@ def choose_thresholds(state: PageState) -> None:
         choose_margin(
             state,
             "Margin, ± %",
-            help="A family is a finding where the interval of its median |% change| lies above this margin. How "
-            "small a "
-            "change would not matter to you?",
+            help="A family is a finding where the interval of its median |% change| lies above this margin. How small "
+            "a change would not matter to you?",
         )
         st.number_input(
             "Fewest items",

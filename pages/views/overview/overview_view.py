@@ -6,7 +6,6 @@ from html import escape
 
 import pandas as pd
 import streamlit as st
-from streamlit.elements.lib.mutable_expander_container import ExpanderContainer
 
 from core.analysis.both_demands import Answer, answers, demands, demands_figure, half_asked, verdict
 from core.analysis.comparisons import families as broken_families
@@ -135,19 +134,12 @@ def _keys(files: open_runs.Signature, scope: Narrowed) -> dict[str, str]:
     return dict(zip(about["evaluator"].astype(str), about["key"].astype(str), strict=True))
 
 
-_FOLDED = {
-    "more": ("Other findings, and the least stable pictures", ":material/photo_library:"),
-    "card": ("Every metric: fairness card and report", ":material/badge:"),
-}
-"""Field of the link -> label and icon of the part of the page that it opens."""
-
-
 def draw() -> None:
     """Draw the view."""
     files = open_runs.present()
     opened = open_runs.store(files)
-    folds = map(switch_field, _FOLDED)
-    state = PageState("overview", (*scope_fields(files), *finding_fields(files), *folds))
+    fields = (*scope_fields(files), *finding_fields(files), switch_field("more"), switch_field("card"))
+    state = PageState("overview", fields)
     state.restore()
     header(
         "Which image-caption metrics ignore harmless edits, and notice wrong captions?",
@@ -170,12 +162,14 @@ def draw() -> None:
                 falls, unsure = falls_of(files, both or seen), bool(open_runs.unsure_words(files, seen))
                 draw_worst(worst, held, falls, scope_link(seen), told=told, aside=unsure)
             say_thresholds(held)
-            if place := _folded(state, "more"):
+            if place := folded_part(
+                "Other findings, and the least stable pictures", state, "more", icon=":material/photo_library:"
+            ):
                 with place:
                     choose_thresholds(state)
                     draw_findings(worst.iloc[1:], held, scope_link(seen))
                     draw_slices(state, files, seen, held)
-            if place := _folded(state, "card"):
+            if place := folded_part("Every metric: fairness card and report", state, "card", icon=":material/badge:"):
                 with place:
                     _glance(state, files, seen, held.margin, falls_of(files, seen))
                     _card(files, seen, held.margin)
@@ -189,11 +183,6 @@ def draw() -> None:
         left_out = f"{counted(broken, 'run or file is', 'runs or files are')} left out: see why"
         link_to(RUNS, left_out, icon=":material/warning:")
     state.publish()
-
-
-def _folded(state: PageState, field: str) -> ExpanderContainer | None:
-    label, icon = _FOLDED[field]
-    return folded_part(label, state, field, icon=icon)
 
 
 def _glance(

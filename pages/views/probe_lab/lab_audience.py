@@ -99,15 +99,10 @@ def _digits(result: LabResult, evaluator: str) -> str:
 
 
 def _row(result: LabResult, row: LabRow) -> tuple[str, ...]:
-    band = result.bands.get(row.evaluator)
     moved = "—" if row.percent is None else signed(row.percent)
-    return (
-        row.evaluator,
-        f"{number(row.baseline_score)} → {number(row.score)}",
-        moved,
-        f"{number(band.reach, digits=1)} %" if band else "not known",
-        row.verdict,
-    )
+    band = result.bands.get(row.evaluator)
+    noise = f"{number(band.reach, digits=1)} %" if band else "not known"
+    return row.evaluator, f"{number(row.baseline_score)} → {number(row.score)}", moved, noise, row.verdict
 
 
 _ABOUT = "Each is one edit of one picture, with the scores before and after it; the numbers are of this picture alone."
@@ -225,11 +220,8 @@ def _stage(state: PageState, bench: Workbench, result: LabResult, probes: Sequen
             if variant.pixels is None or st.session_state.get(_CLEAN):
                 st.image(thumbnail(as_picture(bench.pixels), side=_SIDE), alt=f"{what}, as it is", width="stretch")
             else:
-                st.image(
-                    thumbnail(as_picture(variant.pixels), side=_SIDE),
-                    alt=f"{what}: {title(name).lower()}",
-                    width="stretch",
-                )
+                edited = thumbnail(as_picture(variant.pixels), side=_SIDE)
+                st.image(edited, alt=f"{what}: {title(name).lower()}", width="stretch")
         with right.container(gap="small"):
             _evaluator(state, evaluators, evaluator)
             _pair(result, row)
@@ -294,11 +286,7 @@ def _pair(result: LabResult, row: LabRow) -> None:
     # what should not have moved and did is orange, and so is a broken meaning that the score did not notice
     wrong = row.dropped is False or (row.dropped is None and row.in_null_band is False)
     st.markdown(f"# :orange[{signed(row.percent)}]" if wrong else f"# {signed(row.percent)}")
-    st.caption(_beside(result, row))
-
-
-def _beside(result: LabResult, row: LabRow) -> str:
     band = result.bands.get(row.evaluator)
     noise = f"noise ±{number(band.reach, digits=1)} %" if band else "no run tells how far it moves by itself"
     said = f"{row.verdict} · {noise}" if row.verdict else noise
-    return f"{said[:1].upper()}{said[1:]}"
+    st.caption(f"{said[:1].upper()}{said[1:]}")

@@ -22,7 +22,6 @@ from core.probes.pairs import subject_of
 from core.probes.titles import title
 from core.probes.words.templates import base_caption
 from core.scoring.workbench import Workbench
-from core.statistics.changes import NullBand
 from core.statistics.wording import listed
 from pages.views.common.access import AUDIT, may_operate
 from pages.views.common.links import link_to
@@ -132,15 +131,15 @@ def chosen_turn() -> int:
 
 def follow_rows(state: PageState, names: Sequence[str]) -> None:
     """Mark the place below which an edit is looked at, scroll to it when a row is clicked, and choose its edit."""
-    _place(key=_KEY, data={"turn": chosen_turn()}, on_edit_change=lambda: _see(state, names), height=1)
 
+    def see() -> None:
+        told = st.session_state[_KEY].get("edit")
+        if told in names:  # a browser may say anything
+            state.put("variant", told)
+            asked_last("")
+            st.session_state[_TURN] = chosen_turn() + 1
 
-def _see(state: PageState, names: Sequence[str]) -> None:
-    told = st.session_state[_KEY].get("edit")
-    if told in names:  # a browser may say anything
-        state.put("variant", told)
-        asked_last("")
-        st.session_state[_TURN] = chosen_turn() + 1
+    _place(key=_KEY, data={"turn": chosen_turn()}, on_edit_change=see, height=1)
 
 
 class Edited(NamedTuple):
@@ -221,12 +220,15 @@ def charts(bench: Workbench, edited: Edited, result: LabResult | None, *, chosen
     bars = {name: _bars(bench, result, name, rows) for name, rows in shifts.items()} if result and names else {}
     if said := answer(bars, ends):
         st.markdown(f"**{safe(said, limit=2000)}**")
-    bands = {name: _band(band, bars[name]) for name, band in result.bands.items() if name in bars} if result else {}
+    bands = {
+        name: f"±{number(band.reach, digits=2)} %, n = {band.n}{', wider than shown' if is_cut(bars[name]) else ''}"
+        for name, band in (result.bands if result else {}).items()
+        if name in bars
+    }
     if bands:
         st.caption(_NOISE)
     if names:
         _offer_noise(result)
-    if names:
         alt = "; ".join(_spoken(*each) for each in bars.items()) or "Edits"
         rows = [replace(each, against=result.compared_with(each.name)) if result else each for each in edited.rows]
         st.html(bars_beside(rows, bars, heads=heads, bands=bands, alt=alt, chosen=chosen))
@@ -247,9 +249,8 @@ def _offer_noise(result: LabResult | None) -> None:
         st.caption(safe(said, limit=600), width="content")
         if may_operate():
             asked = {"evaluators": ",".join(ready)} if ready else {"own": "yes"}
-            link_to(
-                AUDIT, f"Audit {'it' if len(names) == 1 else 'them'}", icon=":material/play_circle:", query_params=asked
-            )
+            label = "Audit it" if len(names) == 1 else "Audit them"
+            link_to(AUDIT, label, icon=":material/play_circle:", query_params=asked)
 
 
 def _shifts(result: LabResult, name: str, names: Sequence[str]) -> pd.DataFrame:
@@ -296,20 +297,15 @@ def _end(name: str, score: float | None) -> str:
     return "maximum" if high is not None and score >= high else "minimum" if low is not None and score <= low else ""
 
 
-def _band(band: NullBand, bars: Figure) -> str:
-    wider = ", wider than shown" if is_cut(bars) else ""
-    return f"±{number(band.reach, digits=2)} %, n = {band.n}{wider}"
-
-
 def _below(result: LabResult, shifts: Mapping[str, pd.DataFrame]) -> list[str]:
     """What is to be known of the bars, a line each; of evaluators that share it, once."""
     told: dict[str, list[str]] = {}
     for name, rows in shifts.items():
         for line in _known(result, name, rows):
             told.setdefault(line, []).append(name)
-    every = len(shifts)
     return [
-        line if len(names) == every else f"**{', '.join(map(safe, names))}**: {line}" for line, names in told.items()
+        line if len(names) == len(shifts) else f"**{', '.join(map(safe, names))}**: {line}"
+        for line, names in told.items()
     ]
 
 
@@ -324,11 +320,9 @@ def _known(result: LabResult, name: str, rows: pd.DataFrame) -> Iterator[str]:
             f"The unedited score, {number(clean)}, is under a tenth of what is usual ({number(typical)}): percent "
             "changes of so little are large whatever happened. Is the caption true of the picture?"
         )
-    zero = int(rows["zero_baseline"].sum())
-    unscored = int(rows["score"].isna().sum())
-    if zero:
+    if zero := int(rows["zero_baseline"].sum()):
         yield f"{counted(zero, 'edit')} without % change: the baseline scores 0 or less."
-    if unscored:
+    if unscored := int(rows["score"].isna().sum()):
         yield f"{counted(unscored, 'edit')} without a score, see the table."
 
 

@@ -49,29 +49,30 @@ from core.scoring.workbench import Workbench
 from core.statistics.changes import percent_change
 from core.store.text_files import csv_text
 from pages.views.common.collect import file_button
+from pages.views.common.open_runs import Shelf
 from pages.views.common.page_tables import NUMBER, TEXT, draw_table
 from pages.views.common.text import as_percent, counted, number, safe
 from pages.views.common.url_state import PageState
 from pages.views.failures.failure_pictures import best_split, offer
 from pages.views.probe_lab.lab_picture import said_of
 from pages.views.probe_lab.lab_state import Shared, shared, stamps
-from pages.views.probe_lab.lab_work import Tell, Work
+from pages.views.probe_lab.lab_work import Tell
 
 
 def ask(label: str, what: str, key: object, *, icon: str) -> None:
     """Draw the button that asks for something. ``what``: short name of what is asked for; names the button too.
     ``key``: of this very question, e.g. picture, caption and evaluator."""
-    st.button(label, icon=icon, key=f"lab.{what}", on_click=_keep, args=(what, key))
+
+    def keep() -> None:
+        st.session_state[f"asked.{what}"] = key
+        asked_last(what)
+
+    st.button(label, icon=icon, key=f"lab.{what}", on_click=keep)
 
 
 def asked(what: str, key: object) -> bool:
     """Whether the reader asked this very question last."""
     return bool(st.session_state.get(f"asked.{what}") == key)
-
-
-def _keep(what: str, key: object) -> None:
-    st.session_state[f"asked.{what}"] = key
-    asked_last(what)
 
 
 _LAST = "lab.asked.last"
@@ -97,22 +98,41 @@ def follow(*parts: Iterator[None]) -> None:
 
 
 def _work(
+    home: DeltaGenerator,
     what: str,
     key: Hashable,
+    kept: Shelf[Any],
+    button: tuple[str, str, str],
     make: Callable[[Tell], Any],
     draw: Callable[[Any], None],
     scores: int,
-    home: DeltaGenerator,
 ) -> Generator[None, None, Any]:
-    """Work something out in the background, draw what is known of it, and how long it will take; returns the result.
-    ``make``: as of :class:`Work`."""
-    work = shared().works.of(key, make, _reader())
+    """What is kept of a question; else work it out in the background, draw what is known of it, and how long it will
+    take; None where nobody asked, with the button that asks. ``button``: its label, its icon, what is told below it.
+    ``make``: as of :class:`Work`. ``scores``: how many it takes."""
+    if (made := kept.get(key)) is not None:
+        return made
+    if not asked(what, key):
+        label, icon, told = button
+        with home:
+            ask(label, what, key, icon=icon)
+            st.caption(f"{told} It takes about {scores * A_SCORE_S:.0f} s, and goes on while you look elsewhere.")
+        return None
+    who = str(st.session_state.setdefault("lab.reader", uuid4().hex))
+    work = shared().works.of(key, make, who)
+
+    def leave() -> None:
+        work.leave(who)
+        st.session_state.pop(f"asked.{what}", None)
+
     bar, stop, place = home.empty(), home.empty(), home.empty()
-    stop.button("Stop", key=f"lab.{what}.stop", icon=":material/stop:", on_click=_stop, args=(what, work))
+    stop.button("Stop", key=f"lab.{what}.stop", icon=":material/stop:", on_click=leave)
     drawn = None
     while not work.over:
-        left = work.seconds_left(scores * A_SCORE_S)
-        said = f"{_minutes(left)} left; it goes on if you leave." if left is not None else "Others’ work comes first …"
+        said = "Others’ work comes first …"
+        if (left := work.seconds_left(scores * A_SCORE_S)) is not None:
+            about = f"{max(round(left), 1)} s" if left < 90 else f"{round(left / 60)} min"
+            said = f"About {about} left; it goes on if you leave."
         bar.progress(min(work.share, 1.0), text=said)
         if work.partial is not drawn:
             drawn = work.partial
@@ -127,44 +147,20 @@ def _work(
     return work.made
 
 
-def _reader() -> str:
-    return str(st.session_state.setdefault("lab.reader", uuid4().hex))
-
-
-def _stop(what: str, work: Work) -> None:
-    work.leave(_reader())
-    st.session_state.pop(f"asked.{what}", None)
-
-
-def _minutes(seconds: float) -> str:
-    return f"About {max(round(seconds), 1)} s" if seconds < 90 else f"About {round(seconds / 60)} min"
-
-
 def draw_places(home: DeltaGenerator, bench: Workbench, caption: str, names: Sequence[str]) -> Iterator[None]:
     """Draw the maps as far as they are known, else the button that asks for them; goes on where it is told to."""
     key = ("places", bench.image_key, bench.item.id, bench.item.mask, caption, tuple(names), stamps(names))
-    kept = shared().maps.get(key)
-    if kept is None and not asked("places", key):
-        with home:
-            ask("Map the places", "places", key, icon=":material/grid_on:")
-            st.caption(
-                f"The object is put down on {STEPS} × {STEPS} places and scored at each, coarse places first. It takes "
-                f"about {len(names) * STEPS**2 * A_SCORE_S:.0f} s, and goes on while you look elsewhere."
-            )
+    told = f"The object is put down on {STEPS} × {STEPS} places and scored at each, coarse places first."
+    button = ("Map the places", ":material/grid_on:", told)
+    make = partial(_map, shared(), key, bench, caption, names)
+    draw, scores = partial(_draw_map, bench), len(names) * STEPS**2
+    try:
+        kept = yield from _work(home, "places", key, shared().maps, button, make, draw, scores)
+    except InvariscopeError as error:
+        home.info(safe(said_of(bench.item, str(error)), limit=400), icon=":material/select:")
         return
     if kept is None:
-        try:
-            kept = yield from _work(
-                "places",
-                key,
-                partial(_map, shared(), key, bench, caption, names),
-                partial(_draw_map, bench),
-                len(names) * STEPS**2,
-                home,
-            )
-        except InvariscopeError as error:
-            home.info(safe(said_of(bench.item, str(error)), limit=400), icon=":material/select:")
-            return
+        return
     with home:
         _draw_map(bench, kept)
         for name, sentence in kept.failures.items():
@@ -177,7 +173,7 @@ def draw_places(home: DeltaGenerator, bench: Workbench, caption: str, names: Seq
         file_button(
             "Places as CSV",
             lambda: csv_text(kept.rows_of_places()).encode("utf-8-sig"),
-            f"{bench.item.corpus}-{bench.item.id}-places.csv",
+            f"{_stem(bench)}-places.csv",
             icon=":material/table:",
             key="lab.places.csv",
         )
@@ -223,31 +219,21 @@ Table = tuple[tuple[Worst, ...], pd.DataFrame]
 def draw_worst(home: DeltaGenerator, bench: Workbench, caption: str, names: Sequence[str]) -> Iterator[None]:
     """Draw what was found so far, else the button that starts the search; goes on where it is told to."""
     key = ("worst", bench.image_key, bench.item.id, caption, tuple(names), stamps(names))
-    kept = shared().worst.get(key)
-    if kept is None and not asked("worst", key):
-        with home:
-            ask("Search", "worst", key, icon=":material/search:")
-            st.caption(
-                f"The picture may be {BOUNDS}, all at once. {CANDIDATES} such edits are tried for each of "
-                f"{counted(len(names), 'metric')}; the one that changes its score most is shown. It takes about "
-                f"{len(names) * CANDIDATES * A_SCORE_S:.0f} s, and goes on while you look elsewhere."
-            )
+    told = (
+        f"The picture may be {BOUNDS}, all at once. {CANDIDATES} such edits are tried for each of "
+        f"{counted(len(names), 'metric')}; the one that changes its score most is shown."
+    )
+    make = partial(_search, shared(), key, bench, caption, names)
+    draw, scores = partial(_draw_cards, bench, done=False), len(names) * CANDIDATES
+    button = ("Search", ":material/search:", told)
+    try:
+        kept = yield from _work(home, "worst", key, shared().worst, button, make, draw, scores)
+    except InvariscopeError as error:
+        home.warning(safe(str(error), limit=600))
         return
-    if kept is None:
-        try:
-            kept = yield from _work(
-                "worst",
-                key,
-                partial(_search, shared(), key, bench, caption, names),
-                partial(_draw_cards, bench, done=False),
-                len(names) * CANDIDATES,
-                home,
-            )
-        except InvariscopeError as error:
-            home.warning(safe(str(error), limit=600))
-            return
-    with home:
-        _draw_edits(bench, *kept)
+    if kept is not None:
+        with home:
+            _draw_edits(bench, *kept)
 
 
 def _search(held: Shared, key: Hashable, bench: Workbench, caption: str, names: Sequence[str], tell: Tell) -> Table:
@@ -363,10 +349,9 @@ def _draw_hidden(
             st.image(small, width="stretch", alt=f"Percent change under {evaluator} when a part is hidden: {name}")
             _words(heard)
     st.caption(
-        "% change of the score when the part is hidden, or the word left out: orange falls, so the score rests on "
-        "it; blue "
-        f"rises. One scale for both pictures, strongest at {number(reach, digits=1)} %. The parts that matter most are "
-        "hidden quarter by quarter; of the others one number stands four times."
+        "% change of the score when the part is hidden, or the word left out: orange falls, so the score rests on it; "
+        f"blue rises. One scale for both pictures, strongest at {number(reach, digits=1)} %. The parts that matter "
+        "most are hidden quarter by quarter; of the others one number stands four times."
         if reach > 0
         else "The score moves under none of it, or there is no % change since it is 0 or less."
     )

@@ -79,8 +79,7 @@ def choose_caption(state: PageState, item: Item) -> str:
                 icon=":material/auto_awesome:",
                 color="blue",
                 help=f"What {first.evaluator} sees in the picture: {safe(', '.join(first.classes))}, {first.share:.0%} "
-                "of "
-                "what it sees. It may be wrong: type another name.",
+                "of what it sees. It may be wrong: type another name.",
             )
             for each in others:
                 st.button(

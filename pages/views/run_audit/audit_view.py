@@ -195,9 +195,8 @@ def _power(plan: Plan, items: int) -> None:
     first, *rest = found.sentences(called=family_title)
     st.markdown(
         f"**What it could show.** {safe(first, limit=900)}",
-        help="The smallest drift whose 95 % interval would exclude 0 in four audits "
-        "of five. How far items scatter is taken from the stored run that is named; it falls with the root of "
-        "the number of items.",
+        help="The smallest drift whose 95 % interval would exclude 0 in four audits of five. How far items scatter is "
+        "taken from the stored run that is named; it falls with the root of the number of items.",
     )
     if not rest and found.table.empty:
         return

@@ -103,9 +103,8 @@ def _draw_ranks(made: Leaderboard, every: pd.DataFrame, evaluator: str) -> None:
         clicked=partial(draw_behind, made, "ranks"),
     )
     st.caption(
-        "Rank 1 has the highest mean. The "
-        "interval holds the middle 95 % of the ranks in bootstrap samples of pictures; among many nearly equal "
-        "systems it is too short, and sure ranks are the safe reading."
+        "Rank 1 has the highest mean. The interval holds the middle 95 % of the ranks in bootstrap samples of "
+        "pictures; among many nearly equal systems it is too short, and sure ranks are the safe reading."
     )
     figure_buttons(ranks, every, "systems-ranks", title="Ranks of systems", key="systems.ranks.files")
     draw_table(

@@ -13,6 +13,7 @@ from core.errors import InvariscopeError
 from core.store.publishing import accept_published
 from core.store.run_files import Run
 from pages.views.common.access import AUDIT, operates, operators_only
+from pages.views.common.layers import button
 from pages.views.common.links import FAILURES, OVERVIEW, RESULTS, RUNS, draw_no_run, is_open, link_to
 from pages.views.common.open_runs import Signature, evaluator_names, narrowed, opens_on, present, run_table, store
 from pages.views.common.page_head import header
@@ -56,14 +57,7 @@ def draw() -> None:
     if runs:
         warn_incomplete(runs)
         if is_open(AUDIT):
-            st.button(
-                "Audit your metric",
-                type="primary",
-                icon=":material/play_circle:",
-                key="runs.new",
-                on_click=turn_to,
-                args=_NEW,
-            )
+            button("Audit your metric", "play_circle", "runs.new", turn_to, *_NEW, type="primary")
         st.caption(
             "The default run of Findings first, then the newest.",
             help="Each has its own pictures and edits, so a metric may come out otherwise in another; an edit that "

@@ -18,7 +18,7 @@ from core.report.story_pdf import story_pdf
 from core.stories.story import MOST_NOTE, MOST_TITLE, Picture, Slide, Story, Telling, stories
 from pages.views.common.access import may_operate, operators_only
 from pages.views.common.collect import figure_slide, file_button, of_scores
-from pages.views.common.layers import draw_head, finding, place_of, tell_refused, tried
+from pages.views.common.layers import button, draw_head, finding, place_of, tell_refused, tried
 from pages.views.common.links import FAILURES, LAB, OVERVIEW, Door, draw_doors, formerly, is_open, link_to
 from pages.views.common.open_runs import Signature, card, narrowed, present, risks, store
 from pages.views.common.page_head import drawn, header
@@ -154,12 +154,13 @@ def _try(act: Callable[..., None], *args: object) -> None:
 
 def draw_present(state: PageState, told: Telling) -> None:
     """Draw the button, and the stage where the link or the button asks for it."""
-    st.button(
+    button(
         "Present",
-        icon=":material/slideshow:",
-        key="stories.present.open",
-        on_click=state.put,
-        args=("present", True),
+        "slideshow",
+        "stories.present.open",
+        state.put,
+        "present",
+        True,
         disabled=not told.slides,
         help="One slide at a time over the whole screen; ← and → turn them, Esc leaves",
     )
@@ -248,7 +249,7 @@ def draw() -> None:
                     "HTML",
                     lambda: story_html(held).encode(),
                     f"{story.id}.html",
-                    icon=":material/download:",
+                    icon="download",
                     key="stories.html",
                     disabled=not held.slides,
                     help="One file with pictures and numbers, which any browser opens without a server",
@@ -257,7 +258,7 @@ def draw() -> None:
                     "PDF",
                     lambda: story_pdf(held),
                     f"{story.id}.pdf",
-                    icon=":material/picture_as_pdf:",
+                    icon="picture_as_pdf",
                     key="stories.pdf",
                     disabled=not held.slides,
                     help="A page of 16:9 a slide",

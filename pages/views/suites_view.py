@@ -28,7 +28,7 @@ from core.settings import ROOT, data_dir
 from core.store.run_files import list_runs
 from pages.views.common.access import may_operate, operates, operators_only
 from pages.views.common.collect import Origin, data_buttons, figure_buttons, figures_of, file_button
-from pages.views.common.layers import tell_refused, tried
+from pages.views.common.layers import button, tell_refused, tried
 from pages.views.common.page_charts import draw as draw_figure
 from pages.views.common.page_head import drawn, header
 from pages.views.common.page_tables import NUMBER, TEXT, draw_table
@@ -123,15 +123,7 @@ def draw_start(state: PageState) -> None:
         if not operates():
             return
         request = _choices(state)
-        st.button(
-            "Start",
-            type="primary",
-            icon=":material/play_arrow:",
-            key="suites.start",
-            disabled=request is None,
-            on_click=start,
-            args=(request,),
-        )
+        button("Start", "play_arrow", "suites.start", start, request, type="primary", disabled=request is None)
         if request is not None:
             st.caption("The same in a shell, in the folder of the checkout:")
             st.code(request.shell(), language="shell", wrap_lines=True)
@@ -312,13 +304,7 @@ def draw_nothing() -> None:
     st.markdown("No results yet. A suite is a file of captions that people rated or compared, or that are known wrong.")
     request = example_request() if may_operate() else None
     if request is not None:
-        st.button(
-            "Try an example",
-            type="primary",
-            icon=":material/play_circle:",
-            key="suites.example",
-            on_click=partial(start, request),
-        )
+        button("Try an example", "play_circle", "suites.example", partial(start, request), type="primary")
         st.caption("27 captions of the demo corpus, each beside one with a wrong object; no person judged them.")
 
 

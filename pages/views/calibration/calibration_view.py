@@ -46,7 +46,7 @@ from pages.views.calibration.calibration_state import (
 )
 from pages.views.calibration.measured_calibration import LED, Source, draw_measured, lead, measurement, rests_on, surely
 from pages.views.common.collect import data_buttons, figure_buttons, figures_of, file_button, of_scores
-from pages.views.common.layers import draw_folded
+from pages.views.common.layers import button, draw_folded
 from pages.views.common.links import draw_no_run
 from pages.views.common.open_runs import Signature, present, run_of, scores, store, under_all, view
 from pages.views.common.page_charts import draw as draw_figure
@@ -141,12 +141,13 @@ def _controls(
             help="λ of the paper: 0 leaves the score as it is, 1 is the full correction",
         )
     with right.container(horizontal=True):
-        st.button(
+        button(
             usual.named,
-            icon=":material/my_location:",
-            key="calib.back",
-            on_click=state.put,
-            args=("strength", None),
+            "my_location",
+            "calib.back",
+            state.put,
+            "strength",
+            None,
             help=_BACK[usual.whence],
             disabled=strength == usual.strength,
         )
@@ -166,7 +167,7 @@ def _controls(
             lambda: model.model_dump_json(indent=2).encode(),
             f"{found.evaluator}-calibrator.json",
             type="primary" if tested else "secondary",
-            icon=":material/download:",
+            icon="download",
             key="calib.json",
             help="JSON: reading, λ, weights, shifts and the metric's fingerprint",
         )

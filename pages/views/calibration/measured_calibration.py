@@ -26,7 +26,7 @@ from core.settings import results_dir, runs_dir
 from core.store.run_files import Run
 from pages.views.common.access import operates, operators_only
 from pages.views.common.collect import data_buttons, figure_buttons
-from pages.views.common.layers import tell_refused, tried
+from pages.views.common.layers import button, tell_refused, tried
 from pages.views.common.links import pairs_behind
 from pages.views.common.page_charts import draw
 from pages.views.common.page_tables import draw_table
@@ -177,13 +177,13 @@ def _offer(source: Source) -> None:
         return
     if why := obstacle(asked):
         st.info(safe(why, limit=400), icon=":material/block:")
-    st.button(
+    button(
         "Measure it",
-        icon=":material/straighten:",
-        key="calib.measuring",
+        "straighten",
+        "calib.measuring",
+        _start,
+        request,
         disabled=bool(why),
-        on_click=_start,
-        args=(request,),
         help="It runs outside the browser: close this page, it goes on",
     )
     tell_refused("calib.said")

@@ -19,7 +19,7 @@ from core.report.document import signature_of
 from core.store.text_files import csv_text
 from core.stories.story import MOST_NOTE, MOST_ROWS, MOST_TEXT, MOST_TITLE, Picture, Slide, Story, open_story, stories
 from pages.views.common.access import may_operate, operators_only
-from pages.views.common.layers import finding
+from pages.views.common.layers import button, finding
 from pages.views.common.open_runs import Signature, scores, store
 from pages.views.common.page_charts import with_titles
 from pages.views.common.text import safe
@@ -110,13 +110,13 @@ def collect_button(make: Callable[[], Slide], *, key: str) -> None:
     """Draw the button, and the box that it opens."""
     if not may_operate():
         return
-    st.button(
+    button(
         "Collect",
-        icon=":material/bookmark_add:",
+        "bookmark_add",
+        f"collect.{key}",
+        _ask,
+        key,
         type="tertiary",
-        key=f"collect.{key}",
-        on_click=_ask,
-        args=(key,),
         help="Put this into a story, as it is now",
     )
     if st.session_state.get(_ASKED) == key and not finding():
@@ -209,7 +209,7 @@ def data_buttons(table: pd.DataFrame | Callable[[], pd.DataFrame], stem: str, *,
         return table() if callable(table) else table
 
     with st.container(horizontal=True, gap="small"):
-        file_button("CSV", lambda: csv_text(made()).encode("utf-8-sig"), f"{stem}.csv", key=f"{key}.csv")
+        file_button("CSV", lambda: csv_bytes(made()), f"{stem}.csv", key=f"{key}.csv")
         file_button("Parquet", lambda: made().to_parquet(index=False), f"{stem}.parquet", key=f"{key}.parquet")
 
 
@@ -236,7 +236,16 @@ def figure_buttons(
             data_buttons(table, stem, key=key)
 
 
-def file_button(label: str, data: bytes | str | Callable[[], bytes], name: str, *, key: str, **drawn: Any) -> None:
-    """Draw a button for a file; one that a function makes is made when asked for. The page does not run again."""
+def file_button(
+    label: str, data: bytes | str | Callable[[], bytes], name: str, *, key: str, icon: str = "", **drawn: Any
+) -> None:
+    """Draw a button for a file; one that a function makes is made when asked for. The page does not run again.
+    ``icon``: its name among Material Symbols; ``drawn``: further parameters of ``st.download_button``."""
+    drawn |= {"icon": f":material/{icon}:"} if icon else {}
     kind, _ = guess_type(name)
     st.download_button(label, data, name, kind or "application/octet-stream", on_click="ignore", key=key, **drawn)
+
+
+def csv_bytes(table: pd.DataFrame) -> bytes:
+    """A table as CSV that spreadsheets open as it is."""
+    return csv_text(table).encode("utf-8-sig")

@@ -1,6 +1,7 @@
 """Layers of a page: a part that is folded away, one dialog at a time, the head of a stage before an audience."""
 
 from collections.abc import Callable, Sequence
+from typing import Any
 
 import streamlit as st
 from streamlit.elements.lib.mutable_expander_container import ExpanderContainer
@@ -37,6 +38,12 @@ def tell_refused(said: str, *, limit: int = 600) -> None:
     """Say once what the last press was refused, if it was."""
     if told := st.session_state.pop(said, ""):
         st.error(safe(told, limit=limit))
+
+
+def button(label: str, icon: str, key: str, act: Callable[..., object], *args: Any, **drawn: Any) -> None:
+    """Draw a button that does something with these arguments. ``icon``: its name among Material Symbols; ``drawn``:
+    further parameters of ``st.button``."""
+    st.button(label, icon=f":material/{icon}:", key=key, on_click=act, args=args, **drawn)
 
 
 def is_open(place: ExpanderContainer | PopoverContainer) -> bool:

@@ -32,7 +32,7 @@ from pages.views.common.open_runs import (
     scores,
     store,
 )
-from pages.views.common.text import counted, glossary, safe
+from pages.views.common.text import component, counted, glossary, safe
 from pages.views.common.url_state import LOOK, carried, joined
 
 LAB = "probe_lab"
@@ -234,19 +234,7 @@ def draw_no_run(
 
 
 # A box that is opened by a key is typed into at once; Streamlit has no focus for a widget.
-_FOCUS = """
-export default function () {
-  let left = 40;
-  const focus = () => {
-    const input = document.querySelector('[role="dialog"] input');
-    if (left-- <= 0 || (input && document.activeElement === input)) return clearInterval(trying);
-    input?.focus();
-  };
-  const trying = setInterval(focus, 100);
-  return () => clearInterval(trying);
-}
-"""
-_focus = st.components.v2.component("invariscope_focus", js=_FOCUS)
+_focus = component("focus", "focus")
 
 
 class Place(NamedTuple):

@@ -24,7 +24,8 @@ from core.settings import ROOT, public_url
 from core.store.run_sources import only_allowed_folders
 from pages.views.common.access import HUMAN, LOCAL, visible
 from pages.views.common.collect import begin
-from pages.views.common.text import meaning, safe
+from pages.views.common.layers import button
+from pages.views.common.text import component, meaning, safe
 from pages.views.common.url_state import PageState, note_view, turn_to, view_now
 
 _FILTERS = frozenset(field.name for field in fields(Slice))  # filters that mean the same in every view that has them
@@ -47,11 +48,11 @@ def header(caption: str, state: PageState, *, lost: str = "", words: Sequence[st
         with actions.container(horizontal=True, horizontal_alignment="right", gap="small", key=f"{state.page}_actions"):
             _button(key=f"{state.page}.copy", data={"lost": lost}, width="content")
             if any(not field.shared for field in state.fields):
-                st.button(
+                button(
                     "Start over",
-                    icon=":material/restart_alt:",
-                    on_click=state.reset,
-                    key=f"{state.page}.reset",
+                    "restart_alt",
+                    f"{state.page}.reset",
+                    state.reset,
                     help="Back to the usual view of this page. Until then it is kept as long as this tab is open, "
                     "wherever else you look." + (_SCOPE_STAYS if scoped else ""),
                     type="tertiary",
@@ -135,69 +136,8 @@ def filter_panel(state: PageState, row: Chips, *, told: int, about: str) -> Iter
         yield
 
 
-_HTML = """
-<div class="row"><button type="button">
-  <svg viewBox="0 0 24 24" aria-hidden="true"><path d="M9 8h11v13H9zM5 16V3h11" /></svg>
-  <span class="label">Copy link</span>
-</button></div>
-<div class="said" role="status"></div>
-"""
-
-_CSS = """
-:host { display: block; }
-.row { display: flex; justify-content: flex-end; }
-button { font: inherit; font-size: 0.93rem; color: inherit; background: transparent; cursor: pointer;
-  white-space: nowrap; min-height: 2.5rem; border: 0; border-radius: var(--st-button-radius); padding: 0.3rem 0.6rem;
-  line-height: 1.6; }
-button:hover { color: var(--st-primary-color); }
-button:focus-visible { outline: 2px solid var(--st-primary-color); outline-offset: 2px; }
-svg { display: none; width: 1.3rem; height: 1.3rem; vertical-align: middle;
-  fill: none; stroke: currentColor; stroke-width: 1.8; }
-@media (max-width: 640px) { /* beside the title: a sign, and its words for who hears them */
-  svg { display: inline-block; }
-  .label { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); }
-  .said { position: absolute; right: 0; width: 14rem; z-index: 3; background: var(--st-background-color); }
-}
-.said { font-size: 0.8rem; opacity: 0.85; text-align: right; max-width: 17rem; overflow-wrap: anywhere; }
-.said:not(:empty) { padding-top: 0.2rem; }
-"""
-
 # The address of the browser, not the server's idea of it: behind a proxy or a tunnel only the former can be sent on.
-_JS = """
-export default function (component) {
-  const { data, parentElement } = component;
-  const button = parentElement.querySelector("button");
-  const label = parentElement.querySelector(".label");
-  const said = parentElement.querySelector(".said");
-  const copy = async (text) => {
-    if (navigator.clipboard && window.isSecureContext) return navigator.clipboard.writeText(text);
-    const area = document.createElement("textarea");
-    area.value = text;
-    document.body.appendChild(area);
-    area.select();
-    const done = document.execCommand("copy");
-    area.remove();
-    if (!done) throw new Error("not allowed");
-  };
-  let timer;
-  button.onclick = async () => {
-    clearTimeout(timer);
-    try {
-      await copy(window.location.href);
-      label.textContent = "Copied";
-      said.textContent = data.lost;
-    } catch {
-      label.textContent = "Not copied";
-      said.textContent = "The browser does not allow it. Take the address: " + window.location.href;
-      return;
-    }
-    timer = setTimeout(() => { label.textContent = "Copy link"; said.textContent = ""; }, data.lost ? 8000 : 2500);
-  };
-  return () => clearTimeout(timer);
-}
-"""
-
-_button = st.components.v2.component("invariscope_copy_link", html=_HTML, css=_CSS, js=_JS)
+_button = component("copy_link", "copy_link")
 
 
 def code_svg(address: str) -> str:

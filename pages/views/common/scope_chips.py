@@ -8,6 +8,7 @@ import streamlit as st
 
 from core.analysis.scope import Narrowed, Scope, holdings, items_said, labels_said
 from core.errors import InvalidInput
+from pages.views.common.layers import button
 from pages.views.common.open_runs import KEYED, Signature, held_values, narrowed, of_runs, scores, store
 from pages.views.common.page_head import Chips, chips
 from pages.views.common.text import counted, safe
@@ -63,13 +64,14 @@ def choose_scope(
             if (len(each.options) > 1 or each.chosen) and each.name not in without:
                 _draw(state, each)
         if scope != first:
-            st.button(
+            button(
                 "Reset scope",
-                icon=":material/undo:",
+                "undo",
+                f"{state.page}.scope.usual",
+                _keep,
+                state,
+                first,
                 type="tertiary",
-                key=f"{state.page}.scope.usual",
-                on_click=_keep,
-                args=(state, first),
                 help="Takes back every choice of this row",
             )
     if undone:

@@ -28,7 +28,7 @@ from streamlit.runtime.scriptrunner import get_script_run_ctx
 from streamlit.runtime.uploaded_file_manager import UploadedFileRec
 
 from core.errors import InvalidInput
-from core.settings import public_url
+from core.settings import assets_dir, public_url
 from pages.views.common.access import KEPT, KEY, asks_for_token, mark_of, may_bring, may_operate
 
 MB = 1 << 20
@@ -228,26 +228,11 @@ def is_own_origin(origin: str | None, host: str) -> bool:
 
 _OWN = ("/_stcore/", "/static/", "/media/", "/component/")  # where Streamlit answers with something else than a page
 
-_STORE = """<!doctype html><meta charset="utf-8"><title>Invariscope</title>
-<script>
-localStorage.setItem("invariscope", {mark});
-location.replace({rest});
-</script><noscript>Invariscope needs JavaScript.</noscript>
-"""
 
-_SCRIPT = """<script>
-(() => {
-  const kept = localStorage.getItem("invariscope");
-  if (!kept) return;
-  window.WebSocket = class extends WebSocket {
-    constructor(address, protocols) {
-      const told = new URL(address, location.href);
-      if (told.host === location.host && told.pathname.endsWith("/_stcore/stream")) told.searchParams.set("key", kept);
-      super(told.href, protocols);
-    }
-  };
-})();
-</script>"""
+_STORE, _SCRIPT = (
+    (assets_dir() / "style" / f"{name}.html").read_text(encoding="utf-8") for name in ("keep_key", "add_key")
+)
+"""The page that stores the mark of a token, and the script that adds it to the WebSocket of each page."""
 
 
 class KeyLink(_Around):
@@ -297,7 +282,7 @@ class _ScriptedPage:
         elif self._head and message["type"] == "http.response.body":
             self._page += message.get("body", b"")
             if not message.get("more_body"):
-                page = self._page.replace(b"<head>", b"<head>" + _SCRIPT.encode(), 1)
+                page = self._page.replace(b"<head>", b"<head>" + _SCRIPT.rstrip().encode(), 1)
                 MutableHeaders(scope=self._head)["content-length"] = str(len(page))
                 await self._send(self._head)
                 await self._send({"type": "http.response.body", "body": page})

@@ -12,7 +12,7 @@ import unicodedata
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from functools import cache
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import streamlit as st
 
@@ -102,54 +102,15 @@ def meaning(*terms: str) -> str:
     return "\n\n".join(f"**{term[0].upper()}{term[1:]}**: {known[term].meaning}" for term in terms)
 
 
-_JS = """
-const ICONS = 'button[aria-label^="Help for "]';
-const CONTROLS = 'input, textarea, select, [role="slider"], [role="radiogroup"], [role="combobox"], button';
+def component(name: str, files: str) -> Any:
+    """Register a component of the pages. ``files``: the name that its markup, its style and its script have in
+    ``assets/style``, each where it has one."""
+    parts = {kind: assets_dir() / "style" / f"{files}.{kind}" for kind in ("html", "css", "js")}
+    texts = {kind: path.read_text(encoding="utf-8") for kind, path in parts.items() if path.is_file()}
+    return st.components.v2.component(f"invariscope_{name}", **texts)
 
-// The words of a help are in no element before its pop-over opens: they are what Streamlit's icon was made with.
-function words(icon) {
-  const own = Object.keys(icon).find((name) => name.startsWith("__reactFiber$"));
-  for (let node = own && icon[own], up = 0; node && up < 12; node = node.return, up += 1) {
-    const source = node.memoizedProps?.content?.props?.source;
-    if (typeof source === "string") return source.replace(/[*_`\\\\]/g, "").replace(/\\s+/g, " ").trim();
-  }
-  return "";
-}
 
-function controls(icon) {
-  const widget = icon.closest('[data-testid="stElementContainer"]');
-  return [...(widget?.querySelectorAll(CONTROLS) ?? [])].filter((each) => !each.matches(ICONS));
-}
-
-function tell() {
-  for (const icon of document.querySelectorAll(ICONS)) {
-    if (icon.tabIndex !== -1) icon.tabIndex = -1;
-    const said = words(icon);
-    if (!said) continue;
-    for (const each of [icon, ...controls(icon).slice(0, 1)]) {
-      if (each.getAttribute("aria-description") !== said) each.setAttribute("aria-description", said);
-    }
-  }
-}
-
-export default function () {
-  let waiting = 0;
-  const soon = () => {
-    waiting ||= requestAnimationFrame(() => {
-      waiting = 0;
-      tell();
-    });
-  };
-  const watch = new MutationObserver(soon);
-  watch.observe(document.body, { childList: true, subtree: true });
-  tell();
-  return () => {
-    watch.disconnect();
-    cancelAnimationFrame(waiting);
-  };
-}
-"""
-_watch = st.components.v2.component("invariscope_help_icons", js=_JS)
+_watch = component("help_icons", "help_icons")
 
 
 def describe_help() -> None:

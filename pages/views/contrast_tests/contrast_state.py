@@ -18,6 +18,7 @@ from core.corpora.registry import catalogue
 from core.features.metric_check.judged_families import MOST_FAILURES
 from core.probes.titles import family_title
 from pages.views.common.access import AUDIT as RUN_AUDIT
+from pages.views.common.layers import button
 from pages.views.common.links import CONTRAST, LAB, is_open, link_to
 from pages.views.common.open_runs import KEYED, Signature, own_values, scores, store, stored_values, told_values, view
 from pages.views.common.page_head import Chips, filter_panel
@@ -148,13 +149,13 @@ def _counts(files: Signature, scope: Narrowed) -> dict[str, dict[str, int]]:
 def draw_nothing(files: Signature, scope: Narrowed, what: str) -> None:
     """Say that the filters leave nothing of something, and take them back on a click."""
     nothing([what])
-    st.button(
-        f"Clear filters ({counted(len(scores(files, scope).items), 'item')})",
-        icon=":material/filter_alt_off:",
-        key=f"contrast.relax.{what}",
-        on_click=contrast_state(files).take_back,
-        args=(*(name for name in FILTERS if name != "bar"), *own_values(files)),
-    )
+    _clear(contrast_state(files), files, scope, what)
+
+
+def _clear(state: PageState, files: Signature, scope: Narrowed, what: str) -> None:
+    label = f"Clear filters ({counted(len(scores(files, scope).items), 'item')})"
+    fields = (*(name for name in FILTERS if name != "bar"), *own_values(files))
+    button(label, "filter_alt_off", f"contrast.relax.{what}", state.take_back, *fields)
 
 
 def options_of(state: PageState, files: Signature, scope: Narrowed) -> Options:

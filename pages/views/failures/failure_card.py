@@ -335,7 +335,7 @@ def _draw(state: PageState, files: Signature, pair: pd.Series, records: list[dic
             "Record as JSON",
             text.encode(),
             f"{pair['run']}-{pair['item']}-{pair['probe']}.json",
-            icon=":material/data_object:",
+            icon="data_object",
             key="failures.record.json",
         )
         to_lab(pair, rows, files)

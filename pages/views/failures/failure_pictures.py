@@ -24,6 +24,7 @@ from core.seeds import RUN_SEED
 from core.store.run_files import Run
 from core.store.store import Store
 from pages.views.common.open_runs import Shelf, load_corpus_of
+from pages.views.common.text import component
 
 SIDE = 320  # longest side, in px, of a picture on a card
 LARGE = 720  # longest side, in px, of a picture in the full record
@@ -187,65 +188,7 @@ def as_pixels(data: bytes) -> np.ndarray:
     return np.asarray(Image.open(BytesIO(data)).convert("RGB"))
 
 
-_HTML = """
-<figure><div class="stage"><img class="after"><img class="before"><span class="edge"></span></div>
-<label><span>Original</span> <input type="range" min="0" max="100" value="50" step="1"> <span>Variant</span></label>
-<button type="button" aria-pressed="false">Blink</button></figure>
-"""
-
-_CSS = """
-:host { display: block; }
-figure { margin: 0; }
-.stage { position: relative; display: grid; max-width: 100%; width: fit-content; margin: 0 auto; }
-img { grid-area: 1 / 1; max-width: 100%; max-height: 26rem; display: block; border-radius: 0.25rem; }
-.edge { position: absolute; top: 0; bottom: 0; width: 2px; margin-left: -1px; background: #FFFFFF;
-  box-shadow: 0 0 3px #000000; }
-label { display: flex; gap: 0.7rem; align-items: center; justify-content: center; padding-top: 0.5rem; font: inherit;
-  font-size: 0.9rem; color: inherit; }
-button { display: block; margin: 0.4rem auto 0; padding: 0.15rem 0.8rem; font: inherit; font-size: 0.9rem;
-  color: inherit; background: transparent; border: 1px solid currentColor; border-radius: 0.4rem; cursor: pointer; }
-button[aria-pressed="true"] { background: var(--st-primary-color); border-color: var(--st-primary-color);
-  color: var(--st-background-color); }
-input { width: min(22rem, 60%); accent-color: var(--st-primary-color); }
-"""
-
-_JS = """
-export default function ({ data, parentElement }) {
-  const [before, after] = ["before", "after"].map((each) => parentElement.querySelector("." + each));
-  const edge = parentElement.querySelector(".edge");
-  const input = parentElement.querySelector("input");
-  input.dir = data.right ? "ltr" : "rtl"; // the thumb stands below the edge
-  input.parentElement.style.flexDirection = data.right ? "row-reverse" : "row"; // each word on its own side
-  before.src = data.before; after.src = data.after;
-  before.alt = data.alt + ", as it is"; after.alt = data.alt + ", edited";
-  input.setAttribute("aria-label", "How much of the variant is uncovered, in percent");
-  const show = () => {
-    const value = Number(input.value), left = data.right ? value : 100 - value;
-    before.style.clipPath = data.right ? `inset(0 0 0 ${left}%)` : `inset(0 ${100 - left}% 0 0)`;
-    edge.style.left = left + "%";
-  };
-  const opens = [data.before.length, data.after.length, data.split, data.right].join();
-  if (parentElement.opens !== opens) { parentElement.opens = opens; input.value = data.split; }
-  const blink = parentElement.querySelector("button");
-  const swap = () => { input.value = Number(input.value) > 50 ? 0 : 100; show(); };
-  const still = () => {
-    clearInterval(parentElement.blinking);
-    parentElement.blinking = null;
-    blink.setAttribute("aria-pressed", "false");
-  };
-  blink.onclick = () => {
-    if (parentElement.blinking) { still(); return; }
-    swap();
-    if (matchMedia("(prefers-reduced-motion: reduce)").matches) return;
-    parentElement.blinking = setInterval(swap, 700);
-    blink.setAttribute("aria-pressed", "true");
-  };
-  input.oninput = () => { still(); show(); };
-  show();
-  return still;
-}
-"""
-_slider = st.components.v2.component("invariscope_before_after", html=_HTML, css=_CSS, js=_JS)
+_slider = component("before_after", "before_after")
 
 
 class Split(NamedTuple):

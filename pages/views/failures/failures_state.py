@@ -30,7 +30,7 @@ from core.seeds import RUN_SEED
 from core.store.run_files import Run
 from core.stories.story import MOST_NOTE, MOST_TAGS, Held, Pair, Tagged, Tags
 from pages.views.common.access import may_operate, operators_only
-from pages.views.common.layers import finding
+from pages.views.common.layers import button, finding
 from pages.views.common.links import read_record
 from pages.views.common.open_runs import (
     KEYED,
@@ -249,13 +249,15 @@ def draw_tags(told: Tagged) -> None:
 def tag_button(pair: Pair, held: Held, *, key: str, before: Callable[[], None] | None = None) -> None:
     """Draw the button that opens the box. ``before``: is done first, e.g. closing the dialog that the button is in."""
     if may_operate():
-        st.button(
+        button(
             "Tag",
-            icon=":material/label:",
+            "label",
+            f"failures.tag.{key}",
+            _ask,
+            pair,
+            held.of(pair),
+            before,
             type="tertiary",
-            key=f"failures.tag.{key}",
-            on_click=_ask,
-            args=(pair, held.of(pair), before),
             help="Your tags and note",
         )
 
@@ -394,12 +396,13 @@ def draw_like(state: PageState, files: Signature, scope: Narrowed, found: Alike 
         if unread:
             name, _ = reader
             more = "" if found is None else "more "
-            st.button(
+            button(
                 f"Embed {counted(len(unread), more + 'picture')}",
-                icon=":material/visibility:",
-                key="failures.like.embed",
-                on_click=st.session_state.__setitem__,
-                args=(_EMBEDDING, True),
+                "visibility",
+                "failures.like.embed",
+                st.session_state.__setitem__,
+                _EMBEDDING,
+                True,
                 help=f"{name} looks at each once and keeps what it saw",
             )
         offer_every_item(state, "like")
@@ -407,14 +410,7 @@ def draw_like(state: PageState, files: Signature, scope: Narrowed, found: Alike 
 
 def offer_every_item(state: PageState, field: str) -> None:
     """Draw the way back from the items that a field of the link chose."""
-    st.button(
-        "Every item",
-        icon=":material/undo:",
-        type="tertiary",
-        key=f"failures.{field}.all",
-        on_click=state.put,
-        args=(field, ""),
-    )
+    button("Every item", "undo", f"failures.{field}.all", state.put, field, "", type="tertiary")
 
 
 Reader = tuple[str, str]

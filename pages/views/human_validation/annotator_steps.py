@@ -15,6 +15,7 @@ from core.features.human.kinds import PREFERENCE, RATING, SIDES, TIE, Answer, Ki
 from core.features.human.ledger import Annotator, Ledger
 from core.features.human.studies import Refused, Study, Superseded
 from pages.views.common.access import takes_annotators
+from pages.views.common.layers import button
 from pages.views.common.text import counted, safe
 from pages.views.human_validation.study_desk import desk
 
@@ -400,14 +401,15 @@ def _draw_feedback(study: Study, annotator: Annotator) -> None:
     left = study.definition.left_version(annotator.id, name)
     answers = annotator.rounds[attempt][name]
     draw_item(study, item, left, lambda question: _draw_said(study.definition.asked, question, exercise, left, answers))
-    st.button(
+    button(
         "Go on",
+        "arrow_forward",
+        "study.practice.on",
+        st.session_state.pop,
+        _READ,
+        None,
         type="primary",
-        icon=":material/arrow_forward:",
         shortcut="Enter",
-        key="study.practice.on",
-        on_click=st.session_state.pop,
-        args=(_READ, None),
     )
 
 

@@ -23,7 +23,7 @@ from core.probes.titles import family_title
 from core.seeds import RUN_SEED
 from pages.views.common.access import draw_sign_out, operators_only
 from pages.views.common.collect import Origin, figures_of, file_button
-from pages.views.common.layers import tell_refused
+from pages.views.common.layers import button, tell_refused
 from pages.views.common.links import draw_no_run
 from pages.views.common.open_runs import Signature, narrowed, present, run_of, store
 from pages.views.common.page_head import drawn, header
@@ -104,13 +104,21 @@ def draw_create(state: PageState, *, first: bool = False) -> None:
         asked = sum(not item.attention for item in sample.items)
         for sentence in planned_precision(kind_of(kind), items=asked, annotators=int(per_item)):
             st.caption(sentence)
-        st.button(
+        button(
             "Create the study",
+            "check",
+            "study.new.create",
+            _create,
+            state,
+            files,
+            title,
+            run,
+            kind,
+            int(per_item),
+            rate / 100,
+            int(seed),
+            sample,
             type="primary",
-            icon=":material/check:",
-            on_click=_create,
-            key="study.new.create",
-            args=(state, files, title, run, kind, int(per_item), rate / 100, int(seed), sample),
         )
         tell_refused("study.new.problem", limit=400)
 

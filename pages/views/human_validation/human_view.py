@@ -15,8 +15,9 @@ from core.features.human.kinds import Answer, Question
 from core.features.human.ledger import OPEN, SKIP_REASONS
 from core.features.human.studies import COMMENT_LIMIT, Place, Refused, Study
 from pages.views.common.access import draw_sign_in, may_operate, takes_annotators
+from pages.views.common.layers import button
 from pages.views.common.page_head import draw_title
-from pages.views.common.text import safe
+from pages.views.common.text import component, safe
 from pages.views.human_validation import annotator_steps as steps
 from pages.views.human_validation.annotator_steps import do, draw_answers, go
 from pages.views.human_validation.coordinator import draw_coordinator
@@ -39,15 +40,6 @@ def draw() -> None:
         draw_sign_in()
 
 
-_SCRIPT = """
-export default function ({ data, parentElement, setStateValue }) {
-  if (parentElement.shownItem === data.item) return
-  const first = parentElement.shownItem === undefined
-  parentElement.shownItem = data.item
-  if (first) setStateValue("clock", Date.now())
-  else document.querySelector('[data-testid="stMain"]')?.scrollTo({ top: 0 })
-}
-"""
 _KEY, _OFFSET = "study.clock", "study.clock_offset"
 
 
@@ -57,9 +49,7 @@ def client_time() -> float | None:
     return None if offset is None else round(time.time() + offset, 3)
 
 
-@st.cache_resource(show_spinner=False)
-def _component():  # type: ignore[no-untyped-def]
-    return st.components.v2.component("invariscope_study_clock", js=_SCRIPT)
+_clock = component("study_clock", "study_clock")
 
 
 def _note() -> None:
@@ -131,7 +121,7 @@ def _draw(study: Study, annotator: str | None, link: steps.Link) -> None:
             if question.after is not None and question.name in kind.due(given):
                 _draw_question(question, place, link)
         _draw_moves(study, place, link)
-        _component()(key=_KEY, data={"item": item.id}, on_clock_change=_note, height="content")
+        _clock(key=_KEY, data={"item": item.id}, on_clock_change=_note, height="content")
         desk().make_ahead(study, study.next_items(found.id, 1 + AHEAD)[1:])
     else:
         _draw_message()
@@ -165,26 +155,18 @@ _TOGGLES = (
 
 def _draw_moves(study: Study, place: Place, link: steps.Link) -> None:
     with st.container(horizontal=True, key="study_moves", vertical_alignment="center", gap="small"):
-        st.button(
+        button(
             "Back",
-            icon=":material/arrow_back:",
+            "arrow_back",
+            "study.back",
+            go,
+            place.back,
             shortcut="Left",
-            key="study.back",
             type="tertiary",
-            on_click=go,
-            args=(place.back,),
             disabled=place.back is None,
         )
         if place.revisited:
-            st.button(
-                "Go on",
-                icon=":material/arrow_forward:",
-                shortcut="Right",
-                key="study.on",
-                type="primary",
-                on_click=go,
-                args=(None,),
-            )
+            button("Go on", "arrow_forward", "study.on", go, None, shortcut="Right", type="primary")
         for label, icon, shortcut, key, field in _TOGGLES if place.item is not None else _TOGGLES[-1:]:
             turned = (field, not st.session_state.get(field))
             turn = st.session_state.__setitem__

@@ -21,7 +21,7 @@ from core.features.human.studies import Refused, Study, studies_dir
 from core.probes.words.natural_captions import read_again
 from pages.views.common.access import operators_only
 from pages.views.common.collect import data_buttons
-from pages.views.common.layers import tell_refused, tried
+from pages.views.common.layers import button, tell_refused, tried
 from pages.views.common.open_runs import Shelf
 from pages.views.common.page_head import annotators_address, say_whom_links_reach
 from pages.views.common.reader_uploads import LEAVING
@@ -168,13 +168,7 @@ def _draw_own(study: Study) -> None:
                 format_func=partial(_named, study, what),
             )
         st.text_input("Why, told after the answer", key=f"study.practice.why.{name}", max_chars=entrance.WHY_LIMIT)
-        st.button(
-            "Add it to practice",
-            key="study.practice.add",
-            icon=":material/add:",
-            on_click=_add,
-            args=(study, name, asked),
-        )
+        button("Add it to practice", "add", "study.practice.add", _add, study, name, asked)
 
 
 def _draw_pictures(study: Study, item: StudyItem) -> None:
@@ -274,12 +268,13 @@ def draw_prolific_setting(study: Study) -> None:
         label = "Save" if opened else "Open the link"
         st.form_submit_button(label, icon=":material/check:", on_click=_save, args=(study,))
     if opened:
-        st.button(
+        button(
             "Close the link",
-            key="study.prolific.close",
-            icon=":material/link_off:",
-            on_click=act,
-            args=(lambda: prolific.close_link(study), "The link for Prolific is closed."),
+            "link_off",
+            "study.prolific.close",
+            act,
+            lambda: prolific.close_link(study),
+            "The link for Prolific is closed.",
             help="For those who joined too, who then see no code any more. Votes stay and count",
         )
 
@@ -335,13 +330,7 @@ def draw_entrance(study: Study, _state: PageState) -> None:
         "stored and for how long, that one may stop at any time, whom to ask.",
     )
     with st.container(horizontal=True, vertical_alignment="center"):
-        st.button(
-            "Save the text",
-            key="study.consent.save",
-            icon=":material/check:",
-            on_click=_save_consent,
-            args=(study, key),
-        )
+        button("Save the text", "check", "study.consent.save", _save_consent, study, key)
         if state.consent is not None:
             st.caption(f"{counted(agreed, 'annotator')} agreed to this wording (sha256 {state.consent.digest[:12]}…).")
         else:

@@ -35,6 +35,7 @@ from core.report.html import html
 from core.report.report_files import fill_report
 from core.statistics.bootstrap import LEAST_N
 from pages.views.common.collect import file_button
+from pages.views.common.layers import button
 from pages.views.common.links import FAILURES, LAB, failures_link, lab_link, link_to, link_to_audit, scope_link
 from pages.views.common.open_runs import Signature, corpus_name_of, of_runs, scores, store, stored_values
 from pages.views.common.scope_chips import CAPTIONS
@@ -295,7 +296,7 @@ def draw_report(files: Signature, scope: Narrowed) -> None:
             "Card to print",
             lambda: card_report(store(files), scope, studies=list_studies()[0]).encode(),
             "fairness-card.html",
-            icon=":material/print:",
+            icon="print",
             key="overview.card.print",
         )
     with whole.container(border=True, height="stretch"):
@@ -310,11 +311,8 @@ def draw_report(files: Signature, scope: Narrowed) -> None:
             )
         )
         wanted = (files, scope)
-        st.button(
-            "Make the report",
-            icon=":material/description:",
-            key="overview.report.make",
-            on_click=lambda: st.session_state.update({_MADE: wanted}),
+        button(
+            "Make the report", "description", "overview.report.make", lambda: st.session_state.update({_MADE: wanted})
         )
         if st.session_state.get(_MADE) != wanted:
             return

@@ -19,7 +19,7 @@ from core.statistics.changes import SHIFT_FLOOR
 from core.stories.story import MOST_ROWS, Picture, Slide, Telling
 from pages.views.common.access import audience_lacks, may_operate, operators_only, takes_audience
 from pages.views.common.collect import collect_button, file_button
-from pages.views.common.layers import draw_head, finding, place_of
+from pages.views.common.layers import button, draw_head, finding, place_of
 from pages.views.common.links import LAB
 from pages.views.common.page_head import code_svg
 from pages.views.common.text import number, safe
@@ -117,7 +117,7 @@ def draw_hand_out(state: PageState, bench: Workbench, result: LabResult, probes:
         "Hand-out as HTML",
         lambda: hand_out(link, bench, result, bench.variants(probes, caption)).encode(),
         f"{result.corpus}-{result.item}-hand-out.html",
-        icon=":material/co_present:",
+        icon="co_present",
         key=key,
         disabled=not bench.variants(probes, caption) or not result.evaluators,
         help="One file with every picture and score, which any browser opens without a server",
@@ -186,13 +186,14 @@ def draw_present(state: PageState, bench: Workbench, result: LabResult, probes: 
     variants = bench.variants(probes, result.caption)
     if not variants or not result.evaluators:
         return
-    st.button(
+    button(
         "Present",
-        icon=":material/slideshow:",
+        "slideshow",
+        "lab.present.open",
+        state.put,
+        "present",
+        True,
         type="tertiary",
-        key="lab.present.open",
-        on_click=state.put,
-        args=("present", True),
         help="One edit at a time over the whole screen; ← and → turn the pages, ↑ and ↓ the metrics, Esc leaves",
     )
     collect_button(lambda: view_slide(bench, result, probes, state.get("variant") or "", state.wanted()), key="lab")
@@ -227,14 +228,15 @@ def _stage(state: PageState, bench: Workbench, result: LabResult, probes: Sequen
             _pair(result, row)
         with st.container(horizontal=True, gap="small", key="present_foot"):
             clean = bool(st.session_state.get(_CLEAN))
-            st.button(
+            button(
                 "Show the edit" if clean else "Show it unedited",
-                icon=":material/compare:",
+                "compare",
+                "lab.present.clean",
+                st.session_state.__setitem__,
+                _CLEAN,
+                not clean,
                 shortcut="O",
-                key="lab.present.clean",
                 disabled=variants[name].pixels is None,
-                on_click=st.session_state.__setitem__,
-                args=(_CLEAN, not clean),
             )
             draw_hand_out(state, bench, result, probes, key="lab.present.hand_out")
             draw_audience(state)

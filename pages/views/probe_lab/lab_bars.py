@@ -25,7 +25,7 @@ from core.scoring.workbench import Workbench
 from core.statistics.wording import listed
 from pages.views.common.access import AUDIT, may_operate
 from pages.views.common.links import link_to
-from pages.views.common.text import counted, number, safe
+from pages.views.common.text import component, counted, number, safe
 from pages.views.common.url_state import PageState
 from pages.views.probe_lab.lab_closer_looks import asked_last
 from pages.views.probe_lab.lab_picture import data_address, said_for, said_of
@@ -102,25 +102,7 @@ def _score(row: LabRow) -> Score:
     return Score(said, None if row.probe == IDENTITY else outside)
 
 
-_JS = """
-export default function ({ data, parentElement, setTriggerValue }) {
-  const choose = ({ target }) => {
-    const row = target.closest("tr[data-edit]");
-    if (row && !String(getSelection())) setTriggerValue("edit", row.dataset.edit); // who selects a number wants it
-  };
-  document.addEventListener("click", choose);
-  const before = parentElement.turn ?? data.turn; // what was asked for before the page was opened is no wish of now
-  parentElement.turn = data.turn;
-  if (data.turn !== before) {
-    const still = matchMedia("(prefers-reduced-motion: reduce)").matches;
-    const host = parentElement.host;
-    host.style.scrollMarginTop = "3.2rem"; // the menu of the app lies over the page's upper edge
-    requestAnimationFrame(() => host.scrollIntoView({ block: "start", behavior: still ? "auto" : "smooth" }));
-  }
-  return () => document.removeEventListener("click", choose);
-}
-"""
-_place = st.components.v2.component("invariscope_chosen_row", js=_JS)
+_place = component("chosen_row", "chosen_row")
 _KEY, _TURN = "lab.row", "lab.chosen.turn"
 
 

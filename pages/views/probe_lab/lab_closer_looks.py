@@ -47,8 +47,7 @@ from core.probes.pairs import subject_of
 from core.probes.titles import title
 from core.scoring.workbench import Workbench
 from core.statistics.changes import percent_change
-from core.store.text_files import csv_text
-from pages.views.common.collect import file_button
+from pages.views.common.collect import csv_bytes, file_button
 from pages.views.common.open_runs import Shelf
 from pages.views.common.page_tables import NUMBER, TEXT, draw_table
 from pages.views.common.text import as_percent, counted, number, safe
@@ -172,9 +171,9 @@ def draw_places(home: DeltaGenerator, bench: Workbench, caption: str, names: Seq
         )
         file_button(
             "Places as CSV",
-            lambda: csv_text(kept.rows_of_places()).encode("utf-8-sig"),
+            lambda: csv_bytes(kept.rows_of_places()),
             f"{_stem(bench)}-places.csv",
-            icon=":material/table:",
+            icon="table",
             key="lab.places.csv",
         )
 
@@ -290,7 +289,7 @@ def _draw_cards(bench: Workbench, found: Sequence[Worst], *, done: bool) -> None
                 "This picture as PNG",
                 partial(_png, bench, each.edit),
                 f"{_stem(bench)}-worst-{each.evaluator}.png",
-                icon=":material/image:",
+                icon="image",
                 key=f"lab.worst.png.{each.evaluator}",
             )
 
@@ -310,9 +309,9 @@ def _draw_edits(bench: Workbench, found: Sequence[Worst], table: pd.DataFrame) -
     )
     file_button(
         "Every edit that was tried as CSV",
-        lambda: csv_text(candidates(found)).encode("utf-8-sig"),
+        lambda: csv_bytes(candidates(found)),
         f"{_stem(bench)}-worst-edits.csv",
-        icon=":material/table:",
+        icon="table",
         key="lab.worst.csv",
         help="Each with the metric, its five numbers in full, both scores and % change, so that it can be made again",
     )

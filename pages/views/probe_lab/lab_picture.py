@@ -20,46 +20,26 @@ from core.probes.pixels.cutout import mask_from_box
 from core.probes.titles import title
 from core.probes.words.categories import usual_category
 from core.scoring.workbench import Workbench, at_size, format_box, parse_box, read_painted, with_object
-from core.settings import assets_dir
 from pages.views.common.access import brings, takes_audience
 from pages.views.common.open_runs import corpus_names, item_ids, load_corpus
 from pages.views.common.reader_uploads import let_go
-from pages.views.common.text import as_percent, counted, safe
+from pages.views.common.text import as_percent, component, counted, safe
 from pages.views.common.url_state import PageState
 from pages.views.probe_lab import lab_state
-
-_HTML = """
-<figure><div class="stage"><canvas role="img"></canvas><div class="box" role="group" tabindex="0" hidden></div>
-<span class="ring" hidden></span></div>
-<div class="tools" role="toolbar" aria-label="Draw the object">
-<button type="button" data-tool="box" title="Draw a box around the object, pull its handles, or move it">Box</button>
-<button type="button" data-tool="brush" title="Paint what belongs to the object">Brush</button>
-<button type="button" data-tool="eraser" title="Take away what does not belong to it">Eraser</button>
-<span class="gap"></span>
-<button type="button" data-do="outline" aria-pressed="true" title="Show where the object is">Outline</button>
-<button type="button" data-do="undo" title="Ctrl+Z">Undo</button>
-<button type="button" data-do="clear" title="Back to the object as it came with the picture">Clear</button>
-<label hidden>Size <input type="range" min="1" max="25" value="6" step="1"></label></div></figure>
-"""
 
 _KEY, _TURN, _PAST, _DRAWN_REFUSED = "lab.canvas", "lab.canvas.turn", "lab.canvas.past", "lab.canvas.refused"
 
 _FIELDS = ("box", "mask")  # what of the link says where the object is
 
 
-@st.cache_resource(show_spinner=False)
-def _canvas() -> Any:
-    """The component, registered once: its script and its style lie beside the app's."""
-    files = (assets_dir() / "style" / f"canvas.{kind}" for kind in ("css", "js"))
-    css, js = (each.read_text(encoding="utf-8") for each in files)
-    return st.components.v2.component("invariscope_object", html=_HTML, css=css, js=js)
+_canvas = component("object", "canvas")
 
 
 def draw_object(state: PageState, bench: Workbench) -> None:
     """Draw the picture with its object, to be drawn on."""
     item, small = bench.item, thumbnail(bench.pixels, side=CANVAS_SIDE)
     what = item.label or "picture"
-    _canvas()(
+    _canvas(
         key=_KEY,
         on_drawn_change=lambda: _take_drawn(state, bench, small.shape[:2]),
         data={

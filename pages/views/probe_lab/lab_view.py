@@ -22,8 +22,8 @@ from core.probes.base import IDENTITY, Probe
 from core.probes.families.inserted import in_own_caption
 from core.probes.titles import family_title, measured_in, sweeps_among, title
 from core.scoring.workbench import Workbench
-from core.store.text_files import csv_text
-from pages.views.common.collect import file_button
+from pages.views.common.collect import csv_bytes, file_button
+from pages.views.common.layers import button
 from pages.views.common.open_runs import noise_band, present
 from pages.views.common.page_charts import draw as draw_figure
 from pages.views.common.page_head import header
@@ -46,25 +46,15 @@ def draw_downloads(state: PageState, bench: Workbench, result: LabResult, probes
     stem = f"{result.corpus}-{result.item}"
     first, second = st.container(horizontal=True), st.container(horizontal=True, vertical_alignment="bottom")
     with first:
+        file_button("Results as CSV", lambda: csv_bytes(result.table()), f"{stem}.csv", icon="table", key="lab.csv")
         file_button(
-            "Results as CSV",
-            lambda: csv_text(result.table()).encode("utf-8-sig"),
-            f"{stem}.csv",
-            icon=":material/table:",
-            key="lab.csv",
-        )
-        file_button(
-            "Results as JSON",
-            lambda: result.as_json().encode(),
-            f"{stem}.json",
-            icon=":material/data_object:",
-            key="lab.json",
+            "Results as JSON", lambda: result.as_json().encode(), f"{stem}.json", icon="data_object", key="lab.json"
         )
         file_button(
             "Contact sheet as PNG",
             lambda: encode_png(sheet_of(bench, result, probes)),
             f"{stem}-sheet.png",
-            icon=":material/grid_on:",
+            icon="grid_on",
             key="lab.sheet",
         )
         draw_hand_out(state, bench, result, probes, key="lab.hand_out")
@@ -74,7 +64,7 @@ def draw_downloads(state: PageState, bench: Workbench, result: LabResult, probes
             "Picture as PNG",
             lambda: encode_png(as_picture(bench.image(bench.variants(probes, result.caption).get(name))[1])),
             f"{stem}-{name}.png",
-            icon=":material/image:",
+            icon="image",
             key="lab.png",
         )
 
@@ -258,14 +248,7 @@ def draw() -> None:
     chips = stage.container(horizontal=True, gap="small", vertical_alignment="center", key="lab_chips")
     with chips:
         if state.get("source") == "corpus":
-            st.button(
-                "Upload your picture",
-                icon=":material/upload:",
-                type="primary",
-                key="lab.bring",
-                on_click=state.put,
-                args=("source", "upload"),
-            )
+            button("Upload your picture", "upload", "lab.bring", state.put, "source", "upload", type="primary")
         probes = choose_probes(state)
         if state.get("subject") != "template":  # a societal word goes into the caption that was chosen
             probes = list(in_own_caption(probes))

@@ -21,6 +21,7 @@ from core.jobs.job_queue import Job
 from core.jobs.request import OneCommand
 from core.settings import brought_mb
 from pages.views.common.access import may_operate, operators_only
+from pages.views.common.layers import button
 from pages.views.common.server_door import OPERATOR_MB
 from pages.views.common.text import counted, safe, thousands
 from pages.views.common.url_state import PageState
@@ -87,13 +88,7 @@ def bring_pictures(state: PageState) -> None:
             return
         name = st.selectbox("Sets that are here", known, key="run.sets", format_func=lambda each: _named(known[each]))
         with st.container(horizontal=True, gap="small"):
-            st.button(
-                "Use it",
-                icon=":material/photo_library:",
-                key="run.sets.use",
-                on_click=_use,
-                args=(state, known[name].folder),
-            )
+            button("Use it", "photo_library", "run.sets.use", _use, state, known[name].folder)
             with st.popover("Remove", icon=":material/delete:", type="tertiary"):
                 st.caption(
                     f"Removes {counted(known[name].pictures, 'picture')} for good. Runs of them keep their scores "
@@ -205,12 +200,12 @@ def draw_get(name: str) -> None:
         f"CPU. {kind.entry.size}"
     )
     active = _being_fetched(name)
-    st.button(
+    button(
         "Being fetched" if active else f"Get {name}",
-        key=f"run.get.{name}",
-        icon=":material/download:",
-        on_click=_get,
-        args=(name,),
+        "download",
+        f"run.get.{name}",
+        _get,
+        name,
         disabled=active is not None,
         help="A job fetches the files, holds them to the published hash where there is one, and scores the publisher's "
         "example. One that is stopped goes on where it was.",

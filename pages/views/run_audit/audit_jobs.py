@@ -16,7 +16,7 @@ from core.jobs.job_queue import Job
 from core.probes.rejections import UNCODED, meaning
 from core.store.run_files import read_run
 from pages.views.common.access import may_operate, operators_only
-from pages.views.common.layers import tell_refused, tried
+from pages.views.common.layers import button, tell_refused, tried
 from pages.views.common.links import FAILURES, OVERVIEW, RESULTS, link_to
 from pages.views.common.text import counted, safe, thousands
 from pages.views.run_audit.audit_brought import draw_got
@@ -116,13 +116,13 @@ def _draw(polled: bool) -> None:
     with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute"):
         if pages > 1:
             st.pagination(pages, key="run.jobs.page")
-        st.button(
+        button(
             "Clear the list",
-            key="run.forget",
+            "clear_all",
+            "run.forget",
+            _do,
+            lambda: job_queue.forget([one.id for one in ended]),
             type="tertiary",
-            icon=":material/clear_all:",
-            on_click=_do,
-            args=(lambda: job_queue.forget([one.id for one in ended]),),
             help="Takes the jobs that have ended off this list. Their runs stay.",
         )
 
@@ -234,21 +234,21 @@ def _buttons(job: Job, *, cancel: bool = False, resume: bool = False, ended: boo
         return
     with st.container(horizontal=True, vertical_alignment="center"):
         if cancel:
-            st.button(
+            button(
                 "Cancel",
-                key=f"run.cancel.{job.id}",
-                icon=":material/stop:",
-                on_click=_do,
-                args=(lambda: job_queue.cancel(job.id),),
+                "stop",
+                f"run.cancel.{job.id}",
+                _do,
+                lambda: job_queue.cancel(job.id),
                 help=f"Stops as Ctrl-C would{KEPT if job.request.keeps else NOT_KEPT}.",
             )
         if resume:
-            st.button(
+            button(
                 "Resume",
-                key=f"run.resume.{job.id}",
-                icon=":material/play_arrow:",
-                on_click=_do,
-                args=(lambda: job_queue.resume(job.id),),
+                "play_arrow",
+                f"run.resume.{job.id}",
+                _do,
+                lambda: job_queue.resume(job.id),
                 help="Goes on where it was."
                 if isinstance(job.request, GetRequest)
                 else ("Goes on where it was, to the very same scores." if job.request.keeps else AGAIN),

@@ -15,6 +15,7 @@ from core.jobs.request import AuditJob
 from core.probes.titles import family_title
 from core.settings import runs_dir
 from pages.views.common.access import operates, operators_only
+from pages.views.common.layers import button
 from pages.views.common.open_runs import present, store
 from pages.views.common.page_head import header
 from pages.views.common.page_tables import NUMBER, draw_table
@@ -49,14 +50,15 @@ def draw_cost(state: PageState, asked: Asked) -> None:
         _numbers(told)
         if problem := _obstacle(told):
             st.error(safe(problem, limit=600), icon=":material/error:")
-    st.button(
+    button(
         "Start the audit",
+        "play_arrow",
+        "run.start",
+        _start,
+        state,
+        request,
         type="primary",
-        icon=":material/play_arrow:",
-        key="run.start",
         disabled=bool(problem),
-        on_click=_start,
-        args=(state, request),
         width="stretch",
         help="It runs outside the browser: close this page, it goes on. One audit runs at a time, others wait in line.",
     )

@@ -70,7 +70,7 @@ def draw_own_metric(state: PageState, named: Sequence[str]) -> Own:
             text = (assets_dir() / "templates" / name).read_text(encoding="utf-8")
             with tab:
                 st.code(text, language="python", height=240)
-                file_button(f"Download {name}", text, name, key=f"run.template.{name}", icon=":material/download:")
+                file_button(f"Download {name}", text, name, key=f"run.template.{name}", icon="download")
         paths = st.text_input(
             "**2.** Name its file",
             key=FILES,

@@ -29,9 +29,9 @@ from core.probes.titles import title
 from core.probes.words.templates import base_caption
 from core.seeds import RUN_SEED
 from core.store.run_files import Run, signature
-from core.store.text_files import csv_text
 from pages.views.common.access import operates, operators_only
-from pages.views.common.collect import file_button
+from pages.views.common.collect import csv_bytes, file_button
+from pages.views.common.layers import button
 from pages.views.common.open_runs import corpus_names, load_corpus, present, run_of, store
 from pages.views.common.text import counted, safe
 from pages.views.common.url_state import Field, PageState, count_field, joined, one_of, some_of, switch_field, text
@@ -138,14 +138,7 @@ def draw_new(state: PageState) -> None:
     draw_sentences(entered.remarks)
     _choices(state, entered)
     items = (entered.common or entered.items)[: state.get("count")]
-    st.button(
-        "Score and keep",
-        type="primary",
-        icon=":material/leaderboard:",
-        key="systems.score",
-        on_click=_ask,
-        disabled=not state.get("judges"),
-    )
+    button("Score and keep", "leaderboard", "systems.score", _ask, type="primary", disabled=not state.get("judges"))
     if st.session_state.pop("systems.asked", False):
         made = _scored(state, entered)
         st.session_state["systems.made"] = made.name
@@ -212,9 +205,9 @@ def _uploaded(corpus: Corpus) -> list[System]:
             st.code(json.dumps({example: "a caption"}, ensure_ascii=False), language="json", wrap_lines=True)
             file_button(
                 "The example as a file",
-                lambda: csv_text(example_table(corpus)).encode("utf-8-sig"),
+                lambda: csv_bytes(example_table(corpus)),
                 "captioners.csv",
-                icon=":material/download:",
+                icon="download",
                 key="systems.example",
                 help="To bring back above, or to write your own after",
             )

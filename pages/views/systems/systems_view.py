@@ -85,11 +85,7 @@ def _draw_origin(made: Leaderboard) -> None:
         f"{safe(made.version)}, seed {made.seed}."
     )
     file_button(
-        "The leaderboard as a file",
-        lambda: as_bytes(made),
-        f"{made.name}.parquet",
-        key="systems.file",
-        icon=":material/download:",
+        "The leaderboard as a file", lambda: as_bytes(made), f"{made.name}.parquet", key="systems.file", icon="download"
     )
 
 

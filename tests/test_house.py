@@ -114,7 +114,7 @@ def test_a_page_draws_its_figures_in_one_place() -> None:
         for path in (ROOT / "pages").rglob("*.py")
         if "st.plotly_chart(" in path.read_text(encoding="utf-8")
     }
-    assert drawing == {Path("views/common/page_charts.py")}
+    assert drawing == {Path("views/common/page_drawings.py")}
 
 
 def test_a_page_draws_its_tables_in_one_place() -> None:
@@ -123,7 +123,7 @@ def test_a_page_draws_its_tables_in_one_place() -> None:
         for path in (ROOT / "pages").rglob("*.py")
         if re.search(r"\bst\.(dataframe|table|data_editor)\(", path.read_text(encoding="utf-8"))
     }
-    assert drawing == {Path("views/common/page_tables.py")}
+    assert drawing == {Path("views/common/page_drawings.py")}
 
 
 def test_pages_hold_no_sql_no_tensors_no_statistics() -> None:

@@ -46,8 +46,8 @@ from pages.views.common.open_runs import (
     stored_values,
     view,
 )
+from pages.views.common.page_drawings import NUMBER, TEXT, draw_table
 from pages.views.common.page_head import drawn, header
-from pages.views.common.page_tables import NUMBER, TEXT, draw_table
 from pages.views.common.scope_chips import choose_scope, scope_fields
 from pages.views.common.shown_answers import figure_block, interval
 from pages.views.common.slice_filters import (

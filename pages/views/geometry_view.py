@@ -20,9 +20,8 @@ from core.statistics.permutation import DRAWN, DRAWS
 from pages.views.common.collect import data_buttons, figure_buttons, figures_of, of_scores
 from pages.views.common.links import draw_no_run, pairs_behind
 from pages.views.common.open_runs import KEYED, Signature, present, scores, store, stored_values, view
-from pages.views.common.page_charts import draw as draw_figure
+from pages.views.common.page_drawings import NUMBER, draw_figure, draw_table
 from pages.views.common.page_head import Chips, chips, draw_title, drawn, header
-from pages.views.common.page_tables import NUMBER, draw_table
 from pages.views.common.scope_chips import choose_scope, say_withheld, scope_fields
 from pages.views.common.slice_filters import choose_slice, describe, offer_relaxing, slice_fields, slice_link
 from pages.views.common.text import counted, listed, safe
@@ -162,7 +161,6 @@ def draw_geometry(found: geometry.Geometry, evaluator: str, corpus: str, chosen:
 
 
 def _said(row: pd.Series) -> str:
-    """The test in words, its n first of all."""
     n = int(row["n"])
     if math.isnan(row["rho"]):
         return f"n = {n}: {safe(row['note'])}."

@@ -93,7 +93,6 @@ def _choose_among(state: PageState, name: str, label: str, options: Mapping[str,
     """Draw a switch whose options change with what is shown; the first stands for a choice that is not among them."""
     key, usual = f"{state.key(name)}.widget", next(iter(options))
     st.session_state[key] = state.get(name) if state.get(name) in options else usual
-
     return str(
         st.segmented_control(
             label,
@@ -222,8 +221,7 @@ def draw_questions(
     missing = {each.id: each.needs(table) for each in asked}
     there = tuple(each for each in asked if not missing[each.id])
     options = choose_options(state, there, table.corpora, row=row) if there else Options()
-    reasons = tuple(dict.fromkeys(filter(None, missing.values())))
-    lacks = [Lack.of(reason) for reason in reasons]
+    lacks = [Lack.of(reason) for reason in dict.fromkeys(filter(None, missing.values()))]
     ways = [lack.choose for lack in lacks]
     for place, (lack, way) in enumerate(zip(lacks, ways, strict=True)):
         st.info(safe(f"{lack.said[:1].upper()}{lack.said[1:]}", limit=600), icon=":material/library_add:")

@@ -16,8 +16,8 @@ from pages.views.common.access import AUDIT, operates, operators_only
 from pages.views.common.layers import button
 from pages.views.common.links import FAILURES, OVERVIEW, RESULTS, RUNS, draw_no_run, is_open, link_to
 from pages.views.common.open_runs import Signature, evaluator_names, narrowed, opens_on, present, run_table, store
+from pages.views.common.page_drawings import NUMBER, TEXT, draw_table
 from pages.views.common.page_head import header
-from pages.views.common.page_tables import NUMBER, TEXT, draw_table
 from pages.views.common.text import counted, safe, thousands
 from pages.views.common.url_state import PageState, carried, turn_to
 from pages.views.contrast_tests.contrast_state import USUAL
@@ -101,7 +101,6 @@ def _brief(_files: Signature, run: str, content: str) -> str:  # noqa: ARG001  #
 
 
 def _rows(runs: tuple[Run, ...], files: Signature) -> dict[str, Room]:
-    """Draw a row for the run that pages open on and each of the latest: its findings, a menu what else it has."""
     latest = run_table(runs).sort_values("created", ascending=False, kind="stable")
     used, rooms = _in_use(files), {}
     first = next(iter(used), "")

@@ -6,9 +6,8 @@ import streamlit as st
 from core.features.selfcheck.detection import Selfcheck, figure, kept_selfchecks, lines
 from core.statistics.wording import counted
 from pages.views.common.collect import Origin, data_buttons, figure_buttons, figures_of
-from pages.views.common.page_charts import draw as draw_figure
+from pages.views.common.page_drawings import NUMBER, TEXT, draw_figure, draw_table
 from pages.views.common.page_head import drawn, header
-from pages.views.common.page_tables import NUMBER, TEXT, draw_table
 from pages.views.common.shown_answers import interval
 from pages.views.common.text import safe
 from pages.views.common.url_state import Field, PageState, one_of

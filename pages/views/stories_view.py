@@ -9,7 +9,7 @@ import streamlit as st
 from PIL.Image import DecompressionBombError
 
 from core.analysis.overview import at_a_glance
-from core.analysis.scope import Narrowed, Scope
+from core.analysis.scope import Scope
 from core.analysis.slices import Slice
 from core.probes.titles import family_title
 from core.report.fairness_card import worst_of_axes
@@ -188,37 +188,22 @@ def make_example(files: Signature) -> Story:
     """Make the story. ``files``: what the store depends on; it has a run. Raises InvariscopeError if the runs cannot be
     read, or the story cannot be written."""
     scope = narrowed(files, Scope()).only()
-    slides = [_glance(files, scope), *_furthest(files, scope)]
+    rows = at_a_glance(card(files, scope), risks(files, scope))
+    axes = [str(name).removesuffix("_abs") for name in rows if str(name).endswith("_abs")]
+    named = {str(family): family_title(str(family)) for axis in axes for family in rows[axis].dropna()}
+    state = PageState("overview", scope_fields(files))
+    state.restore()
+    origin = replace(of_scores(state, files, scope), view=OVERVIEW)
+    figure = worst_of_axes(rows, names=named)
+    slides = [figure_slide(figure, "The family that changes each evaluator most", origin)]
+    ranked = page_of_pairs(files, scope, Slice(), "standardised", 5, 1, once=True, item="", a_page=PAIRS, named=None)
+    parts = by_pair(ranked.pairs, shifts_of(files, scope, ranked.pairs))
+    for (_, pair), own in zip(ranked.pairs.iterrows(), parts, strict=True):
+        slides.append(card_slide(files, scope, pair, own, marks=next(iter(MARKS)), link={}))
     story = Story.create(TITLE)
     for slide in slides:
         story.add(slide)
     return story
-
-
-def _glance(files: Signature, scope: Narrowed) -> Slide:
-    rows = at_a_glance(card(files, scope), risks(files, scope))
-    named = {
-        str(family): family_title(str(family))
-        for name in rows
-        if str(name).endswith("_abs")
-        for family in rows[str(name).removesuffix("_abs")].dropna()
-    }
-    state = PageState("overview", scope_fields(files))
-    state.restore()
-    figure = worst_of_axes(rows, names=named)
-    return figure_slide(
-        figure, "The family that changes each evaluator most", replace(of_scores(state, files, scope), view=OVERVIEW)
-    )
-
-
-def _furthest(files: Signature, scope: Narrowed) -> list[Slide]:
-    ranked = page_of_pairs(files, scope, Slice(), "standardised", 5, 1, once=True, item="", a_page=PAIRS, named=None)
-    rows = by_pair(ranked.pairs, shifts_of(files, scope, ranked.pairs))
-    held = [pair for _, pair in ranked.pairs.iterrows()]
-    return [
-        card_slide(files, scope, pair, own, marks=next(iter(MARKS)), link={})
-        for pair, own in zip(held, rows, strict=True)
-    ]
 
 
 _EXAMPLE = "stories.example.said"

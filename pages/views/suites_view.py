@@ -29,9 +29,8 @@ from core.store.run_files import list_runs
 from pages.views.common.access import may_operate, operates, operators_only
 from pages.views.common.collect import Origin, data_buttons, figure_buttons, figures_of, file_button
 from pages.views.common.layers import button, tell_refused, tried
-from pages.views.common.page_charts import draw as draw_figure
+from pages.views.common.page_drawings import NUMBER, TEXT, draw_figure, draw_table
 from pages.views.common.page_head import drawn, header
-from pages.views.common.page_tables import NUMBER, TEXT, draw_table
 from pages.views.common.shown_answers import interval
 from pages.views.common.text import counted, safe
 from pages.views.common.url_state import Field, PageState, joined, one_of, paths_of_link, some_of, switch_field, typed
@@ -85,11 +84,6 @@ def choose(state: PageState, results: Sequence[SuiteResult]) -> SuiteResult:
 
 FILE = ROOT / "assets" / "examples" / "demo-foils.json"  # made by ``tools/example_suite.py``
 NAME = "Demo foils"  # what its suite is called
-
-SAID = (
-    "Example: each wrong caption names what its picture does not show. Nobody was asked, so this is no agreement with "
-    "people."
-)
 
 
 def example_request() -> SuiteRequest | None:
@@ -240,7 +234,11 @@ def draw() -> None:
                 hashes = ", ".join(f"sha256 {each.sha256[:12]}" for each in result.sources)
                 figures_of(Origin(state, (f"Suite {result.told} ({hashes}), Invariscope {result.invariscope}")))
                 if result.suite == NAME:
-                    st.info(SAID, icon=":material/fact_check:")
+                    st.info(
+                        "Example: each wrong caption names what its picture does not show. Nobody was asked, so this "
+                        "is no agreement with people.",
+                        icon=":material/fact_check:",
+                    )
                 what = "video" if result.suite in VIDEOS else "image"
                 st.caption(
                     f"{counted(result.judgements, 'judgement')} of {counted(result.images, what)}; "
@@ -308,8 +306,6 @@ def draw_nothing() -> None:
         st.caption("27 captions of the demo corpus, each beside one with a wrong object; no person judged them.")
 
 
-_SENTENCE = 66  # height in px of a row whose sentence stands on three lines
-
 _WIDTHS = {"done": 380, "group": 130, "of": 150, "measure": 240}
 """Widths in px of columns of text that would be cut otherwise."""
 
@@ -369,7 +365,7 @@ def _decisions(result: SuiteResult) -> None:
             tables.DECISION_COLUMNS,
             f"Every decision on the way to the numbers of {result.suite}",
             "suites.decisions",
-            tall=_SENTENCE,
+            tall=66,  # px: its sentence stands on three lines
         )
         data_buttons(decisions, f"{result.id}-decisions", key="suites.decisions")
         st.caption(tables.DECISION_NOTE)

@@ -26,9 +26,8 @@ from core.features.video.video_edits import BY_CONSTRUCTION, EDITS, REVERSED, ca
 from pages.views.common.access import brings
 from pages.views.common.collect import Origin, data_buttons, figure_buttons, figures_of
 from pages.views.common.open_runs import Shelf
-from pages.views.common.page_charts import draw as draw_figure
+from pages.views.common.page_drawings import NUMBER, TEXT, draw_figure, draw_table
 from pages.views.common.page_head import drawn, header
-from pages.views.common.page_tables import NUMBER, TEXT, draw_table
 from pages.views.common.reader_uploads import Uploads, let_go, session
 from pages.views.common.text import counted, safe
 from pages.views.common.url_state import Field, PageState, count_field, joined, one_of, some_of, text
@@ -385,7 +384,6 @@ def _apart(one: str, other: str) -> tuple[str, str]:
 
 
 def _alike(one: Sequence[str], other: Sequence[str]) -> int:
-    """How many words both begin with."""
     return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(one, other, strict=False)))
 
 

@@ -13,7 +13,7 @@ from core.charts.panels import panels
 from core.charts.spec import COLUMNS, Axis, Figure, Reference, Shade, colours
 from core.charts.still import canvas
 from core.settings import ROOT
-from pages.views.common.page_charts import MOST_SPARE
+from pages.views.common.page_drawings import MOST_SPARE
 
 COUNTS = {"<b>one</b>": 4, "two": 1, "three": 7}
 

@@ -13,7 +13,7 @@ from core.charts.interactive import plot
 from core.charts.spec import COLUMNS, Figure
 from core.features.human.people_figures import ALL_PAIRS, reanalysis_dots
 from core.settings import ROOT
-from pages.views.common import page_charts
+from pages.views.common import page_drawings
 from pages.views.common.open_runs import present, store
 from pages.views.human_validation.study_reading import with_all_opened
 from tests.pages.opening import CALIBRATION, OVERVIEW, UNFOLDED, Open, marks_that_open, told
@@ -99,11 +99,11 @@ def test_over_a_whole_run_the_medians_of_all_pairs_open_them() -> None:
 
 def test_what_marks_open_is_read_once_however_many_open_it(monkeypatch: pytest.MonkeyPatch) -> None:
     read, asked = json.loads, []
-    monkeypatch.setattr(page_charts.json, "loads", lambda text: asked.append(text) or read(text))
+    monkeypatch.setattr(page_drawings.json, "loads", lambda text: asked.append(text) or read(text))
     row = (1.0, 0.5, 2.0, 7)
     marks = pd.DataFrame([("e", "vflip", "", *row), ("e", "rotation", "", *row)] * 50, columns=list(COLUMNS))
     opens = [json.dumps({"families": name}) for name in marks["series"]]
-    assert page_charts.with_titles(Figure("f", "", "", marks.assign(opens=opens), "x")).names
+    assert page_drawings.with_titles(Figure("f", "", "", marks.assign(opens=opens), "x")).names
     assert sorted(asked) == sorted(set(opens))
 
 

@@ -13,14 +13,14 @@ from streamlit.elements.lib.pandas_styler_utils import marshall_styler
 from streamlit.proto.ArrowData_pb2 import ArrowData
 from streamlit.testing.v1 import AppTest
 
-from pages.views.common.page_tables import FAMILIES, NOTHING, _worded, _words, written
+from pages.views.common.page_drawings import FAMILIES, NOTHING, _worded, _words, written
 
 
 def page() -> None:
     import pandas as pd
     import streamlit as st
 
-    from pages.views.common.page_tables import draw_table
+    from pages.views.common.page_drawings import draw_table
 
     frame = pd.DataFrame(
         {

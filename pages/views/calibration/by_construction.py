@@ -25,8 +25,7 @@ from pages.views.calibration.calibration_state import MEASURES, axis_colours
 from pages.views.calibration.measured_calibration import OPENS, Source, opened
 from pages.views.common.collect import data_buttons, figure_buttons
 from pages.views.common.links import pairs_behind
-from pages.views.common.page_charts import draw
-from pages.views.common.page_tables import NUMBER, draw_table
+from pages.views.common.page_drawings import NUMBER, draw_figure, draw_table
 from pages.views.common.shown_answers import spoken
 from pages.views.common.slice_filters import slice_link
 from pages.views.common.text import counted, number, safe
@@ -59,7 +58,7 @@ def draw_constructed(
             continue
         figure = figured(rows, strength=strength, chosen=usual.chosen, colour=colour)
         st.markdown(f"**{title}**")
-        draw(figure, key=f"calib.every.{name}", alt=f"{title}, along the strength")
+        draw_figure(figure, key=f"calib.every.{name}", alt=f"{title}, along the strength")
         figure_buttons(figure, rows, f"calibration-{name}-splits", title=title, key=f"calib.every.{name}.files")
     measured = set(table["split"])
     st.caption(
@@ -158,7 +157,7 @@ def _plane(rows: pd.DataFrame, moves: tuple[tuple[str, str], ...], stem: str) ->
     figure = plane(rows, stem, "Nuisance and signal", "", moves=moves)
     if not len(figure.frame):
         return
-    draw(figure, key=f"calib.{stem}", alt=f"Nuisance and signal before and after: {spoken(figure)}")
+    draw_figure(figure, key=f"calib.{stem}", alt=f"Nuisance and signal before and after: {spoken(figure)}")
     figure_buttons(figure, rows, stem, title="Nuisance and signal", key=f"calib.{stem}.files")
     st.caption(
         "Across: how much the calibrated edits change the score; up: what a broken meaning costs, both with their "
@@ -212,7 +211,7 @@ def _change(state: PageState, changed: Changed, found: Fit, source: Source) -> N
         return
     unit = " %" if measure in ("percent", "flip risk") else ""
     figure = before_after_dots(rows, colour=colours([found.evaluator])[found.evaluator], unit=unit)
-    draw(
+    draw_figure(
         figure,
         key="calib.bars",
         alt=f"{told}, before and after calibration",

@@ -49,7 +49,7 @@ from pages.views.common.collect import data_buttons, figure_buttons, figures_of,
 from pages.views.common.layers import button, draw_folded
 from pages.views.common.links import draw_no_run
 from pages.views.common.open_runs import Signature, present, run_of, scores, store, under_all, view
-from pages.views.common.page_charts import draw as draw_figure
+from pages.views.common.page_drawings import draw_figure
 from pages.views.common.page_head import Chips, chips, drawn, header
 from pages.views.common.scope_chips import choose_scope, say_withheld
 from pages.views.common.slice_filters import choose_slice, describe, offer_relaxing
@@ -126,7 +126,6 @@ def draw_sweep(
 def _controls(
     state: PageState, found: Fit, usual: Settled, strength: float, fingerprint: str, source: Source, *, tested: bool
 ) -> None:
-    """Draw the strength and what is done with it."""
     left, right = st.columns(2, gap="medium", vertical_alignment="bottom")
     with left:
         key = state.key("strength.widget")
@@ -174,7 +173,6 @@ def _controls(
 
 
 def _how_to_read(found: Fit, usual: Settled) -> None:
-    """Say beside the curves what they are of, and how the best strength was chosen."""
     grey = (
         " Grey: strengths that cost more agreement than the limit, or push a family past the 95 % interval of its "
         "uncalibrated shift, on dev."

@@ -28,8 +28,7 @@ from pages.views.common.access import operates, operators_only
 from pages.views.common.collect import data_buttons, figure_buttons
 from pages.views.common.layers import button, tell_refused, tried
 from pages.views.common.links import pairs_behind
-from pages.views.common.page_charts import draw
-from pages.views.common.page_tables import draw_table
+from pages.views.common.page_drawings import draw_figure, draw_table
 from pages.views.common.text import counted, listed, number, safe, thousands
 from pages.views.run_audit.audit_jobs import watch_jobs
 
@@ -95,7 +94,7 @@ def draw_measured(
     figure = before_after_dots(
         rows, colour=colours([found.evaluator])[found.evaluator], axis="change, SD of unedited scores"
     )
-    draw(
+    draw_figure(
         figure,
         key="calib.measured.dots",
         alt="Sensitivity of each family before and after, as measured, with 95 % intervals",

@@ -21,7 +21,7 @@ from core.stories.story import MOST_NOTE, MOST_ROWS, MOST_TEXT, MOST_TITLE, Pict
 from pages.views.common.access import may_operate, operators_only
 from pages.views.common.layers import button, finding
 from pages.views.common.open_runs import Signature, scores, store
-from pages.views.common.page_charts import with_titles
+from pages.views.common.page_drawings import with_titles
 from pages.views.common.text import safe
 from pages.views.common.url_state import PageState, entered, view_now
 

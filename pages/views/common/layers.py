@@ -40,7 +40,7 @@ def tell_refused(said: str, *, limit: int = 600) -> None:
         st.error(safe(told, limit=limit))
 
 
-def button(label: str, icon: str, key: str, act: Callable[..., object], *args: Any, **drawn: Any) -> None:
+def button(label: str, icon: str, key: str, act: Callable[..., Any], *args: Any, **drawn: Any) -> None:
     """Draw a button that does something with these arguments. ``icon``: its name among Material Symbols; ``drawn``:
     further parameters of ``st.button``."""
     st.button(label, icon=f":material/{icon}:", key=key, on_click=act, args=args, **drawn)

@@ -160,7 +160,6 @@ def pairs_behind(opens: str, *, chosen: Mapping[str, str], scope: Mapping[str, s
 
 
 def _named(field: str, text: str) -> str:
-    """What a link asks of a field, in words; many values are counted."""
     called, values = {"families": family_title, "probes": title}.get(field, str), text.split(",")
     many = f"{len(values)} {field.replace('_', ' ')}"
     return many if len(values) > _MANY else ", ".join(map(called, values))

@@ -116,8 +116,6 @@ def say_withheld(files: Signature, scope: Narrowed) -> None:
 
 @dataclass(frozen=True, slots=True)
 class _Offer:
-    """One choice of the row."""
-
     name: str  # in the link
     options: Sequence[str]  # what can be chosen, the usual one first where one is
     chosen: bool  # whether the reader chose

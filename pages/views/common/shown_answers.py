@@ -22,8 +22,7 @@ from core.report.document import p_value
 from pages.views.common.collect import figure_buttons
 from pages.views.common.links import link_to, pairs_behind
 from pages.views.common.open_runs import KEYED, Signature, of_runs, scores, view
-from pages.views.common.page_charts import draw
-from pages.views.common.page_tables import FAMILIES, NUMBER, TEXT, draw_table
+from pages.views.common.page_drawings import FAMILIES, NUMBER, TEXT, draw_figure, draw_table
 from pages.views.common.text import counted, listed, number, safe, thousands
 
 _KEPT = 256  # answers, tables of a few hundred rows, that are kept
@@ -107,7 +106,7 @@ def figure_block(
                 named = f"{title.removesuffix('.')}{'' if title.endswith('?') else '.'}"
                 st.caption(safe(" ".join(filter(None, (named, rule, _without_bar(figure)))), limit=600))
         figure_buttons(figure, table, stem, title=title, key=f"results.{stem}")
-    draw(
+    draw_figure(
         figure,
         alt=alt,
         key=f"results.{stem}.figure",
@@ -166,7 +165,6 @@ def _by_family(frame: pd.DataFrame, columns: tuple[Column, ...]) -> tuple[pd.Dat
 
 
 def _drawn(column: Column, frame: pd.DataFrame, measure: str) -> Iterator[tuple[str, pd.Series, Any]]:
-    """Name, values and look of each column that a column of a question comes to on a page."""
     if column.kind == "text":
         yield column.name, frame[column.name], TEXT(column.header, help=column.help or None)
     elif column.kind == "p":

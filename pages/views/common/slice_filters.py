@@ -129,7 +129,6 @@ def offer_relaxing(
 
 
 def _fields(names: Iterable[str], chosen: Slice, side: str) -> tuple[str, ...]:
-    """Fields of a page that hold choices of its slice."""
     own = dict.fromkeys(key for key, _ in chosen.told)
     return tuple(side + field for name in names for field in (own if name == "told" else (name,)))
 

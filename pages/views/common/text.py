@@ -106,7 +106,7 @@ def component(name: str, files: str) -> Any:
     """Register a component of the pages. ``files``: the name that its markup, its style and its script have in
     ``assets/style``, each where it has one."""
     parts = {kind: assets_dir() / "style" / f"{files}.{kind}" for kind in ("html", "css", "js")}
-    texts = {kind: path.read_text(encoding="utf-8") for kind, path in parts.items() if path.is_file()}
+    texts: dict[str, Any] = {kind: path.read_text(encoding="utf-8") for kind, path in parts.items() if path.is_file()}
     return st.components.v2.component(f"invariscope_{name}", **texts)
 
 

@@ -249,7 +249,6 @@ def draw_matrix(
 
 
 def _draw_examples(files: Signature, scope: Narrowed) -> None:
-    """Draw the shortest caption of every test, with what the edit took away and brought."""
     lines = ["| Test | Example |", "| :-- | :-- |"]
     tests = tests_of(files, scope)
     for own in dict.fromkeys(tests.values()):
@@ -345,7 +344,6 @@ def _of_test(rates: pd.DataFrame, family: str) -> pd.DataFrame:
 
 
 def _tables(files: Signature, scope: Narrowed, chosen: Slice, options: Options, family: str, evaluator: str) -> None:
-    """Orders of the groups and rows by what the edits did, where the test has them."""
     asked, table = questions(files, scope), scores(files, scope)
     for question in (asked[id_] for id_ in tables_of(table, family)):
         if question.needs(table):

@@ -21,7 +21,7 @@ from pages.views.common.collect import collect_button, file_button
 from pages.views.common.layers import finding
 from pages.views.common.links import LAB, lab_link, link_to, read_record, record_text
 from pages.views.common.open_runs import Signature, corpus_name_of, scores, store
-from pages.views.common.page_tables import TEXT, draw_table
+from pages.views.common.page_drawings import TEXT, draw_table
 from pages.views.common.text import as_percent, counted, number, safe
 from pages.views.common.url_state import PageState
 from pages.views.failures.failure_pictures import LARGE, Made, finished, offer, pictures

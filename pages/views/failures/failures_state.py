@@ -343,14 +343,12 @@ def like_it(state: PageState, files: Signature, scope: Narrowed) -> Alike | None
 
 
 def _pixels(files: Signature, scope: Narrowed) -> dict[str, str]:
-    """Hash of the unedited picture of every item of the corpus in view."""
     rows = scores(files, scope).items
     own = rows[scores(files, scope).of_corpus(scope.corpus)].dropna(subset=["pixels"])
     return dict(zip(own["item"].astype(str), own["pixels"].astype(str), strict=True))
 
 
 def _keys(files: Signature, scope: Narrowed) -> dict[str, list[str]]:
-    """Keys of the fingerprints with which each evaluator of the scope scored the run."""
     return {
         name: sorted(keys)
         for name, keys in fingerprints([run_of(files, scope.run)]).items()

@@ -19,8 +19,7 @@ from core.statistics.wording import between
 from pages.views.common.collect import data_buttons, figure_buttons
 from pages.views.common.layers import draw_folded
 from pages.views.common.open_runs import KEYED, Signature, of_runs, unsure_words, view
-from pages.views.common.page_charts import draw
-from pages.views.common.page_tables import NUMBER, draw_table
+from pages.views.common.page_drawings import NUMBER, draw_figure, draw_table
 from pages.views.common.shown_answers import interval
 from pages.views.common.text import counted, listed, safe
 
@@ -159,7 +158,6 @@ def _lead(files: Signature, scope: Narrowed, chosen: Slice) -> pd.DataFrame:
 
 
 def _became(ties: pd.DataFrame) -> None:
-    """What became of near ties: a sentence an evaluator, and what was told against what turned."""
     whole = ties[ties["family"] == EVERY]
     for row in whole[whole["told_of"].str.contains("more")].to_dict("records"):
         ends = row["note"] if pd.isna(row["low"]) else f"95 % CI {row['low']:.0f} to {row['high']:.0f}"
@@ -169,7 +167,7 @@ def _became(ties: pd.DataFrame) -> None:
             f"{TWO_PICTURES[0].upper()}{TWO_PICTURES[1:]}, {row['apart']:.0f} % would have been told."
         )
     figure = reliability(ties)
-    draw(
+    draw_figure(
         figure,
         key="flip.turned",
         alt="Share of near ties that turned against the risk that was told, a panel a metric; on the line as many "

@@ -25,10 +25,8 @@ from pages.views.common.collect import data_buttons, figure_buttons, figures_of,
 from pages.views.common.layers import draw_folded
 from pages.views.common.links import draw_no_run, pairs_behind
 from pages.views.common.open_runs import KEYED, Signature, present, scores, store, view
-from pages.views.common.page_charts import draw as draw_figure
-from pages.views.common.page_charts import titled
+from pages.views.common.page_drawings import NUMBER, draw_figure, draw_table, titled
 from pages.views.common.page_head import chips, drawn, header
-from pages.views.common.page_tables import NUMBER, draw_table
 from pages.views.common.scope_chips import choose_scope, scope_fields
 from pages.views.common.shown_answers import interval
 from pages.views.common.slice_filters import choose_slice, describe, offer_relaxing, slice_fields, slice_link

@@ -26,8 +26,8 @@ from pages.views.common.collect import Origin, figures_of, file_button
 from pages.views.common.layers import button, tell_refused
 from pages.views.common.links import draw_no_run
 from pages.views.common.open_runs import Signature, narrowed, present, run_of, store
+from pages.views.common.page_drawings import draw_table
 from pages.views.common.page_head import drawn, header
-from pages.views.common.page_tables import draw_table
 from pages.views.common.text import THE_PAPER, counted, moment, safe
 from pages.views.common.url_state import Field, PageState, one_of
 from pages.views.human_validation.study_desk import desk, draw_entrance
@@ -405,7 +405,6 @@ def _draw_study(study: Study, state: PageState) -> None:
 
 
 def _origin(study: Study, state: PageState) -> Origin:
-    """Where the figures of a part come from: the votes so far, and the scores of the run where they are shown too."""
     definition, votes = study.definition, int(coverage_table(study)["votes"].sum())
     people = sum(not each.withdrawn for each in study.state().annotators.values())
     of = (

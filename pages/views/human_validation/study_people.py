@@ -23,9 +23,8 @@ from pages.views.common.access import operators_only
 from pages.views.common.collect import data_buttons, figure_buttons
 from pages.views.common.layers import draw_folded, tell_refused, tried
 from pages.views.common.open_runs import Signature, present, store
-from pages.views.common.page_charts import draw, titled
+from pages.views.common.page_drawings import NUMBER, TEXT, draw_figure, draw_table, titled
 from pages.views.common.page_head import annotators_address, code_svg, say_whom_links_reach
-from pages.views.common.page_tables import NUMBER, TEXT, draw_table
 from pages.views.common.text import counted, listed, safe
 from pages.views.common.url_state import PageState
 from pages.views.human_validation.annotator_steps import draw_preview
@@ -291,7 +290,7 @@ def draw_comparisons(study: Study, _state: PageState) -> None:
         + (f"; {counted(short, 'comparison')} with fewer left out." if short else ".")
     )
     figure = titled(comparison_dots(people, evaluators), people["family"])
-    draw(
+    draw_figure(
         figure,
         key="study.comparisons",
         alt="Share of comparisons in which the right side wins, for people and for "
@@ -379,7 +378,7 @@ def draw_powered(study: Study, _state: PageState) -> None:
         st.markdown(_said(str(question), own.to_dict("records")[best]))
     figure = powered_dots(rows)
     alt = "Rates of people over all pairs, from votes alone and joined with scores, each with its 95 % interval"
-    draw(figure, key="study.powered", alt=alt)
+    draw_figure(figure, key="study.powered", alt=alt)
     figure_buttons(figure, rows, f"{study.id}-rates", title=figure.title, key="study.powered.files")
     draw_table(
         rows[list(_POWERED_COLUMNS)],

@@ -25,8 +25,7 @@ from core.statistics.agreement import LANDIS_KOCH, LEAST_CHANCE, in_words
 from pages.views.common.collect import data_buttons, figure_buttons
 from pages.views.common.links import pairs_behind
 from pages.views.common.open_runs import Signature, narrowed, present, store
-from pages.views.common.page_charts import draw, titled
-from pages.views.common.page_tables import NUMBER, TEXT, draw_table
+from pages.views.common.page_drawings import NUMBER, TEXT, draw_figure, draw_table, titled
 from pages.views.common.shown_answers import interval
 from pages.views.common.text import THE_PAPER, as_percent, counted, number, safe
 from pages.views.common.url_state import PageState
@@ -104,7 +103,7 @@ def draw_competence(study: Study) -> None:
     people = found.people
     if people["competence"].notna().any():
         figure = people_figures.competence_dots(people)
-        draw(figure, key="study.competence", alt="Estimated competence of every annotator with its interval")
+        draw_figure(figure, key="study.competence", alt="Estimated competence of every annotator with its interval")
         figure_buttons(figure, people, f"{study.id}-competence", title=figure.title, key="study.competence.files")
     shown = people.assign(ends=interval(people, "low", "high", 0, signed=False)[0])
     draw_table(shown, width="stretch", column_config=_COMPETENCE, column_order=tuple(_COMPETENCE))
@@ -195,7 +194,7 @@ def draw_outcomes(study: Study, _state: PageState) -> None:
     )
     table = found.table()
     figure = people_figures.outcome_bars(table)
-    draw(figure, key="study.outcomes", alt="Shares of items by outcome, each with its 95 % interval")
+    draw_figure(figure, key="study.outcomes", alt="Shares of items by outcome, each with its 95 % interval")
     figure_buttons(figure, table, f"{study.id}-outcomes", title="Outcomes by majority", key="study.outcomes.files")
     shown = table.assign(**{name: 100 * table[name] for name in ("share", "low", "high")})
     shown["ends"], look = interval(shown, "low", "high", 1, signed=False)
@@ -267,7 +266,7 @@ def draw_agreement(study: Study, _state: PageState) -> None:
     st.caption("n counts the items that both judged; under 5 a cell is hollow.")
     if pairs["kappa"].notna().any():
         figure = people_figures.kappa_map(pairs)
-        draw(figure, key="study.kappa_map", alt="Weighted kappa of every pair of annotators, a cell each")
+        draw_figure(figure, key="study.kappa_map", alt="Weighted kappa of every pair of annotators, a cell each")
         figure_buttons(figure, pairs, f"{study.id}-kappa-map", title=figure.title, key="study.kappa_map.files")
     shown = pairs.assign(
         ends=interval(pairs, "low", "high", 2, signed=False)[0], words=[_words(row) for row in pairs.to_dict("records")]
@@ -323,7 +322,7 @@ def draw_scores(study: Study, state: PageState) -> None:
     figure = people_figures.reanalysis_dots(found.table)
     if state.get("scope") == "run":
         figure = with_all_opened(figure, narrowed(present(), Scope(runs=(study.definition.run,))).only())
-    draw(
+    draw_figure(
         titled(figure, found.table["family"]),
         key="study.reanalysis",
         alt="Median percent change of each family with and without the pairs left out",

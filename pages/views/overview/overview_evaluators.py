@@ -25,8 +25,7 @@ from core.statistics.crossed_sources import FIRST_ALONE
 from pages.views.common.access import AUDIT, may_operate
 from pages.views.common.collect import data_buttons, figure_buttons
 from pages.views.common.links import CONTRAST, link_to, pairs_behind
-from pages.views.common.page_charts import draw
-from pages.views.common.page_tables import NUMBER, draw_table, written
+from pages.views.common.page_drawings import NUMBER, draw_figure, draw_table, written
 from pages.views.common.text import listed, meaning, number, safe
 from pages.views.common.url_state import carried
 
@@ -120,7 +119,7 @@ def _draw_families(
                 f"{row['median_abs_percent']:.1f} %"
                 for _, row in rows.iterrows()
             ]
-            draw(
+            draw_figure(
                 figure,
                 key=f"overview.card.{name}",
                 alt=f"Worst family of each axis under {name}, median absolute percent change. {'; '.join(spoken)}",
@@ -195,7 +194,6 @@ def _risk(row: pd.Series, risks: pd.DataFrame) -> str:
 
 
 def _evidence(row: pd.Series) -> str:
-    """What a difference of two captions must exceed, in words."""
     if math.isnan(row["evidence"]):
         return ""
     known = (
@@ -320,7 +318,7 @@ def draw_glance(
     named = {family: family_title(family) for axis in axes for family in rows[axis].dropna()}
     figure = worst_of_axes(rows, names=named)
     told = [f"{row['evaluator']}: " + ", ".join(f"{axis} {_worst_said(row, axis)}" for axis in axes) for row in records]
-    draw(
+    draw_figure(
         figure,
         key="overview.glance.axes",
         alt=f"Worst family of each axis of every evaluator, median absolute percent change. {'; '.join(told)}",
@@ -366,7 +364,6 @@ def _claim(row: Mapping[str, Any], axis: str, which: str) -> str:
 
 
 def _drift(row: Mapping[str, Any], axis: str) -> str:
-    """Signed median of the worst family and what it allows to claim."""
     said, value = _claim(row, axis, "drift"), row.get(f"{axis}_signed", math.nan)
     return said if math.isnan(value) else f"{written(value, form='%+.1f')} %: {said}"
 

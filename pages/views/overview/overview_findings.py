@@ -200,7 +200,6 @@ def draw_findings(found: pd.DataFrame, held: Thresholds, behind: Mapping[str, st
 
 
 def _draw_example(row: pd.Series, behind: Mapping[str, str]) -> None:
-    """Draw the item that a finding changes most, before and after, with both scores and the ways on from it."""
     example = _example(row)
     if isinstance(example, str):
         st.caption(safe(example, limit=300))
@@ -266,7 +265,6 @@ def draw_slices(state: PageState, files: Signature, scope: Narrowed, held: Thres
 
 
 def _said(row: pd.Series, frame: pd.DataFrame, held: Thresholds) -> str:
-    """The first slice in a sentence, and how many of those shown lie above the margin."""
     above = int((frame["abs_low"] > held.margin).sum())
     median, low, high = (number(row[name], digits=1) for name in ("median_abs_percent", "abs_low", "abs_high"))
     whole, least, most = (number(row[name], digits=1) for name in ("whole", "whole_low", "whole_high"))

@@ -188,7 +188,6 @@ def draw() -> None:
 def _glance(
     state: PageState, files: open_runs.Signature, scope: Narrowed, margin: float, falls: Mapping[str, str]
 ) -> None:
-    """Draw every evaluator in one row, beside its selectivity where a run has both halves of an audit."""
     table = open_runs.card(files, scope, margin)
     if table.empty:
         st.info(_no_card(files, scope, margin))

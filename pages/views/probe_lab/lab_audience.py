@@ -244,7 +244,6 @@ def _stage(state: PageState, bench: Workbench, result: LabResult, probes: Sequen
 
 
 def _evaluator(state: PageState, names: Sequence[str], name: str) -> None:
-    """Whose scores these are, and the way to the others', by button and by arrow key."""
     at = names.index(name)
     with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute", gap="small"):
         st.markdown(f"## {safe(name)}", width="content")
@@ -269,7 +268,6 @@ def _evaluator(state: PageState, names: Sequence[str], name: str) -> None:
 
 
 def _pair(result: LabResult, row: LabRow) -> None:
-    """The clean and the edited score as two bars, and the change between them."""
     if row.score is None or row.baseline_score is None:
         st.markdown(f"# {number(row.score)}")
         st.caption(safe(row.reason or "no score to compare with", limit=200))

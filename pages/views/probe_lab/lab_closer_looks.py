@@ -49,7 +49,7 @@ from core.scoring.workbench import Workbench
 from core.statistics.changes import percent_change
 from pages.views.common.collect import csv_bytes, file_button
 from pages.views.common.open_runs import Shelf
-from pages.views.common.page_tables import NUMBER, TEXT, draw_table
+from pages.views.common.page_drawings import NUMBER, TEXT, draw_table
 from pages.views.common.text import as_percent, counted, number, safe
 from pages.views.common.url_state import PageState
 from pages.views.failures.failure_pictures import best_split, offer
@@ -425,7 +425,6 @@ def draw_sight(state: PageState, bench: Workbench, result: LabResult, probes: Se
 
 
 def _over(bench: Workbench, variant: Variant) -> None:
-    """The picture and its variant over each other, to see what the edit changed."""
     edited = variant.pixels
     if edited is not None:
         what = bench.item.label or "the picture"

@@ -180,19 +180,15 @@ def choose_picture(state: PageState) -> Workbench | None:
     label = " ".join(state.get("label").split())
     category = (usual_category(label) if label else None) or item.category
     bench = _on_bench(state, replace(item, label=label or item.label, category=state.get("category") or category), read)
-    _show(state, bench, bench.item, notes)
-    return bench
-
-
-def _show(state: PageState, bench: Workbench, item: Item, notes: tuple[str, ...]) -> None:
+    item = bench.item
     if item.frames:
         alt = item.label or "video, its frames side by side"
         st.image(thumbnail(bench.picture, side=SHOWN_SIDE), alt=alt, width="stretch")
     else:
         draw_object(state, bench)
     with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute", gap="small"):
-        read = f" (of the caption, by {safe(item.label_by)})" if item.label_by else ""
-        facts = [f"{safe(item.label)}{read}"] if item.label else []
+        by = f" (of the caption, by {safe(item.label_by)})" if item.label_by else ""
+        facts = [f"{safe(item.label)}{by}"] if item.label else []
         facts += [item.category] if item.category else []
         facts.append(f"{item.width} × {item.height} px")
         facts += [counted(len(item.frames), "frame")] if item.frames else []
@@ -212,6 +208,7 @@ def _show(state: PageState, bench: Workbench, item: Item, notes: tuple[str, ...]
                 )
     for note in notes:
         st.caption(safe(note, limit=400))
+    return bench
 
 
 def _proposed(state: PageState) -> tuple[Proposed, ...]:

@@ -103,7 +103,6 @@ def _bound(state: PageState) -> None:
 
 
 def _prefill(state: PageState) -> None:
-    """A text to begin with: the caption that was scored so far; a callback."""
     if state.get("subject") == "free" and not state.get("caption").strip():
         state.put("caption", st.session_state.get(_SAID, ""))
 

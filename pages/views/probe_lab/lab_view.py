@@ -25,9 +25,8 @@ from core.scoring.workbench import Workbench
 from pages.views.common.collect import csv_bytes, file_button
 from pages.views.common.layers import button
 from pages.views.common.open_runs import noise_band, present
-from pages.views.common.page_charts import draw as draw_figure
+from pages.views.common.page_drawings import NUMBER, TEXT, draw_figure, draw_table
 from pages.views.common.page_head import header
-from pages.views.common.page_tables import NUMBER, TEXT, draw_table
 from pages.views.common.text import safe, thousands
 from pages.views.common.url_state import PageState
 from pages.views.probe_lab.lab_audience import draw_hand_out, draw_present
@@ -291,7 +290,6 @@ def _shifts(
     probes: Sequence[Probe],
     names: Sequence[str],
 ) -> tuple[Edited, LabResult | None]:
-    """Draw every edit and how far it moves the scores, beside the picture; no result where nothing was scored."""
     chosen = state.get("variant") or ""
     with stage:
         try:

@@ -10,7 +10,7 @@ from streamlit.runtime.uploaded_file_manager import UploadedFile
 from core.charts.canvas import jpeg
 from core.corpora.brought import Given, KeptSet, keep_pictures, kept_sets, pictures_dir, remove_set
 from core.corpora.images import decode_stranger
-from core.corpora.schema import Corpus, Item
+from core.corpora.schema import Corpus
 from core.errors import InvariscopeError, NotAvailable
 from core.evaluators.registry import find
 from core.evaluators.weights.catalogue import Weights
@@ -158,23 +158,19 @@ def draw_preview(corpus: Corpus) -> None:
         return
     cells = st.grid(3, min_column_width=120, gap="small")
     for item in items:
+        assert item.image_path is not None
         with cells.container(gap="xxsmall"):
-            _draw(item)
+            try:
+                picture = _picture(str(item.image_path), item.image_path.stat().st_mtime_ns)
+            except (InvariscopeError, OSError) as error:
+                st.caption(f":material/broken_image: {safe(str(error), limit=200)}")
+                continue
+            st.image(picture, width="stretch", alt=item.label or item.id)
+            captions = [text for texts in item.captions.values() for text in texts]
+            st.caption(safe(captions[0], limit=160) if captions else f"{safe(item.id, limit=80)}: no caption")
     st.caption("An audit opens the other pictures; one that cannot be read is left out there, with its reason.")
     if all(not item.captions for item in items):
         st.caption("None of these has a caption; without one, *Corpus caption* has nothing to hold.")
-
-
-def _draw(item: Item) -> None:
-    assert item.image_path is not None
-    try:
-        picture = _picture(str(item.image_path), item.image_path.stat().st_mtime_ns)
-    except (InvariscopeError, OSError) as error:
-        st.caption(f":material/broken_image: {safe(str(error), limit=200)}")
-        return
-    st.image(picture, width="stretch", alt=item.label or item.id)
-    captions = [text for texts in item.captions.values() for text in texts]
-    st.caption(safe(captions[0], limit=160) if captions else f"{safe(item.id, limit=80)}: no caption")
 
 
 @st.cache_data(max_entries=48, show_spinner=False)

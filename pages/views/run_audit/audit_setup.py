@@ -26,7 +26,7 @@ from core.seeds import RUN_SEED
 from core.settings import data_dir
 from core.store.run_files import check_run_id
 from pages.views.common.open_runs import corpus_origins
-from pages.views.common.page_tables import draw_table
+from pages.views.common.page_drawings import draw_table
 from pages.views.common.text import counted, safe
 from pages.views.common.url_state import (
     Field,
@@ -264,8 +264,8 @@ def choose_audit(state: PageState) -> Asked:
     st.header("2. Metrics", anchor=False)
     named = choose_evaluators(state, get=draw_get)
     tell_answer(st.session_state.pop(GET_SAID, None))
-    own = draw_own_metric(state, named)
-    evaluators = [*named, *own.references]
+    own, wrong = draw_own_metric(state, named)
+    evaluators = [*named, *own]
     st.header("3. Captions", anchor=False)
     state.switch(
         "subject",
@@ -283,7 +283,7 @@ def choose_audit(state: PageState) -> Asked:
     chosen = choose_probes(state)
     own_probes = split(st.session_state.get(PROBE_FILES))
     asked = _asked(state, folder, evaluators, [*short_patterns(chosen), *own_probes])
-    if own.wrong:
+    if wrong:
         asked = Asked(missing="Your own metric cannot be used yet. Why stands at its file.", wrong=True)
     with place:
         if asked.corpus is not None:
@@ -434,7 +434,6 @@ def _asked(state: PageState, folder: str | None, evaluators: list[str], chosen: 
 
 
 def _tell_balance(asked: Asked) -> None:
-    """Draw how many of the items that would be audited lie in each cell of category and coverage."""
     if asked.corpus is None or asked.request is None or not asked.corpus.items:
         return
     request = asked.request

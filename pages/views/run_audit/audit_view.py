@@ -17,8 +17,8 @@ from core.settings import runs_dir
 from pages.views.common.access import operates, operators_only
 from pages.views.common.layers import button
 from pages.views.common.open_runs import present, store
+from pages.views.common.page_drawings import NUMBER, draw_table
 from pages.views.common.page_head import header
-from pages.views.common.page_tables import NUMBER, draw_table
 from pages.views.common.text import counted, listed, safe, thousands
 from pages.views.common.url_state import PageState
 from pages.views.run_audit.audit_brought import tell_answer

@@ -2,7 +2,6 @@
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 from io import BytesIO
 from pathlib import Path
 from typing import Literal
@@ -27,7 +26,7 @@ from core.settings import assets_dir
 from pages.views.common.access import METRIC_UPLOADS, may_bring_code, operators_only
 from pages.views.common.collect import file_button
 from pages.views.common.links import LAB, link_to
-from pages.views.common.page_tables import NUMBER, draw_table
+from pages.views.common.page_drawings import NUMBER, draw_table
 from pages.views.common.text import counted, safe
 from pages.views.common.url_state import PageState
 from pages.views.probe_lab.lab_state import default_evaluators, own_metrics
@@ -47,22 +46,15 @@ _NO_UPLOADS = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Own:
-    """The metrics that a reader named."""
-
-    references: tuple[str, ...]  # those that can be used, by path
-    wrong: bool  # whether one cannot; why stands at its field
-
-
 def split(text: str | None) -> list[str]:
     """References of a field, which commas separate."""
     return [each.strip() for each in (text or "").split(",") if each.strip()]
 
 
-def draw_own_metric(state: PageState, named: Sequence[str]) -> Own:
+def draw_own_metric(state: PageState, named: Sequence[str]) -> tuple[list[str], bool]:
     """Draw all of it. ``state``: of the page; its field ``own`` opens this part. ``named``: evaluators that were chosen
-    by name: they can be checked too."""
+    by name: they can be checked too. Returns those that can be used, by path, and whether one cannot; why stands at its
+    field."""
     opened = state.get("own") or bool(st.session_state.get(FILES))
     with st.expander("Your own metric", expanded=opened, icon=":material/code:"):
         st.markdown("**1.** Copy a template, put your metric in, and save it on this machine.")
@@ -89,10 +81,9 @@ def draw_own_metric(state: PageState, named: Sequence[str]) -> Own:
                 wrong = True
             else:
                 usable.append(absolute(reference))
-        brought = _bring()
-        own = Own((*usable, *(each for each in brought if each not in usable)), wrong)
-        _draw_check([*own.references, *named], own)
-    return own
+        own = list(dict.fromkeys([*usable, *_bring()]))
+        _draw_check([*own, *named], own, wrong=wrong)
+    return own, wrong
 
 
 def _problem(reference: str) -> str:
@@ -142,19 +133,24 @@ def _short(reference: str) -> str:
     return f"{Path(path).name}:{name} · {Path(path).parent.name[:8]}"
 
 
-def _draw_check(evaluators: Sequence[str], own: Own) -> None:
+def _draw_check(evaluators: Sequence[str], own: Sequence[str], *, wrong: bool) -> None:
     st.markdown(
         "**3.** Check it: its contract, then edits of the demo pictures and captions that change no meaning. The check "
         "goes on when this page is closed."
     )
     if not evaluators:
-        if not own.wrong:
+        if not wrong:
             st.caption("Name a file first, or choose an evaluator above.")
         return
     if st.session_state.get(METRIC) not in evaluators:
         st.session_state[METRIC] = evaluators[0]
     if len(evaluators) > 1:
-        st.selectbox("Metric", evaluators, key=METRIC, format_func=_without_folder)
+        st.selectbox(
+            "Metric",
+            evaluators,
+            key=METRIC,
+            format_func=lambda each: each.rpartition("/")[2] if ".py:" in each else each,
+        )
     chosen = st.session_state[METRIC]
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
         button = st.container(width="content")
@@ -164,7 +160,7 @@ def _draw_check(evaluators: Sequence[str], own: Own) -> None:
         "Check it",
         key="run.check.start",
         icon=":material/rule:",
-        type="primary" if own.references else "secondary",
+        type="primary" if own else "secondary",
         on_click=_check,
         args=(request,),
         disabled=request is None,
@@ -255,7 +251,6 @@ def _last(chosen: str) -> Job | None:
 
 
 def _watch(chosen: str, polled: bool) -> None:
-    """Draw how the last check of a metric stands: what it is at, or its verdict and the way into the lab."""
     job = _last(chosen)
     if (job is not None and job.status in job_queue.ACTIVE) != polled:
         st.rerun()
@@ -281,7 +276,6 @@ def _watch(chosen: str, polled: bool) -> None:
 
 
 def _lead_to_lab(request: CheckRequest, name: str) -> None:
-    """Draw the way to the metric's own column in the lab, or why there is none."""
     known = own_metrics().get(name)
     if known is not None and known.problem:
         st.caption(f"Try a picture does not ask {safe(name)}: {safe(known.problem, limit=600)}.")
@@ -292,10 +286,6 @@ def _lead_to_lab(request: CheckRequest, name: str) -> None:
     else:
         beside = ",".join([name, *default_evaluators()])
         link_to(LAB, "See its column in Try a picture", icon=":material/science:", query_params={"evaluators": beside})
-
-
-def _without_folder(reference: str) -> str:
-    return reference.rpartition("/")[2] if ".py:" in reference else reference
 
 
 _VERDICTS = {"within": "ok", "beyond": "fails", "undecided": "undecided"}
@@ -329,14 +319,11 @@ def draw_checked(request: CheckRequest, *, key: str) -> CheckReport | None:
     with st.expander("The report", icon=":material/rule:"):
         st.markdown("**Promises**")
         rows = [
-            {
-                "Promise": _PROMISES.get(each.check, each.check),
-                "": "ok" if each.passed else "fails",
-                "Found": each.detail,
-            }
+            (_PROMISES.get(each.check, each.check), "ok" if each.passed else "fails", each.detail)
             for each in report.contract
         ]
-        draw_table(pd.DataFrame(rows), width="stretch", alt="Promises of a metric, kept or broken")
+        promises = pd.DataFrame(rows, columns=["Promise", "", "Found"])
+        draw_table(promises, width="stretch", alt="Promises of a metric, kept or broken")
         st.markdown(
             f"**Edits that change no meaning**, {counted(report.items, 'item')}, threshold {report.threshold:g} %"
         )

@@ -23,8 +23,7 @@ from core.report.document import p_value
 from core.statistics.standings import ALPHA
 from pages.views.common.collect import figure_buttons
 from pages.views.common.open_runs import corpus_holding
-from pages.views.common.page_charts import draw
-from pages.views.common.page_tables import NUMBER, TEXT
+from pages.views.common.page_drawings import NUMBER, TEXT, draw_figure
 from pages.views.common.text import counted, listed, number, safe
 from pages.views.probe_lab.lab_state import item_and_edit
 
@@ -124,7 +123,7 @@ def draw_top(made: Leaderboard, tables: Callable[[str], pd.DataFrame], evaluator
     rows, differences, swaps = (table[table["evaluator"] == evaluator] for table in every)
     st.markdown(_said(rows) + _swaps_said(swaps, evaluator))
     figure = system_means(rows)
-    draw(
+    draw_figure(
         figure,
         key="systems.means",
         alt=f"Mean score of every system by {evaluator}, with 95 % intervals",
@@ -147,7 +146,7 @@ def draw_top(made: Leaderboard, tables: Callable[[str], pd.DataFrame], evaluator
         who = f"{safe(one['higher'])} and {safe(one['lower'])}" if len(pairs) == 1 else "two neighbours"
         st.header(f"How often does an edit swap {who}?", anchor=False)
         bars = swap_bars(known)
-        draw(
+        draw_figure(
             bars,
             key="systems.swaps",
             alt=f"How probably an edit swaps two neighbours, by {evaluator}",
@@ -209,11 +208,6 @@ def _why_unsure(rows: pd.DataFrame, differences: pd.DataFrame) -> str:
     return f"Not for sure: {tested}."
 
 
-_HALF = (
-    0.5  # share of redrawn sets of pictures from which on an edit that swaps two neighbours does so more often than not
-)
-
-
 def _swaps_said(swaps: pd.DataFrame, evaluator: str) -> str:
     """Which neighbours a harmless edit swaps, the one that does most often first, of those scored under one."""
     known = swaps[swaps["least_n"] > 0]
@@ -227,7 +221,8 @@ def _swaps_said(swaps: pd.DataFrame, evaluator: str) -> str:
     often = "" if pd.isna(row["probability"]) else f" in {100 * row['probability']:.0f} of 100 redrawn sets of pictures"
     rest = f", and {len(moved) - 1} more such swaps are below" if len(moved) > 1 else ""
     who = f"{safe(row['higher'])} and {safe(row['lower'])}"
-    so = f": **{safe(evaluator)} does not rank these two reliably**" if row["probability"] > _HALF else ""
+    more_often_than_not = row["probability"] > 0.5
+    so = f": **{safe(evaluator)} does not rank these two reliably**" if more_often_than_not else ""
     return f" {safe(deed(str(row['family'])))} swaps {who}{often}{so}{rest}."
 
 

@@ -16,9 +16,8 @@ from core.report.document import p_value
 from core.scoring.reference_metrics import METRICS, TOKENIZER
 from pages.views.common.collect import Origin, data_buttons, figure_buttons, figures_of, file_button
 from pages.views.common.layers import draw_folded
-from pages.views.common.page_charts import draw as draw_figure
+from pages.views.common.page_drawings import NUMBER, TEXT, draw_figure, draw_table
 from pages.views.common.page_head import drawn, header
-from pages.views.common.page_tables import NUMBER, TEXT, draw_table
 from pages.views.common.shown_answers import interval
 from pages.views.common.text import counted, moment, number, safe
 from pages.views.common.url_state import PageState

@@ -16,49 +16,18 @@ from core.analysis.verdicts import NOT_REJECTED
 from core.charts.layout import legend_above
 from core.corpora.schema import OWN
 from core.errors import InvalidInput
+from core.features.compare import two_sides
 from core.features.compare.comparison_figures import differences, dumbbell, of_scatter
-from core.features.compare.two_sides import (
-    ALL,
-    SCATTER_ALIKE,
-    SCATTER_DIFFERS,
-    SCATTER_DIFFERS_WITHIN,
-    compare,
-    manifest_differences,
-    row_names,
-)
 from core.probes.titles import family_title
 from core.report.document import p_value
 from core.statistics.bootstrap import LEAST_N
+from pages.views.common import open_runs, slice_filters
 from pages.views.common.collect import Origin, figures_of, scores_of
 from pages.views.common.links import draw_no_run
-from pages.views.common.open_runs import (
-    KEYED,
-    Signature,
-    facet_counts,
-    held_values,
-    known_values,
-    narrowed,
-    own_values,
-    present,
-    run_of,
-    scores,
-    store,
-    stored_values,
-    view,
-)
 from pages.views.common.page_drawings import NUMBER, TEXT, draw_table
 from pages.views.common.page_head import drawn, header
 from pages.views.common.scope_chips import choose_scope, scope_fields
 from pages.views.common.shown_answers import figure_block, interval
-from pages.views.common.slice_filters import (
-    choose_own,
-    column_name,
-    describe,
-    offer_relaxing,
-    own_fields,
-    own_link,
-    told_by,
-)
 from pages.views.common.text import counted, safe
 from pages.views.common.url_state import Field, PageState, joined, one_of, some_of
 from pages.views.results_view import MANY, ONE, SIDES, choose_margin, margin_field
@@ -75,39 +44,39 @@ class Side:
     chosen: Slice  # slice of one evaluator
 
 
-def compare_state(files: Signature) -> PageState:
+def compare_state(files: open_runs.Signature) -> PageState:
     """Fields of the page over these runs."""
 
     def values(name: str) -> tuple[str, ...]:
-        return stored_values(files)[name]
+        return open_runs.stored_values(files)[name]
 
     fields = []
     for side in SIDES:
         fields.append(Field(f"{side}_evaluator", None, one_of(partial(values, "evaluators"), None, what="evaluator")))
         for name, label in ONE.items():
-            read = one_of(partial(held_values, files, name), None, what=label.lower())
+            read = one_of(partial(open_runs.held_values, files, name), None, what=label.lower())
             fields.append(Field(f"{side}_{name}", None, read))
         for name, label in MANY.items():
             some = some_of(partial(values, name), what=label.lower())
             fields.append(Field(f"{side}_{name}", [], some, joined))
-        fields += own_fields(files, side=f"{side}_")
+        fields += slice_filters.own_fields(files, side=f"{side}_")
     return PageState(
         "compare",
         (
             *scope_fields(files),
             *fields,
-            Field("by", "family", one_of(lambda: (*BY, *own_values(files)), "family", what="level")),
+            Field("by", "family", one_of(lambda: (*BY, *open_runs.own_values(files)), "family", what="level")),
             Field("measure", "percent", one_of(lambda: tuple(MEASURED), "percent", what="measure")),
             margin_field(),
         ),
     )
 
 
-def side_scope(state: PageState, files: Signature, scope: Narrowed, side: str) -> Narrowed:
+def side_scope(state: PageState, files: open_runs.Signature, scope: Narrowed, side: str) -> Narrowed:
     """The scope of one side: the page's, but for what the side chose otherwise. Raises InvalidInput if nothing is of
     all that the side chose."""
     own: Mapping[str, str | None] = {name: state.get(f"{side}_{name}") for name in ONE}
-    rows = holdings(store(files))
+    rows = holdings(open_runs.store(files))
     runs: tuple[str, ...]
     if own["run"]:
         runs, corpus, rows = (own["run"],), own["corpus"], rows[rows["run"] == own["run"]]
@@ -119,26 +88,26 @@ def side_scope(state: PageState, files: Signature, scope: Narrowed, side: str) -
         own[name] or (usual if usual in set(rows[name]) else None)
         for name, usual in (("subject", scope.subject), ("language", scope.language))
     )
-    return narrowed(files, Scope(runs=runs, corpus=corpus, subject=subject, language=language)).only()
+    return open_runs.narrowed(files, Scope(runs=runs, corpus=corpus, subject=subject, language=language)).only()
 
 
-def side_of(state: PageState, files: Signature, scope: Narrowed, side: str) -> Side:
+def side_of(state: PageState, files: open_runs.Signature, scope: Narrowed, side: str) -> Side:
     """One side; without a chosen evaluator A has the first one of the scope and B the second. Raises InvalidInput as
     :func:`side_scope`."""
     own = side_scope(state, files, scope, side)
     many = {name: tuple(state.get(f"{side}_{name}")) for name in MANY}
     evaluator = state.get(f"{side}_evaluator") or usual_evaluator(files, scope, own, side)
-    told = told_by(state, side=f"{side}_")
+    told = slice_filters.told_by(state, side=f"{side}_")
     return Side(own, Slice(evaluators=(evaluator,), told=told, **many))  # type: ignore[arg-type]
 
 
-def evaluators_of(files: Signature, scope: Narrowed, own: Narrowed) -> tuple[str, ...]:
+def evaluators_of(files: open_runs.Signature, scope: Narrowed, own: Narrowed) -> tuple[str, ...]:
     """Evaluators of one side's run: those of the page's scope first."""
-    there = scores(files, own).evaluators
+    there = open_runs.scores(files, own).evaluators
     return tuple(sorted(there, key=lambda name: (name not in scope.evaluators, name)))
 
 
-def usual_evaluator(files: Signature, scope: Narrowed, own: Narrowed, side: str) -> str:
+def usual_evaluator(files: open_runs.Signature, scope: Narrowed, own: Narrowed, side: str) -> str:
     """The evaluator of a side that chose none."""
     return evaluators_of(files, scope, own)[: 2 if side == "b" else 1][-1]
 
@@ -152,14 +121,14 @@ def swap(state: PageState) -> None:
         state.put(f"b_{name}", a)
 
 
-@st.cache_data(hash_funcs=KEYED, max_entries=128, show_spinner="Holding the sides against each other …")
-def compared(files: Signature, a: Side, b: Side, by: str, measure: str, margin: float) -> pd.DataFrame:
+@st.cache_data(hash_funcs=open_runs.KEYED, max_entries=128, show_spinner="Holding the sides against each other …")
+def compared(files: open_runs.Signature, a: Side, b: Side, by: str, measure: str, margin: float) -> pd.DataFrame:
     """A against B; see ``core.features.compare.two_sides.compare``."""
-    one, other = (view(files, side.scope, side.chosen) for side in (a, b))
-    return compare(one, other, by=by, measure=measure, margin=margin)  # type: ignore[arg-type]
+    one, other = (open_runs.view(files, side.scope, side.chosen) for side in (a, b))
+    return two_sides.compare(one, other, by=by, measure=measure, margin=margin)  # type: ignore[arg-type]
 
 
-def choose_sides(state: PageState, files: Signature, scope: Narrowed) -> bool:
+def choose_sides(state: PageState, files: open_runs.Signature, scope: Narrowed) -> bool:
     """Draw the two sides beside each other; return whether both are something."""
     found = []
     cells = st.grid(2, min_column_width=300, gap="medium")
@@ -170,10 +139,10 @@ def choose_sides(state: PageState, files: Signature, scope: Narrowed) -> bool:
     return all(found)
 
 
-def _side(state: PageState, files: Signature, scope: Narrowed, side: str) -> bool:
+def _side(state: PageState, files: open_runs.Signature, scope: Narrowed, side: str) -> bool:
     try:
         own = side_scope(state, files, scope, side)
-        known = known_values(files, own)
+        known = open_runs.known_values(files, own)
         said = f"Run {own.run}, corpus {own.corpus}, {own.subject} captions in {own.language}"
     except InvalidInput as error:
         own, known, said = None, {}, ""
@@ -184,10 +153,10 @@ def _side(state: PageState, files: Signature, scope: Narrowed, side: str) -> boo
         state.choose(
             st.container(), f"{side}_evaluator", "Metric", options, help="Whose scores this side holds: one of them."
         )
-    set_ = any(state.get(f"{side}_{name}") for name in (*ONE, *MANY)) or told_by(state, side=f"{side}_")
+    set_ = any(state.get(f"{side}_{name}") for name in (*ONE, *MANY)) or slice_filters.told_by(state, side=f"{side}_")
     with st.expander("Run, edits and items", icon=":material/tune:", expanded=bool(set_)):
         for name in ONE:
-            held = held_values(files, name)
+            held = open_runs.held_values(files, name)
             if len(held) > 1:
                 of_run = name != "run" and state.get(f"{side}_run")
                 as_it_is = "What the run has" if of_run else f"As the page: {getattr(scope, name)}"
@@ -204,7 +173,7 @@ def _side(state: PageState, files: Signature, scope: Narrowed, side: str) -> boo
                     format_func=family_title if name == "families" else str,
                 )
         if own is not None:
-            choose_own(state, scores(files, own).own, side=f"{side}_")
+            slice_filters.choose_own(state, open_runs.scores(files, own).own, side=f"{side}_")
     if said:
         st.caption(safe(said, limit=200))
     return own is not None
@@ -212,7 +181,7 @@ def _side(state: PageState, files: Signature, scope: Narrowed, side: str) -> boo
 
 def level_name(by: str) -> str:
     """What the levels of a comparison are called."""
-    return BY.get(by) or column_name(by)
+    return BY.get(by) or slice_filters.column_name(by)
 
 
 def choose_how(state: PageState, own: Iterable[str]) -> None:
@@ -257,7 +226,7 @@ def draw_compared(table: pd.DataFrame, a: Side, b: Side, *, by: str, measure: st
         for name, side in zip(SIDES, (a, b), strict=True)
     }
     unit, digits = UNITS[measure]
-    names = row_names(by, table["label"])
+    names = two_sides.row_names(by, table["label"])
     what_by = by if by in BY else "own"  # it names files
     for of, what, rows in (("scatter", "size of the change", of_scatter(table)), ("drift", "change", table)):
         place = (
@@ -315,13 +284,13 @@ def opened(side: Side, by: str, label: str) -> str:
     level."""
     link = {name: getattr(side.chosen, name) for name in ("evaluators", *MANY)}
     told = side.chosen.told
-    if label != ALL and by in CHOSEN_BY:
+    if label != two_sides.ALL and by in CHOSEN_BY:
         link[CHOSEN_BY[by]] = (label,)
-    elif label != ALL:
+    elif label != two_sides.ALL:
         told = (*(each for each in told if each[0] != by), (by, label))
     return json.dumps(
         {name: str(getattr(side.scope, name)) for name in ONE}
-        | own_link(told)
+        | slice_filters.own_link(told)
         | {name: joined(values) for name, values in link.items() if values}
     )
 
@@ -336,15 +305,15 @@ def _corrected(table: pd.DataFrame) -> str:
 def summary(table: pd.DataFrame, by: str, a: Side, b: Side) -> str:
     """In how many of the levels the sides are told apart, and which way; not a test of them together. ``table``: of
     :func:`compared`."""
-    rows = table[table["label"] != ALL]
+    rows = table[table["label"] != two_sides.ALL]
     if rows.empty:
         return ""
-    apart = rows.loc[rows["scatter"] == SCATTER_DIFFERS, "size_difference"]
+    apart = rows.loc[rows["scatter"] == two_sides.SCATTER_DIFFERS, "size_difference"]
     found = {
         "A is more stable": int((apart < 0).sum()),
         "B is more stable": int((apart > 0).sum()),
-        "practically equal": int((rows["scatter"] == SCATTER_ALIKE).sum()),
-        "different by less than the margin": int((rows["scatter"] == SCATTER_DIFFERS_WITHIN).sum()),
+        "practically equal": int((rows["scatter"] == two_sides.SCATTER_ALIKE).sum()),
+        "different by less than the margin": int((rows["scatter"] == two_sides.SCATTER_DIFFERS_WITHIN).sum()),
     }
     found["too close to call"] = len(rows) - sum(found.values())
     told = [f"{what} in {n}" for what, n in found.items() if n]
@@ -439,14 +408,14 @@ def _spoken(table: pd.DataFrame, names: Mapping[str, str]) -> str:
 
 def draw() -> None:
     """Draw the view."""
-    files = present()
+    files = open_runs.present()
     state = compare_state(files)
     state.restore()
     header(
         "Two runs, two metrics or two slices: how much do they differ, and how sure is that?", state, words=("margin",)
     )
     with drawn(state):
-        if not store(files).runs():
+        if not open_runs.store(files).runs():
             draw_no_run()
             return
         scope = choose_scope(state, files).only()
@@ -457,9 +426,9 @@ def draw() -> None:
             _compare(state, files, a, b, answer)
             if a.scope.run == b.scope.run:
                 return
-            one, other = (run_of(files, side.scope.run) for side in (a, b))
+            one, other = (open_runs.run_of(files, side.scope.run) for side in (a, b))
             st.markdown("## What the two runs were made with")
-            table = manifest_differences(one, other)
+            table = two_sides.manifest_differences(one, other)
             if table.empty:
                 st.caption("Nothing differs: the same corpus, edits, metrics, lexicons, seed and versions.")
                 return
@@ -471,23 +440,25 @@ def draw() -> None:
             )
 
 
-def _compare(state: PageState, files: Signature, a: Side, b: Side, answer: DeltaGenerator) -> None:
+def _compare(state: PageState, files: open_runs.Signature, a: Side, b: Side, answer: DeltaGenerator) -> None:
     if a == b:
         st.info(
             "Both sides are the same. Choose another metric, run, family or kind of item on one of them.",
             icon=":material/balance:",
         )
         return
-    choose_how(state, [key for side in (a, b) for key in scores(files, side.scope).own])
-    of = "; ".join(f"{name}: {scores_of(side.scope, describe(side.chosen))}" for name, side in (("A", a), ("B", b)))
+    choose_how(state, [key for side in (a, b) for key in open_runs.scores(files, side.scope).own])
+    of = "; ".join(
+        f"{name}: {scores_of(side.scope, slice_filters.describe(side.chosen))}" for name, side in (("A", a), ("B", b))
+    )
     figures_of(Origin(state, of, files, (a.scope, b.scope)))
     by, measure, margin = state.get("by"), state.get("measure"), float(state.get("margin"))
     table = compared(files, a, b, by, measure, margin)
     if table.empty:
         st.info("One side has no shift.", icon=":material/filter_alt:")
         for name, side in zip(SIDES, (a, b), strict=True):
-            if not sum(facet_counts(files, side.scope, side.chosen)["sign"].values()):
-                offer_relaxing(state, files, side.scope, side.chosen, side=f"{name}_")
+            if not sum(open_runs.facet_counts(files, side.scope, side.chosen)["sign"].values()):
+                slice_filters.offer_relaxing(state, files, side.scope, side.chosen, side=f"{name}_")
         return
     answer.markdown(summary(table, by, a, b))
     draw_compared(table, a, b, by=by, measure=measure, margin=margin)

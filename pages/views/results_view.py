@@ -215,8 +215,7 @@ def draw_questions(
     *,
     row: DeltaGenerator,
 ) -> None:
-    """Draw the questions of one part below each other. ``row``: below the choice of the part, for what the figures
-    show."""
+    """Draw the questions of one part below each other. ``row``: place of what the figures show."""
     table = scores(files, scope)
     missing = {each.id: each.needs(table) for each in asked}
     there = tuple(each for each in asked if not missing[each.id])
@@ -259,8 +258,7 @@ def _draw_ways_out(
     empty: Mapping[Question, Slice],
     options: Options,
 ) -> None:
-    """Offer what fills a part of which something is empty: to take filters back, and what else the run has of them.
-    ``empty``: questions that were left nothing, each with its slice."""
+    """Offer what fills a part whose questions are ``empty``: to take filters back, and other edits of the run."""
 
     def fills(left: Slice) -> bool:
         return any(
@@ -379,8 +377,7 @@ def pinned() -> dict[str, str]:
 def draw_pins(
     state: PageState, scope: Narrowed, chosen: Slice, asked: Sequence[Question], families: Sequence[str]
 ) -> None:
-    """Draw the buttons that pin this view. ``state``: of the results page; the evaluator of its tests is pinned with
-    the view. ``asked``: the questions that are shown; a part of one family pins that family."""
+    """Draw the buttons that pin this view; a part of one family pins that family, a test its evaluator."""
     family = next((each.part for each in asked if each.part in families), None)
     if family is None and any(each.families for each in asked):
         family = state.get("under")

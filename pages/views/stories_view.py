@@ -185,8 +185,7 @@ PAIRS = 3  # pairs of the story, one an item
 
 
 def make_example(files: Signature) -> Story:
-    """Make the story. ``files``: what the store depends on; it has a run. Raises InvariscopeError if the runs cannot be
-    read, or the story cannot be written."""
+    """Make the story of the runs that are there. Raises InvariscopeError if it cannot be read or written."""
     scope = narrowed(files, Scope()).only()
     rows = at_a_glance(card(files, scope), risks(files, scope))
     axes = [str(name).removesuffix("_abs") for name in rows if str(name).endswith("_abs")]

@@ -45,9 +45,8 @@ def draw_constructed(
     source: Source,
     view: Callable[[], View],
 ) -> None:
-    """Draw every line of both splits, every measure before and after, and selectivity. ``table``: of
-    ``core.features.calibration.fit.sweep_table``; ``view``: of the scores that the fit was made of, with every family
-    that they hold."""
+    """Draw every line of both splits, every measure before and after, and selectivity. ``view``: of the scores that the
+    fit was made of, with every family that they hold."""
     rho, axes = (table[table["measure"] == name] for name in ("spearman", OF_AXES))
     rho = rho[rho["split"].isin(("dev", "test"))]  # of unedited pairs every score was stored: measured is the same
     for name, rows, figured, colour, title in (
@@ -100,8 +99,7 @@ _NAMED = (
 
 
 def notices(found: Fit, strength: float, held: View) -> tuple[str, bool]:
-    """Whether a calibrated score still falls at wrong captions, in a sentence; and whether that was tested at all.
-    ``held``: see :func:`draw_selectivity`."""
+    """Whether a calibrated score still falls at wrong captions, in a sentence; and whether that was tested at all."""
     if lacking(held, found):
         if needs(held.table) or lack(held) or not measured_beside(held, found):
             return "Not tested: whether it still notices wrong captions.", False
@@ -114,8 +112,7 @@ def notices(found: Fit, strength: float, held: View) -> tuple[str, bool]:
 
 
 def draw_selectivity(found: Fit, strength: float, view: Callable[[], View]) -> None:
-    """Draw selectivity, nuisance and signal before and after a strength, on the held-out items. ``view``: of the scores
-    that the fit was made of, with every family that they hold."""
+    """Draw selectivity, nuisance and signal on the held-out items. ``view``: of the fit's scores, with every family."""
     st.markdown("**Stable or deaf: selectivity, held out**")
     held = view()
     if why := lacking(held, found):

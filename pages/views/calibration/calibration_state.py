@@ -211,8 +211,7 @@ WEIGHTS_TOLD = {
 
 
 def choose(state: PageState, evaluator: str, references: tuple[str, ...]) -> None:
-    """Draw how the formula is read, what it may cost, and what it is held to. ``references``: what a score can be held
-    to; the evaluator itself is left out."""
+    """Draw how the formula is read, what it may cost, and what it is held to; the evaluator itself is left out."""
     row = st.container(horizontal=True, vertical_alignment="bottom", key="calib_choices")
     state.switch(
         "reading",
@@ -277,8 +276,7 @@ def tell(state: PageState, found: Fit, order: ReferenceOrder | None) -> None:
 
 
 def draw_choices(state: PageState, files: Signature, scope: Narrowed, chosen: Slice, evaluator: str) -> None:
-    """Draw the table of one evaluator, once a reader asks for it. ``scope``: whose scores; all its evaluators are held
-    to."""
+    """Draw the table of one evaluator, once a reader asks for it; it is held to every evaluator of the scope."""
     place = folded_part("All 33 ways to calibrate, compared", state, "ablation", icon=":material/table:")
     if place is None:
         return

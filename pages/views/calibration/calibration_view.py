@@ -28,22 +28,8 @@ from core.features.calibration.readings import CHOSEN, CHOSEN_MEASURED, FIXED, c
 from core.features.calibration.sweep import LAMBDAS
 from core.probes.titles import family_title
 from core.statistics.bootstrap import LEAST_N
+from pages.views.calibration import calibration_state
 from pages.views.calibration.by_construction import draw_constructed, notices
-from pages.views.calibration.calibration_state import (
-    Bands,
-    axis_colours,
-    axis_lines,
-    calib_state,
-    choose,
-    draw_choices,
-    effect,
-    fingerprint_of,
-    fitted,
-    references,
-    tell,
-    votes_present,
-    word_order,
-)
 from pages.views.calibration.measured_calibration import LED, Source, draw_measured, lead, measurement, rests_on, surely
 from pages.views.common.collect import data_buttons, figure_buttons, figures_of, file_button, of_scores
 from pages.views.common.layers import button, draw_folded
@@ -65,19 +51,18 @@ def draw_sweep(
     state: PageState,
     key: tuple[object, ...],
     found: Fit,
-    bands: Bands,
+    bands: calibration_state.Bands,
     fingerprint: str,
     source: Source,
     view: Callable[[], View],
     choices: Callable[[], None],
 ) -> None:
-    """Draw everything that follows λ; only this part runs again while λ moves. ``key``, ``found``, ``bands``: see
-    :func:`pages.views.calibration.calibration_state.fitted`; ``view``: of the scores that the fit was made of, with
-    every family that they hold; ``choices``: draws the folded table of every way to calibrate."""
+    """Draw everything that follows λ; only this part runs again while λ moves. ``view``: of the scores that the fit was
+    made of, with every family; ``choices``: draws the folded table of every way to calibrate."""
     own, stale = measurement(source, key, found)
     usual = settled(found, own)
     strength = float(usual.strength if state.get("strength") is None else state.get("strength"))
-    changed = effect(key, strength, LED, found) if own is None else own.effect(strength, measures=LED)
+    changed = calibration_state.effect(key, strength, LED, found) if own is None else own.effect(strength, measures=LED)
     notice, tested = notices(found, strength, view())
     long = _lead(found, own, strength, changed, notice if tested else "")
     if not tested:
@@ -102,7 +87,14 @@ def draw_sweep(
         for sentence in long:
             st.caption(sentence)
         draw_constructed(
-            state, found, table, usual, strength, partial(effect, key, strength, _found=found), source, view
+            state,
+            found,
+            table,
+            usual,
+            strength,
+            partial(calibration_state.effect, key, strength, _found=found),
+            source,
+            view,
         )
 
     asked = state.get("measure") != "sensitivity"
@@ -250,9 +242,11 @@ def _sensitivity(
 ) -> None:
     """Draw the change; where the figure beside it has room for a legend above it, this one is as much higher."""
     st.markdown(f"**Typical change, by strength, {found.basis if own is None else 'measured'}**")
-    rows = axis_lines(key, own.file.made if own else "", found, own)
+    rows = calibration_state.axis_lines(key, own.file.made if own else "", found, own)
     rows = rows.assign(allowed=rows["strength"].map(dict(zip(LAMBDAS, usual.choice.allowed, strict=True))))
-    figure = sensitivity_along(rows, strength=strength, chosen=usual.chosen, colour=axis_colours(rows["name"]))
+    figure = sensitivity_along(
+        rows, strength=strength, chosen=usual.chosen, colour=calibration_state.axis_colours(rows["name"])
+    )
     figure = replace(figure, height=figure.height + max(above - legend_above(figure), 0))
     draw_figure(
         figure,
@@ -286,7 +280,7 @@ FILTERS = ("axes", "families", "categories", "coverage_bins")
 def draw() -> None:
     """Draw the view."""
     files = present()
-    state = calib_state(files)
+    state = calibration_state.calib_state(files)
     state.restore()
     header(
         "How far can unwanted changes be reduced, and what agreement with other metrics does it cost?",
@@ -323,15 +317,15 @@ def _draw(state: PageState, files: Signature, scope: Narrowed, row: Chips) -> No
     charts = st.container()
     options = st.expander("Method and constraints", icon=":material/tune:")
     with options:
-        choose(state, evaluator, references(scores(files, every).evaluators))
+        calibration_state.choose(state, evaluator, calibration_state.references(scores(files, every).evaluators))
     asked = (state.get(name) for name in ("reading", "weights", "epsilon"))
-    how: tuple[Any, ...] = (evaluator, *asked, tuple(state.get("against")), votes_present())
+    how: tuple[Any, ...] = (evaluator, *asked, tuple(state.get("against")), calibration_state.votes_present())
     own = _of_the_picture(state, chosen, view(files, every, chosen), evaluator)
     if own:
         chosen = replace(chosen, families=own)
     key = (files, every, chosen, *how)
     try:
-        found, bands = fitted(files, every, chosen, *how)
+        found, bands = calibration_state.fitted(files, every, chosen, *how)
     except InvariscopeError as error:
         charts.error(safe(str(error), limit=600))
         with charts:
@@ -341,11 +335,13 @@ def _draw(state: PageState, files: Signature, scope: Narrowed, row: Chips) -> No
         if own:
             named = safe(listed([family_title(each) for each in own]))
             st.caption(f"Calibrated for edits that need the picture alone: {named}. Choose others under *Filters*.")
-        tell(state, found, word_order(files, every, tuple(state.get("against"))))
+        calibration_state.tell(state, found, calibration_state.word_order(files, every, tuple(state.get("against"))))
     state.publish()
     run = run_of(files, scope.run)
     whole = Slice(families=tuple(found.scores.families))
-    source = Source(run, scope.corpus, scope.subject, scope.language, lambda: fitted(files, every, whole, *how)[0])
+    source = Source(
+        run, scope.corpus, scope.subject, scope.language, lambda: calibration_state.fitted(files, every, whole, *how)[0]
+    )
     figures_of(of_scores(state, files, every, describe(chosen)))
     every_family = replace(chosen, axes=(), families=())
     with charts:
@@ -354,8 +350,8 @@ def _draw(state: PageState, files: Signature, scope: Narrowed, row: Chips) -> No
             key,
             found,
             bands,
-            fingerprint_of(files, scope, evaluator),
+            calibration_state.fingerprint_of(files, scope, evaluator),
             source,
             lambda: view(files, every, every_family),
-            partial(draw_choices, state, files, every, chosen, evaluator),
+            partial(calibration_state.draw_choices, state, files, every, chosen, evaluator),
         )

@@ -210,10 +210,9 @@ _NAMED = 4  # kinds of edits up to which each is named
 
 
 def lead(changed: pd.DataFrame, evaluator: str) -> str:
-    """Say how much less harmless edits move an evaluator, and what becomes of its rank agreement. ``changed``:
-    ``core.features.calibration.effect.before_after`` of the held-out items, or what was measured of them: LED at least;
-    up to four kinds of edits are named. Returns a sentence in markdown, its names made safe; empty where nothing is
-    known."""
+    """Say how much less harmless edits move an evaluator, and what becomes of its rank agreement. ``changed``: of the
+    held-out items, as of ``core.features.calibration.effect.before_after``, LED at least. Returns a sentence in
+    markdown, its names made safe; empty where nothing is known."""
     axes = _known_axes(changed)
     if not axes:
         return ""
@@ -256,8 +255,7 @@ def _agreement(changed: pd.DataFrame) -> str:
 
 
 def surely(changed: pd.DataFrame) -> str:
-    """Say under which kinds of edits it is sure, by the interval of what is left; empty for one kind. ``changed``: as
-    of :func:`lead`; both sides of its ratios are of the same pictures in every bootstrap sample."""
+    """Say under which kinds of edits it is sure, by the interval of what is left; empty for one kind."""
     rows = changed[changed["measure"] == "sensitivity"].dropna(subset=["ratio_low", "ratio_high"])
     if len(rows) < 2:
         return ""
@@ -278,9 +276,8 @@ def surely(changed: pd.DataFrame) -> str:
 
 
 def rests_on(changed: pd.DataFrame, strength: float, basis: str) -> str:
-    """Say what the line rests on: the strength, how its numbers came about, the items, both sides of each number.
-    ``changed``: as of :func:`lead`; ``strength``: λ, in [0, 1]; ``basis``: how the numbers came about, e.g. ``by
-    construction`` or ``measured``. Returns markdown, its names made safe; empty where nothing is known."""
+    """Say what the line rests on: the strength λ, in [0, 1], the ``basis`` of its numbers, e.g. ``measured``, the
+    items, both sides of each number. Returns markdown, its names made safe; empty where nothing is known."""
     axes = _known_axes(changed)
     if not axes:
         return ""

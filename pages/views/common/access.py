@@ -115,8 +115,7 @@ def _log_in(told: Mapping[str, Any]) -> tuple[str, str]:
 
 
 def why_no_coordinator(told: Mapping[str, Any], *, now: float) -> str:
-    """Why an account that is logged in is no coordinator's, in a sentence; empty where it is one's. ``now``: seconds
-    since 1970."""
+    """Why an account is no coordinator's, in a sentence; empty where it is one's. ``now``: seconds since 1970."""
     begun = told.get("iat")
     if not isinstance(begun, int | float) or not now - LOG_IN_LASTS_S < begun <= now + CLOCK_AHEAD_S:
         return f"This log-in is more than {LOG_IN_LASTS_S / 3600:.0f} hours old. Log in again."

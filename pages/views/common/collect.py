@@ -51,8 +51,7 @@ class Origin:
 def of_scores(
     state: PageState, files: Signature, scope: Narrowed, told: str = "", *, beside: Iterable[Narrowed] = ()
 ) -> Origin:
-    """Where figures of stored scores come from. ``told``: what the filters keep, in words; empty where they keep
-    everything. ``beside``: whose scores went into the figures too, e.g. those of other captions."""
+    """Where figures of stored scores come from. ``told``: what filters keep; ``beside``: whose scores went in too."""
     further = tuple(each for each in dict.fromkeys(beside) if each != scope)
     of = [scores_of(scope, told), *(f"and s{scores_of(each)[1:]}" for each in further)]
     return Origin(state, "; ".join(of), files, (scope, *further))
@@ -202,8 +201,7 @@ def _save(make: Callable[[], Slide]) -> None:
 
 
 def data_buttons(table: pd.DataFrame | Callable[[], pd.DataFrame], stem: str, *, key: str) -> None:
-    """Draw buttons for a table as CSV and Parquet, made when asked for. ``table``: what the reader sees, or a function
-    that makes it."""
+    """Draw buttons for a table as CSV and Parquet, made when asked for; ``table`` may be a function that makes it."""
 
     def made() -> pd.DataFrame:
         return table() if callable(table) else table
@@ -239,8 +237,7 @@ def figure_buttons(
 def file_button(
     label: str, data: bytes | str | Callable[[], bytes], name: str, *, key: str, icon: str = "", **drawn: Any
 ) -> None:
-    """Draw a button for a file; one that a function makes is made when asked for. The page does not run again.
-    ``icon``: its name among Material Symbols; ``drawn``: further parameters of ``st.download_button``."""
+    """Draw a button for a file; one that a function makes is made when asked for. The page does not run again."""
     drawn |= {"icon": f":material/{icon}:"} if icon else {}
     kind, _ = guess_type(name)
     st.download_button(label, data, name, kind or "application/octet-stream", on_click="ignore", key=key, **drawn)

@@ -41,8 +41,7 @@ def tell_refused(said: str, *, limit: int = 600) -> None:
 
 
 def button(label: str, icon: str, key: str, act: Callable[..., Any], *args: Any, **drawn: Any) -> None:
-    """Draw a button that does something with these arguments. ``icon``: its name among Material Symbols; ``drawn``:
-    further parameters of ``st.button``."""
+    """Draw a button. ``icon``: its name among Material Symbols; ``drawn``: further parameters of ``st.button``."""
     st.button(label, icon=f":material/{icon}:", key=key, on_click=act, args=args, **drawn)
 
 
@@ -54,17 +53,15 @@ def is_open(place: ExpanderContainer | PopoverContainer) -> bool:
 
 
 def folded_part(label: str, state: PageState, field: str, *, icon: str) -> ExpanderContainer | None:
-    """Draw a label that opens a part of a page, which a link can ask for; the place to fill, None while it is closed.
-    ``field``: its yes or no that says whether the part is open."""
+    """Draw a label that opens a part of a page, which a yes or no of its link asks for; None while it is closed."""
     place = st.expander(label, icon=icon, key=state.key(field), on_change="rerun")
     return place if is_open(place) else None
 
 
 @st.fragment
 def draw_folded(label: str, draw: Callable[[], None], *, key: str, icon: str = ":material/table:") -> None:
-    """Draw a label that opens what is drawn beneath it; opening it runs this part of the page alone. ``draw``: draws
-    what is folded away, from what it was given: the page around it does not run again. ``key``: of the part; in the
-    session it says whether the part is open."""
+    """Draw a label that opens what is drawn beneath it; opening it runs this part of the page alone. ``key``: of the
+    part; in the session it says whether the part is open."""
     place = st.expander(label, icon=icon, key=key, on_change="rerun")
     if not is_open(place):
         return

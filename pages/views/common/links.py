@@ -19,19 +19,9 @@ from core.features.feature import VIEW, address, entries, troubles, views
 from core.file_contents import Stamps, stamps
 from core.probes.titles import family_title, title
 from core.stories.story import LOG, Story, stories
+from pages.views.common import open_runs
 from pages.views.common.access import AUDIT, START, may_operate, visible
 from pages.views.common.layers import find, finding
-from pages.views.common.open_runs import (
-    KEYED,
-    Signature,
-    corpus_name_of,
-    corpus_names,
-    findings,
-    narrowed,
-    present,
-    scores,
-    store,
-)
 from pages.views.common.text import component, counted, glossary, safe
 from pages.views.common.url_state import LOOK, carried, joined
 
@@ -53,21 +43,20 @@ _MANY = 4  # values of a field that the words of a link name; of more it says ho
 Row = Mapping[str, Any] | pd.Series
 
 
-def lab_link(row: Row, *, evaluators: Sequence[str] = (), files: Signature | None = None) -> dict[str, str]:
+def lab_link(row: Row, *, evaluators: Sequence[str] = (), files: open_runs.Signature | None = None) -> dict[str, str]:
     """Link parameters that open one shift in the Probe lab: its corpus, item, caption, probe and evaluators. ``row``:
     has run, corpus, item, probe, subject and evaluator; and axis: the lab always scores the null probes. ``files``: see
     :func:`pages.views.common.open_runs.corpus_origins`."""
     probes = "" if row["axis"] == "null" else row["probe"]
     link = {"item": row["item"], "probes": probes, "evaluators": ",".join(evaluators) or row["evaluator"]}
-    corpus = corpus_name_of(row["run"], row["corpus"], files) or row["corpus"]
-    if corpus != corpus_names(files)[0]:
+    corpus = open_runs.corpus_name_of(row["run"], row["corpus"], files) or row["corpus"]
+    if corpus != open_runs.corpus_names(files)[0]:
         link = {"corpus": corpus, **link}
     return link | ({"subject": "human"} if row["subject"] == "human" else {})
 
 
 def is_open(view: str) -> bool:
-    """Whether this session has a view, by its name: viewers have none that starts audits, stories name former ones. A
-    way to one that it has not is a fault to Streamlit."""
+    """Whether this session has a view, by its name; a way to one that it has not is a fault to Streamlit."""
     return any(each.name == view for each in visible(views()))
 
 
@@ -82,8 +71,7 @@ def called(view: str) -> str:
 def link_to(
     view: str, label: str, *, icon: str, query_params: Mapping[str, str] | None = None, primary: bool = False
 ) -> None:
-    """Draw a link to a view, by its name. ``view``: one that :func:`is_open`. ``query_params``: of the view; none: as
-    it opens. ``primary``: it is filled, as what a page is for; one a page at most."""
+    """Draw a link to a view that :func:`is_open`, by its name. ``primary``: it is filled; one a page at most."""
     file, first = address(view)
     with st.container(width="content", key="primary_link") if primary else nullcontext():
         st.page_link(file, label=label, icon=icon, query_params=first | dict(query_params or {}))
@@ -119,9 +107,8 @@ def former_addresses() -> list[StreamlitPage]:
 
 
 def failures_link(row: Row) -> dict[str, str]:
-    """Link parameters that open a finding in Failures: its family under its evaluator, and its pair if it names one.
-    The rest of the scope comes along. ``row``: has family and evaluator; where it also has run, corpus, item, subject
-    and probe, their record is opened."""
+    """Link parameters that open a finding in Failures, with the rest of the scope. ``row``: has family and evaluator;
+    where it also has run, corpus, item, subject and probe, their record is opened."""
     link = carried() | {LOOK: "yes", "families": str(row["family"]), "evaluators": str(row["evaluator"])}
     return link | ({"record": record_text(row)} if all(name in row for name in PAIR) else {})
 
@@ -133,9 +120,8 @@ def scope_link(scope: Narrowed) -> dict[str, str]:
 
 def pairs_behind(opens: str, *, chosen: Mapping[str, str], scope: Mapping[str, str]) -> None:
     """Draw the ways to what a mark that was clicked stands for: pairs of harmless edits, the comparisons of a test.
-    ``opens``: of the mark; see ``core.analysis.questions.columns.opening``. ``chosen``: link parameters of what the
-    reader chose beside it; where both name one, the mark's holds. ``scope``: likewise of whose scores the mark is,
-    where Failures would usually show others."""
+    ``opens``: see ``core.analysis.questions.columns.opening``. ``chosen``, ``scope``: link parameters of what the
+    reader chose beside it, and of whose scores it is; where both name one, the mark's holds."""
     asked = json.loads(opens)
     if test := asked.pop("test", ""):
         of = asked["evaluators"]
@@ -209,10 +195,9 @@ def draw_doors(doors: Sequence[Door]) -> None:
 def draw_no_run(
     *, none: str = "No runs yet", evaluators: tuple[str, ...] = ("conse-lite0",), command: str = "", here: str = ""
 ) -> None:
-    """Say how a first run is made, in the browser or in a shell. ``none``: what is missing, a sentence without its full
-    stop. ``evaluators``: that the command audits; names of evaluators that need no download. ``here``: the page that
-    says this, where it is that to which a door would lead."""
-    broken = len(store(present()).problems)
+    """Say how a first run is made, in the browser or in a shell. ``none``: what is missing; ``evaluators``: that the
+    command audits; ``here``: the page that says this, to which no door leads."""
+    broken = len(open_runs.store(open_runs.present()).problems)
     if broken:
         none += f" that can be shown: {counted(broken, 'run or file', 'runs or files')} cannot be read whole"
     st.info(f"{none}.", icon=":material/insights:")
@@ -293,10 +278,10 @@ def _box() -> None:
     pages = (Place(f"Page · {called(each.name)}", each.name, carried()) for each in shown)
     there = {each.name for each in shown}
     found = list[Place]()
-    files = present()
+    files = open_runs.present()
     if files:
         try:
-            found = [place for kind in _KINDS for place in kind(files) if place.view in there]
+            found = [place for kind in (_findings, _evaluators, _items) for place in kind(files) if place.view in there]
         except InvariscopeError as error:
             st.warning(safe(str(error), limit=300))
     words = (Place(f"Word · {term}", WORDS, {"find": term}) for term in glossary())
@@ -318,8 +303,8 @@ def _box() -> None:
     st.caption("Type a part of its name, then Enter. Items are those of the largest run of each corpus.")
 
 
-def _findings(files: Signature) -> list[Place]:
-    rows = findings(files, narrowed(files, Scope()).only())
+def _findings(files: open_runs.Signature) -> list[Place]:
+    rows = open_runs.findings(files, open_runs.narrowed(files, Scope()).only())
     return [
         Place(
             f"Finding · {row['evaluator']} changes by {row['median_abs_percent']:.1f} % under "
@@ -331,16 +316,16 @@ def _findings(files: Signature) -> list[Place]:
     ]
 
 
-def _evaluators(files: Signature) -> list[Place]:
-    names = scores(files, narrowed(files, Scope())).evaluators
+def _evaluators(files: open_runs.Signature) -> list[Place]:
+    names = open_runs.scores(files, open_runs.narrowed(files, Scope())).evaluators
     return [Place(f"Evaluator · {name}", RESULTS, {"evaluators": name}) for name in names]
 
 
-@st.cache_data(hash_funcs=KEYED, max_entries=4, show_spinner="Listing the items …")
-def _items(files: Signature) -> list[Place]:
-    scope = narrowed(files, Scope())
-    rows = scores(files, scope).items
-    called = {corpus: corpus_name_of(run, corpus, files) for corpus, run in scope.runs}
+@st.cache_data(hash_funcs=open_runs.KEYED, max_entries=4, show_spinner="Listing the items …")
+def _items(files: open_runs.Signature) -> list[Place]:
+    scope = open_runs.narrowed(files, Scope())
+    rows = open_runs.scores(files, scope).items
+    called = {corpus: open_runs.corpus_name_of(run, corpus, files) for corpus, run in scope.runs}
     return [
         Place(
             f"Item · {label or 'no label'} · {item} · {corpus}",
@@ -349,6 +334,3 @@ def _items(files: Signature) -> list[Place]:
         )
         for corpus, item, label in rows[["corpus", "item", "label"]].itertuples(index=False)
     ]
-
-
-_KINDS: tuple[Callable[[Signature], list[Place]], ...] = (_findings, _evaluators, _items)

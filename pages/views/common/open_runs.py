@@ -405,8 +405,7 @@ def ships(name: str) -> bool:
 
 
 def load_corpus_of(run: Run) -> Corpus:
-    """Read the corpus of a run as the run read it, once for all sessions. Raises InvariscopeError if it cannot be read
-    here."""
+    """Read a run's corpus as the run read it, once for all sessions. Raises InvariscopeError if it is not here."""
     return _load(origin_of_run(run))
 
 

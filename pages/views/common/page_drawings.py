@@ -130,9 +130,8 @@ def draw_table(
     hide_index: bool = True,
     **drawn: Any,
 ) -> None:
-    """Draw a table as ``st.dataframe`` does; a column of remarks without any is left out. ``column_config``: as of
-    ``st.dataframe``; the formats of its numbers are printf's. ``families``: columns whose values are names of families.
-    ``looks``: CSS of every row, e.g. ``color: grey``, empty for the usual; none: no row has its own look."""
+    """Draw a table as ``st.dataframe`` does; a column of remarks without any is left out. ``families``: columns whose
+    values are names of families. ``looks``: CSS of every row, e.g. ``color: grey``, empty for the usual."""
     if "note" in frame and not frame["note"].fillna("").astype(bool).any():
         frame = frame.drop(columns="note")
     config = dict(column_config or {})

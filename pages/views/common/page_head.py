@@ -35,9 +35,8 @@ _SCOPE_STAYS = " The scope stays, on this page and on the others; *Reset scope* 
 
 def header(caption: str, state: PageState, *, lost: str = "", words: Sequence[str] = ()) -> None:
     """Draw the title beside *Copy link* and *Start over*, and say what of a link could not be restored. ``caption``:
-    one sentence that says what the view answers, in our own words. ``lost``: what the page's link cannot carry, as a
-    sentence in our own words; empty where it carries everything. ``words``: coined words that the page turns on; a ?
-    beside the title says what they mean."""
+    what the view answers. ``lost``: what its link cannot carry; empty where it carries everything. ``words``: coined
+    words that the page turns on; a ? beside the title says what they mean."""
     begin()
     scoped = any(field.shared for field in state.fields)
     with st.container(key="page_header"):
@@ -75,8 +74,7 @@ def drawn(state: PageState) -> Iterator[None]:
 
 
 def draw_title(words: Sequence[str] = ()) -> None:
-    """Draw the title of the entry, beside it the switch between its views where it has several. ``words``: coined words
-    that the view turns on; a ? beside the title says what they mean."""
+    """Draw the title of the entry, the switch between its views, and what coined ``words`` mean behind a ?."""
     now = view_now()
     entry = next(each for each in entries() if each.name == now.entry)
     titles = {each.name: each.title for each in visible(views()) if each.entry == entry.name}
@@ -124,8 +122,7 @@ def chips(state: PageState) -> Chips:
 
 @contextmanager
 def filter_panel(state: PageState, row: Chips, *, told: int, about: str) -> Iterator[None]:
-    """Open the panel of a page's filters, which lies over the page and moves nothing of it. ``told``: how many filters
-    are set; the chip says it. ``about``: what the counts beside a filter's values are of, in our own words."""
+    """Open the panel of a page's filters, over the page. ``told``: how many are set; ``about``: what counts are of."""
     label = f"Filters: **{told}**" if told else "Filters"
     with (
         row.filters,

@@ -216,8 +216,7 @@ def _keep(state: PageState, scope: Scope) -> None:
 
 
 def _possible(files: Signature, wanted: Scope, first: Scope) -> tuple[Scope, list[str]]:
-    """The choices that are possible together, the first before the last; and a sentence for each that is not. Raises
-    InvalidInput if the runs have no score."""
+    """The choices possible together, and a sentence for each that is not. Raises InvalidInput without scores."""
     narrowed(files, first)
     scope, undone = first, list[str]()
     for field in _FIELDS.values():

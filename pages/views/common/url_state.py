@@ -298,15 +298,15 @@ def count_field(name: str, default: int, most: int, *, of: str) -> Field:
     return Field(name, default, checked(whole(1, most), default, f"The number of {of} must lie between 1 and {most}"))
 
 
-def switch_field(name: str, default: bool = False) -> Field:
-    """A field that is yes or no in the link."""
+def switch_field(name: str) -> Field:
+    """A field that is yes or no in the link; usually no."""
 
     def read(raw: str) -> tuple[bool, str]:
         if raw in ("yes", "no"):
             return raw == "yes", ""
-        return default, f"A switch must be yes or no, got {raw[:40]!r}."
+        return False, f"A switch must be yes or no, got {raw[:40]!r}."
 
-    return Field(name, default, read, lambda value: "yes" if value else "no")
+    return Field(name, False, read, lambda value: "yes" if value else "no")
 
 
 def joined(names: Sequence[str]) -> str:

@@ -17,6 +17,7 @@ from core.analysis.table import ScoreTable
 from core.corpora.registry import catalogue
 from core.features.metric_check.judged_families import MOST_FAILURES
 from core.probes.titles import family_title
+from pages.views.common import slice_filters
 from pages.views.common.access import AUDIT as RUN_AUDIT
 from pages.views.common.layers import button
 from pages.views.common.links import CONTRAST, LAB, is_open, link_to
@@ -24,15 +25,6 @@ from pages.views.common.open_runs import KEYED, Signature, own_values, scores, s
 from pages.views.common.page_head import Chips, filter_panel
 from pages.views.common.scope_chips import scope_fields
 from pages.views.common.shown_answers import nothing, way_to
-from pages.views.common.slice_filters import (
-    LABELS,
-    by_column,
-    choose_own,
-    own_fields,
-    percent_slider,
-    percentage_of,
-    told_by,
-)
 from pages.views.common.text import counted, safe
 from pages.views.common.url_state import Field, PageState, checked, joined, one_of, some_of, switch_field, text, within
 
@@ -40,7 +32,7 @@ USUAL = Scope(directional=True)  # the scope of a reader who chose nothing: what
 
 VIEWS = {"tests": "Tests", "selectivity": "Selectivity", "tables": "Every table"}
 
-_ITEMS = {name: LABELS[name] for name in ("categories", "coverage_bins")}
+_ITEMS = {name: slice_filters.LABELS[name] for name in ("categories", "coverage_bins")}
 _FACTS = {
     "knob": ("Knob", "The detail that is wrong in one picture of a pair, e.g. the count."),
     "domain": ("Domain", "What the pictures of a pair are of, e.g. animals."),
@@ -74,10 +66,10 @@ def contrast_state(files: Signature) -> PageState:
                 Field(name, [], some_of(partial(values, name), what=label.lower()), joined)
                 for name, (label, _) in (_ITEMS | _FACTS).items()
             ),
-            *own_fields(files),
+            *slice_filters.own_fields(files),
             Field("bar", MOST_FAILURES, checked(within(0, 100), MOST_FAILURES, must, then=then), "{:g}".format),
             switch_field("verified"),
-            Field("upheld", 0, percentage_of("upheld")),
+            Field("upheld", 0, slice_filters.percentage_of("upheld")),
         ),
     )
 
@@ -87,7 +79,7 @@ def choose_items(state: PageState, files: Signature, scope: Narrowed, row: Chips
     table = scores(files, scope)
     counts = _counts(files, scope)
     fields = (*_ITEMS, *_FACTS, "verified", "upheld")
-    told = sum(bool(state.get(name)) for name in fields) + len(by_column(told_by(state)))
+    told = sum(bool(state.get(name)) for name in fields) + len(slice_filters.by_column(slice_filters.told_by(state)))
     about = "Every number on this page is of what the filters leave; a value's count is that of its items."
     with filter_panel(state, row, told=told, about=about):
         for name, (label, help_text) in (_ITEMS | _FACTS).items():
@@ -103,7 +95,7 @@ def choose_items(state: PageState, files: Signature, scope: Narrowed, row: Chips
                     placeholder=f"All {len(known)}",
                     format_func=said.__getitem__,
                 )
-        choose_own(
+        slice_filters.choose_own(
             state, {key: {value: f" · {counted(n, 'item')}" for value, n in counts[key].items()} for key in table.own}
         )
         st.toggle(
@@ -114,7 +106,7 @@ def choose_items(state: PageState, files: Signature, scope: Narrowed, row: Chips
         )
         judged = int((~np.isnan(table.upheld)).sum())
         if judged or state.get("upheld"):
-            percent_slider(
+            slice_filters.percent_slider(
                 state,
                 "upheld",
                 "Upheld by people, at least",
@@ -127,7 +119,7 @@ def choose_items(state: PageState, files: Signature, scope: Narrowed, row: Chips
         categories=tuple(state.get("categories")),
         coverage_bins=tuple(state.get("coverage_bins")),
         upheld=state.get("upheld") / 100 or None,
-        told=(*((name, value) for name in _FACTS for value in state.get(name)), *told_by(state)),
+        told=(*((name, value) for name in _FACTS for value in state.get(name)), *slice_filters.told_by(state)),
     )
 
 

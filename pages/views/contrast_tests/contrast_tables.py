@@ -28,31 +28,15 @@ from core.features.metric_check.judged_families import judged
 from core.probes.titles import family_title
 from core.statistics.bootstrap import Interval
 from core.statistics.comparisons import RIGHT
+from pages.views.common import shown_answers
 from pages.views.common.collect import data_buttons, figures_aside, of_scores, origin
 from pages.views.common.layers import draw_folded
 from pages.views.common.links import CONTRAST, scope_link
 from pages.views.common.open_runs import KEYED, Signature, scores, store, view
-from pages.views.common.shown_answers import (
-    answer,
-    answer_rows,
-    beside_people,
-    corrected,
-    figure_block,
-    questions,
-    spoken,
-    way_to,
-)
 from pages.views.common.slice_filters import describe
 from pages.views.common.text import counted, safe
 from pages.views.common.url_state import PageState
-from pages.views.contrast_tests.contrast_state import (
-    FILTERS,
-    choose_bar,
-    choose_evaluator,
-    choose_test,
-    draw_nothing,
-    tests_of,
-)
+from pages.views.contrast_tests import contrast_state
 from pages.views.failures.failure_card import changed
 
 NUMBERS = "contrast.numbers"
@@ -90,10 +74,10 @@ def whole(files: Signature, scope: Narrowed, chosen: Slice, options: Options) ->
 
 def draw_question(files: Signature, scope: Narrowed, chosen: Slice, options: Options, id_: str) -> pd.DataFrame:
     """Draw a question; return its answer."""
-    question = questions(files, scope)[id_]
+    question = shown_answers.questions(files, scope)[id_]
     frame = answered(files, scope, chosen, options, question)
     if frame.empty:
-        draw_nothing(files, scope, question.title)
+        contrast_state.draw_nothing(files, scope, question.title)
         return frame
     for drawing in question.figures:
         figure = drawing.figure(frame)
@@ -114,10 +98,12 @@ def answered(files: Signature, scope: Narrowed, chosen: Slice, options: Options,
         known=options.known if "known" in question.asks else usual.known,
         family=options.family if "family" in question.asks else usual.family,
     )
-    found = answer(files, scope, chosen, question.id, own)
+    found = shown_answers.answer(files, scope, chosen, question.id, own)
     if question.id in BESIDE:
-        return beside_people(files, scope, chosen, own, found, of="rates")
-    return beside_people(files, scope, chosen, own, found, of="means") if question.id == MEANS[0] else found
+        return shown_answers.beside_people(files, scope, chosen, own, found, of="rates")
+    return (
+        shown_answers.beside_people(files, scope, chosen, own, found, of="means") if question.id == MEANS[0] else found
+    )
 
 
 def draw_figure(
@@ -135,39 +121,38 @@ def draw_figure(
     :func:`figure_block`."""
     own = origin()
     # of the page's filters, and of whose scores its figures are
-    chosen = {name: text for name, text in own.state.wanted().items() if name in FILTERS} if own else {}
+    chosen = {name: text for name, text in own.state.wanted().items() if name in contrast_state.FILTERS} if own else {}
     scope = scope_link(own.scopes[0]) if own else {}
-    alt, told = f"{title}: {spoken(figure)}", {"said": said, "rule": rule}
-    figure_block(figure, frame, stem, title=title, alt=alt, chosen=chosen, scope=scope, **told)
+    alt, told = f"{title}: {shown_answers.spoken(figure)}", {"said": said, "rule": rule}
+    shown_answers.figure_block(figure, frame, stem, title=title, alt=alt, chosen=chosen, scope=scope, **told)
     opens = f"A click on a {'cell' if figure.kind == 'map' else 'mark'} leads to its pairs."
     if below := f"{note} {opens if 'opens' in figure.frame else ''}".strip():
         st.caption(safe(below, limit=700))
 
 
 def draw_rows(question: Question, frame: pd.DataFrame, *, files: Callable[[], pd.DataFrame] | None = None) -> None:
-    """Draw the table of an answer with its files and how to read it. ``files``: makes the rows that its files hold;
-    None: those that are shown."""
+    """Draw the table of an answer with its files and how to read it. ``files``: makes the rows of its files."""
     if not question.columns:
         return
     if not question.figures:
         st.markdown(f"**{safe(question.title)}**")
-    answer_rows(question, frame, measure="percent", several=False)
+    shown_answers.answer_rows(question, frame, measure="percent", several=False)
     with st.container(horizontal=True, vertical_alignment="center"):
         data_buttons(frame if files is None else files, question.id, key=f"contrast.{question.id}")
-        st.caption(safe(" ".join(filter(None, (corrected(question, frame), question.note))), limit=2000))
+        st.caption(safe(" ".join(filter(None, (shown_answers.corrected(question, frame), question.note))), limit=2000))
 
 
 def draw_section(
     state: PageState, files: Signature, scope: Narrowed, chosen: Slice, options: Options, section: str
 ) -> None:
     """Draw every question of a section that the scores can answer, and say what the others lack."""
-    asked = [each for each in questions(files, scope).values() if each.section == section]
+    asked = [each for each in shown_answers.questions(files, scope).values() if each.section == section]
     _draw(state, files, scope, chosen, options, asked)
 
 
 def draw_tables(state: PageState, files: Signature, scope: Narrowed, chosen: Slice, options: Options) -> None:
     """Draw the choice of a part, and its questions."""
-    known = [each for each in questions(files, scope).values() if each.section == SECTION]
+    known = [each for each in shown_answers.questions(files, scope).values() if each.section == SECTION]
     parts = list(dict.fromkeys(each.part for each in known))
     part = state.choose(st.container(width=280), "part", "Tables of", parts)
     _draw(state, files, scope, chosen, options, [each for each in known if each.part == part])
@@ -176,7 +161,11 @@ def draw_tables(state: PageState, files: Signature, scope: Narrowed, chosen: Sli
 def draw_responses(state: PageState, files: Signature, scope: Narrowed) -> None:
     """Draw the tables of a scope without a directional probe; no answer of theirs is a failure."""
     table = scores(files, scope)
-    there = [each for each in questions(files, scope).values() if each.section == SECTION and not each.needs(table)]
+    there = [
+        each
+        for each in shown_answers.questions(files, scope).values()
+        if each.section == SECTION and not each.needs(table)
+    ]
     if there:
         st.divider()
         _draw(state, files, scope, Slice(), Options(), there)
@@ -192,7 +181,7 @@ def _draw(
     for question in there:
         own = chosen
         if question in picked:
-            name = choose_evaluator(state, table) if question is picked[0] else state.get("of")
+            name = contrast_state.choose_evaluator(state, table) if question is picked[0] else state.get("of")
             own = replace(chosen, evaluators=(name if name in table.evaluators else table.evaluators[0],))
         draw_question(files, scope, own, options, question.id)
     missing = [each for each in asked if lacking[each.id]]
@@ -203,7 +192,7 @@ def _draw(
                 st.markdown(f"**{safe(question.title)}**: {safe(lack.said, limit=600)}")
                 if lack.command:
                     st.code(lack.command, language="shell", wrap_lines=True)
-                way_to(CONTRAST, lack)
+                shown_answers.way_to(CONTRAST, lack)
 
 
 BAR = "against_bar"
@@ -214,10 +203,10 @@ def draw_matrix(
 ) -> tuple[str, ...]:
     """Draw the answer and the figure; folded away, what each test does, and the table, each row held to a bar. Returns
     the tests of the figure, the most missed first."""
-    question = questions(files, scope)[RATES]
+    question = shown_answers.questions(files, scope)[RATES]
     frame, every = cells(files, scope, chosen, options), whole(files, scope, chosen, options)
     if frame.empty:
-        draw_nothing(files, scope, question.title)
+        contrast_state.draw_nothing(files, scope, question.title)
         return ()
     small = too_few(frame)
     whole_tests = small[(small["label"] == small["family"]) & (len(small) < len(frame))]
@@ -237,8 +226,8 @@ def draw_matrix(
     def numbers() -> None:
         if left_out:
             st.caption(safe(f"Not in the figure, for too few independent pictures: {', '.join(left_out)}.", limit=1000))
-        most = choose_bar(state)
-        beside = partial(beside_people, files, scope, chosen, options, of="rates")
+        most = contrast_state.choose_bar(state)
+        beside = partial(shown_answers.beside_people, files, scope, chosen, options, of="rates")
         rows = beside(shown(files, scope, chosen, options))
         asked, judged_rows = held(asked_of_people(question, rows), rows, most)
         draw_rows(asked, judged_rows, files=lambda: held(question, beside(every()), most)[1])
@@ -250,7 +239,7 @@ def draw_matrix(
 
 def _draw_examples(files: Signature, scope: Narrowed) -> None:
     lines = ["| Test | Example |", "| :-- | :-- |"]
-    tests = tests_of(files, scope)
+    tests = contrast_state.tests_of(files, scope)
     for own in dict.fromkeys(tests.values()):
         names = [name for name, its in tests.items() if its == own]
         for family, before, after in shortest_captions(store(files), own, names):
@@ -260,8 +249,7 @@ def _draw_examples(files: Signature, scope: Narrowed) -> None:
 
 
 def held(question: Question, frame: pd.DataFrame, most: float) -> tuple[Question, pd.DataFrame]:
-    """The question and its rows with a column more: the side of a bar that the failures lie on. ``most``: failures in
-    percent that the reader accepts."""
+    """The question and its rows with a column more: the side of a bar, ``most`` failures in percent, of each."""
     told = Column(
         BAR,
         f"Against {most:g} %",
@@ -286,11 +274,11 @@ def draw_test(
     """Draw the choice of a test and of an evaluator with all that is known of it. ``first``: tests that stand first, in
     this order. Returns both, and the scope of the caption that the test is of."""
     st.header("One test in depth", anchor=False)
-    family, evaluator, scope = choose_test(state, files, scope, first)
+    family, evaluator, scope = contrast_state.choose_test(state, files, scope, first)
     own = of_test(files, scope, chosen, options, family)
     mine = own[own["evaluator"] == evaluator]
     if mine.empty:
-        draw_nothing(files, scope, f"{family_title(family)} under {evaluator}")
+        contrast_state.draw_nothing(files, scope, f"{family_title(family)} under {evaluator}")
         return family, evaluator, scope
     row = mine.iloc[0]
     ends = (
@@ -310,7 +298,7 @@ def draw_test(
         left, right = st.columns(2, gap="medium")
         with left:
             id_, _ = papers.MEANS
-            beside = partial(beside_people, files, scope, chosen, options, of="means")
+            beside = partial(shown_answers.beside_people, files, scope, chosen, options, of="means")
             both, every = beside(own), whole(files, scope, chosen, options)
             people = " People's ratings stand on the same line, from 0 to 1." if len(both) > len(own) else ""
             draw_figure(
@@ -322,7 +310,7 @@ def draw_test(
             )
         with right:
             axis = scores(files, scope).axis_of(family)
-            question = questions(files, scope)[f"{numbers_of(axis).scores}-bins"]
+            question = shown_answers.questions(files, scope)[f"{numbers_of(axis).scores}-bins"]
             alone = replace(chosen, evaluators=(evaluator,))
             numbers = answered(files, scope, alone, Options(known=options.known, family=family), question)
             if not numbers.empty:
@@ -344,7 +332,7 @@ def _of_test(rates: pd.DataFrame, family: str) -> pd.DataFrame:
 
 
 def _tables(files: Signature, scope: Narrowed, chosen: Slice, options: Options, family: str, evaluator: str) -> None:
-    asked, table = questions(files, scope), scores(files, scope)
+    asked, table = shown_answers.questions(files, scope), scores(files, scope)
     for question in (asked[id_] for id_ in tables_of(table, family)):
         if question.needs(table):
             continue

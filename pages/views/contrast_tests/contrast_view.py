@@ -21,14 +21,7 @@ from pages.views.common.scope_chips import choose_scope, say_withheld
 from pages.views.common.slice_filters import describe
 from pages.views.common.text import as_percent, counted, number, safe
 from pages.views.common.url_state import carried
-from pages.views.contrast_tests.contrast_state import (
-    USUAL,
-    VIEWS,
-    choose_items,
-    contrast_state,
-    draw_no_test,
-    options_of,
-)
+from pages.views.contrast_tests import contrast_state
 from pages.views.contrast_tests.contrast_tables import draw_matrix, draw_responses, draw_section, draw_tables, draw_test
 from pages.views.failures import failure_card
 from pages.views.failures.failure_pictures import finished, pictures
@@ -38,7 +31,7 @@ from pages.views.failures.failures_state import by_pair, shifts_of
 def draw() -> None:
     """Draw the view."""
     files = present()
-    state = contrast_state(files)
+    state = contrast_state.contrast_state(files)
     state.restore()
     asked = "Does the score drop where the caption becomes wrong or garbled?"
     if state.get("show") == SELECTIVITY:
@@ -49,17 +42,20 @@ def draw() -> None:
             draw_no_run(command=AUDIT)
             return
         row = chips(state)
-        scope = choose_scope(state, files, row=row, usual=USUAL).only()
+        scope = choose_scope(state, files, row=row, usual=contrast_state.USUAL).only()
         if not families(view(files, scope)):
-            draw_no_test(files, scope)
+            contrast_state.draw_no_test(files, scope)
             figures_of(of_scores(state, files, scope, beside=_captions(files, scope)))
             draw_responses(state, files, scope)
         else:
             say_withheld(files, scope)
             with st.container(horizontal=True, horizontal_alignment="distribute", vertical_alignment="center"):
-                asked = str(state.switch("show", "Show", VIEWS, label_visibility="collapsed"))
+                asked = str(state.switch("show", "Show", contrast_state.VIEWS, label_visibility="collapsed"))
                 link_to_audit(primary=True)
-            chosen, options = choose_items(state, files, scope, row), options_of(state, files, scope)
+            chosen, options = (
+                contrast_state.choose_items(state, files, scope, row),
+                contrast_state.options_of(state, files, scope),
+            )
             beside = () if asked == SELECTIVITY else _captions(files, scope)
             figures_of(of_scores(state, files, scope, describe(chosen), beside=beside))
             if asked == "tables":

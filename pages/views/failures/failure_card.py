@@ -353,8 +353,7 @@ def _cell(value: object) -> str:
 def card_slide(
     files: Signature, scope: Narrowed, pair: pd.Series, rows: pd.DataFrame, *, marks: str, link: Mapping[str, str]
 ) -> Slide:
-    """What a card shows of a pair, its pictures large. ``pair``: has ``core.analysis.failures.PAIR``; ``marks``: a key
-    of ``failure_state.MARKS``."""
+    """What a card shows of a pair, its pictures large. ``marks``: a key of ``failure_state.MARKS``."""
     with pictures(store(files), pd.DataFrame([pair]), marks=marks, side=LARGE) as begun:
         made = finished(begun[0])
     first, sides = rows.iloc[0], tuple[Picture, ...]()

@@ -81,16 +81,9 @@ def _studio() -> _Studio:
 def pictures(
     store: Store, pairs: pd.DataFrame, *, marks: str, side: int = SIDE
 ) -> Iterator[list["Future[Made] | Made"]]:
-    """Begin to make the pictures of some pairs; what nobody waits for any more is not begun.
-
-    Args:
-        pairs: has the columns ``core.analysis.failures.PAIR``.
-        marks: a key of ``failure_state.MARKS``.
-        side: longest side in px.
-
-    Yields:
-        One entry a pair: its pictures, a sentence, or a future of either.
-    """
+    """Begin to make the pictures of some pairs; what nobody waits for any more is not begun. ``marks``: a key of
+    ``failure_state.MARKS``; ``side``: the longest, in px. Yields one entry a pair: its pictures, a sentence, or a
+    future of either."""
     hashes = picture_hashes(store, pairs)
     runs = {run.id: run for run in store.runs()}
     items = {str(name): _items(runs[str(name)], set(rows["item"])) for name, rows in pairs.groupby("run")}
@@ -217,8 +210,7 @@ def offer(
     pictures: Callable[[], tuple[bytes, bytes]], *, alt: str, key: str, on: bool = False, split: Split | None = None
 ) -> None:
     """Draw a switch that lays the variant under the picture, and both where it is on. ``pictures``: makes both files,
-    once somebody wants them; see :func:`before_after`. ``on``: how the switch stands before somebody turns it.
-    ``split``: how they open; None: half of each."""
+    once somebody wants them; ``split``: how they open; None: half of each."""
     if not st.toggle(
         "One over the other", on, key=f"{key}.over", help="A slider uncovers the variant, *Blink* shows both by turns"
     ):

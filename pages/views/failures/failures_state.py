@@ -29,20 +29,10 @@ from core.scoring.workbench import open_bench
 from core.seeds import RUN_SEED
 from core.store.run_files import Run
 from core.stories.story import MOST_NOTE, MOST_TAGS, Held, Pair, Tagged, Tags
+from pages.views.common import open_runs
 from pages.views.common.access import may_operate, operators_only
 from pages.views.common.layers import button, finding
 from pages.views.common.links import read_record
-from pages.views.common.open_runs import (
-    KEYED,
-    Signature,
-    load_corpus_of,
-    narrowed,
-    run_of,
-    scores,
-    store,
-    under_all,
-    unsure_words,
-)
 from pages.views.common.scope_chips import scope_fields
 from pages.views.common.slice_filters import slice_fields
 from pages.views.common.text import counted, number, safe
@@ -73,7 +63,7 @@ MARKS: Mapping[str, str] = {"object": "Moved object", "changes": "Changed pixels
 """What is marked on the pictures -> its words."""
 
 
-def failure_state(files: Signature, tags: Sequence[str] = ()) -> PageState:
+def failure_state(files: open_runs.Signature, tags: Sequence[str] = ()) -> PageState:
     """Return the page's fields over these runs; ``tags``: those that stand somewhere."""
     floors = ", ".join(map(str, FLOORS))
     return PageState(
@@ -105,15 +95,15 @@ def begin_at_first_page(state: PageState, scope: Narrowed, chosen: Slice, follow
     st.session_state[state.key("view")] = view
 
 
-@st.cache_data(hash_funcs=KEYED, max_entries=8, show_spinner=False)
-def usual_scales(files: Signature, scope: Narrowed) -> pd.DataFrame:
+@st.cache_data(hash_funcs=open_runs.KEYED, max_entries=8, show_spinner=False)
+def usual_scales(files: open_runs.Signature, scope: Narrowed) -> pd.DataFrame:
     """Spread and noise floor of every evaluator of the run; see ``core.analysis.failures.scales``."""
-    return scales(scores(files, under_all(files, scope)))
+    return scales(open_runs.scores(files, open_runs.under_all(files, scope)))
 
 
-@st.cache_data(hash_funcs=KEYED, max_entries=64, show_spinner=False)
+@st.cache_data(hash_funcs=open_runs.KEYED, max_entries=64, show_spinner=False)
 def page_of_pairs(
-    files: Signature,
+    files: open_runs.Signature,
     scope: Narrowed,
     chosen: Slice,
     order: str,
@@ -127,7 +117,7 @@ def page_of_pairs(
 ) -> Ranking:
     """One page of the ranking; see ``core.analysis.ranking.rank``."""
     return rank(
-        scores(files, scope),
+        open_runs.scores(files, scope),
         chosen,
         usual_scales(files, scope),
         order=order,
@@ -137,15 +127,14 @@ def page_of_pairs(
         once=once,
         item=item or None,
         named=named,
-        behind=unsure_words(files, scope),
+        behind=open_runs.unsure_words(files, scope),
     )
 
 
 def page_in_view(
-    state: PageState, files: Signature, scope: Narrowed, chosen: Slice, page: int, *, named: Named
+    state: PageState, files: open_runs.Signature, scope: Narrowed, chosen: Slice, page: int, *, named: Named
 ) -> Ranking:
-    """A page of what the reader asked for: an item once, every pair, or every pair of one item. ``named``: the only
-    (item, probe) to look at; None: every one."""
+    """A page of what the reader asked for. ``named``: the only (item, probe) to look at; None: every one."""
     order, floor, a_page = state.get("sort"), state.get("floor"), A_PAGE[state.get("layout")]
     asked = (files, scope, chosen, order, floor, page)
     return page_of_pairs(*asked, once=of_items(state), item=state.get("item"), a_page=a_page, named=named)
@@ -156,17 +145,17 @@ def of_items(state: PageState) -> bool:
     return not state.get("every") and not state.get("item")
 
 
-@st.cache_data(hash_funcs=KEYED, max_entries=64, show_spinner=False)
-def shifts_of(files: Signature, scope: Narrowed, pairs: pd.DataFrame) -> pd.DataFrame:
+@st.cache_data(hash_funcs=open_runs.KEYED, max_entries=64, show_spinner=False)
+def shifts_of(files: open_runs.Signature, scope: Narrowed, pairs: pd.DataFrame) -> pd.DataFrame:
     """The pairs under every evaluator; see ``core.analysis.failures.under_every_evaluator``."""
-    return under_every_evaluator(store(files), scope, pairs, usual_scales(files, scope))
+    return under_every_evaluator(open_runs.store(files), scope, pairs, usual_scales(files, scope))
 
 
-def record_of(files: Signature, scope: Narrowed, pair: Mapping[str, str]) -> list[dict[str, Any]]:
+def record_of(files: open_runs.Signature, scope: Narrowed, pair: Mapping[str, str]) -> list[dict[str, Any]]:
     """Everything that is known of a pair, of this scope or of another run or subject; empty where it is not there."""
     try:
-        own = narrowed(files, Scope(runs=(pair["run"],), subject=pair["subject"], language=scope.language))
-        return record(store(files), own, pair, usual_scales(files, own))
+        own = open_runs.narrowed(files, Scope(runs=(pair["run"],), subject=pair["subject"], language=scope.language))
+        return record(open_runs.store(files), own, pair, usual_scales(files, own))
     except InvalidInput:
         return []
 
@@ -334,7 +323,7 @@ _EMBEDDING = "failures.like.asked"
 AT_ONCE = 500  # pictures that one click has embedded at most
 
 
-def like_it(state: PageState, files: Signature, scope: Narrowed) -> Alike | None:
+def like_it(state: PageState, files: open_runs.Signature, scope: Narrowed) -> Alike | None:
     """The items most like the one of the link; None where none is asked for, or no embedding is kept."""
     item = state.get("like")
     if not item:
@@ -342,39 +331,38 @@ def like_it(state: PageState, files: Signature, scope: Narrowed) -> Alike | None
     return alike(item, _pixels(files, scope), _keys(files, scope), shared().embeddings, most=MOST)
 
 
-def _pixels(files: Signature, scope: Narrowed) -> dict[str, str]:
-    rows = scores(files, scope).items
-    own = rows[scores(files, scope).of_corpus(scope.corpus)].dropna(subset=["pixels"])
+def _pixels(files: open_runs.Signature, scope: Narrowed) -> dict[str, str]:
+    rows = open_runs.scores(files, scope).items
+    own = rows[open_runs.scores(files, scope).of_corpus(scope.corpus)].dropna(subset=["pixels"])
     return dict(zip(own["item"].astype(str), own["pixels"].astype(str), strict=True))
 
 
-def _keys(files: Signature, scope: Narrowed) -> dict[str, list[str]]:
+def _keys(files: open_runs.Signature, scope: Narrowed) -> dict[str, list[str]]:
     return {
         name: sorted(keys)
-        for name, keys in fingerprints([run_of(files, scope.run)]).items()
+        for name, keys in fingerprints([open_runs.run_of(files, scope.run)]).items()
         if name in scope.evaluators
     }
 
 
-def pairs_of(found: Alike, files: Signature, scope: Narrowed, tagged: Named) -> Named:
+def pairs_of(found: Alike, files: open_runs.Signature, scope: Narrowed, tagged: Named) -> Named:
     """(item, probe) of these items, of those with the wanted tags where tags are asked for."""
     names = {name for name, _ in found.items}
     if tagged is not None:
         return tuple((item, probe) for item, probe in tagged if item in names)
-    probes = map(str, scores(files, scope).probes.index)
+    probes = map(str, open_runs.scores(files, scope).probes.index)
     return tuple((name, probe) for probe in probes for name in sorted(names))
 
 
-def draw_like(state: PageState, files: Signature, scope: Narrowed, found: Alike | None) -> None:
-    """Say what is alike by whose embeddings, or that none is kept; look at more pictures, or take it back, on a click.
-    ``state``: of the page; its link names the item that is asked about. ``found``: of :func:`like_it`."""
+def draw_like(state: PageState, files: open_runs.Signature, scope: Narrowed, found: Alike | None) -> None:
+    """Say what is alike by whose embeddings, or that none is kept; look at more pictures, or take it back."""
     item = state.get("like")
     if not item:
         return
     pixels, reader = _pixels(files, scope), _reader(files, scope, found)
     unread = _unread(item, pixels, reader)
     if st.session_state.pop(_EMBEDDING, False) and unread:
-        _look(run_of(files, scope.run), reader, unread)
+        _look(open_runs.run_of(files, scope.run), reader, unread)
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
         if found is None:
             told = "" if unread else " An evaluator with an image tower that is ready here could tell; none is."
@@ -415,7 +403,7 @@ Reader = tuple[str, str]
 """An evaluator, and the key of the fingerprint with which it scored the run; both empty where there is none."""
 
 
-def _reader(files: Signature, scope: Narrowed, found: Alike | None) -> Reader:
+def _reader(files: open_runs.Signature, scope: Narrowed, found: Alike | None) -> Reader:
     """Who embeds pictures: whose embeddings are in use, else the first of the run with an image tower that is ready."""
     known = _keys(files, scope)
     order = sorted(known, key=lambda name: (found is None or name != found.evaluator, name))
@@ -438,7 +426,7 @@ def _unread(item: str, pixels: Mapping[str, str], reader: Reader) -> dict[str, s
 def _look(run: Run, reader: Reader, unread: Mapping[str, str]) -> None:
     try:
         name, key = reader
-        held = {item.id: item for item in load_corpus_of(run).items if item.id in unread}
+        held = {item.id: item for item in open_runs.load_corpus_of(run).items if item.id in unread}
         images = {unread[each]: partial(_picture, item, unread[each]) for each, item in held.items()}
         bar = st.progress(0.0, f"Loading {safe(name)} …")
 

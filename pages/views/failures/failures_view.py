@@ -27,23 +27,8 @@ from pages.views.common.scope_chips import choose_scope, say_withheld
 from pages.views.common.slice_filters import choose_slice, offer_relaxing
 from pages.views.common.text import counted, number, safe, thousands
 from pages.views.common.url_state import PageState
-from pages.views.failures import failures_state
-from pages.views.failures.failure_card import (
-    actions,
-    below_pictures,
-    captions,
-    card_slide,
-    deciding,
-    draw_pictures,
-    draw_scores,
-    draw_variant,
-    heading,
-    headline,
-    opener,
-    place_for_pictures,
-    show_record,
-    verdict,
-)
+from pages.views.failures import failure_card, failures_state
+from pages.views.failures.failure_card import actions, opener
 from pages.views.failures.failure_pictures import Made, as_pixels, finished, pictures
 from pages.views.failures.failures_state import named
 
@@ -106,8 +91,7 @@ def _cell(rows: pd.DataFrame, made: Made) -> Cell:
 def draw_tiles(
     state: PageState, opened: Store, scope: Narrowed, pairs: pd.DataFrame, rows: pd.DataFrame, held: Held
 ) -> None:
-    """Draw a tile a pair with room for its picture, then fill the rooms as the pictures come. ``pairs``: has
-    ``core.analysis.failures.PAIR``."""
+    """Draw a tile a pair with room for its picture, then fill the rooms as the pictures come."""
     parts = failures_state.by_pair(pairs, rows)
     rooms = []
     with pictures(opened, pairs, marks=state.get("marks")) as begun:
@@ -117,7 +101,7 @@ def draw_tiles(
                 rooms.append(st.empty())
                 rooms[-1].caption("…")
                 st.button(
-                    headline(pair, own, state.get("sort")),
+                    failure_card.headline(pair, own, state.get("sort")),
                     key=f"failures.tile.{place}",
                     type="tertiary",
                     on_click=opener(state, pair),
@@ -131,7 +115,7 @@ def draw_tiles(
                     held.of(failures_state.pair_of(pair, language=scope.language, rank=scope.rank))
                 )
         for place, (room, own, made) in enumerate(zip(rooms, parts, begun, strict=True)):
-            draw_variant(room, finished(made), own.iloc[0], key=f"tile_{place}")
+            failure_card.draw_variant(room, finished(made), own.iloc[0], key=f"tile_{place}")
 
 
 _ORDERS = {
@@ -242,13 +226,13 @@ def draw_gallery(
             cells = st.grid(2, min_column_width=340, gap="medium")
             for place, ((_, pair), own) in enumerate(zip(pairs.iterrows(), parts, strict=True)):
                 with cells.container(border=True, height="stretch", gap="xsmall", key=f"failure_card_{place}"):
-                    heading(first + place, pair, own, state.get("sort"))
-                    rooms.append((place_for_pictures(str(place)), st.empty()))
+                    failure_card.heading(first + place, pair, own, state.get("sort"))
+                    rooms.append((failure_card.place_for_pictures(str(place)), st.empty()))
                     _below(state, files, scope, pair, own, judged, held, key=str(place))
             for place, ((room, below), own, made) in enumerate(zip(rooms, parts, begun, strict=True)):
                 shown = finished(made)
-                draw_pictures(room, shown, own.iloc[0], key=str(place))
-                if said := below_pictures(shown):
+                failure_card.draw_pictures(room, shown, own.iloc[0], key=str(place))
+                if said := failure_card.below_pictures(shown):
                     below.caption(said)
     if pages > 1:
         with st.container(horizontal=True, horizontal_alignment="center"):
@@ -304,14 +288,14 @@ def _below(
     order = state.get("sort")
     if rows["family"].isin(unsure_words(files, scope)).any():
         st.markdown(f":gray-badge[{MAY_BE_TRUE}]", help=f"{WHY[:1].upper()}{WHY[1:]}.")
-    captions(rows)
-    draw_scores(
+    failure_card.captions(rows)
+    failure_card.draw_scores(
         rows,
-        bold=deciding(pair, rows, scope.evaluators, order),
+        bold=failure_card.deciding(pair, rows, scope.evaluators, order),
         floor=state.get("floor") / 100 if order == "percent" else 0.0,
         key=key,
     )
-    verdict(judged, pair)
+    failure_card.verdict(judged, pair)
     named = failures_state.pair_of(pair, language=scope.language, rank=scope.rank)
     failures_state.draw_tags(held.of(named))
     actions(
@@ -322,7 +306,7 @@ def _below(
         open_record=opener(state, pair),
         show_item=lambda: state.put("item", pair["item"]),
         like=partial(_like, state, str(pair["item"])),
-        slide=partial(card_slide, files, scope, pair, rows, marks=state.get("marks"), link=state.wanted()),
+        slide=partial(failure_card.card_slide, files, scope, pair, rows, marks=state.get("marks"), link=state.wanted()),
         tag=partial(failures_state.tag_button, named, held, key=key),
     )
 
@@ -364,5 +348,5 @@ def draw() -> None:
         else:
             draw_gallery(state, files, scope, chosen, found, held, named=tagged)
         state.publish()
-        show_record(state, files, scope, held)
+        failure_card.show_record(state, files, scope, held)
         failures_state.show_tagging(held)

@@ -424,8 +424,7 @@ _WORKS = ("working", "not begun", "practising", "away")  # states of annotators 
 
 
 def draw_reminders(study: Study, quality: pd.DataFrame, links: dict[str, str]) -> None:
-    """Draw a reminder for everybody whose items are not all answered, while the study takes answers. ``quality``:
-    ``core.features.human.quality.quality_table``; ``links``: of those who have one, by id."""
+    """Draw a reminder for everybody whose items are not all answered, while the study takes answers."""
     rows = [
         row
         for row in quality.to_dict("records")

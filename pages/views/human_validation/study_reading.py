@@ -341,8 +341,7 @@ def draw_scores(study: Study, state: PageState) -> None:
 
 
 def with_all_opened(figure: Figure, scope: Narrowed) -> Figure:
-    """The re-analyses over a whole run, where a mark of all pairs opens them; the others leave pairs out by votes.
-    ``figure``: of :func:`core.features.human.people_figures.reanalysis_dots`."""
+    """The re-analyses over a whole run, where a mark of all pairs opens them; others leave pairs out by votes."""
     held = {"run": scope.run, "corpus": scope.corpus, "subject": scope.subject, "language": scope.language}
     opens = [
         json.dumps({"evaluators": row.panel, "families": row.label, **held})

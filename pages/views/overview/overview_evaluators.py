@@ -46,11 +46,9 @@ def draw_card(
     *,
     broken: bool,
 ) -> None:
-    """Draw the fairness card: one table; behind it every family, what the controls say, every number. ``card``:
-    ``core.analysis.overview.fairness_card`` with ``may_be_true``; ``contrasts``:
-    ``core.analysis.overview.family_contrasts``; ``risks``: ``core.analysis.overview.card_risks``; ``told``:
-    ``core.report.fairness_card.asked_besides``; ``behind``: link parameters of the scope whose pairs are behind a
-    mark."""
+    """Draw the fairness card: one table; behind it every family, what the controls say, every number. ``card``,
+    ``contrasts``, ``risks``: of ``core.analysis.overview``; ``told``: of ``core.report.fairness_card.asked_besides``;
+    ``behind``: link parameters of the scope whose pairs are behind a mark."""
     rows = card.sort_values(["evaluator", "axis"], kind="stable")
     usual = risks[risks["unit"] == IQR].to_dict("records")
     known = {(each["evaluator"], each["axis"], each["family"]): each for each in usual}
@@ -310,9 +308,8 @@ def draw_glance(
     behind: Mapping[str, str],
 ) -> None:
     """Draw every evaluator in one row, by name: its worst families on one scale, then every claim in words. ``rows``:
-    ``core.analysis.overview.at_a_glance``. ``selective_of``: what selectivity was measured on, in words; empty: it was
-    not. ``falls``: evaluator -> whether it falls where the meaning breaks; see :mod:`core.analysis.both_demands`.
-    ``behind``: link parameters of the scope whose pairs are behind a mark."""
+    ``core.analysis.overview.at_a_glance``. ``selective_of``: what selectivity was measured on; empty: it was not.
+    ``falls``: evaluator -> whether it falls where the meaning breaks. ``behind``: as of :func:`draw_card`."""
     axes = [name.removesuffix("_abs") for name in rows.columns if name.endswith("_abs")]
     records = [{str(name): value for name, value in row.items()} for row in rows.to_dict("records")]
     named = {family: family_title(family) for axis in axes for family in rows[axis].dropna()}

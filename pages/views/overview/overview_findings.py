@@ -125,10 +125,9 @@ def draw_worst(
     aside: bool,
 ) -> None:
     """Draw the first of the worst findings: a sentence, that the evaluator is deaf where it is, two pictures.
-    ``worst``: of :func:`core.analysis.overview.worst_findings`. ``falls``: evaluator -> its verdict; one that is not
-    here was not asked. ``behind``: link parameters of the scope whose pairs are behind it. ``told``: whether of any
-    harmless edit there is enough to tell anything. ``aside``: whether words that may be true were put in too, which
-    stand behind all others."""
+    ``falls``: evaluator -> its verdict; one that is not here was not asked. ``behind``: link parameters of the scope
+    whose pairs are behind it. ``told``: whether of any harmless edit there is enough to tell anything. ``aside``:
+    whether words that may be true were put in too, which stand behind all others."""
     aside = aside and not (len(worst) and worst["may_be_true"].iloc[0])
     with st.container(key="worst_head"):
         st.markdown("**Worst finding here**", help=BEHIND if aside else None)

@@ -30,18 +30,8 @@ from pages.views.common.shown_answers import answer, figure_block, spoken
 from pages.views.common.text import counted, safe
 from pages.views.common.url_state import PageState, switch_field
 from pages.views.contrast_tests.contrast_tables import cells
+from pages.views.overview import overview_findings
 from pages.views.overview.overview_evaluators import draw_card, draw_glance, draw_kinds
-from pages.views.overview.overview_findings import (
-    choose_thresholds,
-    draw_findings,
-    draw_report,
-    draw_slices,
-    draw_ways,
-    draw_worst,
-    finding_fields,
-    say_thresholds,
-    thresholds,
-)
 from pages.views.runs_view import warn_incomplete
 
 _DATA = f"{PLANE}-data"
@@ -53,7 +43,7 @@ FIRST = 4  # tiles that are always seen; those of further metrics open on a clic
 def draw_answer(files: open_runs.Signature, both: Narrowed | None) -> None:
     """Draw which metrics tell a broken meaning from a harmless edit, of :func:`with_both`, a tile each, the ways in."""
     if both is None:
-        draw_ways()
+        overview_findings.draw_ways()
         return
     seen = open_runs.view(files, both)
     found, styles = answers(demands(seen)), series_styles(demands_figure(seen))
@@ -65,13 +55,11 @@ def draw_answer(files: open_runs.Signature, both: Narrowed | None) -> None:
     st.html(f'<div class="tiles" style="--many:{min(len(tiles), FIRST)}"><ul>{"".join(tiles[:FIRST])}</ul>{more}</div>')
     with st.container(horizontal=True, vertical_alignment="center", gap="medium", key="row_answer"):
         st.caption("On a typical picture. Guessing is right on half of the pairs.")
-        draw_ways()
+        overview_findings.draw_ways()
 
 
 def _tile(answer: Answer, style: Style | None, coin: str) -> str:
-    """One metric: its mark in the figure, its name, how many times, how sure, and what that is. ``style``: of its mark;
-    None where it has none. ``coin``: on how many tests it is better than guessing, as *Does it notice?* counts them;
-    empty if none tells."""
+    """One metric: its mark in the figure, its name, how many times, how sure, on how many tests it beats guessing."""
     mark, ends = sign(style) if style else "", f" (95 % interval {answer.ends})" if answer.ends else ""
     sentences = (f"{answer.said}{ends}", f"{coin[:1].upper()}{coin[1:]}")
     said = "".join(f"<small>{escape(each)}.</small>" for each in sentences if each)
@@ -138,7 +126,12 @@ def draw() -> None:
     """Draw the view."""
     files = open_runs.present()
     opened = open_runs.store(files)
-    fields = (*scope_fields(files), *finding_fields(files), switch_field("more"), switch_field("card"))
+    fields = (
+        *scope_fields(files),
+        *overview_findings.finding_fields(files),
+        switch_field("more"),
+        switch_field("card"),
+    )
     state = PageState("overview", fields)
     state.restore()
     header(
@@ -149,7 +142,7 @@ def draw() -> None:
     if opened.runs():
         try:
             scope = choose_scope(state, files, usual=open_runs.opens_on(files))
-            seen, held = scope.only(), thresholds(state)
+            seen, held = scope.only(), overview_findings.thresholds(state)
             figures_of(of_scores(state, files, seen))
             say_withheld(files, seen)
             worst, both = open_runs.findings(files, seen, held.margin, held.least), with_both(files, seen)
@@ -160,20 +153,20 @@ def draw() -> None:
             with second:
                 told = shows_anything(open_runs.families(files, seen, held.margin))
                 falls, unsure = falls_of(files, both or seen), bool(open_runs.unsure_words(files, seen))
-                draw_worst(worst, held, falls, scope_link(seen), told=told, aside=unsure)
-            say_thresholds(held)
+                overview_findings.draw_worst(worst, held, falls, scope_link(seen), told=told, aside=unsure)
+            overview_findings.say_thresholds(held)
             if place := folded_part(
                 "Other findings, and the least stable pictures", state, "more", icon=":material/photo_library:"
             ):
                 with place:
-                    choose_thresholds(state)
-                    draw_findings(worst.iloc[1:], held, scope_link(seen))
-                    draw_slices(state, files, seen, held)
+                    overview_findings.choose_thresholds(state)
+                    overview_findings.draw_findings(worst.iloc[1:], held, scope_link(seen))
+                    overview_findings.draw_slices(state, files, seen, held)
             if place := folded_part("Every metric: fairness card and report", state, "card", icon=":material/badge:"):
                 with place:
                     _glance(state, files, seen, held.margin, falls_of(files, seen))
                     _card(files, seen, held.margin)
-                    draw_report(files, scope)
+                    overview_findings.draw_report(files, scope)
         except InvariscopeError as error:
             st.error(safe(str(error), limit=600))
         warn_incomplete(opened.runs())

@@ -63,8 +63,7 @@ def variant_slide(
 def view_slide(
     bench: Workbench, result: LabResult, probes: Sequence[Probe], chosen: str, link: Mapping[str, str]
 ) -> Slide:
-    """What the lab shows: the edit that is chosen, and every edit with its scores under every evaluator. ``chosen``:
-    probe whose picture was opened; empty: none was."""
+    """What the lab shows: the edit that is ``chosen``, empty for none, and every edit with its scores."""
     made = bench.variants(probes, result.caption)
     what = bench.item.label or "the picture"
     sides = []
@@ -125,8 +124,7 @@ def draw_hand_out(state: PageState, bench: Workbench, result: LabResult, probes:
 
 
 def hand_out(link: Mapping[str, str], bench: Workbench, result: LabResult, variants: Mapping[str, Variant]) -> str:
-    """The document: a slide an edit, in the order of the probes. ``link``: parameters of the lab's link; every slide
-    has them with its own variant."""
+    """The document: a slide an edit, in the order of the probes, each with the lab's link to its own variant."""
     slides = tuple(variant_slide(bench, result, variants, name, {**link, "variant": name}) for name in variants)
     what = bench.item.label or "a picture"
     return story_html(Telling(f"Try a picture: {what}, “{result.caption[:200]}”", slides, (), ()), about=_ABOUT)

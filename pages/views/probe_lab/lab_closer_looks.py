@@ -24,22 +24,7 @@ from core.corpora.item_pictures import as_picture
 from core.errors import InvariscopeError
 from core.evaluators.pool import shared_pool
 from core.evaluators.references import references_of
-from core.features.lab.edited_copies import (
-    CANDIDATES,
-    DEGREES,
-    LEAST_QUALITY,
-    OFFSET,
-    ZOOM,
-    HarmlessEdit,
-    OcclusionMap,
-    WordLoss,
-    Worst,
-    candidates,
-    occlusion_map,
-    under,
-    word_losses,
-    worst_edit,
-)
+from core.features.lab import edited_copies
 from core.features.lab.lab import LabResult, see
 from core.features.lab.position_map import AT_ONCE, STEPS, PositionMap, position_map
 from core.probes.base import IDENTITY, Probe, Variant
@@ -59,8 +44,7 @@ from pages.views.probe_lab.lab_work import Tell
 
 
 def ask(label: str, what: str, key: object, *, icon: str) -> None:
-    """Draw the button that asks for something. ``what``: short name of what is asked for; names the button too.
-    ``key``: of this very question, e.g. picture, caption and evaluator."""
+    """Draw the button that asks for something. ``what``: its short name; ``key``: of this very question."""
 
     def keep() -> None:
         st.session_state[f"asked.{what}"] = key
@@ -106,9 +90,8 @@ def _work(
     draw: Callable[[Any], None],
     scores: int,
 ) -> Generator[None, None, Any]:
-    """What is kept of a question; else work it out in the background, draw what is known of it, and how long it will
-    take; None where nobody asked, with the button that asks. ``button``: its label, its icon, what is told below it.
-    ``make``: as of :class:`Work`. ``scores``: how many it takes."""
+    """What is kept of a question; else work it out in the background and draw what is known of it; None where nobody
+    asked, with the button that asks: its label, its icon, what is told below it. ``scores``: how many it takes."""
     if (made := kept.get(key)) is not None:
         return made
     if not asked(what, key):
@@ -208,22 +191,23 @@ def _draw_map(bench: Workbench, found: PositionMap) -> None:
 EDIT_SIDE = 420  # longest side at which an edit is drawn, in px
 
 BOUNDS = (
-    f"turned by up to {DEGREES:g}°, enlarged or shrunk by up to {100 * ZOOM:g} %, moved by up to {100 * OFFSET:g} % of "
-    f"its sides, saved as JPEG of quality {LEAST_QUALITY} or more"
+    f"turned by up to {edited_copies.DEGREES:g}°, enlarged or shrunk by up to {100 * edited_copies.ZOOM:g} %, moved "
+    f"by up to {100 * edited_copies.OFFSET:g} % of its sides, saved as JPEG of quality "
+    f"{edited_copies.LEAST_QUALITY} or more"
 )
 
-Table = tuple[tuple[Worst, ...], pd.DataFrame]
+Table = tuple[tuple[edited_copies.Worst, ...], pd.DataFrame]
 
 
 def draw_worst(home: DeltaGenerator, bench: Workbench, caption: str, names: Sequence[str]) -> Iterator[None]:
     """Draw what was found so far, else the button that starts the search; goes on where it is told to."""
     key = ("worst", bench.image_key, bench.item.id, caption, tuple(names), stamps(names))
     told = (
-        f"The picture may be {BOUNDS}, all at once. {CANDIDATES} such edits are tried for each of "
+        f"The picture may be {BOUNDS}, all at once. {edited_copies.CANDIDATES} such edits are tried for each of "
         f"{counted(len(names), 'metric')}; the one that changes its score most is shown."
     )
     make = partial(_search, shared(), key, bench, caption, names)
-    draw, scores = partial(_draw_cards, bench, done=False), len(names) * CANDIDATES
+    draw, scores = partial(_draw_cards, bench, done=False), len(names) * edited_copies.CANDIDATES
     button = ("Search", ":material/search:", told)
     try:
         kept = yield from _work(home, "worst", key, shared().worst, button, make, draw, scores)
@@ -238,17 +222,21 @@ def draw_worst(home: DeltaGenerator, bench: Workbench, caption: str, names: Sequ
 def _search(held: Shared, key: Hashable, bench: Workbench, caption: str, names: Sequence[str], tell: Tell) -> Table:
     """Runs in its own thread, two evaluators at a time: nothing of Streamlit is called here."""
     others, lock = references_of(bench.item.captions, caption), Lock()
-    so_far = dict[str, Worst]()
+    so_far = dict[str, edited_copies.Worst]()
 
-    def show(found: Worst) -> None:
+    def show(found: edited_copies.Worst) -> None:
         with lock:
             so_far[found.evaluator] = found
             tried = sum(len(each.candidates) for each in so_far.values())
-            tell(tuple(so_far.values()), 0.95 * tried / (len(names) * CANDIDATES))  # the table is left to make
+            tell(
+                tuple(so_far.values()), 0.95 * tried / (len(names) * edited_copies.CANDIDATES)
+            )  # the table is left to make
 
-    def search(name: str) -> Worst:
+    def search(name: str) -> edited_copies.Worst:
         with shared_pool().lease(name) as loaded:
-            return worst_edit(loaded, bench.pixels, caption, seed=bench.seed, references=others, show=show)
+            return edited_copies.worst_edit(
+                loaded, bench.pixels, caption, seed=bench.seed, references=others, show=show
+            )
 
     with ThreadPoolExecutor(AT_ONCE) as workers:
         found = tuple(workers.map(search, names))
@@ -257,12 +245,12 @@ def _search(held: Shared, key: Hashable, bench: Workbench, caption: str, names: 
     rows: dict[str, list[object]] = {"worst for": [each.evaluator for each in found], "edit": list(map(str, edits))}
     for each in found:
         with shared_pool().lease(each.evaluator) as loaded:
-            scores = under(loaded, bench.pixels, caption, edits, references=others)
+            scores = edited_copies.under(loaded, bench.pixels, caption, edits, references=others)
         rows[each.evaluator] = list(percent_change(scores, [each.before] * len(found)))
     return held.worst.put(key, (found, pd.DataFrame(rows)))
 
 
-def _png(bench: Workbench, edit: HarmlessEdit) -> bytes:
+def _png(bench: Workbench, edit: edited_copies.HarmlessEdit) -> bytes:
     return encode_png(edit.apply(bench.pixels))
 
 
@@ -270,7 +258,7 @@ def _stem(bench: Workbench) -> str:
     return f"{bench.item.corpus}-{bench.item.id}"
 
 
-def _draw_cards(bench: Workbench, found: Sequence[Worst], *, done: bool) -> None:
+def _draw_cards(bench: Workbench, found: Sequence[edited_copies.Worst], *, done: bool) -> None:
     cells = st.grid(min(len(found), 3) or 1, min_column_width=260, gap="medium")
     for each in found:
         said, moved = str(each.edit), signed(each.percent, digits=2)
@@ -294,7 +282,7 @@ def _draw_cards(bench: Workbench, found: Sequence[Worst], *, done: bool) -> None
             )
 
 
-def _draw_edits(bench: Workbench, found: Sequence[Worst], table: pd.DataFrame) -> None:
+def _draw_edits(bench: Workbench, found: Sequence[edited_copies.Worst], table: pd.DataFrame) -> None:
     _draw_cards(bench, found, done=True)
     numbers = {name: NUMBER(name, format="%+.2f", help="% change") for name in table.columns[2:]}
     draw_table(
@@ -309,7 +297,7 @@ def _draw_edits(bench: Workbench, found: Sequence[Worst], table: pd.DataFrame) -
     )
     file_button(
         "Every edit that was tried as CSV",
-        lambda: csv_bytes(candidates(found)),
+        lambda: csv_bytes(edited_copies.candidates(found)),
         f"{_stem(bench)}-worst-edits.csv",
         icon="table",
         key="lab.worst.csv",
@@ -317,15 +305,15 @@ def _draw_edits(bench: Workbench, found: Sequence[Worst], table: pd.DataFrame) -
     )
 
 
-Found = tuple[OcclusionMap, tuple[WordLoss, ...]]
+Found = tuple[edited_copies.OcclusionMap, tuple[edited_copies.WordLoss, ...]]
 
 
 def _find(bench: Workbench, variant: Variant | None, caption: str, evaluator: str) -> Found:
     pixels, subject = bench.image(variant)[1], subject_of(bench.item, caption)
     others = references_of(bench.item.captions, caption)
     with shared_pool().lease(evaluator) as loaded:
-        seen = occlusion_map(loaded, pixels, caption, references=others)
-        heard = word_losses(loaded, pixels, caption, language=subject.language, references=others)
+        seen = edited_copies.occlusion_map(loaded, pixels, caption, references=others)
+        heard = edited_copies.word_losses(loaded, pixels, caption, language=subject.language, references=others)
     return seen, heard
 
 
@@ -356,7 +344,7 @@ def _draw_hidden(
     )
 
 
-def _words(heard: tuple[WordLoss, ...]) -> None:
+def _words(heard: tuple[edited_copies.WordLoss, ...]) -> None:
     if not heard:
         st.caption("A caption of one word has none that can be left out.")
         return

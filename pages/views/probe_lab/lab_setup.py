@@ -18,17 +18,8 @@ from pages.views.common.layers import is_open
 from pages.views.common.links import link_to
 from pages.views.common.text import counted, safe
 from pages.views.common.url_state import PageState
+from pages.views.probe_lab import lab_state
 from pages.views.probe_lab.lab_picture import PROPOSED
-from pages.views.probe_lab.lab_state import (
-    CAPTION_LIMIT,
-    DEFAULT_PROBES,
-    SUBJECTS,
-    availabilities,
-    offered_probes,
-    own_ready,
-    problems,
-    ready_evaluators,
-)
 
 _CLAIMS = {"directional": "Broken meaning: the score must drop", "response": "True either way: how the score answers"}
 """Expectation of probes that stand apart -> title of their group."""
@@ -42,7 +33,7 @@ def choose_caption(state: PageState, item: Item) -> str:
     state.switch(
         "subject",
         "Caption",
-        SUBJECTS,
+        lab_state.SUBJECTS,
         help="It stays while the image is edited. Societal words are put into it, before the object’s name.",
         on_change=_prefill,
         args=(state,),
@@ -62,8 +53,8 @@ def choose_caption(state: PageState, item: Item) -> str:
         kept, length = st.session_state.get(_CUT, ("", 0))
         if kept and text == kept:
             st.error(
-                f"The caption had {length:,} characters, and at most {CAPTION_LIMIT:,} are scored: the rest was left "
-                "out. Shorten it.",
+                f"The caption had {length:,} characters, and at most {lab_state.CAPTION_LIMIT:,} are scored: the rest "
+                "was left out. Shorten it.",
                 icon=":material/content_cut:",
             )
     else:
@@ -97,9 +88,9 @@ def choose_caption(state: PageState, item: Item) -> str:
 def _bound(state: PageState) -> None:
     """Keep of a text no more than is scored, and how long it was; a callback."""
     text = state.get("caption") or ""
-    if len(text) > CAPTION_LIMIT:
-        st.session_state[_CUT] = (text[:CAPTION_LIMIT], len(text))
-        state.put("caption", text[:CAPTION_LIMIT])
+    if len(text) > lab_state.CAPTION_LIMIT:
+        st.session_state[_CUT] = (text[: lab_state.CAPTION_LIMIT], len(text))
+        state.put("caption", text[: lab_state.CAPTION_LIMIT])
 
 
 def _prefill(state: PageState) -> None:
@@ -140,7 +131,9 @@ def _template(state: PageState, item: Item) -> str:
     if not item.label:
         st.caption("Name the object to use the template, or type a free caption.")
         return ""
-    modifiers = (probe for probe in offered_probes().values() if probe.modifier and probe.baseline == LENGTH_MATCHED)
+    modifiers = (
+        probe for probe in lab_state.offered_probes().values() if probe.modifier and probe.baseline == LENGTH_MATCHED
+    )
     words = {str(probe.modifier): probe.family for probe in modifiers}
     chosen = state.get("adjective")
     if chosen not in words:
@@ -184,12 +177,11 @@ def _human(state: PageState, item: Item) -> str:
 def choose_evaluators(
     state: PageState, *, folded: bool = False, own: bool = False, get: Callable[[str], None] | None = None
 ) -> list[str]:
-    """Draw the choice of evaluators, the missing ones listed with the command that gets them. ``state``: of a page that
-    has the field ``evaluators``; ``folded``: behind a chip that says how many are chosen; ``own``: offer those too that
-    runs and checks were given by path, and the way to bring one, to an operator; ``get``: draws the way to one that is
-    not here, beneath its command."""
-    ready = (*ready_evaluators(), *(own_ready() if own else ()))
-    gone = problems() if own else {}
+    """Draw the choice of evaluators, the missing ones listed with the command that gets them. ``folded``: behind a chip
+    that says how many are chosen; ``own``: offer an operator those too that were given by path, and the way to bring
+    one; ``get``: draws the way to one that is not here, beneath its command."""
+    ready = (*lab_state.ready_evaluators(), *(lab_state.own_ready() if own else ()))
+    gone = lab_state.problems() if own else {}
     # a file may have changed since
     state.put("evaluators", [name for name in state.get("evaluators") if name in ready])
     known = evaluators.catalogue()
@@ -206,7 +198,7 @@ def choose_evaluators(
     if own and may_operate():
         with inside:
             link_to(AUDIT, "Bring your own metric", icon=":material/code:", query_params={"own": "yes"})
-    missing = {name: found for name, found in availabilities().items() if not found.ready}
+    missing = {name: found for name, found in lab_state.availabilities().items() if not found.ready}
     if missing or known.broken or gone:
         said, key = f"{counted(len(missing) + len(gone), 'more metric')} to install", f"{state.page}.missing"
         place = (
@@ -230,7 +222,7 @@ def choose_evaluators(
 
 def choose_probes(state: PageState) -> list[Probe]:
     """Draw the probes by family, each a button; return the chosen ones in catalogue order."""
-    offered = offered_probes()
+    offered = lab_state.offered_probes()
     chosen = set(state.get("probes"))
     panel = st.popover(f"Edits: **{len(chosen)}**", icon=":material/tune:", key="lab.probes.panel", on_change="rerun")
     kept = chosen
@@ -238,7 +230,11 @@ def choose_probes(state: PageState) -> list[Probe]:
         with panel.container(key="lab_probe_panel", gap="xsmall"):
             with st.container(horizontal=True, gap="small"):
                 st.button(
-                    "Usual dozen", key="lab.usual", type="tertiary", on_click=_choose, args=(state, DEFAULT_PROBES)
+                    "Usual dozen",
+                    key="lab.usual",
+                    type="tertiary",
+                    on_click=_choose,
+                    args=(state, lab_state.DEFAULT_PROBES),
                 )
                 st.button("None", key="lab.none", type="tertiary", on_click=_choose, args=(state, ()))
             kept = set[str]()
@@ -277,7 +273,7 @@ def _toggle(state: PageState, key: str, names: list[str]) -> None:
 
 
 def _choose(state: PageState, names: tuple[str, ...]) -> None:
-    state.put("probes", [name for name in offered_probes() if name in names])
+    state.put("probes", [name for name in lab_state.offered_probes() if name in names])
 
 
 def _groups(offered: Mapping[str, Probe]) -> dict[str, dict[str, list[str]]]:

@@ -38,19 +38,8 @@ from core.scoring.workbench import Workbench, in_memory_item
 from core.settings import cache_dir, checks_dir, lab_cache_mb
 from core.store import run_sources as stored
 from core.store.run_sources import OwnMetric
+from pages.views.common import open_runs
 from pages.views.common.access import may_operate
-from pages.views.common.open_runs import (
-    KEYED,
-    Shelf,
-    Signature,
-    corpus_names,
-    item_ids,
-    load_corpus,
-    noise_band,
-    present,
-    ships,
-    store,
-)
 from pages.views.common.reader_uploads import LEAVING, DayFolder, Uploads, session
 from pages.views.common.url_state import Field, PageState, Read, joined, one_of, some_of, switch_field, text
 from pages.views.probe_lab.lab_work import Works
@@ -135,21 +124,21 @@ class Shared:
 
     def __init__(self) -> None:
         self.uploads = Uploads[Upload](each=SESSION_PICTURES, each_mb=SESSION_MB, total_mb=ALL_MB, forget=self._forget)
-        self.benches = Shelf[Workbench](BENCHES)
-        self.grown = Shelf[Workbench](WITH_VARIANTS, Workbench.forget)
-        self.results = Shelf[LabResult](64)
-        self.masks = Shelf[np.ndarray](16)
+        self.benches = open_runs.Shelf[Workbench](BENCHES)
+        self.grown = open_runs.Shelf[Workbench](WITH_VARIANTS, Workbench.forget)
+        self.results = open_runs.Shelf[LabResult](64)
+        self.masks = open_runs.Shelf[np.ndarray](16)
         self.painted = Uploads[Mask](each=SESSION_MASKS, each_mb=SESSION_MASKS_MB, total_mb=ALL_MASKS_MB)
-        self.maps = Shelf[PositionMap](32)
-        self.occluded = Shelf[tuple[OcclusionMap, tuple[WordLoss, ...]]](32)
-        self.worst = Shelf[tuple[tuple[Worst, ...], pd.DataFrame]](32)
+        self.maps = open_runs.Shelf[PositionMap](32)
+        self.occluded = open_runs.Shelf[tuple[OcclusionMap, tuple[WordLoss, ...]]](32)
+        self.worst = open_runs.Shelf[tuple[tuple[Worst, ...], pd.DataFrame]](32)
         most = lab_cache_mb()
         lasting = cache_dir() / "lab.sqlite" if most else None  # of corpora's pictures and captions
         self.embeddings = EmbeddingCache(lasting, max_mb=most or 1, memory_mb=64)
         self.brought = EmbeddingCache(None, memory_mb=64)
-        self.own = Shelf[EmbeddingCache](4)
+        self.own = open_runs.Shelf[EmbeddingCache](4)
         self.room = BoundedSemaphore(AT_ONCE)
-        self.proposed = Shelf[tuple[Proposed, ...]](64)
+        self.proposed = open_runs.Shelf[tuple[Proposed, ...]](64)
         self.day = DayFolder(cache_dir() / "lab_uploads", most_mb=ALL_MB)
         self.works = Works(AT_ONCE)
         self.warmed = set[str]()
@@ -275,7 +264,7 @@ def _load(names: Sequence[str]) -> None:
                 key = loaded.fingerprint.key
         except InvariscopeError:  # told where it is asked to score
             continue
-        noise_band(present(), key)  # reads the run that its band is of
+        open_runs.noise_band(open_runs.present(), key)  # reads the run that its band is of
 
 
 def offered_probes() -> dict[str, Probe]:
@@ -319,14 +308,14 @@ def lab_state() -> PageState:
     """Return the Probe lab's fields, with the defaults of this machine."""
     offered = offered_probes()
     usual = [name for name in offered if name in DEFAULT_PROBES]
-    corpus = DEMO if ships(DEMO) else next(iter(corpus_names()), None)
-    first = next(iter(item_ids(corpus)), None) if corpus else None
+    corpus = DEMO if open_runs.ships(DEMO) else next(iter(open_runs.corpus_names()), None)
+    first = next(iter(open_runs.item_ids(corpus)), None) if corpus else None
     categories = (*CATEGORIES, *EXTRA_CATEGORIES)
     return PageState(
         "lab",
         (
             Field("source", "corpus", one_of(lambda: SOURCES, "corpus", what="source of pictures")),
-            Field("corpus", corpus, one_of(corpus_names, corpus, what="corpus")),
+            Field("corpus", corpus, one_of(open_runs.corpus_names, corpus, what="corpus")),
             Field("item", first, _read_item),
             Field("upload", "", _held(held_upload, "picture", "upload")),
             Field("label", "", text(limit=80)),
@@ -349,7 +338,7 @@ def lab_state() -> PageState:
 
 def _read_item(raw: str) -> tuple[str | None, str]:
     corpus = st.session_state.get("lab.corpus")
-    if corpus and raw in item_ids(corpus):
+    if corpus and raw in open_runs.item_ids(corpus):
         return raw, ""
     return None, f"There is no item {raw[:80]!r} in corpus {corpus}; its first one is shown instead."
 
@@ -375,7 +364,7 @@ def _held(find: Callable[[str], object], what: str, again: str) -> Read:
 def item_and_edit(corpus: str, item_id: str, probe: Probe | None) -> tuple[np.ndarray, np.ndarray | None]:
     """Pixels of an item's picture, and what a probe makes of it; None without one, or where it leaves the picture.
     Raises InvariscopeError if the picture is not here or cannot be read."""
-    item = load_corpus(corpus).get(item_id)
+    item = open_runs.load_corpus(corpus).get(item_id)
     bench = shared().bench((corpus, item.id, item.label, item.category, None), item, lambda: read_item(item).pixels)
     made = bench.make(probe) if probe else None
     return bench.pixels, None if made is None or isinstance(made, ProbeRejected) else made.pixels
@@ -389,7 +378,7 @@ def own_metrics() -> dict[str, OwnMetric]:
     name that a run stored scores under is the run's."""
     if not may_operate():
         return {}
-    files, checks = present(), checks_dir()
+    files, checks = open_runs.present(), checks_dir()
     changed = checks.stat().st_mtime_ns if checks.is_dir() else 0
     return {**_checked(str(checks), changed), **(_told(files) if files else {})}
 
@@ -400,9 +389,9 @@ def _checked(folder: str, changed: int) -> dict[str, OwnMetric]:  # noqa: ARG001
     return {name: each for name, each in found.items() if name not in registry.catalogue()}
 
 
-@st.cache_data(hash_funcs=KEYED, max_entries=4, show_spinner=False)
-def _told(files: Signature) -> dict[str, OwnMetric]:
-    folders = (run for run in store(files).runs() if run.path.is_dir())  # a published file is from elsewhere
+@st.cache_data(hash_funcs=open_runs.KEYED, max_entries=4, show_spinner=False)
+def _told(files: open_runs.Signature) -> dict[str, OwnMetric]:
+    folders = (run for run in open_runs.store(files).runs() if run.path.is_dir())  # a published file is from elsewhere
     found = stored.own_metrics(folders)
     return {name: each for name, each in found.items() if name not in registry.catalogue()}
 
@@ -428,7 +417,7 @@ def stamps(names: Sequence[str]) -> Stamps:
 
 def barred_encoders() -> dict[str, str]:
     """Name -> why its text encoder cannot be asked, in words about the file; for whoever looks."""
-    files = present()
+    files = open_runs.present()
     told = _told(files) if files else {}
     return {name: said for name, each in told.items() if (said := _barred(each))}
 

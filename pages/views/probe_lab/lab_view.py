@@ -95,8 +95,7 @@ def compute(
     names: Sequence[str],
     show: Callable[[LabResult], None] | None = None,
 ) -> LabResult:
-    """Score now, or return what an earlier run of the same view found; says what takes long meanwhile. ``show``: draws
-    what is known after each evaluator but the last."""
+    """Score now, or return what an earlier run found. ``show``: draws what is known after each evaluator."""
     key = _view(bench, caption, probes, names)
     place = st.empty()
     kept = shared().results.get(key)

@@ -30,17 +30,9 @@ class _Stopped(Exception):
 
 
 class Work:
-    """Something that is worked out in its own thread, whoever looks.
-
-    Args:
-        make: works it out; is given what tells a partial result and the share of the work that is done, in [0, 1].
-
-    Attributes:
-        partial: what is known so far; None before anything is.
-        share: of the work that is done.
-        made: the result, once ``over``; None where there is none.
-        error: why there is none.
-    """
+    """Something that is worked out in its own thread, whoever looks. ``make``: works it out; is given what tells a
+    partial result and the share that is done, in [0, 1]. ``partial``: what is known so far; ``made``: the result, once
+    ``over``; None where there is none, and ``error`` says why."""
 
     def __init__(self, make: Callable[[Tell], Any], room: Semaphore) -> None:
         self.partial: Any = None

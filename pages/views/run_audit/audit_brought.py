@@ -38,8 +38,7 @@ def tell_answer(answer: Answer | None) -> None:
 
 
 def put_in_line(make: Callable[[], OneCommand], said: str, *, quiet: bool = False) -> None:
-    """Put a job in line. ``said``: session key of the answer; see :func:`tell_answer`. ``quiet``: answer only where it
-    could not be put in line."""
+    """Put a job in line. ``said``: session key of the answer. ``quiet``: answer only where it was refused."""
     try:
         job = job_queue.start(make())
     except InvariscopeError as error:

@@ -52,9 +52,8 @@ def split(text: str | None) -> list[str]:
 
 
 def draw_own_metric(state: PageState, named: Sequence[str]) -> tuple[list[str], bool]:
-    """Draw all of it. ``state``: of the page; its field ``own`` opens this part. ``named``: evaluators that were chosen
-    by name: they can be checked too. Returns those that can be used, by path, and whether one cannot; why stands at its
-    field."""
+    """Draw all of it. ``named``: evaluators that were chosen by name: they can be checked too. Returns those that can
+    be used, by path, and whether one cannot; why stands at its field."""
     opened = state.get("own") or bool(st.session_state.get(FILES))
     with st.expander("Your own metric", expanded=opened, icon=":material/code:"):
         st.markdown("**1.** Copy a template, put your metric in, and save it on this machine.")

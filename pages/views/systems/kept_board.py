@@ -32,8 +32,7 @@ _MOST = 60
 
 
 def draw_behind(made: Leaderboard, figure: str, opens: str) -> None:
-    """Draw the pictures behind a mark. ``figure``: that the mark is of, by its short name; each may have one open.
-    ``opens``: of the mark; see ``core.features.systems.system_figures``."""
+    """Draw the pictures behind a mark. ``figure``: that the mark is of. ``opens``: what the mark opens."""
     asked = {str(name): str(value) for name, value in json.loads(opens).items()}
     with st.container(border=True, key=f"systems_behind_{figure}"):
         if "family" in asked:
@@ -116,9 +115,8 @@ HEADS = {
 
 
 def draw_top(made: Leaderboard, tables: Callable[[str], pd.DataFrame], evaluator: str) -> None:
-    """Draw who leads and what swaps whom: in words, as a figure, and under each kind of edit. ``tables``: by name, of
-    ``core.features.systems.system_tables.tables``. ``evaluator``: whose scores; a mark opens the pictures of its
-    system."""
+    """Draw who leads and what swaps whom: in words, as a figure, and under each kind of edit; a mark opens the pictures
+    of its system. ``tables``: by name, of ``core.features.systems.system_tables.tables``."""
     every = map(tables, ("standings", "differences", "swaps"))
     rows, differences, swaps = (table[table["evaluator"] == evaluator] for table in every)
     st.markdown(_said(rows) + _swaps_said(swaps, evaluator))

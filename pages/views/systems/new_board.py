@@ -10,18 +10,8 @@ from core.corpora.schema import Corpus
 from core.corpora.table_cells import MOST_BYTES
 from core.errors import InvariscopeError
 from core.evaluators.pool import shared_pool
+from core.features.systems import system_file
 from core.features.systems.board_scores import PEOPLE, Entered, enter, score_board, score_references
-from core.features.systems.system_file import (
-    Leaderboard,
-    board_of_run,
-    example_run,
-    free_name,
-    list_leaderboards,
-    path_of,
-    read_leaderboard,
-    with_references,
-    write_leaderboard,
-)
 from core.features.systems.system_file import joined as joined_parts
 from core.features.systems.system_tables import made_with, tables
 from core.probes.families.tails import tails, with_tail
@@ -71,8 +61,8 @@ _EXAMPLE = "Example: "  # before the name of the run that is the example; no kep
 def boards() -> tuple[str, ...]:
     """Names of the leaderboards to choose from: those that are kept, the latest first, and the example."""
     files = present()
-    run = example_run(store(files).runs()) if files else None
-    return (*list_leaderboards(), *([f"{_EXAMPLE}{run.id}"] if run else []))
+    run = system_file.example_run(store(files).runs()) if files else None
+    return (*system_file.list_leaderboards(), *([f"{_EXAMPLE}{run.id}"] if run else []))
 
 
 def is_example(name: str) -> bool:
@@ -87,7 +77,7 @@ def stamp(name: str) -> Known:
     """What a leaderboard is known by: its name with the sizes and times of its file, or of the run's that is it."""
     if is_example(name):
         return name, repr(signature(_run_of(name).path))
-    told = path_of(name).stat()
+    told = system_file.path_of(name).stat()
     return name, told.st_size, told.st_mtime_ns
 
 
@@ -96,10 +86,14 @@ def _run_of(name: str) -> Run:
 
 
 @st.cache_resource(max_entries=2, show_spinner="Reading the leaderboard …")
-def opened(known: Known) -> Leaderboard:
+def opened(known: Known) -> system_file.Leaderboard:
     """A leaderboard, read once for all sessions."""
     name = str(known[0])
-    return board_of_run(store(present()), _run_of(name)) if is_example(name) else read_leaderboard(path_of(name))
+    return (
+        system_file.board_of_run(store(present()), _run_of(name))
+        if is_example(name)
+        else system_file.read_leaderboard(system_file.path_of(name))
+    )
 
 
 def computed(known: Known, systems: tuple[str, ...], name: str) -> pd.DataFrame:
@@ -259,7 +253,7 @@ def _choices(state: PageState, entered: Entered) -> None:
         row[1].slider("Pictures", 1, most, key=state.key("count"), help="The first that all systems caption")
 
 
-def _scored(state: PageState, entered: Entered) -> Leaderboard:
+def _scored(state: PageState, entered: Entered) -> system_file.Leaderboard:
     probes = [image_probes()[name] for name in state.get("edits")]
     items = (entered.common or entered.items)[: state.get("count")]
     parts, prints, remarks, left_out = [], {}, list(entered.remarks), []
@@ -280,10 +274,10 @@ def _scored(state: PageState, entered: Entered) -> Leaderboard:
     found = score_references(parts[0], entered.references, people=(PEOPLE, FIRST)) if state.get("beside") else None
     if found and found.remark:
         remarks.append(found.remark)
-    made = Leaderboard(
-        free_name(corpus), joined_parts(parts), corpus, prints, tuple(remarks), tuple(left_out), RUN_SEED
+    made = system_file.Leaderboard(
+        system_file.free_name(corpus), joined_parts(parts), corpus, prints, tuple(remarks), tuple(left_out), RUN_SEED
     )
     if found:
-        made = with_references(made, found)
-    write_leaderboard(made)
+        made = system_file.with_references(made, found)
+    system_file.write_leaderboard(made)
     return made

@@ -21,22 +21,12 @@ from pages.views.common.page_head import drawn, header
 from pages.views.common.shown_answers import interval
 from pages.views.common.text import counted, moment, number, safe
 from pages.views.common.url_state import PageState
+from pages.views.systems import new_board
 from pages.views.systems.kept_board import HEADS, INTERVAL, draw_behind, draw_top, ranks_said
-from pages.views.systems.new_board import (
-    boards,
-    computed,
-    draw_new,
-    draw_sentences,
-    is_example,
-    opened,
-    stamp,
-    systems_state,
-)
 
 
 def draw_details(made: Leaderboard, tables: Callable[[str], pd.DataFrame], evaluator: str) -> None:
-    """Draw the numbers behind the two figures folded, and every further check behind one label. ``tables``: by name, of
-    ``core.features.systems.system_tables.tables``; computed when what shows it is opened."""
+    """Draw the numbers behind both figures and every check, folded. ``tables``: by name, made when opened."""
     draw_folded(
         "Every captioner's numbers", lambda: _draw_ranks(made, tables("standings"), evaluator), key="systems.standing"
     )
@@ -414,27 +404,29 @@ NEW = "Rank your own captions"
 
 def draw() -> None:
     """Draw the view."""
-    state = systems_state()
+    state = new_board.systems_state()
     state.restore()
     if made := st.session_state.pop("systems.made", None):  # scored a moment ago: show it
         state.put("show", "kept")
         state.put("board", made)
     header("Which captioner ranks above which, how surely, and would a harmless edit swap them?", state)
     with drawn(state):
-        if state.get("show") == "kept" and boards():
+        if state.get("show") == "kept" and new_board.boards():
             _board(state)
             return
-        if boards():
+        if new_board.boards():
             st.button("The leaderboard", icon=":material/arrow_back:", on_click=state.put, args=("show", "kept"))
         st.header(NEW, anchor=False)
-        draw_new(state)
+        new_board.draw_new(state)
 
 
 def _board(state: PageState) -> None:
     row = st.container(horizontal=True, vertical_alignment="bottom", key="systems_choice")
-    name = state.choose(row.container(width=260), "board", "Leaderboard", boards(), help="The latest stands first")
-    known = stamp(name)
-    made = opened(known)
+    name = state.choose(
+        row.container(width=260), "board", "Leaderboard", new_board.boards(), help="The latest stands first"
+    )
+    known = new_board.stamp(name)
+    made = new_board.opened(known)
     every = systems_of(made.rows)
     state.put("without", [each for each in state.get("without") if each in every][: len(every) - 1])
     systems = tuple(each for each in every if each not in state.get("without"))
@@ -452,17 +444,19 @@ def _board(state: PageState) -> None:
     row.button(
         NEW, type="primary", icon=":material/upload_file:", key="systems.new", on_click=state.put, args=("show", "new")
     )
-    if is_example(name):
+    if new_board.is_example(name):
         st.markdown(
             f":blue-badge[Example] Stand-ins for captioners: {counted(len(every), 'kind')} of captions of the same "
             f"pictures (corpus {safe(made.corpus)}, run {safe(made.name)})."
         )
     if made.left_out:
-        draw_sentences((f"{counted(len(made.left_out), 'score')} missing, named under *More checks · {SOURCE}*",))
+        new_board.draw_sentences(
+            (f"{counted(len(made.left_out), 'score')} missing, named under *More checks · {SOURCE}*",)
+        )
     prints = ", ".join(f"{each}, fingerprint {key}" for each, key in made.evaluators.items())
     of = f"Leaderboard {made.name}, corpus {made.corpus}, scored {made.created} by {prints}"
     figures_of(Origin(state, (f"{of}, Invariscope {made.version}, seed {made.seed}")))
-    tables = partial(computed, known, systems)
+    tables = partial(new_board.computed, known, systems)
     draw_top(made, tables, evaluator)
-    draw_sentences(() if is_example(name) else made.remarks)
+    new_board.draw_sentences(() if new_board.is_example(name) else made.remarks)
     draw_details(made, tables, evaluator)

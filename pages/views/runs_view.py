@@ -66,7 +66,34 @@ def draw() -> None:
         )
         rooms = _rows(runs, files)
         with st.expander("Every run with its counts", icon=":material/table:"):
-            _table(runs)
+            table = run_table(runs)
+            tiles = st.grid(4, min_column_width=120)
+            tiles.metric("Runs", len(runs), border=True)
+            tiles.metric("Pictures", thousands(int(table["items"].fillna(0).sum())), border=True)
+            tiles.metric("Metrics", len(evaluator_names(runs)), border=True)
+            tiles.metric("Scored pairs", thousands(int(table["pairs"].fillna(0).sum())), border=True)
+            draw_table(
+                table,
+                alt="Runs that are loaded",
+                column_config={
+                    "run": "Run",
+                    "tests": "Tests",
+                    "status": "Status",
+                    "seal": TEXT("Seal", help=_SEAL_HELP),
+                    "corpus": "Corpus",
+                    "items": "Pictures",
+                    "left_out": "Left out",
+                    "evaluators": "Metrics",
+                    "probes": "Edits",
+                    "pairs": "Pairs",
+                    "unscored": NUMBER("Unscored", help="Scores that a metric could not give"),
+                    "created": "Started",
+                },
+                column_order=(
+                    *("run", "corpus", "items", "left_out", "probes", "pairs", "unscored"),
+                    *("status", "seal", "created", "evaluators", "tests"),
+                ),
+            )
     else:
         draw_no_run(here=RUNS)
     _upload(runs)
@@ -157,37 +184,6 @@ def warn_incomplete(runs: tuple[Run, ...]) -> None:
             "was started there, below its choices; any other is resumed by the same `python -m core audit` command.",
             icon=":material/hourglass_bottom:",
         )
-
-
-def _table(runs: tuple[Run, ...]) -> None:
-    table = run_table(runs)
-    tiles = st.grid(4, min_column_width=120)
-    tiles.metric("Runs", len(runs), border=True)
-    tiles.metric("Pictures", thousands(int(table["items"].fillna(0).sum())), border=True)
-    tiles.metric("Metrics", len(evaluator_names(runs)), border=True)
-    tiles.metric("Scored pairs", thousands(int(table["pairs"].fillna(0).sum())), border=True)
-    draw_table(
-        table,
-        alt="Runs that are loaded",
-        column_config={
-            "run": "Run",
-            "tests": "Tests",
-            "status": "Status",
-            "seal": TEXT("Seal", help=_SEAL_HELP),
-            "corpus": "Corpus",
-            "items": "Pictures",
-            "left_out": "Left out",
-            "evaluators": "Metrics",
-            "probes": "Edits",
-            "pairs": "Pairs",
-            "unscored": NUMBER("Unscored", help="Scores that a metric could not give"),
-            "created": "Started",
-        },
-        column_order=(
-            *("run", "corpus", "items", "left_out", "probes", "pairs", "unscored"),
-            *("status", "seal", "created", "evaluators", "tests"),
-        ),
-    )
 
 
 def _upload(runs: tuple[Run, ...]) -> None:

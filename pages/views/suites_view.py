@@ -261,9 +261,8 @@ def draw() -> None:
                     agreed = tables.agreement_table(result)
                     if not agreed.empty:
                         st.header("Captioners", anchor=False)
-                        _rows(
-                            agreed, tables.AGREEMENT_COLUMNS, "How far the orders of captioners agree", "suites.agreed"
-                        )
+                        alt = "How far the orders of captioners agree"
+                        _rows(agreed, tables.AGREEMENT_COLUMNS, alt, "suites.agreed")
                         ranks = tables.rank_table(result)
                         _rows(ranks, tables.RANK_COLUMNS, "Captioners by people and by metric", "suites.ranks")
                         data_buttons(ranks, f"{result.id}-captioners", key="suites.ranks")

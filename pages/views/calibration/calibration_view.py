@@ -86,16 +86,8 @@ def draw_sweep(
     def constructed() -> None:
         for sentence in long:
             st.caption(sentence)
-        draw_constructed(
-            state,
-            found,
-            table,
-            usual,
-            strength,
-            partial(calibration_state.effect, key, strength, _found=found),
-            source,
-            view,
-        )
+        changes = partial(calibration_state.effect, key, strength, _found=found)
+        draw_constructed(state, found, table, usual, strength, changes, source, view)
 
     asked = state.get("measure") != "sensitivity"
     st.session_state.setdefault(CONSTRUCTED, asked)

@@ -329,17 +329,32 @@ def feedback_shown(ledger: Ledger, annotator: Annotator) -> bool:
 def draw_practice(study: Study, annotator: Annotator, link: Link) -> None:
     """Draw the feedback on the last practice item, or the next one. Raises NotAvailable if its pictures cannot be made
     any more."""
-    if feedback_shown(study.state(), annotator):
-        _draw_feedback(study, annotator)
+    state = study.state()
+    if feedback_shown(state, annotator):
+        name, attempt = st.session_state[_READ]
+        exercise, item = state.exercises[name], state.by_id[name]
+        misses = exercise.misses(said_in_practice(state, annotator, name, attempt))
+        number, many = list(state.exercises).index(name) + 1, len(state.exercises)
+        st.progress(number / many, text=f"Practice {number} of {many} · nothing here counts")
+        told = f" {safe(exercise.why, limit=400)}" if exercise.why else ""
+        if misses:
+            st.warning(f"**Not quite.**{told}", icon=":material/close:")
+        else:
+            st.success(f"**Right.**{told}", icon=":material/check:")
+        left, answers = study.definition.left_version(annotator.id, name), annotator.rounds[attempt][name]
+        say = partial(_draw_said, study.definition.asked, exercise=exercise, left=left, answers=answers)
+        draw_item(study, item, left, say)
+        go_on = st.session_state.pop
+        button("Go on", "arrow_forward", "study.practice.on", go_on, _READ, None, type="primary", shortcut="Enter")
         return
     now = lesson(study, annotator.id)
     assert now.exercise is not None
-    practice = study.state().practice
+    practice = state.practice
     assert practice is not None
     st.progress((now.number - 1) / now.total, text=f"Practice {now.number} of {now.total} · nothing here counts")
     if now.number == 1 and not now.answers:
         if now.attempt:
-            hits = study.state().hits(annotator, now.attempt - 1)
+            hits = state.hits(annotator, now.attempt - 1)
             more_tries = practice.tries - now.attempt
             more = "this is your last try" if more_tries == 1 else f"you have {more_tries} tries left"
             st.info(
@@ -381,36 +396,6 @@ def draw_answers(
                 args=(answer,),
                 help=None if ready else "Judge both versions first",
             )
-
-
-def _draw_feedback(study: Study, annotator: Annotator) -> None:
-    state = study.state()
-    name, attempt = st.session_state[_READ]
-    exercise, item = state.exercises[name], state.by_id[name]
-    said = said_in_practice(state, annotator, name, attempt)
-    misses = exercise.misses(said)
-    number = list(state.exercises).index(name) + 1
-    st.progress(
-        number / len(state.exercises), text=f"Practice {number} of {len(state.exercises)} · nothing here counts"
-    )
-    told = f" {safe(exercise.why, limit=400)}" if exercise.why else ""
-    if misses:
-        st.warning(f"**Not quite.**{told}", icon=":material/close:")
-    else:
-        st.success(f"**Right.**{told}", icon=":material/check:")
-    left = study.definition.left_version(annotator.id, name)
-    answers = annotator.rounds[attempt][name]
-    draw_item(study, item, left, lambda question: _draw_said(study.definition.asked, question, exercise, left, answers))
-    button(
-        "Go on",
-        "arrow_forward",
-        "study.practice.on",
-        st.session_state.pop,
-        _READ,
-        None,
-        type="primary",
-        shortcut="Enter",
-    )
 
 
 def _draw_said(kind: Kind, question: Question, exercise: Exercise, left: str, answers: dict[str, Value]) -> None:

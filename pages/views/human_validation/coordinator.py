@@ -104,22 +104,8 @@ def draw_create(state: PageState, *, first: bool = False) -> None:
         asked = sum(not item.attention for item in sample.items)
         for sentence in planned_precision(kind_of(kind), items=asked, annotators=int(per_item)):
             st.caption(sentence)
-        button(
-            "Create the study",
-            "check",
-            "study.new.create",
-            _create,
-            state,
-            files,
-            title,
-            run,
-            kind,
-            int(per_item),
-            rate / 100,
-            int(seed),
-            sample,
-            type="primary",
-        )
+        chosen = (state, files, title, run, kind, int(per_item), rate / 100, int(seed), sample)
+        button("Create the study", "check", "study.new.create", _create, *chosen, type="primary")
         tell_refused("study.new.problem", limit=400)
 
 

@@ -156,7 +156,15 @@ def _draw_own(study: Study) -> None:
             format_func=lambda one: _titled(state.by_id[one]),
         )
         item = state.by_id[name]
-        _draw_pictures(study, item)
+        try:
+            pictures = desk().pictures(study, item)
+        except NotAvailable as error:
+            st.caption(safe(str(error), limit=300))
+        else:
+            with st.container(horizontal=True, key="finding_practice_pictures"):
+                for version in [item.shows] if item.shows != "pair" else [ORIGINAL, VARIANT]:
+                    told = f"{version}: {safe(item.caption(version))}"
+                    st.image(pictures.of(version), width=180, alt=f"{version} of {item.item}", caption=told)
         asked = entrance.asked_of(item, kind)
         cells = st.columns(len(asked))
         for cell, what in zip(cells, asked, strict=True):
@@ -169,22 +177,6 @@ def _draw_own(study: Study) -> None:
             )
         st.text_input("Why, told after the answer", key=f"study.practice.why.{name}", max_chars=entrance.WHY_LIMIT)
         button("Add it to practice", "add", "study.practice.add", _add, study, name, asked)
-
-
-def _draw_pictures(study: Study, item: StudyItem) -> None:
-    try:
-        pictures = desk().pictures(study, item)
-    except NotAvailable as error:
-        st.caption(safe(str(error), limit=300))
-        return
-    with st.container(horizontal=True, key="finding_practice_pictures"):
-        for version in [item.shows] if item.shows != "pair" else [ORIGINAL, VARIANT]:
-            st.image(
-                pictures.of(version),
-                width=180,
-                alt=f"{version} of {item.item}",
-                caption=f"{version}: {safe(item.caption(version))}",
-            )
 
 
 @operators_only

@@ -334,29 +334,25 @@ def _draw_hidden(
                 rows, across = ((np.arange(cells) + 0.5) * side / cells for side, cells in both)
                 small = heat_over(small, across, rows, percent, reach=reach)
             st.image(small, width="stretch", alt=f"Percent change under {evaluator} when a part is hidden: {name}")
-            _words(heard)
+            if not heard:
+                st.caption("A caption of one word has none that can be left out.")
+                continue
+            words = pd.DataFrame({"word": [each.word for each in heard], "change": [-each.loss for each in heard]})
+            draw_table(
+                words,
+                height=min(35 * (len(words) + 1) + 3, 320),
+                alt="Change of the score without each word",
+                column_config={
+                    "word": "Word left out",
+                    "change": NUMBER("Δ", format="%+.4f", help="On the metric's own scale"),
+                },
+            )
     st.caption(
         "% change of the score when the part is hidden, or the word left out: orange falls, so the score rests on it; "
         f"blue rises. One scale for both pictures, strongest at {number(reach, digits=1)} %. The parts that matter "
         "most are hidden quarter by quarter; of the others one number stands four times."
         if reach > 0
         else "The score moves under none of it, or there is no % change since it is 0 or less."
-    )
-
-
-def _words(heard: tuple[edited_copies.WordLoss, ...]) -> None:
-    if not heard:
-        st.caption("A caption of one word has none that can be left out.")
-        return
-    rows = pd.DataFrame({"word": [each.word for each in heard], "change": [-each.loss for each in heard]})
-    draw_table(
-        rows,
-        height=min(35 * (len(rows) + 1) + 3, 320),
-        alt="Change of the score without each word",
-        column_config={
-            "word": "Word left out",
-            "change": NUMBER("Δ", format="%+.4f", help="On the metric's own scale"),
-        },
     )
 
 

@@ -36,7 +36,37 @@ def draw_behind(made: Leaderboard, figure: str, opens: str) -> None:
     asked = {str(name): str(value) for name, value in json.loads(opens).items()}
     with st.container(border=True, key=f"systems_behind_{figure}"):
         if "family" in asked:
-            _swapped(made, figure, asked)
+            higher, lower, family = asked["higher"], asked["lower"], asked["family"]
+            found = swapped(made.rows, asked["evaluator"], higher, lower, family)
+            st.markdown(
+                f"**A: {safe(higher)}** above **B: {safe(lower)}** by **{safe(asked['evaluator'])}**, under "
+                f"**{safe(family_title(family))}**"
+            )
+            if found.empty:
+                st.caption("On no picture do their two captions change order, whatever becomes of the means.")
+                return
+            st.caption(
+                f"On {counted(found['item'].nunique(), 'picture')} their captions change order "
+                f"({counted(len(found), 'edited picture')}); largest change first."
+            )
+            for row in _page(found, figure):
+                pair = {**row, "corpus": corpus_holding(made.corpus, str(row["item"]))}
+                seen, words = st.columns([3, 4], gap="medium")
+                with seen:
+                    pictures(str(pair["corpus"]), str(pair["item"]), str(pair["probe"]))
+                with words:
+                    st.markdown(
+                        f"**{safe(pair['item'])}** · **{safe(title(pair['probe']))}**: {_order(pair['gap_before'])} → "
+                        f"{_order(pair['gap_after'])}"
+                    )
+                    for name in ("a", "b"):
+                        before, after = pair[f"{name}_before"], pair[f"{name}_after"]
+                        st.markdown(f"**{name.upper()}** {before:.4f} → {after:.4f}")
+                        st.text(pair[f"{name}_caption"])
+                    st.caption(
+                        f"Gap A − B: {signed(pair['gap_before'], digits=4, unit='')} → "
+                        f"{signed(pair['gap_after'], digits=4, unit='')}"
+                    )
         else:
             found = lowest(made.rows, asked["evaluator"], asked["system"])
             st.markdown(
@@ -49,40 +79,6 @@ def draw_behind(made: Leaderboard, figure: str, opens: str) -> None:
                     pictures(corpus_holding(made.corpus, str(row["item"])), str(row["item"]))
                 right.markdown(f"**{safe(str(row['item']))}**: {number(float(row['score']), digits=4)}")
                 right.text(str(row["caption"]))
-
-
-def _swapped(made: Leaderboard, figure: str, asked: dict[str, str]) -> None:
-    higher, lower, family = asked["higher"], asked["lower"], asked["family"]
-    found = swapped(made.rows, asked["evaluator"], higher, lower, family)
-    st.markdown(
-        f"**A: {safe(higher)}** above **B: {safe(lower)}** by **{safe(asked['evaluator'])}**, under "
-        f"**{safe(family_title(family))}**"
-    )
-    if found.empty:
-        st.caption("On no picture do their two captions change order, whatever becomes of the means.")
-        return
-    st.caption(
-        f"On {counted(found['item'].nunique(), 'picture')} their captions change order "
-        f"({counted(len(found), 'edited picture')}); largest change first."
-    )
-    for row in _page(found, figure):
-        pair = {**row, "corpus": corpus_holding(made.corpus, str(row["item"]))}
-        seen, words = st.columns([3, 4], gap="medium")
-        with seen:
-            pictures(str(pair["corpus"]), str(pair["item"]), str(pair["probe"]))
-        with words:
-            st.markdown(
-                f"**{safe(pair['item'])}** · **{safe(title(pair['probe']))}**: {_order(pair['gap_before'])} → "
-                f"{_order(pair['gap_after'])}"
-            )
-            for name in ("a", "b"):
-                before, after = pair[f"{name}_before"], pair[f"{name}_after"]
-                st.markdown(f"**{name.upper()}** {before:.4f} → {after:.4f}")
-                st.text(pair[f"{name}_caption"])
-            st.caption(
-                f"Gap A − B: {signed(pair['gap_before'], digits=4, unit='')} → "
-                f"{signed(pair['gap_after'], digits=4, unit='')}"
-            )
 
 
 def _page(found: pd.DataFrame, figure: str) -> list[dict[str, Any]]:

@@ -190,28 +190,15 @@ def choose_how(state: PageState, own: Iterable[str]) -> None:
     levels = [*BY, *dict.fromkeys([*own, *([by] if (by := state.get("by")) not in BY else [])])]
     with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
         st.button("Swap sides", icon=":material/swap_horiz:", on_click=swap, args=(state,), key="compare.swap")
-        st.selectbox(
-            "A row for each",
-            levels,
-            format_func=level_name,
-            key=state.key("by"),
-            width=150,
-            help="The levels that both sides have; all together stand above them.",
+        hint = "The levels that both sides have; all together stand above them."
+        st.selectbox("A row for each", levels, format_func=level_name, key=state.key("by"), width=150, help=hint)
+        hint = (
+            "Raw scores of two metrics have different scales, so sides are compared in percent of the "
+            "baseline score, or in standard deviations of each side's own baseline scores."
         )
-        state.switch(
-            "measure",
-            "Measure",
-            MEASURED,
-            help="Raw scores of two metrics have different scales, so sides are compared in percent of the "
-            "baseline score, or in standard deviations of each side's own baseline scores.",
-        )
-        choose_margin(
-            state,
-            "Margin, ± points",
-            width=140,
-            disabled=state.get("measure") != "percent",
-            help="Sides whose difference lies within this many percentage points are called alike.",
-        )
+        state.switch("measure", "Measure", MEASURED, help=hint)
+        hint = "Sides whose difference lies within this many percentage points are called alike."
+        choose_margin(state, "Margin, ± points", width=140, disabled=state.get("measure") != "percent", help=hint)
 
 
 _TITLES = {"drift": "signed change", "scatter": "size of the change"}
@@ -236,13 +223,8 @@ def draw_compared(table: pd.DataFrame, a: Side, b: Side, *, by: str, measure: st
         with cells.container():
             figure = dumbbell(rows.assign(**opens), unit=unit, digits=digits, names=names, of=what)
             head = legend_above(figure)
-            figure_block(
-                figure,
-                table,
-                f"compare-{name}{what_by}",
-                title=f"Both sides: {_TITLES[of]}",
-                alt=f"Medians of {what} of both sides. {_spoken(rows, names)}",
-            )
+            alt = f"Medians of {what} of both sides. {_spoken(rows, names)}"
+            figure_block(figure, table, f"compare-{name}{what_by}", title=f"Both sides: {_TITLES[of]}", alt=alt)
         with cells.container():
             figure = differences(
                 rows,
@@ -383,13 +365,8 @@ def _rows(table: pd.DataFrame, by: str, digits: int, names: Mapping[str, str]) -
         "size_needed": NUMBER("n for the margin, size", format="%d"),
         "size_note": "Remark, size",
     }
-    draw_table(
-        shown,
-        alt="Both sides and their difference",
-        key="compare.every",
-        column_order=list(columns),
-        column_config=columns,
-    )
+    alt = "Both sides and their difference"
+    draw_table(shown, alt=alt, key="compare.every", column_order=list(columns), column_config=columns)
 
 
 _P = ("p", "p_holm", "size_p", "size_p_holm")

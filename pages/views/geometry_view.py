@@ -115,13 +115,11 @@ def draw_geometry(found: geometry.Geometry, evaluator: str, corpus: str, chosen:
     )
     ordered = found.points.sort_values("projection")
     ends = listed([f"{row['modifier']} {row['median_percent']:+.1f} %" for _, row in ordered.iterrows()])
-    draw_figure(
-        figure,
-        key="geometry.scatter",
-        alt=f"Modifiers from the negative to the positive end of the valence direction of {evaluator}, each with its "
-        f"median percent change: {ends}.",
-        clicked=partial(pairs_behind, chosen=chosen, scope={}),
+    alt = (
+        f"Modifiers from the negative to the positive end of the valence direction of {evaluator}, each with its "
+        f"median percent change: {ends}."
     )
+    draw_figure(figure, key="geometry.scatter", alt=alt, clicked=partial(pairs_behind, chosen=chosen, scope={}))
     right = (
         ""
         if math.isnan(found.neutral)
@@ -218,13 +216,8 @@ def _draw(state: PageState, files: Signature, scope: Narrowed, row: Chips) -> No
         return
     body = st.container()
     with st.expander("How words are placed", icon=":material/edit:"):
-        state.switch(
-            "level",
-            "Level",
-            _LEVELS,
-            help="Words: the modifier alone. Phrases: the modifier before every object that it was scored with, "
-            "averaged.",
-        )
+        hint = "Words: the modifier alone. Phrases: the modifier before every object that it was scored with, averaged."
+        state.switch("level", "Level", _LEVELS, help=hint)
         left, right = st.columns(2)
         left.text_area("Positive words", key=state.key("positive"), height=120, max_chars=1500)
         right.text_area("Negative words", key=state.key("negative"), height=120, max_chars=1500)

@@ -130,28 +130,21 @@ def choose_options(
                     "metric's own scale, a panel each.",
                 )
                 if any(map(can_part, drawings)):
-                    st.toggle(
-                        "One panel per metric",
-                        key=state.key("facets"),
-                        help="Metrics beside each other instead of on one line; the scale stays theirs together.",
-                    )
+                    hint = "Metrics beside each other instead of on one line; the scale stays theirs together."
+                    st.toggle("One panel per metric", key=state.key("facets"), help=hint)
             if "margin" in names:
-                choose_margin(
-                    state,
-                    "Margin, ± %",
-                    width=130,
-                    help="A median % change whose 90 % interval lies within this margin is called invariant. It is "
-                    "yours to set: how small a change would not matter to you?",
+                hint = (
+                    "A median % change whose 90 % interval lies within this margin is called invariant. It is "
+                    "yours to set: how small a change would not matter to you?"
                 )
+                choose_margin(state, "Margin, ± %", width=130, help=hint)
     with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
         if "bare" in names:
-            state.switch(
-                "against",
-                "Held against",
-                AGAINST,
-                help="The neutral word (typical, plain, ordinary) whose caption is closest in length, so that a "
-                "longer caption is no excuse; or the caption without any word before the noun.",
+            hint = (
+                "The neutral word (typical, plain, ordinary) whose caption is closest in length, so that a "
+                "longer caption is no excuse; or the caption without any word before the noun."
             )
+            state.switch("against", "Held against", AGAINST, help=hint)
         family = reference = None
         if "family" in names and families:
             told = "The edits whose shifts are shown."

@@ -71,14 +71,8 @@ def judges() -> tuple[str, ...]:
 def choose(state: PageState, results: Sequence[SuiteResult]) -> SuiteResult:
     """Draw the choice of a suite; return its result."""
     told = {each.id: each.told for each in results}
-    chosen = state.choose(
-        st.container(),
-        "suite",
-        "Suite",
-        tuple(told),
-        format_func=told.__getitem__,
-        help="Judgements of people, read from these files in this way; each result is a file in the data folder.",
-    )
+    hint = "Judgements of people, read from these files in this way; each result is a file in the data folder."
+    chosen = state.choose(st.container(), "suite", "Suite", tuple(told), format_func=told.__getitem__, help=hint)
     return next(each for each in results if each.id == chosen)
 
 
@@ -142,19 +136,13 @@ def _choices(state: PageState) -> SuiteRequest | None:
         placeholder=f"e.g. {place}/images",
         help="An absolute path; several separated by commas.",
     )
-    left.multiselect(
-        "Metrics",
-        judges(),
-        key=state.key("judges"),
-        placeholder="Choose at least one",
-        help="bleu-4, rouge-l and cider-d read no picture: they compare a caption with the suite's "
-        "references by their words.",
+    hint = (
+        "bleu-4, rouge-l and cider-d read no picture: they compare a caption with the suite's "
+        "references by their words."
     )
-    right.toggle(
-        "Keep self-references",
-        key=state.key("selves"),
-        help="Ratings of Flickr8k whose caption is an own reference; the field drops them.",
-    )
+    left.multiselect("Metrics", judges(), key=state.key("judges"), placeholder="Choose at least one", help=hint)
+    hint = "Ratings of Flickr8k whose caption is an own reference; the field drops them."
+    right.toggle("Keep self-references", key=state.key("selves"), help=hint)
     for name in ("file", "folder"):
         typed(state.get(name))
     files, folders = (split(state.get(name)) for name in ("file", "folder"))

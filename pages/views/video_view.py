@@ -407,12 +407,8 @@ def draw() -> None:
         footage = frames.footage
         with st.container(horizontal=True, gap="small", key="video_frames"):
             for place, pixels in zip(frames.places, frames.pixels, strict=True):
-                st.image(
-                    thumbnail(pixels, side=200),
-                    caption=str(place + 1),
-                    width=104,
-                    alt=f"Frame {place + 1} of {footage.frames}",
-                )
+                alt = f"Frame {place + 1} of {footage.frames}"
+                st.image(thumbnail(pixels, side=200), caption=str(place + 1), width=104, alt=alt)
         steps = {after - before for before, after in pairwise(frames.places)}
         even = ", evenly spaced" if len(steps) == 1 else ""
         seconds = "" if footage.seconds is None else f", {footage.seconds:.1f} s"

@@ -213,31 +213,16 @@ WEIGHTS_TOLD = {
 def choose(state: PageState, evaluator: str, references: tuple[str, ...]) -> None:
     """Draw how the formula is read, what it may cost, and what it is held to; the evaluator itself is left out."""
     row = st.container(horizontal=True, vertical_alignment="bottom", key="calib_choices")
-    state.switch(
-        "reading",
-        "Reading",
-        READINGS,
-        place=row,
-        help=f"How the paper's formula is read; the sentence below says what each does. {THE_PAPER}",
-    )
+    hint = f"How the paper's formula is read; the sentence below says what each does. {THE_PAPER}"
+    state.switch("reading", "Reading", READINGS, place=row, help=hint)
     row = st.container(horizontal=True, vertical_alignment="bottom", key="calib_constraint")
-    state.switch(
-        "weights",
-        "Weights",
-        WEIGHTS,
-        place=row,
-        disabled=state.get("reading") not in WEIGHTED,
-        help="How families share the correction; the readings shift, "
-        "ridge and quantile correct each family by itself and know no weights",
+    hint = (
+        "How families share the correction; the readings shift, "
+        "ridge and quantile correct each family by itself and know no weights"
     )
-    state.switch(
-        "epsilon",
-        "ε",
-        EPSILONS,
-        place=row,
-        format_func=lambda value: f"{value:g}",
-        help="How much of Spearman's ρ with each H may be lost",
-    )
+    state.switch("weights", "Weights", WEIGHTS, place=row, disabled=state.get("reading") not in WEIGHTED, help=hint)
+    hint = "How much of Spearman's ρ with each H may be lost"
+    state.switch("epsilon", "ε", EPSILONS, place=row, format_func=lambda value: f"{value:g}", help=hint)
     others = [name for name in references if name != evaluator]
     state.put("against", [name for name in state.get("against") if name in others])
     row.multiselect(

@@ -212,12 +212,8 @@ def _agreement(state: PageState, found: Fit, rows: pd.DataFrame, figure: Figure,
         few = f"Of fewer than {LEAST_N} items, or scores that are all the same, no correlation is known."
         st.info(few if found.others else "There is no other metric to hold the score to; audit a second one.")
         return
-    draw_figure(
-        figure,
-        key="calib.spearman",
-        alt=f"Spearman correlation with {', '.join(found.others)} along the strength, with a band; {usual.told}",
-        picked=partial(_picked, state),
-    )
+    alt = f"Spearman correlation with {', '.join(found.others)} along the strength, with a band; {usual.told}"
+    draw_figure(figure, key="calib.spearman", alt=alt, picked=partial(_picked, state))
     if found.people:
         st.caption(found.people)
     figure_buttons(figure, rows, "calibration-spearman", title="Agreement by strength", key="calib.s")
@@ -240,12 +236,8 @@ def _sensitivity(
         rows, strength=strength, chosen=usual.chosen, colour=calibration_state.axis_colours(rows["name"])
     )
     figure = replace(figure, height=figure.height + max(above - legend_above(figure), 0))
-    draw_figure(
-        figure,
-        key="calib.sensitivity",
-        alt=f"Sensitivity of {', '.join(rows['name'].unique()) or 'no axis'} along the strength, with a band",
-        picked=partial(_picked, state),
-    )
+    alt = f"Sensitivity of {', '.join(rows['name'].unique()) or 'no axis'} along the strength, with a band"
+    draw_figure(figure, key="calib.sensitivity", alt=alt, picked=partial(_picked, state))
     figure_buttons(figure, rows, "calibration-sensitivity", title="Unwanted change by strength", key="calib.a")
 
 

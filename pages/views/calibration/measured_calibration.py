@@ -176,15 +176,8 @@ def _offer(source: Source) -> None:
         return
     if why := obstacle(asked):
         st.info(safe(why, limit=400), icon=":material/block:")
-    button(
-        "Measure it",
-        "straighten",
-        "calib.measuring",
-        _start,
-        request,
-        disabled=bool(why),
-        help="It runs outside the browser: close this page, it goes on",
-    )
+    hint = "It runs outside the browser: close this page, it goes on"
+    button("Measure it", "straighten", "calib.measuring", _start, request, disabled=bool(why), help=hint)
     tell_refused("calib.said")
     watch_jobs(lambda: [job] if (job := _latest(request)) else [])
     st.caption("The same in a shell, in the folder of the checkout:")

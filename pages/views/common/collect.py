@@ -109,15 +109,8 @@ def collect_button(make: Callable[[], Slide], *, key: str) -> None:
     """Draw the button, and the box that it opens."""
     if not may_operate():
         return
-    button(
-        "Collect",
-        "bookmark_add",
-        f"collect.{key}",
-        _ask,
-        key,
-        type="tertiary",
-        help="Put this into a story, as it is now",
-    )
+    hint = "Put this into a story, as it is now"
+    button("Collect", "bookmark_add", f"collect.{key}", _ask, key, type="tertiary", help=hint)
     if st.session_state.get(_ASKED) == key and not finding():
         _box(make)
 

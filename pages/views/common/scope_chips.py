@@ -64,16 +64,8 @@ def choose_scope(
             if (len(each.options) > 1 or each.chosen) and each.name not in without:
                 _draw(state, each)
         if scope != first:
-            button(
-                "Reset scope",
-                "undo",
-                f"{state.page}.scope.usual",
-                _keep,
-                state,
-                first,
-                type="tertiary",
-                help="Takes back every choice of this row",
-            )
+            hint = "Takes back every choice of this row"
+            button("Reset scope", "undo", f"{state.page}.scope.usual", _keep, state, first, type="tertiary", help=hint)
     if undone:
         st.warning(" ".join(safe(each, limit=400) for each in undone), icon=":material/rule:")
     if problems := store(files).left_out:

@@ -250,13 +250,11 @@ def _draw_examples(files: Signature, scope: Narrowed) -> None:
 
 def held(question: Question, frame: pd.DataFrame, most: float) -> tuple[Question, pd.DataFrame]:
     """The question and its rows with a column more: the side of a bar, ``most`` failures in percent, of each."""
-    told = Column(
-        BAR,
-        f"Against {most:g} %",
-        kind="text",
-        help="Within: the whole interval of the failures lies at or "
-        "below your bar. Beyond: above it. Undecided: astride. Of too few items or sources neither is said",
+    hint = (
+        "Within: the whole interval of the failures lies at or "
+        "below your bar. Beyond: above it. Undecided: astride. Of too few items or sources neither is said"
     )
+    told = Column(BAR, f"Against {most:g} %", kind="text", help=hint)
     places = [each.name for each in question.columns]
     after = places.index("verdict") + 1
     columns = (*question.columns[:after], told, *question.columns[after:])

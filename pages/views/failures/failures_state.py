@@ -214,14 +214,8 @@ def named(held: Held, scope: Narrowed, tags: list[str]) -> tuple[tuple[str, str]
 def draw_tag_filter(state: PageState, held: Held) -> None:
     """Draw the choice of tags, where there are any, and say what of them cannot be read."""
     if held.names:
-        st.multiselect(
-            "Tagged",
-            held.names,
-            key=state.key("tagged"),
-            placeholder="Any or none",
-            width=210,
-            help="Pairs with at least one of these tags",
-        )
+        hint = "Pairs with at least one of these tags"
+        st.multiselect("Tagged", held.names, key=state.key("tagged"), placeholder="Any or none", width=210, help=hint)
     for problem in held.problems:
         st.caption(f":material/warning: {safe(problem, limit=500)}")
 
@@ -238,17 +232,8 @@ def draw_tags(told: Tagged) -> None:
 def tag_button(pair: Pair, held: Held, *, key: str, before: Callable[[], None] | None = None) -> None:
     """Draw the button that opens the box. ``before``: is done first, e.g. closing the dialog that the button is in."""
     if may_operate():
-        button(
-            "Tag",
-            "label",
-            f"failures.tag.{key}",
-            _ask,
-            pair,
-            held.of(pair),
-            before,
-            type="tertiary",
-            help="Your tags and note",
-        )
+        hint = "Your tags and note"
+        button("Tag", "label", f"failures.tag.{key}", _ask, pair, held.of(pair), before, type="tertiary", help=hint)
 
 
 def show_tagging(held: Held) -> None:

@@ -211,13 +211,11 @@ def _map(cells: pd.DataFrame, gap: float, behind: Callable[[str], None]) -> None
     worst_first = cells.groupby("family", sort=False)["risk"].max().sort_values(ascending=False, kind="stable")
     figure = replace(titled(risk_map(cells), cells["family"]), order=tuple(map(str, worst_first.index)))
     worst = cells.dropna(subset=["risk"]).sort_values("risk").iloc[-1]
-    draw_figure(
-        figure,
-        key="flip.map",
-        alt=f"Flip risk at a gap of {100 * gap:g} % by family and metric; highest "
-        f"{family_title(worst['family'])} under {worst['evaluator']}, {100 * worst['risk']:.1f} %",
-        clicked=behind,
+    alt = (
+        f"Flip risk at a gap of {100 * gap:g} % by family and metric; highest "
+        f"{family_title(worst['family'])} under {worst['evaluator']}, {100 * worst['risk']:.1f} %"
     )
+    draw_figure(figure, key="flip.map", alt=alt, clicked=behind)
     many = between((cells["n_items"].min(), cells["n_items"].max()))
     with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute"):
         st.caption(
@@ -236,12 +234,8 @@ def _map(cells: pd.DataFrame, gap: float, behind: Callable[[str], None]) -> None
 
 def _curves(table: pd.DataFrame, gap: float, exact: Callable[[], pd.DataFrame], behind: Callable[[str], None]) -> None:
     figure = titled(risk_curves(table, gap=gap, styles=family_styles(table)), table["family"])
-    draw_figure(
-        figure,
-        key="flip.curves",
-        alt="Flip risk against the gap, a panel a metric, a line a family, from 0 to 50 %",
-        clicked=behind,
-    )
+    alt = "Flip risk against the gap, a panel a metric, a line a family, from 0 to 50 %"
+    draw_figure(figure, key="flip.curves", alt=alt, clicked=behind)
     figure_buttons(figure, exact, "flip-risk-curves", title="Flip risk against the gap", key="flip.c")
     st.caption(
         "A line is a whole family. Solid: spatial, dashed: societal, dotted grey: the noise floor. The dotted line on "

@@ -76,25 +76,13 @@ def draw_create(state: PageState, *, first: bool = False) -> None:
             help=f"The paper has {sampling.TOTAL}; {most} fill every stratum here",
         )
         per_item = narrow.number_input("Annotators an item", 1, 20, 3, key="study.new.per_item")
-        rate = wide.slider(
-            "Attention items",
-            0,
-            30,
-            5,
-            1,
-            format="%d %%",
-            key="study.new.rate",
-            help="Items with a known answer, a caption that names what is not there, as a share of what an annotator "
-            "is shown. They come beside the pairs: at 5 %, whose share is 10 pairs is shown 11 items",
+        hint = (
+            "Items with a known answer, a caption that names what is not there, as a share of what an annotator "
+            "is shown. They come beside the pairs: at 5 %, whose share is 10 pairs is shown 11 items"
         )
-        seed = narrow.number_input(
-            "Seed",
-            0,
-            2**31 - 1,
-            RUN_SEED,
-            key="study.new.seed",
-            help="The same seed draws the same items, sides and orders",
-        )
+        rate = wide.slider("Attention items", 0, 30, 5, 1, format="%d %%", key="study.new.rate", help=hint)
+        hint = "The same seed draws the same items, sides and orders"
+        seed = narrow.number_input("Seed", 0, 2**31 - 1, RUN_SEED, key="study.new.seed", help=hint)
         try:
             sample = _sample(files, run, kind, int(total), int(seed), strata, rate / 100)
         except InvariscopeError as error:
@@ -110,14 +98,11 @@ def draw_create(state: PageState, *, first: bool = False) -> None:
 
 
 def _choose_strata(files: Signature, run: str) -> tuple[sampling.Stratum, ...]:
-    which = st.radio(
-        "Drawn from",
-        (PAPER, FAMILIES),
-        key="study.new.strata",
-        horizontal=True,
-        help="Spatial, blur control and societal in equal parts, as in the paper; or equal parts of chosen families, "
-        f"of edits that should not matter and of edits that break the meaning. {THE_PAPER}",
+    hint = (
+        "Spatial, blur control and societal in equal parts, as in the paper; or equal parts of chosen families, "
+        f"of edits that should not matter and of edits that break the meaning. {THE_PAPER}"
     )
+    which = st.radio("Drawn from", (PAPER, FAMILIES), key="study.new.strata", horizontal=True, help=hint)
     if which == PAPER:
         return sampling.PAPER_STRATA
     held = _families(files, run)

@@ -332,12 +332,8 @@ def draw_scores(study: Study, state: PageState) -> None:
         figure, found.table, f"{study.id}-reanalysis", title="With and without", key="study.reanalysis.files"
     )
     with st.expander("Every number"):
-        draw_table(
-            found.table,
-            alt="Every median with and without the pairs left out",
-            width="stretch",
-            column_config=_REANALYSED,
-        )
+        alt = "Every median with and without the pairs left out"
+        draw_table(found.table, alt=alt, width="stretch", column_config=_REANALYSED)
 
 
 def with_all_opened(figure: Figure, scope: Narrowed) -> Figure:

@@ -315,12 +315,8 @@ def draw_glance(
     named = {family: family_title(family) for axis in axes for family in rows[axis].dropna()}
     figure = worst_of_axes(rows, names=named)
     told = [f"{row['evaluator']}: " + ", ".join(f"{axis} {_worst_said(row, axis)}" for axis in axes) for row in records]
-    draw_figure(
-        figure,
-        key="overview.glance.axes",
-        alt=f"Worst family of each axis of every evaluator, median absolute percent change. {'; '.join(told)}",
-        clicked=partial(pairs_behind, chosen={}, scope=behind),
-    )
+    alt = f"Worst family of each axis of every evaluator, median absolute percent change. {'; '.join(told)}"
+    draw_figure(figure, key="overview.glance.axes", alt=alt, clicked=partial(pairs_behind, chosen={}, scope=behind))
     shown = pd.DataFrame({"Metric": rows["evaluator"], "Kind": [kind_of(row["evaluator"], origins) for row in records]})
     configured: dict[str, Any] = {
         "Metric": st.column_config.Column(pinned=True),

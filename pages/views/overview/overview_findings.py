@@ -249,14 +249,8 @@ def draw_slices(state: PageState, files: Signature, scope: Narrowed, held: Thres
         st.markdown(_said(frame.iloc[0], frame, held))
     drawing = question.figures[0]
     figure = drawing.figure(frame)
-    figure_block(
-        figure,
-        frame,
-        "overview-slices",
-        title=drawing.title,
-        alt=f"{drawing.title}: {spoken(figure)}",
-        scope=scope_link(scope),
-    )
+    alt = f"{drawing.title}: {spoken(figure)}"
+    figure_block(figure, frame, "overview-slices", title=drawing.title, alt=alt, scope=scope_link(scope))
     with st.expander("Every number of these slices", icon=":material/table:"):
         answer_rows(question, frame, measure="percent", several=False)
     least = "" if held == Thresholds() else f" Here cells of fewer than {held.least} items are left out{held.said()}."

@@ -184,16 +184,8 @@ def draw_present(state: PageState, bench: Workbench, result: LabResult, probes: 
     variants = bench.variants(probes, result.caption)
     if not variants or not result.evaluators:
         return
-    button(
-        "Present",
-        "slideshow",
-        "lab.present.open",
-        state.put,
-        "present",
-        True,
-        type="tertiary",
-        help="One edit at a time over the whole screen; ← and → turn the pages, ↑ and ↓ the metrics, Esc leaves",
-    )
+    hint = "One edit at a time over the whole screen; ← and → turn the pages, ↑ and ↓ the metrics, Esc leaves"
+    button("Present", "slideshow", "lab.present.open", state.put, "present", True, type="tertiary", help=hint)
     collect_button(lambda: view_slide(bench, result, probes, state.get("variant") or "", state.wanted()), key="lab")
     if state.get("present") and not finding():
         leave = partial(state.put, "present", False)

@@ -285,11 +285,8 @@ def _draw_cards(bench: Workbench, found: Sequence[edited_copies.Worst], *, done:
 def _draw_edits(bench: Workbench, found: Sequence[edited_copies.Worst], table: pd.DataFrame) -> None:
     _draw_cards(bench, found, done=True)
     numbers = {name: NUMBER(name, format="%+.2f", help="% change") for name in table.columns[2:]}
-    draw_table(
-        table,
-        alt="Every edit that was found, under every metric",
-        column_config={"worst for": "Worst for", "edit": TEXT("Edit", width="large"), **numbers},
-    )
+    alt = "Every edit that was found, under every metric"
+    draw_table(table, alt=alt, column_config={"worst for": "Worst for", "edit": TEXT("Edit", width="large"), **numbers})
     st.caption(
         "A lower bound for each metric: an edit that moves its score at least so far exists, and a longer search "
         "may find a worse one. Differential evolution, seeded by the run and the picture, so that the same search "
@@ -428,11 +425,8 @@ def _side(bench: Workbench, variant: Variant | None, caption: str, evaluator: st
         return
     pixels = as_picture(bench.image(variant)[1])
     with st.container(key=f"seen_{'variant' if variant else 'original'}"):
-        st.image(
-            thumbnail(cropped_away(pixels, sight.crop), side=640),
-            width="stretch",
-            alt="The picture; what the metric's crop throws away is darkened",
-        )
+        alt = "The picture; what the metric's crop throws away is darkened"
+        st.image(thumbnail(cropped_away(pixels, sight.crop), side=640), width="stretch", alt=alt)
     if not bench.item.frames:
         kept = sight.crop.coverage(pixels.shape[1], pixels.shape[0]) if sight.crop else 1.0
         inside = [f"The crop keeps {as_percent(kept)} of the picture"]

@@ -30,14 +30,8 @@ _CUT = "lab.caption.cut"  # session key of what was kept of a text that was too 
 
 def choose_caption(state: PageState, item: Item) -> str:
     """Draw the choice of the subject caption; return it, empty where there is none yet."""
-    state.switch(
-        "subject",
-        "Caption",
-        lab_state.SUBJECTS,
-        help="It stays while the image is edited. Societal words are put into it, before the object’s name.",
-        on_change=_prefill,
-        args=(state,),
-    )
+    hint = "It stays while the image is edited. Societal words are put into it, before the object’s name."
+    state.switch("subject", "Caption", lab_state.SUBJECTS, help=hint, on_change=_prefill, args=(state,))
     subject = state.get("subject")
     if subject == "free":
         text = st.text_area(
@@ -65,13 +59,11 @@ def choose_caption(state: PageState, item: Item) -> str:
     if names and not state.get("label").strip():
         first, *others = names
         with st.container(horizontal=True, vertical_alignment="center", gap="small", key="lab_proposed"):
-            st.badge(
-                f"proposed: {safe(first.noun)}",
-                icon=":material/auto_awesome:",
-                color="blue",
-                help=f"What {first.evaluator} sees in the picture: {safe(', '.join(first.classes))}, {first.share:.0%} "
-                "of what it sees. It may be wrong: type another name.",
+            hint = (
+                f"What {first.evaluator} sees in the picture: {safe(', '.join(first.classes))}, {first.share:.0%} "
+                "of what it sees. It may be wrong: type another name."
             )
+            st.badge(f"proposed: {safe(first.noun)}", icon=":material/auto_awesome:", color="blue", help=hint)
             for each in others:
                 st.button(
                     f"{safe(each.noun)}?",
@@ -104,14 +96,11 @@ def _label(state: PageState, item: Item) -> None:
     if state.get("source") == "corpus" and item.label and item.category:
         place = st.popover(f"Object: **{safe(item.label)}**, {safe(item.category)}", type="tertiary")
     left, right = place.columns(2)
-    left.text_input(
-        "Object",
-        key=state.key("label"),
-        max_chars=80,
-        placeholder=item.label or "e.g. bicycle",
-        help="A singular noun, as the caption says it. Societal words are put before it: in your caption, or in “There "
-        "is a …”, as you chose. Rows marked template start from “There is a …” whatever caption is chosen.",
+    hint = (
+        "A singular noun, as the caption says it. Societal words are put before it: in your caption, or in “There "
+        "is a …”, as you chose. Rows marked template start from “There is a …” whatever caption is chosen."
     )
+    left.text_input("Object", key=state.key("label"), max_chars=80, placeholder=item.label or "e.g. bicycle", help=hint)
     right.selectbox(
         "Category",
         (*CATEGORIES, *EXTRA_CATEGORIES),

@@ -140,11 +140,8 @@ def curves(result: LabResult) -> None:
             if figure.frame.empty:
                 st.caption("No point has a percent change here.")
                 continue
-            draw_figure(
-                figure,
-                key=f"lab.curve.{family}",
-                alt=f"Percent change along the strength of {family_title(family)}, by metric",
-            )
+            alt = f"Percent change along the strength of {family_title(family)}, by metric"
+            draw_figure(figure, key=f"lab.curve.{family}", alt=alt)
             if figure.shades:
                 st.caption("Shaded: each metric’s noise band, in its colour.")
 

@@ -234,14 +234,8 @@ def _buttons(job: Job, *, cancel: bool = False, resume: bool = False, ended: boo
         return
     with st.container(horizontal=True, vertical_alignment="center"):
         if cancel:
-            button(
-                "Cancel",
-                "stop",
-                f"run.cancel.{job.id}",
-                _do,
-                lambda: job_queue.cancel(job.id),
-                help=f"Stops as Ctrl-C would{KEPT if job.request.keeps else NOT_KEPT}.",
-            )
+            hint = f"Stops as Ctrl-C would{KEPT if job.request.keeps else NOT_KEPT}."
+            button("Cancel", "stop", f"run.cancel.{job.id}", _do, lambda: job_queue.cancel(job.id), help=hint)
         if resume:
             button(
                 "Resume",

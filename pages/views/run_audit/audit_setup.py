@@ -267,14 +267,12 @@ def choose_audit(state: PageState) -> Asked:
     own, wrong = draw_own_metric(state, named)
     evaluators = [*named, *own]
     st.header("3. Captions", anchor=False)
-    state.switch(
-        "subject",
-        "Which caption stays while the picture is edited",
-        _SUBJECTS,
-        help="The template “There is a …” with the object's name, "
+    hint = (
+        "The template “There is a …” with the object's name, "
         "the item's first caption in the corpus (in English, or in each language where none is English), or each in "
-        "turn. The usual edits follow: words are put into the caption that is held.",
+        "turn. The usual edits follow: words are put into the caption that is held."
     )
+    state.switch("subject", "Which caption stays while the picture is edited", _SUBJECTS, help=hint)
     st.header("4. Edits", anchor=False)
     subject = str(state.get("subject"))
     before, st.session_state[_OF_SUBJECT] = st.session_state.get(_OF_SUBJECT, subject), subject
@@ -368,13 +366,8 @@ def _options(state: PageState) -> DeltaGenerator:
             help="Draw so many items by the seed, the same number of each category and coverage bin as far as they go. "
             "Not together with the number of items.",
         )
-        right.text_input(
-            "Run id",
-            key=state.key("run_id"),
-            max_chars=100,
-            placeholder="Corpus and time",
-            help="Name of the run and of its folder: letters, digits, dots, dashes, underscores.",
-        )
+        hint = "Name of the run and of its folder: letters, digits, dots, dashes, underscores."
+        right.text_input("Run id", key=state.key("run_id"), max_chars=100, placeholder="Corpus and time", help=hint)
         st.text_input(
             "Options of this corpus", key=state.key("options"), max_chars=300, placeholder="key=value, key=value"
         )

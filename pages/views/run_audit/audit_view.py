@@ -104,13 +104,8 @@ def _workers(state: PageState) -> None:
         "The tables are the same to the bit for as many threads each.",
     )
     if right is not None:
-        right.text_input(
-            "Ray cluster",
-            key=CLUSTER,
-            max_chars=300,
-            placeholder="This machine",
-            help="Address of a cluster that exists, HOST:6379 or auto; its actors are the workers. Not in the link.",
-        )
+        hint = "Address of a cluster that exists, HOST:6379 or auto; its actors are the workers. Not in the link."
+        right.text_input("Ray cluster", key=CLUSTER, max_chars=300, placeholder="This machine", help=hint)
 
 
 def _numbers(told: Estimate) -> None:

@@ -171,16 +171,11 @@ def _draw_check(evaluators: Sequence[str], own: Sequence[str], *, wrong: bool) -
 
 
 def _options(chosen: str) -> CheckRequest | None:
-    threshold = st.number_input(
-        "Threshold, %",
-        0.1,
-        1000.0,
-        THRESHOLD,
-        0.5,
-        key="run.check.threshold",
-        help="Most that a family may change the score: the median over items of |% change|. A family fails where the "
-        "95 % interval lies above it, and is undecided where it lies astride or there are fewer than 10 items.",
+    hint = (
+        "Most that a family may change the score: the median over items of |% change|. A family fails where the "
+        "95 % interval lies above it, and is undecided where it lies astride or there are fewer than 10 items."
     )
+    threshold = st.number_input("Threshold, %", 0.1, 1000.0, THRESHOLD, 0.5, key="run.check.threshold", help=hint)
     items = st.number_input("Items", 3, 252, ITEMS, 1, key="run.check.items", help="Of the demo corpus, evenly spread.")
     strict = st.toggle("Strict", key="run.check.strict", help="An undecided family fails too.")
     families = st.multiselect(
@@ -214,15 +209,8 @@ def _options(chosen: str) -> CheckRequest | None:
 
 
 def _bounds() -> tuple[float, float | None]:
-    most = st.number_input(
-        "Failures at most, %",
-        0.0,
-        100.0,
-        MOST_FAILURES,
-        5.0,
-        key="run.check.most",
-        help="Of a family's comparisons, those in which the broken meaning scores at least as high; 50 is chance.",
-    )
+    hint = "Of a family's comparisons, those in which the broken meaning scores at least as high; 50 is chance."
+    most = st.number_input("Failures at most, %", 0.0, 100.0, MOST_FAILURES, 5.0, key="run.check.most", help=hint)
     least = st.number_input(
         "Selectivity above chance, at least",
         0.0,

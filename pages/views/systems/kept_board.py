@@ -117,12 +117,8 @@ def draw_top(made: Leaderboard, tables: Callable[[str], pd.DataFrame], evaluator
     rows, differences, swaps = (table[table["evaluator"] == evaluator] for table in every)
     st.markdown(_said(rows) + _swaps_said(swaps, evaluator))
     figure = system_means(rows)
-    draw_figure(
-        figure,
-        key="systems.means",
-        alt=f"Mean score of every system by {evaluator}, with 95 % intervals",
-        clicked=partial(draw_behind, made, "means"),
-    )
+    alt = f"Mean score of every system by {evaluator}, with 95 % intervals"
+    draw_figure(figure, key="systems.means", alt=alt, clicked=partial(draw_behind, made, "means"))
     with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute"):
         n = counted(int(rows["n_items"].iloc[0]), "picture")
         st.caption(

@@ -235,11 +235,8 @@ def _choices(state: PageState, entered: Entered) -> None:
         help="Each is applied to every picture; invisible edits are the noise floor",
     )
     row = st.columns([2, 3], vertical_alignment="bottom")
-    row[0].toggle(
-        "A row of people",
-        key=state.key("human"),
-        help="One reference of each picture, drawn by the seed, stands among the systems as human",
-    )
+    hint = "One reference of each picture, drawn by the seed, stands among the systems as human"
+    row[0].toggle("A row of people", key=state.key("human"), help=hint)
     row[0].toggle(
         "Beside references",
         key=state.key("beside"),

@@ -81,12 +81,8 @@ def _draw_origin(made: Leaderboard) -> None:
 def _draw_ranks(made: Leaderboard, every: pd.DataFrame, evaluator: str) -> None:
     rows = every[every["evaluator"] == evaluator]
     ranks = system_ranks(every, order=tuple(rows["system"]))
-    draw_figure(
-        ranks,
-        key="systems.ranks",
-        alt="Rank of every system by every metric, with 95 % intervals",
-        clicked=partial(draw_behind, made, "ranks"),
-    )
+    alt = "Rank of every system by every metric, with 95 % intervals"
+    draw_figure(ranks, key="systems.ranks", alt=alt, clicked=partial(draw_behind, made, "ranks"))
     st.caption(
         "Rank 1 has the highest mean. The interval holds the middle 95 % of the ranks in bootstrap samples of "
         "pictures; among many nearly equal systems it is too short, and sure ranks are the safe reading."
@@ -142,11 +138,8 @@ _LEADS = {
 def draw_beside(every: pd.DataFrame) -> None:
     """Draw what references say of the systems."""
     wide = every.pivot_table(index="system", columns="metric", values="value", sort=False).reset_index()
-    draw_table(
-        wide,
-        alt="Metrics of references of every system",
-        column_config=HEADS | {name: NUMBER(name, format="%.4f") for name in METRICS},
-    )
+    alt = "Metrics of references of every system"
+    draw_table(wide, alt=alt, column_config=HEADS | {name: NUMBER(name, format="%.4f") for name in METRICS})
     st.caption(
         f"On the {counted(int(every['n_items'].iloc[0]), 'picture')} that every system captions and that "
         f"{'has' if every['n_items'].iloc[0] == 1 else 'have'} references. Words: {TOKENIZER}. ROUGE-L and "

@@ -154,15 +154,9 @@ def _try(act: Callable[..., None], *args: object) -> None:
 
 def draw_present(state: PageState, told: Telling) -> None:
     """Draw the button, and the stage where the link or the button asks for it."""
+    hint = "One slide at a time over the whole screen; ← and → turn them, Esc leaves"
     button(
-        "Present",
-        "slideshow",
-        "stories.present.open",
-        state.put,
-        "present",
-        True,
-        disabled=not told.slides,
-        help="One slide at a time over the whole screen; ← and → turn them, Esc leaves",
+        "Present", "slideshow", "stories.present.open", state.put, "present", True, disabled=not told.slides, help=hint
     )
     if state.get("present") and told.slides and not finding():
         st.dialog(safe(told.title), width="large", on_dismiss=lambda: state.put("present", False))(_stage)(state, told)

@@ -212,14 +212,8 @@ def choose_captions(state: PageState) -> tuple[str, ...]:
     whole = bool(captions(state) and state.get("evaluators"))
     with st.expander("Change captions, metrics or frames", expanded=not whole, icon=":material/tune:"):
         left, right = st.columns([3, 2], gap="medium")
-        left.text_area(
-            f"Captions, one a line, {MOST_CAPTIONS} at most",
-            key=_TEXT,
-            height=110,
-            max_chars=LONGEST,
-            on_change=_written,
-            args=(state,),
-        )
+        told = f"Captions, one a line, {MOST_CAPTIONS} at most"
+        left.text_area(told, key=_TEXT, height=110, max_chars=LONGEST, on_change=_written, args=(state,))
         left.number_input(
             "Frames", 1, MOST_FRAMES, key=state.key("frames"), width=130, help="Spread from the first to the last"
         )
@@ -394,11 +388,8 @@ def draw() -> None:
     """Draw the view."""
     state = video_state()
     state.restore()
-    header(
-        "How do the scores of a video's captions change when its frames do?",
-        state,
-        lost=_UPLOAD_LOST if state.get("source") == "upload" else "",
-    )
+    told = "How do the scores of a video's captions change when its frames do?"
+    header(told, state, lost=_UPLOAD_LOST if state.get("source") == "upload" else "")
     answer = st.container()
     frames = choose_video(state)
     with drawn(state):

@@ -208,11 +208,9 @@ def _change(state: PageState, changed: Changed, found: Fit, source: Source) -> N
         return
     unit = " %" if measure in ("percent", "flip risk") else ""
     figure = before_after_dots(rows, colour=colours([found.evaluator])[found.evaluator], unit=unit)
+    alt = f"{told}, before and after calibration"
     draw_figure(
-        figure,
-        key="calib.bars",
-        alt=f"{told}, before and after calibration",
-        clicked=partial(pairs_behind, chosen=slice_link(state), scope=source.link()),
+        figure, key="calib.bars", alt=alt, clicked=partial(pairs_behind, chosen=slice_link(state), scope=source.link())
     )
     gaps_shown = measure in ("sensitivity", "percent") and (rows["axis"] == "societal").any()
     societal = " The societal families' dots are the societal gaps." if gaps_shown else ""

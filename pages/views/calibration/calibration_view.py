@@ -250,11 +250,8 @@ def _take_home(found: Fit, table: pd.DataFrame, strength: float, fingerprint: st
         if why_not
         else "The file is its own evaluator wherever one is named, and corrects the scores of a run:"
     )
-    st.code(
-        f"{audit}python -m core calibrate apply {name}-calibrator.json RUN -o calibrated.csv",
-        language="shell",
-        wrap_lines=True,
-    )
+    told = f"{audit}python -m core calibrate apply {name}-calibrator.json RUN -o calibrated.csv"
+    st.code(told, language="shell", wrap_lines=True)
     data_buttons(table, f"{name}-sweep", key="calib.table")
 
 
@@ -266,11 +263,8 @@ def draw() -> None:
     files = present()
     state = calibration_state.calib_state(files)
     state.restore()
-    header(
-        "How far can unwanted changes be reduced, and what agreement with other metrics does it cost?",
-        state,
-        words=("calibration", "SD"),
-    )
+    told = "How far can unwanted changes be reduced, and what agreement with other metrics does it cost?"
+    header(told, state, words=("calibration", "SD"))
     with drawn(state):
         if not store(files).runs():
             draw_no_run(evaluators=("conse-lite0", "grounding-judge"))

@@ -94,11 +94,9 @@ def draw_measured(
     figure = before_after_dots(
         rows, colour=colours([found.evaluator])[found.evaluator], axis="change, SD of unedited scores"
     )
+    alt = "Sensitivity of each family before and after, as measured, with 95 % intervals"
     draw_figure(
-        figure,
-        key="calib.measured.dots",
-        alt="Sensitivity of each family before and after, as measured, with 95 % intervals",
-        clicked=partial(pairs_behind, chosen={}, scope=source.link()),
+        figure, key="calib.measured.dots", alt=alt, clicked=partial(pairs_behind, chosen={}, scope=source.link())
     )
     at = own.sweep.lambdas.index(strength)
     spread = own.sweep.spread[at] / own.sweep.spread[0]

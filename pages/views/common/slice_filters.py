@@ -197,13 +197,11 @@ def _choose_more(state: PageState, signs: dict[str, int], *, judged: bool, tied:
         placeholder="Any direction",
         format_func=lambda sign: f"{_SIGNS[sign]} · {thousands(signs.get(sign, 0))}",
     )
-    percent_slider(
-        state,
-        "inside",
-        "Object inside the crop",
+    told = (
         "Share of the object that is left after the evaluator's own resizing and cropping. Anything but 0 to "
-        "100 % leaves out shifts for which it is not known.",
+        "100 % leaves out shifts for which it is not known."
     )
+    percent_slider(state, "inside", "Object inside the crop", told)
     if judged or state.get("accepted"):
         percent_slider(
             state,

@@ -206,13 +206,8 @@ def actions(
         to_lab(pair, rows, files)
         collect_button(slide, key=f"failure.{key}")
         with st.popover("More", icon=":material/more_horiz:", type="tertiary"):
-            _more(
-                "Full record",
-                "receipt_long",
-                f"open.{key}",
-                open_record,
-                "Every column that the store has of this pair",
-            )
+            told = "Every column that the store has of this pair"
+            _more("Full record", "receipt_long", f"open.{key}", open_record, told)
             tag()
             near = "Items whose pictures a metric of the run embeds closest to it"
             _more("More like this", "image_search", f"like.{key}", like, near)

@@ -338,11 +338,8 @@ def draw() -> None:
     files = present()
     state = flip_state(files)
     state.restore()
-    header(
-        "How often does a harmless edit reverse which of two captions scores higher?",
-        state,
-        words=("flip risk", "trustworthy gap"),
-    )
+    told = "How often does a harmless edit reverse which of two captions scores higher?"
+    header(told, state, words=("flip risk", "trustworthy gap"))
     with drawn(state):
         if not store(files).runs():
             draw_no_run()

@@ -45,12 +45,9 @@ def draw_create(state: PageState, *, first: bool = False) -> None:
         draw_no_run(none="No finished run yet for a study to draw its pairs from")
         return
     with st.container(width=720 if first else "stretch"):
+        hint = "For you; annotators never see it"
         title = st.text_input(
-            "Title",
-            "Do the edits keep the meaning?",
-            max_chars=120,
-            key="study.new.title",
-            help="For you; annotators never see it",
+            "Title", "Do the edits keep the meaning?", max_chars=120, key="study.new.title", help=hint
         )
         run = st.selectbox("Run", runs, key="study.new.run", help="The audit whose pairs people judge")
         kind = st.selectbox(
@@ -67,13 +64,9 @@ def draw_create(state: PageState, *, first: bool = False) -> None:
             return
         most = _largest(files, run, strata)
         wide, narrow = st.columns(2)
+        hint = f"The paper has {sampling.TOTAL}; {most} fill every stratum here"
         total = wide.number_input(
-            "Pairs",
-            1,
-            20_000,
-            min(max(most, 1), sampling.TOTAL),
-            key="study.new.total",
-            help=f"The paper has {sampling.TOTAL}; {most} fill every stratum here",
+            "Pairs", 1, 20_000, min(max(most, 1), sampling.TOTAL), key="study.new.total", help=hint
         )
         per_item = narrow.number_input("Annotators an item", 1, 20, 3, key="study.new.per_item")
         hint = (
@@ -106,12 +99,9 @@ def _choose_strata(files: Signature, run: str) -> tuple[sampling.Stratum, ...]:
     if which == PAPER:
         return sampling.PAPER_STRATA
     held = _families(files, run)
+    hint = "Edits that should not matter"
     chosen = st.multiselect(
-        "Families",
-        held[sampling.INVARIANT],
-        key="study.new.families",
-        format_func=family_title,
-        help="Edits that should not matter",
+        "Families", held[sampling.INVARIANT], key="study.new.families", format_func=family_title, help=hint
     )
     broken = []
     if held[sampling.DIRECTIONAL]:

@@ -297,13 +297,9 @@ def draw_scores(study: Study, state: PageState) -> None:
     if study.definition.asked is not ACCEPTABILITY:
         st.info("The re-analyses need a study of acceptability. Ratings of this study serve as H in Calibration.")
         return
+    hint = f"The paper recomputes its main analyses without the items that fell out. {THE_PAPER}"
     st.radio(
-        "Scores",
-        SCOPES,
-        key=state.key("scope"),
-        horizontal=True,
-        format_func=lambda name: _SCOPES[name],
-        help=f"The paper recomputes its main analyses without the items that fell out. {THE_PAPER}",
+        "Scores", SCOPES, key=state.key("scope"), horizontal=True, format_func=lambda name: _SCOPES[name], help=hint
     )
     try:
         found = _reanalysis(present(), study, state.get("scope"))

@@ -117,11 +117,9 @@ def _draw_families(
                 f"{row['median_abs_percent']:.1f} %"
                 for _, row in rows.iterrows()
             ]
+            alt = f"Worst family of each axis under {name}, median absolute percent change. {'; '.join(spoken)}"
             draw_figure(
-                figure,
-                key=f"overview.card.{name}",
-                alt=f"Worst family of each axis under {name}, median absolute percent change. {'; '.join(spoken)}",
-                clicked=partial(pairs_behind, chosen={}, scope=behind),
+                figure, key=f"overview.card.{name}", alt=alt, clicked=partial(pairs_behind, chosen={}, scope=behind)
             )
             figure_buttons(
                 figure,

@@ -86,14 +86,11 @@ def choose_thresholds(state: PageState) -> None:
             help="A family is a finding where the interval of its median |% change| lies above this margin. How small "
             "a change would not matter to you?",
         )
+        hint = (
+            f"At least so many items with a % change behind a finding or a slice; under {LEAST_N} there is no interval."
+        )
         st.number_input(
-            "Fewest items",
-            min_value=LEAST_N,
-            max_value=LARGEST_LEAST,
-            step=10,
-            key=state.key("least"),
-            help=f"At least so many items with a % change behind a finding or a slice; under {LEAST_N} there is "
-            f"no interval.",
+            "Fewest items", min_value=LEAST_N, max_value=LARGEST_LEAST, step=10, key=state.key("least"), help=hint
         )
         st.caption(
             "Findings, slices and the verdicts of the fairness card on this page follow. The card to print and "

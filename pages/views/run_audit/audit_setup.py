@@ -356,15 +356,12 @@ def _options(state: PageState) -> DeltaGenerator:
             placeholder="All",
             help="Only the first items of the corpus. Leave it empty to take all.",
         )
+        hint = (
+            "Draw so many items by the seed, the same number of each category and coverage bin as far as they go. "
+            "Not together with the number of items."
+        )
         middle.number_input(
-            "Sample",
-            min_value=1,
-            max_value=10**9,
-            step=1,
-            key=state.key("sample"),
-            placeholder="None",
-            help="Draw so many items by the seed, the same number of each category and coverage bin as far as they go. "
-            "Not together with the number of items.",
+            "Sample", min_value=1, max_value=10**9, step=1, key=state.key("sample"), placeholder="None", help=hint
         )
         hint = "Name of the run and of its folder: letters, digits, dots, dashes, underscores."
         right.text_input("Run id", key=state.key("run_id"), max_chars=100, placeholder="Corpus and time", help=hint)

@@ -157,14 +157,9 @@ def _time(told: Estimate) -> str:
 def _machines(told: Estimate) -> None:
     left, right = st.columns(2)
     machines = left.number_input("Machines like this one", 1, 10_000, 1, key="run.machines")
+    hint = "In your own currency. It is not kept and not sent anywhere."
     price = right.number_input(
-        "Price of one for an hour",
-        0.0,
-        1e6,
-        value=None,
-        key="run.price",
-        placeholder="None",
-        help="In your own currency. It is not kept and not sent anywhere.",
+        "Price of one for an hour", 0.0, 1e6, value=None, key="run.price", placeholder="None", help=hint
     )
     seconds, shards = told.seconds_on(machines), counted(told.shards, "shard")
     workers = counted(told.workers, "worker")
@@ -271,11 +266,8 @@ def draw() -> None:
         return
     state = run_state()
     state.restore()
-    header(
-        "Score your pictures with your metrics under the edits you choose.",
-        state,
-        words=("item", "corpus", "evaluator", "probe"),
-    )
+    told = "Score your pictures with your metrics under the edits you choose."
+    header(told, state, words=("item", "corpus", "evaluator", "probe"))
     left, right = st.columns([6, 5], gap="large")
     with left:
         asked = choose_audit(state)

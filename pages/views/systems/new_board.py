@@ -206,11 +206,8 @@ def _uploaded(corpus: Corpus) -> list[System]:
                 help="To bring back above, or to write your own after",
             )
             st.caption("Or in a shell:")
-            st.code(
-                "python -m core leaderboard a.json b.json --corpus demo --edits vflip,null",
-                language="shell",
-                wrap_lines=True,
-            )
+            told = "python -m core leaderboard a.json b.json --corpus demo --edits vflip,null"
+            st.code(told, language="shell", wrap_lines=True)
         return []
     systems: list[System] = []
     for file in files:
@@ -237,11 +234,9 @@ def _choices(state: PageState, entered: Entered) -> None:
     row = st.columns([2, 3], vertical_alignment="bottom")
     hint = "One reference of each picture, drawn by the seed, stands among the systems as human"
     row[0].toggle("A row of people", key=state.key("human"), help=hint)
+    hint = "BLEU, METEOR, ROUGE-L and CIDEr-D; the last two rank systems as metrics do"
     row[0].toggle(
-        "Beside references",
-        key=state.key("beside"),
-        disabled=not any(entered.references.values()),
-        help="BLEU, METEOR, ROUGE-L and CIDEr-D; the last two rank systems as metrics do",
+        "Beside references", key=state.key("beside"), disabled=not any(entered.references.values()), help=hint
     )
     most = min(MOST, len(entered.common or entered.items))
     if state.get("count") > most:

@@ -122,12 +122,10 @@ def draw_start(state: PageState) -> None:
 def _choices(state: PageState) -> SuiteRequest | None:
     place = data_dir().absolute() / "suites-of-publishers"
     left, right = st.columns(2, gap="medium")
+    placeholder = f"e.g. {place}/flickr8k.json"
+    hint = "An absolute path; several of one suite, as Composite's, separated by commas."
     left.text_input(
-        "Files of the suite on the server",
-        key=state.key("file"),
-        max_chars=1000,
-        placeholder=f"e.g. {place}/flickr8k.json",
-        help="An absolute path; several of one suite, as Composite's, separated by commas.",
+        "Files of the suite on the server", key=state.key("file"), max_chars=1000, placeholder=placeholder, help=hint
     )
     right.text_input(
         "Folder of its pictures on the server",
@@ -310,13 +308,8 @@ def _figure(state: PageState, result: SuiteResult, table: pd.DataFrame) -> None:
     figure = agreement(table, measure=chosen, axis=tables.MEASURES[chosen])
     with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute"):
         st.markdown(f"**{safe(tables.MEASURES[chosen])}**", width="content")
-        figure_buttons(
-            figure,
-            table,
-            f"{result.id}-{chosen}",
-            title=f"{result.suite}: {tables.MEASURES[chosen]}",
-            key="suites.figure",
-        )
+        title = f"{result.suite}: {tables.MEASURES[chosen]}"
+        figure_buttons(figure, table, f"{result.id}-{chosen}", title=title, key="suites.figure")
     said = "; ".join(str(each).replace("\n", ": ") for each in figure.frame["hover"].head(12))
     draw_figure(figure, key="suites.agreement", alt=f"{tables.MEASURES[chosen]} on {result.suite}. {said}")
     notes = [each for each in table["note"].unique() if isinstance(each, str) and each]

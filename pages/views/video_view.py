@@ -307,13 +307,8 @@ def draw_results(state: PageState, frames: Frames, captions: Sequence[str], answ
     figure = edit_dots(table)
     with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute"):
         st.markdown("**Scores of each caption, by edit of the frames**", width="content")
-        figure_buttons(
-            figure,
-            table,
-            "video-edits",
-            title="Scores of captions of a video, by edit of its frames",
-            key="video.figure",
-        )
+        title = "Scores of captions of a video, by edit of its frames"
+        figure_buttons(figure, table, "video-edits", title=title, key="video.figure")
     said = "; ".join(f"{row.evaluator}, {row.edit}: {row.score:.3f}" for row in table.head(8).itertuples())
     draw_figure(figure, key="video.edits", alt=f"Scores of captions by edit. {said}")
     with st.expander("Every number, and what each edit does", icon=":material/table:"):

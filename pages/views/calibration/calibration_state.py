@@ -225,16 +225,14 @@ def choose(state: PageState, evaluator: str, references: tuple[str, ...]) -> Non
     state.switch("epsilon", "ε", EPSILONS, place=row, format_func=lambda value: f"{value:g}", help=hint)
     others = [name for name in references if name != evaluator]
     state.put("against", [name for name in state.get("against") if name in others])
-    row.multiselect(
-        "H: keep the order of",
-        others,
-        key=state.key("against"),
-        placeholder="Every other evaluator" + (", people if they rated enough" if HUMAN in others else ""),
-        help="What the calibrated score must stay correlated with: other evaluators, people where studies have rated "
+    placeholder = "Every other evaluator" + (", people if they rated enough" if HUMAN in others else "")
+    hint = (
+        "What the calibrated score must stay correlated with: other evaluators, people where studies have rated "
         f"the unedited pairs of {LEAST_N} items or more on either side of the split, and where the corpus has several "
         "captions of an image, bleu-4, rouge-l and cider-d of the caption beside the others. These three never see "
-        "the image, so no edit of it moves them",
+        "the image, so no edit of it moves them"
     )
+    row.multiselect("H: keep the order of", others, key=state.key("against"), placeholder=placeholder, help=hint)
 
 
 def tell(state: PageState, found: Fit, order: ReferenceOrder | None) -> None:

@@ -137,12 +137,8 @@ def pairs_behind(opens: str, *, chosen: Mapping[str, str], scope: Mapping[str, s
         return
     named = safe(" · ".join(_named(name, text) for name, text in told.items()))
     known = {name: text for name, text in chosen.items() if name not in _OF_TESTS}
-    link_to(
-        FAILURES,
-        f"Open these pairs: {named}",
-        icon=":material/photo_library:",
-        query_params=carried() | dict(scope) | known | asked | {LOOK: "yes"},
-    )
+    query = carried() | dict(scope) | known | asked | {LOOK: "yes"}
+    link_to(FAILURES, f"Open these pairs: {named}", icon=":material/photo_library:", query_params=query)
 
 
 def _named(field: str, text: str) -> str:

@@ -106,12 +106,8 @@ def figure_block(
                 named = f"{title.removesuffix('.')}{'' if title.endswith('?') else '.'}"
                 st.caption(safe(" ".join(filter(None, (named, rule, _without_bar(figure)))), limit=600))
         figure_buttons(figure, table, stem, title=title, key=f"results.{stem}")
-    draw_figure(
-        figure,
-        alt=alt,
-        key=f"results.{stem}.figure",
-        clicked=partial(pairs_behind, chosen=chosen or {}, scope=scope or {}),
-    )
+    clicked = partial(pairs_behind, chosen=chosen or {}, scope=scope or {})
+    draw_figure(figure, alt=alt, key=f"results.{stem}.figure", clicked=clicked)
 
 
 def _without_bar(figure: Figure) -> str:

@@ -313,13 +313,8 @@ def draw_test(
             numbers = answered(files, scope, alone, Options(known=options.known, family=family), question)
             if not numbers.empty:
                 drawing = question.figures[0]
-                draw_figure(
-                    drawing.figure(numbers),
-                    numbers,
-                    f"{drawing.id}-{family}",
-                    title=f"{family_title(family)}: scores of both sides",
-                    note=drawing.note,
-                )
+                title = f"{family_title(family)}: scores of both sides"
+                draw_figure(drawing.figure(numbers), numbers, f"{drawing.id}-{family}", title=title, note=drawing.note)
         _tables(files, scope, chosen, options, family, evaluator)
     return family, evaluator, scope
 

@@ -229,12 +229,8 @@ def to_lab(pair: pd.Series, rows: pd.DataFrame, files: Signature) -> None:
     """Draw the way into the Probe lab, where its corpus is here."""
     if corpus_name_of(pair["run"], pair["corpus"], files) is not None:
         row = {**rows.iloc[0], **pair}
-        link_to(
-            LAB,
-            "Open in Try a picture",
-            icon=":material/science:",
-            query_params=lab_link(row, evaluators=list(rows["evaluator"]), files=files),
-        )
+        query = lab_link(row, evaluators=list(rows["evaluator"]), files=files)
+        link_to(LAB, "Open in Try a picture", icon=":material/science:", query_params=query)
 
 
 def verdict(judged: pd.DataFrame, pair: pd.Series) -> None:

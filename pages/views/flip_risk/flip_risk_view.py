@@ -223,13 +223,8 @@ def _map(cells: pd.DataFrame, gap: float, behind: Callable[[str], None]) -> None
             "95 % interval; click: the pictures.",
             width="content",
         )
-        figure_buttons(
-            figure,
-            cells.drop(columns="opens"),
-            "flip-risk",
-            title=f"Risk of ranking flip at a gap of {100 * gap:g} %",
-            key="flip.m",
-        )
+        title = f"Risk of ranking flip at a gap of {100 * gap:g} %"
+        figure_buttons(figure, cells.drop(columns="opens"), "flip-risk", title=title, key="flip.m")
 
 
 def _curves(table: pd.DataFrame, gap: float, exact: Callable[[], pd.DataFrame], behind: Callable[[str], None]) -> None:

@@ -50,12 +50,9 @@ def draw_create(state: PageState, *, first: bool = False) -> None:
             "Title", "Do the edits keep the meaning?", max_chars=120, key="study.new.title", help=hint
         )
         run = st.selectbox("Run", runs, key="study.new.run", help="The audit whose pairs people judge")
+        hint = " ".join(f"**{each.title}**: {each.summary}" for each in KINDS.values())
         kind = st.selectbox(
-            "Kind",
-            list(KINDS),
-            key="study.new.kind",
-            format_func=lambda name: KINDS[name].title,
-            help=" ".join(f"**{each.title}**: {each.summary}" for each in KINDS.values()),
+            "Kind", list(KINDS), key="study.new.kind", format_func=lambda name: KINDS[name].title, help=hint
         )
         st.caption(f"{KINDS[kind].summary} Source: {KINDS[kind].source}.")
         strata = _choose_strata(files, run)

@@ -198,12 +198,8 @@ def _done(job: Job, done: int, total: int) -> str:
 def _complete(job: Job) -> None:
     if isinstance(job.request, MeasureRequest):
         st.caption(f"Took {_took(job)}. Calibration shows it beside what holds by construction.")
-        link_to(
-            "calibration",
-            "Calibration",
-            icon=":material/tune:",
-            query_params={"evaluator": job.request.evaluator, "reading": job.request.reading},
-        )
+        query = {"evaluator": job.request.evaluator, "reading": job.request.reading}
+        link_to("calibration", "Calibration", icon=":material/tune:", query_params=query)
     elif isinstance(job.request, SuiteRequest):
         st.caption(f"Took {_took(job)}. Suites shows what the evaluators reach.")
         link_to("suites", "Suites", icon=":material/fact_check:")

@@ -327,13 +327,9 @@ def _corpus(state: PageState) -> str | None:
     known = here.root if here else None
     folder: str | None = None
     if loader.needs_root or own:
-        st.text_input(
-            "Folder on the server",
-            key=state.key("root"),
-            max_chars=500,
-            placeholder=str(known) if known else f"e.g. {data_dir().absolute() / 'corpora' / loader.name}",
-            help="An absolute path on the machine that this page runs on. Images are only read, never copied.",
-        )
+        placeholder = str(known) if known else f"e.g. {data_dir().absolute() / 'corpora' / loader.name}"
+        hint = "An absolute path on the machine that this page runs on. Images are only read, never copied."
+        st.text_input("Folder on the server", key=state.key("root"), max_chars=500, placeholder=placeholder, help=hint)
         folder = state.get("root").strip() or (None if own else str(known) if known else "")
     typed(state.get("root"))
     return folder

@@ -136,11 +136,9 @@ def draw_top(made: Leaderboard, tables: Callable[[str], pd.DataFrame], evaluator
         who = f"{safe(one['higher'])} and {safe(one['lower'])}" if len(pairs) == 1 else "two neighbours"
         st.header(f"How often does an edit swap {who}?", anchor=False)
         bars = swap_bars(known)
+        clicked = partial(draw_behind, made, "swaps")
         draw_figure(
-            bars,
-            key="systems.swaps",
-            alt=f"How probably an edit swaps two neighbours, by {evaluator}",
-            clicked=partial(draw_behind, made, "swaps"),
+            bars, key="systems.swaps", alt=f"How probably an edit swaps two neighbours, by {evaluator}", clicked=clicked
         )
         with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute"):
             st.caption(

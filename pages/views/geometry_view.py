@@ -120,11 +120,9 @@ def draw_geometry(found: geometry.Geometry, evaluator: str, corpus: str, chosen:
         f"median percent change: {ends}."
     )
     draw_figure(figure, key="geometry.scatter", alt=alt, clicked=partial(pairs_behind, chosen=chosen, scope={}))
-    right = (
-        ""
-        if math.isnan(found.neutral)
-        else " Right of 0 it sounds better than neutral words: typical, plain, ordinary."
-    )
+    right = " Right of 0 it sounds better than neutral words: typical, plain, ordinary."
+    if math.isnan(found.neutral):
+        right = ""
     st.caption(
         f"Each point is a word, across by how good it sounds to the encoder.{right} Its height is the median change of "
         "the score against the neutral caption closest in length, with its 95 % interval; an open mark has none."

@@ -279,11 +279,9 @@ def draw_test(
         contrast_state.draw_nothing(files, scope, f"{family_title(family)} under {evaluator}")
         return family, evaluator, scope
     row = mine.iloc[0]
-    ends = (
-        "no interval"
-        if pd.isna(row["failure_low"])
-        else (f"95 % CI {row['failure_low']:.0f} to {row['failure_high']:.0f} %")
-    )
+    ends = "no interval"
+    if not pd.isna(row["failure_low"]):
+        ends = f"95 % CI {row['failure_low']:.0f} to {row['failure_high']:.0f} %"
     verdict = safe(str(row["verdict"]))
     share = f" in {100 - row['failure']:.0f} % of comparisons" if row["verdict"] == RIGHT else ""
     colon = ":" * (row["verdict"] in NO_CLAIM)

@@ -118,9 +118,7 @@ def _edit_said(made: Made) -> str:
 
 def below_pictures(made: Made) -> str:
     """Say under the pictures what the edit changed; empty where there is nothing to say."""
-    if isinstance(made, str) or made.after is None:
-        return ""
-    return f"Before · after, {_edit_said(made)}"
+    return "" if isinstance(made, str) or made.after is None else f"Before · after, {_edit_said(made)}"
 
 
 def captions(rows: pd.DataFrame) -> None:

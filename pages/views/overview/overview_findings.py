@@ -57,9 +57,7 @@ class Thresholds:
 
     def said(self) -> str:
         """Both in words behind a sentence; empty where they are the usual ones."""
-        if self == Thresholds():
-            return ""
-        return f" (yours: ±{self.margin:g} %, n ≥ {self.least})"
+        return "" if self == Thresholds() else f" (yours: ±{self.margin:g} %, n ≥ {self.least})"
 
 
 def finding_fields(files: Signature) -> tuple[Field, ...]:

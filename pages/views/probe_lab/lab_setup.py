@@ -20,6 +20,7 @@ from pages.views.common.text import counted, safe
 from pages.views.common.url_state import PageState
 from pages.views.probe_lab import lab_state
 from pages.views.probe_lab.lab_picture import PROPOSED
+from pages.views.probe_lab.lab_state import offered_probes
 
 _CLAIMS = {"directional": "Broken meaning: the score must drop", "response": "True either way: how the score answers"}
 """Expectation of probes that stand apart -> title of their group."""
@@ -120,9 +121,7 @@ def _template(state: PageState, item: Item) -> str:
     if not item.label:
         st.caption("Name the object to use the template, or type a free caption.")
         return ""
-    modifiers = (
-        probe for probe in lab_state.offered_probes().values() if probe.modifier and probe.baseline == LENGTH_MATCHED
-    )
+    modifiers = (probe for probe in offered_probes().values() if probe.modifier and probe.baseline == LENGTH_MATCHED)
     words = {str(probe.modifier): probe.family for probe in modifiers}
     chosen = state.get("adjective")
     if chosen not in words:
@@ -211,7 +210,7 @@ def choose_evaluators(
 
 def choose_probes(state: PageState) -> list[Probe]:
     """Draw the probes by family, each a button; return the chosen ones in catalogue order."""
-    offered = lab_state.offered_probes()
+    offered = offered_probes()
     chosen = set(state.get("probes"))
     panel = st.popover(f"Edits: **{len(chosen)}**", icon=":material/tune:", key="lab.probes.panel", on_change="rerun")
     kept = chosen
@@ -262,7 +261,7 @@ def _toggle(state: PageState, key: str, names: list[str]) -> None:
 
 
 def _choose(state: PageState, names: tuple[str, ...]) -> None:
-    state.put("probes", [name for name in lab_state.offered_probes() if name in names])
+    state.put("probes", [name for name in offered_probes() if name in names])
 
 
 def _groups(offered: Mapping[str, Probe]) -> dict[str, dict[str, list[str]]]:

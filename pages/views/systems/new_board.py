@@ -13,6 +13,7 @@ from core.evaluators.pool import shared_pool
 from core.features.systems import system_file
 from core.features.systems.board_scores import PEOPLE, Entered, enter, score_board, score_references
 from core.features.systems.system_file import joined as joined_parts
+from core.features.systems.system_file import write_leaderboard
 from core.features.systems.system_tables import made_with, tables
 from core.probes.families.tails import tails, with_tail
 from core.probes.titles import title
@@ -271,5 +272,5 @@ def _scored(state: PageState, entered: Entered) -> system_file.Leaderboard:
     )
     if found:
         made = system_file.with_references(made, found)
-    system_file.write_leaderboard(made)
+    write_leaderboard(made)
     return made

@@ -409,12 +409,8 @@ def draw() -> None:
             if table.empty:
                 st.caption("Nothing differs: the same corpus, edits, metrics, lexicons, seed and versions.")
                 return
-            draw_table(
-                table,
-                alt="What two runs were made with",
-                key="compare.manifests",
-                column_config={"what": "What differs", "a": safe(f"A: {one.id}"), "b": safe(f"B: {other.id}")},
-            )
+            columns = {"what": "What differs", "a": safe(f"A: {one.id}"), "b": safe(f"B: {other.id}")}
+            draw_table(table, alt="What two runs were made with", key="compare.manifests", column_config=columns)
 
 
 def _compare(state: PageState, files: open_runs.Signature, a: Side, b: Side, answer: DeltaGenerator) -> None:

@@ -139,20 +139,17 @@ def draw_geometry(found: geometry.Geometry, evaluator: str, corpus: str, chosen:
             st.caption("Ranked within families, in every order too: each family has its own baseline.")
         for _, test in own.iterrows() if len(own) > 1 else ():
             st.markdown(f"**{safe(family_title(test['family']))}**: {_said(test)}")
-        draw_table(
-            found.points,
-            alt="Every modifier with its projection and its shift",
-            column_config={
-                "family": "Family",
-                "modifier": "Modifier",
-                "median_percent": NUMBER("Median % change", format="%+.2f"),
-                "low": NUMBER("CI low", format="%+.2f"),
-                "high": NUMBER("CI high", format="%+.2f"),
-                "n_items": "n items",
-                "projection": NUMBER("Projection", format="%+.4f"),
-                "n_objects": "Objects",
-            },
-        )
+        columns = {
+            "family": "Family",
+            "modifier": "Modifier",
+            "median_percent": NUMBER("Median % change", format="%+.2f"),
+            "low": NUMBER("CI low", format="%+.2f"),
+            "high": NUMBER("CI high", format="%+.2f"),
+            "n_items": "n items",
+            "projection": NUMBER("Projection", format="%+.4f"),
+            "n_objects": "Objects",
+        }
+        draw_table(found.points, alt="Every modifier with its projection and its shift", column_config=columns)
         data_buttons(found.tests, f"geometry-tests-{found.level}", key="geometry.tests")
 
 

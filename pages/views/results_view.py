@@ -379,12 +379,10 @@ def draw_pins(
         view = replace(view, evaluators=(state.get("of"),))
     st.divider()
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
-        st.markdown(
-            "Compare with another view",
-            width="content",
-            help="Pin it as one side, change the filters or "
-            "the part, pin that as the other side, and open the comparison.",
+        hint = (
+            "Pin it as one side, change the filters or the part, pin that as the other side, and open the comparison."
         )
+        st.markdown("Compare with another view", width="content", help=hint)
         for side in ("a", "b"):
             held = any(name.startswith(f"{side}_") for name in pinned())
             st.button(

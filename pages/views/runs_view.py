@@ -72,28 +72,25 @@ def draw() -> None:
             tiles.metric("Pictures", thousands(int(table["items"].fillna(0).sum())), border=True)
             tiles.metric("Metrics", len(evaluator_names(runs)), border=True)
             tiles.metric("Scored pairs", thousands(int(table["pairs"].fillna(0).sum())), border=True)
-            draw_table(
-                table,
-                alt="Runs that are loaded",
-                column_config={
-                    "run": "Run",
-                    "tests": "Tests",
-                    "status": "Status",
-                    "seal": TEXT("Seal", help=_SEAL_HELP),
-                    "corpus": "Corpus",
-                    "items": "Pictures",
-                    "left_out": "Left out",
-                    "evaluators": "Metrics",
-                    "probes": "Edits",
-                    "pairs": "Pairs",
-                    "unscored": NUMBER("Unscored", help="Scores that a metric could not give"),
-                    "created": "Started",
-                },
-                column_order=(
-                    *("run", "corpus", "items", "left_out", "probes", "pairs", "unscored"),
-                    *("status", "seal", "created", "evaluators", "tests"),
-                ),
+            columns = {
+                "run": "Run",
+                "tests": "Tests",
+                "status": "Status",
+                "seal": TEXT("Seal", help=_SEAL_HELP),
+                "corpus": "Corpus",
+                "items": "Pictures",
+                "left_out": "Left out",
+                "evaluators": "Metrics",
+                "probes": "Edits",
+                "pairs": "Pairs",
+                "unscored": NUMBER("Unscored", help="Scores that a metric could not give"),
+                "created": "Started",
+            }
+            order = (
+                *("run", "corpus", "items", "left_out", "probes", "pairs", "unscored"),
+                *("status", "seal", "created", "evaluators", "tests"),
             )
+            draw_table(table, alt="Runs that are loaded", column_config=columns, column_order=order)
     else:
         draw_no_run(here=RUNS)
     _upload(runs)

@@ -43,20 +43,18 @@ def draw() -> None:
         figure_buttons(shown, shown.data, "planted-falls", title=shown.title, key="selfcheck.figure")
         with st.expander("Every made-up metric", icon=":material/table:"):
             bounds, look = interval(rows, "low", "high", 0, signed=False)
-            draw_table(
-                rows.assign(bounds=bounds),
-                alt="Made-up metrics and what is found of them",
-                column_order=("planted", "family", "finding", "is", "rate", "bounds", "n"),
-                column_config={
-                    "planted": TEXT("Planted", help="What the metric was made to do", width=230),
-                    "family": "Edits",
-                    "finding": TEXT("Finding", help="As reports, pages and the command check find it", width=170),
-                    "is": TEXT("Is", help="Whether the finding is right of this evaluator"),
-                    "rate": NUMBER("Repeats with it", format="%.0f %%"),
-                    "bounds": look,
-                    "n": "Repeats",
-                },
-            )
+            alt = "Made-up metrics and what is found of them"
+            order = ("planted", "family", "finding", "is", "rate", "bounds", "n")
+            columns = {
+                "planted": TEXT("Planted", help="What the metric was made to do", width=230),
+                "family": "Edits",
+                "finding": TEXT("Finding", help="As reports, pages and the command check find it", width=170),
+                "is": TEXT("Is", help="Whether the finding is right of this evaluator"),
+                "rate": NUMBER("Repeats with it", format="%.0f %%"),
+                "bounds": look,
+                "n": "Repeats",
+            }
+            draw_table(rows.assign(bounds=bounds), alt=alt, column_order=order, column_config=columns)
             noted = rows[rows["note"] != ""].drop_duplicates(["planted", "note"])
             for planted, note in noted[["planted", "note"]].itertuples(index=False, name=None):
                 st.caption(f"{safe(planted)}: {safe(note, limit=300)}.")

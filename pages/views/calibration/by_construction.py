@@ -75,18 +75,15 @@ def draw_constructed(
     sides = [(side, end) for side in ("before", "after") for end in ("", "_low", "_high")]
     sides += [("ratio", end) for end in ("", "_low", "_high")]
     ends = {f"{side}{end}": NUMBER(f"{side}{end}".replace("_", " ").capitalize(), format="%.4f") for side, end in sides}
-    draw_table(
-        every,
-        alt="What the calibration changes, in numbers",
-        column_config={
-            "measure": "Measure",
-            "axis": "Axis",
-            "name": "Of",
-            "gap": NUMBER("Gap", format="%g"),
-            "n": NUMBER("n items"),
-            **ends,
-        },
-    )
+    columns = {
+        "measure": "Measure",
+        "axis": "Axis",
+        "name": "Of",
+        "gap": NUMBER("Gap", format="%g"),
+        "n": NUMBER("n items"),
+        **ends,
+    }
+    draw_table(every, alt="What the calibration changes, in numbers", column_config=columns)
     data_buttons(every, "calibration", key="calib.numbers")
     state.publish()
 

@@ -124,16 +124,9 @@ def _controls(
             help="λ of the paper: 0 leaves the score as it is, 1 is the full correction",
         )
     with right.container(horizontal=True):
-        button(
-            usual.named,
-            "my_location",
-            "calib.back",
-            state.put,
-            "strength",
-            None,
-            help=_BACK[usual.whence],
-            disabled=strength == usual.strength,
-        )
+        hint = _BACK[usual.whence]
+        disabled = strength == usual.strength
+        button(usual.named, "my_location", "calib.back", state.put, "strength", None, help=hint, disabled=disabled)
         if not tested:
             # an edit's own orbit is scored by the file, a known edit's shift is not
             names = [found.evaluator]

@@ -47,15 +47,11 @@ def header(caption: str, state: PageState, *, lost: str = "", words: Sequence[st
         with actions.container(horizontal=True, horizontal_alignment="right", gap="small", key=f"{state.page}_actions"):
             _button(key=f"{state.page}.copy", data={"lost": lost}, width="content")
             if any(not field.shared for field in state.fields):
-                button(
-                    "Start over",
-                    "restart_alt",
-                    f"{state.page}.reset",
-                    state.reset,
-                    help="Back to the usual view of this page. Until then it is kept as long as this tab is open, "
-                    "wherever else you look." + (_SCOPE_STAYS if scoped else ""),
-                    type="tertiary",
+                hint = (
+                    "Back to the usual view of this page. Until then it is kept as long as this tab is open, "
+                    "wherever else you look." + (_SCOPE_STAYS if scoped else "")
                 )
+                button("Start over", "restart_alt", f"{state.page}.reset", state.reset, help=hint, type="tertiary")
     if state.problems():
         st.warning(
             "Part of the link could not be restored. " + " ".join(safe(each) for each in state.problems()),

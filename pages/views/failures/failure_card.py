@@ -311,13 +311,9 @@ def _draw(state: PageState, files: Signature, pair: pd.Series, records: list[dic
     every = rows.set_index("evaluator").drop(columns=list(PAIR))
     table = every[[*_SCORES, *every.columns.difference(list(_SCORES), sort=False)]].T
     table.index.name = "column"
-    draw_table(
-        table.map(_cell).reset_index(),
-        key="failures.record.table",
-        alt="Every column of this pair under every evaluator",
-        height=360,
-        column_config={"column": TEXT("Column", pinned=True)},
-    )
+    alt = "Every column of this pair under every evaluator"
+    columns = {"column": TEXT("Column", pinned=True)}
+    draw_table(table.map(_cell).reset_index(), key="failures.record.table", alt=alt, height=360, column_config=columns)
     text = as_json(records)
     with st.container(horizontal=True, vertical_alignment="center"):
         file_button(

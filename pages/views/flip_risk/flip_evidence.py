@@ -61,18 +61,16 @@ def draw_evidence(files: Signature, scope: Narrowed, chosen: Slice, *, same: boo
         + (f" (n\u00a0=\u00a0{n} pictures)." if n else ".")
     )
     ends, look = interval(leads, "low", "high", 3, signed=False)
-    draw_table(
-        leads.assign(ends=ends),
-        alt="The smallest gap to trust, by metric",
-        column_order=("evaluator", "d", "ends", "of_iqr", "because"),
-        column_config={
-            "evaluator": "Metric",
-            "d": NUMBER("Gap", format="%.3g", help="In units of the score"),
-            "ends": look,
-            "of_iqr": NUMBER("% of the spread", format="%.0f", help="The gap in the unit of the slider's default"),
-            "because": "Because of",
-        },
-    )
+    alt = "The smallest gap to trust, by metric"
+    order = ("evaluator", "d", "ends", "of_iqr", "because")
+    columns = {
+        "evaluator": "Metric",
+        "d": NUMBER("Gap", format="%.3g", help="In units of the score"),
+        "ends": look,
+        "of_iqr": NUMBER("% of the spread", format="%.0f", help="The gap in the unit of the slider's default"),
+        "because": "Because of",
+    }
+    draw_table(leads.assign(ends=ends), alt=alt, column_order=order, column_config=columns)
     told = leads[["evaluator", "said", "unknown", "d", "reach"]]
     for name, said, unknown, gap, reach in told.itertuples(index=False, name=None):
         if said and gap > reach:

@@ -255,36 +255,32 @@ def _numbers(cells: pd.DataFrame) -> None:
     shown["ends"], look = interval(shown, "low", "high", 1, signed=False)
     shown["over_ends"], over_look = interval(shown, "over_low", "over_high", 1, signed=True)
     shown["apart_ends"], _ = interval(shown, "apart_low", "apart_high", 1, signed=False)
-    draw_table(
-        shown,
-        alt="Flip risk in numbers",
-        height="content",
-        column_order=(
-            *("evaluator", "corpus", "axis", "family", "gap", "d", "risk", "ends"),
-            *(("pairs", "apart_risk", "apart_ends") if SAME in set(cells["pairs"]) else ()),
-            *("null_risk", "over", "over_ends", "n_items", "n_shifts", "n_missing", "note"),
-        ),
-        column_config={
-            "evaluator": "Metric",
-            "corpus": "Corpus",
-            "axis": "Axis",
-            "family": "Contrast or family",
-            "gap": NUMBER("Gap, %", format="%g"),
-            "d": NUMBER("d", format="%.4g", help="The gap in score units"),
-            "risk": NUMBER("RRF, %", format="%.1f", help=_whose(cells).capitalize()),
-            "ends": look,
-            "pairs": "Captions of",
-            "apart_risk": NUMBER("If of different pictures", format="%.1f", help=f"The risk {TWO_PICTURES}"),
-            "apart_ends": look,
-            "null_risk": NUMBER("Invisible edits", format="%.1f"),
-            "over": NUMBER("Less the floor", format="%+.1f", help="Risk less that under invisible edits"),
-            "over_ends": over_look,
-            "n_items": NUMBER("n items"),
-            "n_shifts": NUMBER("n shifts"),
-            "n_missing": NUMBER("Unscored"),
-            "note": "To note",
-        },
+    order = (
+        *("evaluator", "corpus", "axis", "family", "gap", "d", "risk", "ends"),
+        *(("pairs", "apart_risk", "apart_ends") if SAME in set(cells["pairs"]) else ()),
+        *("null_risk", "over", "over_ends", "n_items", "n_shifts", "n_missing", "note"),
     )
+    columns = {
+        "evaluator": "Metric",
+        "corpus": "Corpus",
+        "axis": "Axis",
+        "family": "Contrast or family",
+        "gap": NUMBER("Gap, %", format="%g"),
+        "d": NUMBER("d", format="%.4g", help="The gap in score units"),
+        "risk": NUMBER("RRF, %", format="%.1f", help=_whose(cells).capitalize()),
+        "ends": look,
+        "pairs": "Captions of",
+        "apart_risk": NUMBER("If of different pictures", format="%.1f", help=f"The risk {TWO_PICTURES}"),
+        "apart_ends": look,
+        "null_risk": NUMBER("Invisible edits", format="%.1f"),
+        "over": NUMBER("Less the floor", format="%+.1f", help="Risk less that under invisible edits"),
+        "over_ends": over_look,
+        "n_items": NUMBER("n items"),
+        "n_shifts": NUMBER("n shifts"),
+        "n_missing": NUMBER("Unscored"),
+        "note": "To note",
+    }
+    draw_table(shown, alt="Flip risk in numbers", height="content", column_order=order, column_config=columns)
     data_buttons(cells.drop(columns="opens"), "flip-risk", key="flip.numbers")
 
 

@@ -155,16 +155,8 @@ _TOGGLES = (
 
 def _draw_moves(study: Study, place: Place, link: steps.Link) -> None:
     with st.container(horizontal=True, key="study_moves", vertical_alignment="center", gap="small"):
-        button(
-            "Back",
-            "arrow_back",
-            "study.back",
-            go,
-            place.back,
-            shortcut="Left",
-            type="tertiary",
-            disabled=place.back is None,
-        )
+        disabled = place.back is None
+        button("Back", "arrow_back", "study.back", go, place.back, shortcut="Left", type="tertiary", disabled=disabled)
         if place.revisited:
             button("Go on", "arrow_forward", "study.on", go, None, shortcut="Right", type="primary")
         for label, icon, shortcut, key, field in _TOGGLES if place.item is not None else _TOGGLES[-1:]:

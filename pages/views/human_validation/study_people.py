@@ -378,14 +378,11 @@ def draw_powered(study: Study, _state: PageState) -> None:
     alt = "Rates of people over all pairs, from votes alone and joined with scores, each with its 95 % interval"
     draw_figure(figure, key="study.powered", alt=alt)
     figure_buttons(figure, rows, f"{study.id}-rates", title=figure.title, key="study.powered.files")
-    draw_table(
-        rows[list(_POWERED_COLUMNS)],
-        width="stretch",
-        column_config={
-            name: NUMBER(title, format=form, help=told) if form else TEXT(title)
-            for name, (title, form, told) in _POWERED_COLUMNS.items()
-        },
-    )
+    columns = {
+        name: NUMBER(title, format=form, help=told) if form else TEXT(title)
+        for name, (title, form, told) in _POWERED_COLUMNS.items()
+    }
+    draw_table(rows[list(_POWERED_COLUMNS)], width="stretch", column_config=columns)
     st.caption(
         "It rests on this alone: the items with votes were drawn at random within the strata, as the study drew them, "
         "and none was skipped for what it shows. The scores need not be right: those of a bad evaluator get a λ near 0 "

@@ -198,19 +198,15 @@ def draw_outcomes(study: Study, _state: PageState) -> None:
     figure_buttons(figure, table, f"{study.id}-outcomes", title="Outcomes by majority", key="study.outcomes.files")
     shown = table.assign(**{name: 100 * table[name] for name in ("share", "low", "high")})
     shown["ends"], look = interval(shown, "low", "high", 1, signed=False)
-    draw_table(
-        shown,
-        alt="Outcomes by majority in numbers",
-        width="stretch",
-        column_order=("what", "share", "ends", "n", "note"),
-        column_config={
-            "what": "Outcome",
-            "share": NUMBER("Share of items, %", format="%.1f"),
-            "ends": look,
-            "n": "n items",
-            "note": "To note",
-        },
-    )
+    order = ("what", "share", "ends", "n", "note")
+    columns = {
+        "what": "Outcome",
+        "share": NUMBER("Share of items, %", format="%.1f"),
+        "ends": look,
+        "n": "n items",
+        "note": "To note",
+    }
+    draw_table(shown, alt="Outcomes by majority in numbers", width="stretch", column_order=order, column_config=columns)
     balance = found.variant_preferred
     if balance.n:
         p = "p < 0.001" if found.balance_p < 0.001 else f"p = {found.balance_p:.3f}"

@@ -206,48 +206,45 @@ def between(low: float, high: float, n: int, *, scale: float = 100, digits: int 
 
 
 def _numbers(card: pd.DataFrame, risks: pd.DataFrame) -> None:
-    draw_table(
-        card,
-        alt="The fairness card in numbers",
-        column_config={
-            "evaluator": "Metric",
-            "axis": "Axis",
-            "family": "Worst family",
-            "median_percent": NUMBER("Median % change", format="%+.2f"),
-            "low": NUMBER("CI low", format="%+.2f"),
-            "high": NUMBER("CI high", format="%+.2f"),
-            "median_abs_percent": NUMBER("Median |% change|", format="%.2f"),
-            "abs_low": NUMBER("CI low", format="%.2f"),
-            "abs_high": NUMBER("CI high", format="%.2f"),
-            "beyond": NUMBER("Edits beyond the margin, %", format="%.0f"),
-            "direction": "Shown by",
-            "conflict": "Where interval and test differ",
-            "n_items": NUMBER("n items"),
-            "n_shifts": NUMBER("n shifts"),
-            "n_zero_baseline": NUMBER("Zero baseline", help="Shifts without % change: the baseline scores 0 or less"),
-            "n_missing": NUMBER("Unscored"),
-            "drift": "Drift",
-            "scatter": "Stability",
-            "n_families": NUMBER("Of families"),
-            "alike": NUMBER(
-                "Alike",
-                help="Families of the axis that nothing tells from the worst, it included: "
-                "median, its interval, edits beyond the margin and flip risk are the same",
-            ),
-            "worst_in": NUMBER(
-                "Worst in draws, %",
-                format="%.0f",
-                help="Bootstrap draws of the same items, or their "
-                f"sources ({FIRST_ALONE} where items name two), in which this family is the worst of its axis",
-            ),
-            "null_median": NUMBER("Invisible edits' median |% change|", format="%.2f"),
-            "further": NUMBER("More than invisible edits, %", format="%.0f"),
-            "further_low": NUMBER("CI low", format="%.0f"),
-            "further_high": NUMBER("CI high", format="%.0f"),
-            "than_null": "Beside invisible edits",
-            "null_detectable": NUMBER("Further it would have shown, pp", format="%.1f"),
-        },
-    )
+    columns = {
+        "evaluator": "Metric",
+        "axis": "Axis",
+        "family": "Worst family",
+        "median_percent": NUMBER("Median % change", format="%+.2f"),
+        "low": NUMBER("CI low", format="%+.2f"),
+        "high": NUMBER("CI high", format="%+.2f"),
+        "median_abs_percent": NUMBER("Median |% change|", format="%.2f"),
+        "abs_low": NUMBER("CI low", format="%.2f"),
+        "abs_high": NUMBER("CI high", format="%.2f"),
+        "beyond": NUMBER("Edits beyond the margin, %", format="%.0f"),
+        "direction": "Shown by",
+        "conflict": "Where interval and test differ",
+        "n_items": NUMBER("n items"),
+        "n_shifts": NUMBER("n shifts"),
+        "n_zero_baseline": NUMBER("Zero baseline", help="Shifts without % change: the baseline scores 0 or less"),
+        "n_missing": NUMBER("Unscored"),
+        "drift": "Drift",
+        "scatter": "Stability",
+        "n_families": NUMBER("Of families"),
+        "alike": NUMBER(
+            "Alike",
+            help="Families of the axis that nothing tells from the worst, it included: "
+            "median, its interval, edits beyond the margin and flip risk are the same",
+        ),
+        "worst_in": NUMBER(
+            "Worst in draws, %",
+            format="%.0f",
+            help="Bootstrap draws of the same items, or their "
+            f"sources ({FIRST_ALONE} where items name two), in which this family is the worst of its axis",
+        ),
+        "null_median": NUMBER("Invisible edits' median |% change|", format="%.2f"),
+        "further": NUMBER("More than invisible edits, %", format="%.0f"),
+        "further_low": NUMBER("CI low", format="%.0f"),
+        "further_high": NUMBER("CI high", format="%.0f"),
+        "than_null": "Beside invisible edits",
+        "null_detectable": NUMBER("Further it would have shown, pp", format="%.1f"),
+    }
+    draw_table(card, alt="The fairness card in numbers", column_config=columns)
     data_buttons(card, "fairness-card", key="overview.card.data")
     st.caption("Flip risk of the same families")
     shown: dict[str, Any] = {

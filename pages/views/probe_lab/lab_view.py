@@ -172,28 +172,22 @@ def table(result: LabResult) -> None:
             "neutral": rows["baseline_caption"],
         }
     )
-    draw_table(
-        shown,
-        key="lab.table",
-        alt="Scores and shifts of every probe",
-        column_config={
-            "probe": TEXT("Edit", pinned=True),
-            "axis": "Axis",
-            "evaluator": "Metric",
-            "score": NUMBER("Score", format="%.4f"),
-            "baseline": NUMBER("Baseline score", format="%.4f"),
-            "delta": NUMBER("Δ", format="%+.4f", help="On the metric's own scale"),
-            "percent": NUMBER("% change", format="%+.2f", help="— where the baseline is 0 or less"),
-            "mind": TEXT("To note", width="medium"),
-            "against": TEXT("Baseline", help="The probe whose score is the baseline"),
-            "inside": NUMBER(
-                "Object inside", format="percent", help="Share of the object that the metric's crop keeps"
-            ),
-            "of": TEXT("Made of", help=_MADE_OF),
-            "caption": TEXT("Caption", width="large"),
-            "neutral": TEXT("Baseline caption", width="large"),
-        },
-    )
+    columns = {
+        "probe": TEXT("Edit", pinned=True),
+        "axis": "Axis",
+        "evaluator": "Metric",
+        "score": NUMBER("Score", format="%.4f"),
+        "baseline": NUMBER("Baseline score", format="%.4f"),
+        "delta": NUMBER("Δ", format="%+.4f", help="On the metric's own scale"),
+        "percent": NUMBER("% change", format="%+.2f", help="— where the baseline is 0 or less"),
+        "mind": TEXT("To note", width="medium"),
+        "against": TEXT("Baseline", help="The probe whose score is the baseline"),
+        "inside": NUMBER("Object inside", format="percent", help="Share of the object that the metric's crop keeps"),
+        "of": TEXT("Made of", help=_MADE_OF),
+        "caption": TEXT("Caption", width="large"),
+        "neutral": TEXT("Baseline caption", width="large"),
+    }
+    draw_table(shown, key="lab.table", alt="Scores and shifts of every probe", column_config=columns)
     known, asked = (sum(each[place] for each in result.known.values()) for place in (0, 1))
     if known:
         st.caption(

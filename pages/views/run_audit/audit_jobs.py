@@ -233,16 +233,12 @@ def _buttons(job: Job, *, cancel: bool = False, resume: bool = False, ended: boo
             hint = f"Stops as Ctrl-C would{KEPT if job.request.keeps else NOT_KEPT}."
             button("Cancel", "stop", f"run.cancel.{job.id}", _do, lambda: job_queue.cancel(job.id), help=hint)
         if resume:
-            button(
-                "Resume",
-                "play_arrow",
-                f"run.resume.{job.id}",
-                _do,
-                lambda: job_queue.resume(job.id),
-                help="Goes on where it was."
+            hint = (
+                "Goes on where it was."
                 if isinstance(job.request, GetRequest)
-                else ("Goes on where it was, to the very same scores." if job.request.keeps else AGAIN),
+                else ("Goes on where it was, to the very same scores." if job.request.keeps else AGAIN)
             )
+            button("Resume", "play_arrow", f"run.resume.{job.id}", _do, lambda: job_queue.resume(job.id), help=hint)
         if ended:
             st.button(
                 "Remove from the list",

@@ -197,24 +197,21 @@ def _power(plan: Plan, items: int) -> None:
             st.caption(safe(sentence, limit=900))
         if found.table.empty:
             return
-        draw_table(
-            found.table,
-            width="stretch",
-            alt="Smallest drift of each family under each metric",
-            column_order=("family", "evaluator", "n_items", "detectable", "needed", "run", "n_prior"),
-            column_config={
-                "family": "Edits",
-                "evaluator": "Metric",
-                "n_items": NUMBER("n items", help="Expected: not every item can be edited so"),
-                "detectable": NUMBER("Smallest drift", format="%.2f %%"),
-                "needed": NUMBER(
-                    f"n for ±{MARGIN:g} %",
-                    help="Items that would place a drift of none within that margin, in four audits of five",
-                ),
-                "run": "Scatter as in run",
-                "n_prior": NUMBER("n there", help="Items of that run behind the scatter"),
-            },
-        )
+        alt = "Smallest drift of each family under each metric"
+        order = ("family", "evaluator", "n_items", "detectable", "needed", "run", "n_prior")
+        columns = {
+            "family": "Edits",
+            "evaluator": "Metric",
+            "n_items": NUMBER("n items", help="Expected: not every item can be edited so"),
+            "detectable": NUMBER("Smallest drift", format="%.2f %%"),
+            "needed": NUMBER(
+                f"n for ±{MARGIN:g} %",
+                help="Items that would place a drift of none within that margin, in four audits of five",
+            ),
+            "run": "Scatter as in run",
+            "n_prior": NUMBER("n there", help="Items of that run behind the scatter"),
+        }
+        draw_table(found.table, width="stretch", alt=alt, column_order=order, column_config=columns)
 
 
 @st.cache_data(max_entries=32, show_spinner="Looking at earlier runs …")

@@ -327,17 +327,13 @@ def draw_checked(request: CheckRequest, *, key: str) -> CheckReport | None:
             }
             for each in report.families
         ]
-        draw_table(
-            pd.DataFrame(kinds),
-            width="stretch",
-            alt="How much each family changes it",
-            families=("Family",),
-            column_config={
-                "Median |% change|": NUMBER(format="%.2f"),
-                "Median % change": NUMBER(format="%+.2f"),
-                "Without": NUMBER(help="Pairs without a % change"),
-            },
-        )
+        alt = "How much each family changes it"
+        columns = {
+            "Median |% change|": NUMBER(format="%.2f"),
+            "Median % change": NUMBER(format="%+.2f"),
+            "Without": NUMBER(help="Pairs without a % change"),
+        }
+        draw_table(pd.DataFrame(kinds), width="stretch", alt=alt, families=("Family",), column_config=columns)
         if report.broken is not None:
             _broken(report.broken, report.items)
         file_button("Report as JSON", request.report.read_bytes(), request.report.name, key=f"{key}.json")
@@ -429,18 +425,14 @@ def _broken(found: Breaks, items: int) -> None:
         }
         for each in found.families
     ]
-    draw_table(
-        pd.DataFrame(rows),
-        width="stretch",
-        alt="Failures by family",
-        families=("Family",),
-        column_config={
-            "Failures, %": NUMBER(format="%.0f"),
-            "Ties, %": NUMBER(format="%.0f"),
-            "n": NUMBER(help="Comparisons"),
-            "Without": NUMBER(help="Comparisons without two scores"),
-        },
-    )
+    alt = "Failures by family"
+    columns = {
+        "Failures, %": NUMBER(format="%.0f"),
+        "Ties, %": NUMBER(format="%.0f"),
+        "n": NUMBER(help="Comparisons"),
+        "Without": NUMBER(help="Comparisons without two scores"),
+    }
+    draw_table(pd.DataFrame(rows), width="stretch", alt=alt, families=("Family",), column_config=columns)
     if found.selectivity is None or found.selectivity.value.estimate is None:
         st.caption(
             "No selectivity: no item has scores under a harmless edit and one that is known to break the meaning."

@@ -206,22 +206,16 @@ def draw_edits(swaps: pd.DataFrame, edits: pd.DataFrame, places: pd.DataFrame, e
     )
     data_buttons(swaps, "systems-swaps", key="systems.swaps.numbers")
     own = edits[(edits["evaluator"] == evaluator) & (edits["n_items"] > 0)]
-    draw_table(
-        _percent(own.assign(probe=own["probe"].map(title))),
-        alt="Swaps by edit",
-        column_config=_NEIGHBOURS | {"swapped": "The means swap"},
-    )
+    columns = _NEIGHBOURS | {"swapped": "The means swap"}
+    draw_table(_percent(own.assign(probe=own["probe"].map(title))), alt="Swaps by edit", column_config=columns)
     data_buttons(edits, "systems-edits", key="systems.edits.numbers")
     own = places[(places["evaluator"] == evaluator) & (places["least_n"] > 0)]
     if own.empty:
         st.caption("No ranks under edits: no edited picture was scored with every captioner's caption.")
     else:
-        draw_table(
-            own.assign(ranks=ranks_said(own)),
-            column_order=("family", "system", "ranks", "edits", "least_n", "note"),
-            alt="Rank intervals under each family",
-            column_config=_NEIGHBOURS,
-        )
+        order = ("family", "system", "ranks", "edits", "least_n", "note")
+        alt = "Rank intervals under each family"
+        draw_table(own.assign(ranks=ranks_said(own)), column_order=order, alt=alt, column_config=_NEIGHBOURS)
     data_buttons(places, "systems-places", key="systems.places.numbers")
 
 
@@ -244,17 +238,14 @@ def draw_length(every: pd.DataFrame, evaluator: str) -> None:
         f"A word more is worth **{number(first['slope'], digits=4)}** ({bounds}). With captions of one length, "
         f"**{counted(moved, 'system')}** would have another rank."
     )
-    draw_table(
-        rows.assign(ranks=ranks_said(rows)),
-        alt="Standings at equal length",
-        column_order=("rank", "system", "ranks", "rank_as_is", "mean", "words", "n_items", "note"),
-        column_config=HEADS
-        | {
-            "rank_as_is": NUMBER("Rank as it is"),
-            "mean": NUMBER("Mean at equal length", format="%.4f"),
-            "words": NUMBER("Words", format="%.1f"),
-        },
-    )
+    alt = "Standings at equal length"
+    order = ("rank", "system", "ranks", "rank_as_is", "mean", "words", "n_items", "note")
+    columns = HEADS | {
+        "rank_as_is": NUMBER("Rank as it is"),
+        "mean": NUMBER("Mean at equal length", format="%.4f"),
+        "words": NUMBER("Words", format="%.1f"),
+    }
+    draw_table(rows.assign(ranks=ranks_said(rows)), alt=alt, column_order=order, column_config=columns)
     st.caption(
         "What a longer caption gains by saying more is taken out as well: this says how much of the ranking "
         "rests on length, and is no better ranking."
@@ -298,16 +289,12 @@ def draw_health(table: pd.DataFrame) -> None:
     values = wide(table)
     empty = {name for name in values.columns if values[name].isna().all()}
     shown = values.drop(columns=sorted(empty))
-    draw_table(
-        shown,
-        alt="Health of every system's captions",
-        column_config=HEADS
-        | {
-            name: NUMBER(told_as(name).split(",")[0], format="%.2f", help=told_as(name))
-            for name in shown.columns
-            if name != "system"
-        },
-    )
+    columns = HEADS | {
+        name: NUMBER(told_as(name).split(",")[0], format="%.2f", help=told_as(name))
+        for name in shown.columns
+        if name != "system"
+    }
+    draw_table(shown, alt="Health of every system's captions", column_config=columns)
     for name in [each for each in table["measure"].unique() if each in empty]:
         note = table.loc[table["measure"] == name, "note"].iloc[0]
         st.caption(f"No {safe(told_as(name).split(',')[0])}: {safe(str(note))}.")

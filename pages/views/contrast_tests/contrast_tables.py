@@ -313,22 +313,18 @@ def draw_test(
                 drawing = question.figures[0]
                 title = f"{family_title(family)}: scores of both sides"
                 draw_figure(drawing.figure(numbers), numbers, f"{drawing.id}-{family}", title=title, note=drawing.note)
-        _tables(files, scope, chosen, options, family, evaluator)
+        asked, table = shown_answers.questions(files, scope), scores(files, scope)
+        for question in (asked[id_] for id_ in tables_of(table, family)):
+            if question.needs(table):
+                continue
+            frame = answered(files, scope, replace(chosen, evaluators=(evaluator,)), options, question)
+            own = frame[frame["family"] == family].reset_index(drop=True)
+            if len(own):
+                with st.expander(question.title, icon=":material/table:"):
+                    draw_rows(question, own)
     return family, evaluator, scope
 
 
 def _of_test(rates: pd.DataFrame, family: str) -> pd.DataFrame:
     """Rows of the whole family, without those of its kinds."""
     return rates[(rates["family"] == family) & (rates["label"] == family)]
-
-
-def _tables(files: Signature, scope: Narrowed, chosen: Slice, options: Options, family: str, evaluator: str) -> None:
-    asked, table = shown_answers.questions(files, scope), scores(files, scope)
-    for question in (asked[id_] for id_ in tables_of(table, family)):
-        if question.needs(table):
-            continue
-        frame = answered(files, scope, replace(chosen, evaluators=(evaluator,)), options, question)
-        own = frame[frame["family"] == family].reset_index(drop=True)
-        if len(own):
-            with st.expander(question.title, icon=":material/table:"):
-                draw_rows(question, own)

@@ -131,7 +131,30 @@ def draw_new(state: PageState) -> None:
     if entered is None:
         return
     draw_sentences(entered.remarks)
-    _choices(state, entered)
+    cells = st.columns([2, 3], vertical_alignment="bottom")
+    offered = (*ready_evaluators(), *own_ready())
+    state.put("judges", [each for each in state.get("judges") if each in offered])  # a file may have changed since
+    cells[0].multiselect("Metrics", offered, key=state.key("judges"), placeholder="Choose at least one")
+    cells[1].multiselect(
+        "Harmless edits",
+        tuple(image_probes()),
+        key=state.key("edits"),
+        placeholder="None",
+        format_func=title,
+        help="Each is applied to every picture; invisible edits are the noise floor",
+    )
+    cells = st.columns([2, 3], vertical_alignment="bottom")
+    hint = "One reference of each picture, drawn by the seed, stands among the systems as human"
+    cells[0].toggle("A row of people", key=state.key("human"), help=hint)
+    hint = "BLEU, METEOR, ROUGE-L and CIDEr-D; the last two rank systems as metrics do"
+    cells[0].toggle(
+        "Beside references", key=state.key("beside"), disabled=not any(entered.references.values()), help=hint
+    )
+    most = min(MOST, len(entered.common or entered.items))
+    if state.get("count") > most:
+        state.put("count", most)
+    if most > 1:
+        cells[1].slider("Pictures", 1, most, key=state.key("count"), help="The first that all systems caption")
     items = (entered.common or entered.items)[: state.get("count")]
     button("Score and keep", "leaderboard", "systems.score", _ask, type="primary", disabled=not state.get("judges"))
     if st.session_state.pop("systems.asked", False):
@@ -217,33 +240,6 @@ def _uploaded(corpus: Corpus) -> list[System]:
         except InvariscopeError as error:  # one bad file costs itself alone
             st.error(safe(str(error), limit=600))
     return systems
-
-
-def _choices(state: PageState, entered: Entered) -> None:
-    row = st.columns([2, 3], vertical_alignment="bottom")
-    offered = (*ready_evaluators(), *own_ready())
-    state.put("judges", [each for each in state.get("judges") if each in offered])  # a file may have changed since
-    row[0].multiselect("Metrics", offered, key=state.key("judges"), placeholder="Choose at least one")
-    row[1].multiselect(
-        "Harmless edits",
-        tuple(image_probes()),
-        key=state.key("edits"),
-        placeholder="None",
-        format_func=title,
-        help="Each is applied to every picture; invisible edits are the noise floor",
-    )
-    row = st.columns([2, 3], vertical_alignment="bottom")
-    hint = "One reference of each picture, drawn by the seed, stands among the systems as human"
-    row[0].toggle("A row of people", key=state.key("human"), help=hint)
-    hint = "BLEU, METEOR, ROUGE-L and CIDEr-D; the last two rank systems as metrics do"
-    row[0].toggle(
-        "Beside references", key=state.key("beside"), disabled=not any(entered.references.values()), help=hint
-    )
-    most = min(MOST, len(entered.common or entered.items))
-    if state.get("count") > most:
-        state.put("count", most)
-    if most > 1:
-        row[1].slider("Pictures", 1, most, key=state.key("count"), help="The first that all systems caption")
 
 
 def _scored(state: PageState, entered: Entered) -> system_file.Leaderboard:

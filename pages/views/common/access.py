@@ -130,14 +130,11 @@ def why_no_coordinator(told: Mapping[str, Any], *, now: float) -> str:
     return ""
 
 
-_XSRF = "_streamlit_xsrf"
-
-
 def of_browser() -> bytes:
     """What this browser, and no other, sends with every request: Streamlit's token against forged requests; else empty.
     The cookie holds it under a mask that changes with every page (``2|mask|masked|time``, hexadecimal, as
     Tornado's)."""
-    parts = str(st.context.cookies.get(_XSRF, "")).strip("\"'").split("|")
+    parts = str(st.context.cookies.get("_streamlit_xsrf", "")).strip("\"'").split("|")
     try:
         mask, masked = unhexlify(parts[1]), unhexlify(parts[2])
     except (IndexError, Error, ValueError):

@@ -27,7 +27,6 @@ from core.store.store import give_back_buffers
 from core.writing import sweep, write_bytes
 
 V = TypeVar("V")
-_OWNER = "uploads.owner"
 _MB = 1 << 20
 IDLE_S = 3600.0  # seconds after which an upload that nobody looked at may make room for a new one
 
@@ -36,7 +35,7 @@ AWAY_S = 150.0  # seconds that a browser may be away: Streamlit lets its session
 
 def session() -> str:
     """Return the name of this session among the owners of uploads; a reload of the page is another session."""
-    return str(st.session_state.setdefault(_OWNER, uuid4().hex))
+    return str(st.session_state.setdefault("uploads.owner", uuid4().hex))
 
 
 def let_go(names: tuple[str, ...], *, most: int, most_mb: int) -> str:

@@ -17,13 +17,7 @@ from pages.views.common.url_state import Field, PageState, joined, one_of, some_
 _FIELDS = {"run": "runs", "corpus": "corpus", "subject": "subject", "language": "language", "evaluators": "evaluators"}
 """Name in the link -> field of :class:`Scope`, in the order in which they narrow each other."""
 
-_WORDS = {
-    "run": "run",
-    "corpus": "corpus",
-    "subject": "subject caption",
-    "language": "language",
-    "evaluators": "evaluator",
-}
+_WORDS = {"subject": "subject caption", "evaluators": "evaluator"}  # the others are called as in the link
 _MANY = ("run", "evaluators")
 
 
@@ -31,9 +25,9 @@ def scope_fields(files: Signature) -> tuple[Field, ...]:
     """Fields of a page's state that hold the scope; they stand in its link and hold on every page."""
     held = {name: partial(held_values, files, "evaluator" if name == "evaluators" else name) for name in _FIELDS}
     return tuple(
-        Field(name, [], some_of(known, what=_WORDS[name]), joined, shared=True)
+        Field(name, [], some_of(known, what=_WORDS.get(name, name)), joined, shared=True)
         if name in _MANY
-        else Field(name, None, one_of(known, None, what=_WORDS[name]), shared=True)
+        else Field(name, None, one_of(known, None, what=_WORDS.get(name, name)), shared=True)
         for name, known in held.items()
     )
 

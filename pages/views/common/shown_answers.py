@@ -71,7 +71,6 @@ _MORE = (
     Column("n_zero_baseline", "Zero baselines", digits=0, help="Shifts without a % change: nothing to divide by"),
     Column("n_missing", "Unscored", digits=0, help="Shifts whose score is missing"),
 )
-_FROZEN = 2  # columns at the left that stay in sight when a table is moved sideways
 _BAND = f"background-color: {faded(NEUTRAL, 0.12)}"  # behind the rows of every second family, on light and on dark
 
 
@@ -134,7 +133,7 @@ def answer_rows(question: Question, frame: pd.DataFrame, *, measure: str, severa
         for name, own, drawn in _drawn(column, frame, measure if "measure" in question.asks else "percent"):
             values[name], config[name] = own, drawn
     shown = pd.DataFrame(values, index=frame.index)
-    for frozen in list(values)[:_FROZEN]:
+    for frozen in list(values)[:2]:  # columns at the left that stay in sight when a table is moved sideways
         config[frozen]["pinned"] = True
     few = frame["grey"] if "grey" in frame else [False] * len(frame)  # an answer may say which rows are of few
     looks = [f"color: {NEUTRAL}" if faint else band for faint, band in zip(few, bands, strict=True)]

@@ -27,8 +27,6 @@ from pages.views.common.url_state import PageState
 from pages.views.failures.failure_pictures import LARGE, Made, finished, offer, pictures
 from pages.views.failures.failures_state import draw_tags, pair_of, record_of, tag_button
 
-TINY = "†"
-
 
 def heading(place: int, pair: pd.Series, rows: pd.DataFrame, order: str) -> None:
     """Draw the pair's place, how far it moves in this order, and what it is."""
@@ -139,12 +137,9 @@ def captions(rows: pd.DataFrame) -> None:
 def changed(before: str, after: str) -> str:
     """Write two captions as one whose changes are marked; whole, one after the other, where a reader would be lost."""
     changes = word_changes(before, after)
-    if sum(each.kind != "same" for each in changes) > _MARKED:
+    if sum(each.kind != "same" for each in changes) > 4:  # changed stretches of a caption that are read in one line
         return f"“{safe(before, limit=400)}” → “{safe(after, limit=400)}”"
     return f"“{marked(changes)}”"
-
-
-_MARKED = 4  # changed stretches of a caption that are read in one line
 
 
 def marked(changes: Sequence[Change]) -> str:
@@ -171,7 +166,7 @@ def draw_scores(rows: pd.DataFrame, *, bold: Sequence[str], floor: float, key: s
     for row in told:
         name = safe(str(row["evaluator"]), limit=40)
         name = f"**{name}**" if row["evaluator"] in bold else name
-        tiny = TINY if pd.notna(row["typical"]) and abs(row["baseline_score"]) < floor * row["typical"] else ""
+        tiny = "†" if pd.notna(row["typical"]) and abs(row["baseline_score"]) < floor * row["typical"] else ""
         moved = f"{_score(row['baseline_score'])} → {_score(row['score'])}{tiny}"
         percent = _unbroken(signed(row["percent"]))
         lines.append(_row([name, moved, percent, _deviations(row), _unbroken(times_null(row))][:wide]))

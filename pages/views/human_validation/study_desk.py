@@ -211,9 +211,6 @@ def _named(study: Study, what: str, value: str) -> str:
     return "any answer" if value == _ANY else _word(study, what, known[value])
 
 
-USUAL_ITEMS = 40
-
-
 def draw_prolific_setting(study: Study) -> None:
     """Draw the link for Prolific, its codes, and how much each participant is asked."""
     st.header("Prolific", anchor=False)
@@ -235,7 +232,7 @@ def draw_prolific_setting(study: Study) -> None:
             "Items a participant",
             1,
             prolific.MOST_ITEMS,
-            told.items if told else min(plain, USUAL_ITEMS),
+            told.items if told else min(plain, 40),
             key=f"study.prolific.items.{study.id}",
             help="Items with a known answer included; for those who come from now on",
         )

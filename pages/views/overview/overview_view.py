@@ -34,9 +34,6 @@ from pages.views.overview import overview_findings
 from pages.views.overview.overview_evaluators import draw_card, draw_glance, draw_kinds
 from pages.views.runs_view import warn_incomplete
 
-_DATA = f"{PLANE}-data"
-
-
 FIRST = 4  # tiles that are always seen; those of further metrics open on a click
 
 
@@ -96,7 +93,7 @@ def selectivity(files: open_runs.Signature, scope: Narrowed) -> pd.DataFrame | N
     """Selectivity an evaluator, column ``of`` says of which comparisons; None where no meaning is broken."""
     if lack(open_runs.view(files, scope)):
         return None
-    found = usual(answer(files, scope, Slice(), _DATA, Options()))
+    found = usual(answer(files, scope, Slice(), f"{PLANE}-data", Options()))
     return found if len(found) else None
 
 

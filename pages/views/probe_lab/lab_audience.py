@@ -130,9 +130,6 @@ def hand_out(link: Mapping[str, str], bench: Workbench, result: LabResult, varia
     return story_html(Telling(f"Try a picture: {what}, “{result.caption[:200]}”", slides, (), ()), about=_ABOUT)
 
 
-_LINK = "probe_lab?source=upload&give=yes"
-
-
 def draw_audience(state: PageState) -> None:
     """Draw the code and the tray, for an operator where the server takes pictures of an audience; else nothing."""
     if not (takes_audience() and may_operate()):
@@ -141,7 +138,7 @@ def draw_audience(state: PageState) -> None:
         if lacking := audience_lacks():
             st.caption(f"No phone could give a picture yet. Set {safe(', '.join(lacking))} and start the server again.")
         else:
-            address = f"{public_url()}/{_LINK}"
+            address = f"{public_url()}/probe_lab?source=upload&give=yes"
             st.image(code_svg(address), width=340, alt=f"QR code of {address}")
             st.caption(safe(address, limit=300))
     given = shared().uploads.given()

@@ -44,8 +44,6 @@ from pages.views.common.reader_uploads import LEAVING, DayFolder, Uploads, sessi
 from pages.views.common.url_state import Field, PageState, Read, joined, one_of, some_of, switch_field, text
 from pages.views.probe_lab.lab_work import Works
 
-_FAST = (cv2.IMWRITE_PNG_COMPRESSION, 1)
-
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Upload:
@@ -59,7 +57,7 @@ class Upload:
     @classmethod
     def of(cls, name: str, pixels: np.ndarray, notes: tuple[str, ...]) -> "Upload":
         """Pack a picture, uint8 RGB [H, W, 3]."""
-        done, packed = cv2.imencode(".png", pixels, _FAST)
+        done, packed = cv2.imencode(".png", pixels, (cv2.IMWRITE_PNG_COMPRESSION, 1))
         if not done:
             raise AssertionError(f"a picture of {pixels.shape} was not packed")
         return cls(name, in_memory_item(pixels), notes, packed.tobytes())

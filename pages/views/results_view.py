@@ -21,6 +21,7 @@ from core.probes.base import Axis
 from core.probes.titles import family_title
 from pages.views.common import shown_answers
 from pages.views.common.collect import data_buttons, figures_of, of_scores
+from pages.views.common.layers import button
 from pages.views.common.links import FAILURES, RESULTS, draw_no_run, link_to
 from pages.views.common.open_runs import Signature, facet_counts, held_values, present, scores, store, stored_values
 from pages.views.common.page_head import chips, drawn, header
@@ -385,13 +386,8 @@ def draw_pins(
         st.markdown("Compare with another view", width="content", help=hint)
         for side in ("a", "b"):
             held = any(name.startswith(f"{side}_") for name in pinned())
-            st.button(
-                f"Pin as {side.upper()}",
-                icon=":material/keep:" if held else ":material/keep_off:",
-                on_click=pin,
-                args=(side, scope.only(), view),
-                key=f"results.pin.{side}",
-            )
+            icon = "keep" if held else "keep_off"
+            button(f"Pin as {side.upper()}", icon, f"results.pin.{side}", pin, side, scope.only(), view)
         link_to(COMPARE, "Compare", icon=":material/compare_arrows:", query_params=carried() | pinned())
 
 

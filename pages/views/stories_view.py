@@ -58,9 +58,9 @@ def draw_slides(story: Story, told: Telling) -> None:
                 if writes:
                     with st.container(horizontal=True, width="content", gap="xsmall"):
                         last = place == len(told.slides) - 1
-                        _act("Up", ":material/arrow_upward:", slide, story.move, place - 1, off=place == 0)
-                        _act("Down", ":material/arrow_downward:", slide, story.move, place + 1, off=last)
-                        _act("Take out", ":material/close:", slide, story.take_out, key="out")
+                        _act("Up", "arrow_upward", slide, story.move, place - 1, off=place == 0)
+                        _act("Down", "arrow_downward", slide, story.move, place + 1, off=last)
+                        _act("Take out", "close", slide, story.take_out, key="out")
             draw_content(slide, key="page")
             if not writes:
                 st.markdown(safe(slide.note, limit=MOST_NOTE))
@@ -107,15 +107,8 @@ def draw_content(slide: Slide, *, key: str) -> None:
 def _act(
     label: str, icon: str, slide: Slide, act: Callable[..., None], *to: int, off: bool = False, key: str = ""
 ) -> None:
-    st.button(
-        label,
-        icon=icon,
-        type="tertiary",
-        key=f"stories.{key or label}.{slide.id}",
-        disabled=off,
-        on_click=_try,
-        args=(act, slide.id, *to),
-    )
+    name = f"stories.{key or label}.{slide.id}"
+    button(label, icon, name, _try, act, slide.id, *to, type="tertiary", disabled=off)
 
 
 def _origin(slide: Slide) -> None:

@@ -41,8 +41,8 @@ def tell_refused(said: str, *, limit: int = 600) -> None:
 
 
 def button(label: str, icon: str, key: str, act: Callable[..., Any], *args: Any, **drawn: Any) -> None:
-    """Draw a button. ``icon``: its name among Material Symbols; ``drawn``: further parameters of ``st.button``."""
-    st.button(label, icon=f":material/{icon}:", key=key, on_click=act, args=args, **drawn)
+    """Draw a button. ``icon``: its name among Material Symbols, if any; ``drawn``: further ones of ``st.button``."""
+    st.button(label, icon=f":material/{icon}:" if icon else None, key=key, on_click=act, args=args, **drawn)
 
 
 def is_open(place: ExpanderContainer | PopoverContainer) -> bool:
@@ -85,16 +85,8 @@ def draw_head(state: PageState, field: str, names: Sequence[str], *, title: str,
         with st.container(horizontal=True, width="content", vertical_alignment="center", gap="small"):
             st.markdown(f"{at + 1} of {len(names)}", width="content")
             for label, shortcut, icon, to in (
-                ("Previous", "Left", ":material/arrow_back:", at - 1),
-                ("Next", "Right", ":material/arrow_forward:", at + 1),
+                ("Previous", "Left", "arrow_back", at - 1),
+                ("Next", "Right", "arrow_forward", at + 1),
             ):
-                inside = 0 <= to < len(names)
-                st.button(
-                    label,
-                    icon=icon,
-                    shortcut=shortcut,
-                    disabled=not inside,
-                    key=f"{key}.{label}",
-                    on_click=state.put,
-                    args=(field, names[to] if inside else names[0]),
-                )
+                off, there = not 0 <= to < len(names), names[to % len(names)]
+                button(label, icon, f"{key}.{label}", state.put, field, there, shortcut=shortcut, disabled=off)

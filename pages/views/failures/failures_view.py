@@ -20,6 +20,7 @@ from core.statistics.changes import SURE
 from core.store.store import Store
 from core.stories.story import Held
 from pages.views.common.collect import data_buttons, file_button
+from pages.views.common.layers import button
 from pages.views.common.links import draw_no_run
 from pages.views.common.open_runs import Signature, any_judged, present, store, unsure_words
 from pages.views.common.page_head import chips, drawn, header
@@ -100,14 +101,9 @@ def draw_tiles(
             with cells.container(gap="xxsmall", key=f"failure_tile_{place}"):
                 rooms.append(st.empty())
                 rooms[-1].caption("…")
-                st.button(
-                    failure_card.headline(pair, own, state.get("sort")),
-                    key=f"failures.tile.{place}",
-                    type="tertiary",
-                    on_click=opener(state, pair),
-                    help="Opens the full record",
-                    width="stretch",
-                )
+                said, hint = failure_card.headline(pair, own, state.get("sort")), "Opens the full record"
+                looks = {"type": "tertiary", "help": hint, "width": "stretch"}
+                button(said, "", f"failures.tile.{place}", opener(state, pair), **looks)
                 row = own.iloc[0]
                 what = row["label"] if pd.notna(row["label"]) else pair["item"]
                 st.caption(f"{safe(title(str(pair['probe'])), limit=50)} · {safe(str(what), limit=40)}")
@@ -264,14 +260,7 @@ def _like(state: PageState, item: str) -> None:
 
 
 def _turn(state: PageState, label: str, shortcut: str, page: int, *, disabled: bool) -> None:
-    st.button(
-        label,
-        key=f"failures.turn.{label}",
-        shortcut=shortcut,
-        disabled=disabled,
-        on_click=state.put,
-        args=("page", page),
-    )
+    button(label, "", f"failures.turn.{label}", state.put, "page", page, shortcut=shortcut, disabled=disabled)
 
 
 def _below(

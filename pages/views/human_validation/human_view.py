@@ -167,13 +167,8 @@ def _draw_moves(study: Study, place: Place, link: steps.Link) -> None:
         st.caption("Why do you skip this item?")
         with st.container(horizontal=True, gap="small"):
             for number, reason in enumerate(SKIP_REASONS, start=1):
-                st.button(
-                    reason.capitalize(),
-                    key=f"study.skip.{place.item.id}.{number}",
-                    shortcut=f"Shift+{number}",
-                    on_click=_skip,
-                    args=(link, place.item.id, reason, _rows(place)),
-                )
+                key, given = f"study.skip.{place.item.id}.{number}", (link, place.item.id, reason, _rows(place))
+                button(reason.capitalize(), "", key, _skip, *given, shortcut=f"Shift+{number}")
     commented = place.entry.comment if place.entry else ""
     if place.item is not None and (st.session_state.get("study.commenting") or commented):
         st.text_input(

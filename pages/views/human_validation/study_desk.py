@@ -126,13 +126,8 @@ def _draw_exercises(study: Study) -> None:
             )
             if not any(each.rounds for each in state.annotators.values()):
                 rest = tuple(each for each in practice.exercises if each.item != exercise.item)
-                st.button(
-                    "Remove",
-                    key=f"study.practice.remove.{place}",
-                    type="tertiary",
-                    on_click=_save_practice,
-                    args=(study, rest, min(practice.needed, len(rest)), practice.tries),
-                )
+                kept = (study, rest, min(practice.needed, len(rest)), practice.tries)
+                button("Remove", "", f"study.practice.remove.{place}", _save_practice, *kept, type="tertiary")
 
 
 def _draw_own(study: Study) -> None:

@@ -21,7 +21,7 @@ from core.features.human.studies import Study
 from core.features.human.votes import vote_table
 from pages.views.common.access import operators_only
 from pages.views.common.collect import data_buttons, figure_buttons
-from pages.views.common.layers import draw_folded, tell_refused, tried
+from pages.views.common.layers import button, draw_folded, tell_refused, tried
 from pages.views.common.open_runs import Signature, present, store
 from pages.views.common.page_drawings import NUMBER, TEXT, draw_figure, draw_table, titled
 from pages.views.common.page_head import annotators_address, code_svg, say_whom_links_reach
@@ -175,15 +175,9 @@ def _draw_actions(study: Study) -> None:
             ):
                 st.button(label, on_click=_act, args=(act, who), key=key, help=told)
         sure = st.checkbox(f"Yes, take every vote of {safe(people[who])} out of this study", key=f"study.sure.{who}")
-        st.button(
-            "Withdraw",
-            type="primary",
-            disabled=not sure,
-            on_click=_act,
-            args=(study.withdraw, who),
-            key="study.withdraw",
-            help="Their rows stay in the log under a tombstone; none counts any more",
-        )
+        looks = {"type": "primary", "disabled": not sure}
+        hint = "Their rows stay in the log under a tombstone; none counts any more"
+        button("Withdraw", "", "study.withdraw", _act, study.withdraw, who, help=hint, **looks)
     with st.expander("Attention items", icon=":material/visibility:"):
         rate = round(study.state().attention_rate * 100)
         st.slider(

@@ -239,19 +239,12 @@ def _evaluator(state: PageState, names: Sequence[str], name: str) -> None:
         with st.container(horizontal=True, width="content", gap="xsmall", vertical_alignment="center"):
             st.markdown(f"{at + 1} of {len(names)}", width="content")
             for label, shortcut, icon, to in (
-                ("Metric before", "Up", ":material/arrow_upward:", at - 1),
-                ("Metric after", "Down", ":material/arrow_downward:", at + 1),
+                ("Metric before", "Up", "arrow_upward", at - 1),
+                ("Metric after", "Down", "arrow_downward", at + 1),
             ):
-                st.button(
-                    "",
-                    icon=icon,
-                    shortcut=shortcut,
-                    help=label,
-                    key=f"lab.present.{label}",
-                    disabled=not 0 <= to < len(names),
-                    on_click=state.put,
-                    args=("looker", names[to % len(names)]),
-                )
+                off, there = not 0 <= to < len(names), names[to % len(names)]
+                looks = {"shortcut": shortcut, "help": label, "disabled": off}
+                button("", icon, f"lab.present.{label}", state.put, "looker", there, **looks)
 
 
 def _pair(result: LabResult, row: LabRow) -> None:

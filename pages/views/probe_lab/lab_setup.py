@@ -14,7 +14,7 @@ from core.probes.base import LENGTH_MATCHED, Axis, Probe
 from core.probes.titles import title
 from core.probes.words.templates import attribute_caption, base_caption
 from pages.views.common.access import AUDIT, may_operate
-from pages.views.common.layers import is_open
+from pages.views.common.layers import button, is_open
 from pages.views.common.links import link_to
 from pages.views.common.text import counted, safe
 from pages.views.common.url_state import PageState
@@ -66,13 +66,8 @@ def choose_caption(state: PageState, item: Item) -> str:
             )
             st.badge(f"proposed: {safe(first.noun)}", icon=":material/auto_awesome:", color="blue", help=hint)
             for each in others:
-                st.button(
-                    f"{safe(each.noun)}?",
-                    key=f"lab.proposed.{each.noun}",
-                    type="tertiary",
-                    on_click=state.put,
-                    args=("label", each.noun),
-                )
+                key = f"lab.proposed.{each.noun}"
+                button(f"{safe(each.noun)}?", "", key, state.put, "label", each.noun, type="tertiary")
     _label(state, item)
     st.session_state[_SAID] = caption
     return caption
@@ -217,13 +212,8 @@ def choose_probes(state: PageState) -> list[Probe]:
     if is_open(panel):  # two hundred buttons cost a sixth of a turn
         with panel.container(key="lab_probe_panel", gap="xsmall"):
             with st.container(horizontal=True, gap="small"):
-                st.button(
-                    "Usual dozen",
-                    key="lab.usual",
-                    type="tertiary",
-                    on_click=_choose,
-                    args=(state, lab_state.DEFAULT_PROBES),
-                )
+                usual = lab_state.DEFAULT_PROBES
+                button("Usual dozen", "", "lab.usual", _choose, state, usual, type="tertiary")
                 st.button("None", key="lab.none", type="tertiary", on_click=_choose, args=(state, ()))
             kept = set[str]()
             for heading, groups in _groups(offered).items():

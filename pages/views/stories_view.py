@@ -271,13 +271,9 @@ def _example(files: Signature) -> None:
 
 def _rename(story: Story, told: Telling) -> None:
     with st.popover("Rename", icon=":material/edit:", type="tertiary"):
+        given = (story,)
         st.text_input(
-            "Title",
-            told.title,
-            key=f"stories.title.{story.id}",
-            max_chars=MOST_TITLE,
-            on_change=_renamed,
-            args=(story,),
+            "Title", told.title, key=f"stories.title.{story.id}", max_chars=MOST_TITLE, on_change=_renamed, args=given
         )
 
 

@@ -126,11 +126,9 @@ def pairs_behind(opens: str, *, chosen: Mapping[str, str], scope: Mapping[str, s
     if test := asked.pop("test", ""):
         of = asked["evaluators"]
         said = safe(f"{of} · {family_title(test)}")
+        query = carried() | dict(chosen) | {LOOK: "yes", "corpus": asked["corpus"], "test": test, "of": of}
         link_to(
-            CONTRAST,
-            f"Open this test, its worst failures below: {said}",
-            icon=":material/rule:",
-            query_params=carried() | dict(chosen) | {LOOK: "yes", "corpus": asked["corpus"], "test": test, "of": of},
+            CONTRAST, f"Open this test, its worst failures below: {said}", icon=":material/rule:", query_params=query
         )
     told = {name: text for name, text in asked.items() if name not in _OF_SCOPE}
     if test and set(told) == {"evaluators"}:

@@ -314,12 +314,9 @@ def draw_scores(study: Study, state: PageState) -> None:
     figure = people_figures.reanalysis_dots(found.table)
     if state.get("scope") == "run":
         figure = with_all_opened(figure, narrowed(present(), Scope(runs=(study.definition.run,))).only())
-    draw_figure(
-        titled(figure, found.table["family"]),
-        key="study.reanalysis",
-        alt="Median percent change of each family with and without the pairs left out",
-        clicked=partial(pairs_behind, chosen={}, scope={}),
-    )
+    alt = "Median percent change of each family with and without the pairs left out"
+    clicked = partial(pairs_behind, chosen={}, scope={})
+    draw_figure(titled(figure, found.table["family"]), key="study.reanalysis", alt=alt, clicked=clicked)
     figure_buttons(
         figure, found.table, f"{study.id}-reanalysis", title="With and without", key="study.reanalysis.files"
     )

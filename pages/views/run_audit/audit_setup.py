@@ -159,14 +159,9 @@ def choose_probes(state: PageState) -> list[str]:
         st.markdown(f"**{counted(len(chosen), 'edit')}** of {len(probes.catalogue())}", width="content")
         offered = {"Usual": usual_probes(state.get("subject")), "All": list(probes.catalogue().names()), "None": []}
         st.session_state[_OFFERED] = next((label for label, names in offered.items() if set(names) == chosen), None)
+        given = (state, offered)
         st.segmented_control(
-            "Edits",
-            offered,
-            key=_OFFERED,
-            label_visibility="collapsed",
-            width="content",
-            on_change=_offer,
-            args=(state, offered),
+            "Edits", offered, key=_OFFERED, label_visibility="collapsed", width="content", on_change=_offer, args=given
         )
     with st.expander("Choose kinds of edits", icon=":material/category:"):
         for axis in Axis:
@@ -311,14 +306,9 @@ def choose_audit(state: PageState) -> Asked:
 
 def _corpus(state: PageState) -> str | None:
     """Draw the choice of the corpus; return its folder, None where it needs none, empty where none is given."""
-    st.selectbox(
-        "Corpus",
-        corpus_loaders(),
-        key=state.key("corpus"),
-        on_change=state.take_back,
-        args=("root", "options"),  # those of one corpus do not fit the next
-        help="A named, ordered set of images with captions, labels and boxes.",
-    )
+    given = ("root", "options")  # those of one corpus do not fit the next
+    hint = "A named, ordered set of images with captions, labels and boxes."
+    st.selectbox("Corpus", corpus_loaders(), key=state.key("corpus"), on_change=state.take_back, args=given, help=hint)
     loader = corpora.catalogue().get(state.get("corpus"))
     told = loader.summary.removesuffix(".")
     st.caption(safe(f"{told[:1].upper()}{told[1:]}.", limit=300))

@@ -80,9 +80,13 @@ def draw_people(study: Study, _state: PageState) -> None:
             "whoever has it answers as them"
         )
         names.text_input("Invite people", key="study.invite.names", placeholder="Names, e.g. Ada, Bo, Cy", help=hint)
-        kind = "secondary" if study.state().annotators else "primary"
         button.form_submit_button(
-            "Create links", type=kind, icon=":material/person_add:", on_click=_invite, args=(study,), width="stretch"
+            "Create links",
+            type="secondary" if study.state().annotators else "primary",
+            icon=":material/person_add:",
+            on_click=_invite,
+            args=(study,),
+            width="stretch",
         )
     tell_refused("study.people.problem", limit=400)
     quality = quality_table(study)

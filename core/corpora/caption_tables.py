@@ -105,9 +105,8 @@ class CaptionTable:
             yield from self._told(self._tokens() if named else self._cells())
 
     def whole_rows(self) -> Iterator[CaptionRow]:
-        """Read the rows, once, where a caption that is too long is not left out.
-        Raises BadCorpus as :meth:`rows`, and naming the first row with a caption of more than MOST_CAPTION characters.
-        """
+        """Read the rows, once, where a caption that is too long is not left out. Raises BadCorpus as :meth:`rows`, and
+        naming the first row with a caption of more than MOST_CAPTION characters."""
         for row in self.rows():
             for text in (*row.captions, *row.references):
                 if told := too_long("a caption", text):

@@ -60,16 +60,15 @@ def load_coco(
     language: str | None = None,
     **curation: Any,
 ) -> Corpus:
-    """Read a COCO folder; the options say which part of it.
-    Instances are polygons or run-length encodings; crowds are never the object of an item, but compete with it in
-    size and stand among its other objects, so that nothing is moved onto them.
+    """Read a COCO folder; the options say which part of it. Instances are polygons or run-length encodings; crowds are
+    never the object of an item, but compete with it in size and stand among its other objects, so that nothing is moved
+    onto them.
     ``root``: the folder that holds ``annotations/``, or a folder for each split with its annotations in it; the folder
     of one split's images will do too.
     ``slice``: one of :data:`core.corpora.curation.SLICES`; None: single-object, and all where there are captions alone.
     Returns the items in the order of COCO's image ids, every image left out with its reason, and remarks on
     annotations.
-    Raises BadCorpus if the layout or a JSON file as a whole is wrong; InvalidInput if an option is.
-    """
+    Raises BadCorpus if the layout or a JSON file as a whole is wrong; InvalidInput if an option is."""
     most = None if limit is None else whole_number(limit, name="limit")
     code = stated_language(language)
     files, findings = find_split(root, split), Findings()

@@ -47,9 +47,8 @@ class LeftOut(Exception):
 
 
 def read_text(path: Path) -> str:
-    """Read a UTF-8 or UTF-16 text file, with or without a byte order mark; ``.gz`` is unpacked.
-    Raises BadCorpus if it is missing, unreadable, of another encoding, or too large; InvalidInput if it is no ordinary
-    file."""
+    """Read a UTF-8 or UTF-16 text file, with or without a byte order mark; ``.gz`` is unpacked. Raises BadCorpus if it
+    is missing, unreadable, of another encoding, or too large; InvalidInput if it is no ordinary file."""
     ordinary(path)
     try:
         if (size := path.stat().st_size) > MOST_BYTES:

@@ -127,9 +127,8 @@ def frames_apart(
     path: Path, *, name: str, count: int | None, side: int, limits: Limits
 ) -> tuple[dict[str, Any], np.ndarray]:
     """Like :func:`core.corpora.video_frames.read_scaled`, within limits.
-    ``count``: how many frames, evenly spaced; None for all. ``side``: longest side of a frame, in pixels.
-    Returns the fields of :class:`core.corpora.video_frames.Footage` but its path, and the frames, uint8 RGB [T, H, W,
-    3].
+    ``count``: how many frames, evenly spaced; None for all. ``side``: longest side of a frame, in pixels. Returns the
+    fields of :class:`core.corpora.video_frames.Footage` but its path, and the frames, uint8 RGB [T, H, W, 3].
     Raises BadImage, NotAvailable as :func:`decode_apart`."""
     asked = {"do": "frames", "name": name, "path": str(path.absolute()), "count": count, "side": side}
     told, pixels = _ask(asked, b"", limits, cure="cut it into shorter parts, or convert it to MP4 (H.264)", once=True)

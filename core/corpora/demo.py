@@ -189,7 +189,16 @@ def from_line(line: str, root: Path, where: str, *, corpus: str = CORPUS) -> Ite
             bytes_sha256=str(record["bytes_sha256"]),
             pixels_sha256=str(record["pixels_sha256"]),
             group=(record["made_from"].get("stamp_sha256") or "", record["made_from"].get("background") or ""),
-            rivals=tuple(_rival(rival, root) for rival in record.get("rivals", ())),
+            rivals=tuple(
+                Rival(
+                    role=str(rival["role"]),
+                    path=root / _image(rival["file"]),
+                    facts=_facts(rival["facts"]),
+                    bytes_sha256=str(rival["bytes_sha256"]),
+                    pixels_sha256=str(rival["pixels_sha256"]),
+                )
+                for rival in record.get("rivals", ())
+            ),
             facts=_facts(record.get("facts", {})),
             backdrop=str(record["made_from"].get("background", "")) if corpus == CORPUS else "",
             looked_for=load_labels("coco").taxonomy.names,  # composed: whatever it shows was put into it
@@ -211,16 +220,6 @@ def _other(
 ) -> SceneObject:
     mask = None if counts is None else Mask(*size, str(counts).encode("ascii"))
     return SceneObject(str(label), Box(float(x), float(y), float(width), float(height)), mask)
-
-
-def _rival(record: Mapping[str, Any], root: Path) -> Rival:
-    return Rival(
-        role=str(record["role"]),
-        path=root / _image(record["file"]),
-        facts=_facts(record["facts"]),
-        bytes_sha256=str(record["bytes_sha256"]),
-        pixels_sha256=str(record["pixels_sha256"]),
-    )
 
 
 def _facts(record: Mapping[str, Any]) -> dict[str, str | float]:

@@ -72,9 +72,8 @@ class Grammar:
 
 
 def where(mask: Mask) -> str:
-    """Say where an object is: the third of the frame that holds the centre of its box.
-    Left and right are said first, so ``top``, ``bottom`` and ``middle`` are of the third between them.
-    Raises BadCorpus if the mask is empty."""
+    """Say where an object is: the third of the frame that holds the centre of its box. Left and right are said first,
+    so ``top``, ``bottom`` and ``middle`` are of the third between them. Raises BadCorpus if the mask is empty."""
     box = mask.box
     if box is None:
         raise BadCorpus("an object without a pixel is nowhere in the picture; leave its item out")
@@ -128,8 +127,8 @@ class ItemEntry:
 
 @dataclass(frozen=True, slots=True)
 class PhotographEntry:
-    """One photograph of a library; its hand-checked mask is ``assets/demo/masks/<id>.png``.
-    ``others`` names the other objects and their boxes in pixels: ``label x y width height; ...`` or ``none``."""
+    """One photograph of a library; its hand-checked mask is ``assets/demo/masks/<id>.png``. ``others`` names the other
+    objects and their boxes in pixels: ``label x y width height; ...`` or ``none``."""
 
     id: str
     package: str

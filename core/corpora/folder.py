@@ -71,14 +71,12 @@ def load_folder(
     labels: str = RULES,
     **curation: Any,
 ) -> Corpus:
-    """Read a folder of images; the options say what is read beside them.
-    An item's id is the path of its image in the folder. Captions and boxes name an image by that path, by its file
-    name or by its stem; a name that fits several images is rejected.
-    Subfolders are read too, links out of the folder are not followed.
+    """Read a folder of images; the options say what is read beside them. An item's id is the path of its image in the
+    folder. Captions and boxes name an image by that path, by its file name or by its stem; a name that fits several
+    images is rejected. Subfolders are read too, links out of the folder are not followed.
     ``captions``, ``boxes``: a file in the folder, or anywhere by its absolute path.
     Raises BadCorpus if there is no image, several files of captions, or a malformed one; InvalidInput if an option is
-    wrong.
-    """
+    wrong."""
     if slice not in SLICES:
         raise InvalidInput(f"slice must be one of {', '.join(SLICES)}, got {slice!r}")
     if curation and slice != SLICES[1]:
@@ -147,6 +145,14 @@ class _Reader:
         note = next((note for each, note in instances if each is chosen), None)
         note = note or next((note for note in notes if note.label or note.category), None)
         captions = self._captions(notes)
+        category = None
+        if note and note.category and known_category(note.category.lower()):
+            category = note.category.lower()
+        elif note:
+            if note.category:
+                told = f"{note.category!r} of {note.image} is no category; assets/taxonomy/README.md lists them"
+                self._remark(note, "bad-category", told)
+            category = self.taxonomy.category(note.label) if note.label else None
         # critical objects of the captions, in their order, in the languages in which a file lists some
         listed = {(each.caption or "").strip(): each.named for each in notes if each.named}
         named = {language: tuple(listed.get(text, ()) for text in texts) for language, texts in captions.items()}
@@ -159,7 +165,7 @@ class _Reader:
             captions=captions,
             named={language: names for language, names in named.items() if any(names)},
             label=note.label if note else None,
-            category=self._category(note),
+            category=category,
             box=chosen.box if chosen else None,
             source=key,
             group=next((note.group for note in notes if note.group), None),
@@ -206,16 +212,6 @@ class _Reader:
             elif note.caption.strip() not in found.get(language, ()):
                 found[language] = (*found.get(language, ()), note.caption.strip())
         return found
-
-    def _category(self, note: Note | None) -> str | None:
-        if note is None:
-            return None
-        if note.category and known_category(note.category.lower()):
-            return note.category.lower()
-        if note.category:
-            told = f"{note.category!r} of {note.image} is no category; assets/taxonomy/README.md lists them"
-            self._remark(note, "bad-category", told)
-        return self.taxonomy.category(note.label) if note.label else None
 
     def _remark(self, note: Note, code: str, detail: str) -> None:
         self.findings.remark(Rejection(note.where, code, detail))

@@ -33,8 +33,8 @@ OwnCells = tuple[tuple[str, str], ...]  # what one row states: (column, value)
 
 
 class OwnColumns:
-    """Takes the cells of a table row by row, and tells at the end which columns are slices.
-    A column with too many values is let go of as soon as that is known, so that no table of ids is held."""
+    """Takes the cells of a table row by row, and tells at the end which columns are slices. A column with too many
+    values is let go of as soon as that is known, so that no table of ids is held."""
 
     def __init__(self) -> None:
         self._values: dict[str, dict[str, str]] = {}
@@ -49,10 +49,10 @@ class OwnColumns:
         return self._rows.setdefault(found, found) if found else ()
 
     def of_pictures(self, rows: Mapping[str, Sequence[OwnCells]], findings: Findings) -> dict[str, dict[str, str]]:
-        """What each picture tells by the columns that are slices; remarks those that are, and those that are none.
-        A slice has at most MOST_VALUES values, and one that two pictures share.
-        Returns picture -> OWN and the column -> value: NOT_STATED where no row of the picture has one, SEVERAL where
-        its rows differ. Empty where no column is a slice."""
+        """What each picture tells by the columns that are slices; remarks those that are, and those that are none. A
+        slice has at most MOST_VALUES values, and one that two pictures share. Returns picture -> OWN and the column ->
+        value: NOT_STATED where no row of the picture has one, SEVERAL where its rows differ. Empty where no column is a
+        slice."""
         told: dict[str, dict[str, str]] = {picture: {} for picture in rows}
         for picture, stated in rows.items():
             for column, value in (cell for row in stated for cell in row):
@@ -171,9 +171,9 @@ class Note:
 
 
 def read_caption_notes(path: Path, own: OwnColumns, *, below: str = "") -> Iterator[Note]:
-    """Read a file of captions in any layout of :mod:`core.corpora.caption_tables`.
-    A row may also state a language, a label, a category, its sources (item_group, second_group), critical_objects (a
-    list, ``;`` between them in a table; a column ``object`` in FineCapEval's) and a box, x, y, width, height.
+    """Read a file of captions in any layout of :mod:`core.corpora.caption_tables`. A row may also state a language, a
+    label, a category, its sources (item_group, second_group), critical_objects (a list, ``;`` between them in a table;
+    a column ``object`` in FineCapEval's) and a box, x, y, width, height.
     ``below``: the folder that the file names pictures from, where it is not the folder of the pictures, with ``/``.
     Raises BadCorpus if the file is malformed, or holds no caption."""
     table = read_caption_table(path)
@@ -197,10 +197,9 @@ def read_caption_beside(image: str, path: Path) -> Iterator[Note]:
 
 
 def read_box_notes(path: Path, own: OwnColumns) -> Iterator[Note]:
-    """Read boxes: a table with columns image, x, y, width, height [, label, category, rotation], or JSON.
-    The JSON form is ``{image: {"box": [x, y, width, height], "label": …, "category": …}}``, or a list of such
-    objects for an image with several.
-    Raises BadCorpus if the file is malformed as a whole."""
+    """Read boxes: a table with columns image, x, y, width, height [, label, category, rotation], or JSON. The JSON form
+    is ``{image: {"box": [x, y, width, height], "label": …, "category": …}}``, or a list of such objects for an image
+    with several. Raises BadCorpus if the file is malformed as a whole."""
     if path.suffix.lower() != ".json":
         table = read_caption_table(path)
         for row in table.rows():
@@ -386,9 +385,8 @@ def _is_image(path: Path) -> bool:
 
 
 def assign(notes: Iterable[Note], paths: Mapping[str, Path], findings: Findings) -> dict[str, list[Note]]:
-    """Sort the notes by the image that they name.
-    An image that is not there is left out, once however many notes name it; a note that may mean several is remarked.
-    """
+    """Sort the notes by the image that they name. An image that is not there is left out, once however many notes name
+    it; a note that may mean several is remarked."""
     names = ImageNames(paths)
     assigned: dict[str, list[Note]] = {}
     for note in notes:
@@ -403,8 +401,8 @@ def assign(notes: Iterable[Note], paths: Mapping[str, Path], findings: Findings)
 
 
 class NamedImages:
-    """Images of a folder by the names that another file gives them: the path, the file name, or its stem.
-    The folder is walked once, when the first name is no path of it.
+    """Images of a folder by the names that another file gives them: the path, the file name, or its stem. The folder is
+    walked once, when the first name is no path of it.
     ``root``: the folder; links out of it are not followed."""
 
     def __init__(self, root: Path) -> None:

@@ -127,9 +127,8 @@ class ImagePlaces:
         self._names: dict[str, tuple[Counter[str], dict[str, str]]] = {}
 
     def find(self, *names: str) -> Path:
-        """Return the first file there is under one of the names, which are tried in every folder.
-        Raises LeftOut ``unsafe-path`` where a name leads out of the corpus, ``missing-image`` where no file is there.
-        """
+        """Return the first file there is under one of the names, which are tried in every folder. Raises LeftOut
+        ``unsafe-path`` where a name leads out of the corpus, ``missing-image`` where no file is there."""
         spelled = [each for name in names for each in spellings(name)]
         unsafe: list[LeftOut] = []
         for find in (self._there, self._alike):

@@ -49,7 +49,8 @@ def open_bounded(
     file: IO[bytes], size: int, *, name: str, max_pixels: int = MAX_PIXELS
 ) -> tuple[str, ImageFile.ImageFile] | None:
     """Return (format, lazily opened image) where reading the header takes little, else None.
-    ``file``: at its beginning. Raises BadImage as :func:`core.corpora.image_header.open_image`."""
+    ``file``: at its beginning.
+    Raises BadImage as :func:`core.corpora.image_header.open_image`."""
     kind = sniff(file.read(32))
     if kind is not None and (kind not in _FORMATS or size > MOST_BYTES):
         return None
@@ -122,9 +123,8 @@ def decode_stranger(
 
 
 def read_image(path: Path, *, max_side: int | None = None, max_pixels: int = MAX_PIXELS) -> DecodedImage:
-    """Read and decode an image file; see :func:`decode_image`.
-    What its size and header do not bound is decoded within the limits of OPERATOR.
-    Raises BadImage also if the file is missing or cannot be read."""
+    """Read and decode an image file; see :func:`decode_image`. What its size and header do not bound is decoded within
+    the limits of OPERATOR. Raises BadImage also if the file is missing or cannot be read."""
     path = Path(path)
     data, name = _bytes(path), str(path)
     opened = open_bounded(BytesIO(data), len(data), name=name, max_pixels=max_pixels)

@@ -56,8 +56,8 @@ class TaxonomyEntry:
 
 @dataclass(frozen=True, slots=True)
 class Taxonomy:
-    """The map of one source, e.g. ``coco``.
-    Source: paper A, section 3.1 and A.2 (ambiguous labels by majority use, ties flagged)."""
+    """The map of one source, e.g. ``coco``. Source: paper A, section 3.1 and A.2 (ambiguous labels by majority use,
+    ties flagged)."""
 
     name: str
     entries: Mapping[str, TaxonomyEntry]
@@ -103,18 +103,20 @@ def load_taxonomy(name: str) -> Taxonomy:
 
 
 def read_taxonomy(path: Path) -> Taxonomy:
-    """Read a taxonomy map.
-    Raises InvalidInput with file and line, for an unreadable file, another header, an unknown category, an empty or a
-    repeated label."""
+    """Read a taxonomy map. Raises InvalidInput with file and line, for an unreadable file, another header, an unknown
+    category, an empty or a repeated label."""
     try:
         lines = path.read_text(encoding="utf-8").splitlines()
     except (OSError, UnicodeDecodeError) as error:
         raise InvalidInput(f"{path} cannot be read as UTF-8 text ({error}); restore the file") from error
-    rows = [
-        (number, _cells(line, where=f"{path}, line {number}"))
-        for number, line in enumerate(lines, 1)
-        if line.strip() and not line.startswith("#")
-    ]
+    rows: list[tuple[int, list[str]]] = []
+    for number, line in enumerate(lines, 1):
+        if line.strip() and not line.startswith("#"):
+            try:
+                rows.append((number, [cell.strip() for cell in next(csv.reader([line], strict=True))]))
+            except csv.Error as error:
+                told = f"{path}, line {number}: {error}"
+                raise InvalidInput(f"{told}; a quoted cell must end on its own line") from error
     if not rows or tuple(rows[0][1]) != COLUMNS:
         raise InvalidInput(f"{path} must begin with the header {','.join(COLUMNS)}")
     entries: dict[str, TaxonomyEntry] = {}
@@ -129,13 +131,6 @@ def read_taxonomy(path: Path) -> Taxonomy:
 def known_category(name: str) -> bool:
     """Whether a word is one of the harmonised or of the extra categories."""
     return name in CATEGORIES or name in EXTRA_CATEGORIES
-
-
-def _cells(line: str, *, where: str) -> list[str]:
-    try:
-        return [cell.strip() for cell in next(csv.reader([line], strict=True))]
-    except csv.Error as error:
-        raise InvalidInput(f"{where}: {error}; a quoted cell must end on its own line") from error
 
 
 def _entry(cells: list[str], *, where: str) -> TaxonomyEntry:
@@ -201,8 +196,8 @@ class Labels:
         return {self.noun(entry.label).casefold(): entry for entry in self.taxonomy.ties()}
 
     def category_of_word(self, word: str) -> str | None:
-        """The category of a word that is a label or the noun of one.
-        Names of an older edition do not count: they were changed because they mean several things (*bat*, *nail*)."""
+        """The category of a word that is a label or the noun of one. Names of an older edition do not count: they were
+        changed because they mean several things (*bat*, *nail*)."""
         given = {noun.casefold(): label for label, noun in self.nouns.items()}
         return self.taxonomy.category(word) or self.taxonomy.category(given.get(word.strip().casefold(), ""))
 
@@ -221,10 +216,9 @@ def load_labels(source: str) -> Labels:
 
 
 def tied(corpus: Corpus) -> dict[str, tuple[str, str, int]]:
-    """Labels of a corpus that could as well belong to another category.
-    The map is the one that the corpus was read with, COCO's where none has its name; an item that has neither of the
-    two categories got its own elsewhere and does not count.
-    Returns label -> (category, the other one, items), the most frequent first."""
+    """Labels of a corpus that could as well belong to another category. The map is the one that the corpus was read
+    with, COCO's where none has its name; an item that has neither of the two categories got its own elsewhere and does
+    not count. Returns label -> (category, the other one, items), the most frequent first."""
     asked = corpus.origin.options.get("taxonomy") if corpus.origin else None
     source = next((name for name in (asked, corpus.name) if name in taxonomy_names()), "coco")
     ties = load_labels(str(source)).ties()
@@ -332,8 +326,8 @@ def language_by_script(text: str) -> str | None:
 
 
 def languages_by_script(texts: Iterable[str], otherwise: str) -> list[str]:
-    """The languages of the captions of one file, ``otherwise`` of those that their script does not tell.
-    Chinese characters alone are Japanese where a tenth as many captions of the file hold kana."""
+    """The languages of the captions of one file, ``otherwise`` of those that their script does not tell. Chinese
+    characters alone are Japanese where a tenth as many captions of the file hold kana."""
     found = [language_by_script(text) for text in texts]
     kana = 10 * found.count("ja") > found.count("zh")
     return [("ja" if kana and each == "zh" else each) or otherwise for each in found]

@@ -39,9 +39,8 @@ _MOST_BYTES = 64 << 20
 def load_multi30k(
     root: Path, *, split: str = "test_2016_flickr", images: str | None = None, limit: Any = None, labels: str = RULES
 ) -> Corpus:
-    """Read a split: one item a photograph, one caption a language.
-    Raises BadCorpus if the list of pictures or every language is missing, or a file has another number of lines;
-    InvalidInput if an option is wrong."""
+    """Read a split: one item a photograph, one caption a language. Raises BadCorpus if the list of pictures or every
+    language is missing, or a file has another number of lines; InvalidInput if an option is wrong."""
     if not split or Path(split).name != split:
         raise InvalidInput(f"split must be the stem of the files, such as train or test_2016_flickr, got {split!r}")
     most = None if limit is None else whole_number(limit, name="limit")

@@ -50,23 +50,23 @@ LICENCE = "see the terms of Objects365"
 def load_objects365(
     root: Path, *, split: str | None = None, slice: str = SINGLE, limit: int | str | None = None, **curation: Any
 ) -> Corpus:
-    """Read a split; its JSON is streamed, so memory is that of the boxes alone.
-    Pictures lie under the name that the file gives (``images/v1/patch8/….jpg``), or under its last parts in a folder
-    of the split.
-    Returns the items in the order of the file, every image left out with its reason, and remarks on annotations.
+    """Read a split; its JSON is streamed, so memory is that of the boxes alone. Pictures lie under the name that the
+    file gives (``images/v1/patch8/….jpg``), or under its last parts in a folder of the split. Returns the items in the
+    order of the file, every image left out with its reason, and remarks on annotations.
     Raises BadCorpus if the JSON is missing or malformed as a whole; InvalidInput if an option is wrong."""
     rules = Slice.from_options(slice, curation)
     most = None if limit is None else whole_number(limit, name="limit")
     path, split = find_annotations(root, split)
     found = Findings()
-    content = _read(path, split, found)
+    images, boxes, categories = _read(path, split, found)
     places = ImagePlaces(root, ("", split, f"images/{split}", f"{split}/images", "images"))
-    reader = _Reader(content, places, rules, load_labels("objects365"), found)
-    each = zip(content.images.values(), content.boxes.by_image(len(content.images)), strict=True)
-    items, examined = up_to(most, (reader.item(image, rows) for image, rows in each))
-    labels = reader.labels
+    labels = load_labels("objects365")
+    looked_for = frozenset(name for each in categories for name in (labels.noun(each), *labels.others(each)))
+    reader = _Reader(split, places, rules, labels, found, looked_for)
+    placed = zip(images.values(), boxes.by_image(len(images)), strict=True)
+    items, examined = up_to(most, (reader.item(image, rows) for image, rows in placed))
     found.remark(*labels.taxonomy.unmapped(each for each in reader.given if not labels.category(each)))
-    words = f"Objects365 {split}, {rules.sentence()}{limited(most, examined, len(content.images))}"
+    words = f"Objects365 {split}, {rules.sentence()}{limited(most, examined, len(images))}"
     return Corpus("objects365", tuple(items), found.rejected, words, remarks=found.remarks)
 
 
@@ -96,20 +96,10 @@ class _Image:
     height: int
 
 
-@dataclass(slots=True)
-class _Content:
-    """One split: images by their id, boxes by the image's place among them, classes, ids that two images have."""
-
-    split: str
-    images: dict[str, _Image] = field(default_factory=dict)
-    boxes: BoxTable = field(default_factory=BoxTable)
-    categories: tuple[str, ...] = ()
-    twice: set[str] = field(default_factory=set)
-
-
-def _read(path: Path, split: str, found: Findings) -> _Content:
-    """Read the file once; boxes wait under ids until every image and category is known, in whatever order they come."""
-    content, labels, waiting = _Content(split), dict[str, str](), BoxTable()
+def _read(path: Path, split: str, found: Findings) -> tuple[dict[str, _Image], BoxTable, tuple[str, ...]]:
+    """Read the file once; boxes wait under ids until every image and category is known, in whatever order they come.
+    Returns the images by their id, the boxes by their image's place among them, and the classes."""
+    images, labels, waiting, twice = dict[str, _Image](), dict[str, str](), BoxTable(), set[str]()
     keys: dict[str, int] = {}
     counts: dict[str, int] = {}
     for name, entry in entries(path, counts):
@@ -118,7 +108,7 @@ def _read(path: Path, split: str, found: Findings) -> _Content:
         where = f"{split} {name}[{counts[name] - 1}]"
         try:
             if name == "images":
-                _add_image(content, entry, found)
+                _add_image(images, twice, split, entry, found)
             elif name == "categories":
                 told = entry if isinstance(entry, dict) else {}
                 own = key(told.get("id"))
@@ -131,26 +121,25 @@ def _read(path: Path, split: str, found: Findings) -> _Content:
         except LeftOut as reason:
             note = found.leave_out if name == "images" else found.remark
             note(reason.rejection(where))
-    content.categories = tuple(labels.values())
     check_lists(path, counts, _LISTS, layout=f"the publisher's {FILE.format(split=split)}")
-    content.images = {own: image for own, image in content.images.items() if own not in content.twice}
-    _assign(content, waiting, list(keys), labels, found)
-    return content
+    images = {own: image for own, image in images.items() if own not in twice}
+    return images, _assigned(images, waiting, list(keys), labels, found), tuple(labels.values())
 
 
-def _add_image(content: _Content, entry: Any, found: Findings) -> None:
+def _add_image(images: dict[str, _Image], twice: set[str], split: str, entry: Any, found: Findings) -> None:
+    """Keep an image; ``twice``: takes an id that two images have, of which nobody can tell whose a box is."""
     entry = entry if isinstance(entry, dict) else {}
     own, name = key(entry.get("id")), entry.get("file_name")
     width, height = count(entry.get("width")), count(entry.get("height"))
     if own is None or not isinstance(name, str) or width is None or height is None:
         raise LeftOut("bad-entry", f"an image needs id, file_name, width and height, got {str(entry)[:80]}")
-    first = content.images.setdefault(own, image := _Image(own, name, width, height))
+    first = images.setdefault(own, image := _Image(own, name, width, height))
     if first is image:
         return
     reason = LeftOut("duplicate-id", f"{name[:200]}: its id {own} belongs to {first.file_name[:200]} already")
-    if first.file_name != name:  # nobody can tell whose a box of that id is
-        content.twice.add(own)
-        found.leave_out(reason.rejection(f"{content.split}-{own}"))
+    if first.file_name != name:
+        twice.add(own)
+        found.leave_out(reason.rejection(f"{split}-{own}"))
     raise reason
 
 
@@ -170,8 +159,10 @@ def _annotation(entry: Any) -> tuple[str, str, list[float], int]:
     return image, category, numbers, bits([MARKED[name] for name, stated in marked.items() if stated])
 
 
-def _assign(content: _Content, waiting: BoxTable, keys: list[str], labels: Mapping[str, str], found: Findings) -> None:
-    places = {own: place for place, own in enumerate(content.images)}
+def _assigned(
+    images: Mapping[str, _Image], waiting: BoxTable, keys: list[str], labels: Mapping[str, str], found: Findings
+) -> BoxTable:
+    boxes, places = BoxTable(), {own: place for place, own in enumerate(images)}
     for image, rows in zip(keys, waiting.by_image(len(keys)), strict=True):
         place = places.get(image)
         if place is None:
@@ -180,28 +171,25 @@ def _assign(content: _Content, waiting: BoxTable, keys: list[str], labels: Mappi
             continue
         for category, sides, marks in zip(rows.labels, rows.sides.tolist(), rows.marks.tolist(), strict=True):
             if category in labels:
-                content.boxes.add(place, labels[category], sides, marks)
+                boxes.add(place, labels[category], sides, marks)
             else:
                 reason = LeftOut("annotation-no-category", f"no category has the id {category!r}")
                 found.remark(reason.rejection(f"category_id {category}"))
+    return boxes
 
 
 @dataclass(slots=True)
 class _Reader:
-    content: _Content
+    split: str
     places: ImagePlaces
     rules: Slice
     labels: Labels
     found: Findings
+    looked_for: frozenset[str]
     given: list[str] = field(default_factory=list)
-    looked_for: frozenset[str] = field(init=False)
-
-    def __post_init__(self) -> None:
-        told = ((self.labels.noun(each), *self.labels.others(each)) for each in self.content.categories)
-        self.looked_for = frozenset(name for names in told for name in names)
 
     def item(self, image: _Image, rows: Rows) -> Item | None:
-        subject = f"{self.content.split}-{image.key}"
+        subject = f"{self.split}-{image.key}"
         try:
             parts = image.file_name.split("/")  # its last ones are its name where all archives are in one folder
             shorter = ("/".join(parts[-last:]) for last in (2, 1) if len(parts) > last)

@@ -279,13 +279,12 @@ def _corners(cells: Sequence[str]) -> list[float]:
 def load_openimages(
     root: Path, *, split: str | None = None, slice: str = SINGLE, limit: int | str | None = None, **curation: Any
 ) -> Corpus:
-    """Read a split: its boxes and the names of classes; the hierarchy, outlines and licences where their files are.
-    A picture that does not stand upright by the list of images is left out.
-    The photographs lie in a folder of the split's name, in ``images/``, or beside the tables. Only the object of an
-    item gets its outline, resized to the photograph; other objects keep their boxes.
-    Returns the items in the order of the boxes, every image left out with its reason, and remarks on annotations.
-    Raises BadCorpus if a table is missing or malformed as a whole, or the hierarchy has a cycle; InvalidInput if an
-    option is wrong."""
+    """Read a split: its boxes and the names of classes; the hierarchy, outlines and licences where their files are. A
+    picture that does not stand upright by the list of images is left out. The photographs lie in a folder of the
+    split's name, in ``images/``, or beside the tables. Only the object of an item gets its outline, resized to the
+    photograph; other objects keep their boxes. Returns the items in the order of the boxes, every image left out with
+    its reason, and remarks on annotations. Raises BadCorpus if a table is missing or malformed as a whole, or the
+    hierarchy has a cycle; InvalidInput if an option is wrong."""
     rules = Slice.from_options(slice, curation)
     most = None if limit is None else whole_number(limit, name="limit")
     split = _split(root, split)
@@ -377,8 +376,8 @@ class _Reader:
         return _Draft(key, path, header, tuple(instances), chosen)
 
     def known(self, draft: _Draft, asked: Mapping[str, bool]) -> dict[str, Any]:
-        """What the item says of things beyond its boxes: those that people looked for, and found without a box.
-        Every instance of a class that has a box was boxed; a class that is refused is so with all of its kinds."""
+        """What the item says of things beyond its boxes: those that people looked for, and found without a box. Every
+        instance of a class that has a box was boxed; a class that is refused is so with all of its kinds."""
         boxed = {each.label for each in draft.instances}
         found = {label for label, there in asked.items() if there and label in self.nouns} - boxed
         refused = {label for label, there in asked.items() if not there}

@@ -15,10 +15,9 @@ _KINDS = {stat.S_ISFIFO: "a pipe", stat.S_ISSOCK: "a socket", stat.S_ISCHR: "a d
 
 
 def ordinary(path: Path) -> Path:
-    """Return a path that names an ordinary file or folder, or nothing yet; links are followed to find out.
-    Nothing is opened.
-    Raises InvalidInput for what lies in /proc, /sys or /dev, for pipes, sockets, devices and links to them, for links
-    in a circle and for what no disk can hold."""
+    """Return a path that names an ordinary file or folder, or nothing yet; links are followed to find out. Nothing is
+    opened. Raises InvalidInput for what lies in /proc, /sys or /dev, for pipes, sockets, devices and links to them, for
+    links in a circle and for what no disk can hold."""
     told = str(path)[:300]
     try:
         real = Path(os.path.realpath(path))

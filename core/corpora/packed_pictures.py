@@ -76,8 +76,8 @@ def unpacked(path: Path, *, compared: bool = False, anew: bool = False) -> Path:
     """Return the folder of the cache that holds what a file packs; unpacked once for each content.
     ``compared``: whether the reader compares every picture with its digest; nothing is synced then.
     ``anew``: although it is there, as a picture of it was damaged or deleted.
-    Raises BadCorpus if it is damaged, or larger than is read; the sentence says where.
-    Raises StoreError if the cache cannot be written."""
+    Raises BadCorpus if it is damaged, or larger than is read; the sentence says where. Raises StoreError if the cache
+    cannot be written."""
     ordinary(path)
     try:
         digest = known_sha256(path)
@@ -142,8 +142,8 @@ def _write(samples: Iterator[_Sample], folder: Path) -> None:
 
 
 def _name(called: str, number: int, data: bytes, digest: str, held: Mapping[str, str]) -> str:
-    """Name of a picture's file: what it is called where that is safe and free, or taken by the same bytes.
-    Folders of a name do not end as pictures do, so that none is ever a file, too."""
+    """Name of a picture's file: what it is called where that is safe and free, or taken by the same bytes. Folders of a
+    name do not end as pictures do, so that none is ever a file, too."""
     ending = next((each for each, kind in SUFFIXES.items() if kind == sniff(data[:32])), ".bin")
     path = PurePosixPath(called.replace("\\", "/"))
     parts = path.parts[-1:] if path.is_absolute() or ":" in called else path.parts
@@ -233,7 +233,17 @@ def _of_parquet(path: Path) -> Iterator[_Sample]:
                 cells[name] = words[place] if isinstance(place, int) and 0 <= place < len(words) else place
             if numbered := [name for name in cells if _NUMBERED.fullmatch(plain_name(name))]:
                 cells.setdefault("captions", [cells.pop(name) for name in numbered])
-            yield _row(cells, picture, f"{number:06d}")
+            if not picture:
+                yield cells, "", None
+                continue
+            held = cells.pop(picture)
+            data, path_of = (held.get("bytes"), held.get("path")) if isinstance(held, dict) else (held, None)
+            roles = roles_of(tuple(cells))
+            stated = cells.pop(roles.image) if roles.image else None
+            # called by a column of names, else by its path, its id or its number
+            names = (stated, path_of, cells[roles.key] if roles.key else None)
+            called = next((str(each) for each in names if each not in (None, "")), f"{number:06d}")
+            yield cells, called, None if data is not None and len(data) > MAX_BYTES else data
 
 
 def _classes(schema: "pa.Schema") -> dict[str, list[str]]:
@@ -249,21 +259,6 @@ def _classes(schema: "pa.Schema") -> dict[str, list[str]]:
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError):  # another's metadata says nothing
         return {}
     return {name: words for name, words in found.items() if isinstance(words, list) and name in schema.names}
-
-
-def _row(cells: dict[str, Any], picture: str | None, number: str) -> _Sample:
-    """A row of a Parquet file; its picture is called by a column of names, else by its path, its id or its number."""
-    held = cells.pop(picture) if picture else None
-    data, path = (held.get("bytes"), held.get("path")) if isinstance(held, dict) else (held, None)
-    if data is not None and len(data) > MAX_BYTES:
-        data = None
-    if not picture:
-        return cells, "", None
-    roles = roles_of(tuple(cells))
-    stated = cells.pop(roles.image) if roles.image else None
-    key = cells[roles.key] if roles.key else None
-    called = next((str(each) for each in (stated, path, key) if each not in (None, "")), number)
-    return cells, called, data
 
 
 def _picture_column(schema: "pa.Schema") -> str | None:

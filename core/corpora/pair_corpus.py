@@ -67,9 +67,8 @@ def load_pairs(
     limit: int | str | None = None,
     name: str | None = None,
 ) -> Corpus:
-    """Read comparisons; :mod:`core.corpora.pair_layouts` says from which layouts.
-    Comparisons of one ``set`` (Winoground's examples), else of one picture, are one source: they are resampled and
-    judged together.
+    """Read comparisons; :mod:`core.corpora.pair_layouts` says from which layouts. Comparisons of one ``set``
+    (Winoground's examples), else of one picture, are one source: they are resampled and judged together.
     Raises BadCorpus if no file holds pairs, files of several layouts lie side by side, or one is malformed as a whole;
     InvalidInput if an option is wrong."""
     code = stated_language(language)

@@ -90,9 +90,8 @@ class Layout:
 
 
 def read_pairs(path: Path) -> tuple[str, list[PairLine]]:
-    """Read a file of pairs; its layout is told by what its first record holds.
-    Returns the layout's name, empty where it is none of them, and the lines: of no layout one line, refused with the
-    columns that are missing.
+    """Read a file of pairs; its layout is told by what its first record holds. Returns the layout's name, empty where
+    it is none of them, and the lines: of no layout one line, refused with the columns that are missing.
     Raises BadCorpus if the file is malformed as a whole."""
     if path.suffix.lower() == ".json":
         held = read_json(path)
@@ -283,9 +282,9 @@ _KINDS = "what colour, how many, what animal, … or …"
 def answered(questions: Path, answers: Path, known: Known, found: Findings) -> list[PairLine]:
     """Join the questions with their answers.
     ``known``: whether there is a picture of a name, to tell COCO's names of 2014 from those of 2017.
-    ``found``: takes what becomes no pair, by its reason.
-    Returns one line a question that becomes a pair, in the order of the answers; of ``kind`` its question type, of
-    ``group`` its right answer, or what its template is about. One without a question is refused.
+    ``found``: takes what becomes no pair, by its reason. Returns one line a question that becomes a pair, in the order
+    of the answers; of ``kind`` its question type, of ``group`` its right answer, or what its template is about. One
+    without a question is refused.
     Raises BadCorpus if a file has another layout, or no question becomes a pair."""
     asked = {each.get("question_id"): each.get("question") for each in _listed(questions, "questions", "question")}
     lines = []

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from core.corpora.corpus_files import LeftOut, csv_records, inside, jsonl_records, whole_number
+from core.corpora.corpus_files import LeftOut, Record, csv_records, inside, jsonl_records, whole_number
 from core.corpora.image_header import ImageHeader
 from core.corpora.image_places import auditable
 from core.corpora.packed_pictures import keep_image, parquet_columns, parquet_records
@@ -34,35 +34,22 @@ WORDS = ("text", "correct", "adversarial", *FACTS)
 """Columns of text. Source: paper E, prompt templates of Tables 3 to 5."""
 
 
-@dataclass(frozen=True, slots=True)
-class Line:
-    """One line, its cells still unchecked."""
-
-    where: str  # what messages call it
-    id: str | None
-    words: Mapping[str, str]  # texts by column; missing and empty cells are left out
-    images: Mapping[str, str | bytes]  # a path in the folder, or the bytes of a file, by the keys of IMAGES
-
-
-def read_lines(root: Path) -> Iterator[Line]:
-    """Read the lines of a folder, in the order of its files.
+def _records(root: Path) -> Iterator[Record]:
+    """The lines of a folder, in the order of its files.
     Raises BadCorpus if the folder has no such file, or one is malformed as a whole."""
     for name in PAIR_FILES:
         path = root / name
         if path.is_file():
-            records = jsonl_records(path) if path.suffix == ".jsonl" else csv_records(path, _check_columns)
-            return (_line(where, record) for where, record in records)
+            yield from jsonl_records(path) if path.suffix == ".jsonl" else csv_records(path, _check_columns)
+            return
     shards = sorted([*root.glob("*.parquet"), *root.glob("data/*.parquet")])
     if not shards:
         raise BadCorpus(f"{root} holds none of {', '.join(PAIR_FILES)} and no *.parquet; give the folder that does")
-    return (line for shard in shards for line in _parquet(shard))
-
-
-def _parquet(path: Path) -> Iterator[Line]:
-    names = parquet_columns(path)
-    _check_columns(path, names)
     known = {"id", *WORDS, *(column for columns in IMAGES.values() for column in columns)}
-    return (_line(where, record) for where, record in parquet_records(path, [each for each in names if each in known]))
+    for shard in shards:
+        names = parquet_columns(shard)
+        _check_columns(shard, names)
+        yield from parquet_records(shard, [each for each in names if each in known])
 
 
 def _check_columns(path: Path, names: Sequence[str]) -> None:
@@ -70,19 +57,6 @@ def _check_columns(path: Path, names: Sequence[str]) -> None:
     for columns in needed.values():
         if not set(columns) & set(names):
             raise BadCorpus(f"{path} has no column {' or '.join(columns)}; it has {', '.join(map(str, names))[:300]}")
-
-
-def _line(where: str, record: Mapping[str, Any]) -> Line:
-    key = record.get("id")
-    plain = isinstance(key, str | int) and not isinstance(key, bool) and str(key).strip()
-    words = {name: value.strip() for name in WORDS if isinstance(value := record.get(name), str) and value.strip()}
-    images: dict[str, str | bytes] = {}
-    for name, columns in IMAGES.items():
-        for column in columns:
-            cell = _cell(record.get(column))
-            if cell is not None:
-                images.setdefault(name, cell)
-    return Line(where, str(key).strip() if plain else None, words, images)
 
 
 def _cell(value: Any) -> str | bytes | None:
@@ -110,11 +84,11 @@ _DESCRIPTION = (
     },
 )
 def load_protobias(root: Path | None, *, domain: str | None = None, limit: Any = None) -> Corpus:
-    """Read triplets or quadruples. Pictures inside Parquet are checked and kept as files in the cache.
-    Columns: ``id``, ``text``, ``correct_image`` (or ``nonproto_right``), ``adversarial_image`` (or ``proto_wrong``),
-    and where there are any ``nonproto_wrong``, ``proto_right``, ``domain``, ``subcategory``, ``knob``, ``socio_attr``,
-    ``gender``, and ``correct``: the longer description, which becomes a second caption. Lines of one id and one text
-    are items of one group, each with its own adversary.
+    """Read triplets or quadruples. Pictures inside Parquet are checked and kept as files in the cache. Columns: ``id``,
+    ``text``, ``correct_image`` (or ``nonproto_right``), ``adversarial_image`` (or ``proto_wrong``), and where there are
+    any ``nonproto_wrong``, ``proto_right``, ``domain``, ``subcategory``, ``knob``, ``socio_attr``, ``gender``, and
+    ``correct``: the longer description, which becomes a second caption. Lines of one id and one text are items of one
+    group, each with its own adversary.
     ``root``: the folder; paths of pictures are relative to it and stay inside.
     Raises BadCorpus if the folder has no such file, or one is malformed as a whole; InvalidInput if an option is wrong.
     """
@@ -122,15 +96,18 @@ def load_protobias(root: Path | None, *, domain: str | None = None, limit: Any =
     most = None if limit is None else whole_number(limit, name="limit")
     reader = _Reader(root)
     items: list[Item] = []
-    for line in read_lines(root):
+    for where, record in _records(root):
         if len(items) == most:
             break
-        if domain is not None and line.words.get("domain") != domain:
+        words = {name: value.strip() for name in WORDS if isinstance(value := record.get(name), str) and value.strip()}
+        if domain is not None and words.get("domain") != domain:
             continue
+        key = record.get("id")
+        own = str(key).strip() if isinstance(key, str | int) and not isinstance(key, bool) else ""
         try:
-            items.append(reader.item(line))
+            items.append(reader.item(where, own, words, record))
         except LeftOut as reason:
-            reader.rejected.append(reason.rejection(line.id or line.where))
+            reader.rejected.append(reason.rejection(own or where))
     description = _DESCRIPTION.format(folder=root.name, n=len(items))
     return Corpus("protobias", tuple(items), tuple(reader.rejected), description)
 
@@ -143,36 +120,41 @@ class _Reader:
     rejected: list[Rejection] = field(default_factory=list)
     seen: dict[str, list[str]] = field(default_factory=dict)
 
-    def item(self, line: Line) -> Item:
-        if line.id is None or "text" not in line.words:
-            raise LeftOut("missing-cell", f"{line.where} has no {'id' if line.id is None else 'text'}; fill it in")
-        lacking = [name for name in NEEDED if name not in line.images]
+    def item(self, where: str, own: str, words: Mapping[str, str], record: Mapping[str, Any]) -> Item:
+        if not own or "text" not in words:
+            raise LeftOut("missing-cell", f"{where} has no {'text' if own else 'id'}; fill it in")
+        images: dict[str, str | bytes] = {}
+        for name, columns in IMAGES.items():
+            cell = next((cell for column in columns if (cell := _cell(record.get(column)))), None)
+            if cell is not None:
+                images[name] = cell
+        lacking = [name for name in NEEDED if name not in images]
         if lacking:
-            columns = " or ".join(IMAGES[lacking[0]])
-            raise LeftOut("missing-cell", f"{line.where} has no picture in {columns}; fill it in")
-        text, before = line.words["text"], self.seen.get(line.id, [])
+            named = " or ".join(IMAGES[lacking[0]])
+            raise LeftOut("missing-cell", f"{where} has no picture in {named}; fill it in")
+        text, before = words["text"], self.seen.get(own, [])
         if any(other != text for other in before):
-            told = f"id {line.id!r} was there before with another text; rename one"
-            raise LeftOut("duplicate-id", f"{line.where}: {told}")
-        files = {name: self._file(cell, f"{line.where}, {name}") for name, cell in line.images.items()}
+            told = f"id {own!r} was there before with another text; rename one"
+            raise LeftOut("duplicate-id", f"{where}: {told}")
+        files = {name: self._file(cell, f"{where}, {name}") for name, cell in images.items()}
         path, header, digest = files.pop("correct_image")
-        self.seen[line.id] = [*before, text]
+        self.seen[own] = [*before, text]
         rivals = []
         for name, (beside, its, hashed) in ((name, files[name]) for name in IMAGES if name in files):
             alike = (its.width, its.height) == (header.width, header.height)
             rivals.append(Rival(name, beside, {}, hashed, size=None if alike else (its.width, its.height)))
         return Item(
-            id=f"{line.id}#{len(before) + 1}" if before else line.id,
+            id=f"{own}#{len(before) + 1}" if before else own,
             corpus="protobias",
             image_path=path,
             width=header.width,
             height=header.height,
-            captions={"en": (text, *([line.words["correct"]] if "correct" in line.words else []))},
-            source=line.where,
-            group=line.id,
+            captions={"en": (text, *([words["correct"]] if "correct" in words else []))},
+            source=where,
+            group=own,
             bytes_sha256=digest,
             rivals=tuple(rivals),
-            facts={name: line.words[name] for name in FACTS if name in line.words},
+            facts={name: words[name] for name in FACTS if name in words},
         )
 
     def _file(self, cell: str | bytes, where: str) -> tuple[Path, ImageHeader, str | None]:

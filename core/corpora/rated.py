@@ -5,8 +5,7 @@ probes that edit a caption by a person apply, whole-image edits beside it, and w
 gives one. Layouts: :mod:`core.corpora.suites`.
 """
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -32,16 +31,6 @@ KNOWN = (*_FLICKR, *_FLICKR_RAW, *_PASCAL, "composite.json", *_FOIL, *_ROWS)
 """Names that publishers and the field give the files, looked for where none is named."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Pair:
-    """A picture, a caption, what people gave it (mean), and further right captions."""
-
-    image: str
-    caption: str
-    rating: float | None
-    references: tuple[str, ...]
-
-
 @corpus_loader(
     name="rated",
     summary="captions that people rated: Flickr8k-Expert, Flickr8k-CF, Pascal-50S, Composite, FOIL, Polaris, THumB, …",
@@ -62,12 +51,11 @@ def load_rated(
     limit: Any = None,
     labels: str = RULES,
 ) -> Corpus:
-    """Read a suite's pictures and captions; items are named after the picture, and its captions numbered.
-    Of Pascal-50S and FOIL the preferred, or right, caption counts: the other one is no caption of the picture. Ratings
-    of one caption by several people are averaged; of captions rated alike the first in the file is the best.
-    Captions of one picture are one source: they are resampled and judged together.
-    Raises BadCorpus if no file, or several, have a usual name, or the file is none of the layouts; InvalidInput if an
-    option is wrong."""
+    """Read a suite's pictures and captions; items are named after the picture, and its captions numbered. Of Pascal-50S
+    and FOIL the preferred, or right, caption counts: the other one is no caption of the picture. Ratings of one caption
+    by several people are averaged; of captions rated alike the first in the file is the best. Captions of one picture
+    are one source: they are resampled and judged together. Raises BadCorpus if no file, or several, have a usual name,
+    or the file is none of the layouts; InvalidInput if an option is wrong."""
     if take not in TAKEN:
         raise InvalidInput(f"take must be one of {', '.join(TAKEN)}, got {take!r}")
     most = None if limit is None else whole_number(limit, name="limit")
@@ -81,16 +69,29 @@ def load_rated(
         found.count("missing-cell", suite.left_out, told)
     items: list[Item] = []
     headers: dict[str, tuple[Path, ImageHeader]] = {}
-    for name, pair in _named(_pairs(suite), take):
+    for own, image, caption, rating, references in _captions(suite, take):
         if len(items) == most:
             break
         try:
-            if pair.image not in headers:
-                image = pictures.find(pair.image, path.name)
-                headers[pair.image] = image, auditable(image, where=path.name)
-            items.append(_item(name, pair, suite, *headers[pair.image]))
+            if image not in headers:
+                there = pictures.find(image, path.name)
+                headers[image] = there, auditable(there, where=path.name)
         except LeftOut as reason:
-            found.leave_out(reason.rejection(name))
+            found.leave_out(reason.rejection(own))
+            continue
+        items.append(
+            Item(
+                id=own,
+                corpus=corpus_name(suite),
+                image_path=headers[image][0],
+                width=headers[image][1].width,
+                height=headers[image][1].height,
+                captions={_language(suite): tuple(dict.fromkeys((caption, *references)))},
+                source=f"{suite.name}, {image}",
+                group=image,
+                facts={} if rating is None else {"rating": rating},
+            )
+        )
     which = "the best rated caption of each picture" if take == BEST else "every rated caption"
     name = corpus_name(suite)
     return Corpus(
@@ -103,22 +104,6 @@ def corpus_name(suite: Suite) -> str:
     return suite.name.casefold()
 
 
-def _item(name: str, pair: _Pair, suite: Suite, path: Path, header: ImageHeader) -> Item:
-    facts: dict[str, str | float] = {} if pair.rating is None else {"rating": pair.rating}
-    texts = dict.fromkeys((pair.caption, *pair.references))
-    return Item(
-        id=name,
-        corpus=corpus_name(suite),
-        image_path=path,
-        width=header.width,
-        height=header.height,
-        captions={_language(suite): tuple(texts)},
-        source=f"{suite.name}, {pair.image}",
-        group=pair.image,
-        facts=facts,
-    )
-
-
 def _language(suite: Suite) -> str:
     spoken = {each.language for each in suite.rated}
     if len(spoken) > 1:
@@ -126,8 +111,12 @@ def _language(suite: Suite) -> str:
     return spoken.pop() if spoken else "en"
 
 
-def _pairs(suite: Suite) -> list[_Pair]:
-    """Each picture and caption once, in the order of the suite, with the mean of its ratings."""
+_Caption = tuple[str, str, str, float | None, tuple[str, ...]]
+"""Name of an item, its picture, its caption, the mean of its ratings, and further right captions."""
+
+
+def _captions(suite: Suite, take: str) -> Iterator[_Caption]:
+    """Captions in the order of the suite, each of a picture once."""
     ratings: dict[tuple[str, str], list[float]] = {}
     further: dict[tuple[str, str], tuple[str, ...]] = {}
     entries: list[Rated | Compared] = [*suite.rated, *suite.compared]
@@ -135,19 +124,13 @@ def _pairs(suite: Suite) -> list[_Pair]:
         key = (each.image, each.caption if isinstance(each, Rated) else each.preferred)
         ratings.setdefault(key, []).extend([each.rating] if isinstance(each, Rated) else [])
         further.setdefault(key, each.references)
-    return [
-        _Pair(image, caption, sum(given) / len(given) if given else None, further[image, caption])
-        for (image, caption), given in ratings.items()
-        if caption
-    ]
-
-
-def _named(pairs: Sequence[_Pair], take: str) -> Iterator[tuple[str, _Pair]]:
-    by_image: dict[str, list[_Pair]] = {}
-    for pair in pairs:
-        by_image.setdefault(pair.image, []).append(pair)
+    by_image: dict[str, list[_Caption]] = {}
+    for (image, caption), given in ratings.items():
+        if caption:
+            mean, own = sum(given) / len(given) if given else None, by_image.setdefault(image, [])
+            own.append((f"{image}-{len(own) + 1}", image, caption, mean, further[image, caption]))
     for image, own in by_image.items():
         if take == BEST:
-            yield image, max(own, key=lambda pair: -1.0 if pair.rating is None else pair.rating)
+            yield image, *max(own, key=lambda each: -1.0 if each[3] is None else each[3])[1:]
         else:
-            yield from ((f"{image}-{number}", pair) for number, pair in enumerate(own, 1))
+            yield from own

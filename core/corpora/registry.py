@@ -42,9 +42,8 @@ class CorpusLoader:
         return {**self.options, **{name: said for name, said in OPTION.items() if name not in self.options}}
 
     def load(self, root: Path | None = None, **options: Any) -> Corpus:
-        """Read the corpus.
-        Raises InvalidInput if the folder is missing or an option is unknown; BadCorpus if the folder does not have the
-        shape that the loader reads."""
+        """Read the corpus. Raises InvalidInput if the folder is missing or an option is unknown; BadCorpus if the
+        folder does not have the shape that the loader reads."""
         if self.needs_root and root is None:
             raise InvalidInput(f"corpus {self.name!r} needs a folder: give --root path/to/{self.name}")
         if root is not None and not ordinary(Path(root)).is_dir():
@@ -92,9 +91,8 @@ _BROUGHT: dict[str, CorpusLoader] = {}
 
 
 def find(reference: str) -> CorpusLoader:
-    """Return the loader that a user names: registered, or ``path/to/file.py:Name``.
-    Raises UnknownName if none is registered under that name; InvalidInput if the file, or what it has, is no loader of
-    a corpus."""
+    """Return the loader that a user names: registered, or ``path/to/file.py:Name``. Raises UnknownName if none is
+    registered under that name; InvalidInput if the file, or what it has, is no loader of a corpus."""
     if not names_code(reference):
         return catalogue().get(reference)
     ordinary(Path(reference.rpartition(":")[0]))
@@ -112,8 +110,8 @@ def load_again(origin: Origin) -> Corpus:
 
 
 def origin_of(told: Mapping[str, Any]) -> Origin | None:
-    """What read the corpus of a run, as its manifest tells of the corpus; None where it does not say, as older ones.
-    A run of before options were kept has its corpus' name for the loader, and its folder alone."""
+    """What read the corpus of a run, as its manifest tells of the corpus; None where it does not say, as older ones. A
+    run of before options were kept has its corpus' name for the loader, and its folder alone."""
     loader, folder, options = told.get("loader"), told.get("folder"), told.get("options")
     if not isinstance(loader, str) or not isinstance(options, dict):
         loader, folder, options = told.get("name"), told.get("root"), {}

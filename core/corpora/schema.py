@@ -46,8 +46,8 @@ def check_segmentation(segmentation: Any, height: int, width: int) -> None:
 
 
 def decompress_counts(text: str | bytes) -> list[int]:
-    """Return the run lengths of COCO's compressed text, e.g. ``decompress_counts("52203") == [5, 2, 2, 2, 5]``.
-    Source: cocodataset/cocoapi, common/maskApi.c, rleFrString.
+    """Return the run lengths of COCO's compressed text, e.g. ``decompress_counts("52203") == [5, 2, 2, 2, 5]``. Source:
+    cocodataset/cocoapi, common/maskApi.c, rleFrString.
     Raises ValueError if the text ends inside a number or holds another alphabet."""
     data = text.encode("ascii") if isinstance(text, str) else bytes(text)
     if not data:
@@ -108,9 +108,8 @@ COVERAGE_BINS = ("0-10", "10-20", "20-35", "35-50", "50-70", "70-90", "90-100")
 
 
 def coverage_bin(coverage: float) -> str:
-    """Return the bin of a coverage, e.g. ``coverage_bin(0.12) == "10-20"``.
-    Bins are half open, ``[low, high)``; the last one includes 1.
-    Raises InvalidInput if coverage is not in (0, 1]."""
+    """Return the bin of a coverage, e.g. ``coverage_bin(0.12) == "10-20"``. Bins are half open, ``[low, high)``; the
+    last one includes 1. Raises InvalidInput if coverage is not in (0, 1]."""
     if not 0 < coverage <= 1:
         raise InvalidInput(f"coverage must lie in (0, 1], got {coverage!r}: box area / image area")
     index = int(np.searchsorted(COVERAGE_EDGES, coverage, side="right")) - 1
@@ -268,8 +267,8 @@ class SceneObject:
 
 @dataclass(frozen=True, slots=True)
 class Rival:
-    """Another picture of an item, for tests that ask which of two pictures a caption fits better.
-    It is read with :func:`core.corpora.item_pictures.read_rival`."""
+    """Another picture of an item, for tests that ask which of two pictures a caption fits better. It is read with
+    :func:`core.corpora.item_pictures.read_rival`."""
 
     role: str  # what it is beside the item's own picture, one word, e.g. ``proto-wrong``; unique in its item.
     path: Path
@@ -283,9 +282,9 @@ class Rival:
 
 @dataclass(frozen=True, slots=True)
 class Item:
-    """One image, or one video, with its captions, label, category, box, mask and coverage.
-    ``image_path`` is None for an image that lives in memory only (an upload). Pixels are read with
-    :func:`core.corpora.item_pictures.read_item`; nothing here touches the disk."""
+    """One image, or one video, with its captions, label, category, box, mask and coverage. ``image_path`` is None for
+    an image that lives in memory only (an upload). Pixels are read with :func:`core.corpora.item_pictures.read_item`;
+    nothing here touches the disk."""
 
     id: str
     corpus: str
@@ -344,8 +343,8 @@ class Item:
         return next((rival for rival in self.rivals if rival.role == role), None)
 
     def drawn_with(self, pixels: str) -> str:
-        """The source that the item is resampled and split with: its group, else the hash of its picture.
-        Equal pixels are one source, whatever the files that hold them are called."""
+        """The source that the item is resampled and split with: its group, else the hash of its picture. Equal pixels
+        are one source, whatever the files that hold them are called."""
         named = self.group[:1] if isinstance(self.group, tuple) else (self.group,)
         return next(filter(None, named), pixels)
 

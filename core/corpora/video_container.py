@@ -156,7 +156,14 @@ def _of_track(held: bytes, at: dict[bytes, int], movie: np.ndarray) -> Marks:
         if a * d - b * c:  # one that shows nothing is taken for none, as players do
             found = replace(found, matrix=(a, b, c, d))
     if b"stsd" in at:
-        found = replace(found, hdr=_of_entry(held, at[b"stsd"] + 8))
+        begin = at[b"stsd"] + 8
+        size, kind = struct.unpack_from(">I4s", held, begin)
+        transfer = "Dolby Vision" if kind in (b"dvh1", b"dvhe", b"dvav", b"dva1", b"dav1") else ""
+        for name, place, _ in _boxes(held, begin + 86, begin + size):
+            if name == b"colr" and held[place : place + 4] in (b"nclx", b"nclc"):
+                transfer = _HDR.get(struct.unpack_from(">H", held, place + 6)[0], "")
+                break
+        found = replace(found, hdr=transfer)  # empty where it is a screen's or unsaid
     if b"mdhd" in at and b"stts" in at:
         scale, count = (
             struct.unpack_from(">I", held, place)[0]
@@ -165,15 +172,6 @@ def _of_track(held: bytes, at: dict[bytes, int], movie: np.ndarray) -> Marks:
         ticks = struct.unpack_from(">I", held, at[b"stts"] + 8 * count + 4)[0] if count else 0
         found = replace(found, last=ticks / scale if scale and ticks else None)
     return found
-
-
-def _of_entry(held: bytes, at: int) -> str:
-    """The transfer of a sample entry of pictures, in words; empty where it is a screen's or unsaid."""
-    size, kind = struct.unpack_from(">I4s", held, at)
-    for name, place, _ in _boxes(held, at + 86, at + size):
-        if name == b"colr" and held[place : place + 4] in (b"nclx", b"nclc"):
-            return _HDR.get(struct.unpack_from(">H", held, place + 6)[0], "")
-    return "Dolby Vision" if kind in (b"dvh1", b"dvhe", b"dvav", b"dva1", b"dav1") else ""
 
 
 def _matrix(held: bytes, at: int) -> np.ndarray:
@@ -368,9 +366,9 @@ def retrieved(capture: "cv2.VideoCapture", path: Path, place: int) -> np.ndarray
 
 @contextmanager
 def _heard() -> Iterator[list[bytes]]:
-    """What the decoder complains of meanwhile, afterwards the only entry; other words go on to standard error.
-    OpenCV 5 answers an interlaced frame with an array that holds no picture and calls it read; FFmpeg's complaint on
-    standard error is the only sign."""
+    """What the decoder complains of meanwhile, afterwards the only entry; other words go on to standard error. OpenCV 5
+    answers an interlaced frame with an array that holds no picture and calls it read; FFmpeg's complaint on standard
+    error is the only sign."""
     said = [b""]
     with _LISTENING, tempfile.TemporaryFile() as aside:
         kept = os.dup(2)

@@ -49,11 +49,10 @@ class VideoFolder:
 
 
 def read_video_folder(root: Path) -> VideoFolder:
-    """Read a folder of videos: files, or folders of frames.
-    ``captions.json`` (or ``candidates.json``) and ``captions.csv`` have a layout of :mod:`core.corpora.caption_tables`.
-    A video is named by its file with or without its ending.
-    Raises BadCorpus if there is no file of captions, it is malformed, or no video has a caption; InvalidInput if the
-    folder is missing."""
+    """Read a folder of videos: files, or folders of frames. ``captions.json`` (or ``candidates.json``) and
+    ``captions.csv`` have a layout of :mod:`core.corpora.caption_tables`. A video is named by its file with or without
+    its ending. Raises BadCorpus if there is no file of captions, it is malformed, or no video has a caption;
+    InvalidInput if the folder is missing."""
     videos = find_videos(root)
     held = [root / name for name in CAPTIONS if (root / name).is_file()]
     if len(held) != 1:
@@ -152,9 +151,9 @@ def load_videos(
     limit: int | str | None = None,
     name: str = "videos",
 ) -> Corpus:
-    """Read a folder of videos.
-    An item is a video with its captions: its pixels are a stack of frames. Its group is the hash of the video, so that
-    one that lies there twice counts as one source; its rival is the next video that shares no caption.
+    """Read a folder of videos. An item is a video with its captions: its pixels are a stack of frames. Its group is the
+    hash of the video, so that one that lies there twice counts as one source; its rival is the next video that shares
+    no caption.
     ``frames``: which frames are looked at; part of the corpus's fingerprint.
     Raises BadCorpus if there is no file of captions, it is malformed, or no video has a caption; InvalidInput if an
     option is wrong."""
@@ -171,7 +170,8 @@ def load_videos(
 )
 def load_demo_videos(root: Path | None, *, frames: int | str = USUAL_FRAMES) -> Corpus:
     """Read the demo videos; each has a caption that is true of it backwards, which is wrong of it as it is.
-    ``root``: a folder like theirs; None reads the one that ships. Raises BadCorpus if they are missing or damaged."""
+    ``root``: a folder like theirs; None reads the one that ships.
+    Raises BadCorpus if they are missing or damaged."""
     folder = demo_dir() / "videos" if root is None else Path(root)
     path = folder / BACKWARDS
     wrong = read_json(path) if path.is_file() else {}

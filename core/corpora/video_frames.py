@@ -102,8 +102,8 @@ class Footage:
     notes: tuple[str, ...] = ()  # sentences for the reader, e.g. that its colours are HDR.
 
     def part(self, start: float, end: float) -> tuple[int, int]:
-        """First frame and the one after the last of a part, given as shares of the length; one frame at least.
-        Of a video of uneven rate these are the frames that are shown in the part, by their times."""
+        """First frame and the one after the last of a part, given as shares of the length; one frame at least. Of a
+        video of uneven rate these are the frames that are shown in the part, by their times."""
         if self.times and self.seconds:
             first = _shown_at(start * self.seconds, self.times)
             last = int(np.searchsorted(self.times, end * self.seconds - _SAME_TIME))
@@ -145,8 +145,7 @@ def open_video(path: Path) -> Footage:
 
 def read_frames(footage: Footage, places: Sequence[int]) -> Iterator[np.ndarray]:
     """Decode frames one after the other.
-    ``places``: of the frames, from 0, never falling; one that repeats is given again.
-    Yields uint8 RGB [H, W, 3].
+    ``places``: of the frames, from 0, never falling; one that repeats is given again. Yields uint8 RGB [H, W, 3].
     Raises BadVideo if the video changed, or a frame cannot be decoded."""
     if footage.path.is_dir():
         files = _frame_files(footage.path)
@@ -167,8 +166,8 @@ def read_frames(footage: Footage, places: Sequence[int]) -> Iterator[np.ndarray]
 
 def read_scaled(path: Path, sampling: Sampling, *, side: int) -> tuple[Footage, np.ndarray]:
     """Open a video and decode the frames that are looked at, each scaled down to fit a longest side.
-    ``side``: longest side of a frame, in pixels; smaller frames stay as they are.
-    Returns the video, and its frames: uint8 RGB [T, H, W, 3], in the order of ``Footage.places``.
+    ``side``: longest side of a frame, in pixels; smaller frames stay as they are. Returns the video, and its frames:
+    uint8 RGB [T, H, W, 3], in the order of ``Footage.places``.
     Raises BadVideo if it cannot be read, or its frames are of several sizes."""
     import cv2
 
@@ -257,9 +256,9 @@ def _next_time(stamp: float, before: Sequence[float], step: float) -> float:
 
 
 def _length(times: Sequence[float], step: float, told: Marks) -> tuple[tuple[float, ...], float | None]:
-    """Times from the first frame on, empty where they are even, and the seconds that all frames are shown for.
-    Stamps that lie less than half a frame beside an even grid are even: containers round them. The last frame is shown
-    as long as its container says, else as long as the one before."""
+    """Times from the first frame on, empty where they are even, and the seconds that all frames are shown for. Stamps
+    that lie less than half a frame beside an even grid are even: containers round them. The last frame is shown as long
+    as its container says, else as long as the one before."""
     run = times[-1] - times[0]
     gap = run / (len(times) - 1) if len(times) > 1 else told.last or step
     if gap <= 0:

@@ -136,10 +136,10 @@ _NAME = re.compile(r"[^A-Za-z0-9_-]+")
 def accept_published(
     data: bytes | Path, name: str, *, known: Collection[str] = (), folder: Path | None = None
 ) -> tuple[Run, ...]:
-    """Check a published file and keep it with the user's runs; return its runs, with the path of the kept file.
-    It is opened read-only in its own connection that may read no other file, and must hold exactly what
-    ``python -m core publish`` writes: the known tables, as tables, of the known columns; no views, macros or
-    generated columns; manifests that are whole, of a version that is read here.
+    """Check a published file and keep it with the user's runs; return its runs, with the path of the kept file. It is
+    opened read-only in its own connection that may read no other file, and must hold exactly what ``python -m core
+    publish`` writes: the known tables, as tables, of the known columns; no views, macros or generated columns;
+    manifests that are whole, of a version that is read here.
     ``data``: the file's bytes, or where it lies.
     ``name``: that it was handed over under; only told back, and trimmed to letters for the file's own.
     ``known``: runs that are here already; a file that holds no other is refused.

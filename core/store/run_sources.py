@@ -32,9 +32,8 @@ def only_allowed_folders() -> None:
 
 
 def origin_of_run(run: Run) -> Origin:
-    """What reads the corpus of a run here.
-    The folder that a published file names is read only where :func:`may_read` allows it; that of a run folder too,
-    in a server, and on the command line wherever it lies.
+    """What reads the corpus of a run here. The folder that a published file names is read only where :func:`may_read`
+    allows it; that of a run folder too, in a server, and on the command line wherever it lies.
     Raises NotAvailable if the corpus is not here, or may not be read; says what to do."""
     told = run.manifest["corpus"]
     origin = origin_here(str(told.get("name")), told)
@@ -73,8 +72,8 @@ def audited_here_file() -> Path:
 
 
 def note_audited(manifest: Mapping[str, Any]) -> None:
-    """Note what an audit or a check that runs here reads: its evaluators by path, and the folder of its corpus.
-    A list that cannot be written stops no audit: pages then do not ask these files, and say so.
+    """Note what an audit or a check that runs here reads: its evaluators by path, and the folder of its corpus. A list
+    that cannot be written stops no audit: pages then do not ask these files, and say so.
     ``manifest``: of the audit's run; of a check its evaluator alone."""
     known, read = _known(), list[dict[str, Any]]()
     for each in manifest.get("evaluators") or ():
@@ -171,8 +170,8 @@ class OwnMetric:
 
 
 def own_metrics(runs: Iterable[Run]) -> dict[str, OwnMetric]:
-    """Evaluators by path of some runs, by name; of runs that share a name the one made last.
-    What a manifest says is checked: an entry that names no ordinary ``.py`` file and class is left out."""
+    """Evaluators by path of some runs, by name; of runs that share a name the one made last. What a manifest says is
+    checked: an entry that names no ordinary ``.py`` file and class is left out."""
     told = sorted(runs, key=lambda run: str(run.manifest.get("created", "")))
     return {found.name: found for run in told for found in of_run(run)}
 
@@ -199,8 +198,8 @@ def of_run(run: Run) -> tuple[OwnMetric, ...]:
 
 
 def code_sha256(path: Path) -> str:
-    """Digest of a file of code. Raises OSError if it cannot be read, is no ordinary file, or is larger than
-    MOST_BYTES."""
+    """Digest of a file of code.
+    Raises OSError if it cannot be read, is no ordinary file, or is larger than MOST_BYTES."""
     if not path.is_file() or path.stat().st_size > MOST_BYTES:
         raise OSError(f"{path} is no file of code")
     return file_sha256(path)

@@ -74,8 +74,8 @@ def copy_run(folder: Path, run: Run, path: Path) -> None:
 
 
 def copy_published(folder: Path, file: Path, path: Path, *, version: int) -> None:
-    """Make the copy of a published file that was checked already; ``path``: from :func:`copy_path`. Raises StoreError
-    if it cannot be written, or the file went away."""
+    """Make the copy of a published file that was checked already; ``path``: from :func:`copy_path`.
+    Raises StoreError if it cannot be written, or the file went away."""
 
     def fill(connection: duckdb.DuckDBPyConnection) -> Sources:
         connection.execute(f"attach {quoted(str(file))} as source (read_only)")
@@ -103,9 +103,8 @@ def attach_copy(connection: duckdb.DuckDBPyConnection, path: Path, alias: str) -
 
 
 def whole_shards(run: Run, problems: list[str]) -> dict[str, list[Path]]:
-    """Shards of a run's tables that are whole, every table with its list.
-    Of a run that is not complete, or that counts no rows, each other shard is left out and named in ``problems``.
-    Raises NotWhole if a complete run is not whole."""
+    """Shards of a run's tables that are whole, every table with its list. Of a run that is not complete, or that counts
+    no rows, each other shard is left out and named in ``problems``. Raises NotWhole if a complete run is not whole."""
     if run.status == COMPLETE:
         check_files(run)
     found: dict[str, list[Path]] = {table: [] for table in SCHEMAS}

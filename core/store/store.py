@@ -14,7 +14,7 @@ rank), as given to :meth:`Store.open`. ``groups`` and ``held`` say at once what 
 
 import json
 import threading
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any, Self
@@ -166,12 +166,11 @@ class Opening:
         ):
             whole = copies.whole_shards(run, self.left_out)
             scores = copies.parquet_select("scores", whole["scores"], version=run.schema_version)
-            follows = {view: select if view == "shifts" else self._kept(select) for view, select in _follows(scores)}
+            self._take_follows(scores, keep=True)
             self.direct.append(run)
             for table, files in whole.items():
                 self._files += files
                 self._parts[table].append(copies.parquet_select(table, files, version=run.schema_version))
-            self._take_follows(follows)
         self._take(run)
 
     def _published(self, path: Path) -> None:
@@ -198,7 +197,7 @@ class Opening:
             rows = {table: f"select * from ({select}) {_of(runs)}" for table, select in held.items()}
             for table, select in rows.items():
                 self._parts[table].append(select)
-            self._take_follows(dict(_follows(rows["scores"])))
+            self._take_follows(rows["scores"], keep=False)
         for run in runs:
             self._take(run)
 
@@ -233,8 +232,8 @@ class Opening:
         return True
 
     def _kept(self, select: str) -> str:
-        """SELECT of what another one answers now: few rows that every scope asks for, counted once. Raises StoreError
-        if a file went away or changed since it was checked."""
+        """SELECT of what another one answers now: few rows that every scope asks for, counted once.
+        Raises StoreError if a file went away or changed since it was checked."""
         table = f"kept_{self._alias()}"
         try:
             self.connection.execute(f"create table {table} as {select}")
@@ -242,8 +241,12 @@ class Opening:
             raise StoreError(_changed(first_line(error))) from error
         return f"select * from {table}"
 
-    def _take_follows(self, follows: Mapping[str, str]) -> None:
-        for view, select in follows.items():
+    def _take_follows(self, scores: str, *, keep: bool) -> None:
+        """Take in what follows from a SELECT of scores that no copy has worked out; ``keep``: few rows counted now."""
+        made = {"shifts": shifts_of(f"({scores})"), "groups": groups_of(f"({scores})"), "held": held_of(f"({scores})")}
+        if keep:
+            made |= {view: self._kept(made[view]) for view in ("groups", "held")}
+        for view, select in made.items():
             self._parts[view].append(f"select {column_list(VIEWS[view])} from ({select})")
 
     def _take(self, run: Run) -> None:
@@ -265,19 +268,13 @@ class Opening:
         return f"file_{self._attached}"
 
 
-def _follows(scores: str) -> list[tuple[str, str]]:
-    """View and SELECT of what follows from a SELECT of scores that no copy has worked out."""
-    made = (("shifts", shifts_of), ("groups", groups_of), ("held", held_of))
-    return [(view, make(f"({scores})")) for view, make in made]
-
-
 def _of(runs: Sequence[Run]) -> str:
     return f"where run in ({', '.join(quoted(run.id) for run in runs) or 'null'})"
 
 
 class Store:
-    """Read-only view of runs; made by :meth:`open`, closed by :meth:`close` or a ``with`` block.
-    Any thread may query: each call has its own cursor (one connection shared by threads mixes answers up)."""
+    """Read-only view of runs; made by :meth:`open`, closed by :meth:`close` or a ``with`` block. Any thread may query:
+    each call has its own cursor (one connection shared by threads mixes answers up)."""
 
     def __init__(self, opened: Callable[[], Opening]) -> None:
         self._opened, self._answered = opened, dict[str, pd.DataFrame]()
@@ -296,8 +293,8 @@ class Store:
     def open(
         cls, paths: Path | str | Iterable[Path | str], *, verdicts: pa.Table | None = None, copies: Path | None = None
     ) -> Self:
-        """Open run folders, folders of runs, published ``.duckdb`` files, in any mixture.
-        What cannot be read is left out and named in ``problems``; the same run twice is read once.
+        """Open run folders, folders of runs, published ``.duckdb`` files, in any mixture. What cannot be read is left
+        out and named in ``problems``; the same run twice is read once.
         ``verdicts``: rows of the view ``verdicts``, of schema :data:`core.store.schema.VERDICTS`; None: none.
         ``copies``: folder of copies of complete runs that answer at once (:mod:`core.store.sorted_copies`); what is
         missing there is made now. None: the files themselves answer.
@@ -322,10 +319,9 @@ class Store:
         return tuple(self._opening.runs)
 
     def query(self, sql: str, params: Params = None) -> pd.DataFrame:
-        """Answer one SELECT, in which ``?`` or ``$name`` stand for parameters.
-        Raises InvalidInput if it is not one SELECT, or DuckDB cannot make sense of it; StoreError, naming the file, if
-        one went away or changed since the store was opened. A copy that turns out damaged is made anew first, and the
-        question asked again."""
+        """Answer one SELECT, in which ``?`` or ``$name`` stand for parameters. Raises InvalidInput if it is not one
+        SELECT, or DuckDB cannot make sense of it; StoreError, naming the file, if one went away or changed since the
+        store was opened. A copy that turns out damaged is made anew first, and the question asked again."""
         frame: pd.DataFrame = self._run(lambda _: (sql, params), _frame)
         return frame
 
@@ -388,8 +384,8 @@ class Store:
         return fetch(cursor.sql(sql, params=params))
 
     def _mended(self, opening: Opening, error: duckdb.Error) -> Opening:
-        """Make the copies anew that turned out damaged, and open everything again. Raises StoreError if it was no copy,
-        or what a copy was made of is not whole any more; it names the file."""
+        """Make the copies anew that turned out damaged, and open everything again.
+        Raises StoreError if it was no copy, or what a copy was made of is not whole any more; it names the file."""
         with self._mending:
             if self._opening is not opening:  # another thread's question met the damage first
                 return self._opening

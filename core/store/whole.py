@@ -77,9 +77,8 @@ def attach(connection: duckdb.DuckDBPyConnection, path: Path, alias: str) -> tup
 
 
 def attach_file(connection: duckdb.DuckDBPyConnection, path: Path, alias: str) -> None:
-    """Attach a DuckDB file read-only, whatever it holds.
-    Raises HeldElsewhere if another process has it open for writing; StoreError if it is no DuckDB file, or cannot be
-    read."""
+    """Attach a DuckDB file read-only, whatever it holds. Raises HeldElsewhere if another process has it open for
+    writing; StoreError if it is no DuckDB file, or cannot be read."""
     try:
         connection.execute(f"attach {quoted(str(path))} as {alias} (read_only)")
     except duckdb.Error as error:
@@ -145,8 +144,8 @@ def shard_files(folder: Path, version: int) -> dict[str, Path]:
 
 
 def sealed_files(folder: Path, version: int) -> dict[str, Part]:
-    """What a seal says of every shard of a run folder, every page of it read from the disk. Raises StoreError if one
-    cannot be read."""
+    """What a seal says of every shard of a run folder, every page of it read from the disk.
+    Raises StoreError if one cannot be read."""
     parts = {}
     for name, path in shard_files(folder, version).items():
         try:
@@ -298,9 +297,9 @@ _NUMPY = {pa.float64(): "<f8", pa.int32(): "<i4", pa.bool_(): "u1"}
 
 
 def content_digest(batches: Iterable[pa.RecordBatch], schema: pa.Schema) -> tuple[int, str]:
-    """Count the rows and hash their values, column by column; return both, the digest in hexadecimal.
-    Of each column three streams are hashed: which values are null (a byte each), the values (little-endian; a null as
-    0 or an empty text) and the lengths of texts in UTF-8 bytes. The digest is that of the columns' names and streams.
+    """Count the rows and hash their values, column by column; return both, the digest in hexadecimal. Of each column
+    three streams are hashed: which values are null (a byte each), the values (little-endian; a null as 0 or an empty
+    text) and the lengths of texts in UTF-8 bytes. The digest is that of the columns' names and streams.
     ``batches``: rows; where they are cut changes nothing. ``schema``: their columns: strings, float64, int32, bool."""
     rows = 0
     streams = {name: (hashlib.sha256(), hashlib.sha256(), hashlib.sha256()) for name in schema.names}
@@ -393,8 +392,8 @@ class Verdict:
 
 
 def verify(path: Path) -> tuple[Verdict, ...]:
-    """Read every file of a run folder, a published file, or every one of both in a folder. Raises InvalidInput if
-    nothing there is a run."""
+    """Read every file of a run folder, a published file, or every one of both in a folder.
+    Raises InvalidInput if nothing there is a run."""
     if path.is_file():
         return tuple(_published(path))
     folders = run_folders(path)

@@ -46,8 +46,7 @@ class Picture:
         return f"{hashlib.sha256(self.data).hexdigest()[:32]}.{self.kind}"
 
     def checked(self) -> "Picture":
-        """This picture.
-        Raises InvalidInput if it is not of its kind, or too large."""
+        """This picture. Raises InvalidInput if it is not of its kind, or too large."""
         if self.kind not in _BEGIN or not self.data.startswith(_BEGIN[self.kind]):
             raise InvalidInput(f"a slide's picture is a whole {', '.join(_BEGIN)} file, got {self.kind!r}")
         if len(self.data) > MOST_PICTURE:
@@ -80,16 +79,14 @@ class Slide:
         return self.at and f"{self.at[:16].replace('T', ' ')} UTC"
 
     def checked(self) -> "Slide":
-        """This slide.
-        Raises InvalidInput if a text is too long, the table is not even, or a picture is not one."""
+        """This slide. Raises InvalidInput if a text is too long, the table is not even, or a picture is not one."""
         self.checked_texts()
         for picture in self.pictures:
             picture.checked()
         return self
 
     def checked_texts(self) -> "Slide":
-        """This slide, its pictures unseen.
-        Raises InvalidInput if a text is too long, or the table is not even."""
+        """This slide, its pictures unseen. Raises InvalidInput if a text is too long, or the table is not even."""
         for text in (self.title, *self.said, self.of):
             _short(text, MOST_TEXT)
         _short(self.note, MOST_NOTE)
@@ -154,8 +151,7 @@ class Telling:
 
 
 class Story:
-    """One story.
-    Raises StoreError if the folder has no story that can be read."""
+    """One story. Raises StoreError if the folder has no story that can be read."""
 
     def __init__(self, folder: Path, *, now: Callable[[], datetime] = lambda: datetime.now(UTC)) -> None:
         self.folder = Path(folder)
@@ -167,8 +163,7 @@ class Story:
     @classmethod
     def create(cls, title: str, *, parent: Path | None = None) -> "Story":
         """Begin a story of that title; one of an equal name gets a number.
-        Raises InvalidInput if the title is empty or too long.
-        Raises StoreError if it cannot be written."""
+        Raises InvalidInput if the title is empty or too long. Raises StoreError if it cannot be written."""
         said = _title(title)
         parent = settings.stories_dir() if parent is None else parent
         for number in range(1, 1000):
@@ -190,8 +185,7 @@ class Story:
         return self.folder.name
 
     def read(self) -> Telling:
-        """What the story holds now.
-        Raises StoreError if the log cannot be read."""
+        """What the story holds now. Raises StoreError if the log cannot be read."""
         return self._read(lambda told: [self._picture(str(each["alt"]), str(each["file"])) for each in told])
 
     def outline(self) -> Telling:
@@ -215,8 +209,7 @@ class Story:
 
     def add(self, slide: Slide) -> Slide:
         """Put a slide at the end; returns it as it is kept.
-        Raises InvalidInput if the slide is not one, or the story is full.
-        Raises StoreError if it cannot be written."""
+        Raises InvalidInput if the slide is not one, or the story is full. Raises StoreError if it cannot be written."""
         at = self._now().astimezone(UTC).isoformat(timespec="seconds")
         kept = replace(slide, id=uuid4().hex[:12], at=at).checked()
         if len(self.outline().slides) >= MOST_SLIDES:
@@ -229,8 +222,7 @@ class Story:
         return kept
 
     def note(self, slide: str, text: str) -> None:
-        """Set a slide's note.
-        Raises InvalidInput if it is too long, or there is no such slide."""
+        """Set a slide's note. Raises InvalidInput if it is too long, or there is no such slide."""
         self._of(slide)
         self._append({"row": "note", "id": slide, "note": _short(text, MOST_NOTE)})
 
@@ -241,14 +233,12 @@ class Story:
         self._append({"row": "move", "id": slide, "to": int(to)})
 
     def take_out(self, slide: str) -> None:
-        """Take a slide out; it can be brought back.
-        Raises InvalidInput if there is no such slide."""
+        """Take a slide out; it can be brought back. Raises InvalidInput if there is no such slide."""
         self._of(slide)
         self._append({"row": "out", "id": slide})
 
     def bring_back(self, slide: str) -> None:
-        """Put a slide that was taken out at the end again.
-        Raises InvalidInput if it was not taken out."""
+        """Put a slide that was taken out at the end again. Raises InvalidInput if it was not taken out."""
         if all(each.id != slide for each in self.outline().out):
             raise InvalidInput(f"no slide {slide!r} was taken out of story {self.id}")
         self._append({"row": "back", "id": slide})
@@ -315,8 +305,7 @@ def stories(parent: Path | None = None) -> list[Story]:
 
 
 def open_story(story_id: str, *, parent: Path | None = None) -> Story:
-    """One story by its id.
-    Raises InvalidInput if there is none of that id."""
+    """One story by its id. Raises InvalidInput if there is none of that id."""
     for each in stories(parent):
         if each.id == story_id:
             return each
@@ -401,8 +390,7 @@ class Tags:
         return self._log.size()
 
     def read(self) -> Held:
-        """What stands where.
-        Raises StoreError if the log cannot be read."""
+        """What stands where. Raises StoreError if the log cannot be read."""
         found: dict[Pair, Tagged] = {}
         replay = Replay(self._log, lambda row: found.update([_from_row(row)]), begun=False)
         replay.refresh()
@@ -410,8 +398,7 @@ class Tags:
 
     def put(self, pair: Pair, tags: Sequence[str], note: str = "") -> Tagged:
         """Set what stands at a pair, in place of what stood there; what stood there stays in the log.
-        Raises InvalidInput for a tag or a note that is none, or too many.
-        Raises StoreError if it cannot be written."""
+        Raises InvalidInput for a tag or a note that is none, or too many. Raises StoreError if it cannot be written."""
         at = self._now().astimezone(UTC).isoformat(timespec="seconds")
         told = Tagged(checked(tags), _short(note.strip(), MOST_NOTE), at)
         row = {"row": "tag", **pair._asdict(), "tags": list(told.tags), "note": told.note, "at": at}

@@ -197,9 +197,8 @@ def _text(value: object) -> str:
 
 
 def read_suites(paths: Sequence[Path], *, keep_self_references: bool = False) -> Suite:
-    """Read one suite of one file or several, e.g. Composite's three.
-    Raises BadCorpus if a file cannot be read; InvalidInput if there is no file, one is named twice, or they are of
-    several suites."""
+    """Read one suite of one file or several, e.g. Composite's three. Raises BadCorpus if a file cannot be read;
+    InvalidInput if there is no file, one is named twice, or they are of several suites."""
     if len({path.resolve() for path in paths}) != len(paths) or not paths:
         raise InvalidInput("give each file of the suite once")
     suites = [read_suite(path, keep_self_references=keep_self_references) for path in paths]

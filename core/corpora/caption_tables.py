@@ -137,22 +137,21 @@ class CaptionTable:
         if isinstance(value, dict):
             lists = [name for name in LISTS if _objects(value.get(name))]
             if {"images", "annotations"} <= set(lists):
-                return self._told(self._coco(value["images"], value["annotations"]))
+                yield from self._told(self._coco(value["images"], value["annotations"]))
+                return
             if not lists:
-                return self._by_image(value)
+                for number, (key, held) in enumerate(value.items(), start=1):
+                    if isinstance(held, dict):
+                        yield self._row((number, {"id": key, **held}))
+                    else:
+                        usual = type(held) is str and len(held) > _SHORT and held.isascii()
+                        said = (held,) if usual else self._texts(number, held, "", of=key)
+                        yield CaptionRow(number, key, "", said, (), _NO_CELLS)
+                return
             value = value[lists[0]]
         if not isinstance(value, list) or not value:
             raise BadCorpus(f"{self.name} must hold {{image: caption}} or [{{image_id, caption}}], got {shown(value)}")
-        return self._told(self._listed(value))
-
-    def _by_image(self, held: Mapping[str, Any]) -> Iterator[CaptionRow]:
-        for number, (key, value) in enumerate(held.items(), start=1):
-            if isinstance(value, dict):
-                yield self._row((number, {"id": key, **value}))
-            elif type(value) is str and len(value) > _SHORT and value.isascii():
-                yield CaptionRow(number, key, "", (value,), (), _NO_CELLS)
-            else:
-                yield CaptionRow(number, key, "", self._texts(number, value, "", of=key), (), _NO_CELLS)
+        yield from self._told(self._listed(value))
 
     def _listed(self, records: list[Any]) -> Iterator[_Record]:
         for number, record in enumerate(records, start=1):

@@ -13,7 +13,6 @@ from functools import cache
 from importlib.util import find_spec
 from io import BytesIO
 from pathlib import Path
-from types import MappingProxyType
 
 import cv2
 import numpy as np
@@ -91,34 +90,32 @@ def _flat(photograph: str, ramp: tuple[Colour, Colour, Colour], zoom: tuple[floa
     return Surface(photograph, _ALL, ramp, zoom, blur, turn=True)
 
 
-PLACES: Mapping[str, Place] = MappingProxyType(
-    {
-        "field": Place(_flat("grass.png", _GREEN, (1.0, 1.3), 0.0), _TOWN_AFAR),
-        "meadow": Place(_flat("grass.png", _GREEN, (1.0, 1.4), 0.0), _TREES_AFAR, (0.25, 0.40)),
-        "pasture": Place(_flat("grass.png", _GREEN, (1.0, 1.4), 0.0), _CLOUDS_AFAR, (0.30, 0.45)),
-        "lawn": Place(_flat("grass.png", _GREEN, (1.0, 1.6), 0.8)),
-        "foliage": Place(Surface("grass.png", _ALL, _LEAVES, (1.8, 2.8), 9.0, turn=True)),
-        "leaf-litter": Place(_flat("grass.png", _LITTER, (1.2, 1.8), 0.8)),
-        "savanna": Place(_flat("grass.png", _STRAW, (1.0, 1.3), 0.0), _SKY_AFAR),
-        "dry-grass": Place(_flat("grass.png", _STRAW, (1.2, 1.6), 0.0), _BUSH_AFAR, (0.25, 0.40)),
-        "pebbles": Place(_flat("gravel.png", _PEBBLES, (0.8, 1.2), 0.8)),
-        "shore": Place(_flat("gravel.png", _PEBBLES, (1.0, 1.2), 0.0), _SKY_AFAR),
-        "sand": Place(_flat("gravel.png", _SAND, (0.45, 0.55), 1.6), _CLOUDS_AFAR),
-        "road": Place(_flat("gravel.png", _TARMAC, (0.8, 1.0), 0.9), _TOWN_AFAR),
-        "gravel-path": Place(_flat("gravel.png", _GREY, (1.0, 1.3), 0.0), _TREES_AFAR, (0.25, 0.40)),
-        "pavement": Place(Surface("brick.png", _ALL, _PAVING, (1.0, 1.3), 0.6)),
-        "court": Place(_flat("gravel.png", _CLAY, (0.5, 0.7), 1.6)),
-        "wall": Place(Surface("brick.png", _ALL, _BRICK, (1.0, 1.3), 0.8, sideways=True)),
-        "sky": Place(Surface("camera.png", _OPEN_SKY, _SKY, None, 5.0)),
-        "clouds": Place(Surface("astronaut.png", _BACKDROP, _CLOUDS, None, 7.0)),
-        "night": Place(Surface("astronaut.png", _BACKDROP, _NIGHT, None, 7.0)),
-        "water": Place(Surface("astronaut.png", _BACKDROP, _SEA, None, 7.0)),
-        "table": Place(Surface("coffee.png", _WOOD, None, None, 0.5, sideways=True)),
-        "table-edge": Place(Surface("coffee.png", _WOOD, None, None, sideways=True), _ROOM_AFAR, (0.25, 0.45)),
-        "room": Place(_ROOM_AFAR),
-        "studio": Place(Surface("astronaut.png", _BACKDROP, _PLASTER, None, 6.0)),
-    }
-)
+PLACES: Mapping[str, Place] = {
+    "field": Place(_flat("grass.png", _GREEN, (1.0, 1.3), 0.0), _TOWN_AFAR),
+    "meadow": Place(_flat("grass.png", _GREEN, (1.0, 1.4), 0.0), _TREES_AFAR, (0.25, 0.40)),
+    "pasture": Place(_flat("grass.png", _GREEN, (1.0, 1.4), 0.0), _CLOUDS_AFAR, (0.30, 0.45)),
+    "lawn": Place(_flat("grass.png", _GREEN, (1.0, 1.6), 0.8)),
+    "foliage": Place(Surface("grass.png", _ALL, _LEAVES, (1.8, 2.8), 9.0, turn=True)),
+    "leaf-litter": Place(_flat("grass.png", _LITTER, (1.2, 1.8), 0.8)),
+    "savanna": Place(_flat("grass.png", _STRAW, (1.0, 1.3), 0.0), _SKY_AFAR),
+    "dry-grass": Place(_flat("grass.png", _STRAW, (1.2, 1.6), 0.0), _BUSH_AFAR, (0.25, 0.40)),
+    "pebbles": Place(_flat("gravel.png", _PEBBLES, (0.8, 1.2), 0.8)),
+    "shore": Place(_flat("gravel.png", _PEBBLES, (1.0, 1.2), 0.0), _SKY_AFAR),
+    "sand": Place(_flat("gravel.png", _SAND, (0.45, 0.55), 1.6), _CLOUDS_AFAR),
+    "road": Place(_flat("gravel.png", _TARMAC, (0.8, 1.0), 0.9), _TOWN_AFAR),
+    "gravel-path": Place(_flat("gravel.png", _GREY, (1.0, 1.3), 0.0), _TREES_AFAR, (0.25, 0.40)),
+    "pavement": Place(Surface("brick.png", _ALL, _PAVING, (1.0, 1.3), 0.6)),
+    "court": Place(_flat("gravel.png", _CLAY, (0.5, 0.7), 1.6)),
+    "wall": Place(Surface("brick.png", _ALL, _BRICK, (1.0, 1.3), 0.8, sideways=True)),
+    "sky": Place(Surface("camera.png", _OPEN_SKY, _SKY, None, 5.0)),
+    "clouds": Place(Surface("astronaut.png", _BACKDROP, _CLOUDS, None, 7.0)),
+    "night": Place(Surface("astronaut.png", _BACKDROP, _NIGHT, None, 7.0)),
+    "water": Place(Surface("astronaut.png", _BACKDROP, _SEA, None, 7.0)),
+    "table": Place(Surface("coffee.png", _WOOD, None, None, 0.5, sideways=True)),
+    "table-edge": Place(Surface("coffee.png", _WOOD, None, None, sideways=True), _ROOM_AFAR, (0.25, 0.45)),
+    "room": Place(_ROOM_AFAR),
+    "studio": Place(Surface("astronaut.png", _BACKDROP, _PLASTER, None, 6.0)),
+}
 
 JPEG_QUALITY = 90
 _LONG_SIDE = 512  # magnifications and blurs are given for a frame of this long side

@@ -104,9 +104,8 @@ def kinds_told(paths: Iterable[Path]) -> str:
     """How many videos of each kind there are, the first three by name: ``2 MP4 (a.mp4, b.mp4), 1 MPEG (c.mpg)``."""
     kinds: dict[str, list[str]] = {}
     for path in sorted(set(paths)):
-        kinds.setdefault(SUFFIXES.get(path.suffix.lower(), "of frames") if path.is_file() else "of frames", []).append(
-            path.name
-        )
+        kind = SUFFIXES.get(path.suffix.lower()) if path.is_file() else None
+        kinds.setdefault(kind or "of frames", []).append(path.name)
     return ", ".join(
         f"{len(each):,} {kind} ({', '.join(each[:3])}{', …' if len(each) > 3 else ''})"
         for kind, each in sorted(kinds.items())

@@ -23,7 +23,8 @@ human_annotations (d20b200); BaiqiL/GenAI-Bench, dataset card (790172e); TIGER-A
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
+from functools import partial
 from itertools import combinations
 from pathlib import Path
 from typing import Any
@@ -60,10 +61,15 @@ _LAYOUTS: Mapping[str, tuple[tuple[str, ...], ...]] = {
 
 _PICKED: Mapping[tuple[float | None, ...], bool] = {(1, 0): False, (0.5, 0.5): False, (0, 1): True}
 """Pick-a-Pic's two labels -> whether the second picture is preferred."""
-_VOTED_TIES = ("tievote", "bothbad_vote")
-_WINNERS = {"left": False, "right": True, **dict.fromkeys(("tie", "equal", "both", "neither"), False)}
-_TIES = ("tie", "equal", "both", "neither")
+_TIES, _VOTED_TIES = ("tie", "equal", "both", "neither"), ("tievote", "bothbad_vote")
+_WINNERS = {"left": False, "right": True, **dict.fromkeys(_TIES, False)}
 _VOTES = {"leftvote": False, "rightvote": True, **dict.fromkeys(_VOTED_TIES, False)}
+_CHOSEN: Mapping[str, tuple[str, str, Mapping[str, bool], tuple[str, ...]]] = {
+    _OWN: ("preferred", "left, right or tie", _WINNERS, _TIES),
+    MJ: ("label", "0 for the first picture or 1 for the second", LABELS, ()),
+    ARENA: ("vote_type", "leftvote, rightvote, tievote or bothbad_vote", _VOTES, _VOTED_TIES),
+}
+"""Suite with a choice in one column -> the column, its choices in words, whether each is the second, and its ties."""
 
 MOST_RANKED = 50  # most pictures of one text that are compared two by two
 _KEPT = "suite-pictures"  # folder of the cache that holds pictures that came inside a file
@@ -118,7 +124,7 @@ def _by_text(texts: int) -> Decision:
 def picture_pairs(path: Path, records: Iterable[Record], layout: str) -> Suite:
     """Read comparisons of two pictures.
     Raises BadCorpus if an entry says something else than which picture is preferred, or no entry can be used."""
-    read = {_OWN: _own, PICK: _pick, MJ: _mj, HPD: _hpd, ARENA: _arena}[layout]
+    read = {PICK: _pick, HPD: _hpd}.get(layout) or partial(_choice, layout)
     found, names = _Pairs(path.stem), dict[str, None]()
     for where, record in records:
         cells = {" ".join(str(key).casefold().split()): value for key, value in record.items()}
@@ -136,12 +142,16 @@ def _kept_of(path: Path) -> str:
     return str(settings.cache_dir() / _KEPT) if path.suffix.lower() == ".parquet" else ""
 
 
-def _own(found: _Pairs, where: str, cells: Mapping[str, Any]) -> None:
-    pictures = [_picture(cells.get(name), where) for name in ("left", "right")]
-    said = cells.get("preferred")
-    won = either(said, where=f"{where}: preferred", rule="left, right or tie", known=_WINNERS)
-    tied = str(said).strip().casefold() in _TIES
-    found.add(cells.get("text"), pictures, won, _text(cells.get("category")), tied=tied)
+def _choice(layout: str, found: _Pairs, where: str, cells: Mapping[str, Any]) -> None:
+    column, rule, known, ties = _CHOSEN[layout]
+    text, *names = _LAYOUTS[layout][0][:3]
+    said = cells.get(column)
+    won = either(said, where=f"{where}: {column}", rule=rule, known=known)
+    group = "" if layout == ARENA else _text(cells.get("category"))
+    if layout == MJ:
+        group = group or found.stem.removesuffix("_test")
+    pictures = [_picture(cells.get(name), where) for name in names]
+    found.add(cells.get(text), pictures, won, group, tied=str(said).strip().casefold() in ties)
 
 
 def _pick(found: _Pairs, where: str, cells: Mapping[str, Any]) -> None:
@@ -160,13 +170,6 @@ def _pick(found: _Pairs, where: str, cells: Mapping[str, Any]) -> None:
     found.add(cells.get("caption"), pictures, won, "", tied=labels[0] == 0.5)
 
 
-def _mj(found: _Pairs, where: str, cells: Mapping[str, Any]) -> None:
-    rule = "0 for the first picture or 1 for the second"
-    won = either(cells.get("label"), where=f"{where}: label", rule=rule, known=LABELS)
-    group = _text(cells.get("category")) or found.stem.removesuffix("_test")
-    found.add(cells.get("caption"), [_picture(cells.get(name), where) for name in ("image0", "image1")], won, group)
-
-
 def _hpd(found: _Pairs, where: str, cells: Mapping[str, Any]) -> None:
     ranked = "rank" in cells
     names, given = (
@@ -182,13 +185,6 @@ def _hpd(found: _Pairs, where: str, cells: Mapping[str, Any]) -> None:
     for one, other in combinations(range(len(names)), 2):
         won, tied = worth[other] > worth[one], worth[other] == worth[one]
         found.add(cells.get("prompt"), [pictures[one], pictures[other]], won, "", tied=tied)
-
-
-def _arena(found: _Pairs, where: str, cells: Mapping[str, Any]) -> None:
-    said, rule = cells.get("vote_type"), "leftvote, rightvote, tievote or bothbad_vote"
-    won = either(said, where=f"{where}: vote_type", rule=rule, known=_VOTES)
-    pictures = [_picture(cells.get(name), where) for name in ("left_image", "right_image")]
-    found.add(cells.get("prompt"), pictures, won, "", tied=str(said).strip().casefold() in _VOTED_TIES)
 
 
 def _picture(cell: object, where: str) -> str:
@@ -218,7 +214,9 @@ def pairs_of_parquet(path: Path) -> Suite:
         known = "Pick-a-Pic's, MJ-Bench's, GenAI-Bench's and GenAI-Arena's"
         raise BadCorpus(f"{path} has the columns {told}; of Parquet files {known} are read")
     records = parquet_records(path)
-    return _genai_rows(path, records) if layout is None else picture_pairs(path, records, layout)
+    if layout is None:
+        return _of_ratings(path, GENAI, _genai_rows(path, records), skills="Tags")
+    return picture_pairs(path, records, layout)
 
 
 def pairs_of_json(path: Path, held: object) -> Suite | None:
@@ -246,66 +244,64 @@ def rated_pictures(path: Path, held: Mapping[str, Any]) -> Suite | None:
     if not isinstance(first, dict):
         return None
     if {"prompt", "models"} <= first.keys():
-        return _genai(path, held)
-    return _tifa(held) if {"text", "image_path", "human_scores"} <= first.keys() else None
+        return _of_ratings(path, GENAI, _genai(path, held), skills=f"{_SKILLS} beside the file")
+    return _of_ratings(path, TIFA, _tifa(held)) if {"text", "image_path", "human_scores"} <= first.keys() else None
 
 
-def _genai(path: Path, held: Mapping[str, Any]) -> Suite:
+_Entry = tuple[str, str, object, str]  # a picture, its text, its ratings, still unchecked, and its category
+_NONE: _Entry = ("", "", None, "")  # what cannot be used
+
+
+def _genai(path: Path, held: Mapping[str, Any]) -> Iterator[_Entry]:
     skills = path.with_name(_SKILLS)
     told = read_json(skills) if skills.is_file() else {}
     listed = {
         skill: {int(each) for each in told.get(skill, ()) if str(each).isdigit()} if isinstance(told, dict) else set()
         for skill in _LISTS
     }
-    rated, left_out = list[Rated](), 0
     for key, entry in held.items():
         known = entry if isinstance(entry, dict) else {}
         text, models = _text(known.get("prompt")), known.get("models")
         group = next((skill for skill, of in listed.items() if key.isdigit() and int(key) in of), "")
-        for model, given in models.items() if isinstance(models, dict) else ():
-            left_out += _add_ratings(rated, f"{model}/{key}.jpeg", text, given, group)
-        left_out += not isinstance(models, dict)
-    return _of_ratings(GENAI, rated, left_out, _listed(f"{_SKILLS} beside the file", rated))
+        if not isinstance(models, dict):
+            yield _NONE
+            continue
+        for model, given in models.items():
+            yield f"{model}/{key}.jpeg", text, given, group
 
 
-def _genai_rows(path: Path, records: Iterable[Record]) -> Suite:
+def _genai_rows(path: Path, records: Iterable[Record]) -> Iterator[_Entry]:
     """GenAI-Bench of Parquet, a row a prompt with the pictures of all models."""
-    rated, left_out = list[Rated](), 0
     for where, record in records:
         text, models, tags = _text(record["Prompt"]), record["HumanRatings"], record.get("Tags")
         group = next((skill for skill in _LISTS if isinstance(tags, dict) and tags.get(skill)), "")
-        for model, given in models.items() if isinstance(models, dict) else ():
-            picture = _picture(record.get(model), f"{path.parent / where}: {model}")
-            left_out += _add_ratings(rated, picture, text, given, group)
-        left_out += not isinstance(models, dict)
-    suite = _of_ratings(GENAI, rated, left_out, _listed("Tags", rated))
-    return replace(suite, pictures=_kept_of(path))
+        if not isinstance(models, dict):
+            yield _NONE
+            continue
+        for model, given in models.items():
+            yield _picture(record.get(model), f"{path.parent / where}: {model}"), text, given, group
 
 
-def _listed(where: str, rated: Sequence[Rated]) -> Decision:
-    done = f"a prompt is advanced where {where} lists it so, else basic where it lists it so"
-    return Decision("skills", "categories", done, sum(bool(each.group) for each in rated), "ratings")
-
-
-def _tifa(held: Mapping[str, Any]) -> Suite:
-    rated, left_out = list[Rated](), 0
+def _tifa(held: Mapping[str, Any]) -> Iterator[_Entry]:
     for entry in held.values():
         known = entry if isinstance(entry, dict) else {}
         group = _text(known.get("text_id")).partition("_")[0]
-        image, text = _text(known.get("image_path")), _text(known.get("text"))
-        left_out += _add_ratings(rated, image, text, known.get("human_scores"), group)
-    return _of_ratings(TIFA, rated, left_out)
+        yield _text(known.get("image_path")), _text(known.get("text")), known.get("human_scores"), group
 
 
-def _add_ratings(rated: list[Rated], image: str, text: str, given: object, group: str) -> int:
-    """Take every rating of a picture; return how many entries cannot be used."""
-    ratings = [number(each) for each in given] if isinstance(given, list) else []
-    if not image or not text or not ratings:
-        return 1
-    rated += [Rated(image, text, each, group) for each in ratings if each is not None]
-    return ratings.count(None)
-
-
-def _of_ratings(name: str, rated: Sequence[Rated], left_out: int, *more: Decision) -> Suite:
-    texts = {each.caption for each in rated}
-    return Suite(name, TAU_B, tuple(rated), (), left_out, (_by_text(len(texts)), *more), by_text=True)
+def _of_ratings(path: Path, name: str, entries: Iterable[_Entry], *, skills: str = "") -> Suite:
+    """Take every rating of every picture; ``skills``: what tells their categories, where something does."""
+    rated, left_out = list[Rated](), 0
+    for image, text, given, group in entries:
+        ratings = [number(each) for each in given] if isinstance(given, list) else []
+        if not image or not text or not ratings:
+            left_out += 1
+            continue
+        rated += [Rated(image, text, each, group) for each in ratings if each is not None]
+        left_out += ratings.count(None)
+    decisions = [_by_text(len({each.caption for each in rated}))]
+    if skills:
+        done = f"a prompt is advanced where {skills} lists it so, else basic where it lists it so"
+        decisions.append(Decision("skills", "categories", done, sum(bool(each.group) for each in rated), "ratings"))
+    pictures = _kept_of(path)
+    return Suite(name, TAU_B, tuple(rated), (), left_out, tuple(decisions), by_text=True, pictures=pictures)

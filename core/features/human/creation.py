@@ -200,26 +200,21 @@ def planned_precision(kind: Kind, *, items: int, annotators: int) -> tuple[str, 
     """Say what a study of so many items, those with a known answer aside, and annotators of each can tell: a sentence
     each for shares of items, agreement and preference, as far as the kind asks for them."""
     asks = {question.name for question in kind.questions}
-    said = [] if RATING in asks else [_shares(items, annotators)]
-    said.append(_agreement(kind, items, annotators))
-    return (*said, *([_preference(items)] if PREFERENCE in asks else []))
-
-
-def _shares(items: int, annotators: int) -> str:
-    if annotators < 2:
-        return "With one annotator an item no item has a majority, so there is no share of accepted items; ask two."
-    return (
-        f"A share of {items} items, such as those whose both versions are accepted, will be known to within "
-        f"±{_points(widest_half(items))} at worst. ±{_points(TARGET_HALF)} take {items_within(TARGET_HALF)}. How far "
-        "people differ comes on top: votes of three annotators or more tell it."
+    share = "With one annotator an item no item has a majority, so there is no share of accepted items; ask two."
+    if annotators >= 2:
+        share = (
+            f"A share of {items} items, such as those whose both versions are accepted, will be known to within "
+            f"±{_points(widest_half(items))} at worst. ±{_points(TARGET_HALF)} take {items_within(TARGET_HALF)}. How "
+            "far people differ comes on top: votes of three annotators or more tell it."
+        )
+    half, agree = widest_agreement(items, annotators, len(kind.scale)), "there is no agreement to speak of"
+    agree = (
+        f"With one annotator an item {agree}."
+        if math.isnan(half)
+        else f"Percent agreement will be known to within ±{_points(half)} at worst ({annotators} annotators an item)."
     )
-
-
-def _agreement(kind: Kind, items: int, annotators: int) -> str:
-    half = widest_agreement(items, annotators, len(kind.scale))
-    if math.isnan(half):
-        return "With one annotator an item there is no agreement to speak of."
-    return f"Percent agreement will be known to within ±{_points(half)} at worst ({annotators} annotators an item)."
+    said = [agree] if RATING in asks else [share, agree]
+    return (*said, *([_preference(items)] if PREFERENCE in asks else []))
 
 
 def _preference(items: int) -> str:

@@ -110,14 +110,8 @@ class Prolific:
     @classmethod
     def read(cls, row: Mapping[str, Any]) -> "Prolific":
         """Read a row of the log."""
-        digest, nonce = row["token_sha256"], row["nonce"]
-        return cls(
-            None if digest is None else str(digest),
-            None if nonce is None else str(nonce),
-            int(row["items"]),
-            str(row["completion"]),
-            str(row["screened_out"]),
-        )
+        digest, nonce = (None if row[name] is None else str(row[name]) for name in ("token_sha256", "nonce"))
+        return cls(digest, nonce, int(row["items"]), str(row["completion"]), str(row["screened_out"]))
 
 
 def check_consent(text: object) -> str:
@@ -136,7 +130,16 @@ def check_consent(text: object) -> str:
 
 def by_construction(definition: Definition) -> tuple[Exercise, ...]:
     """Exercises of a study's items with a known answer: one caption names what the picture does not show."""
-    return tuple(_known(item, definition.asked) for item in definition.items if item.attention)
+    kind = definition.asked
+    levels = answers_to(VARIANT, kind)
+    wrong = tuple(value for value in levels if kind.share(float(value)) < 0.5)
+    fits = tuple(value for value in levels if value not in wrong)
+    right: dict[str, tuple[Value, ...]] = {ORIGINAL: fits, VARIANT: wrong, PREFERRED: (ORIGINAL,)}
+    found = []
+    for item in (each for each in definition.items if each.attention):
+        why = f"The picture does not show what this caption names: “{item.variant_caption}”"
+        found.append(Exercise(item.id, {name: right[name] for name in asked_of(item, kind)}, why))
+    return tuple(found)
 
 
 def asked_of(item: StudyItem, kind: Kind) -> tuple[str, ...]:
@@ -151,16 +154,6 @@ def answers_to(what: str, kind: Kind) -> tuple[Value, ...]:
     if what == PREFERRED:
         return (ORIGINAL, VARIANT, "tie")
     return tuple(range(kind.lowest, kind.lowest + len(kind.scale)))
-
-
-def _known(item: StudyItem, kind: Kind) -> Exercise:
-    levels = answers_to(VARIANT, kind)
-    wrong = tuple(value for value in levels if kind.share(float(value)) < 0.5)
-    fits = tuple(value for value in levels if value not in wrong)
-    right: dict[str, tuple[Value, ...]] = {ORIGINAL: fits, VARIANT: wrong, PREFERRED: (ORIGINAL,)}
-    asked = asked_of(item, kind)
-    why = f"The picture does not show what this caption names: “{item.variant_caption}”"
-    return Exercise(item.id, {name: right[name] for name in asked}, why)
 
 
 def _exercise(told: Mapping[str, Any], definition: Definition) -> Exercise:

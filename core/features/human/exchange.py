@@ -4,8 +4,7 @@ import io
 import json
 import math
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from typing import Any
@@ -89,7 +88,8 @@ def import_votes(study: Study, data: bytes, *, name: str) -> Taken:
     ledger, told = study.state(), Counter[str]()
     votes, gone = list[dict[str, Any]](), dict[str, None]()
     for number, row in enumerate(_rows(study, data, name), start=1):
-        with _where(name, row.get(LINE, number)):
+        line = row.get(LINE, number)
+        try:
             who = _annotator(study, row)
             if row.get(NOTED):
                 told[row[NOTED]] = 0
@@ -100,7 +100,9 @@ def import_votes(study: Study, data: bytes, *, name: str) -> Taken:
                 gone[who] = None
                 told["{} of annotators who withdrew, left out"] += 1
             else:
-                votes.append(_checked(study, row, who) | {LINE: row.get(LINE, number)})
+                votes.append(_checked(study, row, who) | {LINE: line})
+        except InvalidInput as error:
+            raise InvalidInput(f"{name[:80]}: row {line} of the file cannot be used: {error}") from error
     groups: dict[tuple[str, str], dict[object, dict[str, Any]]] = {}
     for place, vote in enumerate(votes):
         own = groups.setdefault((vote["annotator"], vote["item"]), {})
@@ -182,14 +184,6 @@ def _line(line: bytes, number: int) -> Any:
         raise InvalidInput(f"line {number} is no whole JSON object ({error}); write the file again") from error
 
 
-@contextmanager
-def _where(name: str, number: int) -> Iterator[None]:
-    try:
-        yield
-    except InvalidInput as error:
-        raise InvalidInput(f"{name[:80]}: row {number} of the file cannot be used: {error}") from error
-
-
 def _annotator(study: Study, row: Mapping[str, Any]) -> str:
     """Id of a row's annotator here."""
     told = _text(row, "annotator").strip()
@@ -217,13 +211,8 @@ def _checked(study: Study, row: Mapping[str, Any], annotator: str) -> dict[str, 
     if skipped is None and None in answers.values():
         missing = next(name for name, value in answers.items() if value is None)
         raise InvalidInput(f"question {missing!r} has no answer; give one, or a reason in the column 'skipped'")
-    told = {
-        "annotator": annotator,
-        "item": item.id,
-        "left": left,
-        "skipped": skipped,
-        "answers": {} if skipped else answers,
-    }
+    said = {} if skipped else answers
+    told = {"annotator": annotator, "item": item.id, "left": left, "skipped": skipped, "answers": said}
     here = study.state().annotators.get(annotator)
     if here is not None and not here.imported and _differs(study.state(), told):
         raise InvalidInput(f"{annotator} was invited here and said something else of item {item.id} here")

@@ -133,18 +133,8 @@ def practise(study: Study, annotator: str, item: str, question: str, value: Valu
         due = now.exercise
         if due is None or (due.item, now.attempt) != (item, attempt) or question in now.answers:
             raise Superseded("This was answered in another tab or by a second press; here is where you are.")
-        left = study.definition.left_version(annotator, item)
-        return [
-            {
-                "row": "practise",
-                "annotator": annotator,
-                "item": item,
-                "try": attempt,
-                "question": question,
-                "answer": checked,
-                "left": left,
-            }
-        ]
+        about = {"row": "practise", "annotator": annotator, "item": item, "try": attempt, "question": question}
+        return [{**about, "answer": checked, "left": study.definition.left_version(annotator, item)}]
 
     study.record(rows)
     state = study.state()
@@ -161,17 +151,9 @@ def said_in_practice(ledger: Ledger, annotator: Annotator, item: str, attempt: i
 def practice_table(study: Study) -> pd.DataFrame:
     """Every answer of practice, COLUMNS: a row an annotator, try and item that was answered in full, with what stood
     left, what was said of the versions as text, whether all of it was right; ``practice`` is True throughout."""
-    ledger = study.state()
+    ledger, left = study.state(), study.definition.left_version
     rows = [
-        (
-            each.id,
-            number + 1,
-            item,
-            ledger.definition.left_version(each.id, item),
-            _told(said),
-            not exercise.misses(said),
-            True,
-        )
+        (each.id, number + 1, item, left(each.id, item), _told(said), not exercise.misses(said), True)
         for each in ledger.annotators.values()
         for number, answered in enumerate(each.rounds)
         for item, exercise in ledger.exercises.items()

@@ -4,7 +4,7 @@ The evaluators stand beside them on exactly the same comparisons.
 """
 
 import math
-from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from typing import Any
@@ -239,17 +239,13 @@ def _of(table: ScoreTable, judged: pd.DataFrame) -> np.ndarray:
 
 BESIDE = (RATES, OVERLAP)  # tables of failure rates that the column stands in
 
+_FAILING = (
+    "Of the judged comparisons of the family, those whose right side two thirds of the votes do not prefer or, where "
+    "people only rated, whose right side is not rated higher; the interval is about people and comparisons like these. "
+    "Of several studies that which judged most"
+)
 BESIDE_COLUMNS = (
-    Column(
-        "people",
-        "People fail, % [95 % CI]",
-        digits=1,
-        low="people_low",
-        high="people_high",
-        help="Of the judged comparisons of the family, those whose right side two thirds of the votes do not "
-        "prefer or, where people only rated, whose right side is not rated higher; the interval is about people and "
-        "comparisons like these. Of several studies that which judged most",
-    ),
+    Column("people", "People fail, % [95 % CI]", digits=1, low="people_low", high="people_high", help=_FAILING),
     Column("n_people", "n judged", digits=0, help="Comparisons that at least two people judged"),
 )
 _NAMES = ("people", "people_low", "people_high", "n_people")
@@ -298,7 +294,11 @@ def _those_asked(view: View, studies: Sequence[Study], *, known: bool) -> pd.Dat
             corpus, judged = judged_in(own, study, known=known)
             told = {"corpus": corpus, "caption": caption_of(table)}
             rows = people_rows(judged)
-            records += [{**told, **_failing(row)} for row in rows[rows["family"] != ALL].to_dict("records")]
+            for row in rows[rows["family"] != ALL].to_dict("records"):
+                of = "higher" if math.isnan(row["prefer"]) else "prefer"
+                fail = {"people": 100 - row[of], "n_people": row["n"]}
+                fail |= {"people_low": 100 - row[f"{of}_high"], "people_high": 100 - row[f"{of}_low"]}
+                records.append({**told, "family": row["family"], **fail})
     found = pd.DataFrame(records)
     if found.empty:
         return found
@@ -306,46 +306,22 @@ def _those_asked(view: View, studies: Sequence[Study], *, known: bool) -> pd.Dat
     return order.drop_duplicates(["corpus", "caption", "family"])
 
 
-def _failing(row: Mapping[Hashable, Any]) -> Mapping[str, object]:
-    of = "higher" if math.isnan(row["prefer"]) else "prefer"
-    return {
-        "family": row["family"],
-        "people": 100 - row[of],
-        "people_low": 100 - row[f"{of}_high"],
-        "people_high": 100 - row[f"{of}_low"],
-        "n_people": row["n"],
-    }
-
-
 # People's mean ratings of both sides of comparisons, as rows beside those of evaluators. Source: paper E, Table 2.
 def with_people(means: pd.DataFrame, view: View, studies: Sequence[Study], *, known: bool = False) -> pd.DataFrame:
     """Put people's ratings of both sides below the means of evaluators: a row a study and family whose sides were
     rated; ``evaluator`` names the study, raw and scaled means are ratings on [0, 1]. Other arguments as in
     :func:`with_baseline`."""
-    rows = [row for study in studies for row in _share_rows(view, study, set(means["family"]), known=known)]
+    rows, families = list[dict[str, object]](), set(means["family"])
+    for study in studies:
+        corpus, judged = judged_in(view, study, known=known)
+        rated = people_rows(judged).dropna(subset=["mean_right", "mean_wrong"])
+        for row in (each for each in rated.to_dict("records") if each["family"] in families):
+            about = {"evaluator": f"people, study {study.id}", "corpus": corpus, "family": row["family"], "of": WHOLE}
+            numbers = {name: row[name] for name in ("n", "n_items", "mean_right", "mean_wrong")}
+            scaled = {"scaled_right": row["mean_right"], "scaled_wrong": row["mean_wrong"]}
+            note = f"mean ratings on [0, 1]; the right one is rated higher in {row['higher']:.0f} % of them"
+            rows.append({**about, **numbers, **scaled, "note": note})
     return pd.concat([means, pd.DataFrame(rows)], ignore_index=True) if rows else means
-
-
-def _share_rows(view: View, study: Study, families: set[str], *, known: bool) -> list[dict[str, object]]:
-    corpus, judged = judged_in(view, study, known=known)
-    rated = people_rows(judged).dropna(subset=["mean_right", "mean_wrong"])
-    return [
-        {
-            "evaluator": f"people, study {study.id}",
-            "corpus": corpus,
-            "family": row["family"],
-            "of": WHOLE,
-            "n": row["n"],
-            "n_items": row["n_items"],
-            "mean_right": row["mean_right"],
-            "mean_wrong": row["mean_wrong"],
-            "scaled_right": row["mean_right"],
-            "scaled_wrong": row["mean_wrong"],
-            "note": f"mean ratings on [0, 1]; the right one is rated higher in {row['higher']:.0f} % of them",
-        }
-        for row in rated.to_dict("records")
-        if row["family"] in families
-    ]
 
 
 def judged_in(view: View, study: Study, *, known: bool = False) -> tuple[str, pd.DataFrame]:

@@ -74,23 +74,11 @@ def competences(answers: pd.DataFrame, *, levels: Sequence[object]) -> Competenc
     starts = knows, np.stack([rng.dirichlet(np.full(data.levels, 20.0), size=many) for rng in dice])
     truth, weights = _by_bayes(data, starts)
     likeliest, low, high = _profiled(data, starts)
-    people = pd.DataFrame(
-        {
-            "annotator": data.annotators,
-            "n": np.bincount(data.who, minlength=len(data.annotators)),
-            "competence": likeliest,
-            "low": low,
-            "high": high,
-        }
-    )
+    n = np.bincount(data.who, minlength=many)
+    people = pd.DataFrame({"annotator": data.annotators, "n": n, "competence": likeliest, "low": low, "high": high})
     best = truth.argmax(axis=1)
-    told = pd.DataFrame(
-        {
-            "unit": data.units,
-            "answer": [levels[place] for place in best],
-            "probability": truth[np.arange(len(best)), best] if len(best) else [],
-        }
-    )
+    sure = truth[np.arange(len(best)), best] if len(best) else []
+    told = pd.DataFrame({"unit": data.units, "answer": [levels[place] for place in best], "probability": sure})
     return Competence(people, told, weights)
 
 

@@ -80,15 +80,8 @@ def rows_of_potato(state: Mapping[str, Any], kind: Kind) -> list[Row]:
         for label, value in labels:
             given.setdefault(str(label["schema"]), {})[str(label["name"])] = value
         changes = (state.get("instance_id_to_behavioral_data") or {}).get(item) or {}
-        found += _potato_line(
-            {
-                "user_id": who,
-                "instance_id": item,
-                "label_annotations": given,
-                "changes": changes.get("annotation_changes") or (),
-            },
-            kind,
-        )
+        record = {"user_id": who, "instance_id": item, "label_annotations": given}
+        found += _potato_line({**record, "changes": changes.get("annotation_changes") or ()}, kind)
     return found
 
 
@@ -98,11 +91,8 @@ def _label_studio(tasks: Sequence[Mapping[str, Any]], kind: Kind) -> Iterator[Ro
             if not isinstance(each, Mapping):
                 raise InvalidInput(f"task {number} holds numbers of annotations only; export JSON, not a list of tasks")
             skipped = bool(each.get("was_cancelled"))
-            answers = (
-                {}
-                if skipped
-                else _answers({region["from_name"]: _value(region["value"]) for region in each["result"]}, kind)
-            )
+            given = {} if skipped else {region["from_name"]: _value(region["value"]) for region in each["result"]}
+            answers = {} if skipped else _answers(given, kind)
             parent = each.get("parent_annotation")
             yield {
                 **_item(task["data"], f"task {number}"),
@@ -159,11 +149,8 @@ def _doccano(record: Mapping[str, Any], kind: Kind, number: int, name: str) -> R
         )
     told, several = record["label"], len(kind.questions) > 1
     labels = list(told) if isinstance(told, list) else [told]
-    row = {
-        **_item(record, f"line {number}"),
-        "annotator": who,
-        "comment": " ".join(map(str, record.get("Comments") or ())),
-    }
+    comment = " ".join(map(str, record.get("Comments") or ()))
+    row = {**_item(record, f"line {number}"), "annotator": who, "comment": comment}
     for label in labels:
         question, _, answer = str(label).partition(":") if several else (kind.questions[0].name, "", str(label))
         if question in row:

@@ -1,6 +1,7 @@
 """Figures of what people say: outcomes of a study, people beside evaluators, agreement with a suite."""
 
 from collections.abc import Iterable
+from typing import Any
 
 import pandas as pd
 
@@ -10,6 +11,7 @@ ALL_PAIRS = "all pairs"
 PEOPLE = "people"
 FEW = 5  # below so many a mark is drawn hollow
 _ANALYSES = (Style(PALETTE[4], "diamond", size=8), Style(PALETTE[0], "x", size=8))
+_PERCENT: dict[str, Any] = {"unit": " %", "span": (0, 102)}
 
 
 def outcome_bars(table: pd.DataFrame) -> Figure:
@@ -20,27 +22,10 @@ def outcome_bars(table: pd.DataFrame) -> Figure:
         else f"{what}\nno votes"
         for what, share, low, high, n in table[["what", "share", "low", "high", "n"]].itertuples(index=False)
     ]
-    frame = pd.DataFrame(
-        {
-            "label": table["what"].astype(str),
-            "series": "share",
-            "panel": "",
-            "value": 100 * table["share"],
-            "low": 100 * table["low"],
-            "high": 100 * table["high"],
-            "n": table["n"],
-            "hover": hover,
-        }
-    )
-    return untitled(
-        frame,
-        "share",
-        kind="bars",
-        unit=" %",
-        span=(0, 102),
-        counts=True,
-        styles={"share": Style(PALETTE[0], fill=0.55)},
-    )
+    percent = table.assign(**{name: 100 * table[name] for name in ("share", "low", "high")})
+    frame = marks_of(percent, table["what"].astype(str), "share", "", ("share", "low", "high"), "n", hover=hover)
+    styles = {"share": Style(PALETTE[0], fill=0.55)}
+    return untitled(frame, "share", kind="bars", counts=True, styles=styles, **_PERCENT)
 
 
 def reanalysis_dots(table: pd.DataFrame) -> Figure:
@@ -68,15 +53,8 @@ def comparison_dots(people: pd.DataFrame, evaluators: pd.DataFrame) -> Figure:
         f"({_interval(row['low'], row['high'])})\nn = {counted(row['n'], 'comparison')}"
         for row in frame.to_dict("records")
     ]
-    frame = frame.assign(hover=hover, hollow=frame["n"] < FEW)
-    return untitled(
-        frame,
-        "right one wins",
-        unit=" %",
-        span=(0, 102),
-        counts=True,
-        styles={PEOPLE: Style(NEUTRAL, "diamond", size=11)},
-    )
+    frame, styles = frame.assign(hover=hover, hollow=frame["n"] < FEW), {PEOPLE: Style(NEUTRAL, "diamond", size=11)}
+    return untitled(frame, "right one wins", counts=True, styles=styles, **_PERCENT)
 
 
 def competence_dots(people: pd.DataFrame) -> Figure:
@@ -93,18 +71,8 @@ def competence_dots(people: pd.DataFrame) -> Figure:
         f"n = {row['n']} judged by others too"
         for row in frame.to_dict("records")
     ]
-    return Figure(
-        "S-human-competence-dots",
-        COMPETENCE_TITLE,
-        COMPETENCE_NOTE,
-        frame,
-        "answers by knowing",
-        unit=" %",
-        span=(0, 102),
-        counts=True,
-        styles={"competence": Style(PALETTE[0])},
-        paper="",
-    )
+    told, looks = ("S-human-competence-dots", COMPETENCE_TITLE, COMPETENCE_NOTE), {"competence": Style(PALETTE[0])}
+    return Figure(*told, frame, "answers by knowing", counts=True, styles=looks, **_PERCENT)
 
 
 COMPETENCE_TITLE = "Who answers by knowing?"
@@ -126,16 +94,8 @@ def powered_dots(rows: pd.DataFrame) -> Figure:
         parts.append(_rates(first, ["votes alone"], "votes alone", panel, "votes"))
         parts.append(_rates(own, own["evaluator"].astype(str), "joined with scores", panel, "joined"))
     styles = {"votes alone": Style(NEUTRAL, "diamond", size=11), "joined with scores": Style(PALETTE[0])}
-    return Figure(
-        "S-human-powered-rates",
-        POWERED_TITLE,
-        POWERED_NOTE,
-        pd.concat(parts, ignore_index=True),
-        "rate over all pairs",
-        unit=" %",
-        span=(0, 102),
-        styles=styles,
-    )
+    frame, told = pd.concat(parts, ignore_index=True), ("S-human-powered-rates", POWERED_TITLE, POWERED_NOTE)
+    return Figure(*told, frame, "rate over all pairs", styles=styles, **_PERCENT)
 
 
 POWERED_TITLE = "What would people say of every pair?"

@@ -150,9 +150,8 @@ def _frame(study: Study, table: ScoreTable) -> _Frame:
     plain = [item for item in definition.items if not item.attention]
     _check_captions(plain, table)
     pairs = _candidates(table)
-    practised = {
-        (study.state().by_id[name].stratum, study.state().by_id[name].item) for name in study.state().exercises
-    }
+    state = study.state()
+    practised = {(state.by_id[name].stratum, state.by_id[name].item) for name in state.exercises}
     parts, held, drawn = list[pd.DataFrame](), list[np.ndarray](), dict[int, int]()
     strata = strata_named([name for name, *_ in definition.strata])
     for number, (stratum, (name, _, available, taken)) in enumerate(zip(strata, definition.strata, strict=True)):
@@ -167,15 +166,9 @@ def _frame(study: Study, table: ScoreTable) -> _Frame:
         # a plain list would be no mask where the stratum has no candidate
         asked = np.array([(name, item) not in practised for item in own["item"]], dtype=bool)
         parts.append(own[asked].assign(stratum=number))
-    chances = inclusion(held, list(drawn.values()))
-    chance = pd.concat(
-        [
-            pd.DataFrame({"stratum": number, "place": places, "chance": share})
-            for number, (places, share) in enumerate(zip(held, chances, strict=True))
-        ],
-        ignore_index=True,
-    )
-    return _Frame(pd.concat(parts, ignore_index=True), chance, drawn)
+    shares = enumerate(zip(held, inclusion(held, list(drawn.values())), strict=True))
+    chances = [pd.DataFrame({"stratum": number, "place": at, "chance": share}) for number, (at, share) in shares]
+    return _Frame(pd.concat(parts, ignore_index=True), pd.concat(chances, ignore_index=True), drawn)
 
 
 def _check_captions(plain: Sequence[StudyItem], table: ScoreTable) -> None:

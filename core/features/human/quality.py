@@ -11,23 +11,9 @@ from core.features.human.sharing import waiting_items
 from core.features.human.studies import Study
 from core.features.human.votes import vote_table
 
-COLUMNS = (
-    "annotator",
-    "name",
-    "pid",
-    "state",
-    "votes",
-    "planned",
-    "skipped",
-    "corrections",
-    "attention_hits",
-    "attention_seen",
-    "median_seconds",
-    "longest_run",
-    "same_share",
-    "left_share",
-    "last",
-)
+_COUNTS = ("votes", "planned", "skipped", "corrections", "attention_hits", "attention_seen")
+_SIGNS = ("median_seconds", "longest_run", "same_share", "left_share")
+COLUMNS = ("annotator", "name", "pid", "state", *_COUNTS, *_SIGNS, "last")
 
 
 def quality_table(study: Study) -> pd.DataFrame:

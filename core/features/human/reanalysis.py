@@ -68,14 +68,10 @@ def reanalyse(table: ScoreTable, outcomes: pd.DataFrame, *, scope: str = "studie
         for name, probes in table.families().items()
         if table.axis_of(name) != Axis.NULL.value and judged.studied[table.places(probes)].any()
     ]
+    whole, kept = judged.whole(scope), judged.kept(scope)
     rows = [
-        {
-            "evaluator": evaluator,
-            "axis": table.axis_of(name),
-            "family": name,
-            "analysis": analysis,
-            **_compared(table, evaluator, probes, judged.whole(scope), judged.kept(scope)[analysis]),
-        }
+        {"evaluator": evaluator, "axis": table.axis_of(name), "family": name, "analysis": analysis}
+        | _compared(table, evaluator, probes, whole, kept[analysis])
         for evaluator in table.evaluators
         for name, probes in families
         for analysis in (WITHOUT_ONE_SIDED, BOTH_FULLY_CORRECT)
@@ -122,15 +118,11 @@ class _Judged:
 def _compared(
     table: ScoreTable, evaluator: str, probes: tuple[str, ...], whole: np.ndarray, kept: np.ndarray
 ) -> dict[str, object]:
-    every, less = (
-        no_point(
-            median_bca(
-                table.changes(evaluator, probes, where=pairs[table.places(probes)]).percent, groups=table.sources
-            )
-        )
-        for pairs in (whole, kept)
-    )
-    lost = bool((whole != kept)[table.places(probes)].any())
+    rows = table.places(probes)
+    changes = (table.changes(evaluator, probes, where=pairs[rows]) for pairs in (whole, kept))
+    every, less = (no_point(median_bca(each.percent, groups=table.sources)) for each in changes)
+    lost = bool((whole != kept)[rows].any())
+    notes = [f"{name}: {each.note}" for name, each in (("all", every), ("kept", less)) if each.note]
     return {
         "n_all": every.n,
         **ends(every, ("median_all", "low_all", "high_all")),
@@ -140,7 +132,5 @@ def _compared(
         "flips": bool(np.sign(less.estimate) * np.sign(every.estimate) < 0),
         "direction": direction(less, every) if lost else NOTHING,
         "power": untold(less, every) if lost else "",
-        "note": less.note
-        if less.note == every.note
-        else "; ".join(f"{name}: {each.note}" for name, each in (("all", every), ("kept", less)) if each.note),
+        "note": less.note if less.note == every.note else "; ".join(notes),
     }

@@ -16,6 +16,7 @@ import re
 from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -284,23 +285,20 @@ def _attention(
         label = wrong(row, rng)
         if label is None or (row["item"], base_caption(label)) in taken:
             continue
-        digest = row["pixels_sha256"] if isinstance(row["pixels_sha256"], str) else None
+        names: dict[str, Any] = dict.fromkeys(("probe", "baseline"), IDENTITY)
+        names |= dict.fromkeys(("axis", "family", "stratum"), ATTENTION)
         found.append(
             StudyItem(
                 id="",
                 corpus=str(row["corpus"]),
                 item=str(row["item"]),
-                probe=IDENTITY,
-                baseline=IDENTITY,
                 subject="template",
                 edits="caption",
                 original_caption=base_caption(str(row["label"])),
                 variant_caption=base_caption(label),
-                axis=ATTENTION,
-                family=ATTENTION,
-                stratum=ATTENTION,
                 shows="pair" if kind.sides == 2 else VARIANT,
-                pixels_sha256=digest,
+                pixels_sha256=row["pixels_sha256"] if isinstance(row["pixels_sha256"], str) else None,
+                **names,
             )
         )
     return found
@@ -329,19 +327,15 @@ def _examples(
         label, other = str(row["label"]), wrong(row, stream(seed, "example", str(index)))
         if other is None and index:
             continue
-        caption, why = _worked(index, label, other or "")
+        caption, why = base_caption(label), "Everything that the caption names is there."
+        if index == 1:
+            caption = f"{caption.rstrip('.')} and {_named(other or '')}."
+            why = f"One thing is right ({_named(label)}), the other is not there ({_named(other or '')})."
+        elif index:
+            caption = base_caption(other or "")
+            why = f"The picture does not show what the caption names ({_named(other or '')})."
         found.append(Example(str(row["corpus"]), str(row["item"]), caption, value, why))
     return tuple(found)
-
-
-def _worked(index: int, label: str, other: str) -> tuple[str, str]:
-    """Caption and reason of the right, the half right and the wrong example."""
-    if index == 0:
-        return base_caption(label), "Everything that the caption names is there."
-    if index == 1:
-        half = f"{base_caption(label).rstrip('.')} and {_named(other)}."
-        return half, f"One thing is right ({_named(label)}), the other is not there ({_named(other)})."
-    return base_caption(other), f"The picture does not show what the caption names ({_named(other)})."
 
 
 def _named(label: str) -> str:
@@ -370,23 +364,12 @@ def inclusion(held: Sequence[np.ndarray], taken: Sequence[int]) -> list[np.ndarr
             first = np.argsort(rng.random(len(places)) + used[places])[:wanted]  # keys below 1: the used come last
             hit[first] += 1
             used[places[first]] = True
-    classes = _classes(held, count)
-    return [_pooled(hit / draws, own) for hit, own in zip(hits, classes, strict=True)]
-
-
-def _classes(held: Sequence[np.ndarray], count: int) -> list[np.ndarray]:
-    """For each stratum which of its items lie in the same earlier strata, as a number a class."""
-    before = np.zeros((count, 0), dtype=bool)
-    found = []
-    for places in held:
-        found.append(np.unique(before[places], axis=0, return_inverse=True)[1].ravel())
+    # items of a stratum that lie in the same earlier strata are one class, over which their shares are pooled
+    before, found = np.zeros((count, 0), dtype=bool), []
+    for places, hit in zip(held, hits, strict=True):
+        own = np.unique(before[places], axis=0, return_inverse=True)[1].ravel()
+        found.append((np.bincount(own, hit / draws) / np.bincount(own))[own] if len(hit) else hit)
         inside = np.zeros((count, 1), dtype=bool)
         inside[places] = True
         before = np.hstack([before, inside])
     return found
-
-
-def _pooled(shares: np.ndarray, classes: np.ndarray) -> np.ndarray:
-    if not len(shares):
-        return shares
-    return np.asarray((np.bincount(classes, shares) / np.bincount(classes))[classes])

@@ -239,17 +239,9 @@ def _row(study: "Study") -> tuple[object, ...]:
     definition, state = study.definition, study.state()
     plain = [item.id for item in definition.items if not item.attention and item.id not in state.exercises]
     votes = state.votes()
-    people = sum(not each.withdrawn for each in state.annotators.values())
-    return (
-        study.id,
-        state.status,
-        definition.kind,
-        definition.run,
-        len(plain),
-        sum(votes[item] for item in plain),
-        len(plain) * definition.per_item,
-        people,
-    )
+    people, given = sum(not each.withdrawn for each in state.annotators.values()), sum(votes[item] for item in plain)
+    about = (study.id, state.status, definition.kind, definition.run)
+    return (*about, len(plain), given, len(plain) * definition.per_item, people)
 
 
 def _find(name: str) -> "Study":

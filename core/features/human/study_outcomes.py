@@ -20,7 +20,7 @@ import pandas as pd
 from scipy import stats
 
 from core.analysis.effects import ends
-from core.features.human.crossed_votes import FEWEST_PEOPLE, Rate, exchange, rate, what_halves, whom_it_is_about
+from core.features.human.crossed_votes import FEWEST_PEOPLE, exchange, rate, what_halves, whom_it_is_about
 from core.features.human.definition import ORIGINAL, VARIANT
 from core.features.human.kinds import ACCEPTABILITY, CORRECTNESS, PREFERENCE, TIE, Kind
 from core.features.human.studies import Study
@@ -93,17 +93,8 @@ def of_pairs(votes: pd.DataFrame) -> pd.DataFrame:
     return votes[~votes["attention"] & ~votes["directional"]]
 
 
-_OUTCOME = (
-    "votes",
-    "accepted_original",
-    "accepted_variant",
-    "accepted",
-    "outcome",
-    "fully_correct",
-    "preference",
-    "leans",
-    "disagreement",
-)
+_ACCEPTED = ("accepted_original", "accepted_variant", "accepted")
+_OUTCOME = ("votes", *_ACCEPTED, "outcome", "fully_correct", "preference", "leans", "disagreement")
 
 
 @dataclass(frozen=True, slots=True)
@@ -227,16 +218,13 @@ def study_kappas(votes: pd.DataFrame, kind: Kind) -> pd.DataFrame:
 def disagreements(votes: pd.DataFrame, *, count: int = 24) -> pd.DataFrame:
     """The ``count`` items that people disagree on most, with their votes in words: id, votes, disagreement, original,
     variant (answers as text, e.g. ``2 2 0``), preferred, comments; items on which all agree are not among them."""
-    rows = []
+    rows, asked = [], (ORIGINAL, VARIANT, "preferred")
     for item, own in votes[~votes["attention"]].groupby("id", sort=True):
         share = _disagreement(own)
         if len(own) >= FEWEST and share > 0:
-            said = [text for text in own["comment"] if text]
-            rows.append(
-                (item, len(own), share, *(_in_order(own[name]) for name in (ORIGINAL, VARIANT, "preferred")), said)
-            )
-    names = ["id", "votes", "disagreement", ORIGINAL, VARIANT, "preferred", "comments"]
-    table = pd.DataFrame(rows, columns=names)
+            answers = (_in_order(own[name]) for name in asked)
+            rows.append((item, len(own), share, *answers, [text for text in own["comment"] if text]))
+    table = pd.DataFrame(rows, columns=["id", "votes", "disagreement", *asked, "comments"])
     return table.sort_values(["disagreement", "id"], ascending=[False, True], ignore_index=True).head(count)
 
 
@@ -318,20 +306,8 @@ def accepted_by_people(studies: Sequence[Study], runs: Collection[str]) -> dict[
 
 
 # How often people answer so, for people and items like these, and how many more of either would halve the interval.
-COLUMNS = (
-    "question",
-    "n",
-    "n_votes",
-    "annotators",
-    "rate",
-    "low",
-    "high",
-    "of_items",
-    "of_people",
-    "of_rest",
-    "more",
-    "note",
-)
+_OF = ("of_items", "of_people", "of_rest")
+COLUMNS = ("question", "n", "n_votes", "annotators", "rate", "low", "high", *_OF, "more", "note")
 """Rate and its interval in percent; of_items, of_people and of_rest: parts of its variance, in percent of it."""
 
 
@@ -373,21 +349,15 @@ def _row(question: str, rows: pd.DataFrame, *, live: bool) -> dict[str, object]:
     said = np.column_stack([rows["said"].to_numpy(dtype=np.float64), np.ones(len(rows))])
     found = exchange(said, units, rows["annotator"].to_numpy(dtype=str), lambda sums: sums[:, :1] / sums[:, 1:])
     told = rate(found, 0, groups=in_numbers(sources_by_id(rows)), live=live)
-    interval = told.interval()
+    whole = told.parts.error()[0] if told.parts else 0.0
+    parts = (getattr(told.parts, name.removeprefix("of_"), math.nan) for name in _OF)
     return {
         "question": question,
         "n": told.n,
         "n_votes": len(rows),
         "annotators": told.annotators,
-        **ends(interval, ("rate", "low", "high"), times=100),
-        **_parts(told),
+        **ends(told.interval(), ("rate", "low", "high"), times=100),
+        **{name: 100 * part / whole if whole > 0 else math.nan for name, part in zip(_OF, parts, strict=True)},
         "more": what_halves(told),
         "note": told.note,
     }
-
-
-def _parts(told: Rate) -> dict[str, float]:
-    each = told.parts
-    whole = each.error()[0] if each else 0.0
-    names = {"of_items": "items", "of_people": "people", "of_rest": "rest"}
-    return {name: 100 * getattr(each, part) / whole if whole > 0 else math.nan for name, part in names.items()}

@@ -3,7 +3,7 @@
 What the votes say of (item, probe) pairs, in the shapes that scores are joined with.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from typing import Any
 
 import pandas as pd
@@ -32,22 +32,18 @@ def vote_table(study: Study, *, withdrawn: bool = False, skipped: bool = False) 
     ``withdrawn`` keeps the rows of annotators who were withdrawn, and the column says so; ``skipped`` keeps what was
     skipped, its answers empty.
     """
-    ledger = study.state()
-    rows = list(_rows(study.id, ledger, withdrawn=withdrawn, skipped=skipped))
+    ledger, rows = study.state(), list[dict[str, Any]]()
+    practised = ledger.exercises
+    for (name, item_id), entry in ledger.entries.items():
+        counts = ledger.counts(name)
+        finished = ledger.complete(entry) or (skipped and entry.skipped is not None)
+        if item_id not in practised and (counts or withdrawn) and finished:
+            about = {"study": study.id, "annotator": name, "withdrawn": not counts}
+            rows.append({**about, **_row(ledger, item_id, entry)})
     table = pd.DataFrame(rows, columns=list(COLUMNS))
     numbers = dict.fromkeys(("original", "variant", "seconds", "finished"), "float64")
     flags = dict.fromkeys(("attention", "withdrawn", "directional"), bool)
     return table.astype({**numbers, **flags, "corrections": "int64", "rank": "int64"})
-
-
-def _rows(study: str, ledger: Ledger, *, withdrawn: bool, skipped: bool) -> Iterator[dict[str, Any]]:
-    practised = ledger.exercises
-    for (annotator, item_id), entry in ledger.entries.items():
-        if item_id in practised:
-            continue
-        counted = ledger.counts(annotator)
-        if (counted or withdrawn) and (ledger.complete(entry) or (skipped and entry.skipped is not None)):
-            yield {"study": study, "annotator": annotator, "withdrawn": not counted, **_row(ledger, item_id, entry)}
 
 
 _ABOUT = COLUMNS[COLUMNS.index("id") : COLUMNS.index("left")]  # what an item says of itself

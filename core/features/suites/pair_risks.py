@@ -89,17 +89,10 @@ def pair_risks(suite: Suite, scores: SuiteScores, table: ScoreTable, evaluator: 
         if pairs is None or pairs.n_items < 2:
             continue
         evident = cell.apart.evident()
-        rows.append(
-            {
-                "family": cell.family,
-                "n": len(gaps),
-                "n_items": pairs.n_items,
-                "gap": float(np.median(gaps)),
-                **ends(evident, bounds("evident")),
-                **ends(_share(gaps < evident.estimate, texts), bounds("near"), times=100),
-                **ends(_share(2 * pairs.risks(gaps), texts), bounds("risk"), times=50),  # never above one half
-            }
-        )
+        about = {"family": cell.family, "n": len(gaps), "n_items": pairs.n_items, "gap": float(np.median(gaps))}
+        near = ends(_share(gaps < evident.estimate, texts), bounds("near"), times=100)
+        risk = ends(_share(2 * pairs.risks(gaps), texts), bounds("risk"), times=50)  # never above one half
+        rows.append({**about, **ends(evident, bounds("evident")), **near, **risk})
     return pd.DataFrame(rows, columns=list(RISK_FIELDS))
 
 

@@ -33,18 +33,8 @@ def reproduce(
     ]
     if not rows:
         raise InvalidInput(f"no paper prints a number of {metric or 'a metric'} on {suite or 'a suite'}; leave one out")
-    header = (
-        "paper",
-        "metric",
-        "setting",
-        "suite",
-        "measure",
-        "printed",
-        "here",
-        "found",
-        "weights or command",
-        "rule",
-    )
+    names = ("paper", "metric", "setting", "suite", "measure", "printed", "here", "found")
+    header = (*names, "weights or command", "rule")
     lines = [
         (
             *(f"{each.value.paper}, {each.value.table}", each.value.metric, each.value.setting, each.value.suite),

@@ -330,12 +330,8 @@ def show(result: "SuiteResult") -> None:
     """Print what was reached, the captioners where the suite ranks some, before and after, and every decision."""
     from core.features.suites import suite_tables as tables
 
-    columns = tables.reached_columns([result])
-    show_table(
-        tables.reached_table([result]),
-        columns,
-        f"{result.told}; 95 % intervals over {'texts' if result.by_text else 'images'}",
-    )
+    title = f"{result.told}; 95 % intervals over {'texts' if result.by_text else 'images'}"
+    show_table(tables.reached_table([result]), tables.reached_columns([result]), title)
     for frame, own, title in (
         (tables.agreement_table(result), tables.AGREEMENT_COLUMNS, "Order of captioners, people's and the evaluator's"),
         (tables.rank_table(result), tables.RANK_COLUMNS, "Captioners"),

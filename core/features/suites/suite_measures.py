@@ -64,12 +64,8 @@ def several_ratings(rated: Sequence[Rated]) -> int:
 
 
 def _of_suite(suite: Suite, scores: SuiteScores) -> Iterator[dict[str, object]]:
-    table = pd.DataFrame(
-        {
-            name: [getattr(each, name) for each in suite.rated]
-            for name in ("image", "caption", "rating", "dimension", "group", "language", "rater")
-        }
-    )
+    names = ("image", "caption", "rating", "dimension", "group", "language", "rater")
+    table = pd.DataFrame({name: [getattr(each, name) for each in suite.rated] for name in names})
     if suite.by_text:  # pictures of a text stand together, as captions of a picture do
         table = table.rename(columns={"image": "caption", "caption": "image"})
     table["words"] = [
@@ -158,16 +154,8 @@ def _ties(preferred: np.ndarray, other: np.ndarray) -> int:
 
 
 def _record(measure: str, group: str, found: Interval, scale: float, ties: int) -> dict[str, object]:
-    return {
-        "measure": measure,
-        "dimension": "",
-        "group": group,
-        "rater": "",
-        **ends(found, times=scale),
-        "n": found.n,
-        "ties": ties,
-        "note": found.note,
-    }
+    about = {"measure": measure, "dimension": "", "group": group, "rater": ""}
+    return {**about, **ends(found, times=scale), "n": found.n, "ties": ties, "note": found.note}
 
 
 # Every decision between a suite's file and its number, with the count that it concerns: why is mine different?
@@ -179,13 +167,8 @@ _TAUS = {TAU_B: "τ_b", TAU_C: "τ_c"}
 
 def decisions_of(suite: Suite) -> tuple[Decision, ...]:
     """The decisions of reading a suite, then those of measuring it."""
-    usable = Decision(
-        "unusable",
-        "unusable entries",
-        "entries without a usable rating, label or caption, and those that a decision leaves out, are in no number",
-        suite.left_out,
-        "entries",
-    )
+    done = "entries without a usable rating, label or caption, and those that a decision leaves out, are in no number"
+    usable = Decision("unusable", "unusable entries", done, suite.left_out, "entries")
     measured = _decisions_of_ratings(suite) if suite.rated else _decisions_of_pairs(suite)
     return (*suite.decisions, usable, *measured)
 
@@ -208,43 +191,31 @@ def otherwise(convention: str) -> Mapping[str, tuple[tuple[str, str], tuple[str,
 
 
 def _decisions_of_ratings(suite: Suite) -> tuple[Decision, ...]:
-    several = Decision(
-        "raters",
-        "several ratings",
-        "ratings of one caption stand as so many rows with the same score; their mean is the other choice",
-        several_ratings(suite.rated),
-        "captions with several ratings",
-    )
-    ties = Decision(
-        "ties",
-        "ties of scores",
+    rows = "ratings of one caption stand as so many rows with the same score; their mean is the other choice"
+    many, of = several_ratings(suite.rated), "captions with several ratings"
+    several = Decision("raters", "several ratings", rows, many, of)
+    half = (
         f"accuracy is over {'pictures of one text' if suite.by_text else 'captions of one image'} whose mean ratings "
-        "differ; a tie of the two scores counts one half, and as an error in the strict accuracy",
-        _rated_pairs(suite),
-        "pairs",
+        "differ; a tie of the two scores counts one half, and as an error in the strict accuracy"
     )
+    ties = Decision("ties", "ties of scores", half, _rated_pairs(suite), "pairs")
     if suite.convention == TAU_B_RATERS:
-        many = len({each.rater for each in suite.rated})
-        mean = Decision(
-            "annotators",
-            "annotators",
-            "the field reports the mean of τ_b, and of ρ, over annotators, each "
-            "with all captions; one τ_b of all ratings is the other choice",
-            many,
-            "annotators",
+        each_alone = (
+            "the field reports the mean of τ_b, and of ρ, over annotators, each with all captions; one τ_b of all "
+            "ratings is the other choice"
         )
+        people = len({each.rater for each in suite.rated})
+        mean = Decision("annotators", "annotators", each_alone, people, "annotators")
         done = "the ratings of a caption are not averaged first; τ_b of their mean is the other choice"
         return (mean, *_of_named_raters(suite), replace(several, done=done), ties)
     levels = Counter((each.dimension, each.rating) for each in suite.rated)
     other = _TAUS[TAU_B if suite.convention == TAU_C else TAU_C]
-    tau = Decision(
-        "tau",
-        "τ",
-        f"{_TAUS[suite.convention]} is the number of {suite.name}; {other} stands beside it, "
-        "and they differ in what ties of ratings cost",
-        sum(count * (count - 1) // 2 for count in levels.values()),
-        "pairs of ratings that tie",
+    taus = (
+        f"{_TAUS[suite.convention]} is the number of {suite.name}; {other} stands beside it, and they differ in what "
+        "ties of ratings cost"
     )
+    tied = sum(count * (count - 1) // 2 for count in levels.values())
+    tau = Decision("tau", "τ", taus, tied, "pairs of ratings that tie")
     return (*_of_dimensions(suite), tau, *_of_named_raters(suite), several, ties)
 
 
@@ -282,26 +253,10 @@ def _of_named_raters(suite: Suite) -> tuple[Decision, ...]:
 def _decisions_of_pairs(suite: Suite) -> tuple[Decision, ...]:
     counted = [each for each in suite.compared if not each.tied]
     groups = {each.group for each in counted}
-    found = [
-        Decision(
-            "ties",
-            "ties of scores",
-            "a tie of the two scores counts one half, and as an error in the strict accuracy",
-            len(counted),
-            "pairs",
-        )
-    ]
-    if len(groups) > 1:
-        found.append(
-            Decision(
-                "groups",
-                "groups",
-                "every pair counts the same; the mean over groups, each counting the same, is the other choice",
-                len(groups),
-                "groups",
-            )
-        )
-    return tuple(found)
+    half = "a tie of the two scores counts one half, and as an error in the strict accuracy"
+    alike = "every pair counts the same; the mean over groups, each counting the same, is the other choice"
+    ties = Decision("ties", "ties of scores", half, len(counted), "pairs")
+    return (ties, Decision("groups", "groups", alike, len(groups), "groups")) if len(groups) > 1 else (ties,)
 
 
 def _rated_pairs(suite: Suite) -> int:
@@ -385,11 +340,4 @@ def _rates(battles: Sequence[Compared], first: np.ndarray, systems: Sequence[str
         }
     )
     found = [share(part["won"], groups=part["image"]) for part in (rows[rows["system"] == name] for name in systems)]
-    return pd.DataFrame(
-        {
-            "n": [each.n for each in found],
-            "rate": [100 * each.estimate for each in found],
-            "low": [100 * each.low for each in found],
-            "high": [100 * each.high for each in found],
-        }
-    )
+    return pd.DataFrame([(each.n, *each.numbers(100)) for each in found], columns=["n", "rate", "low", "high"])

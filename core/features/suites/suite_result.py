@@ -8,6 +8,7 @@ A suite's captions given out to a metric that runs elsewhere, and its scores rea
 import hashlib
 import math
 from collections.abc import Sequence
+from dataclasses import asdict
 from functools import partial
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -278,10 +279,7 @@ def result_of(suite: Suite, files: Sequence[Path], options: Sequence[str] = ()) 
         judgements=len(judged),
         images=len({image for image, *_ in asked_of(suite)}),
         by_text=suite.by_text,
-        decisions=tuple(
-            Decided(id=each.id, what=each.what, done=each.done, count=each.count, of=each.of)
-            for each in decisions_of(suite)
-        ),
+        decisions=tuple(Decided(**asdict(each)) for each in decisions_of(suite)),
     )
 
 

@@ -227,15 +227,9 @@ def rank_table(result: SuiteResult) -> pd.DataFrame:
 
 def agreement_table(result: SuiteResult) -> pd.DataFrame:
     """One row an evaluator: how far its order of captioners is that of people."""
-    frame = pd.DataFrame(
-        [
-            {**each.model_dump(), "evaluator": named(each), "systems": len(each.ranks)}
-            for each in result.reached
-            if each.ranks
-        ],
-        columns=_names(AGREEMENT_COLUMNS),
-    )
-    return _as_numbers(frame, ("evaluator", "references", "note"))
+    held = [each for each in result.reached if each.ranks]
+    rows = [{**each.model_dump(), "evaluator": named(each), "systems": len(each.ranks)} for each in held]
+    return _as_numbers(pd.DataFrame(rows, columns=_names(AGREEMENT_COLUMNS)), ("evaluator", "references", "note"))
 
 
 def risk_table(result: SuiteResult) -> pd.DataFrame:
@@ -268,12 +262,9 @@ def _calibrated(
     first = _number(entry, ACCURACY, ALL, dimension)
     if first is None:
         return []
-    told = {
-        "suite": f"{result.suite}, {dimension}" if dimension else result.suite,
-        "evaluator": entry.evaluator,
-        "references": entry.references,
-        "n": first["n"],
-    } | _bounded("before", first)
+    suite = f"{result.suite}, {dimension}" if dimension else result.suite
+    told = {"suite": suite, "evaluator": entry.evaluator, "references": entry.references, "n": first["n"]}
+    told |= _bounded("before", first)
     rows = []
     for each in later:
         after = _number(each, ACCURACY, ALL, dimension) or {}
@@ -297,21 +288,12 @@ def language_table(results: Iterable[SuiteResult]) -> pd.DataFrame:
                     continue
                 taus, pearsons = ({key: held for key, held in each.items() if key != ENGLISH} for each in known)
                 english, english_r = (_number(entry, each, ENGLISH, dimension) or {} for each in (TAU_C, PEARSON))
-                rows.append(
-                    {
-                        "suite": f"{result.suite}, {dimension}" if dimension else result.suite,
-                        "evaluator": named(entry),
-                        "references": entry.references,
-                        "n": english.get("n"),
-                        **_bounded("english", english),
-                        **_bounded("english_r", english_r),
-                        "others": _mean(taus.values()),
-                        "others_r": _mean(pearsons.values()),
-                        "languages": ", ".join(
-                            f"{name} {value:.1f}" for name, value in sorted(taus.items()) if value is not None
-                        ),
-                    }
-                )
+                suite = f"{result.suite}, {dimension}" if dimension else result.suite
+                told = ", ".join(f"{name} {value:.1f}" for name, value in sorted(taus.items()) if value is not None)
+                about = {"suite": suite, "evaluator": named(entry), "references": entry.references}
+                others = {"others": _mean(taus.values()), "others_r": _mean(pearsons.values()), "languages": told}
+                own = _bounded("english", english) | _bounded("english_r", english_r)
+                rows.append({**about, "n": english.get("n"), **own, **others})
     frame = pd.DataFrame(rows, columns=[*dict.fromkeys(_names(LANGUAGE_COLUMNS))])
     return _as_numbers(frame, ("suite", "evaluator", "references", "languages"))
 
@@ -342,15 +324,9 @@ def _rows(result: SuiteResult, entry: Reached) -> list[dict[str, object]]:
     found = list[dict[str, object]]()
     parts = {(each.dimension, each.group, each.rater): None for each in entry.rows}
     for part in parts:
-        row: dict[str, object] = {
-            "suite": result.suite,
-            "evaluator": named(entry),
-            "references": entry.references,
-            "group": _part(*part),
-            "unscored": entry.unscored,
-            "made_with": entry.made_with,
-        }
         own = [each for each in entry.rows if (each.dimension, each.group, each.rater) == part]
+        row: dict[str, object] = {"suite": result.suite, "evaluator": named(entry), "references": entry.references}
+        row |= {"group": _part(*part), "unscored": entry.unscored, "made_with": entry.made_with}
         row["remark"] = _why_none(own)
         for each in own:
             row |= {each.measure: each.value, f"{each.measure}_low": each.low, f"{each.measure}_high": each.high}
@@ -376,14 +352,9 @@ def _choice(entry: Reached, reported: tuple[str, str], other: tuple[str, str], d
         + MEASURES[reported[0]]
         + (f" → {GROUPS[other[1]]}" if other[1] != reported[1] else f" → {MEASURES[other[0]]}")
     )
-    found = {
-        "evaluator": _with(entry),
-        "measure": said,
-        "value": one["value"],
-        "otherwise": two["value"],
-        "difference": _less(two["value"], one["value"]),
-    }
-    return found | ({"count": one["ties"], "of": "pairs that tie"} if other[0] == STRICT else {})
+    values = {"value": one["value"], "otherwise": two["value"], "difference": _less(two["value"], one["value"])}
+    tied = {"count": one["ties"], "of": "pairs that tie"} if other[0] == STRICT else {}
+    return {"evaluator": _with(entry), "measure": said, **values, **tied}
 
 
 def _with(entry: Reached) -> str:

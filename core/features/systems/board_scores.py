@@ -29,22 +29,9 @@ from core.statistics.corpus_sums import summed_intervals
 from core.statistics.crossed_sources import first_alone, numbered
 from core.statistics.ratios import mean_bca
 
-COLUMNS = (
-    "item",
-    "source",
-    "system",
-    "place",
-    "caption",
-    "evaluator",
-    "family",
-    "probe",
-    "score",
-    "tokens",
-    "cut",
-    "clip_tokens",
-    "named",
-    "invented",
-)
+_MEASURED, _OBJECTS = ("tokens", "cut", "clip_tokens"), ("named", "invented")
+_ABOUT = ("item", "source", "system", "place", "caption", "evaluator", "family", "probe")
+COLUMNS = (*_ABOUT, "score", *_MEASURED, *_OBJECTS)
 """One row a scored caption: ``place`` 0 is the system's caption, others are further samples; ``family`` and ``probe``
 are empty on the unedited picture; ``tokens`` and ``cut`` (the text tower drops words) where there is a tokenizer;
 ``clip_tokens`` by CLIP's; ``named`` and ``invented`` objects where the picture's instances are known."""
@@ -288,36 +275,24 @@ class _Work:
                     yield _Wanted({**row, "family": probe.family, "probe": probe.name}, draft.image_key, others)
 
     def _rows(self, item: Item, pixels: str) -> Iterator[dict[str, object]]:
+        source, evaluator = item.drawn_with(pixels), self.evaluator.spec.name
         for system, held in self.entered.captions.items():
             for place, caption in enumerate(held.get(item.id, ())):
-                yield {
-                    "item": item.id,
-                    "source": item.drawn_with(pixels),
-                    "system": system,
-                    "place": place,
-                    "caption": caption,
-                    "evaluator": self.evaluator.spec.name,
-                    "family": "",
-                    "probe": "",
-                    **self._measured(caption),
-                    **self._objects(item, caption),
-                }
+                about = dict(zip(_ABOUT, (item.id, source, system, place, caption, evaluator, "", ""), strict=True))
+                yield {**about, **self._measured(caption), **self._objects(item, caption)}
 
     def _measured(self, caption: str) -> dict[str, object]:
         """Tokens of a caption by the evaluator's own tokenizer, whether it is cut, and CLIP's; missing without one."""
         if caption not in self.measured:
-            tokens = self.evaluator.count_tokens(caption)
-            self.measured[caption] = {
-                "tokens": np.nan if tokens is None else float(tokens),
-                "cut": None if tokens is None else self.evaluator.truncates(caption),
-                "clip_tokens": float(self.prompts.read(caption).tokens),
-            }
+            count, of_clip = self.evaluator.count_tokens(caption), float(self.prompts.read(caption).tokens)
+            own = (np.nan, None) if count is None else (float(count), self.evaluator.truncates(caption))
+            self.measured[caption] = dict(zip(_MEASURED, (*own, of_clip), strict=True))
         return self.measured[caption]
 
     def _objects(self, item: Item, caption: str) -> dict[str, object]:
         """Objects that a caption names and those among them that are not there; missing where nobody knows."""
         if item.id not in self.known:
-            return {"named": np.nan, "invented": np.nan}
+            return dict.fromkeys(_OBJECTS, np.nan)
         there = objects_there(item, [text for text in self.entered.references.get(item.id, ()) if text != caption])
         named = objects_named(caption)
         return {"named": float(len(named)), "invented": float(sum(not each & there for each in named))}

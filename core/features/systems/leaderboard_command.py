@@ -217,15 +217,8 @@ def _scored(
         rejected += [each for each in found.edits if each not in rejected]
     found_beside = score_references(parts[0], entered.references) if compare else None
     remarks = [*rejected, *([found_beside.remark] if found_beside and found_beside.remark else [])]
-    made = Leaderboard(
-        name or free_name(pictures.name),
-        joined(parts),
-        pictures.name,
-        prints,
-        (*entered.remarks, *remarks),
-        tuple(left_out),
-        seed,
-    )
+    called, told = name or free_name(pictures.name), (*entered.remarks, *remarks)
+    made = Leaderboard(called, joined(parts), pictures.name, prints, told, tuple(left_out), seed)
     if found_beside:
         made = with_references(made, found_beside)
     for sentence in remarks:
@@ -249,16 +242,9 @@ def _tell(made: "Leaderboard", *, out: Path | None, as_json: bool) -> None:
         write_folder_whole(out, fill)
         note(f"{len(found)} tables in {out}")
     if as_json:
-        print_json(
-            {
-                "leaderboard": made.name,
-                "corpus": made.corpus,
-                "evaluators": dict(made.evaluators),
-                "remarks": list(made.remarks),
-                "left_out": list(made.left_out),
-                **{stem: frame.to_dict("records") for stem, frame in found.items()},
-            }
-        )
+        about = {"leaderboard": made.name, "corpus": made.corpus, "evaluators": dict(made.evaluators)}
+        said = {"remarks": list(made.remarks), "left_out": list(made.left_out)}
+        print_json({**about, **said, **{stem: frame.to_dict("records") for stem, frame in found.items()}})
         return
     _show(found)
     for sentence in made.left_out[:SHOWN]:

@@ -16,7 +16,6 @@ from core.statistics.bootstrap import expanded, too_few
 from core.statistics.standings import (
     DRAWS,
     Standings,
-    Swap,
     drawn_means,
     neighbours,
     order_agreement,
@@ -27,51 +26,13 @@ from core.statistics.standings import (
     swap,
 )
 
-STANDINGS = (
-    "evaluator",
-    "rank",
-    "system",
-    "mean",
-    "low",
-    "high",
-    "rank_low",
-    "rank_high",
-    "first",
-    "sure_low",
-    "sure_high",
-    "n_items",
-    "own_mean",
-    "own_n",
-    "note",
-)
-DIFFERENCES = (
-    "evaluator",
-    "higher",
-    "lower",
-    "difference",
-    "low",
-    "high",
-    "test",
-    "p",
-    "p_holm",
-    "sure",
-    "n_items",
-    "note",
-)
+_RANKED, _PAIR = ("evaluator", "rank", "system", "mean"), ("higher", "lower")
+_RANKS, _SURE = ("rank_low", "rank_high", "first"), ("sure_low", "sure_high")
+STANDINGS = (*_RANKED, "low", "high", *_RANKS, *_SURE, "n_items", "own_mean", "own_n", "note")
+_TEST = ("test", "p", "p_holm", "sure")
+DIFFERENCES = ("evaluator", *_PAIR, "difference", "low", "high", *_TEST, "n_items", "note")
 AGREEMENT = ("one", "other", "tau", "low", "high", *bounds("spearman"), "n_systems", "n_items", "note")
-AT_EQUAL_LENGTH = (
-    "evaluator",
-    "rank",
-    "system",
-    "mean",
-    "rank_low",
-    "rank_high",
-    "rank_as_is",
-    "words",
-    *bounds("slope"),
-    "n_items",
-    "note",
-)
+AT_EQUAL_LENGTH = (*_RANKED, *_RANKS[:2], "rank_as_is", "words", *bounds("slope"), "n_items", "note")
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,8 +98,14 @@ def board(
     for evaluator in evaluators:
         held = whole_grid(rows, evaluator, systems)
         found = standings(held.scores, groups=held.sources, level=level)
-        own = grid(rows, evaluator, systems, whole=False).scores
-        tops += _standing_rows(evaluator, held, found, own)
+        every = grid(rows, evaluator, systems, whole=False).scores
+        for place in np.lexsort((np.arange(len(systems)), found.ranks)).tolist():
+            own = every[:, place]
+            top = (evaluator, int(found.ranks[place]), held.systems[place], *found.means[place].numbers())
+            ranks = (float(each[place]) for each in (found.low, found.high, found.first))
+            sure = int(found.sure_low[place]), int(found.sure_high[place])
+            counts = found.n, float(np.nanmean(own)), int(np.isfinite(own).sum())
+            tops.append((*top, *ranks, *sure, *counts, found.note))
         pairs += _pair_rows(evaluator, held, found)
     return pd.DataFrame(tops, columns=list(STANDINGS)), pd.DataFrame(pairs, columns=list(DIFFERENCES))
 
@@ -170,24 +137,11 @@ def at_equal_length(
         lengths = _lengths(rows, held)
         found = length_controlled(held.scores, lengths, groups=held.sources, level=level)
         as_is = placed(held.scores.mean(axis=0)[None])[0][0]
-        records += [
-            (
-                evaluator,
-                int(found.ranks[place]),
-                held.systems[place],
-                float(found.means[place]),
-                float(found.low[place]),
-                float(found.high[place]),
-                int(as_is[place]),
-                float(lengths[:, place].mean()),
-                found.slope,
-                found.slope_low,
-                found.slope_high,
-                found.n,
-                found.note,
-            )
-            for place in np.lexsort((np.arange(len(held.systems)), found.ranks)).tolist()
-        ]
+        slope = (found.slope, found.slope_low, found.slope_high)
+        for place in np.lexsort((np.arange(len(held.systems)), found.ranks)).tolist():
+            ranks = (float(each[place]) for each in (found.means, found.low, found.high))
+            top = (evaluator, int(found.ranks[place]), held.systems[place], *ranks, int(as_is[place]))
+            records.append((*top, float(lengths[:, place].mean()), *slope, found.n, found.note))
     return pd.DataFrame(records, columns=list(AT_EQUAL_LENGTH))
 
 
@@ -222,28 +176,6 @@ def _lengths(rows: pd.DataFrame, held: Grid) -> np.ndarray:
     return np.asarray(table.loc[list(held.items), list(held.systems)].to_numpy(np.float64))
 
 
-def _standing_rows(evaluator: str, held: Grid, found: Standings, own: np.ndarray) -> list[tuple[object, ...]]:
-    order = np.lexsort((np.arange(len(held.systems)), found.ranks)).tolist()
-    return [
-        (
-            evaluator,
-            int(found.ranks[place]),
-            held.systems[place],
-            *found.means[place].numbers(),
-            float(found.low[place]),
-            float(found.high[place]),
-            float(found.first[place]),
-            int(found.sure_low[place]),
-            int(found.sure_high[place]),
-            found.n,
-            float(np.nanmean(own[:, place])),
-            int(np.isfinite(own[:, place]).sum()),
-            found.note,
-        )
-        for place in order
-    ]
-
-
 def _pair_rows(evaluator: str, held: Grid, found: Standings) -> list[tuple[object, ...]]:
     records = []
     for each in found.differences:
@@ -252,51 +184,15 @@ def _pair_rows(evaluator: str, held: Grid, found: Standings) -> list[tuple[objec
         if each.interval.estimate < 0:
             one, other, sign, low, high = other, one, -1.0, -high, -low
         ranks = (int(found.ranks[one]), int(found.ranks[other]), one, other)
-        row = (
-            evaluator,
-            held.systems[one],
-            held.systems[other],
-            sign * each.interval.estimate,
-            low,
-            high,
-            each.test.name,
-            each.test.p,
-            each.p_holm,
-            each.sure,
-            each.interval.n,
-            each.interval.note or each.test.note,
-        )
-        records.append((ranks, row))
+        gap = (evaluator, held.systems[one], held.systems[other], sign * each.interval.estimate, low, high)
+        test = (each.test.name, each.test.p, each.p_holm, each.sure)
+        records.append((ranks, (*gap, *test, each.interval.n, each.interval.note or each.test.note)))
     return [row for _, row in sorted(records, key=lambda pair: pair[0])]
 
 
-SWAPS = (
-    "evaluator",
-    "family",
-    "higher",
-    "lower",
-    "gap",
-    "edits",
-    "swapped",
-    "probability",
-    "chance",
-    "least_n",
-    "note",
-)
-EDITS = (
-    "evaluator",
-    "family",
-    "probe",
-    "higher",
-    "lower",
-    "gap_before",
-    "gap_after",
-    "swapped",
-    "probability",
-    "chance",
-    "n_items",
-    "note",
-)
+_SWAPPED = ("swapped", "probability", "chance")
+SWAPS = ("evaluator", "family", *_PAIR, "gap", "edits", *_SWAPPED, "least_n", "note")
+EDITS = ("evaluator", "family", "probe", *_PAIR, "gap_before", "gap_after", *_SWAPPED, "n_items", "note")
 PLACES = ("evaluator", "family", "system", "rank_low", "rank_high", "edits", "least_n", "note")
 
 
@@ -314,7 +210,9 @@ def edits(rows: pd.DataFrame, evaluators: Sequence[str], systems: Sequence[str])
             edited = beside(clean, grid(rows, evaluator, systems, probe=probe, whole=False))
             for pair in pairs:
                 found = swap(clean.scores[:, pair], edited[:, pair], groups=clean.sources)
-                records.append((evaluator, family, probe, *(systems[each] for each in pair), *_told(found)))
+                gaps, likely = (found.before, found.after, found.swapped), (found.probability, found.chance)
+                names = (systems[each] for each in pair)
+                records.append((evaluator, family, probe, *names, *gaps, *likely, found.n, found.note))
     return pd.DataFrame(records, columns=list(EDITS))
 
 
@@ -322,25 +220,11 @@ def by_family(table: pd.DataFrame) -> pd.DataFrame:
     """The edits of each family of :func:`edits` together: probabilities are means over its edits, all weighing alike;
     SWAPS."""
     records = []
-    for (evaluator, family, higher, lower), part in table.groupby(
-        ["evaluator", "family", "higher", "lower"], sort=False, observed=True
-    ):
+    for key, part in table.groupby(["evaluator", "family", *_PAIR], sort=False, observed=True):
+        counts = (float(part["gap_before"].mean()), len(part), int(part["swapped"].sum()))
+        likely = (float(part[name].mean(skipna=False)) for name in ("probability", "chance"))
         told = next((note for note in part["note"] if note), "")
-        records.append(
-            (
-                evaluator,
-                family,
-                higher,
-                lower,
-                float(part["gap_before"].mean()),
-                len(part),
-                int(part["swapped"].sum()),
-                float(part["probability"].mean(skipna=False)),
-                float(part["chance"].mean(skipna=False)),
-                int(part["n_items"].min()),
-                told,
-            )
-        )
+        records.append((*key, *counts, *likely, int(part["n_items"].min()), told))
     return pd.DataFrame(records, columns=list(SWAPS))
 
 
@@ -363,12 +247,8 @@ def places(
             )
             low = high = np.full(len(systems), np.nan)
             if not note:
-                drawn = np.concatenate(
-                    [
-                        drawn_means(each.scores, groups=of, resamples=DRAWS)
-                        for each, of in zip(grids, sources, strict=True)
-                    ]
-                )
+                both = zip(grids, sources, strict=True)
+                drawn = np.concatenate([drawn_means(each.scores, groups=of, resamples=DRAWS) for each, of in both])
                 low, high = rank_bounds(*placed(drawn), level=expanded(level, min(counts)))
             least = min(len(each.items) for each in grids)
             records += [
@@ -392,7 +272,3 @@ def beside(clean: Grid, edited: Grid) -> np.ndarray:
         if item in row:
             found[place] = edited.scores[row[item]]
     return found
-
-
-def _told(found: Swap) -> tuple[object, ...]:
-    return (found.before, found.after, found.swapped, found.probability, found.chance, found.n, found.note)

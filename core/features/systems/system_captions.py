@@ -100,13 +100,8 @@ def _measured(part: pd.DataFrame, level: float) -> dict[str, _Found]:
 def _chair(part: pd.DataFrame, level: float) -> dict[str, _Found]:
     known = part.dropna(subset=["named"])
     if known.empty:
-        nothing = (
-            math.nan,
-            math.nan,
-            math.nan,
-            "nobody counted the objects that they name; that takes pictures annotated with COCO's categories",
-        )
-        return {"chair-s": nothing, "chair-i": nothing}
+        why = "nobody counted the objects that they name; that takes pictures annotated with COCO's categories"
+        return dict.fromkeys(("chair-s", "chair-i"), (math.nan, math.nan, math.nan, why))
     found = ratio_bca(known["invented"], known["named"], groups=known["source"], level=level)
     ratio = (*found.numbers(100), found.note)
     return {"chair-s": _share((known["invented"] > 0).astype(float), known, level), "chair-i": ratio}
@@ -123,20 +118,9 @@ def _share(values: pd.Series, part: pd.DataFrame, level: float) -> _Found:
 
 
 # Best-of-n: which of an image's captions each evaluator picks, and how many of the picks are hollow.
-PICKS = (
-    "evaluator",
-    "picked_hollow",
-    "low",
-    "high",
-    "offered_hollow",
-    *bounds("excess"),
-    "n_images",
-    "n_captions",
-    "tied",
-    "words_picked",
-    "words_offered",
-    "note",
-)
+_COUNTS = ("n_images", "n_captions", "tied")
+_HOLLOW = ("picked_hollow", "low", "high", "offered_hollow", *bounds("excess"))
+PICKS = ("evaluator", *_HOLLOW, *_COUNTS, "words_picked", "words_offered", "note")
 SHARES = ("evaluator", "system", "picked", "low", "high", "offered", "n_images")
 
 
@@ -186,23 +170,12 @@ def _pick_row(evaluator: str, offered: pd.DataFrame) -> tuple[object, ...]:
     picked, blind = (
         (offered["hollow"] * offered[each]).groupby(offered["item"], sort=False).sum() for each in ("weight", "offer")
     )
-    own, excess = (
-        _shared(picked, source),
-        mean_bca((picked - blind).to_numpy(np.float64), groups=source.to_numpy(dtype=str)),
-    )
-    tied = int((by_item["weight"].max() < 1).sum())
+    own = _shared(picked, source)
+    excess = mean_bca((picked - blind).to_numpy(np.float64), groups=source.to_numpy(dtype=str))
+    counts = len(source), len(offered), int((by_item["weight"].max() < 1).sum())
     words = [(offered["words"] * offered[each]).groupby(offered["item"]).sum().mean() for each in ("weight", "offer")]
-    return (
-        evaluator,
-        *own.numbers(100),
-        100 * float(blind.mean()) if len(blind) else np.nan,
-        *excess.numbers(100),
-        len(source),
-        len(offered),
-        tied,
-        *map(float, words),
-        own.note,
-    )
+    hollow = 100 * float(blind.mean()) if len(blind) else np.nan
+    return evaluator, *own.numbers(100), hollow, *excess.numbers(100), *counts, *map(float, words), own.note
 
 
 def _share_rows(evaluator: str, offered: pd.DataFrame, systems: Sequence[str]) -> list[tuple[object, ...]]:
@@ -243,21 +216,8 @@ PUBLISHED: Mapping[float, str] = {
 WIDTH = 0.05  # of a bin of scores, at every scale
 ENDS = (5, 50, 95)  # percentiles
 
-SCALES = (
-    "evaluator",
-    "w",
-    "used",
-    "mean",
-    "low",
-    "high",
-    "p5",
-    "p50",
-    "p95",
-    *bounds("over"),
-    "n_captions",
-    "n_items",
-    "note",
-)
+_SPREAD = ("mean", "low", "high", "p5", "p50", "p95")
+SCALES = ("evaluator", "w", "used", *_SPREAD, *bounds("over"), "n_captions", "n_items", "note")
 BINS = ("evaluator", "w", "middle", "from_", "to", "share", "n_captions", "n_items")
 
 
@@ -297,50 +257,23 @@ def _row(evaluator: str, w: float, own: float, held: pd.DataFrame, level: float)
     mean = mean_bca(held["score"], groups=held["source"], level=level)
     over = share((held["score"] > 1).astype(float), groups=held["source"], level=level)
     used = [*(["here"] if w == own else []), *([PUBLISHED[w]] if w in PUBLISHED else [])]
-    return (
-        evaluator,
-        w,
-        "; ".join(used),
-        *mean.numbers(),
-        *(float(each) for each in np.percentile(held["score"], ENDS)),
-        *over.numbers(100),
-        len(held),
-        held["item"].nunique(),
-        mean.note or over.note,
-    )
+    spread = (*mean.numbers(), *(float(each) for each in np.percentile(held["score"], ENDS)), *over.numbers(100))
+    return evaluator, w, "; ".join(used), *spread, len(held), held["item"].nunique(), mean.note or over.note
 
 
 def _bins(evaluator: str, w: float, scores: np.ndarray, items: int) -> list[tuple[object, ...]]:
     """Shares by bin, with an empty bin on either side, so that a line through them ends at nothing."""
     first, last = math.floor(scores.min() / WIDTH), math.floor(scores.max() / WIDTH)
     places = np.floor(scores / WIDTH).astype(int)
-    return [
-        (
-            evaluator,
-            w,
-            (place + 0.5) * WIDTH,
-            place * WIDTH,
-            (place + 1) * WIDTH,
-            100 * float((places == place).mean()),
-            len(scores),
-            items,
-        )
-        for place in range(max(first - 1, 0), last + 2)
-    ]
+    found = list[tuple[object, ...]]()
+    for place in range(max(first - 1, 0), last + 2):
+        ends = (place + 0.5) * WIDTH, place * WIDTH, (place + 1) * WIDTH
+        found.append((evaluator, w, *ends, 100 * float((places == place).mean()), len(scores), items))
+    return found
 
 
-SWAPPED = (
-    "item",
-    "probe",
-    "a_caption",
-    "b_caption",
-    "a_before",
-    "b_before",
-    "a_after",
-    "b_after",
-    "gap_before",
-    "gap_after",
-)
+_SIDES = ("a_caption", "b_caption", "a_before", "b_before", "a_after", "b_after")
+SWAPPED = ("item", "probe", *_SIDES, "gap_before", "gap_after")
 
 
 def lowest(rows: pd.DataFrame, evaluator: str, system: str) -> pd.DataFrame:

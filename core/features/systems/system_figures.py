@@ -3,10 +3,10 @@
 import json
 import math
 
-import numpy as np
 import pandas as pd
 
-from core.charts.spec import PALETTE, Axis, Figure, Reference, Style, colours, counted, untitled
+from core.analysis.effects import bounds
+from core.charts.spec import PALETTE, Axis, Figure, Reference, Style, colours, counted, marks_of, untitled
 
 BY_CHANCE = "Redrawing alone"  # bar of swaps that no edit makes: how often a sample of pictures alone changes the order
 _CLICK = "for its pictures"
@@ -21,19 +21,8 @@ def system_means(standings: pd.DataFrame) -> Figure:
         f"n = {counted(row['n_items'], 'picture')}"
         for row in standings.to_dict("records")
     ]
-    frame = pd.DataFrame(
-        {
-            "label": standings["system"].astype(str),
-            "series": evaluator,
-            "panel": "",
-            "value": standings["mean"],
-            "low": standings["low"],
-            "high": standings["high"],
-            "n": standings["n_items"],
-            "hover": hover,
-            "opens": _of_system(standings),
-        }
-    )
+    names, values, opens = standings["system"].astype(str), ("mean", "low", "high"), _of_system(standings)
+    frame = marks_of(standings, names, evaluator, "", values, hover=hover, opens=opens)
     sure = {
         str(name): f"{low:.0f}" if low == high else f"{low:.0f}–{high:.0f}"
         for name, low, high in standings[["system", "sure_low", "sure_high"]].itertuples(index=False)
@@ -56,19 +45,9 @@ def system_ranks(standings: pd.DataFrame, *, order: tuple[str, ...]) -> Figure:
         f"n = {counted(row['n_items'], 'picture')}"
         for row in standings.to_dict("records")
     ]
-    frame = pd.DataFrame(
-        {
-            "label": standings["system"].astype(str),
-            "series": standings["evaluator"].astype(str),
-            "panel": "",
-            "value": standings["rank"].astype(float),
-            "low": standings["rank_low"],
-            "high": standings["rank_high"],
-            "n": standings["n_items"],
-            "hover": hover,
-            "opens": _of_system(standings),
-        }
-    )
+    system, evaluator = (standings[name].astype(str) for name in ("system", "evaluator"))
+    rows, opens = standings.astype({"rank": float}), _of_system(standings)
+    frame = marks_of(rows, system, evaluator, "", bounds("rank"), hover=hover, opens=opens)
     return untitled(frame, "rank, 1 is the highest mean", span=(0.5, len(order) + 0.5), order=order, click=_CLICK)
 
 
@@ -97,20 +76,11 @@ def swap_bars(swaps: pd.DataFrame) -> Figure:
         for pair, value in chance["probability"].items()
     ]
     rows = pd.concat([swaps, chance.reset_index().assign(family=BY_CHANCE)], ignore_index=True)
-    frame = pd.DataFrame(
-        {
-            "label": rows["family"].astype(str),
-            "series": "swaps",
-            "panel": rows["pair"] if len(most) > 1 else "",
-            "value": 100 * rows["probability"],
-            "low": np.nan,
-            "high": np.nan,
-            "n": rows["least_n"],
-            "hover": hover + alone,
-            "opens": opens + [""] * len(alone),
-            "text": [f"{100 * each:.1f} %" if each == each else "" for each in rows["probability"]],
-        }
-    )
+    rows = rows.assign(percent=100 * rows["probability"])
+    text = [f"{each:.1f} %" if each == each else "" for each in rows["percent"]]
+    looks = {"hover": hover + alone, "opens": opens + [""] * len(alone), "text": text}
+    panel = rows["pair"] if len(most) > 1 else ""
+    frame = marks_of(rows, rows["family"].astype(str), "swaps", panel, ["percent"], "least_n", **looks)
     return untitled(
         frame,
         "swaps, % of redrawn sets of pictures",
@@ -153,18 +123,7 @@ def scale_shares(bins: pd.DataFrame, *, id_: str = "", title: str = "", note: st
         f"{name}, {row['from_']:.2f} to {row['to']:.2f}\n{row['share']:.1f} % of {row['n_captions']} captions"
         for name, row in zip(scale, bins.to_dict("records"), strict=True)
     ]
-    frame = pd.DataFrame(
-        {
-            "label": bins["middle"],
-            "series": scale,
-            "panel": panels.astype(str),
-            "value": bins["share"],
-            "low": math.nan,
-            "high": math.nan,
-            "n": bins["n_captions"],
-            "hover": hover,
-        }
-    )
+    frame = marks_of(bins, bins["middle"], scale, panels.astype(str), ["share"], "n_captions", hover=hover)
     return Figure(
         id_,
         title,

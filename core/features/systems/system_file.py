@@ -127,18 +127,9 @@ def read_leaderboard(path: Path) -> Leaderboard:
             "take it away, or make it anew with 'leaderboard'"
         ) from error
     _check(path, rows, told)
-    return Leaderboard(
-        path.stem,
-        rows,
-        told["corpus"],
-        told["evaluators"],
-        tuple(told["remarks"]),
-        tuple(told["left_out"]),
-        told["seed"],
-        told["created"],
-        told["invariscope"],
-        _beside(path, told.get("beside", [])),
-    )
+    remarks, left_out = tuple(told["remarks"]), tuple(told["left_out"])
+    about = (told["corpus"], told["evaluators"], remarks, left_out, told["seed"], told["created"], told["invariscope"])
+    return Leaderboard(path.stem, rows, *about, _beside(path, told.get("beside", [])))
 
 
 def list_leaderboards(folder: Path | None = None) -> tuple[str, ...]:

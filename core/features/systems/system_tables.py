@@ -125,18 +125,8 @@ def worded(name: str, frame: pd.DataFrame) -> pd.DataFrame:
     return frame
 
 
-FLIPS = (
-    "evaluator",
-    "family",
-    "higher",
-    "lower",
-    *bounds("flips"),
-    *bounds("sides"),
-    "tied_before",
-    "tied_after",
-    "n_pictures",
-    "n_pairs",
-)
+_COUNTS = ("tied_before", "tied_after", "n_pictures", "n_pairs")
+FLIPS = ("evaluator", "family", "higher", "lower", *bounds("flips"), *bounds("sides"), *_COUNTS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -189,13 +179,10 @@ def flips(
             for higher, lower in pairs:
                 gaps = [each[..., higher] - each[..., lower] for each in (clean.scores, edited)]
                 found = lead_flips(*gaps, sources=clean.sources, level=level)
-                records.append((evaluator, family, systems[higher], systems[lower], *_told(found)))
+                shares = (*found.pointwise.numbers(), *found.strict.numbers())
+                counts = (found.tied_before, found.tied_after, found.pointwise.n, found.n_pairs)
+                records.append((evaluator, family, systems[higher], systems[lower], *shares, *counts))
     return pd.DataFrame(records, columns=list(FLIPS))
-
-
-def _told(found: LeadFlips) -> tuple[float, ...]:
-    ends = [end for each in (found.pointwise, found.strict) for end in each.numbers()]
-    return *ends, found.tied_before, found.tied_after, found.pointwise.n, found.n_pairs
 
 
 def _share(marks: np.ndarray, whole: np.ndarray, sources: Sequence[str] | None, level: float) -> Interval:

@@ -190,7 +190,9 @@ def follow(code: str) -> object:
     try:
         return getattr(importlib.import_module(module), name)
     except STRANGERS as error:
-        raise NotAvailable(f"{_whose(code)}{code} cannot be imported ({sentence(error)}); the rest works") from error
+        owner = next((each.name for each in features() if code in _codes_of(each)), "")
+        whose = f"the feature {owner} is not whole: " if owner else ""
+        raise NotAvailable(f"{whose}{code} cannot be imported ({sentence(error)}); the rest works") from error
 
 
 def troubles(*, followed: bool = False) -> tuple[str, ...]:
@@ -210,11 +212,6 @@ def _codes_of(feature: Feature) -> Iterator[str]:
     yield from (each.code for each in feature.questions)
     yield from (each.code for each in feature.jobs)
     yield from feature.methods
-
-
-def _whose(code: str) -> str:
-    owner = next((each.name for each in features() if code in _codes_of(each)), "")
-    return f"the feature {owner} is not whole: " if owner else ""
 
 
 def _marked(value: object) -> list[tuple[str, Feature]]:

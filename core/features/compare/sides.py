@@ -186,22 +186,20 @@ def _slices(scopes: Sequence[Narrowed], chosen: Sequence[dict[str, tuple[str, ..
         common = [name for name in there[0] if name in there[1]]
         named = next((name for name in asked if name and all(name in each for each in there)), "")
         usual = [named or (common[0] if common else each[0]) for each in there]
-    slices = [_slice(own, name or other) for own, name, other in zip(chosen, asked, usual, strict=True)]
+    slices = []
+    for own, name, other in zip(chosen, asked, usual, strict=True):
+        many: dict[str, Any] = {each: own[each] for each in MANY if each in own}
+        told = tuple((OWN + each, values[0]) for each, values in own.items() if each not in SIDE_CHOICES)
+        slices.append(Slice(evaluators=(name or other,), told=told, **many))
     if same and slices[0] == slices[1] and scopes[0] == scopes[1]:
         raise InvalidInput(
             f"both sides are {slices[0].evaluators[0]} of the same shifts of run {scopes[0].run}; choose another "
             "evaluator, run, family or kind of item for one of them"
         )
-    for own, names in zip(slices, there, strict=True):
-        if own.evaluators[0] not in names:
-            raise InvalidInput(f"no shift of evaluator {own.evaluators[0]!r} is here; evaluators: {', '.join(names)}")
+    for each, names in zip(slices, there, strict=True):
+        if each.evaluators[0] not in names:
+            raise InvalidInput(f"no shift of evaluator {each.evaluators[0]!r} is here; evaluators: {', '.join(names)}")
     return slices
-
-
-def _slice(own: dict[str, tuple[str, ...]], evaluator: str) -> Slice:
-    many: dict[str, Any] = {name: own[name] for name in MANY if name in own}
-    told = tuple((OWN + name, values[0]) for name, values in own.items() if name not in SIDE_CHOICES)
-    return Slice(evaluators=(evaluator,), told=told, **many)
 
 
 def _said(view: View, own: dict[str, tuple[str, ...]]) -> str:
@@ -245,7 +243,13 @@ def _of_baselines(a: Path, b: Path, margin: float) -> SidesCompared:
 def _of_files(a: Path, b: Path, column: str) -> SidesCompared:
     held = [read_scores(path, column=column) for path in (a, b)]
     scored = [{key: score for key, score in each.scores.items() if np.isfinite(score)} for each in held]
-    scored = _spelled_alike(scored)
+    # ids without a picture's ending and zeros before a number, where neither file has two that differ so
+    plain = {key: _ENDING.sub("", key) for each in scored for key in each}
+    plain |= {
+        key: str(int(stem)) for key, stem in plain.items() if stem.isascii() and stem.isdigit() and len(stem) < 99
+    }
+    twice = {stem for each in scored for stem, count in Counter(map(plain.__getitem__, each)).items() if count > 1}
+    scored = [{key if plain[key] in twice else plain[key]: score for key, score in each.items()} for each in scored]
     keys = sorted(set(scored[0]) | set(scored[1]))
     if len(keys) == len(scored[0]) + len(scored[1]):
         raise InvalidInput(
@@ -265,16 +269,6 @@ def _of_files(a: Path, b: Path, column: str) -> SidesCompared:
 
 
 _ENDING = re.compile(r"\.(?:jpe?g|png|webp|bmp|gif|tiff?)$", re.IGNORECASE)
-
-
-def _spelled_alike(scored: Sequence[dict[str, float]]) -> list[dict[str, float]]:
-    """Scores by ids without a picture's ending and zeros before a number, where neither file has two that differ so."""
-    plain = {key: _ENDING.sub("", key) for each in scored for key in each}
-    plain |= {
-        key: str(int(stem)) for key, stem in plain.items() if stem.isascii() and stem.isdigit() and len(stem) < 99
-    }
-    twice = {stem for each in scored for stem, count in Counter(map(plain.__getitem__, each)).items() if count > 1}
-    return [{key if plain[key] in twice else plain[key]: score for key, score in each.items()} for each in scored]
 
 
 def _ordered(

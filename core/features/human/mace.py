@@ -269,7 +269,7 @@ class Competences:
 
 def study_competence(votes: pd.DataFrame, kind: Kind) -> Competences:
     """Estimate the competence of every annotator of a study, question by question; attention items are left out."""
-    people, answers = list[pd.DataFrame](), list[dict[str, object]]()
+    people, answers = list[pd.DataFrame](), list[tuple[object, ...]]()
     for question, rows, levels in _questions(votes[~votes["attention"]], kind):
         shared = rows[rows.groupby("unit")["unit"].transform("size") >= FEWEST]
         if shared.empty:
@@ -279,7 +279,10 @@ def study_competence(votes: pd.DataFrame, kind: Kind) -> Competences:
             why = f"{FEWEST_PEOPLE} annotators are needed: of two who differ nobody can say which one guesses"
         found = competences(shared, levels=levels)
         people.append(_people(shared, found.annotators, question, why, skew))
-        answers.append(_answers(shared, found.answers, question, why) | {"note": why or skew})
+        commonest, likeliest = _commonest(shared), found.answers.set_index("unit")["answer"]
+        same, n = int((likeliest.loc[commonest.index].to_numpy() == commonest.to_numpy()).sum()), len(likeliest)
+        counts = (same, len(commonest) - same) if not why else (np.nan, np.nan)
+        answers.append((question, n, *counts, n - len(commonest), why or skew))
     frame = pd.concat(people, ignore_index=True) if people else pd.DataFrame(columns=list(PEOPLE))
     return Competences(frame[list(PEOPLE)], pd.DataFrame(answers, columns=list(ANSWERS)))
 
@@ -336,12 +339,3 @@ def _commonest(rows: pd.DataFrame) -> pd.Series:
     top = counts[counts == counts.groupby("unit").transform("max")].reset_index()
     single = top[~top["unit"].duplicated(keep=False)]
     return single.set_index("unit")["answer"]
-
-
-def _answers(rows: pd.DataFrame, found: pd.DataFrame, question: str, why: str) -> dict[str, object]:
-    commonest = _commonest(rows)
-    likeliest = found.set_index("unit")["answer"]
-    same = int((likeliest.loc[commonest.index].to_numpy() == commonest.to_numpy()).sum())
-    n = len(likeliest)
-    counts = (same, len(commonest) - same) if not why else (np.nan, np.nan)
-    return {"question": question, "n": n, "same": counts[0], "other": counts[1], "tied": n - len(commonest)}

@@ -21,7 +21,7 @@ from core.analysis.comparisons import percent
 from core.analysis.table import ScoreTable
 from core.errors import InvalidInput
 from core.features.human.crossed_votes import parts_of, too_few_people
-from core.features.human.definition import ORIGINAL, VARIANT, StudyItem
+from core.features.human.definition import ORIGINAL, VARIANT
 from core.features.human.kinds import ACCEPTABILITY, PREFERENCE, TIE, Kind
 from core.features.human.prediction_powered import FEWEST_LABELS, Powered, Stratum, powered_mean
 from core.features.human.sampling import DIRECTIONAL, inclusion, rows_of, strata_named
@@ -148,7 +148,12 @@ def _frame(study: Study, table: ScoreTable) -> _Frame:
             f"study {study.id!r} does not say what it was drawn from, so its votes stand for no other pair"
         )
     plain = [item for item in definition.items if not item.attention]
-    _check_captions(plain, table)
+    caption = (table.scope.subject, table.scope.language, table.scope.rank)
+    if other := sum((item.subject, item.language, item.rank) != caption for item in plain):
+        raise InvalidInput(
+            f"{other} of {len(plain)} items were asked about with another caption than the scores are of "
+            f"({caption[0]}, {caption[1]}); their rate cannot be carried over to all pairs"
+        )
     pairs = _candidates(table)
     state = study.state()
     practised = {(state.by_id[name].stratum, state.by_id[name].item) for name in state.exercises}
@@ -169,20 +174,6 @@ def _frame(study: Study, table: ScoreTable) -> _Frame:
     shares = enumerate(zip(held, inclusion(held, list(drawn.values())), strict=True))
     chances = [pd.DataFrame({"stratum": number, "place": at, "chance": share}) for number, (at, share) in shares]
     return _Frame(pd.concat(parts, ignore_index=True), pd.concat(chances, ignore_index=True), drawn)
-
-
-def _check_captions(plain: Sequence[StudyItem], table: ScoreTable) -> None:
-    scope = table.scope
-    other = [
-        item
-        for item in plain
-        if (item.subject, item.language, item.rank) != (scope.subject, scope.language, scope.rank)
-    ]
-    if other:
-        raise InvalidInput(
-            f"{len(other)} of {len(plain)} items were asked about with another caption than the scores are of "
-            f"({scope.subject}, {scope.language}); their rate cannot be carried over to all pairs"
-        )
 
 
 def _candidates(table: ScoreTable) -> pd.DataFrame:
@@ -272,6 +263,10 @@ def _row(
     more = min(round(MORE_VOTES * n / n_votes), rest)
     grown = [joined_by(tuning, 1 + more / n)[1] for tuning in (0.0, None)]
     shorter = 1 - _half(both) / _half(votes) if _half(votes) > 0 else math.nan
+    note = "every item has votes, so there is nothing to predict"
+    if rest:
+        no_gain = "the scores buy nothing: they take next to nothing off the interval"
+        note = "" if shorter >= LEAST_GAIN else no_gain
     return {
         "question": question.name,
         "evaluator": evaluator,
@@ -286,18 +281,8 @@ def _row(
         "more_items": more,
         "more_votes_half": 100 * _half(grown[0]),
         "more_joined_half": 100 * _half(grown[1]),
-        "note": _note(shorter, rest, votes),
+        "note": votes.note or note,
     }
-
-
-def _note(shorter: float, rest: int, votes: Interval) -> str:
-    if votes.note:
-        return votes.note
-    if not rest:
-        return "every item has votes, so there is nothing to predict"
-    if not shorter >= LEAST_GAIN:
-        return "the scores buy nothing: they take next to nothing off the interval"
-    return ""
 
 
 def _influence(strata: Sequence[Stratum], places: Sequence[np.ndarray], given: pd.DataFrame) -> np.ndarray:

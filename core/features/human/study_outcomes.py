@@ -132,6 +132,11 @@ def aggregates(votes: pd.DataFrame, *, live: bool = False) -> Aggregates:
     units, people = (np.unique(own[name].to_numpy(dtype=str), return_inverse=True)[1] for name in ("id", "annotator"))
     found = exchange(_marks(own), units, people, _told)
     groups = in_numbers(items)
+    leaning = items[items["leans"].isin((VARIANT, ORIGINAL))]  # the sign test is over sources
+    ahead = pd.Series(np.where(leaning["leans"] == VARIANT, 1, -1), dtype=np.int64)
+    sources = np.sign(ahead.groupby(leaning["source"].to_numpy()).sum())
+    variant, original = (int((sources == sign).sum()) for sign in (1, -1))
+    tested = variant + original and not live
 
     def part(what: str, *, of: str | None = None) -> Interval:
         bottom = None if of is None else _TOLD.index(of)
@@ -142,7 +147,7 @@ def aggregates(votes: pd.DataFrame, *, live: bool = False) -> Aggregates:
         majority_tie=part(TIE),
         both_fully_correct=part(_FULLY),
         variant_preferred=part(VARIANT, of=_LEANS),
-        balance_p=math.nan if live else _balance(items[items["leans"].isin((VARIANT, ORIGINAL))]),
+        balance_p=float(stats.binomtest(variant, variant + original).pvalue) if tested else math.nan,
         n_items=len(items),
         n_short=plain["id"].nunique() - len(items),
         about=whom_it_is_about(plain["annotator"].nunique(), live=live),
@@ -171,14 +176,6 @@ def _told(sums: np.ndarray) -> np.ndarray:
     ahead = sums[:, 6] - sums[:, 5]
     named = [decided & (good == count) for count in (2, 1, 0)]
     return np.column_stack([*named, ~decided, fully, tie, ahead > 0, ahead != 0]) * (votes > 0)[:, None]
-
-
-def _balance(leaning: pd.DataFrame) -> float:
-    """p of the sign test over sources; see :class:`Aggregates`."""
-    ahead = np.where(leaning["leans"] == VARIANT, 1, -1)
-    sources = np.sign(pd.Series(ahead, dtype=np.int64).groupby(leaning["source"].to_numpy()).sum())
-    variant, original = (int((sources == sign).sum()) for sign in (1, -1))
-    return float(stats.binomtest(variant, variant + original).pvalue) if variant + original else math.nan
 
 
 def study_agreement(votes: pd.DataFrame, kind: Kind) -> list[Agreement]:

@@ -34,7 +34,7 @@ def selfcheck(
     items has a line of it in its methods.
     """
     from core.corpora.registry import find
-    from core.features.selfcheck.detection import digest_of, write_selfcheck
+    from core.features.selfcheck.detection import digest_of, lines, write_selfcheck
     from core.features.selfcheck.detection import selfcheck as made
     from core.features.selfcheck.planted import audit_planted
 
@@ -48,7 +48,15 @@ def selfcheck(
     if as_json:
         print_json(as_plain(found))
     else:
-        _print(found)
+        told = [(row, f"{row['rate']:.0f}", f"{row['low']:.0f} to {row['high']:.0f}") for row in lines(found)]
+        names = ("planted", "family", "finding", "is")
+        rows = [(*(row[name] for name in names), *rate, row["n"], row["note"]) for row, *rate in told]
+        header = ("planted", "edits", "finding", "", "repeats with it, %", "95 % interval", "n", "remark")
+        title = f"Planted evaluators on {found.corpus}: {found.items:,} items, {found.sources:,} sources"
+        table(header, rows, title=title)
+        if found.compared:
+            note(f"{found.compared:,} scores of the audit were held against what was planted; all are the same")
+        note(found.sentence())
     note(f"kept as {path}")
 
 
@@ -81,25 +89,3 @@ def as_plain(found: "Selfcheck") -> dict[str, Any]:
         "smallest_fall_percent": [{"noise_percent": 100 * noise, **ends(each)} for noise, each in smallest],
         "methods": found.sentence(),
     }
-
-
-def _print(found: "Selfcheck") -> None:
-    from core.features.selfcheck.detection import lines
-
-    table(
-        ("planted", "edits", "finding", "", "repeats with it, %", "95 % interval", "n", "remark"),
-        [
-            (
-                *(row[name] for name in ("planted", "family", "finding", "is")),
-                f"{row['rate']:.0f}",
-                f"{row['low']:.0f} to {row['high']:.0f}",
-                row["n"],
-                row["note"],
-            )
-            for row in lines(found)
-        ],
-        title=f"Planted evaluators on {found.corpus}: {found.items:,} items, {found.sources:,} sources",
-    )
-    if found.compared:
-        note(f"{found.compared:,} scores of the audit were held against what was planted; all are the same")
-    note(found.sentence())

@@ -326,7 +326,10 @@ def _rows(result: SuiteResult, entry: Reached) -> list[dict[str, object]]:
     for part in parts:
         own = [each for each in entry.rows if (each.dimension, each.group, each.rater) == part]
         row: dict[str, object] = {"suite": result.suite, "evaluator": named(entry), "references": entry.references}
-        row |= {"group": _part(*part), "unscored": entry.unscored, "made_with": entry.made_with}
+        dimension, group, rater = part  # of which judgements a row is, in words
+        told = [dimension, "" if group == ALL else GROUPS.get(group, group), f"by {rater}" if rater else ""]
+        row |= {"group": ", ".join(filter(None, told)) or GROUPS[ALL]}
+        row |= {"unscored": entry.unscored, "made_with": entry.made_with}
         row["remark"] = _why_none(own)
         for each in own:
             row |= {each.measure: each.value, f"{each.measure}_low": each.low, f"{each.measure}_high": each.high}
@@ -335,12 +338,6 @@ def _rows(result: SuiteResult, entry: Reached) -> list[dict[str, object]]:
             row |= {"note": each.note} if each.note else {}
         found.append(row)
     return found
-
-
-def _part(dimension: str, group: str, rater: str) -> str:
-    """Of which judgements a row is, in words: what was rated, the group, the rater."""
-    told = [dimension, "" if group == ALL else GROUPS.get(group, group), f"by {rater}" if rater else ""]
-    return ", ".join(each for each in told if each) or GROUPS[ALL]
 
 
 def _choice(entry: Reached, reported: tuple[str, str], other: tuple[str, str], dimension: str) -> dict[str, object]:

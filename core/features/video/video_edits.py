@@ -13,7 +13,7 @@ import pandas as pd
 from core.charts.spec import PALETTE, SYMBOLS, Figure, Style, marks_of, untitled
 from core.errors import InvalidInput
 from core.evaluators.base import DualEncoder, Evaluator
-from core.evaluators.video.video_evaluator import VideoEvaluator, VideoScore, video_scorer
+from core.evaluators.video.video_evaluator import VideoEvaluator, video_scorer
 from core.probes.pixels.edits import every_second, flip_horizontal, flip_vertical, jpeg
 
 MEASURED, BY_CONSTRUCTION = "measured", "by construction"
@@ -70,7 +70,7 @@ def score_edits(
         raise InvalidInput(f"give frames and captions, got {len(frames)} and {len(captions)}")
     scorer = video_scorer(evaluator)
     seen = scorer.encode(frames)
-    rows = list[dict[str, object]]()
+    rows = list[tuple[object, ...]]()
     original = scorer.score(seen, captions)
     for name, edit in EDITS.items():
         if name == OTHER:
@@ -84,18 +84,11 @@ def score_edits(
         same = name in (ORIGINAL, REVERSED)
         found = original if same else scorer.score(shown, captions)
         how = BY_CONSTRUCTION if name == REVERSED else MEASURED
-        rows += [
-            {"evaluator": scorer.name, "caption": caption, "edit": name, "how": how, "frames": len(shown)}
-            | _numbers(score, base)
-            for caption, score, base in zip(captions, found, original, strict=True)
-        ]
+        for caption, score, base in zip(captions, found, original, strict=True):
+            about = (scorer.name, caption, name, how, len(shown))
+            parts = (getattr(score.video, part) if score.video else np.nan for part in PARTS)
+            rows.append((*about, score.score, score.score - base.score, *parts, score.error))
     return pd.DataFrame(rows, columns=list(COLUMNS))
-
-
-def _numbers(score: VideoScore, base: VideoScore) -> dict[str, object]:
-    parts = score.video
-    told = {name: getattr(parts, name) if parts else np.nan for name in PARTS}
-    return {"score": score.score, "delta": score.score - base.score, "note": score.error} | told
 
 
 def edit_dots(table: pd.DataFrame) -> Figure:

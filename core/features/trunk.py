@@ -5,6 +5,7 @@ from core.features.feature import Command, Entry, Feature, JobKind, Part, View
 OVERVIEW = (Part("findings", ("S1",)), Part("card", ("S1", "T13")), Part("plane", ("C-plane",)))
 PICTURES = "single pairs with their pictures are on the page, and in its export"
 FAILURES = (Part("gallery", name="Failures", reason=PICTURES),)
+GALLERY = "pages.views.failures.failures_view:draw"
 SECTIONS = ("space", "object", "words", "corpora", "natural", "surface", "strength", "summary")
 RESULTS = tuple(Part(name, (f"section:{name}",)) for name in SECTIONS)
 AHEAD = "costs and power are of an audit that is still to be run"
@@ -27,14 +28,7 @@ FEATURE = Feature(
     views=(
         View("overview", "Overview", "pages.views.overview.overview_view:draw", entry="start", parts=OVERVIEW),
         View("runs", "Runs", "pages.views.runs_view:draw", entry="runs", parts=(Part("list", ("about",)),)),
-        View(
-            "failures",
-            "Pictures",
-            "pages.views.failures.failures_view:draw",
-            entry="findings",
-            place=20,
-            parts=FAILURES,
-        ),
+        View("failures", "Pictures", GALLERY, entry="findings", place=20, parts=FAILURES),
         View("results", "Figures", "pages.views.results_view:draw", entry="findings", place=10, parts=RESULTS),
         View("run_audit", "New run", "pages.views.run_audit.audit_view:draw", entry="runs", place=20, parts=COSTS),
         View("words", "Words", "pages.views.words_view:draw", entry="words"),

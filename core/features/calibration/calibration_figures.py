@@ -43,13 +43,8 @@ def before_after_dots(table: pd.DataFrame, *, colour: str, unit: str = "", axis:
         hover = [_side_hover(row, side, unit) for row in table.to_dict("records")]
         looks = {"hover": hover, **({"opens": table["opens"]} if "opens" in table else {})}
         sides.append(marks_of(table, names, side, "", bounds(side), "n", **looks))
-    return untitled(
-        pd.concat(sides, ignore_index=True),
-        axis,
-        unit=unit,
-        counts=True,
-        styles={"before": Style(NEUTRAL, "square"), "after": Style(colour)},
-    )
+    styles = {"before": Style(NEUTRAL, "square"), "after": Style(colour)}
+    return untitled(pd.concat(sides, ignore_index=True), axis, unit=unit, counts=True, styles=styles)
 
 
 def _side_hover(row: Mapping[Any, Any], side: str, unit: str) -> str:

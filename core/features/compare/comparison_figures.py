@@ -40,15 +40,8 @@ def dumbbell(
         ]
         looks = {"hover": hover, **({"opens": table[f"{column}_opens"]} if f"{column}_opens" in table else {})}
         sides.append(marks_of(table, table["label"].astype(str), side, "", names_of[:3], names_of[3], **looks))
-    return untitled(
-        pd.concat(sides, ignore_index=True),
-        _title(f"median {of}", unit),
-        unit=unit,
-        names=names or {},
-        counts=True,
-        styles=_SIDES,
-        joined=True,
-    )
+    frame, title = pd.concat(sides, ignore_index=True), _title(f"median {of}", unit)
+    return untitled(frame, title, unit=unit, names=names or {}, counts=True, styles=_SIDES, joined=True)
 
 
 def differences(

@@ -400,18 +400,8 @@ def made_apart(a: Mapping[str, str], b: Mapping[str, str], names: Iterable[str])
     return pd.DataFrame(records, columns=["what", "a", "b"])
 
 
-_MADE_WITH = (
-    "invariscope",
-    "corpus",
-    "subjects",
-    "seed",
-    "evaluators",
-    "probes",
-    "lexicons",
-    "words",
-    "constants",
-    "versions",
-)
+_TABLES = ("lexicons", "words", "constants", "versions")
+_MADE_WITH = ("invariscope", "corpus", "subjects", "seed", "evaluators", "probes", *_TABLES)
 _ABOUT = ("corpus.root", "corpus.folder", "corpus.description", "corpus.items")
 
 

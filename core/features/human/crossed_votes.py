@@ -106,13 +106,8 @@ class Parts:
 
     def grown(self, *, annotators: float = 1.0, items: float = 1.0) -> "Parts":
         """Parts to expect of so many times the annotators and items, each annotator with as large a part of all [7]."""
-        return Parts(
-            self.items / items,
-            self.people / annotators,
-            self.rest / annotators / items,
-            self.sources * items,
-            self.annotators * annotators,
-        )
+        people, rest = self.people / annotators, self.rest / annotators / items
+        return Parts(self.items / items, people, rest, self.sources * items, self.annotators * annotators)
 
     def error(self, *, live: bool = False, level: float = 0.95) -> tuple[float, float]:
         """Variance of the rate, and how many of its roots its interval reaches [4]."""

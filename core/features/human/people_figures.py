@@ -138,18 +138,9 @@ def kappa_map(pairs: pd.DataFrame) -> Figure:
         for row, n in zip(frame.to_dict("records"), items, strict=True)
     ]
     frame["hollow"] = (items < FEW).to_numpy()
-    return Figure(
-        "S-human-kappa-map",
-        KAPPA_TITLE,
-        KAPPA_NOTE,
-        frame,
-        "weighted κ",
-        kind="map",
-        diverging=True,
-        order=tuple(names),
-        styles={name: Style(NEUTRAL) for name in names},
-        paper="E, Figure 4",
-    )
+    told, styles = ("S-human-kappa-map", KAPPA_TITLE, KAPPA_NOTE), {name: Style(NEUTRAL) for name in names}
+    looks: dict[str, Any] = {"kind": "map", "diverging": True, "order": tuple(names), "styles": styles}
+    return Figure(*told, frame, "weighted κ", paper="E, Figure 4", **looks)
 
 
 KAPPA_TITLE = "How far do two annotators agree?"

@@ -133,15 +133,8 @@ def shared_queues(ledger: Ledger) -> dict[str, tuple[str, ...]]:
         for name in working
     }
     votes, held = ledger.votes(), _held(ledger)
-    queues = assign(
-        _plain(ledger),
-        working,
-        seen=through,
-        votes={item: votes[item] + held[item] for item in votes},
-        begun=begun,
-        per_item=told.per_item,
-        seed=told.seed,
-    )
+    given, wanted = {item: votes[item] + held[item] for item in votes}, told.per_item
+    queues = assign(_plain(ledger), working, seen=through, votes=given, begun=begun, per_item=wanted, seed=told.seed)
     mixed = {each.id: each.queue for each in people if each.pid is not None and ledger.passed(each) is not False}
     for name, queue in queues.items():
         unseen = [item for item in _checks(ledger) if item not in through[name]]

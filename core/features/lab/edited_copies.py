@@ -7,7 +7,7 @@ Source: occlusion sensitivity, Zeiler and Fergus, Visualizing and understanding 
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass, fields
+from dataclasses import astuple, dataclass, fields
 
 import cv2
 import numpy as np
@@ -320,14 +320,7 @@ def candidates(found: Sequence[Worst]) -> pd.DataFrame:
     the five numbers of :class:`HarmlessEdit`, ``before``, ``after``, ``percent`` (% change) and ``worst``, whether it
     is the one that was chosen."""
     records = [
-        {
-            "evaluator": each.evaluator,
-            **asdict(tried.edit),
-            "before": each.before,
-            "after": tried.after,
-            "percent": tried.percent,
-            "worst": tried.edit == each.edit,
-        }
+        (each.evaluator, *astuple(tried.edit), each.before, tried.after, tried.percent, tried.edit == each.edit)
         for each in found
         for tried in each.candidates
     ]

@@ -90,14 +90,9 @@ def position_map(
                 for place, shift in zip(places, shifts, strict=True):
                     percent[name][place] = shift
         scored += len(chosen)
-        yield PositionMap(
-            centre[0] + across,
-            centre[1] + down,
-            {name: values.copy() for name, values in percent.items() if name not in failures},
-            dict(failures),
-            done=number == len(passes),
-            share=scored / STEPS**2,
-        )
+        known = {name: values.copy() for name, values in percent.items() if name not in failures}
+        at, done = (centre[0] + across, centre[1] + down), number == len(passes)
+        yield PositionMap(*at, known, dict(failures), done=done, share=scored / STEPS**2)
 
 
 def _shifts(

@@ -160,17 +160,9 @@ def _print(report: "MetricReport") -> None:
         [("ok" if each.passed else "FAIL", each.check, each.detail) for each in report.contract],
         title=report.evaluator,
     )
+    moved = ("median |% change|", "interval it is judged by", "median % change")
     table(
-        (
-            "",
-            "family",
-            "median |% change|",
-            "interval it is judged by",
-            "median % change",
-            "n",
-            "without",
-            "drift shown by",
-        ),
+        ("", "family", *moved, "n", "without", "drift shown by"),
         [_line(each) for each in report.families],
         title=f"Edits that change no meaning, {report.items} items, threshold {report.threshold:g} %",
     )

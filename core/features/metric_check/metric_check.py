@@ -366,21 +366,10 @@ def check_metric(
     asked = [row for item in rows for row in item if not row.rejected]
     without = [row for row in asked if row.score is None]
     why = next((row.reason for row in without), "").removeprefix(f"{reference} could not score this pair: ")
-    return MetricReport(
-        name,
-        fingerprint,
-        tuple(contract),
-        families,
-        len(chosen),
-        threshold,
-        failure,
-        breaks,
-        evidence,
-        Unscored(len(without), len(asked), why),
-        {key: about[key] for key in ("name", "reference", "file")} if "file" in about else {},
-        kept,
-        ignores,
-    )
+    unscored = Unscored(len(without), len(asked), why)
+    source = {key: about[key] for key in ("name", "reference", "file")} if "file" in about else {}
+    judged = (name, fingerprint, tuple(contract), families, len(chosen), threshold, failure, breaks, evidence)
+    return MetricReport(*judged, unscored, source, kept, ignores)
 
 
 def _second_shifts(

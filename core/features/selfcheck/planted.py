@@ -219,15 +219,9 @@ def audit_planted(corpus: Corpus, *, seed: int, limit: int | None = None) -> Pla
     kinds = {each.name: planted_evaluator(each, known, seed=str(seed)) for each in PLANTED}
     labelled, told = any(item.label for item in items), any(item.captions.get(ENGLISH) for item in items)
     subject: Choice = "both" if labelled and told else "template" if labelled else "human"
-    asked: dict[str, Any] = {
-        "corpus": corpus.name,
-        "evaluators": tuple(kinds),
-        "subject": subject,
-        "limit": limit,
-        "seed": seed,
-    }
     probes = (*(name for name in STANDS if name != IDENTITY), *(BROKEN if told else ()))
-    request = AuditRequest.of(**asked, probes=probes, device="cpu")
+    asked: dict[str, Any] = {"corpus": corpus.name, "evaluators": tuple(kinds), "probes": probes, "subject": subject}
+    request = AuditRequest.of(**asked, limit=limit, seed=seed, device="cpu")
     with tempfile.TemporaryDirectory(prefix="invariscope-selfcheck-") as folder, offered(kinds.values()):
         run_audit(make_plan(corpus, request), Path(folder), run_id="selfcheck", pool=Pool(device="cpu"))
         with Store.open([Path(folder)]) as store:

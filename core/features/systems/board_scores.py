@@ -224,14 +224,9 @@ class _Work:
                 wanted.append(each)
         if not wanted:
             return
-        takes = isinstance(self.evaluator, Referenced)
-        found = score_pairs_with_errors(
-            self.evaluator,
-            images,
-            [(each.image, str(each.row["caption"])) for each in wanted],
-            references=[each.references for each in wanted] if takes else None,
-            cache=self.cache,
-        )
+        pairs = [(each.image, str(each.row["caption"])) for each in wanted]
+        others = [each.references for each in wanted] if isinstance(self.evaluator, Referenced) else None
+        found = score_pairs_with_errors(self.evaluator, images, pairs, references=others, cache=self.cache)
         for each, score, error in zip(wanted, found.scores.tolist(), found.errors, strict=True):
             self._keep(each, score, error)
 

@@ -97,17 +97,9 @@ def look_for(
     def mean(values: np.ndarray) -> dict[str, float]:
         return {name: float(values[languages == name].mean()) for name in names}
 
-    return Found(
-        {name: 100 * share for name, share in mean(hit).items()},
-        float(_mean_found(rows, np.ones((1, len(sources))))[0]),
-        float(low),
-        float(high),
-        mean(cosines),
-        mean(errors),
-        len(english),
-        len(held_out),
-        len(sources),
-    )
+    shares = {name: 100 * share for name, share in mean(hit).items()}
+    whole, counts = _mean_found(rows, np.ones((1, len(sources))))[0], (len(english), len(held_out), len(sources))
+    return Found(shares, float(whole), float(low), float(high), mean(cosines), mean(errors), *counts)
 
 
 def drawn(held_out: Sequence[Lesson], *, seed: int) -> tuple[Lesson, ...]:

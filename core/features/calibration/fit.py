@@ -406,15 +406,9 @@ def moved(made: Change, name: str, after: str) -> pd.DataFrame:
 
 
 def _end(name: str, found: Selectivity) -> dict[str, object]:
-    return {
-        "evaluator": name,
-        "n_items": found.value.n,
-        "value": found.value.estimate,
-        "chance": found.chance,
-        **ends(found.above, bounds("above")),
-        **ends(found.nuisance, bounds("nuisance")),
-        **ends(found.signal, bounds("signal")),
-    }
+    of = {part: ends(getattr(found, part), bounds(part)) for part in ("above", "nuisance", "signal")}
+    about = {"evaluator": name, "n_items": found.value.n, "value": found.value.estimate, "chance": found.chance}
+    return {**about, **of["above"], **of["nuisance"], **of["signal"]}
 
 
 def measured_beside(view: View, found: Fit) -> tuple[str, ...]:

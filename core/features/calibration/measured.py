@@ -158,16 +158,9 @@ def measure(
             f"evaluator {asked.fit.evaluator} is another one on this machine ({here}) than run {asked.run.id} was made "
             f"with ({key}); audit the corpus again and calibrate that run"
         )
-    seed = asked.run.manifest.get("seed")
-    plan = composed_plan(
-        corpus_again(asked.run, root=root, options=dict(options or {})),
-        asked.items,
-        asked.families,
-        evaluator=reference,
-        subject=asked.subject,
-        language=asked.language,
-        seed=seed if isinstance(seed, int) else RUN_SEED,
-    )
+    corpus, told = corpus_again(asked.run, root=root, options=dict(options or {})), asked.run.manifest.get("seed")
+    seed, said = told if isinstance(told, int) else RUN_SEED, {"subject": asked.subject, "language": asked.language}
+    plan = composed_plan(corpus, asked.items, asked.families, evaluator=reference, seed=seed, **said)
     work = folder_of(asked.run.id) / WORK
     begun = time.monotonic()
     name = f"{plan.fingerprint()}-{here[:16]}"

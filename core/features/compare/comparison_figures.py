@@ -14,15 +14,9 @@ _DIFFERENCE = "A − B"
 def of_scatter(table: pd.DataFrame) -> pd.DataFrame:
     """Rows whose scatter stands where the figures here look for the drift."""
     ends = {f"{side}_{end}": table[f"{side}_size_{end}"] for side in ("a", "b") for end in ("low", "high")}
-    return table.assign(
-        **ends,
-        a_value=table["a_size"],
-        b_value=table["b_size"],
-        difference=table["size_difference"],
-        low=table["size_low"],
-        high=table["size_high"],
-        verdict=table["scatter"],
-    )
+    values = {f"{side}_value": table[f"{side}_size"] for side in ("a", "b")}
+    apart = {name: table[f"size_{name}"] for name in ("difference", "low", "high")}
+    return table.assign(**ends, **values, **apart, verdict=table["scatter"])
 
 
 def dumbbell(

@@ -216,13 +216,9 @@ def _checked(study: Study, row: Mapping[str, Any], annotator: str) -> dict[str, 
     here = study.state().annotators.get(annotator)
     if here is not None and not here.imported and _differs(study.state(), told):
         raise InvalidInput(f"{annotator} was invited here and said something else of item {item.id} here")
-    return told | {
-        "seconds": _number(row, "seconds"),
-        "client_time": _number(row, "client_time"),
-        "comment": _text(row, "comment")[:COMMENT_LIMIT],
-        WHEN: row.get(WHEN) or "",
-        VERSION_OF: row.get(VERSION_OF),
-    }
+    numbers = {name: _number(row, name) for name in ("seconds", "client_time")}
+    own = {"comment": _text(row, "comment")[:COMMENT_LIMIT], WHEN: row.get(WHEN) or "", VERSION_OF: row.get(VERSION_OF)}
+    return told | numbers | own
 
 
 def _skipped(row: Mapping[str, Any], *, answered: bool) -> str | None:

@@ -206,13 +206,8 @@ def _failures(own: pd.DataFrame, sides: np.ndarray) -> dict[str, Any]:
     there = ~np.isnan(sides).any(axis=1)
     right, wrong = sides[there].T
     failure, ties = failures(right, wrong, groups=in_numbers(own)[there])
-    return {
-        "n": int(there.sum()),
-        "n_missing": int((~there).sum()),
-        **percent("failure", failure),
-        **percent("ties", ties),
-        "note": failure.note,
-    }
+    counts = {"n": int(there.sum()), "n_missing": int((~there).sum())}
+    return {**counts, **percent("failure", failure), **percent("ties", ties), "note": failure.note}
 
 
 def _sides(judged: pd.DataFrame, tables: Iterable[ScoreTable], evaluator: str) -> np.ndarray:

@@ -163,16 +163,9 @@ def _spread(stratum: Stratum, more: float, finite: bool) -> _Spread:
         guarded = (alike * label + 0.5) / (alike + 1)
         of_label = stratum.share**2 * guarded * (1 - guarded) / alike / more
     shrink = stratum.share**2 * rest / (rest - 1) * rest / left if rest > 1 and left > 1 else math.inf
-    return _Spread(
-        label,
-        guarded,
-        predicted,
-        other,
-        of_label,
-        scale * float(square @ (off * guess)),
-        scale * float(square @ guess**2),
-        shrink * float(others**2 @ apart**2) if math.isfinite(shrink) else math.inf,
-    )
+    of_both, of_predicted = scale * float(square @ (off * guess)), scale * float(square @ guess**2)
+    of_other = shrink * float(others**2 @ apart**2) if math.isfinite(shrink) else math.inf
+    return _Spread(label, guarded, predicted, other, of_label, of_both, of_predicted, of_other)
 
 
 def _off(values: np.ndarray, middle: float) -> np.ndarray:

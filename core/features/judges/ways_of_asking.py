@@ -78,15 +78,9 @@ def scale(table: ScoreTable, name: str) -> tuple[float, float]:
 
 
 def questions(table: ScoreTable) -> tuple[Question, ...]:
-    """The tables of judges beside their variants, and beside each other; none where a run has no such judges."""
-    return (*_of_variants(table), *_of_jurors(table))
-
-
-def _of_variants(table: ScoreTable) -> tuple[Question, ...]:
-    """The table, where a judge was audited beside a variant of it; without that nobody asks."""
-    if not any(variants(table)):
-        return ()
-    columns = (
+    """The tables of judges beside their variants, and of two on one scale beside each other; none where a run has no
+    such judges."""
+    ways = (
         EVALUATOR,
         Column("way", "Asked with", kind="text"),
         CORPUS,
@@ -104,9 +98,21 @@ def _of_variants(table: ScoreTable) -> tuple[Question, ...]:
     size, axis = ("size", "size_low", "size_high"), "median |shift|, % of the scale"
     dots = Dots("evaluator", series="corpus", panel=(), values=size, axis=axis)
     drawn = (Drawing("F-judge-ways", _TITLE, note, dots),)
-    return (
-        Question("S-judge-ways", _TITLE, "summary", "judges", _NOTE, columns, _compute, no_clean, drawn, clean=False),
+    jurors = (
+        Column("jurors", "Judges", kind="text"),
+        CORPUS,
+        Column("measure", "Measure", kind="text"),
+        Column("estimate", "Estimate [95 % CI]", low="low", high="high"),
+        Column("n_items", "n", digits=0, help="Items with two answers or more"),
+        Column("n_votes", "Answers", digits=0),
+        Column("note", "Remark", kind="text"),
     )
+    found, where = list[Question](), ("summary", "judges")
+    if any(variants(table)):
+        found.append(Question("S-judge-ways", _TITLE, *where, _NOTE, ways, _compute, no_clean, drawn, clean=False))
+    if any(juries(table)):
+        found.append(Question("S-jurors", _JURORS_TITLE, *where, _JURORS_NOTE, jurors, _compute_jurors, clean=True))
+    return tuple(found)
 
 
 def _compute(view: View, _options: Options) -> pd.DataFrame:
@@ -193,24 +199,6 @@ _JURORS_NOTE = (
     "Intervals at 95 %, BCa, items of one source together. Judges on finer scales stand in the rank correlations alone."
 )
 _JURORS_NAMES = ("jurors", "corpus", "measure", "estimate", "low", "high", "n_items", "n_votes", "note")
-
-
-def _of_jurors(table: ScoreTable) -> tuple[Question, ...]:
-    """The table, where two judges have one scale; without that nobody asks."""
-    if not any(juries(table)):
-        return ()
-    columns = (
-        Column("jurors", "Judges", kind="text"),
-        CORPUS,
-        Column("measure", "Measure", kind="text"),
-        Column("estimate", "Estimate [95 % CI]", low="low", high="high"),
-        Column("n_items", "n", digits=0, help="Items with two answers or more"),
-        Column("n_votes", "Answers", digits=0),
-        Column("note", "Remark", kind="text"),
-    )
-    return (
-        Question("S-jurors", _JURORS_TITLE, "summary", "judges", _JURORS_NOTE, columns, _compute_jurors, clean=True),
-    )
 
 
 def juries(table: ScoreTable) -> Iterator[tuple[tuple[str, ...], np.ndarray]]:

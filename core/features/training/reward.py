@@ -5,12 +5,13 @@ A captioner that maximises a score finds what the score does not mind: endings a
 """
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
 
-from core.charts.spec import PALETTE, Axis, Figure, Style, marks_of
+from core.charts.spec import PALETTE, Axis, Figure, Style, marks_of, untitled
 from core.corpora.images import check_rgb, pixel_hash
 from core.errors import InvalidInput, InvariscopeError
 from core.evaluators.cache import EmbeddingCache
@@ -133,16 +134,6 @@ def drift_figure(table: pd.DataFrame) -> Figure:
     told = zip(table["arm"], table["step"], table["value"], table["n"], strict=True)
     hover = [f"{arm}\nstep {step}: {value:.3g}\n{n} pictures" for arm, step, value, n in told]
     frame = marks_of(table, table["step"].astype(float), table["arm"], table["measure"], n="n", hover=hover)
-    return Figure(
-        "drift",
-        "Drift",
-        "",
-        frame,
-        "",
-        kind="lines",
-        free=True,
-        along=Axis("step"),
-        bounds="band",
-        height=180,
-        styles={arm: Style(colour, size=4) for arm, colour in arms.items()},
-    )
+    looks = {arm: Style(colour, size=4) for arm, colour in arms.items()}
+    lines = untitled(frame, "", kind="lines", free=True, along=Axis("step"), bounds="band", height=180, styles=looks)
+    return replace(lines, id="drift", title="Drift")

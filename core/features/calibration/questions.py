@@ -302,18 +302,14 @@ def _contrast_risks(view: View, evaluator: str, reading: str) -> pd.DataFrame:
     before, after = (contrasts_of(each, named, items) for each in (found.scores, after))
     rows = TwoSides(before, after, {}, gaps=(GAP,)).rows(("flip risk",))
     of = {each.group.label: each.of for each in named}
-    rows = rows.assign(null_risk=_floor(own, evaluator, found.scores, items))
-    about = {"evaluator": evaluator, "corpus": view.table.reference, "reading": reading, "basis": found.basis}
-    return rows.assign(**about, of=rows["name"].map(of)).reset_index(drop=True)
-
-
-def _floor(own: View, evaluator: str, scores: Orbits, items: np.ndarray) -> float:
-    """Flip risk under invisible edits, of the same items at the gap before; NaN where none was scored."""
+    # the risk under invisible edits, of the same items at the gap before; NaN where none was scored
     probes = tuple(name for names in own.table.families(axis=Axis.NULL.value).values() for name in names)
     keep = np.zeros(len(own.table.items), dtype=bool)
     keep[items] = True
     shifts = Shifts(own, evaluator, own.table.reference, Group(Axis.NULL.value, probes), keep)
-    return shifts.risk(GAP * interquartile_range(scores.clean)).estimate
+    rows = rows.assign(null_risk=shifts.risk(GAP * interquartile_range(found.scores.clean)).estimate)
+    about = {"evaluator": evaluator, "corpus": view.table.reference, "reading": reading, "basis": found.basis}
+    return rows.assign(**about, of=rows["name"].map(of)).reset_index(drop=True)
 
 
 def _by_axis(view: View, options: Options) -> pd.DataFrame:

@@ -5,7 +5,8 @@ Source: PROTOCOL section 5 (paper A, 3.5, A.7, B.6).
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import compress
 
 import numpy as np
 import pandas as pd
@@ -296,9 +297,15 @@ def calibrated_shifts(view: View, model: Calibrator, *, name: str | None = None)
     probe, subject, language, baseline_score, score, delta, percent; all of them calibrated. Raises InvalidInput if no
     score is of the evaluator, or none of a calibrated probe."""
     if model.evaluator not in view.evaluators:
-        known = ", ".join(view.evaluators) or "none"
-        raise InvalidInput(f"the calibrator is for {model.evaluator!r}; evaluators here: {known}")
-    before = _known_part(orbits(view, model.evaluator), model)
+        here = ", ".join(view.evaluators) or "none"
+        raise InvalidInput(f"the calibrator is for {model.evaluator!r}; evaluators here: {here}")
+    before, families = orbits(view, model.evaluator), {}
+    for of, family in before.families.items():
+        known = np.array([probe in model.shifts.get(of, {}) for probe in family.probes])
+        if known.any():
+            probes = tuple(compress(family.probes, known.tolist()))
+            families[of] = Family(family.axis, probes, family.scores[known], family.baselines[known])
+    before = replace(before, families=families)
     if not before.families:
         raise InvalidInput(f"no score is of a calibrated probe; the calibrator knows {', '.join(sorted(model.shifts))}")
     after = calibrated(before, terms_of(model), model.strength)
@@ -308,17 +315,6 @@ def calibrated_shifts(view: View, model: Calibrator, *, name: str | None = None)
     found.insert(6, "subject", scope.subject)
     found.insert(7, "language", scope.language)
     return found
-
-
-def _known_part(scores: Orbits, model: Calibrator) -> Orbits:
-    """The families and probes that the calibrator knows."""
-    families = {}
-    for name, family in scores.families.items():
-        known = np.array([probe in model.shifts.get(name, {}) for probe in family.probes])
-        if known.any():
-            probes = tuple(probe for probe, keep in zip(family.probes, known, strict=True) if keep)
-            families[name] = Family(family.axis, probes, family.scores[known], family.baselines[known])
-    return Orbits(scores.evaluator, scores.items, scores.clean, families, scores.sources)
 
 
 def _rows(scores: Orbits, name: str, family: Family) -> pd.DataFrame:

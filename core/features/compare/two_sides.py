@@ -306,12 +306,11 @@ def _row(label: str, a: Values, b: Values, pairing: bool, measure: str, margin: 
     for of, claim, (one, other) in (("size_", "scatter", of_sizes), ("", "verdict", [a, b])):
         found = _difference(one, other, pairing, both)
         power = reach(found.interval, margin=bound or math.nan)
+        shown = TOO_FEW if found.least < LEAST_N else drift(found.interval, found.narrow, margin=bound)
         told |= {
             **_medians(of.rstrip("_"), a, b),
             **ends(found.interval, (f"{of}difference", f"{of}low", f"{of}high")),
-            claim: a.why
-            or b.why
-            or (TOO_FEW if found.least < LEAST_N else drift(found.interval, found.narrow, margin=bound)),
+            claim: a.why or b.why or shown,
             **{f"{of}test": found.test, f"{of}p": found.p, f"{of}note": _noted(a, b, found)},
             **{f"{of}detectable": power.detectable, f"{of}needed": power.needed},
         }

@@ -207,12 +207,10 @@ def planned_precision(kind: Kind, *, items: int, annotators: int) -> tuple[str, 
             f"±{_points(widest_half(items))} at worst. ±{_points(TARGET_HALF)} take {items_within(TARGET_HALF)}. How "
             "far people differ comes on top: votes of three annotators or more tell it."
         )
-    half, agree = widest_agreement(items, annotators, len(kind.scale)), "there is no agreement to speak of"
-    agree = (
-        f"With one annotator an item {agree}."
-        if math.isnan(half)
-        else f"Percent agreement will be known to within ±{_points(half)} at worst ({annotators} annotators an item)."
-    )
+    half = widest_agreement(items, annotators, len(kind.scale))
+    agree = f"Percent agreement will be known to within ±{_points(half)} at worst ({annotators} annotators an item)."
+    if math.isnan(half):
+        agree = "With one annotator an item there is no agreement to speak of."
     said = [agree] if RATING in asks else [share, agree]
     return (*said, *([_preference(items)] if PREFERENCE in asks else []))
 

@@ -304,16 +304,9 @@ def figure(check: Selfcheck) -> Figure:
 def lines(check: Selfcheck) -> Iterator[dict[str, object]]:
     """A row a line, for tables: rates in percent."""
     for each in check.tried:
-        rate = each.rate
-        yield {
-            "planted": each.planting.title,
-            "family": each.family,
-            "finding": each.finding,
-            "is": "detection" if each.due else "false alarm",
-            **ends(rate, ("rate", "low", "high"), times=100),
-            "n": rate.n,
-            "note": each.note,
-        }
+        kind, rate = "detection" if each.due else "false alarm", each.rate
+        about = {"planted": each.planting.title, "family": each.family, "finding": each.finding, "is": kind}
+        yield {**about, **ends(rate, ("rate", "low", "high"), times=100), "n": rate.n, "note": each.note}
 
 
 FOLDER = "selfchecks"  # beside the runs: of the user's own data, and of the results that ship

@@ -216,13 +216,10 @@ def _decisions_of_ratings(suite: Suite) -> tuple[Decision, ...]:
     )
     tied = sum(count * (count - 1) // 2 for count in levels.values())
     tau = Decision("tau", "τ", taus, tied, "pairs of ratings that tie")
-    return (*_of_dimensions(suite), tau, *_of_named_raters(suite), several, ties)
-
-
-def _of_dimensions(suite: Suite) -> tuple[Decision, ...]:
     names = [each for each in dict.fromkeys(each.dimension for each in suite.rated) if each]
     done = f"each is measured alone: {', '.join(names)}" if len(names) > 1 else f"the ratings are of {''.join(names)}"
-    return (Decision("dimensions", "what was rated", done, len(names), "dimensions"),) if names else ()
+    parts = (Decision("dimensions", "what was rated", done, len(names), "dimensions"),) if names else ()
+    return (*parts, tau, *_of_named_raters(suite), several, ties)
 
 
 def _of_named_raters(suite: Suite) -> tuple[Decision, ...]:

@@ -28,14 +28,9 @@ def system_means(standings: pd.DataFrame) -> Figure:
         for name, low, high in standings[["system", "sure_low", "sure_high"]].itertuples(index=False)
         if not math.isnan(low)
     }
-    return untitled(
-        frame,
-        f"mean score of {evaluator}",
-        order=tuple(frame["label"]),
-        aside={"": "Rank", **sure} if sure else {},
-        styles={evaluator: Style(colours([evaluator])[evaluator])},
-        click=_CLICK,
-    )
+    aside, styles = {"": "Rank", **sure} if sure else {}, {evaluator: Style(colours([evaluator])[evaluator])}
+    title, order = f"mean score of {evaluator}", tuple(frame["label"])
+    return untitled(frame, title, order=order, aside=aside, styles=styles, click=_CLICK)
 
 
 def system_ranks(standings: pd.DataFrame, *, order: tuple[str, ...]) -> Figure:
@@ -81,15 +76,9 @@ def swap_bars(swaps: pd.DataFrame) -> Figure:
     looks = {"hover": hover + alone, "opens": opens + [""] * len(alone), "text": text}
     panel = rows["pair"] if len(most) > 1 else ""
     frame = marks_of(rows, rows["family"].astype(str), "swaps", panel, ["percent"], "least_n", **looks)
-    return untitled(
-        frame,
-        "swaps, % of redrawn sets of pictures",
-        kind="bars",
-        span=(0, 106),
-        order=tuple(dict.fromkeys(frame["label"])),
-        styles={"swaps": Style(PALETTE[0])},
-        click=_CLICK,
-    )
+    title, order = "swaps, % of redrawn sets of pictures", tuple(dict.fromkeys(frame["label"]))
+    styles = {"swaps": Style(PALETTE[0])}
+    return untitled(frame, title, kind="bars", span=(0, 106), order=order, styles=styles, click=_CLICK)
 
 
 def _of_system(standings: pd.DataFrame) -> list[str]:

@@ -90,7 +90,12 @@ def look_for(
     languages = np.array([each.language for each in held_out])
     names = list(dict.fromkeys(languages.tolist()))
     sources = list(dict.fromkeys(each.source for each in held_out))
-    rows = _counts(held_out, hit, names, sources)
+    rank = {name: index for index, name in enumerate(sources)}
+    places = np.array([rank[each.source] for each in held_out])
+    rows = []  # for each language how many texts of each source are found, and how many there are
+    for own in (languages == name for name in names):
+        found = np.bincount(places[own], weights=hit[own], minlength=len(sources))
+        rows.append((found, np.bincount(places[own], minlength=len(sources)).astype(float)))
     drawn = stream(seed, "interval").multinomial(len(sources), np.full(len(sources), 1 / len(sources)), size=RESAMPLES)
     low, high = np.nanpercentile(_mean_found(rows, drawn), [2.5, 97.5])
 
@@ -108,22 +113,6 @@ def drawn(held_out: Sequence[Lesson], *, seed: int) -> tuple[Lesson, ...]:
     order = stream(seed, "measured").permutation(len(english))[:MOST_MEASURED]
     kept = {english[index] for index in order}
     return tuple(each for each in held_out if each.english in kept)
-
-
-def _counts(
-    held_out: Sequence[Lesson], hit: np.ndarray, names: Sequence[str], sources: Sequence[str]
-) -> list[tuple[np.ndarray, np.ndarray]]:
-    """For each language how many texts of each source are found, and how many there are."""
-    rank = {name: index for index, name in enumerate(sources)}
-    rows = np.array([rank[each.source] for each in held_out])
-    languages = np.array([each.language for each in held_out])
-    return [
-        (
-            np.bincount(rows[languages == name], weights=hit[languages == name], minlength=len(sources)),
-            np.bincount(rows[languages == name], minlength=len(sources)).astype(float),
-        )
-        for name in names
-    ]
 
 
 def _mean_found(rows: Sequence[tuple[np.ndarray, np.ndarray]], drawn: np.ndarray) -> np.ndarray:

@@ -55,7 +55,11 @@ class ImageNames:
         if self._short is None:
             self._short = {}
             for plain, key in self._whole.items():
-                for short in dict.fromkeys(_shorter(plain.rpartition("/")[2])):
+                last = plain.rpartition("/")[2]
+                stem = last.rpartition(".")[0] or last
+                # what a picture may be called beside its path
+                called = (last, stem, last.casefold(), stem.casefold(), _numbered(stem))
+                for short in filter(None, dict.fromkeys(called)):
                     self._short.setdefault(short, []).append(key)
         last = name.rpartition("/")[2]
         for short in dict.fromkeys((last, _numbered(last), last.casefold())):
@@ -101,14 +105,6 @@ def _agree(one: str, other: str) -> bool:
     ]
     stated = min(map(len, folders))
     return not stated or folders[0][-stated:] == folders[1][-stated:]
-
-
-def _shorter(name: str) -> Iterator[str]:
-    """What a picture may be called beside its path, by its file name."""
-    stem = name.rpartition(".")[0] or name
-    yield from (name, stem, name.casefold(), stem.casefold())
-    if number := _numbered(stem):
-        yield number
 
 
 def _numbered(stem: str) -> str:

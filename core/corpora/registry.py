@@ -68,11 +68,7 @@ def corpus_loader(
     *, name: str, summary: str, needs_root: bool = True, options: dict[str, str] | None = None
 ) -> Callable[[Callable[..., Corpus]], CorpusLoader]:
     """Mark ``def load(root: Path | None, **options) -> Corpus`` as the loader of a corpus."""
-
-    def mark(function: Callable[..., Corpus]) -> CorpusLoader:
-        return CorpusLoader(name, summary, function, needs_root, dict(options or {}))
-
-    return mark
+    return lambda function: CorpusLoader(name, summary, function, needs_root, dict(options or {}))
 
 
 @cache

@@ -72,17 +72,15 @@ def read_video_folder(root: Path) -> VideoFolder:
         else:
             lacking = Rejection(name, "missing-video", f"{name!r} has captions and no video in {root}")
             rejected.append(Rejection(name, "bad-video", there[name]) if name in there else lacking)
-    rejected += [
-        Rejection(key, "no-caption", f"{path.name} has no caption in {held[0].name}")
-        for key, path in videos.items()
-        if not found.get(key)
-    ]
-    kept = tuple(
-        CaptionedVideo(key, path, tuple(dict.fromkeys(found[key]))) for key, path in videos.items() if found.get(key)
-    )
+    kept = []
+    for key, path in videos.items():
+        if found.get(key):
+            kept.append(CaptionedVideo(key, path, tuple(dict.fromkeys(found[key]))))
+        else:
+            rejected.append(Rejection(key, "no-caption", f"{path.name} has no caption in {held[0].name}"))
     if not kept:
         raise BadCorpus(f"no video of {root} has a caption in {held[0].name}; name each by its file")
-    return VideoFolder(kept, tuple(rejected))
+    return VideoFolder(tuple(kept), tuple(rejected))
 
 
 def not_read(folder: Path, names: Iterable[str]) -> dict[str, str]:

@@ -85,13 +85,6 @@ _ASPECTS = {"desc": "descriptiveness", "rel": "relevance", "flu": "fluency"}
 """What a file of LongCap-Arena rates, as its name says it. Source: CaptionEvalKit, benchmark loaders."""
 
 
-def is_rows(columns: Iterable[str]) -> bool:
-    """Whether columns, in small letters, are those of a row a rating; ``language`` is M-CapEval1k's alone."""
-    names = set(columns)
-    kept = {"id", "image", "caption", "references", "score"} <= names and "language" not in names
-    return (kept or bool(names & {"mt", "cand", "hyp"})) and bool(names & set(_RATING))
-
-
 def rows(path: Path, records: Sequence[Record]) -> Suite:
     """The ratings of a file of rows.
     Raises BadCorpus if the file's name does not tell the suite, or references are no list."""
@@ -143,12 +136,6 @@ def _listed(value: object, where: str) -> tuple[str, ...]:
 
 _OWN_RATING = "rating"
 _OWN_COLUMNS = ("image", "caption", "rater", "group", "language", "references", "suite")
-
-
-def is_own(columns: Iterable[str]) -> bool:
-    """Whether columns, in small letters, are those of a suite of one's own."""
-    names = set(columns)
-    return {"image", "caption"} <= names and any(_dimension(each) is not None for each in names)
 
 
 def own_ratings(path: Path, records: Sequence[Record]) -> Suite:
@@ -264,15 +251,18 @@ def _of_records(path: Path) -> Suite:
     columns = (
         csv_cells(path).header if lines is None else [str(key).casefold() for _, each in lines[:1] for key in each]
     )
-    if is_own(columns):
+    names = set(columns)
+    if {"image", "caption"} <= names and any(_dimension(each) is not None for each in names):
         return own_ratings(path, list(records))
     if (layout := layout_of(columns)) is not None:
         return picture_pairs(path, records, layout)
-    if is_rows(columns):
+    # a row a rating; ``language`` is M-CapEval1k's alone
+    kept = {"id", "image", "caption", "references", "score"} <= names and "language" not in names
+    if (kept or names & {"mt", "cand", "hyp"}) and names & set(_RATING):
         return rows(path, list(records))
     if lines is not None:
         return capeval(path, lines)
-    if {"image", "caption", "score"} <= set(columns):  # M-CapEval1k
+    if {"image", "caption", "score"} <= names:  # M-CapEval1k
         return capeval(path, list(csv_records(path, capeval_columns)))
     return composite_csv(path)
 

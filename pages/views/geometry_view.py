@@ -36,17 +36,15 @@ FILTERS = ("families", "categories", "coverage_bins")
 def geometry_state(files: Signature) -> PageState:
     """Fields of the page."""
     words = geometry.valence_words()
-    return PageState(
-        "geometry",
-        (
-            Field("evaluator", None, one_of(lambda: stored_values(files)["evaluators"], None, what="evaluator")),
-            Field("level", geometry.LEVELS[0], one_of(lambda: geometry.LEVELS, geometry.LEVELS[0], what="level")),
-            Field("positive", ", ".join(words.positive), text(limit=MOST_CHARACTERS)),
-            Field("negative", ", ".join(words.negative), text(limit=MOST_CHARACTERS)),
-            *scope_fields(files),
-            *slice_fields(files),
-        ),
+    fields = (
+        Field("evaluator", None, one_of(lambda: stored_values(files)["evaluators"], None, what="evaluator")),
+        Field("level", geometry.LEVELS[0], one_of(lambda: geometry.LEVELS, geometry.LEVELS[0], what="level")),
+        Field("positive", ", ".join(words.positive), text(limit=MOST_CHARACTERS)),
+        Field("negative", ", ".join(words.negative), text(limit=MOST_CHARACTERS)),
+        *scope_fields(files),
+        *slice_fields(files),
     )
+    return PageState("geometry", fields)
 
 
 @st.cache_data(hash_funcs=KEYED, max_entries=8, show_spinner=False)

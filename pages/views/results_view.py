@@ -57,22 +57,20 @@ _PINNED = "compare.pinned"
 
 def results_state(files: Signature) -> PageState:
     """Fields of the page over these runs."""
-    return PageState(
-        "results",
-        (
-            *scope_fields(files),
-            *slice_fields(files),
-            Field("question", SHOWN[0], one_of(lambda: SHOWN, SHOWN[0], what="section")),
-            Field("part", None, text(limit=80)),
-            Field("measure", SIZE, one_of(lambda: tuple(MEASURED), SIZE, what="measure")),
-            switch_field("facets"),
-            margin_field(),
-            Field("against", "baseline", one_of(lambda: tuple(AGAINST), "baseline", what="baseline")),
-            Field("of", None, one_of(partial(held_values, files, "evaluator"), None, what="evaluator")),
-            Field("under", None, one_of(lambda: stored_values(files)["families"], None, what="family")),
-            Field("reference", None, one_of(partial(held_values, files, "corpus"), None, what="corpus")),
-        ),
+    fields = (
+        *scope_fields(files),
+        *slice_fields(files),
+        Field("question", SHOWN[0], one_of(lambda: SHOWN, SHOWN[0], what="section")),
+        Field("part", None, text(limit=80)),
+        Field("measure", SIZE, one_of(lambda: tuple(MEASURED), SIZE, what="measure")),
+        switch_field("facets"),
+        margin_field(),
+        Field("against", "baseline", one_of(lambda: tuple(AGAINST), "baseline", what="baseline")),
+        Field("of", None, one_of(partial(held_values, files, "evaluator"), None, what="evaluator")),
+        Field("under", None, one_of(lambda: stored_values(files)["families"], None, what="family")),
+        Field("reference", None, one_of(partial(held_values, files, "corpus"), None, what="corpus")),
     )
+    return PageState("results", fields)
 
 
 def choose_part(

@@ -32,14 +32,12 @@ from pages.views.failures.failures_state import MARKS, by_pair, page_of_pairs, s
 def story_state(known: Sequence[str]) -> PageState:
     """Return the page's fields."""
     first = known[0] if known else ""
-    return PageState(
-        "stories",
-        (
-            Field("story", first, one_of(lambda: known, first, what="story")),
-            Field("slide", "", text(limit=20)),
-            switch_field("present"),
-        ),
+    fields = (
+        Field("story", first, one_of(lambda: known, first, what="story")),
+        Field("slide", "", text(limit=20)),
+        switch_field("present"),
     )
+    return PageState("stories", fields)
 
 
 _SAID = "stories.said"

@@ -48,18 +48,16 @@ def held(files: Stamps) -> tuple[tuple[SuiteResult, ...], tuple[str, ...]]:
 def suites_state(files: Stamps) -> PageState:
     """Fields of the page over these results."""
     ids = tuple(each.id for each in held(files)[0])
-    return PageState(
-        "suites",
-        (
-            Field("suite", None, one_of(lambda: ids, None, what="result of a suite")),
-            Field("measure", None, one_of(lambda: tuple(MEASURES), None, what="measure")),
-            Field("file", "", paths_of_link(limit=1000)),
-            Field("folder", "", paths_of_link(limit=1000)),
-            Field("judges", default_evaluators()[:1], some_of(judges, what="ready evaluator"), joined),
-            switch_field("selves"),
-            Field("shifts", None, one_of(lambda: tuple(each.id for each in list_runs()), None, what="run")),
-        ),
+    fields = (
+        Field("suite", None, one_of(lambda: ids, None, what="result of a suite")),
+        Field("measure", None, one_of(lambda: tuple(MEASURES), None, what="measure")),
+        Field("file", "", paths_of_link(limit=1000)),
+        Field("folder", "", paths_of_link(limit=1000)),
+        Field("judges", default_evaluators()[:1], some_of(judges, what="ready evaluator"), joined),
+        switch_field("selves"),
+        Field("shifts", None, one_of(lambda: tuple(each.id for each in list_runs()), None, what="run")),
     )
+    return PageState("suites", fields)
 
 
 def judges() -> tuple[str, ...]:

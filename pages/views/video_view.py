@@ -126,23 +126,21 @@ def video_state() -> PageState:
     """Fields of the page, with the defaults of this machine."""
     first = next(iter(demo_ids()), None)
     usual = "demo" if first else "upload"
-    return PageState(
-        "video",
-        (
-            Field("source", usual, one_of(lambda: tuple(SOURCES), usual, what="source of videos")),
-            Field("video", first, one_of(demo_ids, first, what="demo video")),
-            Field("upload", "", _read_upload),
-            count_field("frames", USUAL_FRAMES, MOST_FRAMES, of="frames"),
-            Field("captions", "", text(limit=LONGEST)),
-            Field("other", None, one_of(demo_ids, None, what="demo video")),
-            Field(
-                "evaluators",
-                [name for name in default_evaluators() if name in offered()],
-                some_of(offered, what="evaluator of videos"),
-                joined,
-            ),
+    fields = (
+        Field("source", usual, one_of(lambda: tuple(SOURCES), usual, what="source of videos")),
+        Field("video", first, one_of(demo_ids, first, what="demo video")),
+        Field("upload", "", _read_upload),
+        count_field("frames", USUAL_FRAMES, MOST_FRAMES, of="frames"),
+        Field("captions", "", text(limit=LONGEST)),
+        Field("other", None, one_of(demo_ids, None, what="demo video")),
+        Field(
+            "evaluators",
+            [name for name in default_evaluators() if name in offered()],
+            some_of(offered, what="evaluator of videos"),
+            joined,
         ),
     )
+    return PageState("video", fields)
 
 
 def demo_frames(identifier: str, count: int) -> Frames:

@@ -64,24 +64,20 @@ def calib_state(files: Signature) -> PageState:
 
     costs, gaps = ", ".join(map("{:g}".format, EPSILONS)), ", ".join(map(in_percent, GAPS))
     of_strength = "λ must be a multiple of 0.05 from 0 to 1"
-    return PageState(
-        "calib",
-        (
-            Field("evaluator", None, one_of(lambda: stored_values(files)["evaluators"], None, what="evaluator")),
-            Field("reading", OPENS_ON, one_of(lambda: READINGS, OPENS_ON, what="reading")),
-            Field("weights", UNIFORM, one_of(lambda: WEIGHTS, UNIFORM, what="kind of weights")),
-            pick_field("epsilon", 0.01, EPSILONS, "{:g}".format, f"ε must be one of {costs}", then="; 0.01 is used"),
-            Field(
-                "against", [], some_of(lambda: references(stored_values(files)["evaluators"]), what="evaluator"), joined
-            ),
-            pick_field("strength", None, LAMBDAS, "{:g}".format, of_strength, then="; λ* is shown"),
-            Field("measure", "sensitivity", one_of(lambda: tuple(MEASURES), "sensitivity", what="measure")),
-            switch_field("ablation"),
-            pick_field("gap", 0.007, GAPS, in_percent, f"The gap must be one of {gaps} %", then="; 0.7 % is shown"),
-            *scope_fields(files),
-            *slice_fields(files),
-        ),
+    fields = (
+        Field("evaluator", None, one_of(lambda: stored_values(files)["evaluators"], None, what="evaluator")),
+        Field("reading", OPENS_ON, one_of(lambda: READINGS, OPENS_ON, what="reading")),
+        Field("weights", UNIFORM, one_of(lambda: WEIGHTS, UNIFORM, what="kind of weights")),
+        pick_field("epsilon", 0.01, EPSILONS, "{:g}".format, f"ε must be one of {costs}", then="; 0.01 is used"),
+        Field("against", [], some_of(lambda: references(stored_values(files)["evaluators"]), what="evaluator"), joined),
+        pick_field("strength", None, LAMBDAS, "{:g}".format, of_strength, then="; λ* is shown"),
+        Field("measure", "sensitivity", one_of(lambda: tuple(MEASURES), "sensitivity", what="measure")),
+        switch_field("ablation"),
+        pick_field("gap", 0.007, GAPS, in_percent, f"The gap must be one of {gaps} %", then="; 0.7 % is shown"),
+        *scope_fields(files),
+        *slice_fields(files),
     )
+    return PageState("calib", fields)
 
 
 @of_runs

@@ -54,24 +54,22 @@ def contrast_state(files: Signature) -> PageState:
         return (stored_values(files) if name in _ITEMS else told_values(files, tuple(_FACTS)))[name]
 
     must, then = "The bar must be a percentage from 0 to 100", f"; {MOST_FAILURES:g} is used"
-    return PageState(
-        "contrast",
-        (
-            *scope_fields(files),
-            Field("show", "tests", one_of(lambda: tuple(VIEWS), "tests", what="view")),
-            Field("test", None, one_of(tests, None, what="test")),
-            Field("of", None, one_of(evaluators, None, what="evaluator")),
-            Field("part", None, text(limit=80)),
-            *(
-                Field(name, [], some_of(partial(values, name), what=label.lower()), joined)
-                for name, (label, _) in (_ITEMS | _FACTS).items()
-            ),
-            *slice_filters.own_fields(files),
-            Field("bar", MOST_FAILURES, checked(within(0, 100), MOST_FAILURES, must, then=then), "{:g}".format),
-            switch_field("verified"),
-            Field("upheld", 0, slice_filters.percentage_of("upheld")),
+    fields = (
+        *scope_fields(files),
+        Field("show", "tests", one_of(lambda: tuple(VIEWS), "tests", what="view")),
+        Field("test", None, one_of(tests, None, what="test")),
+        Field("of", None, one_of(evaluators, None, what="evaluator")),
+        Field("part", None, text(limit=80)),
+        *(
+            Field(name, [], some_of(partial(values, name), what=label.lower()), joined)
+            for name, (label, _) in (_ITEMS | _FACTS).items()
         ),
+        *slice_filters.own_fields(files),
+        Field("bar", MOST_FAILURES, checked(within(0, 100), MOST_FAILURES, must, then=then), "{:g}".format),
+        switch_field("verified"),
+        Field("upheld", 0, slice_filters.percentage_of("upheld")),
     )
+    return PageState("contrast", fields)
 
 
 def choose_items(state: PageState, files: Signature, scope: Narrowed, row: Chips) -> Slice:

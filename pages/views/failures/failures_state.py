@@ -66,23 +66,21 @@ MARKS: Mapping[str, str] = {"object": "Moved object", "changes": "Changed pixels
 def failure_state(files: open_runs.Signature, tags: Sequence[str] = ()) -> PageState:
     """Return the page's fields over these runs; ``tags``: those that stand somewhere."""
     floors = ", ".join(map(str, FLOORS))
-    return PageState(
-        "failures",
-        (
-            *scope_fields(files),
-            *slice_fields(files),
-            Field("sort", "standardised", one_of(lambda: ORDERS, "standardised", what="order")),
-            Field("layout", "cards", one_of(lambda: tuple(LAYOUTS), "cards", what="layout")),
-            Field("tagged", [], some_of(lambda: tags, what="tag"), joined),
-            switch_field("every"),
-            Field("item", "", text(limit=200)),
-            Field("like", "", text(limit=200)),
-            pick_field("floor", 5, FLOORS, str, f"The smallest baseline must be one of {floors} %"),
-            Field("marks", "object", one_of(lambda: tuple(MARKS), "object", what="marks")),
-            Field("page", 1, checked(whole(1, 10**9 - 1), 1, "The page must be a number from 1")),
-            Field("record", "", _read_record),
-        ),
+    fields = (
+        *scope_fields(files),
+        *slice_fields(files),
+        Field("sort", "standardised", one_of(lambda: ORDERS, "standardised", what="order")),
+        Field("layout", "cards", one_of(lambda: tuple(LAYOUTS), "cards", what="layout")),
+        Field("tagged", [], some_of(lambda: tags, what="tag"), joined),
+        switch_field("every"),
+        Field("item", "", text(limit=200)),
+        Field("like", "", text(limit=200)),
+        pick_field("floor", 5, FLOORS, str, f"The smallest baseline must be one of {floors} %"),
+        Field("marks", "object", one_of(lambda: tuple(MARKS), "object", what="marks")),
+        Field("page", 1, checked(whole(1, 10**9 - 1), 1, "The page must be a number from 1")),
+        Field("record", "", _read_record),
     )
+    return PageState("failures", fields)
 
 
 def begin_at_first_page(state: PageState, scope: Narrowed, chosen: Slice, followed: bool) -> None:

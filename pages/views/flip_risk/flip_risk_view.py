@@ -295,15 +295,13 @@ GAPS = (
 
 def flip_state(files: Signature) -> PageState:
     """Return the page's fields, with the defaults of this machine."""
-    return PageState(
-        "flip",
-        (
-            Field("gap", None, _read_gap, lambda gap: f"{100 * gap:g}"),
-            Field("unit", "iqr", one_of(lambda: tuple(UNITS), "iqr", what="unit")),
-            *scope_fields(files),
-            *slice_fields(files),
-        ),
+    fields = (
+        Field("gap", None, _read_gap, lambda gap: f"{100 * gap:g}"),
+        Field("unit", "iqr", one_of(lambda: tuple(UNITS), "iqr", what="unit")),
+        *scope_fields(files),
+        *slice_fields(files),
     )
+    return PageState("flip", fields)
 
 
 def _read_gap(raw: str) -> tuple[float | None, str]:

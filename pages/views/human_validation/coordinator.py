@@ -278,14 +278,12 @@ def study_state() -> PageState:
     """Fields of the coordinator's view."""
     names = tuple(desk().studies())
     first = names[-1] if names else None
-    return PageState(
-        "study_page",
-        (
-            Field("study", first, one_of(lambda: names, first, what="study")),
-            Field("part", "people", one_of(lambda: tuple(PARTS), "people", what="part")),
-            Field("scope", "studied", one_of(lambda: ("studied", "run"), "studied", what="scope")),
-        ),
+    fields = (
+        Field("study", first, one_of(lambda: names, first, what="study")),
+        Field("part", "people", one_of(lambda: tuple(PARTS), "people", what="part")),
+        Field("scope", "studied", one_of(lambda: ("studied", "run"), "studied", what="scope")),
     )
+    return PageState("study_page", fields)
 
 
 def draw_coordinator() -> None:

@@ -309,29 +309,27 @@ def lab_state() -> PageState:
     corpus = DEMO if open_runs.ships(DEMO) else next(iter(open_runs.corpus_names()), None)
     first = next(iter(open_runs.item_ids(corpus)), None) if corpus else None
     categories = (*CATEGORIES, *EXTRA_CATEGORIES)
-    return PageState(
-        "lab",
-        (
-            Field("source", "corpus", one_of(lambda: SOURCES, "corpus", what="source of pictures")),
-            Field("corpus", corpus, one_of(open_runs.corpus_names, corpus, what="corpus")),
-            Field("item", first, _read_item),
-            Field("upload", "", _held(held_upload, "picture", "upload")),
-            Field("label", "", text(limit=80)),
-            Field("category", None, one_of(lambda: categories, None, what="category")),
-            Field("subject", "template", one_of(lambda: tuple(SUBJECTS), "template", what="kind of caption")),
-            Field("adjective", None, text(limit=80)),
-            Field("human", None, text(limit=40)),
-            Field("caption", "", text(limit=CAPTION_LIMIT)),
-            Field("box", "", text(limit=80)),
-            Field("mask", "", _held(held_mask, "painted mask", "paint")),
-            Field("probes", usual, _read_probes, joined),
-            Field("evaluators", default_evaluators(), some_of(linked_evaluators, what="ready evaluator"), joined),
-            Field("variant", None, text(limit=120)),
-            switch_field("present"),
-            switch_field("give"),
-            Field("looker", None, text(limit=120)),
-        ),
+    fields = (
+        Field("source", "corpus", one_of(lambda: SOURCES, "corpus", what="source of pictures")),
+        Field("corpus", corpus, one_of(open_runs.corpus_names, corpus, what="corpus")),
+        Field("item", first, _read_item),
+        Field("upload", "", _held(held_upload, "picture", "upload")),
+        Field("label", "", text(limit=80)),
+        Field("category", None, one_of(lambda: categories, None, what="category")),
+        Field("subject", "template", one_of(lambda: tuple(SUBJECTS), "template", what="kind of caption")),
+        Field("adjective", None, text(limit=80)),
+        Field("human", None, text(limit=40)),
+        Field("caption", "", text(limit=CAPTION_LIMIT)),
+        Field("box", "", text(limit=80)),
+        Field("mask", "", _held(held_mask, "painted mask", "paint")),
+        Field("probes", usual, _read_probes, joined),
+        Field("evaluators", default_evaluators(), some_of(linked_evaluators, what="ready evaluator"), joined),
+        Field("variant", None, text(limit=120)),
+        switch_field("present"),
+        switch_field("give"),
+        Field("looker", None, text(limit=120)),
     )
+    return PageState("lab", fields)
 
 
 def _read_item(raw: str) -> tuple[str | None, str]:

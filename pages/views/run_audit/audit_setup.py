@@ -69,22 +69,20 @@ def run_state() -> PageState:
     many = "The number of items must be a whole number from 1"
     items = checked(whole(1, 10**9), None, many, then="; all are taken instead")
     machine = f"This machine takes 1 to {cores()} workers"
-    return RunState(
-        "run",
-        (
-            Field("corpus", "demo", one_of(corpus_loaders, "demo", what="corpus")),
-            Field("root", "", paths_of_link(limit=500)),
-            Field("options", "", paths_of_link(limit=300, after="=")),
-            Field("subject", "template", one_of(lambda: tuple(SUBJECT_CHOICES), "template", what="subject caption")),
-            Field("evaluators", default_evaluators(), some_of(ready_evaluators, what="ready evaluator"), joined),
-            Field("probes", usual_probes(), _read_probes, lambda names: ",".join(short_patterns(names))),
-            Field("limit", None, items),
-            Field("sample", None, items),
-            Field("run_id", "", _read_run_id),
-            Field("workers", 1, checked(whole(1, cores()), 1, machine, then="; one is taken")),
-            switch_field("own"),
-        ),
+    fields = (
+        Field("corpus", "demo", one_of(corpus_loaders, "demo", what="corpus")),
+        Field("root", "", paths_of_link(limit=500)),
+        Field("options", "", paths_of_link(limit=300, after="=")),
+        Field("subject", "template", one_of(lambda: tuple(SUBJECT_CHOICES), "template", what="subject caption")),
+        Field("evaluators", default_evaluators(), some_of(ready_evaluators, what="ready evaluator"), joined),
+        Field("probes", usual_probes(), _read_probes, lambda names: ",".join(short_patterns(names))),
+        Field("limit", None, items),
+        Field("sample", None, items),
+        Field("run_id", "", _read_run_id),
+        Field("workers", 1, checked(whole(1, cores()), 1, machine, then="; one is taken")),
+        switch_field("own"),
     )
+    return RunState("run", fields)
 
 
 def corpus_loaders() -> tuple[str, ...]:

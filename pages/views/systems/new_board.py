@@ -38,22 +38,20 @@ def systems_state() -> PageState:
     """Fields of the page, with the defaults of this machine."""
     corpora = corpus_names()
     corpus = corpora[0] if corpora else None
-    return PageState(
-        "systems",
-        (
-            Field("show", "kept", one_of(lambda: ("kept", "new"), "kept", what="view")),
-            Field("board", None, one_of(boards, None, what="leaderboard")),
-            Field("judge", None, text(limit=200)),
-            Field("without", [], lambda raw: ([name for name in raw.split("\n") if name][:100], ""), "\n".join),
-            Field("source", "upload", one_of(lambda: tuple(SOURCES), "upload", what="source of captions")),
-            Field("images", corpus, one_of(corpus_names, corpus, what="corpus")),
-            Field("judges", default_evaluators()[:1], some_of(linked_evaluators, what="ready evaluator"), joined),
-            Field("edits", ["vflip", "hflip"], some_of(lambda: tuple(image_probes()), what="edit"), joined),
-            switch_field("human"),
-            switch_field("beside"),
-            count_field("count", FEW, MOST, of="pictures"),
-        ),
+    fields = (
+        Field("show", "kept", one_of(lambda: ("kept", "new"), "kept", what="view")),
+        Field("board", None, one_of(boards, None, what="leaderboard")),
+        Field("judge", None, text(limit=200)),
+        Field("without", [], lambda raw: ([name for name in raw.split("\n") if name][:100], ""), "\n".join),
+        Field("source", "upload", one_of(lambda: tuple(SOURCES), "upload", what="source of captions")),
+        Field("images", corpus, one_of(corpus_names, corpus, what="corpus")),
+        Field("judges", default_evaluators()[:1], some_of(linked_evaluators, what="ready evaluator"), joined),
+        Field("edits", ["vflip", "hflip"], some_of(lambda: tuple(image_probes()), what="edit"), joined),
+        switch_field("human"),
+        switch_field("beside"),
+        count_field("count", FEW, MOST, of="pictures"),
     )
+    return PageState("systems", fields)
 
 
 _EXAMPLE = "Example: "  # before the name of the run that is the example; no kept leaderboard's name has a blank

@@ -60,16 +60,14 @@ def compare_state(files: open_runs.Signature) -> PageState:
             some = some_of(partial(values, name), what=label.lower())
             fields.append(Field(f"{side}_{name}", [], some, joined))
         fields += slice_filters.own_fields(files, side=f"{side}_")
-    return PageState(
-        "compare",
-        (
-            *scope_fields(files),
-            *fields,
-            Field("by", "family", one_of(lambda: (*BY, *open_runs.own_values(files)), "family", what="level")),
-            Field("measure", "percent", one_of(lambda: tuple(MEASURED), "percent", what="measure")),
-            margin_field(),
-        ),
+    every = (
+        *scope_fields(files),
+        *fields,
+        Field("by", "family", one_of(lambda: (*BY, *open_runs.own_values(files)), "family", what="level")),
+        Field("measure", "percent", one_of(lambda: tuple(MEASURED), "percent", what="measure")),
+        margin_field(),
     )
+    return PageState("compare", every)
 
 
 def side_scope(state: PageState, files: open_runs.Signature, scope: Narrowed, side: str) -> Narrowed:

@@ -302,22 +302,21 @@ def run_table(runs: tuple[Run, ...]) -> pd.DataFrame:
     for run in runs:
         counts, corpus = run.manifest["counts"], run.manifest["corpus"]
         probes = run.manifest.get("probes")
-        rows.append(
-            {
-                "run": run.id,
-                "tests": purpose(run.manifest) or "—",
-                "status": run.status,
-                "seal": seal_told(run),
-                "corpus": str(corpus.get("name", "—")),
-                "items": counts.get("items_kept"),
-                "left_out": counts.get("items_rejected"),
-                "evaluators": ", ".join(_evaluators(run)) or "—",
-                "probes": len(probes) if isinstance(probes, list) else None,
-                "pairs": counts.get("pairs"),
-                "unscored": counts.get("scores_null"),
-                "created": moment(str(run.manifest.get("created", "—"))),
-            }
-        )
+        told = {
+            "run": run.id,
+            "tests": purpose(run.manifest) or "—",
+            "status": run.status,
+            "seal": seal_told(run),
+            "corpus": str(corpus.get("name", "—")),
+            "items": counts.get("items_kept"),
+            "left_out": counts.get("items_rejected"),
+            "evaluators": ", ".join(_evaluators(run)) or "—",
+            "probes": len(probes) if isinstance(probes, list) else None,
+            "pairs": counts.get("pairs"),
+            "unscored": counts.get("scores_null"),
+            "created": moment(str(run.manifest.get("created", "—"))),
+        }
+        rows.append(told)
     return pd.DataFrame(rows)
 
 

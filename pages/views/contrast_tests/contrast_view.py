@@ -87,13 +87,10 @@ def draw_worst(
         st.caption(safe(f"{evaluator} puts no wrong side at or above its right one here: {family_title(family)}."))
         return
     shown = found.head(_CARDS)
-    st.caption(
-        safe(
-            f"{family_title(family)}: {counted(n, 'failure')} under {evaluator}"
-            + (f", the {len(shown)} whose wrong side lies furthest above the right one." if n > len(shown) else "."),
-            limit=400,
-        )
+    told = f"{family_title(family)}: {counted(n, 'failure')} under {evaluator}" + (
+        f", the {len(shown)} whose wrong side lies furthest above the right one." if n > len(shown) else "."
     )
+    st.caption(safe(told, limit=400))
     pairs = shown[[*PAIR, "corpus"]]
     rows = by_pair(pairs, shifts_of(files, scope, pairs))
     link = carried() | {"run": scope.run, "subject": scope.subject, "language": scope.language}

@@ -289,13 +289,10 @@ def draw_report(files: Signature, scope: Narrowed) -> None:
         st.markdown("**Report**")
         st.caption("A page in words, one figure, the papers' tables, their data, a signature to cite.", help=THE_PAPER)
         ids = scope.run_ids
-        st.caption(
-            safe(
-                f"Of {'run' if len(ids) == 1 else 'one run a corpus:'} {listed(ids)}; captions "
-                f"{CAPTIONS[scope.subject]}.",
-                limit=300,
-            )
+        told = (
+            f"Of {'run' if len(ids) == 1 else 'one run a corpus:'} {listed(ids)}; captions {CAPTIONS[scope.subject]}."
         )
+        st.caption(safe(told, limit=300))
         wanted = (files, scope)
         button(
             "Make the report", "description", "overview.report.make", lambda: st.session_state.update({_MADE: wanted})

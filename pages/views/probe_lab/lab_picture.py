@@ -39,26 +39,21 @@ def draw_object(state: PageState, bench: Workbench) -> None:
     """Draw the picture with its object, to be drawn on."""
     item, small = bench.item, thumbnail(bench.pixels, side=CANVAS_SIDE)
     what = item.label or "picture"
-    _canvas(
-        key=_KEY,
-        on_drawn_change=lambda: _take_drawn(state, bench, small.shape[:2]),
-        data={
-            "id": bench.image_key,
-            "turn": st.session_state.get(_TURN, 0),
-            "picture": data_address("jpeg", jpeg(small)),
-            "width": item.width,
-            "height": item.height,
-            "size": [small.shape[1], small.shape[0]],
-            "box": [item.box.x, item.box.y, item.box.width, item.box.height] if item.box else None,
-            "mask": data_address("png", mask_png(at_size(item.mask.to_array(), small.shape[:2])))
-            if item.mask
-            else None,
-            "colour": "rgb({},{},{})".format(*ACCENT),
-            "undo": bool(st.session_state.get(_PAST)),
-            "own": any(state.get(each) for each in _FIELDS),
-            "alt": f"{what}, its object outlined" if item.mask else f"{what}, as it is",
-        },
-    )
+    drawn = {
+        "id": bench.image_key,
+        "turn": st.session_state.get(_TURN, 0),
+        "picture": data_address("jpeg", jpeg(small)),
+        "width": item.width,
+        "height": item.height,
+        "size": [small.shape[1], small.shape[0]],
+        "box": [item.box.x, item.box.y, item.box.width, item.box.height] if item.box else None,
+        "mask": data_address("png", mask_png(at_size(item.mask.to_array(), small.shape[:2]))) if item.mask else None,
+        "colour": "rgb({},{},{})".format(*ACCENT),
+        "undo": bool(st.session_state.get(_PAST)),
+        "own": any(state.get(each) for each in _FIELDS),
+        "alt": f"{what}, its object outlined" if item.mask else f"{what}, as it is",
+    }
+    _canvas(key=_KEY, on_drawn_change=lambda: _take_drawn(state, bench, small.shape[:2]), data=drawn)
     if refused := st.session_state.pop(_DRAWN_REFUSED, ""):
         st.warning(safe(refused, limit=400), icon=":material/select:")
 

@@ -155,23 +155,22 @@ _MADE_OF = (
 def table(result: LabResult) -> None:
     """Draw every row with its score, Δ, % change and what to mind about it."""
     rows = result.table()
-    shown = pd.DataFrame(
-        {
-            "probe": rows["probe"].map(title),
-            "axis": rows["axis"],
-            "of": rows["construction"],
-            "evaluator": rows["evaluator"],
-            "score": rows["score"],
-            "baseline": rows["baseline_score"],
-            "delta": rows["delta"],
-            "percent": rows["percent"],
-            "mind": [_mind(row) for _, row in rows.iterrows()],
-            "against": rows["baseline"].map(title),
-            "inside": rows["object_inside"],
-            "caption": rows["caption"],
-            "neutral": rows["baseline_caption"],
-        }
-    )
+    told = {
+        "probe": rows["probe"].map(title),
+        "axis": rows["axis"],
+        "of": rows["construction"],
+        "evaluator": rows["evaluator"],
+        "score": rows["score"],
+        "baseline": rows["baseline_score"],
+        "delta": rows["delta"],
+        "percent": rows["percent"],
+        "mind": [_mind(row) for _, row in rows.iterrows()],
+        "against": rows["baseline"].map(title),
+        "inside": rows["object_inside"],
+        "caption": rows["caption"],
+        "neutral": rows["baseline_caption"],
+    }
+    shown = pd.DataFrame(told)
     columns = {
         "probe": TEXT("Edit", pinned=True),
         "axis": "Axis",

@@ -69,21 +69,16 @@ def draw_cost(state: PageState, asked: Asked) -> None:
         _workers(state)
         if told is not None:
             _machines(told)
-            draw_table(
-                pd.DataFrame(
-                    [
-                        {
-                            "Metric": each.name,
-                            "Model calls": each.inputs,
-                            "Reads": "unique images and captions" if each.dual else "pairs",
-                            "Time": "unknown" if each.seconds is None else f"about {duration(each.seconds)}",
-                        }
-                        for each in told.work
-                    ]
-                ),
-                width="stretch",
-                alt="Model calls and time of each metric",
-            )
+            calls = [
+                {
+                    "Metric": each.name,
+                    "Model calls": each.inputs,
+                    "Reads": "unique images and captions" if each.dual else "pairs",
+                    "Time": "unknown" if each.seconds is None else f"about {duration(each.seconds)}",
+                }
+                for each in told.work
+            ]
+            draw_table(pd.DataFrame(calls), width="stretch", alt="Model calls and time of each metric")
     if request is not None:
         with st.expander("The same in a shell", icon=":material/terminal:"):
             st.caption("In the folder of the checkout:")

@@ -88,6 +88,7 @@ def _draw_ranks(made: Leaderboard, every: pd.DataFrame, evaluator: str) -> None:
         "pictures; among many nearly equal systems it is too short, and sure ranks are the safe reading."
     )
     figure_buttons(ranks, every, "systems-ranks", title="Ranks of systems", key="systems.ranks.files")
+    order = ("rank", "system", "mean", "mean_interval", "sure", "ranks", "first", "n_items", "own_mean", "own_n")
     draw_table(
         rows.assign(
             ranks=ranks_said(rows),
@@ -96,9 +97,7 @@ def _draw_ranks(made: Leaderboard, every: pd.DataFrame, evaluator: str) -> None:
             first=100 * rows["first"],
         ),
         alt="Standings in numbers",
-        column_order=(
-            *("rank", "system", "mean", "mean_interval", "sure", "ranks", "first", "n_items", "own_mean", "own_n"),
-        ),
+        column_order=order,
         column_config=HEADS
         | {
             "mean": NUMBER("Mean", format="%.4f"),
@@ -258,14 +257,13 @@ def draw_agreement(rows: pd.DataFrame) -> None:
     if rows.empty:
         st.caption("One metric has nobody to agree with; score the leaderboard by several.")
         return
+    order = ("one", "other", "tau", "interval", "spearman", "spearman_interval", "n_systems", "n_items", "note")
     draw_table(
         rows.assign(
             interval=interval(rows, "low", "high", 2, True)[0],
             spearman_interval=interval(rows, "spearman_low", "spearman_high", 2, True)[0],
         ),
-        column_order=(
-            *("one", "other", "tau", "interval", "spearman", "spearman_interval", "n_systems", "n_items", "note"),
-        ),
+        column_order=order,
         alt="Agreement of every two metrics on the order of the systems",
         column_config=HEADS
         | {

@@ -148,9 +148,8 @@ def _side(state: PageState, files: open_runs.Signature, scope: Narrowed, side: s
     if own is not None:
         usual = usual_evaluator(files, scope, own, side)
         options = [usual, *(name for name in evaluators_of(files, scope, own) if name != usual)]
-        state.choose(
-            st.container(), f"{side}_evaluator", "Metric", options, help="Whose scores this side holds: one of them."
-        )
+        hint = "Whose scores this side holds: one of them."
+        state.choose(st.container(), f"{side}_evaluator", "Metric", options, help=hint)
     set_ = any(state.get(f"{side}_{name}") for name in (*ONE, *MANY)) or slice_filters.told_by(state, side=f"{side}_")
     with st.expander("Run, edits and items", icon=":material/tune:", expanded=bool(set_)):
         for name in ONE:

@@ -212,9 +212,8 @@ def choose_captions(state: PageState) -> tuple[str, ...]:
         left, right = st.columns([3, 2], gap="medium")
         told = f"Captions, one a line, {MOST_CAPTIONS} at most"
         left.text_area(told, key=_TEXT, height=110, max_chars=LONGEST, on_change=_written, args=(state,))
-        left.number_input(
-            "Frames", 1, MOST_FRAMES, key=state.key("frames"), width=130, help="Spread from the first to the last"
-        )
+        hint = "Spread from the first to the last"
+        left.number_input("Frames", 1, MOST_FRAMES, key=state.key("frames"), width=130, help=hint)
         right.multiselect("Metrics", offered(), key=state.key("evaluators"), placeholder="Choose at least one")
         if others := tuple(other_ids(state)):
             state.choose(right, "other", "Frames of another video", others, format_func=_title)
@@ -344,9 +343,8 @@ def _rows(table: pd.DataFrame) -> None:
         "note": TEXT("Why there is no score"),
     }
     config |= {name: NUMBER(head, format="%+.4f" if name == "delta" else "%.4f") for name, head in numbers.items()}
-    draw_table(
-        shown, column_config=config, key="video.rows", alt="Scores of every caption under every edit of the frames"
-    )
+    alt = "Scores of every caption under every edit of the frames"
+    draw_table(shown, column_config=config, key="video.rows", alt=alt)
     held = table[table["how"] == BY_CONSTRUCTION]
     st.caption(f"Of {len(table)} rows {len(held)} are by construction and repeat those of the original.")
 

@@ -210,19 +210,17 @@ def _choose_more(state: PageState, signs: dict[str, int], *, judged: bool, tied:
             "Share of people in a study who found both versions acceptable. Above 0, pairs that nobody judged "
             "are left out.",
         )
-    st.toggle(
-        "Whole objects only",
-        key=state.key("whole"),
-        help=f"Leaves out shifts whose edit, such as a rotation, left less than {as_percent(WHOLE)} of the object's "
-        "mask in the image. What the evaluator's own crop takes away is the filter above.",
+    hint = (
+        f"Leaves out shifts whose edit, such as a rotation, left less than {as_percent(WHOLE)} of the object's "
+        "mask in the image. What the evaluator's own crop takes away is the filter above."
     )
+    st.toggle("Whole objects only", key=state.key("whole"), help=hint)
     if tied or state.get("untied"):
-        st.toggle(
-            "Without labels of two categories",
-            key=state.key("untied"),
-            help="Leaves out the items whose label could as well belong to another category, such as a bench, "
-            "furniture or outdoor; Results lists them under Object. A run that does not record them keeps all.",
+        hint = (
+            "Leaves out the items whose label could as well belong to another category, such as a bench, "
+            "furniture or outdoor; Results lists them under Object. A run that does not record them keeps all."
         )
+        st.toggle("Without labels of two categories", key=state.key("untied"), help=hint)
     st.toggle("Controls too", key=state.key("controls"), help="Neutral words and blurs, which others are held against.")
 
 

@@ -96,12 +96,11 @@ def choose_items(state: PageState, files: Signature, scope: Narrowed, row: Chips
         slice_filters.choose_own(
             state, {key: {value: f" · {counted(n, 'item')}" for value, n in counts[key].items()} for key in table.own}
         )
-        st.toggle(
-            "Verified only",
-            key=state.key("verified"),
-            help="Leaves out comparisons whose wrong side is not known to "
-            "be wrong: those that are only presumed to be, and edits that tell nothing of it.",
+        hint = (
+            "Leaves out comparisons whose wrong side is not known to "
+            "be wrong: those that are only presumed to be, and edits that tell nothing of it."
         )
+        st.toggle("Verified only", key=state.key("verified"), help=hint)
         judged = int((~np.isnan(table.upheld)).sum())
         if judged or state.get("upheld"):
             slice_filters.percent_slider(

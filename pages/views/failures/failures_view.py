@@ -170,9 +170,8 @@ def draw_controls(state: PageState, held: Held) -> None:
                 help="Frames around a moved object, or the changed pixels in colour on grey",
             )
             if not state.get("item"):
-                st.toggle(
-                    "Every edit", key=state.key("every"), help="A card for every pair, not the furthest of each item"
-                )
+                hint = "A card for every pair, not the furthest of each item"
+                st.toggle("Every edit", key=state.key("every"), help=hint)
 
 
 def draw_gallery(

@@ -165,11 +165,10 @@ def _became(ties: pd.DataFrame) -> None:
             f"{TWO_PICTURES[0].upper()}{TWO_PICTURES[1:]}, {row['apart']:.0f} % would have been told."
         )
     figure = reliability(ties)
-    draw_figure(
-        figure,
-        key="flip.turned",
-        alt="Share of near ties that turned against the risk that was told, a panel a metric; on the line as many "
-        "turned as were told",
+    alt = (
+        "Share of near ties that turned against the risk that was told, a panel a metric; on the line as many "
+        "turned as were told"
     )
+    draw_figure(figure, key="flip.turned", alt=alt)
     st.caption(f"A near tie is a pair that was told to turn with 5 % or more. {TURNED}")
     figure_buttons(figure, ties, "near-ties", title="What became of near ties", key="flip.t")

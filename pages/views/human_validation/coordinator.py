@@ -393,12 +393,11 @@ def _draw_head(study: Study) -> None:
         return
     cells = st.grid(4, min_column_width=150, gap="small")
     cells.metric("Items", len(cover), help="Paired items, or single images; items with a known answer are not counted")
-    cells.metric(
-        "Votes",
-        int(cover["votes"].sum()),
-        help=f"Complete votes, one of an annotator on an item; wanted: {study.definition.per_item} an item, {wanted}. "
-        "Agreement counts judgements: a vote on a pair judges two versions",
+    hint = (
+        f"Complete votes, one of an annotator on an item; wanted: {study.definition.per_item} an item, {wanted}. "
+        "Agreement counts judgements: a vote on a pair judges two versions"
     )
+    cells.metric("Votes", int(cover["votes"].sum()), help=hint)
     cells.metric("Items with enough votes", f"{enough} of {len(cover)}" if len(cover) else "—")
     cells.metric("Annotators", len(people), help="Invited, imported or sent by Prolific, and not withdrawn")
     if wanted:

@@ -282,12 +282,11 @@ def draw_comparisons(study: Study, _state: PageState) -> None:
         + (f"; {counted(short, 'comparison')} with fewer left out." if short else ".")
     )
     figure = titled(comparison_dots(people, evaluators), people["family"])
-    draw_figure(
-        figure,
-        key="study.comparisons",
-        alt="Share of comparisons in which the right side wins, for people and for "
-        "each evaluator, each with its 95 % interval",
+    alt = (
+        "Share of comparisons in which the right side wins, for people and for "
+        "each evaluator, each with its 95 % interval"
     )
+    draw_figure(figure, key="study.comparisons", alt=alt)
     figure_buttons(
         figure, people, f"{study.id}-comparisons", title="People beside evaluators", key="study.comparisons.files"
     )

@@ -322,9 +322,8 @@ def draw_glance(
     shown[_BREAKS] = [falls.get(str(row["evaluator"]), NOT_ASKED) for row in records]
     for axis in axes:
         shown[f"Worst {axis} edits"] = [_worst_said(row, axis) for row in records]
-        configured[f"Worst {axis} edits"] = st.column_config.Column(
-            help="The family that changes it most: median |% change| and its 95 % interval"
-        )
+        hint = "The family that changes it most: median |% change| and its 95 % interval"
+        configured[f"Worst {axis} edits"] = st.column_config.Column(help=hint)
         shown[f"Stability, {axis}"] = [_claim(row, axis, "scatter") for row in records]
         configured[f"Stability, {axis}"] = st.column_config.Column(help=meaning("stability"))
         shown[f"Drift, {axis}"] = [_drift(row, axis) for row in records]

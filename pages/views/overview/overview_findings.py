@@ -78,12 +78,11 @@ def thresholds(state: PageState) -> Thresholds:
 def choose_thresholds(state: PageState) -> None:
     """Draw both."""
     with st.popover("Thresholds", icon=":material/tune:", type="tertiary"):
-        choose_margin(
-            state,
-            "Margin, ± %",
-            help="A family is a finding where the interval of its median |% change| lies above this margin. How small "
-            "a change would not matter to you?",
+        hint = (
+            "A family is a finding where the interval of its median |% change| lies above this margin. How small "
+            "a change would not matter to you?"
         )
+        choose_margin(state, "Margin, ± %", help=hint)
         hint = (
             f"At least so many items with a % change behind a finding or a slice; under {LEAST_N} there is no interval."
         )

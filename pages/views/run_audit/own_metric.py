@@ -185,9 +185,8 @@ def _options(chosen: str) -> CheckRequest | None:
         format_func=family_title,
         placeholder=f"The usual ones: {', '.join(map(family_title, PROBES))}",
     )
-    directional = st.toggle(
-        "Also edits that break the meaning", key="run.check.directional", help="The score must drop."
-    )
+    hint = "The score must drop."
+    directional = st.toggle("Also edits that break the meaning", key="run.check.directional", help=hint)
     most, least = _bounds() if directional else (MOST_FAILURES, None)
     try:
         request = check_request(

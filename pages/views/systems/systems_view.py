@@ -400,9 +400,8 @@ def draw() -> None:
 
 def _board(state: PageState) -> None:
     row = st.container(horizontal=True, vertical_alignment="bottom", key="systems_choice")
-    name = state.choose(
-        row.container(width=260), "board", "Leaderboard", new_board.boards(), help="The latest stands first"
-    )
+    hint = "The latest stands first"
+    name = state.choose(row.container(width=260), "board", "Leaderboard", new_board.boards(), help=hint)
     known = new_board.stamp(name)
     made = new_board.opened(known)
     every = systems_of(made.rows)

@@ -18,10 +18,8 @@ CLAIMS = (Expectation.DIRECTIONAL.value, Expectation.RESPONSE.value)  # of tests
 
 
 def every_caption(table: ScoreTable) -> tuple[ScoreTable, ...]:
-    """The table, and one for every other caption under which its runs have directional or response probes.
-
-    Another caption is read in the language of the scope where it is stored in it, else in the first that it has.
-    """
+    """The table, and one for every other caption under which its runs have directional or response probes. Another
+    caption is read in the language of the scope where it is stored in it, else in the first that it has."""
     return (table, *_other_captions(table))
 
 

@@ -6,7 +6,7 @@ orders or names evaluators by stability alone praises the deaf.
 
 import math
 from collections.abc import Hashable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -135,10 +135,8 @@ _OTHERS: Mapping[str, tuple[str, str]] = {
 
 def verdict(found: pd.DataFrame) -> str:
     """Which metrics drop further at a broken meaning than harmless edits change them, and which of these clearly more;
-    ``found``: of :func:`demands`, of one corpus.
-
-    Two are told apart where their intervals do not overlap; nothing is said of an order within overlapping ones.
-    Returns a sentence; empty without a metric."""
+    ``found``: of :func:`demands`, of one corpus. Two are told apart where their intervals do not overlap; nothing is
+    said of an order within overlapping ones. Returns a sentence; empty without a metric."""
     rows = found.sort_values("evaluator").to_dict("records")
     apart = [row for row in rows if _rated(row) and row["ratio_low"] > 1]
     others: dict[str, list[Mapping[Hashable, Any]]] = {each: [] for each in _OTHERS}
@@ -255,22 +253,15 @@ def demands_figure(view: View) -> Figure:
     """The plane of both demands; where no meaning was broken the one axis alone, evaluators by name."""
     found = demands(view)
     if lack(view):
-        return _one_axis(found, half_asked(view))
+        data = marks(found, label="evaluator", series="evaluator", panel=("corpus",), values=bounds("nuisance"))
+        look: dict[str, Any] = {"span": (0.0, None), "counts": True, "overlay": says_its_labels(data)}
+        look["order"] = tuple(sorted(map(str, data["label"].unique())))
+        return Figure(PLANE, ALONE, half_asked(view), data, _ACROSS, **look)
     several = len(set(found["corpus"])) > 1
     kept = {str(name): unverified(rows) for name, rows in found.groupby("corpus")}
     said = [": ".join(filter(None, (name if several else "", kept[name]))) for name in found["corpus"].astype(str)]
-    figure = plane(found.assign(panel=said), PLANE, TITLE, "")
-    return replace(figure, note=" ".join(filter(None, (NOTE, _without_bar(found)))))
-
-
-def _without_bar(found: pd.DataFrame) -> str:
-    """Why a mark has no upright bar, in a sentence; empty where every interval has a length."""
+    # a mark whose interval has no length has no upright bar
     still = found[found["signal_low"].notna() & (found["signal_low"] == found["signal_high"])]
     none = "{} has no upright bar: its typical drop is {:.2g} whichever pictures are drawn."
-    return " ".join(map(none.format, still["evaluator"], still["signal"] + 0.0))
-
-
-def _one_axis(found: pd.DataFrame, note: str) -> Figure:
-    data = marks(found, label="evaluator", series="evaluator", panel=("corpus",), values=bounds("nuisance"))
-    look: dict[str, Any] = {"span": (0.0, None), "counts": True, "overlay": says_its_labels(data)}
-    return Figure(PLANE, ALONE, note, data, _ACROSS, **look, order=tuple(sorted(map(str, data["label"].unique()))))
+    without = map(none.format, still["evaluator"], still["signal"] + 0.0)
+    return plane(found.assign(panel=said), PLANE, TITLE, " ".join((NOTE, *without)))

@@ -97,10 +97,8 @@ def axes(table: ScoreTable, expectation: str = DIRECTIONAL) -> tuple[str, ...]:
 
 
 def capabilities(view: View, *, axis: str | None = None) -> list[Capability]:
-    """One a directional family; its axis is the family of tests of Holm's correction.
-
-    A family that the view leaves out is not shown.
-    """
+    """One a directional family; its axis is the family of tests of Holm's correction. A family that the view leaves out
+    is not shown."""
     kept, of = families(view, axis=axis), view.table.axis_of
     return [
         Capability(name, name, of(name), kept.get(name, probes), of(name), shown=name in kept)

@@ -196,7 +196,6 @@ def held_to_tests(table: pd.DataFrame) -> pd.DataFrame:
 def named_worst(view: View, rows: pd.DataFrame, *, margin: float = MARGIN) -> pd.DataFrame:
     """Rows of families that are named worst, every interval and claim at the level that allows for the picking;
     ``rows``: of :func:`effects`, a family each, with the columns family and ``n_families``: k, of how many it is named.
-
     The largest of k estimates is too large more often than one chosen before is: at level 1 - α/k its intervals hold
     what they name as often as is said, as those of the worst slices do."""
     found, named = [], rows[["evaluator", "corpus", "family", "n_families"]]
@@ -235,9 +234,8 @@ def _levels(table: ScoreTable, level: str | None, items: np.ndarray) -> Iterator
 
 def family_groups(view: View, *, axis: str | None = None, controls: bool = True) -> list[Group]:
     """A group a family; its family of tests is its axis, controls outside. One that the view leaves out is not shown;
-    ``controls``: keep the families that hold nothing but controls (blur, null).
-
-    The bare template caption is no family here: it is the caption that the others are made of."""
+    ``controls``: keep the families that hold nothing but controls (blur, null). The bare template caption is no family
+    here: it is the caption that the others are made of."""
     table, kept = view.table, view.families(axis=axis)
     aside = {name: table.is_control(name) for name in view.whole().families(axis=axis)}
     return [
@@ -257,16 +255,10 @@ def probe_groups(view: View, family: str) -> list[Group]:
 
 def modifier_groups(view: View, family: str, *, controls: bool = False, bare: bool = False) -> list[Group]:
     """A group a word of one family; controls, where they are kept, stand outside the family of tests. A word that the
-    view leaves out is not shown.
-
-    A word that several probes put in (as it was written, and swapped in), and a probe without one, go by the name of
-    the probe.
-
-    Args:
-        family: e.g. ``cultural``.
-        controls: keep the neutral words, whose own baseline is the bare caption.
-        bare: compare every word with the bare caption instead of the neutral one closest in length.
-    """
+    view leaves out is not shown. A word that several probes put in (as it was written, and swapped in), and a probe
+    without one, go by the name of the probe. ``family``: e.g. ``cultural``. ``controls``: keep the neutral words, whose
+    own baseline is the bare caption. ``bare``: compare every word with the bare caption instead of the neutral one
+    closest in length."""
     rows, kept = view.table.probes, view.families(controls=True).get(family, ())
     found = [
         name

@@ -120,18 +120,14 @@ def keys(table: ScoreTable, probes: tuple[str, ...]) -> Mapping[str, tuple[str, 
 
 
 def facts_of(table: ScoreTable) -> pd.DataFrame:
-    """Facts of the scope's families that hold more than invariant probes, and whether a photograph held text.
-
-    Columns corpus, item, probe, key, value.
-    """
+    """Facts of the scope's families that hold more than invariant probes, and whether a photograph held text. Columns
+    corpus, item, probe, key, value."""
     return table.about.get("facts", pd.DataFrame(columns=["corpus", "item", "probe", "key", "value"], dtype=object))
 
 
 def _laid_out(table: ScoreTable, key: str, probes: tuple[str, ...]) -> tuple[np.ndarray, np.ndarray]:
     """What some probes told under one key: number of a value, int [k, N], and the values; the first is the empty text.
-
-    Numbers, since most of a table's facts are asked of one probe after the other, and texts are compared slowly.
-    """
+    Numbers, since most of a table's facts are asked of one probe after the other, and texts are compared slowly."""
     found = np.zeros((len(probes), len(table.items)), dtype=np.intp)
     rows = facts_of(table)
     if rows.empty:

@@ -69,17 +69,10 @@ def scales(table: ScoreTable) -> pd.DataFrame:
 
 
 def under_every_evaluator(store: Store, scope: Narrowed, pairs: pd.DataFrame, usual: pd.DataFrame) -> pd.DataFrame:
-    """Return every shift of some pairs, whatever the slice: the same pair under every evaluator of its run.
-
-    Args:
-        scope: whose language and caption are looked at.
-        pairs: has the columns PAIR.
-        usual: :func:`scales` under every evaluator of the run; what it lacks is NaN.
-
-    Returns:
-        The columns of ``shifts`` + standardised (delta / sd) and the columns of ``usual``, in the order of the
-        pairs, evaluators by name.
-    """
+    """Return every shift of some pairs, whatever the slice: the same pair under every evaluator of its run. ``scope``:
+    whose language and caption are looked at. ``pairs``: has the columns PAIR. ``usual``: :func:`scales` under every
+    evaluator of the run; what it lacks is NaN. Returns the columns of ``shifts`` + standardised (delta / sd) and the
+    columns of ``usual``, in the order of the pairs, evaluators by name."""
     if pairs.empty:
         return store.query("select * from shifts where false")
     sought = pairs[["run", "item", "probe"]].itertuples(index=False, name=None)

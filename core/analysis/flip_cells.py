@@ -119,10 +119,8 @@ class Cell:
 
 
 def shift_cells(view: View) -> tuple[Cell, ...]:
-    """Sort the shifts of a view into cells, in O(n log n).
-
-    Controls are left out, the null family stays: it is the noise floor that the others are read against.
-    """
+    """Sort the shifts of a view into cells, in O(n log n). Controls are left out, the null family stays: it is the
+    noise floor that the others are read against."""
     table, null = view.table, Axis.NULL.value
     named = [
         (Group(family, probes), view.items)

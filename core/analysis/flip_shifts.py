@@ -96,10 +96,8 @@ class Shifts:
 
 
 class Together(Shifts):
-    """The same of pairs of captions of one picture: what an edit moves one by more than the other.
-
-    Counts are of pairs in the place of shifts.
-    """
+    """The same of pairs of captions of one picture: what an edit moves one by more than the other. Counts are of pairs
+    in the place of shifts."""
 
     of = SAME
 

@@ -17,10 +17,8 @@ _SECOND_CORPUS = "python -m core audit --corpus coco --root path/to/coco"
 
 class Lack(str):
     """Why scores cannot give something: a sentence that keeps what it was worded of, so that nobody reads it back.
-
-    Args:
-        what: the lack alone, in words; empty where nothing is lacking.
-        choose: what a reader chooses to see what the scope leaves out: run, and where they differ subject and language.
+    ``what``: the lack alone, in words; empty where nothing is lacking. ``choose``: what a reader chooses to see what
+    the scope leaves out: run, and where they differ subject and language.
 
     Attributes:
         said: lack and remedy without the command.

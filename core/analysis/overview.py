@@ -33,18 +33,11 @@ interval is behind every family that has one, whatever its median: nothing is cl
 
 
 def worst_first(view: View, cells: pd.DataFrame, keys: Sequence[str], *, first: Sequence[str] = ()) -> pd.DataFrame:
-    """Put families in order, the worst first.
-
-    Flip risks, which cost more, are worked out of those alone that share the first place by everything else.
-
-    Args:
-        cells: a row a family: evaluator, corpus, axis, family, the columns of SIZE and of ``first``.
-        keys: columns whose values have a worst family each.
-        first: columns that come before SIZE, the larger the worse.
-
-    Returns:
-        The rows in order, and ``alike``: of a first row, how many rows of its keys nothing tells from it, it included.
-    """
+    """Put families in order, the worst first. Flip risks, which cost more, are worked out of those alone that share the
+    first place by everything else. ``cells``: a row a family: evaluator, corpus, axis, family, the columns of SIZE and
+    of ``first``. ``keys``: columns whose values have a worst family each. ``first``: columns that come before SIZE, the
+    larger the worse. Returns the rows in order, and ``alike``: of a first row, how many rows of its keys nothing tells
+    from it, it included."""
     cells = cells.assign(told=cells["abs_high"].notna())
     order = ["told", *first, *SIZE]
     ranked = cells.sort_values([*order, "family"], ascending=[False] * len(order) + [True])
@@ -210,10 +203,8 @@ NULL = Axis.NULL.value
 
 
 def family_contrasts(view: View, *, margin: float = MARGIN) -> pd.DataFrame:
-    """Effect of every family under every evaluator in every corpus; controls are left out, the null axis stays.
-
-    The columns are those of :func:`core.analysis.effects.effects`, with axis and family beside label.
-    """
+    """Effect of every family under every evaluator in every corpus; controls are left out, the null axis stays. The
+    columns are those of :func:`core.analysis.effects.effects`, with axis and family beside label."""
     table = view.table
     every = family_groups(view)
     groups = [each for each in every if not table.is_control(each.label) or table.axis_of(each.label) == NULL]

@@ -114,12 +114,11 @@ _PLACE = ["run", "corpus", "subject", "language", "rank", "evaluator"]
 def prior(
     store: Store, *, evaluators: Sequence[str], families: Collection[str], corpus: str, subject: str = "template"
 ) -> pd.DataFrame:
-    """What stored runs know of how far items scatter.
-
-    Of the runs of an evaluator one counts: of the same corpus, then of the same subject, then the one that holds most
-    of the families, then the one of most items. Returns columns PRIOR: n_items (with a % change) and n_run (of the
-    run), detectable and needed, see :class:`core.statistics.power.Reach`, NaN where no spread is known; families and
-    evaluators that no run knows are left out."""
+    """What stored runs know of how far items scatter. Of the runs of an evaluator one counts: of the same corpus, then
+    of the same subject, then the one that holds most of the families, then the one of most items. Returns columns
+    PRIOR: n_items (with a % change) and n_run (of the run), detectable and needed, see
+    :class:`core.statistics.power.Reach`, NaN where no spread is known; families and evaluators that no run knows are
+    left out."""
     rows, probes = holdings(store), open_probes(store)
     knows = probes.assign(known=probes["family"].where(probes["family"].isin(families)))
     knows = knows.groupby(_PLACE, as_index=False).agg(knows=("known", "nunique"))

@@ -106,14 +106,8 @@ def correlations(
     scores: np.ndarray, ratings: np.ndarray, images: Sequence[str], *, resamples: int = TAU_RESAMPLES
 ) -> dict[str, Interval]:
     """Kendall's τ_b and τ_c, Spearman's ρ and Pearson's r × 100, intervals over images; see :func:`_intervals`.
-
-    Args:
-        scores: float64 [n], or [draws, n]: the mean over draws; a rating without a score is left out.
-        ratings: by people, float64 [n].
-
-    Returns:
-        By TAU_B, TAU_C, RHO and PEARSON.
-    """
+    ``scores``: float64 [n], or [draws, n]: the mean over draws; a rating without a score is left out. ``ratings``: by
+    people, float64 [n]. Returns by TAU_B, TAU_C, RHO and PEARSON."""
     drawn, names = np.atleast_2d(scores), (TAU_B, TAU_C, RHO, PEARSON)
     whole = ~(np.isnan(drawn).any(axis=0) | np.isnan(ratings))
     s, r = drawn[:, whole], ratings[whole]
@@ -148,14 +142,8 @@ def _both(scores: np.ndarray, ratings: np.ndarray) -> tuple[float, float]:
 
 def rank_correlations(one: np.ndarray, other: np.ndarray, sources: Sequence[str] | np.ndarray) -> dict[str, Interval]:
     """Spearman's ρ and Kendall's τ_b and τ_c × 100 of two scorings, intervals over sources; see :func:`_intervals`.
-
-    Args:
-        one, other: float64 [n]; an item that lacks one of them is left out.
-        sources: what each item is of, [n], or two, [n, 2].
-
-    Returns:
-        By RHO, TAU_B and TAU_C.
-    """
+    ``one``, ``other``: float64 [n]; an item that lacks one of them is left out. ``sources``: what each item is of, [n],
+    or two, [n, 2]. Returns by RHO, TAU_B and TAU_C."""
     whole = ~(np.isnan(one) | np.isnan(other))
     a, b = one[whole], other[whole]
     if len(a) < 3 or np.ptp(a) == 0 or np.ptp(b) == 0:
@@ -174,17 +162,10 @@ def by_rater(
     scores: np.ndarray, ratings: np.ndarray, raters: Sequence[str], images: Sequence[str]
 ) -> dict[str, Interval]:
     """Kendall's τ_b, Spearman's ρ and Pearson's r × 100 of each annotator's ratings alone, the mean over annotators.
-
-    With intervals over images; see :func:`_intervals`. Source: Shi et al., EMScore (2022), and their code.
-
-    Args:
-        scores: float64 [n], or [draws, n]: the mean over draws; a rating without a score is left out.
-        ratings: by people, float64 [n].
-        raters: who gave each rating, [n].
-
-    Returns:
-        By TAU_B_RATERS, RHO_RATERS and PEARSON_RATERS; none of them where somebody's ratings are all alike.
-    """
+    With intervals over images; see :func:`_intervals`. Source: Shi et al., EMScore (2022), and their code. ``scores``:
+    float64 [n], or [draws, n]: the mean over draws; a rating without a score is left out. ``ratings``: by people,
+    float64 [n]. ``raters``: who gave each rating, [n]. Returns by TAU_B_RATERS, RHO_RATERS and PEARSON_RATERS; none of
+    them where somebody's ratings are all alike."""
     drawn, measures = np.atleast_2d(scores), (TAU_B_RATERS, RHO_RATERS, PEARSON_RATERS)
     whole = ~(np.isnan(drawn).any(axis=0) | np.isnan(ratings))
     s, r = drawn[:, whole], ratings[whole]
@@ -221,12 +202,8 @@ def length(
     resamples: int = TAU_RESAMPLES,
 ) -> Interval:
     """Spearman's ρ × 100 of score and number of words, with an interval over images; see :func:`_intervals`.
-
-    Args:
-        scores: float64 [n]; a caption without a score or a rating is left out.
-        words: of the captions, [n].
-        ratings: by people, float64 [n]: their ranks are held by partial correlation. None: nothing is held.
-    """
+    ``scores``: float64 [n]; a caption without a score or a rating is left out. ``words``: of the captions, [n].
+    ``ratings``: by people, float64 [n]: their ranks are held by partial correlation. None: nothing is held."""
     columns = [scores, words, *([] if ratings is None else [ratings])]
     whole = ~np.isnan(np.array(columns, dtype=np.float64)).any(axis=0)
     known = [np.asarray(each, dtype=np.float64)[whole] for each in columns]
@@ -238,19 +215,15 @@ def length(
         ranks = np.array([stats.rankdata(each[rows]) for each in known])
         if (np.ptp(ranks, axis=1) == 0).any():
             return math.nan
-        return 100 * _partial(np.corrcoef(ranks))
+        found = np.corrcoef(ranks)
+        if ratings is None:
+            return 100 * float(found[0, 1])
+        (_, both, one), (_, _, other) = found[:2]
+        left = (1 - one**2) * (1 - other**2)  # NaN where the ratings leave nothing to correlate
+        return 100 * float((both - one * other) / math.sqrt(left)) if left > 1e-12 else math.nan
 
     names = np.asarray(images, dtype=object)[whole].astype(str)
     return _resampled(lambda rows: np.array([of(rows)]), names, resamples=resamples)[0]
-
-
-def _partial(correlations: np.ndarray) -> float:
-    """The first two, the third held where there is one; NaN where the third leaves nothing to correlate."""
-    if len(correlations) == 2:
-        return float(correlations[0, 1])
-    (_, both, one), (_, _, other) = correlations[:2]
-    left = (1 - one**2) * (1 - other**2)
-    return float((both - one * other) / math.sqrt(left)) if left > 1e-12 else math.nan
 
 
 class _Scale(NamedTuple):
@@ -276,9 +249,7 @@ def _resampled(
     on: _Scale = CORRELATIONS,
 ) -> list[Interval]:
     """Several statistics of the same rows, given by their places, with intervals over images; see :func:`_intervals`.
-
-    ``statistics``: of some rows, by their places, int [k]: float64 [statistics]; one without a value is left out.
-    """
+    ``statistics``: of some rows, by their places, int [k]: float64 [statistics]; one without a value is left out."""
     codes = np.unique(images, return_inverse=True)[1]
     members = np.split(np.argsort(codes, kind="stable"), np.cumsum(np.bincount(codes))[:-1])
 
@@ -312,11 +283,8 @@ def _intervals(
 
     The statistic on its scale ± Student's quantile times the standard deviation there over bootstrap samples of images,
     stretched by √(m / (m - 1)) for m images: quantiles of few images' samples lie too near, and 200 samples tell a
-    standard deviation and no tail [1].
-
-    Args:
-        estimate: of the rows themselves, float64 [statistics].
-        drawn: gives those of bootstrap samples of images, float64 [statistics, samples].
+    standard deviation and no tail [1]. ``estimate``: of the rows themselves, float64 [statistics]. ``drawn``: gives
+    those of bootstrap samples of images, float64 [statistics, samples].
 
     References:
         [1] Efron, B. and Tibshirani, R. (1993). An Introduction to the Bootstrap, 12.2 and 12.6.

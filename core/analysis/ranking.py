@@ -90,7 +90,9 @@ def rank(
     leaders = None
     if order != "disagreement":
         every = [key[which, np.arange(len(which))] for key, _ in count.shifts(places)]
-        leaders = _leaders(np.array(every).reshape(len(every), len(which)), view.evaluators)
+        # the evaluator with the largest key of each pair, the first by name among equals; None without one
+        own = np.nan_to_num(np.array(every).reshape(len(every), len(which)), nan=-1.0)
+        leaders = [view.evaluators[each.argmax()] if (each >= 0).any() else None for each in own.T]
     pair = {"item": table.items["item"].to_numpy()[places], "probe": np.array(probes, dtype=object)[which]}
     of = {name: getattr(table.scope, name) for name in ("run", "corpus", "subject")}
     counted = {"key": np.where(keys == _UNRANKED, math.nan, keys), "more": more, "leader": leaders}
@@ -112,9 +114,7 @@ def check(order: str, floor: float, limit: int, offset: int) -> None:
 def _probes(view: View) -> tuple[str, ...]:
     """Probes of pairs that should not move: those that the slice keeps, controls only where it asks for them."""
     rows = view.table.probes
-    asked = rows["expectation"] == Expectation.INVARIANT.value
-    if not view.chosen.controls:
-        asked &= ~rows["control"] | (rows["axis"] == Axis.NULL.value)
+    asked = (rows["expectation"] == Expectation.INVARIANT.value) & (_plain(view.table) | view.chosen.controls)
     return view.probes(tuple(map(str, rows.index[asked])))
 
 
@@ -187,13 +187,9 @@ class _Count:
 
 
 class _Page:
-    """The furthest of the pairs that it was shown, at most so many; and how many it was shown.
-
-    Args:
-        most: pairs that are kept; of equal ones the first.
-        last: probes whose pairs come behind those of all others, bool [k].
-        once: keep an item's furthest pair alone, the first of equal ones.
-    """
+    """The furthest of the pairs that it was shown, at most so many; and how many it was shown. ``most``: pairs that are
+    kept; of equal ones the first. ``last``: probes whose pairs come behind those of all others, bool [k]. ``once``:
+    keep an item's furthest pair alone, the first of equal ones."""
 
     def __init__(self, most: int, last: np.ndarray, *, once: bool) -> None:
         self._most, self._last, self._once = most, last[:, None], once
@@ -204,12 +200,9 @@ class _Page:
         self.n_pairs = self.n_shifts = self.n_unranked = self.n_items = 0
 
     def add(self, items: np.ndarray, keys: np.ndarray, n: np.ndarray) -> None:
-        """Show it the pairs of some items, which come after those that it was shown before.
-
-        Args:
-            keys: what the pairs count, float64 [k, n]; NaN where nothing.
-            n: how many shifts each has, int [k, n]; none: there is no pair.
-        """
+        """Show it the pairs of some items, which come after those that it was shown before. ``keys``: what the pairs
+        count, float64 [k, n]; NaN where nothing. ``n``: how many shifts each has, int [k, n]; none: there is no
+        pair."""
         if not keys.size:
             return
         there = n > 0
@@ -230,23 +223,11 @@ class _Page:
         new = (keys[which, near], counted[which, near], items[near], which, more)
         held = (self.keys, self.counted, self.items, self.probes, self.more)
         every = [np.append(*both) for both in zip(held, new, strict=True)]
-        kept = _largest(every[0], self._most)
+        near = np.arange(len(every[0]))
+        if len(near) > self._most:  # equal ones stay in their order
+            near = near[every[0] >= np.partition(every[0], len(near) - self._most)[len(near) - self._most]]
+        kept = near[np.argsort(-every[0][near], kind="stable")][: self._most]
         self.keys, self.counted, self.items, self.probes, self.more = (each[kept] for each in every)
-
-
-def _largest(keys: np.ndarray, most: int) -> np.ndarray:
-    """Places of the largest keys, the largest first, equal ones in their order."""
-    near = np.arange(len(keys))
-    if len(keys) > most:
-        near = near[keys >= np.partition(keys, len(keys) - most)[len(keys) - most]]
-    return near[np.argsort(-keys[near], kind="stable")][:most]
-
-
-def _leaders(keys: np.ndarray, evaluators: tuple[str, ...]) -> list[str | None]:
-    """Evaluator with the largest of the keys [E, m] of each pair, the first by name among equals; None without one."""
-    scored = ~np.isnan(keys).all(axis=0) if len(keys) else np.zeros(keys.shape[1], dtype=bool)
-    first = np.where(np.isnan(keys), -1.0, keys).argmax(axis=0) if len(keys) else np.zeros(keys.shape[1], dtype=int)
-    return [evaluators[place] if found else None for place, found in zip(first, scored, strict=True)]
 
 
 FIELDS = (*CHOICES, "sign")  # Fields of a slice that have counts
@@ -286,8 +267,7 @@ def _of_own_columns(table: ScoreTable, chosen: Slice) -> dict[str, dict[str, int
 def _of_items(view: View) -> np.ndarray:
     """Shifts of each item that a view leaves, int64 [N]."""
     table, n = view.table, np.zeros(len(view.items), dtype=np.int64)
-    asked = (table.probes["expectation"] == Expectation.INVARIANT.value) & (_plain(table) | view.chosen.controls)
-    probes = view.probes(tuple(map(str, table.probes.index[asked])))
+    probes = _probes(view)
     for evaluator in view.evaluators:
         which, places = table.place(evaluator), table.places(probes)
         counted = table.stored[which, places] & (table.baselines[which, places] >= 0)

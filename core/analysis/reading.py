@@ -30,23 +30,16 @@ from core.store.store import Store
 
 
 def place_of(column: str, names: str) -> str:
-    """SQL of the place of a column's text among the names of a side, -1 for none and for a stranger.
-
-    Few names recur in millions of rows: the store finds each once where they lie together, and no text is handed over.
-
-    Args:
-        column: of the rows; the place has its name.
-        names: side of the table, a parameter that holds :attr:`Places.names` of it.
-    """
+    """SQL of the place of a column's text among the names of a side, -1 for none and for a stranger. Few names recur in
+    millions of rows: the store finds each once where they lie together, and no text is handed over. ``column``: of the
+    rows; the place has its name. ``names``: side of the table, a parameter that holds :attr:`Places.names` of it."""
     return f"(coalesce(list_position(${names}, {column}), 0) - 1)::integer as {column}"
 
 
 class Places:
     """The sides of a table, and the place of any row in it; ``scored``: columns corpus and item of every item that has
-    a row, sorted by both, each once.
-
-    Rows that are asked for a place hold the text of their item, and of what else they are by its place
-    (:func:`place_of`)."""
+    a row, sorted by both, each once. Rows that are asked for a place hold the text of their item, and of what else they
+    are by its place (:func:`place_of`)."""
 
     def __init__(self, evaluators: Sequence[str], probes: pd.Index, scored: pa.Table) -> None:
         self.evaluators = tuple(evaluators)

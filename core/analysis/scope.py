@@ -174,10 +174,8 @@ def _one(
     *,
     before: Container[str] = (),
 ) -> pd.DataFrame:
-    """Rows of one value of a column: the wanted one, else the one with the most shifts, or directional ones.
-
-    A value of ``before`` that has any comes before the others.
-    """
+    """Rows of one value of a column: the wanted one, else the one with the most shifts, or directional ones. A value of
+    ``before`` that has any comes before the others."""
     own = _in_view(rows, wanted)
     sizes = _sums(own, column, _by(own, wanted, "n_shifts"))
     first = {name: place for place, name in enumerate(order)}

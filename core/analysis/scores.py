@@ -31,21 +31,16 @@ P = ParamSpec("P")
 
 
 class Memo:
-    """Answers by their kind and by what was asked.
-
-    Safe under threads, which may work an answer out twice but never see half of it. Nobody writes into an answer.
-    """
+    """Answers by their kind and by what was asked. Safe under threads, which may work an answer out twice but never see
+    half of it. Nobody writes into an answer."""
 
     def __init__(self) -> None:
         self._known, self._lock = dict[Hashable, OrderedDict[Hashable, Any]](), Lock()
 
     def get(self, kind: Hashable, asked: Hashable, answer: Callable[[], A], *, most: float = math.inf) -> A:
-        """The answer that is kept; worked out, and kept, where there is none.
-
-        Args:
-            kind: of answer: usually the function that gives it.
-            most: answers of this kind that are kept; the one that was asked for longest ago goes first.
-        """
+        """The answer that is kept; worked out, and kept, where there is none. ``kind``: of answer: usually the function
+        that gives it. ``most``: answers of this kind that are kept; the one that was asked for longest ago goes
+        first."""
         with self._lock:
             known = self._known.setdefault(kind, OrderedDict())
             if asked in known:
@@ -145,10 +140,8 @@ class Scores:
 
     @cached_property
     def sources(self) -> np.ndarray | None:
-        """Number of each item's source, int [N]: items of one are resampled together; None where none share theirs.
-
-        Of each item's two sources, int [N, 2], where items share a second one that is not their first.
-        """
+        """Number of each item's source, int [N]: items of one are resampled together; None where none share theirs. Of
+        each item's two sources, int [N, 2], where items share a second one that is not their first."""
         codes, names = pd.factorize(self.items["source"])
         both = numbered(codes, self.items.get("second_source", self.items["source"]))
         return both if both.ndim == 2 else codes if len(names) < len(codes) else None
@@ -225,10 +218,8 @@ class Scores:
         return interquartile_range(self.clean(evaluator)[self.of_corpus(corpus)])
 
     def span(self, evaluator: str) -> float:
-        """From the lowest to the highest score that an evaluator can give: the unit of an absolute gap.
-
-        NaN where its scale has no bound, the runs do not tell it, or do not agree.
-        """
+        """From the lowest to the highest score that an evaluator can give: the unit of an absolute gap. NaN where its
+        scale has no bound, the runs do not tell it, or do not agree."""
         known = self.about.get("evaluators", pd.DataFrame(columns=["evaluator", "span"]))
         found = known.loc[known["evaluator"] == evaluator, "span"].unique()
         return float(found[0]) if len(found) == 1 else math.nan
@@ -256,11 +247,9 @@ class Scores:
 
     @cached_property
     def _families(self) -> tuple[dict[str, tuple[str, ...]], dict[str, tuple[str, ...]]]:
-        """The invariant probes of every family: those that are no controls, where it has some; and all.
-
-        Points of a sweep over strength and further readings of an edit (a moved object on another plate) are no part
-        of it: they are asked for by name.
-        """
+        """The invariant probes of every family: those that are no controls, where it has some; and all. Points of a
+        sweep over strength and further readings of an edit (a moved object on another plate) are no part of it: they
+        are asked for by name."""
         plain, every = {}, {}
         rows = self.probes[self.probes["expectation"] == Expectation.INVARIANT.value]
         for name, own in rows[~rows.index.isin(further_readings())].groupby("family"):

@@ -60,10 +60,8 @@ def lack(view: View) -> Lack:
 
 
 def duels(view: View, evaluator: str) -> Duels:
-    """Drops of every comparison of a view against its harms under one evaluator; of every item of the table.
-
-    A filter of items changes none of it, so that it is worked out once.
-    """
+    """Drops of every comparison of a view against its harms under one evaluator; of every item of the table. A filter
+    of items changes none of it, so that it is worked out once."""
     table, wrongs, kept = view.table, _wrongs(view), harmless(view)
     edits = tuple(name for probes in kept.values() for name in probes)
 
@@ -218,7 +216,11 @@ def _record(found: Selectivity, silent: str) -> Mapping[str, object]:
     row = {name: getattr(found, name) for name in ("n_pairs", "chance", "pooled", "said")}
     for name in ("above", "nuisance", "signal", "ratio"):
         row |= ends(getattr(found, name), bounds(name))
-    return {"n_items": found.value.n, **row, **ends(found.value), "note": remarks(silent, _said(found))}
+    # why an interval is missing or a point, each with what it is of; one that all share once
+    whole = found.value.note
+    others = {"nuisance": found.nuisance.note, "signal": found.signal.note, "signal to nuisance": found.ratio.note}
+    said = (f"{name}: {note}" for name, note in others.items() if note not in ("", whole))
+    return {"n_items": found.value.n, **row, **ends(found.value), "note": remarks(silent, remarks(whole, *said))}
 
 
 def beside_chance(chance: float, above: float, low: float, high: float) -> str:
@@ -239,10 +241,3 @@ def beside_chance(chance: float, above: float, low: float, high: float) -> str:
     side = "above" if above > 0 else "below"
     ends = ends if above > 0 else f"{-high:.2f} to {-low:.2f}"
     return f"{abs(above):.2f} (95 % {ends}) {side} its own chance of {chance:.2f}"
-
-
-def _said(found: Selectivity) -> str:
-    """Why an interval is missing or a point, each with what it is of; one that all share once."""
-    whole = found.value.note
-    others = {"nuisance": found.nuisance.note, "signal": found.signal.note, "signal to nuisance": found.ratio.note}
-    return remarks(whole, *(f"{name}: {note}" for name, note in others.items() if note not in ("", whole)))

@@ -39,10 +39,9 @@ WHOLE = 0.98  # Share of the object's mask that an edit must leave in the image 
 
 def is_cut(kept: np.ndarray) -> np.ndarray:
     """Which edits cut the object: less than WHOLE of its mask is left in the image. What was not measured is not cut;
-    ``kept``: the diagnostic ``object_kept``, in [0, 1]; NaN where it was not measured.
-
-    This is what the edit itself does; what an evaluator's own crop takes away besides is another matter (``inside``).
-    Returns bool, of the same shape."""
+    ``kept``: the diagnostic ``object_kept``, in [0, 1]; NaN where it was not measured. This is what the edit itself
+    does; what an evaluator's own crop takes away besides is another matter (``inside``). Returns bool, of the same
+    shape."""
     return np.asarray(kept < WHOLE)
 
 

@@ -52,10 +52,8 @@ class ScoreTable(Scores):
     def before(
         self, evaluator: str, probes: Sequence[str], *, against: str = BASELINE, items: Items = EVERY
     ) -> np.ndarray:
-        """Score that each is compared with, float64 [k, n]: its baseline's, or that of the probe named ``against``.
-
-        Not to be written to: probes of one baseline share its scores.
-        """
+        """Score that each is compared with, float64 [k, n]: its baseline's, or that of the probe named ``against``. Not
+        to be written to: probes of one baseline share its scores."""
         which, places = self.place(evaluator), self.places(probes)
         if against != BASELINE:
             other = self.places((against,))
@@ -89,13 +87,9 @@ class ScoreTable(Scores):
     def changes(
         self, evaluator: str, probes: Sequence[str], *, against: str = BASELINE, where: np.ndarray | None = None
     ) -> Changes:
-        """What some probes do to every item under one evaluator.
-
-        Args:
-            probes: names; what an item counts is the median over them.
-            against: BASELINE, or the name of the probe that each is compared with.
-            where: which of their scores to look at, bool [k, N]; None: all.
-        """
+        """What some probes do to every item under one evaluator. ``probes``: names; what an item counts is the median
+        over them. ``against``: BASELINE, or the name of the probe that each is compared with. ``where``: which of their
+        scores to look at, bool [k, N]; None: all."""
 
         def work() -> Changes:
             pairs = self.pairs(evaluator, probes, against=against, where=where)
@@ -158,15 +152,9 @@ class ScoreTable(Scores):
         items: Items = EVERY,
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Scores of some probes, what they are compared with, and whether the pair is stored, scored or not.
-
-        Args:
-            evaluator, probes, against: see :meth:`changes`.
-            where: which of these scores to look at, bool [k, n]; None: all.
-
-        Returns:
-            float64, float64 (see :meth:`before`) and bool, each [k, n]; a score that is not looked at is NaN, its pair
-            not stored.
-        """
+        ``evaluator``, ``probes``, ``against``: see :meth:`changes`. ``where``: which of these scores to look at, bool
+        [k, n]; None: all. Returns float64, float64 (see :meth:`before`) and bool, each [k, n]; a score that is not
+        looked at is NaN, its pair not stored."""
         which, places = self.place(evaluator), self.places(probes)
         after, stored = (picked(each[which], places, items) for each in (self.scores, self.stored))
         if against == BASELINE and not self._one_baseline[1][which, places].all():
@@ -199,10 +187,8 @@ class ScoreTable(Scores):
         return View(self, chosen or Slice())
 
     def sliced(self, chosen: Slice) -> tuple[np.ndarray, Memo]:
-        """Items of a slice, bool [N], and what was worked out of it (:meth:`View.memo`), of the last slices.
-
-        The views themselves would hold the table, and it would stay until a collection.
-        """
+        """Items of a slice, bool [N], and what was worked out of it (:meth:`View.memo`), of the last slices. The views
+        themselves would hold the table, and it would stay until a collection."""
         return self._memo.get(ScoreTable.sliced, chosen, lambda: (items_of(self, chosen), Memo()), most=MOST_SLICES)
 
     def seen(self, scope: Narrowed) -> "ScoreTable":

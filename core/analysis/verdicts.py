@@ -146,18 +146,11 @@ def scatter(size: Interval, beyond: Interval, *, margin: float = MARGIN, largest
     """Say how much items change, in either direction: half of them, and the rest.
 
     A median is blind to what less than half of the items do, so that items stay within the margin only where few edits
-    move one beyond it.
-
-    Args:
-        beyond: 95 % interval of the share of edits whose |% change| exceeds the margin.
-        margin: in percent.
-        largest: largest |% change| of an edit; NaN where it is not known.
-
-    Returns:
-        SCATTERS where the interval of the median lies above the margin. HOLDS where it lies below and that of the
-        share below MOST_BEYOND; PARTS where it lies below and that of the share above. Else UNMOVED where no edit
-        changes a score, and UNDECIDED where some does; one of NO_CLAIM where there is no interval.
-    """
+    move one beyond it. ``beyond``: 95 % interval of the share of edits whose |% change| exceeds the margin. ``margin``:
+    in percent. ``largest``: largest |% change| of an edit; NaN where it is not known. Returns SCATTERS where the
+    interval of the median lies above the margin. HOLDS where it lies below and that of the share below MOST_BEYOND;
+    PARTS where it lies below and that of the share above. Else UNMOVED where no edit changes a score, and UNDECIDED
+    where some does; one of NO_CLAIM where there is no interval."""
     if few := too_few_for(size):
         return few
     if size.low > margin:
@@ -210,13 +203,9 @@ class Agreed:
 
 
 def agreed(found: str, p_holm: float, p: float = math.nan, *, shown: str = EXCLUDES) -> Agreed:
-    """Hold a drift to its test, so that no row claims what its own p-value takes back.
-
-    Args:
-        found: what :func:`drift` said.
-        p_holm: corrected p-value; NaN where the row is in no family of tests.
-        p: p-value of the row alone, which a row in no family of tests is held to.
-    """
+    """Hold a drift to its test, so that no row claims what its own p-value takes back. ``found``: what :func:`drift`
+    said. ``p_holm``: corrected p-value; NaN where the row is in no family of tests. ``p``: p-value of the row alone,
+    which a row in no family of tests is held to."""
     corrected = not math.isnan(p_holm)
     held = p_holm if corrected else p
     if found in CLAIMS and held >= ALPHA:

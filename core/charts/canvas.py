@@ -378,14 +378,11 @@ def _draw_cells(slide: Image.Image, cells: Sequence[Cell], *, top: int, room: in
         tall = down - max(map(_height, lines))
         for column, (cell, said) in enumerate(zip(own, lines, strict=True)):
             left, upper = _MARGIN + column * (across + _GAP), top + row * (down + _GAP)
-            small = _fitted(cell.pixels, across, tall - 8)
+            high, wide = cell.pixels.shape[:2]
+            side = int(min(across / wide, (tall - 8) / high) * max(wide, high))
+            small = thumbnail(cell.pixels, side=max(side, 1))
             slide.paste(Image.fromarray(small), (left, upper + tall - 8 - small.shape[0]))
             _write(draw, said, left, upper + tall, size=_TEXT)
-
-
-def _fitted(pixels: np.ndarray, width: int, height: int) -> np.ndarray:
-    tall, wide = pixels.shape[:2]
-    return thumbnail(pixels, side=max(int(min(width / wide, height / tall) * max(wide, tall)), 1))
 
 
 def _cut(lines: list[Line], most: int) -> list[Line]:

@@ -47,6 +47,7 @@ _UNSEEN = {"size": 12, "color": "rgba(0,0,0,0)", "line": {"width": 0}, "symbol":
 _MINUS = re.compile(r"(?<![\w.\-–])-(?=\d)")
 """A minus sign: before a digit, and after nothing that it could join to it (*conse-lite0*, *2026-11-25*, *gpt-4*)."""
 
+_JOINT = {"color": faded(NEUTRAL, 0.6), "width": 4}  # A line between the marks of a label
 _FITS = 7  # letters that an outline has room for
 _CLICKED = 34  # px: of a map's cell around each of these places, what answers to a click
 _PLACES = (-0.36, -0.18, 0.0, 0.18, 0.36)  # of a cell's width: a wide cell answers wherever it is clicked
@@ -86,7 +87,10 @@ def _parts(
             made[f"xaxis{number(place)}"] |= columns_on_top(figure, panel)
             continue
         if figure.joined:
-            traces.append(_joints(panel) | axes)
+            # one line a label, from its first mark to its last: a single trace with gaps
+            path = [point for points in joints(panel) for point in (*points, (np.nan, np.nan))]
+            line = {"type": "scatter", "x": [x for x, _ in path], "y": [y for _, y in path], "mode": "lines"}
+            traces.append(line | {"hoverinfo": "skip", "line": _JOINT, "showlegend": False} | axes)
         for marks in panel.marks:
             named = {
                 "name": "<br>".join(map(plain, keyed(figure, marks.name))),
@@ -235,13 +239,6 @@ def _band(figure: Figure, marks: Marks) -> Iterable[dict[str, Any]]:
     drawn = {"type": "scatter", "x": np.concatenate([at, at[::-1]]), "y": np.concatenate([high, low[::-1]])}
     drawn |= {"fill": "toself", "fillcolor": faded(marks.style.colour, FAINT), "line": {"width": 0}, "mode": "lines"}
     yield drawn | {"hoverinfo": "skip", "showlegend": False, "legendgroup": plain(marks.name)}
-
-
-def _joints(panel: Panel) -> dict[str, Any]:
-    """One line a label, from its first mark to its last: a single trace with gaps."""
-    path = [point for points in joints(panel) for point in (*points, (np.nan, np.nan))]
-    drawn = {"type": "scatter", "x": [x for x, _ in path], "y": [y for _, y in path], "mode": "lines"}
-    return drawn | {"hoverinfo": "skip", "line": {"color": faded(NEUTRAL, 0.6), "width": 4}, "showlegend": False}
 
 
 def _opening(opens: list[Any] | None, rows: np.ndarray) -> dict[str, Any]:

@@ -270,38 +270,26 @@ def placed(
     views: Sequence[Sequence[Rectangle]], texts: Sequence[str], lines: Sequence[Sequence[Rectangle]] = ()
 ) -> list[tuple[float, float]]:
     """Place a label beside each mark so that labels cover neither each other nor a mark, at several widths at once.
-
     Nearest free place first, over rings of directions around the mark; crowded marks choose first. Where nothing is
-    free, the place that overlaps least.
-
-    Args:
-        views: the same marks at each width of the plot: left, top, right, bottom in px, y downward. A label belongs to
-            the middle of its mark.
-        lines: what else labels keep off, for each width, e.g. whiskers.
-
-    Returns:
-        Offset of each label's middle from its mark's, in px.
-    """
+    free, the place that overlaps least. ``views``: the same marks at each width of the plot: left, top, right, bottom
+    in px, y downward. A label belongs to the middle of its mark. ``lines``: what else labels keep off, for each width,
+    e.g. whiskers. Returns offset of each label's middle from its mark's, in px."""
     both = zip(views, lines or [()] * len(views), strict=True)
     taken = [np.array([*marks, *others], dtype=np.float64).reshape(-1, 4) for marks, others in both]
     middles = [[((left + right) / 2, (top + bottom) / 2) for left, top, right, bottom in marks] for marks in views]
     crowd = [sum(math.dist(at, other) < _NEAR for at in middles[0]) for other in middles[0]]
-    offsets = [(0.0, 0.0)] * len(texts)
+    offsets, angles = [(0.0, 0.0)] * len(texts), 2 * np.pi * np.arange(_DIRECTIONS) / _DIRECTIONS - np.pi / 2
     for index in sorted(range(len(texts)), key=lambda i: -crowd[i]):
         half = len(texts[index]) * _LETTER / 2
-        tried = _candidates(half)
+        # the nearest first; a label is wide: it must move further sideways to clear its own point
+        tried = np.array(
+            [(math.cos(angle) * (ring + half), math.sin(angle) * ring) for ring in _RINGS for angle in angles]
+        )
         best = tried[int(_shared([_rectangles(at[index], tried, half) for at in middles], taken).argmin())]
         offsets[index] = (float(best[0]), float(best[1]))
         own = [_rectangles(at[index], best[None], half) for at in middles]
         taken = [np.vstack(both) for both in zip(taken, own, strict=True)]
     return offsets
-
-
-def _candidates(half: float) -> np.ndarray:
-    """Offsets that are tried for a label of so many px half its width, the nearest first, float64 [k, 2]."""
-    angles = 2 * np.pi * np.arange(_DIRECTIONS) / _DIRECTIONS - np.pi / 2
-    # a label is wide: it must move further sideways to clear its own point
-    return np.array([(math.cos(angle) * (ring + half), math.sin(angle) * ring) for ring in _RINGS for angle in angles])
 
 
 def _rectangles(point: tuple[float, float], offsets: np.ndarray, half: float) -> np.ndarray:

@@ -392,7 +392,7 @@ def _of(table: Table) -> QuestionHeadlines | None:
         {"after": (column.to, f"{column.to}_low", f"{column.to}_high")} if column.to else {}
     )
     for when, names in ends.items():
-        numbers = [_numbers(frame, name) for name in names]
+        numbers = [_plain(frame[name]) if name in frame else [None] * len(frame) for name in names]
         for evaluator, name, n, *values in zip(
             frame["evaluator"], named, _plain(item_counts(frame)), *numbers, strict=True
         ):
@@ -405,10 +405,6 @@ def _of(table: Table) -> QuestionHeadlines | None:
     return QuestionHeadlines(
         id=table.id, title=table.title, of=column.header, digits=column.digits, signed=column.signed, rows=tuple(rows)
     )
-
-
-def _numbers(frame: pd.DataFrame, name: str) -> list[float | None]:
-    return _plain(frame[name]) if name in frame else [None] * len(frame)
 
 
 def _plain(values: "pd.Series[float]") -> list[float | None]:

@@ -16,13 +16,14 @@ from core.analysis.flip_shifts import SAME
 from core.analysis.overview import card_risks, fairness_card, family_contrasts, not_on_card, picked_of
 from core.analysis.questions.behind_the_scores import origins
 from core.analysis.questions.behind_the_scores import sentences as precision
+from core.analysis.questions.columns import SIZES
 from core.analysis.questions.controls import sentences
 from core.analysis.questions.selective import blind_spots
 from core.analysis.reading import read_table
 from core.analysis.scope import Narrowed, Scope, items_said, labels_said, narrow
 from core.analysis.table import View
 from core.analysis.verdicts import MARGIN, reached, told_from_null
-from core.charts.spec import Figure, Shade, Style, colours, counted, untitled
+from core.charts.spec import Figure, Shade, Style, colours, counted, marks_of, untitled
 from core.errors import InvalidInput
 from core.features.human.studies import Study
 from core.features.human.study_outcomes import accepted_by_people
@@ -58,18 +59,9 @@ _HEADERS = ("Metric", "Axis", "Worst family", "Median |% change| [95 % CI]", "n"
 
 
 def card_report(store: Store, scope: Narrowed | Scope | None = None, *, studies: Sequence[Study] = ()) -> str:
-    """Write the fairness card as one HTML page for A4, light, without any outside resource.
-
-    Args:
-        scope: whose corpus in view is on the card; None: the usual one.
-        studies: whose votes say which words people accept.
-
-    Returns:
-        The document.
-
-    Raises:
-        InvalidInput: if no family has a percent change.
-    """
+    """Write the fairness card as one HTML page for A4, light, without any outside resource. ``scope``: whose corpus in
+    view is on the card; None: the usual one. ``studies``: whose votes say which words people accept. Raises
+    InvalidInput if no family has a percent change."""
     narrowed = scope if isinstance(scope, Narrowed) else narrow(store, scope)
     table = read_table(store, narrowed.only())
     view = table.view()
@@ -216,10 +208,9 @@ def family_shifts(contrasts: pd.DataFrame, card: pd.DataFrame, *, colour: str, t
     marked = [each in worst for each in zip(rows["axis"], rows["family"], strict=True)]
     null = float(card["null_median"].max()) if len(card) else math.nan
     top = shared_top(contrasts, card) if top is None else top
-    frame = pd.DataFrame({"label": rows["family"].astype(str), "series": "median |% change|", "panel": ""})
-    numbers = {"value": rows["median_abs_percent"], "low": rows["abs_low"], "high": rows["abs_high"]}
-    hover = [_hover(row, mark) for row, mark in zip(rows.to_dict("records"), marked, strict=True)]
-    frame = frame.assign(**numbers, n=rows["n_items"], hollow=[not each for each in marked], hover=hover)
+    looks: dict[str, Any] = {"hollow": [not each for each in marked]}
+    looks["hover"] = [_hover(row, mark) for row, mark in zip(rows.to_dict("records"), marked, strict=True)]
+    frame = marks_of(rows, rows["family"].astype(str), "median |% change|", values=SIZES, **looks)
     shades, styles = () if math.isnan(null) else (Shade(0, null),), {"median |% change|": Style(colour)}
     return untitled(frame, "", unit=" %", span=(0, 1.08 * top), styles=styles, shades=shades)
 
@@ -231,22 +222,18 @@ def worst_of_axes(rows: pd.DataFrame, *, names: Mapping[str, str]) -> Figure:
     axes = [str(name).removesuffix("_abs") for name in rows.columns if str(name).endswith("_abs")]
     parts, every = list[pd.DataFrame](), rows.to_dict("records")
     for axis in axes:
-        numbers = {name: rows[f"{axis}_{end}"] for name, end in _ENDS.items()}
         said = {"hover": [_hover_of_axis(row, axis, names) for row in every]}
         asked = ((row["evaluator"], row[axis]) for row in every)
         said["opens"] = [
             json.dumps({"evaluators": name, "families": family}) if isinstance(family, str) else ""
             for name, family in asked
         ]
-        of = {"label": rows["evaluator"], "series": rows["evaluator"], "panel": f"{axis}, worst family"}
-        parts.append(pd.DataFrame(of | numbers | said))
+        of, values = f"{axis}, worst family", [f"{axis}_{end}" for end in ("abs", "low", "high")]
+        parts.append(marks_of(rows, rows["evaluator"], rows["evaluator"], of, values, f"{axis}_n", **said))
     frame = pd.concat(parts).dropna(subset=["value"]).reset_index(drop=True)
     styles = {name: Style(colour) for name, colour in colours(frame["series"].unique()).items()}
     look: dict[str, Any] = {"unit": " %", "span": (0, None), "overlay": True, "styles": styles}
     return untitled(frame, "median |% change| of the worst family", order=tuple(rows["evaluator"]), **look)
-
-
-_ENDS = {"value": "abs", "low": "low", "high": "high", "n": "n"}
 
 
 def _hover_of_axis(row: Mapping[Any, Any], axis: str, names: Mapping[str, str]) -> str:

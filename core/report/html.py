@@ -3,7 +3,6 @@
 from base64 import b64encode
 from html import escape
 
-from core.charts.spec import Figure
 from core.charts.still import element
 from core.report.document import (
     CAUTIONS,
@@ -14,7 +13,6 @@ from core.report.document import (
     METHODS,
     TABLES,
     WORDS,
-    Opening,
     Report,
     Table,
     cells,
@@ -51,34 +49,30 @@ figure { margin: 0; } figure svg { max-width: 100%; height: auto; }
 def html(report: Report, *, drawn: bytes | None = None) -> str:
     """Write the document: the words and the figure are seen at once, each table and the methods unfold; ``drawn``: its
     figure as SVG, where that was drawn already."""
-    parts = [f"<h1>{escape(report.title)}</h1>", *_opening(report.opening)]
-    if report.plane is not None:
-        parts += [f"<h2>{FIGURE}</h2>", _figure(report.plane, drawn)]
+    parts = [f"<h1>{escape(report.title)}</h1>"]
+    if (said := report.opening) is not None:
+        parts += [f"<h2>{WORDS}</h2>", *map(_words, said.audited)]
+        for name, sentences in said.evaluators.items():
+            parts.append(f'<p class="words"><b>{escape(name)}.</b> {escape(" ".join(sentences))}</p>')
+        items = "".join(f"<li>{escape(caution)}</li>" for caution in said.cautions)
+        parts += [f"<h3>{CAUTIONS}</h3>", f'<ul class="words">{items}</ul>']
+    if (each := report.plane) is not None:
+        label = f'role="img" aria-label="{escape(f"{each.title}: {each.axis}")}"'
+        figure = f'<figure {label}>{element(each, drawn=drawn)}</figure><p class="note">{escape(each.note)}</p>'
+        parts += [f"<h2>{FIGURE}</h2>", f'<h3 id="{escape(each.id)}">{escape(each.title)}</h3>{figure}']
     if report.short:
         parts.append(f"<h2>{TABLES}</h2>")
-        for each in report.short:
-            named = f"{each.id} · {each.title}" + (f" ({of_paper(each.paper)})" if each.paper else "")
-            parts.append(details(named, f'{_grid(each)}<p class="note">{escape(each.note)}</p>'))
+        for table in report.short:
+            named = f"{table.id} · {table.title}" + (f" ({of_paper(table.paper)})" if table.paper else "")
+            parts.append(details(named, f'{_grid(table)}<p class="note">{escape(table.note)}</p>'))
     how = "".join(map(_words, (*HOW, *report.methods)))
     parts += [f"<h2>{METHODS}</h2>", details("How every number was made", how)]
     if report.lacks:
-        items = "".join(f"<li>{escape(each)}</li>" for each in report.lacks)
+        items = "".join(f"<li>{escape(why)}</li>" for why in report.lacks)
         parts += [f"<h2>{LACKS}</h2>", details(f"{len(report.lacks)} reasons", f'<ul class="words">{items}</ul>')]
     about = "".join(f"<dt>{escape(a)}</dt><dd>{escape(b)}</dd>" for a, b in report.about.items())
     parts += [f"<h2>{CITE}</h2>", f"<code>{escape(report.signature)}</code>", f"<dl>{about}</dl>", _words(DATA)]
     return page(report.title, "\n".join(parts), style=STYLE)
-
-
-def _opening(said: Opening | None) -> list[str]:
-    if said is None:
-        return []
-    told = [
-        f'<p class="words"><b>{escape(name)}.</b> {escape(" ".join(sentences))}</p>'
-        for name, sentences in said.evaluators.items()
-    ]
-    items = "".join(f"<li>{escape(each)}</li>" for each in said.cautions)
-    asked = map(_words, said.audited)
-    return [f"<h2>{WORDS}</h2>", *asked, *told, f"<h3>{CAUTIONS}</h3>", f'<ul class="words">{items}</ul>']
 
 
 def _words(text: str) -> str:
@@ -109,12 +103,6 @@ def _grid(each: Table) -> str:
         for row in cells(each)
     )
     return f'<div class="wide"><table><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table></div>'
-
-
-def _figure(each: Figure, drawn: bytes | None) -> str:
-    label = f'role="img" aria-label="{escape(f"{each.title}: {each.axis}")}"'
-    heading = f'<h3 id="{escape(each.id)}">{escape(each.title)}</h3>'
-    return f'{heading}<figure {label}>{element(each, drawn=drawn)}</figure><p class="note">{escape(each.note)}</p>'
 
 
 STORY_STYLE = """

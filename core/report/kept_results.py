@@ -69,7 +69,6 @@ _SHARES_NOTE = "Bins of 0.05 at every scale; the dotted line stands at 1. The nu
 def board_tables(found: Kept, evaluators: Collection[str], prints: Mapping[str, Collection[str]]) -> Made:
     """Every table that kept leaderboards of these evaluators allow, with the numbers of the page Leaderboard;
     ``prints``: fingerprints of each in its runs; a leaderboard that was scored with another is told in the note.
-
     ROUGE-L and CIDEr-D stand beside them where one of them ranks the same systems. All systems of a leaderboard are
     compared, at 95 %."""
     made, frames = Made(), dict[str, list[pd.DataFrame]]()

@@ -80,25 +80,24 @@ def opening(
         words: families that :func:`core.analysis.facts.may_be_true`.
         accepted: families of words that people accept, with what they said.
     """
-    rows, both = _families(table, answers), demands(table.view())
+    names = ["corpus", "tests", "axis", "evaluator", "drift", "label", "than_null"]
+    rows, both = answers.get("S1", pd.DataFrame(columns=names)), demands(table.view())
+    # the families that were tested, in the corpus that the report is about
+    kept = (rows["corpus"] == table.scope.corpus) & (rows["tests"] != "") & (rows["axis"] != Axis.NULL.value)
+    rows = rows[kept].assign(family=rows["label"])
     falls = both[both["corpus"] == table.scope.corpus].set_index("evaluator")["falls"].astype(str).to_dict()
     scatters = set(rows.loc[(rows["scatter"] == SCATTERS) & ~rows["family"].isin(words), "evaluator"])
     fails = {name: (falls.get(name) == NO_FALL) + (name in scatters) for name in table.evaluators}
     worst = sorted(fails, key=lambda name: (-fails[name], name))
-    gaps, told = _gaps(table, words), dict[str, tuple[str, ...]]()
+    # the largest trustworthy gaps of families whose words no picture decides
+    cells = (each for each in shift_cells(table.view()) if each.corpus == table.scope.corpus)
+    gaps = widest_gaps(each for each in cells if each.axis != Axis.NULL.value and each.family not in words)
+    told = dict[str, tuple[str, ...]]()
     for name in sorted(worst[:MOST_NAMED]):
         own = rows[(rows["evaluator"] == name) & rows["median_percent"].notna()]
         told[name] = _of(name, own, table, answers, _gap(gaps, name), falls.get(name, NOT_ASKED), words)
     asked = (*_asked(table, rows, answers, words), *_people(accepted))
     return Opening(asked, told, tuple(_cautions(table, rows, words, studied=studied))[:MOST_CAUTIONS])
-
-
-def _families(table: ScoreTable, answers: Answers) -> pd.DataFrame:
-    """The families that were tested, in the corpus that the report is about."""
-    names = ["corpus", "tests", "axis", "evaluator", "drift", "label", "than_null"]
-    rows = answers.get("S1", pd.DataFrame(columns=names))
-    kept = (rows["corpus"] == table.scope.corpus) & (rows["tests"] != "") & (rows["axis"] != Axis.NULL.value)
-    return rows[kept].assign(family=rows["label"])
 
 
 def _asked(table: ScoreTable, rows: pd.DataFrame, answers: Answers, words: Collection[str]) -> Iterator[str]:
@@ -180,12 +179,6 @@ def _moves(rows: pd.DataFrame, table: ScoreTable, *, times: bool = False) -> str
     more = f"; {row['median_abs_percent'] / floor:.1f} times invisible edits" if floor > 0 else ""
     far = number(row["median_abs_percent"], digits=1)
     return f"{named} change{s} it most: {far} %{_ends(row, 'abs_low', 'abs_high', 1)}{more}"
-
-
-def _gaps(table: ScoreTable, words: Collection[str]) -> pd.DataFrame:
-    """The largest trustworthy gaps, in the corpus in view, of families whose words no picture decides."""
-    cells = (each for each in shift_cells(table.view()) if each.corpus == table.scope.corpus)
-    return widest_gaps(each for each in cells if each.axis != Axis.NULL.value and each.family not in words)
 
 
 def _gap(gaps: pd.DataFrame, name: str) -> str:

@@ -27,7 +27,6 @@ from core.report.document import (
     METHODS,
     TABLES,
     WORDS,
-    Opening,
     Report,
     Table,
     cells,
@@ -47,7 +46,12 @@ _MARKS = re.compile(r"([\\`*_\[\]<>|#~$])")
 
 def markdown(report: Report) -> str:
     """Write the document; its figure is a link to ``figures/ID.svg``."""
-    lines = [f"# {markdown_escaped(report.title)}", *_markdown_opening(report.opening)]
+    lines = [f"# {markdown_escaped(report.title)}"]
+    if (said := report.opening) is not None:
+        lines += [f"## {WORDS}", *map(markdown_escaped, said.audited)]
+        for name, sentences in said.evaluators.items():
+            lines.append(f"**{markdown_escaped(name)}.** {markdown_escaped(' '.join(sentences))}")
+        lines += [f"### {CAUTIONS}", "\n".join(f"- {markdown_escaped(each)}" for each in said.cautions)]
     if report.plane is not None:
         each = report.plane
         lines += [f"## {FIGURE}", _markdown_heading(each.id, each.title, each.paper)]
@@ -59,15 +63,6 @@ def markdown(report: Report) -> str:
     about = "\n".join(f"- **{name}:** {markdown_escaped(told)}" for name, told in report.about.items())
     lines += [f"## {CITE}", f"`{report.signature}`", about, markdown_escaped(DATA)]
     return "\n\n".join(lines) + "\n"
-
-
-def _markdown_opening(said: Opening | None) -> list[str]:
-    if said is None:
-        return []
-    every = said.evaluators.items()
-    told = [f"**{markdown_escaped(name)}.** {markdown_escaped(' '.join(sentences))}" for name, sentences in every]
-    cautions = "\n".join(f"- {markdown_escaped(each)}" for each in said.cautions)
-    return [f"## {WORDS}", *map(markdown_escaped, said.audited), *told, f"### {CAUTIONS}", cautions]
 
 
 def markdown_table(each: Table) -> str:
@@ -123,7 +118,12 @@ _OPENING = r"""\documentclass[10pt,a4paper,landscape]{article}
 def latex(report: Report) -> str:
     """Write the document; its figure is ``figures/ID.pdf``."""
     lines = [_OPENING, rf"\title{{{latex_escaped(report.title)}}}", r"\date{}", r"\begin{document}", r"\maketitle"]
-    lines += _latex_opening(report.opening)
+    if (said := report.opening) is not None:
+        lines += [rf"\section*{{{WORDS}}}", *_paragraphs(said.audited)]
+        for name, sentences in said.evaluators.items():
+            told = rf"\textbf{{{latex_escaped(name)}.}} {latex_escaped(' '.join(sentences))}"
+            lines += [told, "", r"\medskip"]
+        lines += [rf"\subsection*{{{CAUTIONS}}}", *_items(map(latex_escaped, said.cautions))]
     if report.plane is not None:
         each = report.plane
         look = r"width=\linewidth,height=0.75\textheight,keepaspectratio"
@@ -139,15 +139,6 @@ def latex(report: Report) -> str:
     signed = r"\allowbreak ".join(latex_escaped(part) for part in re.split(r"(?<=\|)", report.signature))
     lines += [rf"\section*{{{CITE}}}", rf"\texttt{{\small {signed}}}", "", *_items(about)]
     return "\n".join([*lines, latex_escaped(DATA), r"\end{document}", ""])
-
-
-def _latex_opening(said: Opening | None) -> list[str]:
-    if said is None:
-        return []
-    lines = [rf"\section*{{{WORDS}}}", *_paragraphs(said.audited)]
-    for name, sentences in said.evaluators.items():
-        lines += [rf"\textbf{{{latex_escaped(name)}.}} {latex_escaped(' '.join(sentences))}", "", r"\medskip"]
-    return [*lines, rf"\subsection*{{{CAUTIONS}}}", *_items(map(latex_escaped, said.cautions))]
 
 
 def _paragraphs(texts: Iterable[str]) -> list[str]:
@@ -193,18 +184,9 @@ _DRAWN = {"md": "svg", "html": "svg", "latex": "pdf"}  # Format -> kind of drawi
 
 def write(report: Report, folder: Path, *, formats: tuple[str, ...] = tuple(FORMATS)) -> list[Path]:
     """Write a report, its figure as the formats need it, every figure that it holds, and the data behind both.
-
-    Args:
-        folder: made where it is not there; files of the same names are replaced.
-        formats: of ``md``, ``html``, ``latex``.
-
-    Returns:
-        The files written.
-
-    Raises:
-        InvalidInput: for a format that is not known.
-        StoreError: if the folder cannot be written; it is as it was then.
-    """
+    ``folder``: made where it is not there; files of the same names are replaced. ``formats``: of ``md``, ``html``,
+    ``latex``. Raises InvalidInput for a format that is not known; StoreError if the folder cannot be written; it is as
+    it was then."""
     return [folder / name for name in write_folder_whole(folder, partial(fill_report, report, formats=formats))]
 
 

@@ -265,16 +265,9 @@ def openings(frame: pd.DataFrame, opens: Mapping[str, str]) -> list[str]:
 
 
 def opening(row: Mapping[Hashable, Any], opens: Mapping[str, str]) -> str:
-    """The pairs behind a row, as the parameters of a link that asks for them.
-
-    Args:
-        row: of an answer; has evaluator and corpus.
-        opens: see :class:`core.analysis.questions.question.Drawing`.
-
-    Returns:
-        A JSON object of texts; nothing for a row of all corpora, and for one that leaves every column of ``opens``
-        empty.
-    """
+    """The pairs behind a row, as the parameters of a link that asks for them. ``row``: of an answer; has evaluator and
+    corpus. ``opens``: see :class:`core.analysis.questions.question.Drawing`. Returns a JSON object of texts; nothing
+    for a row of all corpora, and for one that leaves every column of ``opens`` empty."""
     told = dict[str, str]()
     for name, said in opens.items():
         if value := said[1:] if said.startswith("=") else str(row[said]).removesuffix(CONTROL):

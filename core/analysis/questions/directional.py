@@ -174,9 +174,7 @@ def matrix(view: View, options: Options, *, depth: Depth = "whole") -> pd.DataFr
 
 def in_depth(view: View, options: Options, family: str) -> pd.DataFrame:
     """The rows of one family in :func:`matrix` without the intervals of rival and drops and Holm's correction over all.
-
-    The view is of its own caption's table; a family that it leaves out has no row.
-    """
+    The view is of its own caption's table; a family that it leaves out has no row."""
     own = [each for each in capabilities(view) if each.family == family and each.shown]
     found = uncorrected_rows(view, own, known=options.known, drops=False)
     return _beside(view, options, _with_refusals(view, found), "cells").assign(caption=caption_of(view.table))

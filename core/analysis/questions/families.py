@@ -115,9 +115,7 @@ def one_family(view: View, options: Options, family: str, *, pooled: bool = True
 @once
 def _effects(view: View, axis: str, margin: float, *, only: str = "", pooled: bool = True) -> pd.DataFrame:
     """Effect of every family of an axis, for spatial edits over all corpora together too, as in the paper's table 3.
-
-    Holm's correction is over the families of an axis, so no other axis is needed for it.
-    """
+    Holm's correction is over the families of an axis, so no other axis is needed for it."""
     table = view.table
     groups = [each for each in family_groups(view) if table.axis_of(each.label) == axis]
     pooled = pooled and axis == Axis.SPATIAL.value
@@ -183,12 +181,10 @@ PART = "not audited"
 
 
 def not_audited(table: ScoreTable) -> tuple[Question, ...]:
-    """A question for each family of invariant probes that the table lacks and that no other question names.
-
-    A family beside the directional ones (the order in which objects are mentioned) is read with those; words that are
-    inserted into human captions are the same words as the template's, in its other construction. What needs frames
-    cannot be audited on pictures, and is audited on videos unless somebody leaves it out.
-    """
+    """A question for each family of invariant probes that the table lacks and that no other question names. A family
+    beside the directional ones (the order in which objects are mentioned) is read with those; words that are inserted
+    into human captions are the same words as the template's, in its other construction. What needs frames cannot be
+    audited on pictures, and is audited on videos unless somebody leaves it out."""
     named = (*papers.WORDS, *papers.PLACE_LEVELS, papers.FLIP, papers.DISTANCE, BASE_CAPTION)
     here = {*table.families(controls=True), *named}
     lacking = {

@@ -167,9 +167,7 @@ def tables_of(table: ScoreTable, family: str) -> tuple[str, ...]:
 @once
 def _groups(table: ScoreTable) -> Mapping[str, tuple[str, ...]]:
     """Family -> its probes and what they are compared with, of those that have three or four: their scores have orders.
-
-    Which baseline a probe has may differ from item to item; that of most scores counts.
-    """
+    Which baseline a probe has may differ from item to item; that of most scores counts."""
     broken, answered = (table.of_expectation(each) for each in (DIRECTIONAL, RESPONSE))
     groups = {}
     for family in {**broken, **answered}:  # one may hold probes of both
@@ -240,10 +238,8 @@ def _pairwise() -> Question:
 
 
 def crossings(table: ScoreTable) -> dict[str, str]:
-    """Directional probe -> what its own right side is compared with, where that is its own probe.
-
-    E.g. three shuffled objects -> two named ones: a caption that says more and is broken, against one that says less.
-    """
+    """Directional probe -> what its own right side is compared with, where that is its own probe. E.g. three shuffled
+    objects -> two named ones: a caption that says more and is broken, against one that says less."""
     found = {}
     for probe in (name for probes in table.of_expectation(DIRECTIONAL).values() for name in probes):
         right = _baseline(table, probe)

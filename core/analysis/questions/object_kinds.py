@@ -124,17 +124,16 @@ def _shifts(table: ScoreTable, name: str) -> Question:
     read = "Median % change with its 95 % BCa interval; the line is no change."
     make = Dots("level", order=partial(_ordered, column=column))
     columns = (*HEAD, FAMILY, Column("level", name.capitalize(), kind="text"), COUNT, PERCENT, *TESTS)
-    needs = partial(_edited, column=column)
+
+    def needs(table: ScoreTable) -> str:
+        if not any(name != BASE_CAPTION for name in table.families()):
+            return NO_SHIFT
+        return "" if table.items[column].notna().any() else _needs(table, column)
+
     drawing = Drawing(f"F-shifts-{name}", title, read, make, opens={"families": "family", CHOSEN_BY[column]: "level"})
     question = Question(f"S15-{name}", title, "object", name, how(tests), columns, compute, needs)
     question = replace(question, figures=(drawing,), tests=tests, asks=(*SHIFTS, "family"), families=tuple(usual))
     return question
-
-
-def _edited(table: ScoreTable, column: str) -> str:
-    if not any(name != BASE_CAPTION for name in table.families()):
-        return NO_SHIFT
-    return "" if table.items[column].notna().any() else _needs(table, column)
 
 
 def _curve(table: ScoreTable) -> Question:

@@ -146,13 +146,9 @@ def _plane_figure(drawing: Drawing, frame: pd.DataFrame, measure: str) -> Figure
 
 
 def plane(frame: pd.DataFrame, id_: str, title: str, note: str, *, moves: tuple[tuple[str, str], ...] = ()) -> Figure:
-    """Nuisance across, signal up, a point a row.
-
-    Args:
-        frame: columns of :data:`core.analysis.selectivity.HEADLINE` from ``evaluator`` to ``signal_high``; ``panel``
-            where there are several. Rows without a nuisance or a signal are left out.
-        moves: pairs of evaluators that an arrow joins, from the first to the second.
-    """
+    """Nuisance across, signal up, a point a row. ``frame``: columns of :data:`core.analysis.selectivity.HEADLINE` from
+    ``evaluator`` to ``signal_high``; ``panel`` where there are several. Rows without a nuisance or a signal are left
+    out. ``moves``: pairs of evaluators that an arrow joins, from the first to the second."""
     own = frame.dropna(subset=["nuisance", "signal"])
     named = {"label": own["evaluator"], "series": own["evaluator"].astype(str), "panel": own.get("panel", "")}
     across = {"x": own["nuisance"], "x_low": own["nuisance_low"], "x_high": own["nuisance_high"]}
@@ -216,12 +212,8 @@ def _map_figure(drawing: Drawing, frame: pd.DataFrame, measure: str) -> Figure:
 
 def blind_spots(view: View, *, most: int = 2) -> dict[str, str]:
     """What each evaluator of one corpus fails to see, in words with its numbers; nothing without directional probes.
-
-    Args:
-        view: of the table of scores, one corpus of it.
-        most: kinds of error that are named, those with the most failures first, of enough items and sources for
-            a claim. Their intervals allow for the picking.
-    """
+    ``view``: of the table of scores, one corpus of it. ``most``: kinds of error that are named, those with the most
+    failures first, of enough items and sources for a claim. Their intervals allow for the picking."""
     failures, selective = rows(view), headline(view)
     said = {}
     for name, own in failures.groupby("evaluator", sort=False):

@@ -65,11 +65,9 @@ def natural_families(table: ScoreTable) -> tuple[NaturalFamily, ...]:
 
 @once
 def captions(table: ScoreTable, family: NaturalFamily) -> pd.DataFrame:
-    """The captions of a family, one a row: place (of the item), corpus, word (as written), caption, counted.
-
-    A caption is counted where no earlier item, of any corpus of the table, has the same one: the same words in the same
-    order, whatever their case, their blanks and the signs at the end. Source: paper A, A.12, duplicates removed.
-    """
+    """The captions of a family, one a row: place (of the item), corpus, word (as written), caption, counted. A caption
+    is counted where no earlier item, of any corpus of the table, has the same one: the same words in the same order,
+    whatever their case, their blanks and the signs at the end. Source: paper A, A.12, duplicates removed."""
     told = table.about.get(CAPTIONS, pd.DataFrame(columns=["corpus", "item", "probe", "caption"]))
     probes = {probe: (word, 0) for word, probe in family.written.items()}
     probes |= dict.fromkeys(family.swapped.values(), ("", 1))  # the text stands in where no other row is here
@@ -108,10 +106,8 @@ NEUTRAL = "neutral"
 
 
 def triples(view: View, family: NaturalFamily, evaluator: str) -> Iterator[Triple]:
-    """The scores of each pair of contrasting words of a family, whichever of the two was written.
-
-    Two words are a pair where the lexicon names one as the contrast of the other.
-    """
+    """The scores of each pair of contrasting words of a family, whichever of the two was written. Two words are a pair
+    where the lexicon names one as the contrast of the other."""
     words = {word.word: word for word in families()[family.owner].modifiers}
     neutral, order = _scores(view, evaluator, family.neutral), list(words)
     for place, first in enumerate(order):

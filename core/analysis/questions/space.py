@@ -136,10 +136,8 @@ def _mixed(table: ScoreTable) -> Question:
 
 
 def _with_betas(view: View, rows: pd.DataFrame, groups: Sequence[Group]) -> pd.DataFrame:
-    """Rows with β₁ over all corpora together, as the paper has it; with one corpus, of that one.
-
-    Where β₁ and the drift of a row do not say the same, ``conflict`` says so too.
-    """
+    """Rows with β₁ over all corpora together, as the paper has it; with one corpus, of that one. Where β₁ and the drift
+    of a row do not say the same, ``conflict`` says so too."""
     *_, (corpus, _) = corpora(view.table, pooled=True)
     found = betas(view, groups, corpus).drop(columns="n_items")
     told = rows.merge(found, on=["evaluator", "corpus", "label"], how="left")

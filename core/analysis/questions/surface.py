@@ -204,15 +204,9 @@ _TREND_COLUMNS = ("n_items", "value", "low", "high", "wrappers", "said", "power"
 
 
 def trends(lengths: np.ndarray, percent: np.ndarray) -> np.ndarray:
-    """Least-squares slope of each item's shifts along the words added.
-
-    Args:
-        lengths: words that each wrapper adds, float64 [k].
-        percent: % change of every wrapper and item, float64 [k, N]; NaN where there is none.
-
-    Returns:
-        Points a word, float64 [N]; NaN with fewer than LEAST_LENGTHS lengths.
-    """
+    """Least-squares slope of each item's shifts along the words added. ``lengths``: words that each wrapper adds,
+    float64 [k]. ``percent``: % change of every wrapper and item, float64 [k, N]; NaN where there is none. Returns
+    points a word, float64 [N]; NaN with fewer than LEAST_LENGTHS lengths."""
     there = ~np.isnan(percent)
     varied = np.array([there[lengths == each].any(axis=0) for each in np.unique(lengths)]).sum(axis=0) >= LEAST_LENGTHS
     count = np.maximum(there.sum(axis=0), 1)

@@ -228,9 +228,22 @@ def _scores(rows: pd.DataFrame) -> str:
 
 def labels_said(runs: Iterable[Run], chosen: Iterable[str]) -> tuple[str, ...]:
     """Say for each chosen run in which captions gave labels how many items got one, and by which tagger."""
-    wanted = set(chosen)
-    told = [(run.id, run.manifest["corpus"]) for run in runs if run.id in wanted]
-    return tuple(sentence for name, corpus in told if (sentence := _said(name, corpus.get("labels"))))
+    wanted, told = set(chosen), list[str]()
+    for run in (each for each in runs if each.id in wanted):
+        labels = run.manifest["corpus"].get("labels")
+        counts = {} if not isinstance(labels, Mapping) else labels
+        known = {str(name): count for name, count in counts.items() if isinstance(count, int) and count > 0}
+        read = {name: count for name, count in known.items() if name not in ("annotation", "none")}
+        total, noun, parts = sum(known.values()), "have a noun of their caption for a label", list[str]()
+        for name, count in read.items():
+            parts.append(
+                f"{count} of {total} items of run {run.id} ({100 * count / total:.0f} %) {noun}, read by {name}"
+            )
+        for name, rest in _REST.items():
+            if (count := known.get(name, 0)) and read:
+                parts.append(f"{count} {'has' if count == 1 else 'have'} {rest}")
+        told += [f"{'; '.join(parts)}."] if parts else []
+    return tuple(told)
 
 
 def items_said(runs: Iterable[Run], chosen: Iterable[str]) -> tuple[str, ...]:
@@ -244,21 +257,6 @@ def items_said(runs: Iterable[Run], chosen: Iterable[str]) -> tuple[str, ...]:
         why = (f"{count} × {meaning(code) or code}" for code, count in counts["items_rejected_by_code"].items())
         told.append(f"Run {run.id} left out {lost} of {lost + counts['items_kept']} items: {'; '.join(why)}.")
     return tuple(told)
-
-
-def _said(run: str, labels: object) -> str:
-    counts = {} if not isinstance(labels, Mapping) else labels
-    known = {str(name): count for name, count in counts.items() if isinstance(count, int) and count > 0}
-    read = {name: count for name, count in known.items() if name not in ("annotation", "none")}
-    if not read:
-        return ""
-    total, noun, parts = sum(known.values()), "have a noun of their caption for a label", list[str]()
-    for name, count in read.items():
-        parts.append(f"{count} of {total} items of run {run} ({100 * count / total:.0f} %) {noun}, read by {name}")
-    for name, rest in _REST.items():
-        if count := known.get(name, 0):
-            parts.append(f"{count} {'has' if count == 1 else 'have'} {rest}")
-    return f"{'; '.join(parts)}."
 
 
 _REST: Mapping[str, str] = {

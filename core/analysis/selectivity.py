@@ -16,6 +16,7 @@ from core.analysis.comparisons import AUDIT, families, pairs
 from core.analysis.effects import CELL, PLAIN, bounds, corpora, ends
 from core.analysis.facts import stored, untold, verified
 from core.analysis.lacks import NOTHING, Lack
+from core.analysis.scores import once
 from core.analysis.table import View
 from core.probes.base import BASE_CAPTION, Axis
 from core.statistics.arithmetic import row_medians
@@ -121,6 +122,7 @@ def headlines(view: View) -> pd.DataFrame:
     return pd.DataFrame(records, columns=list(HEADLINE))
 
 
+@once
 def heat_map(view: View, *, known: bool = True) -> pd.DataFrame:
     """Selectivity of every directional family against every invariant family: which nuisance hides which error. Returns
     MAP, one row an evaluator, corpus, directional family and invariant family (``nuisance``): mean over items of an
@@ -130,6 +132,7 @@ def heat_map(view: View, *, known: bool = True) -> pd.DataFrame:
     return pd.concat(parts, ignore_index=True)
 
 
+@once
 def hidden_best(view: View, *, known: bool = True, bounds: bool = True) -> pd.DataFrame:
     """:func:`rivals` of :func:`heat_map`, without the intervals of the other cells: drawing those takes the time;
     ``known``: of comparisons alone that are known to break the meaning; ``bounds``: draw the rivals' own intervals,

@@ -278,7 +278,20 @@ class View:
 
     def where(self, evaluator: str, probes: Sequence[str], *, items: Items = EVERY) -> np.ndarray | None:
         """Scores that the slice looks at by what they are, not by where they stand, bool [k, n]; None: all."""
-        return _where(self.table, self.chosen, self.table.place(evaluator), self.table.places(probes), items)
+        table, chosen, found = self.table, self.chosen, list[np.ndarray]()
+        which, places = table.place(evaluator), table.places(probes)
+        if chosen.sign is not None:
+            found.append(picked(table.signs[which], places, items) == {"up": 1, "none": 0, "down": -1}[chosen.sign])
+        if chosen.inside is not None:
+            inside, (low, high) = picked(table.inside[which], places, items), chosen.inside
+            found.append((inside >= low) & (inside <= high))
+        if chosen.accepted is not None:
+            found.append(picked(table.accepted, places, items) >= chosen.accepted)
+        if chosen.upheld is not None:
+            found.append(_upheld(table, chosen.upheld, places, items))
+        if chosen.whole and "object_kept" in table.diagnostics:
+            found.append(~is_cut(table.diagnostics["object_kept"].of(places, items)))
+        return reduce(and_, found) if found else None
 
     def after(self, evaluator: str, probes: Sequence[str]) -> np.ndarray:
         """See :meth:`ScoreTable.after`; of every item, NaN where the slice leaves the comparison out."""
@@ -341,23 +354,6 @@ def _told(table: "ScoreTable", wanted: Sequence[tuple[str, str]]) -> np.ndarray:
         found[there[there >= 0]] = True
         kept &= found
     return kept
-
-
-def _where(table: "ScoreTable", chosen: Slice, which: int, places: np.ndarray, items: Items) -> np.ndarray | None:
-    """See :meth:`View.where`."""
-    found = []
-    if chosen.sign is not None:
-        found.append(picked(table.signs[which], places, items) == {"up": 1, "none": 0, "down": -1}[chosen.sign])
-    if chosen.inside is not None:
-        inside, (low, high) = picked(table.inside[which], places, items), chosen.inside
-        found.append((inside >= low) & (inside <= high))
-    if chosen.accepted is not None:
-        found.append(picked(table.accepted, places, items) >= chosen.accepted)
-    if chosen.upheld is not None:
-        found.append(_upheld(table, chosen.upheld, places, items))
-    if chosen.whole and "object_kept" in table.diagnostics:
-        found.append(~is_cut(table.diagnostics["object_kept"].of(places, items)))
-    return reduce(and_, found) if found else None
 
 
 def _upheld(table: "ScoreTable", least: float, places: np.ndarray, items: Items) -> np.ndarray:

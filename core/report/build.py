@@ -78,8 +78,9 @@ def _short(table: Table, corpus: str) -> Table:
     if rows.empty:
         return _plain(table, frame, told)
     rows["_again"] = rows.groupby(["evaluator", *varying], dropna=False, sort=False).cumcount()
-    places = {key: at for at, key in enumerate(dict.fromkeys(_keys_of(rows, varying)))}
-    rows["_row"] = [places[key] for key in _keys_of(rows, varying)]
+    named = list(rows[[*varying, "_again"]].astype(str).itertuples(index=False, name=None))
+    places = {key: at for at, key in enumerate(dict.fromkeys(named))}
+    rows["_row"] = [places[key] for key in named]
     shown = _most_items(rows)
     grid = _grid(table, rows[rows["_row"].isin(shown)], varying)
     left = len(places) - len(shown)
@@ -107,10 +108,6 @@ def _of_corpus(table: Table, corpus: str) -> tuple[pd.DataFrame, str]:
     return own, f"Rows of {listed([*more, *['all together'] * (ALL in others)])} are in the data"
 
 
-def _keys_of(rows: pd.DataFrame, names: list[str]) -> list[tuple[object, ...]]:
-    return list(rows[[*names, "_again"]].astype(str).itertuples(index=False, name=None))
-
-
 def _most_items(rows: pd.DataFrame) -> list[int]:
     """Places of the rows that are shown, in their order: of too many those of the most items, whatever was found."""
     order = sorted(rows["_row"].unique())
@@ -123,7 +120,6 @@ def _most_items(rows: pd.DataFrame) -> list[int]:
 def _grid(table: Table, rows: pd.DataFrame, keys: list[str]) -> pd.DataFrame:
     """Keys, n and a column an evaluator; of more evaluators than that an evaluator a row and the keys across."""
     evaluators = list(dict.fromkeys(map(str, rows["evaluator"])))
-    across = len(evaluators) > _MOST_EVALUATORS
     records = []
     for _, own in rows.groupby("_row", sort=True):
         first, counts = own.iloc[0], own["_n"].dropna()
@@ -136,11 +132,9 @@ def _grid(table: Table, rows: pd.DataFrame, keys: list[str]) -> pd.DataFrame:
         cells = dict(zip(own["evaluator"].astype(str), own["_text"], strict=True))
         records.append(record | {name: cells.get(name, NOTHING) for name in evaluators})
     grid = pd.DataFrame(records)
-    return _turned(grid, evaluators) if across else grid
-
-
-def _turned(grid: pd.DataFrame, evaluators: list[str]) -> pd.DataFrame:
-    """An evaluator a row, the first keys across, each with its n."""
+    if len(evaluators) <= _MOST_EVALUATORS:
+        return grid
+    # an evaluator a row, the first keys across, each with its n
     head = [name for name in grid.columns if name not in evaluators]
     shown, named = grid.head(MOST_COLUMNS - 1), list[str]()
     for row in shown[head].to_dict("records"):

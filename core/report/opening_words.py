@@ -96,8 +96,11 @@ def opening(
     for name in sorted(worst[:MOST_NAMED]):
         own = rows[(rows["evaluator"] == name) & rows["median_percent"].notna()]
         told[name] = _of(name, own, table, answers, _gap(gaps, name), falls.get(name, NOT_ASKED), words)
-    asked = (*_asked(table, rows, answers, words), *_people(accepted))
-    return Opening(asked, told, tuple(_cautions(table, rows, words, studied=studied))[:MOST_CAUTIONS])
+    asked = [*_asked(table, rows, answers, words)]
+    asked += [f"Of {name}, {what}." for name, what in list(accepted.items())[:MOST_ACCEPTED]]
+    if len(accepted) > MOST_ACCEPTED:
+        asked.append(f"Of {len(accepted) - MOST_ACCEPTED} more families they accept most, too.")
+    return Opening(tuple(asked), told, tuple(_cautions(table, rows, words, studied=studied))[:MOST_CAUTIONS])
 
 
 def _asked(table: ScoreTable, rows: pd.DataFrame, answers: Answers, words: Collection[str]) -> Iterator[str]:
@@ -119,13 +122,6 @@ def _asked(table: ScoreTable, rows: pd.DataFrame, answers: Answers, words: Colle
     yield said + (f" {more} more stand in the data; none fails more of the two demands." if more > 0 else "")
     if half := half_asked(table.view()):
         yield half
-
-
-def _people(accepted: Mapping[str, str]) -> Iterator[str]:
-    """What people said of the first families of words that they accept, and how many more these are."""
-    yield from (f"Of {name}, {what}." for name, what in list(accepted.items())[:MOST_ACCEPTED])
-    if len(accepted) > MOST_ACCEPTED:
-        yield f"Of {len(accepted) - MOST_ACCEPTED} more families they accept most, too."
 
 
 def _of(

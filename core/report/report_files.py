@@ -291,36 +291,27 @@ def write_folder(
     """Write ``index.html``, ``report.html`` with its data, ``card.html``, ``failures.html`` and, where a meaning was
     broken, ``examples.html``; ``studies``: whose votes say which words people accept; ``say``: told what cannot be
     written, in a sentence. Raises StoreError if the folder cannot be written; it is as it was then."""
-    fill = partial(_fill, store, scope, report, most, studies, say)
+
+    def fill(made: Path) -> list[str]:
+        written = fill_report(report, made, formats=("html",))
+        parts = {"report.html": "What was found, on a page; the papers' tables; the data behind both"}
+        try:
+            written.append(put(made, "card.html", card_report(store, scope, studies=studies)))
+            parts["card.html"] = "The fairness card: the worst edits of every evaluator, to print"
+        except InvalidInput as error:
+            say(f"the card is left out: {error}")
+        told = furthest(store, scope, most=most, studies=studies)
+        if told.slides:
+            written.append(put(made, "failures.html", story_html(told, about=_ABOUT)))
+            parts["failures.html"] = f"The {len(told.slides)} items that change the most, with their pictures"
+        shown = cards(store, scope)
+        if shown.slides:
+            written.append(put(made, "examples.html", story_html(shown, about=_FOLDER_DRAWN)))
+            one = "One comparison of every family that breaks the meaning"
+            parts["examples.html"] = f"{one}, {len(shown.slides)}, with their pictures"
+        return [*written, put(made, "index.html", _index(report, scope, parts))]
+
     return [folder / name for name in write_folder_whole(folder, fill)]
-
-
-def _fill(
-    store: Store,
-    scope: Narrowed,
-    report: Report,
-    most: int,
-    studies: Sequence[Study],
-    say: Callable[[str], None],
-    folder: Path,
-) -> list[str]:
-    written = fill_report(report, folder, formats=("html",))
-    parts = {"report.html": "What was found, on a page; the papers' tables; the data behind both"}
-    try:
-        written.append(put(folder, "card.html", card_report(store, scope, studies=studies)))
-        parts["card.html"] = "The fairness card: the worst edits of every evaluator, to print"
-    except InvalidInput as error:
-        say(f"the card is left out: {error}")
-    told = furthest(store, scope, most=most, studies=studies)
-    if told.slides:
-        written.append(put(folder, "failures.html", story_html(told, about=_ABOUT)))
-        parts["failures.html"] = f"The {len(told.slides)} items that change the most, with their pictures"
-    shown = cards(store, scope)
-    if shown.slides:
-        written.append(put(folder, "examples.html", story_html(shown, about=_FOLDER_DRAWN)))
-        one = "One comparison of every family that breaks the meaning"
-        parts["examples.html"] = f"{one}, {len(shown.slides)}, with their pictures"
-    return [*written, put(folder, "index.html", _index(report, scope, parts))]
 
 
 def _index(report: Report, scope: Narrowed, parts: dict[str, str]) -> str:

@@ -6,7 +6,7 @@ pairs share most of theirs, so that no score can tell them by words alone; its F
 """
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
 from functools import cache, partial
 from typing import Any
@@ -355,12 +355,9 @@ def _told(
     return float(values.mean()) if len(values) else float("nan"), share(values == 1, groups=groups)
 
 
-def overlaps(table: ScoreTable, probes: Sequence[str]) -> np.ndarray:
+@once
+def overlaps(table: ScoreTable, probes: tuple[str, ...]) -> np.ndarray:
     """F1 of both captions of every comparison of some probes, float64 [k, N]; NaN where they are one or not told."""
-    return table.memo(_laid_out, tuple(probes))
-
-
-def _laid_out(table: ScoreTable, probes: tuple[str, ...]) -> np.ndarray:
     places = table.places(probes)
     baselines = table.baselines[:, places].max(axis=0)  # every evaluator that scored a pair names the same one
     names = list(map(str, table.probes.index))

@@ -106,12 +106,6 @@ def rows(view: View, known: bool = False, *, drops: bool = True) -> pd.DataFrame
     return comparison_rows(view, capabilities(view), known=known, drops=drops)
 
 
-@once
-def hidden(view: View, known: bool = True) -> pd.DataFrame:
-    """Which nuisance hides which error; see :func:`core.analysis.selectivity.heat_map`."""
-    return heat_map(view, known=known)
-
-
 def _matrix() -> Question:
     n_refused = "Comparisons of these items that could not be made under this caption"
     refused = "The most frequent reasons, each with its n; python -m core probes reasons explains them"
@@ -150,12 +144,6 @@ def _matrix() -> Question:
     title = "How often each metric misses the error"
     question = Question(RATES, title, SECTION, MATRIX, note, columns, matrix, needs, (drawing,))
     return replace(question, tests="the families of its axis", asks=("known",))
-
-
-@once
-def taken(view: View, known: bool = True, *, bounds: bool = True) -> pd.DataFrame:
-    """What each error is most easily taken for; see :func:`core.analysis.selectivity.hidden_best`."""
-    return hidden_best(view, known=known, bounds=bounds)
 
 
 def matrix(view: View, options: Options, *, depth: Depth = "whole") -> pd.DataFrame:
@@ -199,9 +187,9 @@ def _beside(view: View, options: Options, found: pd.DataFrame, depth: Depth) -> 
     if lack(view) or found.empty:
         return found.assign(**usual)
     if depth == "whole":  # whoever asks for the whole row asks for the whole map too: one set of draws serves both
-        alike = rivals(hidden(view, options.known))
+        alike = rivals(heat_map(view, known=options.known))
     else:
-        alike = taken(view, options.known, bounds=depth == "rows")
+        alike = hidden_best(view, known=options.known, bounds=depth == "rows")
     known = zip(keyed(alike, [*_FAMILY, "family"]), keyed(alike, told), strict=True)
     return looked_up(found, keyed(found, [*_FAMILY, "label"]), known, usual)
 

@@ -13,10 +13,10 @@ import pandas as pd
 
 from core.analysis.comparisons import picked_failure
 from core.analysis.questions.columns import COUNT, HEAD, NOTE, WHAT, marks
-from core.analysis.questions.directional import TEST, hidden, needs, rows
+from core.analysis.questions.directional import TEST, needs, rows
 from core.analysis.questions.question import Column, Drawing, Options, Question, bounded
 from core.analysis.scores import once
-from core.analysis.selectivity import EVERY, UNTOLD, VERIFIED_ONLY, beside_chance, headlines, lack
+from core.analysis.selectivity import EVERY, UNTOLD, VERIFIED_ONLY, beside_chance, headlines, heat_map, lack
 from core.analysis.table import ScoreTable, View
 from core.analysis.verdicts import NO_CLAIM
 from core.charts.spec import Axis, Figure, Ray, Reference, says_its_labels
@@ -196,7 +196,7 @@ def _hidden() -> Question:
     drawing = Drawing(MAP, title, read, _map_figure, opens={"families": "nuisance", **TEST})
 
     def compute(view: View, options: Options) -> pd.DataFrame:
-        return hidden(view, options.known)
+        return heat_map(view, known=options.known)
 
     question = Question(f"{MAP}-cells", f"{title}?", SECTION, "what hides what", _HOW, columns, compute, _needs)
     return replace(question, figures=(drawing,), asks=("known",), pick=("evaluator",))

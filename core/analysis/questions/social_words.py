@@ -91,15 +91,9 @@ def _same(caption: str) -> str:
     return " ".join(str(caption).casefold().split()).rstrip(" .,;:!?\"'")
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Triple:
-    """The three scores of the captions that say one of two contrasting words."""
-
-    # first, second: the words, in the lexicon's order
-    first: str
-    second: str
-    # name -> score of every item, float64 [N], NaN where it has none; ``first``, ``neutral``, ``second``
-    scores: dict[str, np.ndarray]
+Triple = dict[str, np.ndarray]
+"""The three scores of the captions that say one of two contrasting words, in the lexicon's order: the first, NEUTRAL,
+the second -> score of every item, float64 [N], NaN where it has none."""
 
 
 NEUTRAL = "neutral"
@@ -120,7 +114,7 @@ def triples(view: View, family: NaturalFamily, evaluator: str) -> Iterator[Tripl
                     here = ~np.isnan(own) & ~np.isnan(put)
                     sides[at, here], sides[1 - at, here] = own[here], put[here]
             if (~np.isnan(sides)).any():
-                yield Triple(first, second, {first: sides[0], NEUTRAL: neutral, second: sides[1]})
+                yield {first: sides[0], NEUTRAL: neutral, second: sides[1]}
 
 
 def _scores(view: View, evaluator: str, probe: str) -> np.ndarray:
@@ -275,12 +269,13 @@ def _of_triples(view: View) -> Iterator[tuple[dict[str, object], Triple, np.ndar
     for evaluator, family in product(view.evaluators, _kept(view)):
         count = counted(view.table, family) & view.items
         for triple, (corpus, own) in product(triples(view, family, evaluator), corpora(view.table, pooled=True)):
-            of = (evaluator, corpus, family.owner, family.tagger, f"{triple.first}, {triple.second}")
+            first, _, second = triple
+            of = (evaluator, corpus, family.owner, family.tagger, f"{first}, {second}")
             yield dict(zip(_OF, of, strict=True)), triple, own & count
 
 
 def _order_scores(view: View, triple: Triple, items: np.ndarray) -> tuple[dict[str, np.ndarray], np.ndarray | None]:
-    return {name: each[items] for name, each in triple.scores.items()}, view.table.sources_of(items)
+    return {name: each[items] for name, each in triple.items()}, view.table.sources_of(items)
 
 
 def _orders() -> Question:
@@ -318,7 +313,7 @@ def _order_rows(view: View, said: dict[str, object], triple: Triple, items: np.n
     found = orders(scores, sources=sources)
     if not found["n_items"].iloc[0]:
         return
-    leading = f"{triple.first} > {NEUTRAL} > {triple.second}"
+    leading = " > ".join(triple)
     chance = 100 * (1 - float(found.loc[found["order"] == TIED, "share"].iloc[0])) / 6
     found = found.sort_values("order", key=lambda names: names != leading, kind="stable")
     for row in found.to_dict("records"):

@@ -35,7 +35,7 @@ from core.analysis.questions.papers import shown
 from core.analysis.questions.question import Column, Drawing, Options, Question
 from core.analysis.scores import once
 from core.analysis.table import BASELINE, ScoreTable, View
-from core.charts.spec import Figure
+from core.charts.spec import Figure, signed
 from core.probes.base import BASE_CAPTION
 from core.statistics.wording import remarks
 
@@ -229,9 +229,10 @@ def _against_each(
     medians, least = [median for median, _ in each.values()], min((n for _, n in each.values()), default=0)
     low, high = min(medians, default=math.nan), max(medians, default=math.nan)
     # e.g. ``−12.5 vs bare, −13.7 vs matched; −15.2 to −9.1 vs plain, typical, ordinary (n ≥ 41)``
+    said = partial(signed, unit="")
     both, words = ((bare, BARE), (matched, MATCHED)), ", ".join(each)
-    pair = ", ".join(f"{_number(value)} vs {name}" for value, name in both if math.isfinite(value))
-    over = f"{_number(low)} to {_number(high)} vs {words} (n ≥ {least})" if words else ""
+    pair = ", ".join(f"{said(value)} vs {name}" for value, name in both if math.isfinite(value))
+    over = f"{said(low)} to {said(high)} vs {words} (n ≥ {least})" if words else ""
     return bare, matched, low, high, words, least, remarks(pair, over)
 
 
@@ -240,8 +241,3 @@ def _median(view: View, evaluator: str, probes: tuple[str, ...], against: str, i
     percent = view.changes(evaluator, probes, against=against).percent[items]
     percent = percent[~np.isnan(percent)]
     return float(np.median(percent)) if len(percent) else math.nan, len(percent)
-
-
-def _number(value: float) -> str:
-    text = f"{value:+.1f}".replace("-", "−")
-    return "0.0" if text in ("+0.0", "−0.0") else text

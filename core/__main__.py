@@ -1,7 +1,7 @@
 """The command line, ``python -m core``: commands of features, imported when they are called or asked for help."""
 
 import sys
-from collections.abc import Iterator, Mapping
+from collections import UserDict
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -45,19 +45,16 @@ class FeatureCommands(Commands):
         return super().resolve_command(ctx, args)
 
 
-class _Listed(Mapping[str, Any]):
+class _Listed(UserDict[str, Any]):
     """Command by name, imported when it is taken out; raises NotAvailable where that fails."""
 
     def __init__(self) -> None:
-        self._known = {each.name: each for each in feature.commands()}
+        super().__init__({each.name: each for each in feature.commands()})
         self._made: dict[str, Any] = {}
-
-    def __contains__(self, name: object) -> bool:
-        return name in self._known
 
     def __getitem__(self, name: str) -> Any:
         if name not in self._made:
-            command = self._known[name]
+            command = self.data[name]
             found: Any = feature.follow(command.code)
             parent = typer.Typer(add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False)
             if isinstance(found, typer.Typer):
@@ -68,12 +65,6 @@ class _Listed(Mapping[str, Any]):
             self._made[name] = get_group(parent).commands[name]
             with_checks(self._made[name])
         return self._made[name]
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._known)
-
-    def __len__(self) -> int:
-        return len(self._known)
 
 
 def _tell_troubles() -> None:

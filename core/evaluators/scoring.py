@@ -192,16 +192,27 @@ class _Work:
             groups = [[texts[text] for text in each if text not in failed_texts] for each in references]
             errors = [error or self._lacking(group) for error, group in zip(errors, groups, strict=True)]
         rows = [index for index, error in enumerate(errors) if error is None]
-        scores = np.full(len(pairs), np.nan)
+        joined: dict[int, np.ndarray] = {}
+        unjoined: dict[int, str] = {}
+
+        def join(part: Sequence[int]) -> np.ndarray:
+            import torch
+
+            left = torch.from_numpy(np.stack([by_image[pairs[row][0]] for row in part]))
+            right = torch.from_numpy(np.stack([by_hash[texts[pairs[row][1]]] for row in part]))
+            if groups is None:
+                assert isinstance(self.evaluator, DualEncoder)
+                return self.evaluator.combine(left, right)
+            assert isinstance(self.evaluator, ReferencedDualEncoder)
+            others = [torch.from_numpy(np.stack([by_hash[name] for name in groups[row]])) for row in part]
+            return self.evaluator.combine_with_references(left, right, others)
+
         for start in range(0, len(rows), _COMBINE_ROWS):
-            part = rows[start : start + _COMBINE_ROWS]
-            left = np.stack([by_image[pairs[row][0]] for row in part])
-            right = np.stack([by_hash[texts[pairs[row][1]]] for row in part])
-            others = None
-            if groups is not None:
-                others = [np.stack([by_hash[name] for name in groups[row]]) for row in part]
-            self._combine(left, right, others, part, scores, errors)
-        return scores, tuple(errors)
+            self._halve(rows[start : start + _COMBINE_ROWS], join, joined, unjoined, "score", raised=())
+        scores = np.full(len(pairs), np.nan)
+        for row, value in joined.items():
+            scores[row] = value
+        return scores, tuple(unjoined.get(row, error) for row, error in enumerate(errors))
 
     def _lacking(self, references: Sequence[str]) -> str | None:
         if references:
@@ -260,7 +271,7 @@ class _Work:
         waiting = iter(keys)
         while part := self._fetched(waiting, fetch, failed):
             inputs = {key: value for key, value in part.items() if key not in failed}
-            self._halve(list(inputs), inputs, call, rows, failed)
+            self._halve(list(inputs), partial(self._counted, call, inputs), rows, failed)
             self.done += len(part)
             if self.progress is not None:
                 self.progress(self.done, self.total)
@@ -279,6 +290,10 @@ class _Work:
                 break
         return part
 
+    def _counted(self, call: Callable[[list[Any]], object], inputs: Mapping[T, object], keys: Sequence[T]) -> object:
+        self.calls += 1
+        return call([inputs[key] for key in keys])
+
     def _pixels(self, source: ImageSource) -> np.ndarray:
         pixels = source() if callable(source) else source
         self.held += pixels.nbytes
@@ -286,18 +301,19 @@ class _Work:
 
     def _halve(
         self,
-        keys: list[T],
-        inputs: Mapping[T, object],
-        call: Callable[[list[Any]], object],
+        keys: Sequence[T],
+        call: Callable[[Sequence[T]], object],
         rows: dict[T, np.ndarray],
         failed: dict[T, str],
+        what: str = "value",
+        raised: tuple[type[Exception], ...] = (ScoringStopped,),  # no pair can be scored any more: the caller ends
     ) -> None:
+        """Run ``call`` over some keys, and where it raises over each half, until the culprit stands alone."""
         if not keys:
             return
         try:
-            self.calls += 1
-            values = _as_rows(call([inputs[key] for key in keys]), len(keys))
-        except ScoringStopped:  # no pair can be scored any more: the caller keeps what it has and ends
+            values = _as_rows(call(keys), len(keys))
+        except raised:
             raise
         except PartlyScored as partly:
             values = partly.scores
@@ -307,50 +323,14 @@ class _Work:
                 failed[keys[0]] = _sentence(error)
                 return
             middle = len(keys) // 2
-            self._halve(keys[:middle], inputs, call, rows, failed)
-            self._halve(keys[middle:], inputs, call, rows, failed)
+            for half in (keys[:middle], keys[middle:]):
+                self._halve(half, call, rows, failed, what, raised)
             return
         for key, value in zip(keys, values, strict=True):
             if np.isfinite(value).all():
                 rows[key] = value
             else:
-                failed.setdefault(key, coded("not-finite", "the evaluator gave no finite value"))
-
-    def _combine(
-        self,
-        left: np.ndarray,
-        right: np.ndarray,
-        references: list[np.ndarray] | None,
-        part: Sequence[int],
-        scores: np.ndarray,
-        errors: list[str | None],
-    ) -> None:
-        try:
-            import torch
-
-            images, captions = torch.from_numpy(left), torch.from_numpy(right)
-            if references is None:
-                assert isinstance(self.evaluator, DualEncoder)
-                given = self.evaluator.combine(images, captions)
-            else:
-                assert isinstance(self.evaluator, ReferencedDualEncoder)
-                others = [torch.from_numpy(each) for each in references]
-                given = self.evaluator.combine_with_references(images, captions, others)
-            values = _as_rows(given, len(part))
-        except STRANGERS as error:
-            if len(part) == 1:
-                errors[part[0]] = _sentence(error)
-                return
-            middle = len(part) // 2
-            for half in (slice(None, middle), slice(middle, None)):
-                some = None if references is None else references[half]
-                self._combine(left[half], right[half], some, part[half], scores, errors)
-            return
-        for row, value in zip(part, values, strict=True):
-            if np.isfinite(value):
-                scores[row] = value
-            else:
-                errors[row] = coded("not-finite", "the evaluator gave no finite score")
+                failed.setdefault(key, coded("not-finite", f"the evaluator gave no finite {what}"))
 
 
 def _as_rows(values: object, count: int) -> np.ndarray:

@@ -76,7 +76,16 @@ class RegionFolder:
         if not folder.is_dir():
             raise InvalidInput(f"there is no folder of regions at {folder}; check the path")
         self.folder = folder
-        self.index = _read_index(folder)  # names of entries by the hash of their picture
+        path = folder / INDEX
+        try:
+            found = json.loads(path.read_text(encoding="utf-8")) if path.is_file() else {}
+        except (OSError, ValueError) as error:
+            raise InvalidInput(
+                f"{path} cannot be read ({error}); make it again with: python -m core regions"
+            ) from error
+        if not isinstance(found, dict) or not all(isinstance(name, str) for name in found.values()):
+            raise InvalidInput(f"{path} must map hashes to names; make it again with: python -m core regions")
+        self.index: dict[str, str] = found  # names of entries by the hash of their picture
         self._database = _database(folder)
 
     def find(self, pixels_sha256: str) -> Regions | None:
@@ -117,19 +126,6 @@ class RegionFolder:
         files = sorted(path for path in self.folder.rglob("*") if path.is_file() and path.name != "lock.mdb")
         told = "\n".join(f"{path.relative_to(self.folder)} {path.stat().st_size}" for path in files)
         return hashlib.sha256(told.encode()).hexdigest()[:16]
-
-
-def _read_index(folder: Path) -> dict[str, str]:
-    """Read ``index.json`` of a folder of regions; empty where there is none.
-    Raises InvalidInput if it is no JSON of names by hash."""
-    path = folder / INDEX
-    try:
-        found = json.loads(path.read_text(encoding="utf-8")) if path.is_file() else {}
-    except (OSError, ValueError) as error:
-        raise InvalidInput(f"{path} cannot be read ({error}); make it again with: python -m core regions") from error
-    if not isinstance(found, dict) or not all(isinstance(name, str) for name in found.values()):
-        raise InvalidInput(f"{path} must map hashes to names; make it again with: python -m core regions")
-    return found
 
 
 class _Lmdb:

@@ -26,7 +26,7 @@ class FeatureCommands(Commands):
 
     def __init__(self, **attributes: Any) -> None:
         super().__init__(**attributes)
-        self.commands = _Listed()  # type: ignore[assignment]  # nobody adds one
+        self.commands = _Listed()
 
     def list_commands(self, ctx: Any) -> list[str]:
         """Names, in the order of the help."""

@@ -80,9 +80,8 @@ class RegionFolder:
         try:
             found = json.loads(path.read_text(encoding="utf-8")) if path.is_file() else {}
         except (OSError, ValueError) as error:
-            raise InvalidInput(
-                f"{path} cannot be read ({error}); make it again with: python -m core regions"
-            ) from error
+            told = f"{path} cannot be read ({error}); make it again with: python -m core regions"
+            raise InvalidInput(told) from error
         if not isinstance(found, dict) or not all(isinstance(name, str) for name in found.values()):
             raise InvalidInput(f"{path} must map hashes to names; make it again with: python -m core regions")
         self.index: dict[str, str] = found  # names of entries by the hash of their picture

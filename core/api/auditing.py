@@ -167,9 +167,8 @@ def references_of(given: "str | type[Evaluator] | Iterable[str | type[Evaluator]
             found.append(offer(each))
         elif isinstance(each, Evaluator):
             name = type(each).__name__
-            raise InvalidInput(
-                f"an audit loads its evaluators itself, on its device; give the class {name}, not {name}()"
-            )
+            why = f"an audit loads its evaluators itself, on its device; give the class {name}, not {name}()"
+            raise InvalidInput(why)
         else:
             told = _kind(each)
             raise InvalidInput(f"an evaluator is a name, path/to/file.py:Name, a class or a function, got {told}")

@@ -134,9 +134,8 @@ def published_name(reference: str) -> PublishedName | None:
     if name in _ELSEWHERE:
         raise InvalidInput(f"{reference} is not computed here; 'python -m core evaluators' lists what is")
     if name in _BESIDE:
-        raise InvalidInput(
-            f"{reference} is no evaluator of pictures; it stands beside one with --compute_other_ref_metrics 1"
-        )
+        why = f"{reference} is no evaluator of pictures; it stands beside one with --compute_other_ref_metrics 1"
+        raise InvalidInput(why)
     return _KNOWN.get(name)
 
 

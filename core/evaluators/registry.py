@@ -141,9 +141,8 @@ def offer(given: Any) -> str:
         raise InvalidInput(f"{kind.__name__!r} is not {_KIND}")
     name = kind.spec.name
     if not _NAME.fullmatch(name) or name.endswith((".py", ".json")):
-        raise InvalidInput(
-            f"an evaluator's name has letters, digits and . _ + -, got {name!r}; give {kind.__name__} one"
-        )
+        why = f"an evaluator's name has letters, digits and . _ + -, got {name!r}; give {kind.__name__} one"
+        raise InvalidInput(why)
     known = _discovered().entries.get(name)
     if known is None:
         _OFFERED[name] = kind

@@ -227,17 +227,15 @@ def _described(reference: str, sha256: str) -> type[Evaluator]:  # noqa: ARG001 
         try:
             done = subprocess.run(command, capture_output=True, timeout=WAIT_S, check=False, stdin=subprocess.DEVNULL)
         except subprocess.TimeoutExpired as error:
-            raise InvalidInput(
-                f"{reference} was not imported within {WAIT_S:g} seconds; does it wait for something?"
-            ) from error
+            why = f"{reference} was not imported within {WAIT_S:g} seconds; does it wait for something?"
+            raise InvalidInput(why) from error
         try:
             told: dict[str, Any] = json.loads(answer.read_bytes())
         except (OSError, ValueError) as error:
             last = (done.stderr.decode(errors="replace").strip().splitlines() or ["it said nothing"])[-1]
             how = f"exit code {done.returncode}" if done.returncode >= 0 else f"signal {-done.returncode}"
-            raise InvalidInput(
-                f"{reference} ended the process that imported it ({how}): {last[:200]}; mend the file"
-            ) from error
+            why = f"{reference} ended the process that imported it ({how}): {last[:200]}; mend the file"
+            raise InvalidInput(why) from error
     if "problem" in told:
         raise InvalidInput(str(told["problem"])[:600])
     try:

@@ -81,9 +81,8 @@ class KitMetric(Evaluator):
         try:
             loaded.ask([np.full((64, 64, 3), 128, dtype=np.uint8)], ["A grey square."], [["A square."]])
         except Exception as error:  # git, uv, a download, a missing Java: the kit does not tell them apart
-            raise NotAvailable(
-                f"{cls.spec.name} does not run here ({error!s:.300}); see why with: capevalkit doctor"
-            ) from error
+            why = f"{cls.spec.name} does not run here ({error!s:.300}); see why with: capevalkit doctor"
+            raise NotAvailable(why) from error
         return loaded
 
     @property

@@ -108,9 +108,8 @@ class Rubric:
             people = PeopleEvidence(**{**told, **lists})
             return cls(people=people, digest=digest, **settings["matching"])
         except (OSError, ValueError, KeyError, TypeError) as error:
-            raise InvalidInput(
-                f"the grounding judge's rubric in {folder} cannot be used ({error}); restore its files"
-            ) from error
+            why = f"the grounding judge's rubric in {folder} cannot be used ({error}); restore its files"
+            raise InvalidInput(why) from error
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,9 +151,8 @@ class GroundingJudge(Evaluator):
         self._texts = class_texts.embeddings.numpy()
         known, worn = [each.name for each in class_texts.classes], rubric.people.classes
         if unknown := sorted(worn - set(known)):
-            raise InvalidInput(
-                f"the grounding judge's rubric names {unknown[0]!r}, which is no class of ImageNet; mend it"
-            )
+            why = f"the grounding judge's rubric names {unknown[0]!r}, which is no class of ImageNet; mend it"
+            raise InvalidInput(why)
         self._worn = np.flatnonzero([name in worn for name in known])  # two classes may have one name
         self._remembered: OrderedDict[str, np.ndarray] = OrderedDict()
         self._lock = threading.Lock()

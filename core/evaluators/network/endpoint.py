@@ -50,9 +50,8 @@ class Endpoint:
         if parts.username or parts.password or parts.query or parts.fragment:
             raise InvalidInput(f"{PREFIX}URL must hold no name, password or query; put the key into {PREFIX}KEY")
         if self.most_cost is not None and (self.price_in is None or self.price_out is None):
-            raise InvalidInput(
-                f"{PREFIX}MOST_COST needs {PREFIX}PRICE_IN and {PREFIX}PRICE_OUT, the prices of a million tokens"
-            )
+            why = f"{PREFIX}MOST_COST needs {PREFIX}PRICE_IN and {PREFIX}PRICE_OUT, the prices of a million tokens"
+            raise InvalidInput(why)
 
     @property
     def host(self) -> str:
@@ -118,14 +117,12 @@ def model_table(model: str) -> ModelTable:
         return ModelTable()
     try:
         if ordinary(Path(place)).stat().st_size > _MOST_BYTES:
-            raise InvalidInput(
-                f"{place}, which {MODELS} names, has more than {_MOST_BYTES:,} bytes; it is a short list"
-            )
+            why = f"{place}, which {MODELS} names, has more than {_MOST_BYTES:,} bytes; it is a short list"
+            raise InvalidInput(why)
         tables = tomllib.loads(Path(place).read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
-        raise InvalidInput(
-            f"{place}, which {MODELS} names, is no TOML that can be read ({error}); correct it"
-        ) from error
+        why = f"{place}, which {MODELS} names, is no TOML that can be read ({error}); correct it"
+        raise InvalidInput(why) from error
     if not all(isinstance(each, dict) for each in tables.values()):
         raise InvalidInput(f'{place}, which {MODELS} names, must hold tables, ["MODEL"] with url = "…" below it')
     told = tables.get(model)

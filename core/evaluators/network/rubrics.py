@@ -347,9 +347,8 @@ def _variant(path: Path, told: Mapping[str, Any], base: Rubric, name: str) -> Ru
         found = MADE[name](base) if name in MADE else None
     if found is None or found == base:
         ways = ", ".join((*written, *(each for each in MADE if not each[-1].isdigit()), "repeat-2", "warm-1"))
-        raise InvalidInput(
-            f"the rubric {path.stem!r} has no variant {name[:60]!r} that differs from it; there may be {ways}"
-        )
+        why = f"the rubric {path.stem!r} has no variant {name[:60]!r} that differs from it; there may be {ways}"
+        raise InvalidInput(why)
     return found.model_copy(update={"title": f"{base.title}, {name}"})
 
 

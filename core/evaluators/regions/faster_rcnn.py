@@ -102,9 +102,8 @@ def read_recipe(path: Path) -> Recipe:
     except ValidationError as error:
         first = error.errors()[0]
         where = ".".join(map(str, first["loc"]))
-        raise NotAvailable(
-            f"{path}: {where}: {first['msg']}, got {first['input']!r}; give the publisher's file"
-        ) from error
+        why = f"{path}: {where}: {first['msg']}, got {first['input']!r}; give the publisher's file"
+        raise NotAvailable(why) from error
 
 
 def _lowered(value: Any) -> Any:

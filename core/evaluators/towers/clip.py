@@ -87,9 +87,8 @@ def load_clip(path: Path, *, quick_gelu: bool, precision: str = "float32") -> tu
         network = CLIP(**config, quick_gelu=quick_gelu, cast_dtype=None if dtype == torch.float32 else dtype)
         fill(network, merged.state, path)
     except (RuntimeError, AssertionError, ZeroDivisionError) as error:
-        raise NotAvailable(
-            f"{path} describes no CLIP that can be built ({error}); give the publisher's file"
-        ) from error
+        why = f"{path} describes no CLIP that can be built ({error}); give the publisher's file"
+        raise NotAvailable(why) from error
     if dtype != torch.float32:
         convert_weights_to_lp(network, dtype=dtype)
     facts = {"lora_rank": merged.rank, "lora_added": merged.added, "lora_left": merged.left} if merged.rank else {}
@@ -120,9 +119,8 @@ def _architecture(path: Path, state: State) -> Mapping[str, Any]:
     lacking = [name for name in _NEEDED if name not in state]
     if lacking:
         seen = ", ".join(repr(name) for name in list(state)[:2])
-        raise NotAvailable(
-            f"{path} is no CLIP with a vision transformer and OpenAI's names: it has no {lacking[0]!r} but {seen} …"
-        )
+        why = f"{path} is no CLIP with a vision transformer and OpenAI's names: it has no {lacking[0]!r} but {seen} …"
+        raise NotAvailable(why)
     width, _, patch, _ = state["visual.conv1.weight"].shape
     places = state["visual.positional_embedding"].shape[0] - 1
     text_width = state["ln_final.weight"].shape[0]

@@ -138,9 +138,8 @@ def _stream(url: str, part: Path, most_bytes: int, progress: Progress | None) ->
             raise NotAvailable(f"{url} has {total:,} bytes, more than the {most_bytes:,} that are taken; not fetched")
         free = shutil.disk_usage(part.parent).free
         if total - done > free:
-            raise StoreError(
-                f"{part.parent} has {free:,} bytes free and the file needs {total - done:,}; make room first"
-            )
+            why = f"{part.parent} has {free:,} bytes free and the file needs {total - done:,}; make room first"
+            raise StoreError(why)
         with _opened(part, resumed=resumed) as stream:
             while block := answer.read(2**20):
                 done += len(block)

@@ -11,7 +11,6 @@ from dataclasses import asdict, dataclass
 from enum import StrEnum
 from importlib import metadata
 from pathlib import Path
-from types import MappingProxyType
 from typing import Annotated
 
 import typer
@@ -269,22 +268,13 @@ def find_browser() -> str | None:
     return next((str(path) for path in sorted(cache.glob("chromium-*/chrome-linux*/chrome"), reverse=True)), None)
 
 
-CHECKS: Mapping[str, Callable[[], list[Finding]]] = MappingProxyType(
-    {
-        "python": check_python,
-        "packages": check_packages,
-        "torch": check_torch,
-        "features": check_features,
-        "evaluators": check_evaluators,
-        PUBLISHED: check_published,
-        "demo": check_demo,
-        "runs": check_runs,
-        "settings": check_settings,
-        "folders": check_folders,
-        "disk": check_disk,
-        "browser": check_browser,
-    }
-)
+CHECKS: Mapping[str, Callable[[], list[Finding]]] = {
+    check.__name__.removeprefix("check_"): check
+    for check in (
+        *(check_python, check_packages, check_torch, check_features, check_evaluators, check_published),
+        *(check_demo, check_runs, check_settings, check_folders, check_disk, check_browser),
+    )
+}
 """Every check by the name that ``--only`` takes."""
 
 

@@ -13,7 +13,7 @@ import numpy as np
 from core.corpora.images import pixel_hash
 from core.corpora.schema import Mask
 from core.errors import InvalidInput, NotAvailable
-from core.evaluators.base import Fingerprint, Sight, all_scored
+from core.evaluators.base import Fingerprint, Sight, all_scored, check_lengths
 from core.evaluators.memory import Runner, Shared
 from core.evaluators.other_packages import library_versions
 from core.evaluators.towers.preprocessing import as_letters, special_marks
@@ -263,6 +263,14 @@ class Generative(Published):
     def facts(self) -> Mapping[str, str]:
         """What else the scores depend on, such as the hash of a rubric."""
         return {}
+
+    def score(self, images: Sequence[np.ndarray], captions: Sequence[str]) -> np.ndarray:
+        check_lengths(images, captions)
+        return self.judged(images, [self.prompt(caption) for caption in captions]) if images else np.empty(0)
+
+    def judged(self, images: Sequence[np.ndarray], prompts: Sequence[str]) -> np.ndarray:
+        """Scores of n prompts about n pictures, n at least 1; float64 [n]; raises as :meth:`score`."""
+        raise NotImplementedError
 
     def read(self, answers: Sequence[Answer], score: Callable[[Answer], float]) -> np.ndarray:
         """Scores of n answers; float64 [n]. ``score``: of one answer; raises InvalidInput where it holds none.

@@ -180,7 +180,7 @@ def _cut(text: str, *, ends: bool = True) -> Iterator[str]:
         kept, end = _bounds(tables, units, raw, rule, at, end)
         if rule not in _DROPPED:
             token = raw[2 * at : 2 * kept].decode("utf-16-le", "surrogatepass")
-            written = _REWRITES.get(rule, str)(token).lower()
+            written = (_NAMED.get(rule) or _REWRITES.get(rule, str)(token)).lower()
             yield from (word for word in written.split(" ") if word not in PUNCTUATION)
         at = end
 
@@ -239,18 +239,14 @@ def _rewrites() -> dict[int, Callable[[str], str]]:
     brackets = {r"\(": "-LRB-", r"\)": "-RRB-"}
     ampersand = partial(_replaced, {"(?i:&amp;)": "&"})
     spaces = partial(_replaced, {" ": "\xa0"})
-    named = {2: "<", 10: ">", 11: "--", 13: "...", 16: "-RCB-", 17: "-LRB-", 18: "-RRB-", 20: "-LCB-", 21: "-RSB-"}
-    named[22] = "-LSB-"
-    made: dict[int, Callable[[str], str]] = {rule: partial(_constant, text) for rule, text in named.items()}
-    made |= dict.fromkeys([6, 12, 29, 30, 32, 40, 46], lambda text: text.replace("\xad", "") or "-")  # soft hyphens
+    hyphens = [6, 12, 29, 30, 32, 40, 46]  # soft ones
+    made: dict[int, Callable[[str], str]] = dict.fromkeys(hyphens, lambda text: text.replace("\xad", "") or "-")
     made |= {4: lambda text: "--" if len(text) in (3, 4) else text, 14: fractions, 15: currency}
     made |= {8: closing, 36: closing, 26: opening, 35: opening, 37: ampersand, 51: ampersand}
     made |= {27: spaces, 38: spaces, 39: spaces, 28: partial(_replaced, brackets), 34: partial(_replaced, brackets)}
     return made | {54: partial(_replaced, {" ": "\xa0"} | brackets)}
 
 
-def _constant(text: str, _: str) -> str:
-    return text
-
-
+_NAMED = {2: "<", 10: ">", 11: "--", 13: "...", 16: "-RCB-", 17: "-LRB-", 18: "-RRB-", 20: "-LCB-", 21: "-RSB-"}
+_NAMED[22] = "-LSB-"
 _REWRITES = _rewrites()  # by rule, how a token is written otherwise than it stands

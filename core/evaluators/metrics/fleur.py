@@ -74,7 +74,7 @@ class _Fleur(Generative):
         return padded_square(image, colour=self._colour)
 
     def judged(self, images: Sequence[np.ndarray], prompts: Sequence[str]) -> np.ndarray:
-        """Scores of n prompts about n pictures. Raises PartlyScored where an answer is no score."""
+        """Scores in [0, 1] of n prompts about n pictures. Raises PartlyScored where an answer is no score."""
         squares = {id(image): self.view(image) for image in images}
         answers = self._model.answers([squares[id(image)] for image in images], prompts, tokens=MOST_TOKENS)
         return self.read(answers, lambda answer: smoothed(answer, self._digits))
@@ -83,13 +83,6 @@ class _Fleur(Generative):
 @described("fleur")
 class Fleur(_Fleur):
     """LLaVA-1.5-13B, asked for a score, without references."""
-
-    def score(self, images: Sequence[np.ndarray], captions: Sequence[str]) -> np.ndarray:
-        """Score n pairs; float64 [n] in [0, 1]; raises PartlyScored where an answer is no score."""
-        check_lengths(images, captions)
-        if not images:
-            return np.empty(0)
-        return self.judged(images, [self.prompt(caption) for caption in captions])
 
 
 @described("fleur-7b")
@@ -140,21 +133,16 @@ class _Rated(Generative):
     def facts(self) -> Mapping[str, str]:
         return {"rubric_sha256": hashlib.sha256(self._rubric.encode()).hexdigest()[:16]}
 
-    def score(self, images: Sequence[np.ndarray], captions: Sequence[str]) -> np.ndarray:
-        check_lengths(images, captions)
-        if not images:
-            return np.empty(0)
-        shares = self._shares(images, captions)
-        scores: np.ndarray = (shares @ np.array(RATINGS) - 1) / (len(RATINGS) - 1)
+    def judged(self, images: Sequence[np.ndarray], prompts: Sequence[str]) -> np.ndarray:
+        scores: np.ndarray = (self._shares(images, prompts) @ np.array(RATINGS) - 1) / (len(RATINGS) - 1)
         return scores
 
     def evidence(self, image: np.ndarray, caption: str) -> Mapping[str, float]:
-        shares = self._shares([image], [caption])[0]
+        shares = self._shares([image], [self.prompt(caption)])[0]
         return {f"rating {rating}": float(share) for rating, share in zip(RATINGS, shares, strict=True)}
 
-    def _shares(self, images: Sequence[np.ndarray], captions: Sequence[str]) -> np.ndarray:
-        asked = [self.prompt(caption) for caption in captions]
-        found = self._model.next_token(images, asked)[:, self._digits].double().numpy()
+    def _shares(self, images: Sequence[np.ndarray], prompts: Sequence[str]) -> np.ndarray:
+        found = self._model.next_token(images, prompts)[:, self._digits].double().numpy()
         shares: np.ndarray = found / found.sum(axis=1, keepdims=True)
         return shares
 

@@ -300,11 +300,9 @@ class JudgeLocal(Generative):
     def facts(self) -> Mapping[str, str]:
         return {"rubric_sha256": hashlib.sha256(self._rubric.encode()).hexdigest()[:16]}
 
-    def score(self, images: Sequence[np.ndarray], captions: Sequence[str]) -> np.ndarray:
-        """Judge n pairs; float64 [n] in [0, 10]; raises PartlyScored where an answer is no verdict."""
-        check_lengths(images, captions)
-        asked = [self.prompt(caption) for caption in captions]
-        answers = self._model.answers(images, asked, tokens=MOST_TOKENS, probabilities=False) if asked else []
+    def judged(self, images: Sequence[np.ndarray], prompts: Sequence[str]) -> np.ndarray:
+        """Scores in [0, 10] of n prompts about n pictures. Raises PartlyScored where an answer is no verdict."""
+        answers = self._model.answers(images, prompts, tokens=MOST_TOKENS, probabilities=False)
         return self.read(answers, lambda answer: read_verdict(answer.text).score)
 
 

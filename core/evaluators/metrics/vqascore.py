@@ -162,13 +162,8 @@ class VqaScore(Generative):
     def _prepare(self) -> None:
         self._yes = self._model.token(str(self.entry.settings["answer"]))
 
-    def score(self, images: Sequence[np.ndarray], captions: Sequence[str]) -> np.ndarray:
-        """Score n pairs; float64 [n] in [0, 1]."""
-        check_lengths(images, captions)
-        if not images:
-            return np.empty(0)
-        asked = [self.prompt(caption) for caption in captions]
-        return self._model.next_token(images, asked)[:, self._yes].double().numpy()
+    def judged(self, images: Sequence[np.ndarray], prompts: Sequence[str]) -> np.ndarray:
+        return self._model.next_token(images, prompts)[:, self._yes].double().numpy()
 
     def evidence(self, image: np.ndarray, caption: str) -> Mapping[str, float]:
         return {f"P({self.entry.settings['answer']})": float(self.score([image], [caption])[0])}

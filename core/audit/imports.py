@@ -4,7 +4,7 @@ import hashlib
 import json
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -18,7 +18,6 @@ from core.audit.record import differing, now, outcome
 from core.audit.shards import CORPUS_REJECTIONS, Finished, RunFolder, only_one
 from core.corpora.score_files import ScoreFile
 from core.errors import InvalidInput, StoreError
-from core.evaluators.base import describe
 from core.evaluators.imported import imported_fingerprint, imported_spec, stored_name
 from core.probes.rejections import coded
 from core.store.joined_shards import is_joined, write_shards
@@ -264,7 +263,7 @@ def _entry(each: Imported, folder: PairFolder, known: set[str]) -> dict[str, Any
     return {
         "name": each.stored,
         "reference": each.stored,
-        "spec": describe(imported_spec(each.stored, each.score_range, told=told)),
+        "spec": asdict(imported_spec(each.stored, each.score_range, told=told)),
         "fingerprint": {**fingerprint.as_dict(), "key": fingerprint.key},
         "imported": origin,
     }

@@ -7,7 +7,7 @@ import hashlib
 import json
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import asdict, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -25,7 +25,7 @@ from core.corpora.labels import told_ties
 from core.corpora.registry import origin_of
 from core.corpora.schema import Corpus, Origin
 from core.errors import InvalidInput, InvariscopeError
-from core.evaluators.base import DualEncoder, Evaluator, describe
+from core.evaluators.base import DualEncoder, Evaluator
 from core.evaluators.self_check import for_manifest
 from core.probes.base import ENGLISH, TEMPLATE
 from core.probes.rejections import code_of
@@ -124,7 +124,7 @@ def describe_evaluator(reference: str, evaluator: Evaluator) -> dict[str, Any]:
     return {
         "name": evaluator.spec.name,
         "reference": _told_reference(reference),
-        "spec": describe(evaluator.spec),
+        "spec": asdict(evaluator.spec),
         "fingerprint": {**fingerprint.as_dict(), "key": fingerprint.key},
         **({} if checked is None else {"published_example": checked}),
         **file,

@@ -240,9 +240,7 @@ def _refuse_no_checkpoint(place: Any) -> None:
 
 
 def _record(evaluator: Any) -> dict[str, Any]:
-    from core.evaluators.base import describe
-
-    return describe(evaluator.spec) | asdict(evaluator.availability())
+    return asdict(evaluator.spec) | asdict(evaluator.availability())
 
 
 def _flat(prefix: str, values: dict[str, Any]) -> dict[str, Any]:

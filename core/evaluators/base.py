@@ -4,7 +4,7 @@ import hashlib
 import json
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeVar
 
@@ -61,12 +61,11 @@ class Availability:
 
 @dataclass(frozen=True, slots=True)
 class Footprint:
-    """What a loaded evaluator takes. ``memory_mb``: of the weights, in MB. ``device``: where they lie now.
-    ``note``: where memory ran out while scoring and what was done about it; empty where it did not."""
+    """What a loaded evaluator takes."""
 
-    memory_mb: float
-    device: str
-    note: str = ""
+    memory_mb: float  # of the weights, in MB
+    device: str  # where they lie now
+    note: str = ""  # where memory ran out while scoring and what was done about it; empty where it did not
 
 
 @dataclass(frozen=True, slots=True)
@@ -272,33 +271,19 @@ def evaluator(**spec: Any) -> Callable[[E], E]:
     return mark
 
 
-F = TypeVar("F", bound=Callable[[str], type[Evaluator]])
-
-
 @dataclass(frozen=True, slots=True)
 class Family:
-    """Evaluators that are made on demand: ``prefix:argument``.
-    ``form``: how such a reference is written, for messages and help. ``make``: maps the argument to an evaluator class.
-    ``whole``: whether all that stands behind the prefix is its own, an ``@`` and a last ``:`` too."""
+    """Evaluators that are made on demand: ``prefix:argument``."""
 
     prefix: str
-    form: str
-    make: Callable[[str], type[Evaluator]]
-    whole: bool = False
+    form: str  # how such a reference is written, for messages and help
+    make: Callable[[str], type[Evaluator]]  # maps the argument to an evaluator class
+    whole: bool = False  # whether all that stands behind the prefix is its own, an ``@`` and a last ``:`` too
 
 
-def family(prefix: str, *, form: str, whole: bool = False) -> Callable[[F], Family]:
+def family(prefix: str, *, form: str, whole: bool = False) -> Callable[[Callable[[str], type[Evaluator]]], Family]:
     """Mark a function that makes evaluators on demand: ``@family("open_clip", form="open_clip:MODEL/WEIGHTS")``."""
-
-    def mark(make: F) -> Family:
-        return Family(prefix, form, make, whole)
-
-    return mark
-
-
-def describe(spec: EvaluatorSpec) -> dict[str, Any]:
-    """Spec as a plain dictionary, for manifests and tables."""
-    return asdict(spec)
+    return lambda make: Family(prefix, form, make, whole)
 
 
 Told = tuple[np.ndarray, Sequence[str | None]]

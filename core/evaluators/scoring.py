@@ -48,12 +48,12 @@ class PairScores:
 
 @dataclass(frozen=True, slots=True)
 class CaptionEmbeddings:
-    """What :func:`embed_captions` found.
-    ``embeddings``: float32 or float64 [d] of each caption that could be read, in the order given.
-    ``captions_encoded``: captions that entered the text tower."""
+    """What :func:`embed_captions` found."""
 
-    embeddings: Mapping[str, np.ndarray]
-    captions_encoded: int
+    embeddings: Mapping[
+        str, np.ndarray
+    ]  # float32 or float64 [d] of each caption that could be read, in the order given
+    captions_encoded: int  # captions that entered the text tower
     calls: int
 
 

@@ -29,12 +29,11 @@ _Sha256 = Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{64}$")]
 
 
 class PublishedValue(Entry):
-    """A mean score that a publisher prints.
-    ``captions``: file of ``{image: caption}``. ``value``: on the evaluator's own scale."""
+    """A mean score that a publisher prints."""
 
     evaluator: str
-    captions: _Path
-    value: float
+    captions: _Path  # file of ``{image: caption}``
+    value: float  # on the evaluator's own scale
 
 
 class Example(Entry):

@@ -22,13 +22,11 @@ PAIRS = 512  # pairs of one call: each call starts a process of the metric's own
 
 @dataclass(frozen=True, slots=True)
 class Metric:
-    """A metric of the kit.
-    ``key``: name of its score in the kit's output. ``high``: end of its range, which begins at 0.
-    ``references``: whether it needs references."""
+    """A metric of the kit."""
 
-    key: str
-    high: float
-    references: bool = False
+    key: str  # name of its score in the kit's output
+    high: float  # end of its range, which begins at 0
+    references: bool = False  # whether it needs references
 
 
 METRICS: Mapping[str, Metric] = {

@@ -32,11 +32,10 @@ _WORD = re.compile(r"[^\W\d_]+(?:['’-][^\W\d_]+)*['’]?|\d+|[^\w\s]")
 
 @dataclass(frozen=True, slots=True)
 class NounPhrase:
-    """A noun and the nouns right before it. ``head``: the noun itself, singular (``holder``).
-    ``text``: with the nouns that modify it (``toilet paper roll holder``); adjectives are left out."""
+    """A noun and the nouns right before it."""
 
-    head: str
-    text: str
+    head: str  # the noun itself, singular (``holder``)
+    text: str  # with the nouns that modify it (``toilet paper roll holder``); adjectives are left out
 
 
 def find_nouns(caption: str) -> tuple[NounPhrase, ...]:
@@ -72,14 +71,11 @@ _REMEMBERED = 4096  # texts whose likeness to the classes is kept: 16 MB
 
 @dataclass(frozen=True, slots=True)
 class PeopleEvidence:
-    """What stands for people, of whom ImageNet has hardly a class.
-    ``nouns``: heads of phrases that name a person (``woman``).
-    ``classes``: names of classes of what people wear and hold (``jersey``).
-    ``likeness``: least likeness of each of these classes to each of these nouns, in [0, 1]."""
+    """What stands for people, of whom ImageNet has hardly a class."""
 
-    nouns: frozenset[str]
-    classes: frozenset[str]
-    likeness: float
+    nouns: frozenset[str]  # heads of phrases that name a person (``woman``)
+    classes: frozenset[str]  # names of classes of what people wear and hold (``jersey``)
+    likeness: float  # least likeness of each of these classes to each of these nouns, in [0, 1]
 
 
 @dataclass(frozen=True, slots=True)

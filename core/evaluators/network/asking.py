@@ -338,15 +338,13 @@ URL = "/v1/chat/completions"
 
 @dataclass(frozen=True, slots=True)
 class BatchJudge:
-    """One model with one rubric, asked offline.
-    ``name``: of the evaluator, ``judge:MODEL@RUBRIC``. ``side``: in px, that pictures are made smaller to.
-    ``languages``: of captions that it is asked about; empty: all."""
+    """One model with one rubric, asked offline."""
 
-    name: str
+    name: str  # of the evaluator, ``judge:MODEL@RUBRIC``
     model: str
     rubric: Rubric
-    side: int
-    languages: tuple[str, ...] = ()
+    side: int  # in px, that pictures are made smaller to
+    languages: tuple[str, ...] = ()  # of captions that it is asked about; empty: all
 
     @property
     def digest(self) -> str:

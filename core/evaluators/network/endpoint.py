@@ -78,14 +78,13 @@ class Endpoint:
 
 @dataclass(frozen=True, slots=True)
 class ModelTable:
-    """What the file of models says of one.
-    ``settings``: values by their names in the environment; those that it does not name are the environment's.
-    ``key_variable``: of the environment, which holds its key; empty: none; None: the environment's own key.
-    ``languages``: that the model reads; empty: unknown."""
+    """What the file of models says of one."""
 
+    # values by their names in the environment; those that it does not name are the environment's
     settings: Mapping[str, str] = field(default_factory=dict)
+    # of the environment, which holds its key; empty: none; None: the environment's own key
     key_variable: str | None = None
-    languages: tuple[str, ...] = ()
+    languages: tuple[str, ...] = ()  # that the model reads; empty: unknown
 
 
 def prices_of(model: str) -> tuple[float | None, float | None]:

@@ -29,15 +29,13 @@ _FENCE = re.compile(r"^```(?:json)?\s*(.*?)\s*```$", re.DOTALL)
 
 @dataclass(frozen=True, slots=True)
 class Form:
-    """What a rubric asks for: a number of a scale, and mostly a sentence.
-    ``reasoned``: whether an answer gives its reason. ``whole``: whether the number must be a whole one.
-    ``bare``: whether the answer is the number alone, and no JSON."""
+    """What a rubric asks for: a number of a scale, and mostly a sentence."""
 
     low: float = 0
     high: float = 10
-    reasoned: bool = True
-    whole: bool = True
-    bare: bool = False
+    reasoned: bool = True  # whether an answer gives its reason
+    whole: bool = True  # whether the number must be a whole one
+    bare: bool = False  # whether the answer is the number alone, and no JSON
 
 
 TEN = Form()  # what ``assets/rubrics/judge.md`` asks for

@@ -25,11 +25,11 @@ _CPU_BATCH, _DEVICE_BATCH = 1, 32
 
 @dataclass(frozen=True, slots=True)
 class Backbone:
-    """A network and the size of picture that it is given here. ``architecture``: its name in timm.
-    ``side``: of the square that enters the network, in pixels; 1.5 times the size it was trained on, rounded to the
-    network's stride of 32, so that each cell of its last layer sees a part of the picture."""
+    """A network and the size of picture that it is given here."""
 
-    architecture: str
+    architecture: str  # its name in timm
+    # of the square that enters, in pixels; 1.5 times the size it was trained on, rounded to the network's stride of 32,
+    # so that each cell of its last layer sees a part of the picture
     side: int
     weights: PackagedFile
 

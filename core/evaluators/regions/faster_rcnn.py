@@ -25,12 +25,15 @@ class _Section(BaseModel):
 
 
 class Pixels(_Section):
-    """How pixels enter.
-    ``pixel_mean``: what is taken off blue, green and red, in [0, 255]. ``pixel_std``: what they are divided by.
-    ``max_pool``: whether the stem pools as Caffe does: nothing added at the border, the last window cut off."""
+    """How pixels enter."""
 
-    pixel_mean: tuple[_Number, _Number, _Number] = (102.9801, 115.9465, 122.7717)
-    pixel_std: tuple[_Positive, _Positive, _Positive] = (1.0, 1.0, 1.0)
+    pixel_mean: tuple[_Number, _Number, _Number] = (
+        102.9801,
+        115.9465,
+        122.7717,
+    )  # taken off blue, green and red, in [0, 255]
+    pixel_std: tuple[_Positive, _Positive, _Positive] = (1.0, 1.0, 1.0)  # what they are divided by
+    # whether the stem pools as Caffe does: nothing added at the border, the last window cut off
     max_pool: bool = True
 
 

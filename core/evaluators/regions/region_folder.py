@@ -28,14 +28,11 @@ _LAYOUTS = ("feat_th0.2_max100_min10", "feat_th0.2_max100_min10_compressed", "al
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Regions:
-    """What a detector found in a picture, the surest first.
-    ``features``: float32 [n, d], d = 2048 for bottom-up attention.
-    ``boxes``: float32 [n, 6]: x1, y1, x2, y2, width, height, each as a share of the picture's side.
-    ``confidence``: float32 [n], in [0, 1]."""
+    """What a detector found in a picture, the surest first."""
 
-    features: np.ndarray
-    boxes: np.ndarray
-    confidence: np.ndarray
+    features: np.ndarray  # float32 [n, d], d = 2048 for bottom-up attention
+    boxes: np.ndarray  # float32 [n, 6]: x1, y1, x2, y2, width, height, each as a share of the picture's side
+    confidence: np.ndarray  # float32 [n], in [0, 1]
 
     def __post_init__(self) -> None:
         n = len(self.features)

@@ -24,14 +24,12 @@ _A = "lora_A"
 
 @dataclass(frozen=True, slots=True)
 class Merged:
-    """A state dict without adapters. ``added``: how many weights had an adapter added.
-    ``left``: how many adapters were left aside, see :func:`merge_adapters`.
-    ``rank``: of the adapters; 0 where there are none."""
+    """A state dict without adapters."""
 
     state: "State"
-    added: int
-    left: int
-    rank: int
+    added: int  # how many weights had an adapter added
+    left: int  # how many adapters were left aside, see :func:`merge_adapters`
+    rank: int  # of the adapters; 0 where there are none
 
 
 def merge_adapters(state: "State") -> Merged:

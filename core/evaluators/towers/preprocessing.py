@@ -136,11 +136,10 @@ def padded_square(image: np.ndarray, *, colour: Sequence[int]) -> np.ndarray:
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """How a tower reads a text. ``tokens``: of the whole text, markers included, before truncation.
-    ``truncated``: the words that were cut off, empty where none were."""
+    """How a tower reads a text."""
 
-    tokens: int
-    truncated: str = ""
+    tokens: int  # of the whole text, markers included, before truncation
+    truncated: str = ""  # the words that were cut off, empty where none were
 
 
 class Prompts(ABC):

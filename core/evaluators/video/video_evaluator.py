@@ -181,13 +181,11 @@ NO_FRAMES = (
 
 @dataclass(frozen=True, slots=True)
 class VideoScorer:
-    """An evaluator made ready for videos.
-    ``evaluator``: loaded, its tokens weighed. ``sampling``: which frames it looks at.
-    ``idf``: name of the corpus of its document frequencies; empty where tokens are not weighed."""
+    """An evaluator made ready for videos."""
 
-    evaluator: DualEncoder | VideoEvaluator
-    sampling: Sampling
-    idf: str = ""
+    evaluator: DualEncoder | VideoEvaluator  # loaded, its tokens weighed
+    sampling: Sampling  # which frames it looks at
+    idf: str = ""  # name of the corpus of its document frequencies; empty where tokens are not weighed
 
     @property
     def name(self) -> str:

@@ -38,13 +38,11 @@ class Entry(BaseModel):
 
 
 class WeightFile(Entry):
-    """One file of a set of weights. ``name``: relative path in the set's folder.
-    ``sha256``: what the publisher says that its bytes hash to; None where nothing is published.
-    ``optional``: whether the set works without it: newer tools leave some files out."""
+    """One file of a set of weights."""
 
-    name: _FileName
-    sha256: _Sha256 | None = None
-    optional: bool = False
+    name: _FileName  # relative path in the set's folder
+    sha256: _Sha256 | None = None  # what the publisher says that its bytes hash to; None where nothing is published
+    optional: bool = False  # whether the set works without it: newer tools leave some files out
 
 
 class Weights(Entry):
@@ -98,10 +96,7 @@ class PrecisionPlan(Entry):
 
 
 class Description(Entry):
-    """A published evaluator as its file in ``assets/evaluators`` describes it.
-    ``optional_weights``: sets of weights that it can do without, and does more with.
-    ``parameters``: of all its networks together; with the precision they say what it takes in memory.
-    ``languages``: that it reads, as its publisher says; empty: unknown."""
+    """A published evaluator as its file in ``assets/evaluators`` describes it."""
 
     name: _Text
     title: _Text
@@ -109,12 +104,12 @@ class Description(Entry):
     family: _Text
     backbone: _Text
     weights: Annotated[tuple[str, ...], Field(min_length=1)]
-    optional_weights: tuple[str, ...] = ()
+    optional_weights: tuple[str, ...] = ()  # sets of weights that it can do without, and does more with
     score_range: Annotated[tuple[float, ...], Field(min_length=1, max_length=2)]
-    parameters: Annotated[int, Field(gt=0)]
+    parameters: Annotated[int, Field(gt=0)]  # of all its networks together
     higher_is_better: bool = True
     needs_references: bool = False
-    languages: tuple[_Language, ...] = ()
+    languages: tuple[_Language, ...] = ()  # that it reads, as its publisher says; empty: unknown
     source: _Text
     licence: _Text
     precision: PrecisionPlan

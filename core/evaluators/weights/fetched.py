@@ -29,13 +29,11 @@ _LABEL = re.compile(r"^[\w.+-]+$")
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """A set of weights and where it lies here.
-    ``path``: the file of a set of one file, the folder of any other; it may not exist.
-    ``own``: whether the user named the path; then it need not be the publisher's file."""
+    """A set of weights and where it lies here."""
 
     weights: Weights
-    path: Path
-    own: bool = False
+    path: Path  # the file of a set of one file, the folder of any other; it may not exist
+    own: bool = False  # whether the user named the path; then it need not be the publisher's file
 
     @property
     def missing(self) -> tuple[str, ...]:

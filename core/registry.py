@@ -153,8 +153,7 @@ def load_object(reference: str, *, among: Callable[[object], bool] | None = None
 
 
 class _AsWritten(SourceFileLoader):
-    """Compiles the file as it stands: kept bytecode is distinguishable by whole seconds, and its author saves more
-    often."""
+    """Compiles the file as it stands: kept bytecode is told apart by whole seconds, and its author saves more often."""
 
     def get_code(self, fullname: str) -> CodeType | None:
         path = self.get_filename(fullname)

@@ -65,11 +65,7 @@ def take_place(made: Path, path: Path) -> None:
 
 def write_bytes(path: Path, data: bytes) -> None:
     """Write bytes as a whole file or nothing. Raises StoreError as :func:`write_whole`."""
-
-    def fill(temporary: Path) -> None:
-        temporary.write_bytes(data)
-
-    write_whole(path, fill)
+    write_whole(path, lambda temporary: temporary.write_bytes(data))
 
 
 def write_folder_whole(

@@ -152,8 +152,7 @@ def _known(value: float) -> float | None:
 
 
 def _rows(path: Path) -> dict[str, CaptionRow]:
-    """Rows with a caption by their id; BadCorpus if there is none, two have one id, or there are columns of several
-    systems."""
+    """Rows with a caption by id; BadCorpus if there is none, two have one id, or columns are of several systems."""
     table = read_caption_table(path)
     found: dict[str, CaptionRow] = {}
     columns: list[str] = []

@@ -138,8 +138,7 @@ def get(
 
 
 def _say_what_comes(kind: "type[Published]") -> None:
-    """Say what will be fetched and how large it is; NotAvailable if a set that it needs cannot be, before others
-    are."""
+    """Say what will be fetched and how large it is; NotAvailable, before anything is, if a set that it needs cannot."""
     from core.errors import NotAvailable
     from core.evaluators.weights.download import refusal
 

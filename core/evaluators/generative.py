@@ -1,5 +1,6 @@
 """Vision-language models that answer in words: asked in batches, each picture encoded once for all its captions."""
 
+import hashlib
 import warnings
 from collections import OrderedDict
 from collections.abc import Callable, Mapping, Sequence
@@ -223,6 +224,7 @@ class Generative(Published):
     def __init__(self, model: ChatModel, digest: str) -> None:
         self._model, self._digest = model, digest
         self._precision = str(model.runner.network.dtype).removeprefix("torch.")
+        self._rubric = read_rubric(str(self.entry.settings["rubric"])) if "rubric" in self.entry.settings else ""
         self._prepare()
 
     @classmethod
@@ -262,7 +264,7 @@ class Generative(Published):
 
     def facts(self) -> Mapping[str, str]:
         """What else the scores depend on, such as the hash of a rubric."""
-        return {}
+        return {"rubric_sha256": hashlib.sha256(self._rubric.encode()).hexdigest()[:16]} if self._rubric else {}
 
     def score(self, images: Sequence[np.ndarray], captions: Sequence[str]) -> np.ndarray:
         check_lengths(images, captions)

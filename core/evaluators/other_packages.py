@@ -47,13 +47,8 @@ class Package:
 
     def versions(self, others: Sequence[str] = ()) -> Mapping[str, str]:
         """Versions of it and of other packages that are here, by their names for pip."""
-        found = {}
-        for name in (self.distribution, *others):
-            try:
-                found[name] = version(name)
-            except PackageNotFoundError:
-                continue
-        return found
+        known = library_versions(self.distribution, *others)
+        return {name: each for name, each in known.items() if each != "absent"}
 
 
 @contextmanager

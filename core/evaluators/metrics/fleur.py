@@ -1,7 +1,6 @@
 """FLEUR: LLaVA writes a score from 0.0 to 1.0, smoothed by how probable the other digits were.
 ProtoScore: a rating from 1 to 4 by the prompt of the paper's GPT judges, with its adapter or without."""
 
-import hashlib
 import re
 from collections.abc import Mapping, Sequence
 
@@ -9,7 +8,7 @@ import numpy as np
 
 from core.errors import InvalidInput
 from core.evaluators.base import check_lengths
-from core.evaluators.generative import Answer, Generative, read_rubric
+from core.evaluators.generative import Answer, Generative
 from core.evaluators.network.rubrics import is_bound
 from core.evaluators.references import Referenced, among_referenced, check_references
 from core.evaluators.towers.preprocessing import padded_square
@@ -125,13 +124,9 @@ class _Rated(Generative):
 
     def _prepare(self) -> None:
         self._digits = [self._model.token(str(rating)) for rating in RATINGS]
-        self._rubric = read_rubric(str(self.entry.settings["rubric"]))
 
     def question(self, caption: str) -> str:
         return f"{self._rubric}\nText prompt: {caption}"
-
-    def facts(self) -> Mapping[str, str]:
-        return {"rubric_sha256": hashlib.sha256(self._rubric.encode()).hexdigest()[:16]}
 
     def judged(self, images: Sequence[np.ndarray], prompts: Sequence[str]) -> np.ndarray:
         scores: np.ndarray = (self._shares(images, prompts) @ np.array(RATINGS) - 1) / (len(RATINGS) - 1)

@@ -1,8 +1,7 @@
 """The judge: a vision-language model behind any OpenAI-compatible endpoint, or on this machine, asked with a rubric.
 Judges on demand, ``judge:MODEL@RUBRIC``, are any model with any rubric; a panel of several is one evaluator."""
 
-import hashlib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import replace
 from functools import lru_cache
@@ -30,7 +29,7 @@ from core.evaluators.base import (
     told,
 )
 from core.evaluators.cache import PAIR, EmbeddingCache, pair_key
-from core.evaluators.generative import Generative, read_rubric
+from core.evaluators.generative import Generative
 from core.evaluators.network.asking import Asker, Journal, Post, line, request_key
 from core.evaluators.network.endpoint import NEEDED, PREFIX, Budget, Endpoint, endpoint_of, model_table, prices_of
 from core.evaluators.network.rubrics import MOST_TOKENS, Rubric, Verdict, find_rubric, read_verdict
@@ -291,14 +290,8 @@ def sent(image: np.ndarray) -> np.ndarray:
 class JudgeLocal(Generative):
     """The same rubric and answer as ``judge``, the most probable token at each place: no sampling, no endpoint."""
 
-    def _prepare(self) -> None:
-        self._rubric = read_rubric(str(self.entry.settings["rubric"]))
-
     def question(self, caption: str) -> str:
         return f"{self._rubric}\n\nCaption:\n{caption}"
-
-    def facts(self) -> Mapping[str, str]:
-        return {"rubric_sha256": hashlib.sha256(self._rubric.encode()).hexdigest()[:16]}
 
     def judged(self, images: Sequence[np.ndarray], prompts: Sequence[str]) -> np.ndarray:
         """Scores in [0, 10] of n prompts about n pictures. Raises PartlyScored where an answer is no verdict."""

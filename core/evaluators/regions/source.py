@@ -5,7 +5,7 @@ import io
 import json
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
@@ -47,15 +47,9 @@ class Selection:
     @classmethod
     def of(cls, entry: Description) -> Self:
         """The settings of UMIC in the catalogue."""
-        own = cls()
-        return cls(
-            short_side=int(entry.number("short_side", own.short_side)),
-            long_side=int(entry.number("long_side", own.long_side)),
-            least_side=entry.number("least_side", own.least_side),
-            proposals=int(entry.number("proposals", own.proposals)),
-            overlap=entry.number("overlap", own.overlap),
-            most=int(entry.number("most_regions", own.most)),
-        )
+        called = {"most": "most_regions"}
+        own: dict[str, Any] = asdict(cls())
+        return cls(**{name: type(each)(entry.number(called.get(name, name), each)) for name, each in own.items()})
 
     @property
     def digest(self) -> str:

@@ -63,9 +63,8 @@ def audit(
         raise InvalidInput("resume needs the run_id of the run to go on with")
     items = corpus_of(corpus, root=asked.get("root"), options=options)
     several = {name: listed(asked[name]) for name in ("languages",) if name in asked}
-    request = AuditRequest.of(
-        **{**asked, **several}, corpus=items.name, evaluators=references_of(evaluators), probes=listed(probes)
-    )
+    named = {**asked, **several, "evaluators": references_of(evaluators), "probes": listed(probes)}
+    request = AuditRequest.of(**named, corpus=items.name)
     plan = make_plan(items, request)
     for warning in plan.warnings:
         _log.warning("%s", warning)

@@ -220,9 +220,8 @@ class Run:
         names, told = listed(evaluators), told_of([where] if isinstance(where, str) else where)
         key = (subject, language, names, told)
         if key not in self._tables:
-            self._tables[key] = read_table(
-                self._store, Scope((self.id,), subject=subject, language=language, evaluators=names, told=told)
-            )
+            scope = Scope((self.id,), subject=subject, language=language, evaluators=names, told=told)
+            self._tables[key] = read_table(self._store, scope)
         return self._tables[key]
 
     def _rows(self, view: str) -> "pd.DataFrame":

@@ -156,9 +156,8 @@ class EmbeddingCache:
             self._held -= evicted.nbytes
 
     def _evict(self, disk: sqlite3.Connection) -> None:
-        page_size, pages, free = (
-            disk.execute(f"pragma {name}").fetchone()[0] for name in ("page_size", "page_count", "freelist_count")
-        )
+        asked = ("page_size", "page_count", "freelist_count")
+        page_size, pages, free = (disk.execute(f"pragma {name}").fetchone()[0] for name in asked)
         total = (pages - free) * page_size
         if total <= self._max_bytes:
             return

@@ -10,6 +10,7 @@ import hashlib
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
+from itertools import pairwise
 from pathlib import Path
 from typing import Annotated, ClassVar, Literal, Self
 
@@ -167,9 +168,8 @@ class Calibrated(Around):
     def __init__(self, model: Calibrator, base: Evaluator) -> None:
         super().__init__(base)
         self._model = model
-        self._probes = {
-            name: orbit_probes(name, model.shifts[name]) for name, weight in model.weights.items() if weight > 0
-        }
+        used = [name for name, weight in model.weights.items() if weight > 0]
+        self._probes = {name: orbit_probes(name, model.shifts[name]) for name in used}
         self._cache = EmbeddingCache(None, memory_mb=_MEMORY_MB)
 
     @classmethod
@@ -212,9 +212,7 @@ class Calibrated(Around):
                 pairs.append((key, caption))
         edges = np.cumsum([1, *map(len, self._probes.values())])  # the pair itself, then the variants of each family
         table = score_pairs(self.base, sources, pairs, cache=self._cache).reshape(len(images), edges[-1]).T
-        orbits = {
-            name: table[start:stop] for name, start, stop in zip(self._probes, edges[:-1], edges[1:], strict=True)
-        }
+        orbits = {name: table[start:stop] for name, (start, stop) in zip(self._probes, pairwise(edges), strict=True)}
         return apply(self._model, table[0], orbits=orbits)
 
     def forget(self) -> None:

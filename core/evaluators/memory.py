@@ -74,9 +74,8 @@ def keep_freed(kept_mb: int = KEPT_MB) -> None:
     come from the system one by one, which fills every page that it hands out with zeros: a tenth of an audit's work and
     of a turn of the Probe lab. Blocks of 32 MB and more still do. Where the C library is not glibc, nothing is done.
     ``kept_mb``: at most so much; an eighth of it is asked for at once."""
-    _set_options(
-        {_M_TRIM_THRESHOLD: kept_mb * MB, _M_TOP_PAD: int(_ADDED * kept_mb * MB), _M_MMAP_THRESHOLD: _FROM_HEAP_MB * MB}
-    )
+    _set_options({_M_TRIM_THRESHOLD: kept_mb * MB, _M_TOP_PAD: int(_ADDED * kept_mb * MB)})
+    _set_options({_M_MMAP_THRESHOLD: _FROM_HEAP_MB * MB})
 
 
 def _set_options(options: Mapping[int, int]) -> None:

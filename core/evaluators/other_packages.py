@@ -10,7 +10,6 @@ from importlib.metadata import PackageNotFoundError, version
 from importlib.util import find_spec
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -89,24 +88,22 @@ class PublishedName:
     shown: str  # the key of its scores in the publishers' and in CaptionEvalKit's output
 
 
-_KNOWN: Mapping[str, PublishedName] = MappingProxyType(
-    {
-        alias: PublishedName(evaluator, shown)
-        for evaluator, shown, aliases in (
-            ("clipscore", "CLIPScore", ()),
-            ("refclipscore", "RefCLIPScore", ()),
-            ("pac-s", "PAC-S", ("pacscore",)),
-            ("refpac-s", "RefPAC-S", ("refpacscore",)),
-            ("pac-s-l14", "PAC-S", ("pacscore-vitl",)),
-            ("refpac-s-l14", "RefPAC-S", ("refpacscore-vitl",)),
-            ("pac-s++", "PAC-S++", ("pacscorepp",)),
-            ("refpac-s++", "RefPAC-S++", ("refpacscorepp",)),
-            ("fleur", "FLEUR", ()),
-            ("reffleur", "RefFLEUR", ()),
-        )
-        for alias in (evaluator, *aliases)
-    }
-)
+_KNOWN: Mapping[str, PublishedName] = {
+    alias: PublishedName(evaluator, shown)
+    for evaluator, shown, aliases in (
+        ("clipscore", "CLIPScore", ()),
+        ("refclipscore", "RefCLIPScore", ()),
+        ("pac-s", "PAC-S", ("pacscore",)),
+        ("refpac-s", "RefPAC-S", ("refpacscore",)),
+        ("pac-s-l14", "PAC-S", ("pacscore-vitl",)),
+        ("refpac-s-l14", "RefPAC-S", ("refpacscore-vitl",)),
+        ("pac-s++", "PAC-S++", ("pacscorepp",)),
+        ("refpac-s++", "RefPAC-S++", ("refpacscorepp",)),
+        ("fleur", "FLEUR", ()),
+        ("reffleur", "RefFLEUR", ()),
+    )
+    for alias in (evaluator, *aliases)
+}
 """By the lower-case name. Source: CaptionEvalKit 0.1.3, names of its metrics and keys of its output."""
 
 _ELSEWHERE = frozenset(("clipscore-vitl", "clipscoreavg", "pacscoreavg", "pacscoreppavg", "meteor"))

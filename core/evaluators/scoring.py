@@ -130,10 +130,8 @@ def score_pairs_with_errors(
     if isinstance(evaluator, Joined):  # every part counts the same, and what was in the cache does not count
         parts = []
         for rank, part in enumerate(evaluator.parts):
-            tell = None if progress is None else partial(_tell_part, progress, rank, len(evaluator.parts))
-            parts.append(
-                score_pairs_with_errors(part, images, pairs, cache=cache, batch_size=batch_size, progress=tell)
-            )
+            say = None if progress is None else partial(_tell_part, progress, rank, len(evaluator.parts))
+            parts.append(score_pairs_with_errors(part, images, pairs, cache=cache, batch_size=batch_size, progress=say))
         scores, errors = evaluator.joined((each.scores, each.errors) for each in parts)
         counts = ("images_encoded", "captions_encoded", "calls", "known")
         return PairScores(scores, errors, **{name: sum(getattr(each, name) for each in parts) for name in counts})

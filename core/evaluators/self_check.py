@@ -141,9 +141,8 @@ def self_check(evaluator: Evaluator) -> SelfCheck | None:
     known = example_of(name)
     if known is None:
         return None
-    begun = SelfCheck(
-        evaluator=name, fingerprint=evaluator.fingerprint.key, checked=datetime.now(UTC).isoformat(timespec="seconds")
-    )
+    now = datetime.now(UTC).isoformat(timespec="seconds")
+    begun = SelfCheck(evaluator=name, fingerprint=evaluator.fingerprint.key, checked=now)
     folder = settings.weights_dir() / "examples" / known.id
     try:
         for file, sha256 in known.files.items():

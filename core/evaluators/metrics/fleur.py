@@ -28,9 +28,8 @@ def smoothed(answer: Answer, digits: Sequence[int]) -> float:
     from that code stands in docs/evaluators.md."""
     text = answer.text.strip()
     if not answer.ended:
-        raise InvalidInput(
-            coded("answer-cut", f"the model's answer had not ended after {len(answer.tokens)} tokens: {text[:60]!r}")
-        )
+        why = f"the model's answer had not ended after {len(answer.tokens)} tokens: {text[:60]!r}"
+        raise InvalidInput(coded("answer-cut", why))
     found = None if is_bound(text) else re.match(r"^\D*([01])(?:\.(\d+))?\D*$", text)
     value = float(f"{found[1]}.{found[2] or 0}") if found else 2.0
     places = [place for place, token in enumerate(answer.tokens) if int(token) in digits]

@@ -142,9 +142,8 @@ class OnDemand(Evaluator):
             kept = self._earlier.get_many(f"judge:{self._digest}:{self._endpoint.model}", PAIR, missing)
             known |= {key: float(value) for key, value in kept.items()}
         failed = self._ask({key: pair for key, pair in pairs.items() if key not in known}, known)
-        return all_scored(
-            np.array([known.get(key, np.nan) for key in keys], dtype=np.float64), [failed.get(key) for key in keys]
-        )
+        scores = np.array([known.get(key, np.nan) for key in keys], dtype=np.float64)
+        return all_scored(scores, [failed.get(key) for key in keys])
 
     def _request(self, key: str) -> str:
         return request_key(rubric=self._digest, model=self._endpoint.model, pair=key, longest_side=LONGEST_SIDE)
@@ -334,9 +333,8 @@ class Panel(Joined):
     def joined(self, found: Iterable[Told]) -> tuple[np.ndarray, tuple[str | None, ...]]:
         scores, reasons = super().joined(found)
         none = coded("no-majority", "no score was given by more than half of the panel's judges")
-        return scores, tuple(
-            why or (None if np.isfinite(score) else none) for score, why in zip(scores, reasons, strict=True)
-        )
+        told = zip(scores, reasons, strict=True)
+        return scores, tuple(why or (None if np.isfinite(score) else none) for score, why in told)
 
     @property
     def asked(self) -> str:

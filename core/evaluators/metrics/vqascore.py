@@ -146,9 +146,8 @@ def _network(facts: dict[str, Any], state: State, precision: Any) -> tuple[Any, 
     lost = [name for name in report.missing_keys if not name.endswith("embed_tokens.weight")]
     if lost:
         raise NotAvailable(f"the checkpoint is not a whole CLIP-FlanT5: it lacks {lost[0]!r}; fetch it again")
-    projector.load_state_dict(
-        {name.removeprefix("mm_projector."): value for name, value in kept.items() if name.startswith("mm_proj")}
-    )
+    given = {name.removeprefix("mm_projector."): value for name, value in kept.items() if name.startswith("mm_proj")}
+    projector.load_state_dict(given)
     return text, projector.to(precision)
 
 

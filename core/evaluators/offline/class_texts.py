@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
-from types import MappingProxyType
 from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
@@ -138,9 +137,8 @@ class MultilingualTower:
 shared_multilingual_tower = Shared(MultilingualTower).get  # likewise
 ENGLISH, MULTILINGUAL = "minilm", "use"  # which text tower embeds the classes, and the captions beside them
 
-_READERS: Mapping[str, Callable[[str], TextTower | MultilingualTower]] = MappingProxyType(
-    {ENGLISH: shared_text_tower, MULTILINGUAL: shared_multilingual_tower}
-)
+_READERS: Mapping[str, Callable[[str], TextTower | MultilingualTower]]
+_READERS = {ENGLISH: shared_text_tower, MULTILINGUAL: shared_multilingual_tower}
 
 
 @dataclass(frozen=True, slots=True)

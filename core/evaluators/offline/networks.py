@@ -14,7 +14,6 @@ MiniLM's network: BERT of six layers, under the names of its file, to the bits o
 import math
 from collections.abc import Mapping
 from itertools import pairwise
-from types import MappingProxyType
 from typing import Any
 
 import torch
@@ -34,9 +33,8 @@ _STAGES = (
 _STEM, _HEAD, _CLASSES = 32, 1280, 1000
 _EPSILON = 1e-3  # of TensorFlow's batch norms
 
-SCALES: Mapping[str, tuple[float, float]] = MappingProxyType(
-    {"tf_efficientnet_lite0": (1.0, 1.0), "tf_efficientnet_lite2": (1.1, 1.2)}
-)
+SCALES: Mapping[str, tuple[float, float]]
+SCALES = {"tf_efficientnet_lite0": (1.0, 1.0), "tf_efficientnet_lite2": (1.1, 1.2)}
 """How many times the channels and the layers of the smallest network an architecture has, by its name in timm."""
 
 

@@ -355,11 +355,8 @@ class _Tensors:
         numbers = {rest.split(".")[0] for each in self._state if (rest := each.removeprefix(f"{name}.")) != each}
         count = max((int(number) + 1 for number in numbers if number.isdecimal()), default=1)
         count = min(count, len(self._state))  # a made-up number is not a depth
-        strides = [stride] + [1] * (count - 1)
-        blocks = [
-            _Block(self, f"{name}.{at}", first, stride=step, dilation=dilation) for at, step in enumerate(strides)
-        ]
-        return nn.Sequential(*blocks)
+        given: dict[str, Any] = {"tensors": self, "first": first, "dilation": dilation}
+        return nn.Sequential(*(_Block(name=f"{name}.{at}", stride=1 if at else stride, **given) for at in range(count)))
 
     def check_anchors(self, count: int, logits: int, deltas: int) -> None:
         if (logits, deltas) != (count, 4 * count):

@@ -128,9 +128,7 @@ class BottomUp:
             values = torch.from_numpy(np.ascontiguousarray(image[:, :, ::-1])).to(device).permute(2, 0, 1)[None].float()
             entering.append(functional.interpolate(values, size=size, mode="bilinear", align_corners=False))
         pixels = network.recipe.model
-        mean, deviation = (
-            entering[0].new_tensor(each).view(1, 3, 1, 1) for each in (pixels.pixel_mean, pixels.pixel_std)
-        )
+        mean, deviation = (values.new_tensor(each).view(1, 3, 1, 1) for each in (pixels.pixel_mean, pixels.pixel_std))
         pictures = (torch.cat(entering) - mean) / deviation
         scales = [size[0] / image.shape[0] for image in images]
         least = chosen.least_side * min(scales)

@@ -103,9 +103,8 @@ class Preprocessing:
         import torch
 
         # 255 as a tensor: by a plain number a card multiplies with its inverse, which rounds otherwise than a CPU.
-        whole, mean, std = (
-            torch.tensor(values, device=views.device).view(-1, 1, 1) for values in (255.0, self.mean, self.std)
-        )
+        given = (255.0, self.mean, self.std)
+        whole, mean, std = (torch.tensor(values, device=views.device).view(-1, 1, 1) for values in given)
         return views.permute(0, 3, 1, 2).float().div_(whole).sub_(mean).div_(std)
 
     def __str__(self) -> str:

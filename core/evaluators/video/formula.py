@@ -226,9 +226,8 @@ def _matched(coarse: float, similar: np.ndarray, weights: np.ndarray, other_weig
     if math.isnan(coarse):
         return Match(coarse, error="the frames cancel each other out: their mean has no direction")
     if not (total > 0 and other_total > 0):
-        return Match(
-            coarse, error="every token of the caption has the weight 0, so that its precision has no denominator"
-        )
+        why = "every token of the caption has the weight 0, so that its precision has no denominator"
+        return Match(coarse, error=why)
     precision = math.fsum(weights * similar.max(axis=1)) / total
     recall = math.fsum(other_weights * similar.max(axis=0)) / other_total
     if not precision + recall > 0:

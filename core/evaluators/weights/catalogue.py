@@ -65,9 +65,7 @@ class Weights(Entry):
 
     @model_validator(mode="after")
     def _complete(self) -> "Weights":
-        needed = {"hub": "repository", "https": "url", "page": "url", "unpublished": "url", "made": "command"}[
-            self.kind
-        ]
+        needed = {"hub": "repository", "made": "command"}.get(self.kind, "url")
         if getattr(self, needed) is None:
             raise ValueError(f"kind {self.kind!r} needs {needed!r}")
         if self.kind == "https" and len(self.files) != 1:

@@ -22,9 +22,7 @@ from typing import Generic, TypeVar
 from core.errors import InvalidInput, UnknownName
 
 T = TypeVar("T")
-STRANGERS = (Exception, SystemExit)
-"""What somebody else's code may raise: one that calls ``exit()`` failed, and may not end whoever asked it."""
-
+STRANGERS = (Exception, SystemExit)  # what others' code may raise: ``exit()`` may not end whoever asked it
 PLUGIN = "invariscope_plugin_"  # begins the name of the module that a file by path becomes
 _apart = False
 

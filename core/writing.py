@@ -265,9 +265,7 @@ def _sync(path: Path) -> None:
         os.close(handle)
 
 
-LEFTOVER = ".invariscope.tmp"
-"""Ends the names of the folders that outputs are filled in, so that no other program's is swept."""
-
+LEFTOVER = ".invariscope.tmp"  # ends the names of folders that outputs are filled in: no other program's is swept
 _KINDS = (
     (stat.S_ISCHR, "a device"),
     (stat.S_ISBLK, "a device"),

@@ -16,8 +16,7 @@ _UNSEEN = re.compile(
 )
 """Signs without width that say nothing; joiners do between the letters of some scripts and in emoji."""
 
-_FILLERS = frozenset("\u034f\u115f\u1160\u17b4\u17b5\u2800\u3164\uffa0")
-"""Signs that are letters or marks by their category, and blank."""
+_FILLERS = frozenset("\u034f\u115f\u1160\u17b4\u17b5\u2800\u3164\uffa0")  # letters or marks by category, and blank
 
 
 def seen(text: str) -> str:

@@ -39,9 +39,7 @@ EPILOG = exit_codes(
 )
 
 
-_FIELDS = MappingProxyType({"option": "options", "language": "languages"})
-"""Option -> field, where one has another name."""
-
+_FIELDS = MappingProxyType({"option": "options", "language": "languages"})  # option -> field of another name
 _LISTS = ("option", "probes", "evaluators", "language")
 _PATHS = ("root", "idf")
 

@@ -46,9 +46,7 @@ def doctor(
 
 OLDEST, NEWEST = (3, 11), (3, 14)
 LOW_DISK_GB, NO_DISK_GB = 2.0, 0.2
-PUBLISHED = "published"
-"""Name of the check that loads large networks and may ask the network: it runs where it is asked for."""
-
+PUBLISHED = "published"  # the check that loads large networks and may ask the network: run where it is asked for
 AGAIN = f"run {'pip install --force-reinstall invariscope' if settings.INSTALLED else 'python3 tools/setup.py --force'}"
 BROWSERS = (
     *("chromium-headless-shell", "chromium", "chromium-browser"),

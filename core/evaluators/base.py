@@ -16,9 +16,7 @@ from core.errors import InvalidInput, InvariscopeError, NotAvailable
 if TYPE_CHECKING:
     from torch import Tensor
 
-BLIND = "blind"
-"""Family of the readers that never see the image: baselines of directional tests, and no evaluators to choose by."""
-
+BLIND = "blind"  # family of readers that never see the image: baselines of directional tests, nothing to choose by
 BATCH_SIZE = 32  # most images, captions or pairs in one call of an evaluator that says nothing else
 
 
@@ -130,8 +128,7 @@ class Evaluator(ABC):
     """Scores pairs: S(x, c). Judges and generative scorers derive from it directly."""
 
     spec: ClassVar[EvaluatorSpec]
-    one_process: ClassVar[bool] = False
-    """Whether one process alone may run it, since it keeps one budget or one journal."""
+    one_process: ClassVar[bool] = False  # whether one process alone may run it: it keeps one budget or one journal
 
     @classmethod
     def availability(cls) -> Availability:

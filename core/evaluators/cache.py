@@ -16,9 +16,7 @@ import numpy as np
 
 from core.errors import InvalidInput
 
-IMAGE, CAPTION, PAIR = "image", "caption", "pair"
-"""Kinds of entries: an image embedding, a caption embedding, the score of a pair."""
-
+IMAGE, CAPTION, PAIR = "image", "caption", "pair"  # kinds of entries: embeddings, and the score of a pair
 Key = tuple[str, str, str]
 _log = logging.getLogger("invariscope.cache")
 _BATCH = 500  # host parameters a statement; SQLite's oldest limit is 999
@@ -55,8 +53,7 @@ class EmbeddingCache:
         if not max_mb > 0 or not memory_mb > 0:
             raise InvalidInput(f"a cache needs positive limits, got max_mb={max_mb!r} and memory_mb={memory_mb!r}")
         self.path = None if path is None else Path(path)
-        self.problem: str | None = None
-        """Why nothing is stored on disk any more, or None."""
+        self.problem: str | None = None  # why nothing is stored on disk any more, or None
         self._max_bytes = int(max_mb * 2**20)
         self._memory_bytes = int(memory_mb * 2**20)
         self._autoflush = autoflush

@@ -34,8 +34,7 @@ QUANTILES = 101  # points of a quantile map
 MOST_BYTES = 4 << 20  # a calibrator's file is small; a larger one is refused before it is read
 Finite = Annotated[float, Field(allow_inf_nan=False)]
 Curve = Annotated[list[Finite], Field(min_length=QUANTILES, max_length=QUANTILES)]
-CALIBRATED = "-calibrated-"
-"""Stands between an evaluator's name and the digest of its calibrator in the name of the calibrated evaluator."""
+CALIBRATED = "-calibrated-"  # between an evaluator's name and its calibrator's digest in the calibrated one's name
 
 
 def base_of(name: str) -> str:

@@ -6,9 +6,7 @@ from core.errors import InvalidInput
 from core.evaluators.base import EvaluatorSpec, Fingerprint
 
 MARK = "imported"  # label of every evaluator whose scores were imported; no checkpoint may have it
-IMPORTED = f"@{MARK}"
-"""Ends the stored name, whatever the metric is called: wherever it stands, a reader sees where the scores are from."""
-
+IMPORTED = f"@{MARK}"  # ends the stored name: wherever it stands, a reader sees where the scores are from
 FAMILY = "imported"
 _MOST = 100
 

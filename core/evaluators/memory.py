@@ -18,9 +18,7 @@ T = TypeVar("T")
 _log = logging.getLogger("invariscope.evaluators")
 CPU_BATCH, DEVICE_BATCH = 16, 256
 MB = 2**20
-KEPT_MB, AUDIT_KEPT_MB = 64, 512
-"""What heaps keep at their end, in MB: a server's, which :func:`trim` gives back after every turn, and an audit's."""
-
+KEPT_MB, AUDIT_KEPT_MB = 64, 512  # what heaps keep at their end: of a server, which trims after every turn, of an audit
 _FROM_HEAP_MB, _ADDED = 32, 1 / 8
 _M_TRIM_THRESHOLD, _M_TOP_PAD, _M_MMAP_THRESHOLD, _M_ARENA_MAX = -1, -2, -3, -8  # of malloc.h
 _SIGNS = ("can't allocate memory", "not enough memory", "out of memory", "alloc_failed")

@@ -110,8 +110,7 @@ _ELSEWHERE = frozenset(("clipscore-vitl", "clipscoreavg", "pacscoreavg", "pacsco
 _ELSEWHERE |= {"spice", "jaspice", "polos", "vela", "expert"}
 """Metrics of CaptionEvalKit, in lower case, that nothing here computes."""
 
-_BESIDE = frozenset(("bleu", "rouge", "cider"))
-"""Metrics of CaptionEvalKit, in lower case, that stand beside a score of pictures."""
+_BESIDE = frozenset(("bleu", "rouge", "cider"))  # likewise, that stand beside a score of pictures
 
 
 def published_name(reference: str) -> PublishedName | None:

@@ -21,17 +21,12 @@ from core.evaluators.weights.catalogue import NO_PREFIX, PRECISIONS, PrecisionPl
 from core.evaluators.weights.fetched import Published, checked_label, kept
 from core.registry import Catalogue, discover, is_apart, load_object, names_code
 
-CHECKPOINT = "@"
-"""Stands between an evaluator's name and the checkpoint that it is to run: ``clipscore@/path/to/file.pt``."""
+CHECKPOINT = "@"  # between a name and the checkpoint that it is to run: ``clipscore@/path/to/file.pt``
 
 
 _KIND = "an Evaluator class marked with @evaluator(...) or a function of (images, captions) or (image, caption)"
-_OFFERED: dict[str, type[Evaluator]] = {}
-"""Classes of this process alone, by name: a notebook defines them while it runs, and no file could be asked again."""
-
-_OF_FILES: dict[str, str] = {}
-"""Evaluators of files by the name that a run stored their scores under, of this process alone: see :func:`know`."""
-
+_OFFERED: dict[str, type[Evaluator]] = {}  # by name, those of this process alone, as a notebook defines them
+_OF_FILES: dict[str, str] = {}  # by the name that a run stored their scores under; see :func:`know`
 _NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.+-]*")
 
 

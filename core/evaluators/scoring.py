@@ -15,15 +15,9 @@ from core.evaluators.references import NO_REFERENCE, Referenced, ReferencedDualE
 from core.probes.rejections import coded
 from core.registry import STRANGERS
 
-ImageSource = np.ndarray | Callable[[], np.ndarray]
-"""Pixels, uint8 RGB [H, W, 3], or a call that makes them when they are needed."""
-
-Progress = Callable[[int, int], None]
-"""Called with (units done, units in all): images and captions of a dual encoder, pairs of any other."""
-
-BATCH_BYTES = 256 * MB
-"""Bytes of pixels after which a batch is full, however few its images are: large photographs must not pile up."""
-
+ImageSource = np.ndarray | Callable[[], np.ndarray]  # uint8 RGB [H, W, 3], or a call that makes it when needed
+Progress = Callable[[int, int], None]  # units done and in all: images and captions of a dual encoder, or pairs
+BATCH_BYTES = 256 * MB  # of pixels, that fill a batch however few its images are: large photographs must not pile up
 _COMBINE_ROWS = 4096
 T = TypeVar("T")
 _Wanted = tuple[str, str, tuple[str, ...]]  # image hash, caption, references

@@ -185,12 +185,8 @@ BLEU = tuple(f"BLEU-{order}" for order in range(1, ORDERS + 1))
 METEOR, ROUGE, CIDER = "METEOR", "ROUGE-L", "CIDEr-D"
 METRICS = (*BLEU, METEOR, ROUGE, CIDER)  # in the order in which clipscore's script prints them
 NAMED = dict(zip(BY_WORDS, (BLEU[3], METEOR, ROUGE, CIDER), strict=True))  # name in commands and on pages -> metric
-TOKENIZER = "words as pycocoevalcap's Penn Treebank tokenizer cuts them"
-"""How captions are cut into words, for where a number stands."""
-
-LEAST_PICTURES = 2
-"""Fewest pictures for CIDEr-D: a word's weight is log(pictures / pictures whose references say it), 0 for one."""
-
+TOKENIZER = "words as pycocoevalcap's Penn Treebank tokenizer cuts them"  # where a number stands
+LEAST_PICTURES = 2  # of CIDEr-D: a word's weight is log(pictures / pictures whose references say it), 0 for one
 SUMMED: Mapping[str, tuple[tuple[str, ...], Callable[[np.ndarray], np.ndarray]]] = {
     BLEU[-1]: (BLEU, corpus_bleu),
     METEOR: ((METEOR,), corpus_meteor),

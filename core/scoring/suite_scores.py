@@ -65,8 +65,7 @@ def settings_of(suite: Suite, counts: Sequence[int] = (), draws: int | None = No
     return tuple(found) or (Setting(),)
 
 
-Asked = tuple[str, str, tuple[str, ...]]
-"""What a score is of: image, caption, references; no references where an evaluator takes none."""
+Asked = tuple[str, str, tuple[str, ...]]  # image, caption, references; none where an evaluator takes none
 
 
 @dataclass(frozen=True, slots=True)

@@ -118,9 +118,7 @@ _AHEAD = {24: (13, 14), 30: (3, 4), 40: (5, 6), 41: (16, 17), 43: (15, 14), 44: 
 _SHORTER = {25: 1, 26: 1, 32: 1, 34: 1, 36: 1, 42: 2, 46: 1, 48: 2, 50: 3, 51: 1, 53: 4}
 """Rules that give code units back -> how many."""
 
-_OVERLAP = frozenset([33, 47, 49])
-"""Rules of abbreviations at the end of a sentence: the full stop belongs to the word and is read once more."""
-
+_OVERLAP = frozenset([33, 47, 49])  # abbreviations at the end of a sentence: the full stop is read once more
 _TRIMS = frozenset(" \t\n\v\f\r\x85")
 _FIRST_ALONE, _TRIMMED = 35, frozenset([44, 47])
 """The rule that keeps one code unit of those that it saw, and those that give the white space at their end back."""

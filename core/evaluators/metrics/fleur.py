@@ -15,8 +15,7 @@ from core.evaluators.towers.preprocessing import padded_square
 from core.evaluators.weights.catalogue import described
 from core.probes.rejections import coded
 
-MOST_TOKENS = 8
-"""Most tokens of an answer: a score is four characters. What has not ended by then has no score and counts as cut."""
+MOST_TOKENS = 8  # of an answer: a score is four characters; what has not ended by then is cut and no score
 
 
 def smoothed(answer: Answer, digits: Sequence[int]) -> float:

@@ -33,9 +33,7 @@ if TYPE_CHECKING:
     from httpx2 import AsyncClient, Request, Response
     from tenacity import RetryCallState
 
-MOST_BYTES = 1_000_000
-"""Bytes of one answer, headers aside, packed and unpacked; a score and its reason have a few hundred."""
-
+MOST_BYTES = 1_000_000  # of one answer, packed and unpacked; a score and its reason have a few hundred
 MOST_HOPS = 3  # redirects that one request follows, all of them to the same scheme, host and port
 
 
@@ -277,8 +275,7 @@ class Journal:
         self.path = path
         self._lock = threading.Lock()
         self._scores: dict[str, float] = {}
-        self._read = 0
-        """Bytes of the file that are in ``_scores``: whole lines, what others append is still to come."""
+        self._read = 0  # bytes of the file that are in ``_scores``: whole lines; what others append is to come
 
     def scores(self, keys: Iterable[str]) -> dict[str, float]:
         """Return the scores that are known, by key; what another process appended meanwhile is read, too."""

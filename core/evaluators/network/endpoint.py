@@ -16,9 +16,7 @@ from core.errors import InvalidInput, NotAvailable, ScoringStopped
 
 PREFIX = "INVARISCOPE_JUDGE_"
 NEEDED = (f"{PREFIX}URL", f"{PREFIX}MODEL")
-MODELS = "INVARISCOPE_JUDGE_MODELS"
-"""Names a TOML file with a table a model: settings of an :class:`Endpoint` that are that model's own."""
-
+MODELS = "INVARISCOPE_JUDGE_MODELS"  # names a TOML file: a table a model with its own settings of an Endpoint
 _MOST_BYTES = 1_000_000
 
 
@@ -156,9 +154,7 @@ def _number(found: Mapping[str, str], name: str, *, whole: bool) -> float:
     return value
 
 
-MOST_COUNTED = 10_000_000
-"""Tokens of one answer above which a count is no count; the longest contexts are a fraction of it."""
-
+MOST_COUNTED = 10_000_000  # tokens of one answer above which a count is none; the longest contexts are a fraction
 _log = logging.getLogger("invariscope.judge")
 
 

@@ -39,9 +39,7 @@ class Form:
 
 
 TEN = Form()  # what ``assets/rubrics/judge.md`` asks for
-_THOUGHT = re.compile(r"\s*<think>.*?</think>", re.DOTALL)
-"""What a model that thinks before it answers writes first, often with nothing in it."""
-
+_THOUGHT = re.compile(r"\s*<think>.*?</think>", re.DOTALL)  # what a thinking model writes first
 _NUMBER = re.compile(r"[^\d.,\u2010-\u2015\u2212-]*(-?\d+(?:\.\d+)?)[^\d,\u2010-\u2015\u2212-]*")
 """One number, and words around it, but no dash, which may be a sign or a range; several are no score."""
 

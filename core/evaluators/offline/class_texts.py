@@ -87,8 +87,7 @@ shared_text_tower = Shared(TextTower).get
 LANGUAGES = ("ar", "zh", "en", "fr", "de", "it", "ja", "ko", "nl", "pl", "pt", "es", "th", "tr", "ru")
 """ISO 639-1 codes of the model's languages; Chinese is one code here and two scripts there."""
 
-MAX_CHARACTERS = 2000
-"""Of a text; the rest is cut off. The model itself has no limit, and would take memory for every word."""
+MAX_CHARACTERS = 2000  # of a text; the model has no limit, and would take memory for every word
 
 
 class MultilingualTower:

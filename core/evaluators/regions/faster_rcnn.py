@@ -182,8 +182,7 @@ def confidence(boxes: Tensor, scores: Tensor, overlap: float) -> Tensor:
 
 
 STRIDE = 16  # pixels between two cells of the feature map
-CPU_ROIS, DEVICE_ROIS = 16, 128
-"""Regions that are computed at once: few stay in a CPU's caches; on a card, res5 needs 5 MB for each."""
+CPU_ROIS, DEVICE_ROIS = 16, 128  # regions at once: few stay in a CPU's caches; on a card, each needs 5 MB in res5
 _EPSILON = 1e-5  # of batch norm
 
 

@@ -20,8 +20,7 @@ import numpy as np
 from core.errors import InvalidInput
 
 INDEX = "index.json"
-DETECTOR_FILE = "detector.json"
-"""In a folder of regions that ``python -m core regions extract`` wrote: the detector that found them all."""
+DETECTOR_FILE = "detector.json"  # in a folder that ``regions extract`` wrote: the detector that found them all
 MOST_BYTES = 64 << 20  # bytes that the entry of one picture may have; a hundred regions take less than 1 MB
 _LAYOUTS = ("feat_th0.2_max100_min10", "feat_th0.2_max100_min10_compressed", "all", "all_compressed", "")
 

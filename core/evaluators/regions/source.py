@@ -154,9 +154,7 @@ def checkpoint(place: Place) -> Path:
     return found
 
 
-DETECTOR = "INVARISCOPE_UMIC_DETECTOR"
-"""Environment: ``path/to/file.py:Name`` of a class with ``load(device)`` and ``regions(image)``; it comes first."""
-
+DETECTOR = "INVARISCOPE_UMIC_DETECTOR"  # ``file.py:Name`` of a class with load(device) and regions(image)
 _UNKNOWN = (
     "UMIC is precomputed only, and there are no regions of this image; extract them and add them, or fetch the "
     "detector with: python -m core evaluators get umic"

@@ -74,9 +74,7 @@ class VideoScore:
 class VideoEvaluator(Evaluator):
     """Scores videos by their frames and a caption by its tokens; an image is a video of one frame."""
 
-    order_free: ClassVar[bool] = True
-    """Whether no order of the frames changes a score, as the formula has it; who reads the order says False."""
-
+    order_free: ClassVar[bool] = True  # whether no order of frames changes a score, as the formula has it
     idf: Idf | None = None  # document frequencies that weigh the tokens; None: every token counts the same
 
     def weighed(self, idf: Idf | None) -> Self:

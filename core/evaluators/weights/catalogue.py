@@ -17,8 +17,7 @@ from core.settings import assets_dir
 Precision = Literal["float32", "float16", "bfloat16"]
 PRECISIONS: Mapping[str, Precision] = MappingProxyType({"fp32": "float32", "fp16": "float16", "bf16": "bfloat16"})
 """How a reference writes a precision behind an evaluator's name, as in ``clipscore:bf16``."""
-HALVES: tuple[Precision, ...] = ("float16", "bfloat16")
-"""Those in which a number takes half the bytes of single precision, as a fingerprint says them."""
+HALVES: tuple[Precision, ...] = ("float16", "bfloat16")  # in half the bytes of single precision
 NO_PREFIX = "no-prefix"  # how a reference says that nothing stands before the caption, as in ``clipscore:no-prefix``
 _BYTES: dict[Precision, int] = {"float32": 4, "float16": 2, "bfloat16": 2}
 Setting = float | bool | str | list[float]

@@ -23,8 +23,7 @@ MOST_BYTES = 16 * 2**30  # a file larger than this is refused: no evaluator of t
 TIMEOUT_S = 30.0
 _SUFFIX = ".part"
 _NO_LINK = getattr(os, "O_NOFOLLOW", 0)
-Progress = Callable[[int, int], None]
-"""Called with (bytes so far, bytes in all); the second is 0 where the server does not say."""
+Progress = Callable[[int, int], None]  # bytes so far, and in all; 0 where the server does not say
 
 
 def fetch(known: Weights, progress: Progress | None = None) -> Path:

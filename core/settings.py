@@ -157,8 +157,7 @@ def environment() -> dict[str, str]:
 
 
 def says_yes(variable: str) -> bool:
-    """Whether a variable of the environment says yes; one that is not set or empty says no.
-    Raises InvalidInput if it says neither."""
+    """Whether a variable says yes; one that is not set or empty says no. Raises InvalidInput if it says neither."""
     try:
         return bool(yes_or_no(os.environ.get(variable)))
     except InvalidInput as error:
@@ -210,8 +209,7 @@ def pool_budget_mb() -> float:
 
 
 def given_pool_mb() -> float | None:
-    """What ``INVARISCOPE_POOL_MB`` says; None where it is not set.
-    Raises InvalidInput if it is not a positive number."""
+    """What ``INVARISCOPE_POOL_MB`` says; None: it is not set. Raises InvalidInput if it is not a positive number."""
     given = os.environ.get("INVARISCOPE_POOL_MB")
     if not given:
         return None

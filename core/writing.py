@@ -46,8 +46,7 @@ def write_whole(path: Path, write: Callable[[Path], object]) -> None:
 
 
 def take_place(made: Path, path: Path) -> None:
-    """Sync a file that lies beside its place, open it again, and give it its name in one step.
-    Raises StoreError as :func:`write_whole`."""
+    """Sync a file beside its place, open it again, give it its name in one step. Raises as :func:`write_whole`."""
     with _told(path):
         _sync(made)
         if made.suffix == ".parquet":  # what a library has written, before it takes the place of what is whole

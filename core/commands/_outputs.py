@@ -58,8 +58,7 @@ def folder_above(value: Path | None) -> Path | None:
 
 
 def write_text(path: Path, content: str) -> None:
-    """Write a text as a whole file or nothing, or to standard output where the path is STDOUT; raises StoreError if it
-    cannot be written."""
+    """Write a text as a whole file or nothing, or to STDOUT; raises StoreError if it cannot be written."""
     from core.store import text_files
 
     if path != STDOUT:

@@ -257,8 +257,7 @@ class Update(Protocol):
 
 @contextmanager
 def progress(what: str, *, unit: str = "", plain_every_s: float = PLAIN_EVERY_S) -> Iterator[Update]:
-    """Show on stderr how far ``what`` is, e.g. ``scoring``, in a unit, e.g. ``pairs``; a plain line now and then where
-    that is no terminal."""
+    """Show on stderr how far ``what`` is, e.g. ``scoring`` of ``pairs``; plain lines where that is no terminal."""
     clock = Clock()
     if not sys.stderr.isatty():
         yield PlainLines(what, unit, clock, plain_every_s)
@@ -281,8 +280,7 @@ def progress(what: str, *, unit: str = "", plain_every_s: float = PLAIN_EVERY_S)
 
 
 class Teller:
-    """Tells a file (None: nobody watches) how far a command is whose parts weigh alike, of ``total`` in all parts
-    together."""
+    """Tells a file (None: nobody watches) how far a command is, of ``total`` in all its parts, which weigh alike."""
 
     def __init__(self, path: Path | None, total: int, *, parts: int = 1) -> None:
         self._path, self._total, self._parts, self._ended = path, total, parts, 0

@@ -69,8 +69,7 @@ def asks(options: str, **changed: Mapping[str, Any]) -> Callable[[Callable[..., 
 
 
 def request(asked: Mapping[str, Any], **usual: Any) -> AuditRequest:
-    """What was asked, as a request; ``usual``: fields where nothing is asked of them. Raises InvalidInput for what
-    cannot be used."""
+    """What was asked; ``usual``: fields where nothing is asked of them. Raises InvalidInput for what cannot be used."""
     return AuditRequest.of(**{**usual, **fields(asked)})
 
 

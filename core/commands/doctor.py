@@ -79,8 +79,7 @@ class Finding:
 
 
 def examine(only: Iterable[str] = (), *, published: bool = False) -> list[Finding]:
-    """Run the checks that are named, else all but PUBLISHED, in the order of CHECKS; raises UnknownName for one that
-    does not exist."""
+    """Run the checks that are named, else all but PUBLISHED, in the order of CHECKS; raises UnknownName."""
     wanted = (*(tuple(only) or (name for name in CHECKS if name != PUBLISHED)), *([PUBLISHED] if published else []))
     for name in wanted:
         if name not in CHECKS:

@@ -169,8 +169,7 @@ class Evaluator(ABC):
 
     @abstractmethod
     def score(self, images: Sequence[np.ndarray], captions: Sequence[str]) -> np.ndarray:
-        """Score n pairs.
-        Returns float64 [n]; NaN where a pair cannot be scored. A pair's score does not depend on the others."""
+        """Score n pairs: float64 [n], NaN where a pair cannot be scored; it does not depend on the others."""
 
     @property
     def asked(self) -> str:
@@ -331,8 +330,7 @@ class Joined(Evaluator):
         return self.join(np.stack(scores)), reasons
 
     def score(self, images: Sequence[np.ndarray], captions: Sequence[str]) -> np.ndarray:
-        """Score n pairs; float64 [n].
-        Raises PartlyScored where a part has no score, NaN standing in its place, with that part's reason."""
+        """Score n pairs; float64 [n]. Raises PartlyScored where a part has no score, with that part's reason."""
         check_lengths(images, captions)
         if not images:
             return np.empty(0, dtype=np.float64)

@@ -92,8 +92,7 @@ class Calibrator(BaseModel):
 
 
 def read_calibrator(path: Path) -> Calibrator:
-    """Read and check an exported calibrator.
-    Raises InvalidInput if the file is missing, too large, or no calibrator."""
+    """Read an exported calibrator. Raises InvalidInput if the file is missing, too large, or no calibrator."""
     return read_small(
         path, Calibrator, most=MOST_BYTES, called="a calibrator", anew="check the path, or export it again"
     )
@@ -180,8 +179,7 @@ class Calibrated(Around):
 
     @classmethod
     def load(cls, *, device: str = "cpu") -> Self:
-        """Load the evaluator that the calibrator was learnt for.
-        Raises InvalidInput if the calibrator cannot be applied to images alone."""
+        """Load what the calibrator was learnt for. Raises InvalidInput if it cannot be applied to images alone."""
         if why := refusal(cls.model):
             raise InvalidInput(f"{why}; make another with: {_again(cls.model)}")
         return cls(cls.model, cls.base_kind.load(device=device))

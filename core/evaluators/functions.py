@@ -111,8 +111,7 @@ def is_metric(value: object) -> TypeGuard[Callable[..., Any]]:
 
 
 def from_function(function: Callable[..., Any]) -> type[FunctionEvaluator]:
-    """Make an evaluator of a function, called by its name.
-    Raises InvalidInput if its source, which the fingerprint is of, cannot be read."""
+    """Make an evaluator of a function, by its name. Raises InvalidInput if its source cannot be read."""
     try:
         path = Path(inspect.getfile(function))
         source = path.read_bytes() if path.is_file() else inspect.getsource(function).encode()

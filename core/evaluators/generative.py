@@ -188,8 +188,7 @@ class ChatModel:
 
 
 def merged(network: Any, adapter: Path) -> Any:
-    """Return a network with a PEFT adapter merged in.
-    Raises NotAvailable if the adapter is damaged or was made for another model."""
+    """Merge a PEFT adapter into a network. Raises NotAvailable if it is damaged or was made for another model."""
     from peft import PeftModel
     from safetensors import safe_open
 

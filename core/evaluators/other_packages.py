@@ -68,8 +68,7 @@ def as_files(images: Sequence[np.ndarray]) -> Iterator[tuple[Path, list[Path]]]:
 
 
 def tensors_digest(networks: Iterable[Any]) -> str:
-    """sha256 over every parameter and buffer of modules: name, shape, type and bytes.
-    ``networks``: in an order that does not change."""
+    """sha256 over every parameter and buffer of modules, given in one order: name, shape, type and bytes."""
     import torch
 
     digest = hashlib.sha256()
@@ -152,8 +151,7 @@ class PackagedFile:
         return path if path.is_file() else None
 
     def verified(self) -> Path:
-        """Return the path of the file after checking its hash.
-        Raises NotAvailable if the file is missing or is not the known one."""
+        """Return the file after checking its hash. Raises NotAvailable if it is missing or not the known one."""
         path = self.find()
         if path is None:
             raise NotAvailable(f"no file {self.path} of package {self.package}; run: {self.command}")

@@ -38,24 +38,24 @@ def main(arguments: list[str]) -> None:
     holder = _Holder(reference, device)
     while line := asking.readline():
         asked = json.loads(line)
-        told, arrays = _answer(holder, asked, asking.read(asked["bytes"]))
+        told: dict[str, Any] = {"failed": "error"}
+        arrays: list[np.ndarray] = []
+        try:
+            given = unpack(asked["arrays"], asking.read(asked["bytes"]))
+            told, arrays = getattr(holder, asked["do"])(asked, given)
+        except PartlyScored as partly:
+            told = {"failed": "partly", "errors": list(partly.errors)}
+            arrays = [np.asarray(partly.scores, dtype=np.float64)]
+        except ScoringStopped as error:
+            told = {"failed": "stopped", "sentence": str(error)}
+        except InvariscopeError as error:
+            told["sentence"] = str(error)
+        except STRANGERS as error:  # a stranger's code may raise anything; its reader gets the sentence
+            told["sentence"] = f"{type(error).__name__}: {error}"
         described, data = pack(arrays)
         answering.write(json.dumps({**told, "arrays": described, "bytes": len(data)}).encode() + b"\n")
         answering.write(data)
         answering.flush()
-
-
-def _answer(holder: "_Holder", asked: dict[str, Any], data: bytes) -> Answer:
-    try:
-        return getattr(holder, asked["do"])(asked, unpack(asked["arrays"], data))  # type: ignore[no-any-return]
-    except PartlyScored as partly:
-        return {"failed": "partly", "errors": list(partly.errors)}, [np.asarray(partly.scores, dtype=np.float64)]
-    except ScoringStopped as error:
-        return {"failed": "stopped", "sentence": str(error)}, []
-    except InvariscopeError as error:
-        return {"failed": "error", "sentence": str(error)}, []
-    except STRANGERS as error:  # a stranger's code may raise anything; its reader gets the sentence
-        return {"failed": "error", "sentence": f"{type(error).__name__}: {error}"}, []
 
 
 class _Holder:

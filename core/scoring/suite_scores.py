@@ -155,8 +155,7 @@ def check_folders(folders: Sequence[Path]) -> None:
 
 
 def places_of(suite: Suite, folders: Sequence[Path]) -> dict[str, Path | None]:
-    """Where each image or video of a suite lies; None where it is in no folder.
-    Raises InvalidInput if none is there."""
+    """Where each image or video of a suite lies; None where in no folder. Raises InvalidInput if none is there."""
     names = list(dict.fromkeys(image for image, _, _ in asked_of(suite)))
     if suite.pictures:  # which came inside the suite's file
         folders = [*folders, Path(suite.pictures)]

@@ -167,8 +167,7 @@ def _final(text: str) -> tuple[str, ...]:
 
 
 def _cut(text: str, *, ends: bool = True) -> Iterator[str]:
-    """The words of a text. Raises _Open if what follows decides.
-    ``ends``: whether the caption ends with it; otherwise a space follows."""
+    """The words of a text; raises _Open if what follows decides. ``ends``: no space follows, the caption ends."""
     tables = automaton()
     raw = text.encode("utf-16-le", "surrogatepass")
     units = [tables.classes[unit] for unit in np.frombuffer(raw, "<u2").tolist()]

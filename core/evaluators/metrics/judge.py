@@ -73,8 +73,7 @@ class OnDemand(Evaluator):
 
     @classmethod
     def endpoint(cls) -> Endpoint:
-        """Where it is asked.
-        Raises NotAvailable where no endpoint is named; InvalidInput where a setting cannot be used."""
+        """Where it is asked. Raises NotAvailable where none is named; InvalidInput where a setting cannot be used."""
         return endpoint_of(cls.model) if cls.model else Endpoint.from_environment()
 
     @classmethod

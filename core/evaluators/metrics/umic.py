@@ -3,6 +3,7 @@
 import os
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
@@ -209,8 +210,7 @@ class Umic(Published):
         self._source.forget()
 
     def score(self, images: Sequence[np.ndarray], captions: Sequence[str]) -> np.ndarray:
-        """Score n pairs; float64 [n] in (0, 1).
-        Raises PartlyScored where a picture has no regions, or a caption no words."""
+        """Score n pairs; float64 [n] in (0, 1). Raises PartlyScored where there are no regions, or no words."""
         check_lengths(images, captions)
         errors: list[str | None] = []
         pairs: list[_Pair] = []
@@ -268,18 +268,14 @@ class Umic(Published):
 
     def _rank(self, pairs: Sequence[_Pair], device: str) -> "Tensor":
         import torch
+        from torch.nn.utils.rnn import pad_sequence
 
         start, end = (self._words.token_to_id(mark) for mark in ("[CLS]", "[SEP]"))
         words = [torch.tensor([start, *pieces, end]) for _, pieces in pairs]
         features = [torch.from_numpy(regions.features) for regions, _ in pairs]
         positions = [torch.from_numpy(regions.positions) for regions, _ in pairs]
-        present = torch.cat([_padded([torch.ones(len(each)) for each in part]) for part in (words, features)], dim=1)
-        inputs = (_padded(words), _padded(features), _padded(positions), present)
+        padded = partial(pad_sequence, batch_first=True)
+        present = torch.cat([padded([torch.ones(len(each)) for each in part]) for part in (words, features)], dim=1)
+        inputs = (padded(words), padded(features), padded(positions), present)
         ranked: Tensor = self._runner.network(*(each.to(device) for each in inputs))
         return ranked
-
-
-def _padded(rows: "list[Tensor]") -> "Tensor":
-    from torch.nn.utils.rnn import pad_sequence
-
-    return pad_sequence(rows, batch_first=True)

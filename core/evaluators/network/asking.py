@@ -300,8 +300,7 @@ class Journal:
         self._append(b"")
 
     def add(self, key: str, verdict: Verdict) -> None:
-        """Keep one answer; on return it is on the disk.
-        Raises ScoringStopped where it cannot be written, so that no more is paid for."""
+        """Keep one answer, on the disk. Raises ScoringStopped where it cannot be written: no more is paid for."""
         told = json.dumps({"key": key, "answer": verdict.model_dump_json()}, sort_keys=True)
         with self._lock:
             self._scores[key] = verdict.score
@@ -382,14 +381,12 @@ class BatchAnswer:
 
     @property
     def rank(self) -> tuple[bool, float, str, float]:
-        """Of several answers to one question the least counts, in whatever order they come: scores come first, then
-        the earliest."""
+        """Of several answers to one question, in whatever order, the least counts: scores first, then the earliest."""
         return (self.score is None, self.created, self.id, self.score or 0.0)
 
 
 def read_custom_id(line: bytes) -> tuple[dict[str, Any], str]:
-    """Return a line of answers and whose answer it is.
-    Raises InvalidInput where it is no JSON object with a ``custom_id``."""
+    """Return a line of answers and whose it is. Raises InvalidInput where it is no object with a ``custom_id``."""
     try:
         told = json.loads(line)
     except (ValueError, RecursionError):

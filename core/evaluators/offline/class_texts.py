@@ -27,8 +27,7 @@ _BATCH = 32
 
 
 class TextTower:
-    """Sentence embeddings: BERT, mean over tokens, unit length.
-    Source: https://www.sbert.net, model card of all-MiniLM-L6-v2."""
+    """Sentence embeddings: BERT, mean over tokens, unit length. Source: model card of all-MiniLM-L6-v2."""
 
     weights: ClassVar[str] = MINILM.sha256
     dimensions: ClassVar[int] = 384
@@ -217,15 +216,6 @@ def shipped_path(reader: str) -> Path:
     return assets_dir() / "class_texts" / f"imagenet-{reader}.npz"
 
 
-def ship(reader: str) -> Path:
-    """Embed the classes and write the file that ships; returns its path."""
-    texts = ClassTexts("cpu", reader)
-    path = shipped_path(reader)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    np.savez_compressed(path, embeddings=texts.embed(), key=np.array(texts.key))
-    return path
-
-
 @cache
 def class_names() -> tuple[ClassName, ...]:
     """The 1000 classes in the order of the network's outputs. Source: the tables of timm's ``ImageNetInfo``.
@@ -243,8 +233,7 @@ def class_names() -> tuple[ClassName, ...]:
 
 
 def shared_class_texts(device: str, reader: str = ENGLISH) -> ClassTexts:
-    """Return the process's class texts on that device, embedding them if nobody holds them.
-    ``reader``: ENGLISH or MULTILINGUAL."""
+    """The process's class texts on a device, embedded if nobody holds them. ``reader``: ENGLISH or MULTILINGUAL."""
     return _TEXTS.get(device, reader)
 
 
@@ -252,5 +241,7 @@ _TEXTS = Shared(ClassTexts)
 
 
 if __name__ == "__main__":
-    for each in _READERS:
-        ship(each)
+    for each in _READERS:  # embed the classes and write the files that ship
+        texts, path = ClassTexts("cpu", each), shipped_path(each)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        np.savez_compressed(path, embeddings=texts.embed(), key=np.array(texts.key))

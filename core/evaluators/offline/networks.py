@@ -224,8 +224,7 @@ class _Layer(nn.Module):
 
 
 class MiniLm(nn.Module):
-    """BERT without its pooler: tokens to states.
-    Source: Devlin et al., BERT, NAACL 2019; Wang et al., MiniLM, NeurIPS 2020."""
+    """BERT without its pooler. Source: Devlin et al., BERT, NAACL 2019; Wang et al., MiniLM, NeurIPS 2020."""
 
     def __init__(self) -> None:
         super().__init__()

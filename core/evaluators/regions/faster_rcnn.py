@@ -227,7 +227,12 @@ class FasterRcnn(nn.Module):
         self.res5 = tensors.stage("roi_heads.res5", first, stride=striding[0], dilation=striding[1])
         self.classes = tensors.linear("roi_heads.box_predictor.cls_score")
         self.width = self.classes.in_features  # length of a region's feature, 2048 for bottom-up attention
-        tensors.check_anchors(len(self.get_buffer("cells")), self.objectness.out_channels, self.deltas.out_channels)
+        count, told = len(self.get_buffer("cells")), (self.objectness.out_channels, self.deltas.out_channels)
+        if told != (count, 4 * count):
+            raise NotAvailable(
+                f"{tensors.path}: {count} anchors need {count} and {4 * count} outputs, but its proposal network has "
+                f"{told[0]} and {told[1]}; give the pytorch_model.bin of unc-nlp/frcnn-vg-finetuned"
+            )
 
     def forward(self, pictures: Tensor, *, most: int, least_side: float = 0.0) -> list[tuple[Tensor, Tensor, Tensor]]:
         """Find regions. ``pictures``: float32 [n, 3, h, w], blue first, the mean taken off.
@@ -309,7 +314,7 @@ class _Tensors:
     """The tensors of a checkpoint, taken by name, as layers."""
 
     def __init__(self, path: Path, state: State) -> None:
-        self._path, self._state = path, state
+        self.path, self._state = path, state
 
     def has(self, name: str) -> bool:
         return f"{name}.weight" in self._state
@@ -318,11 +323,11 @@ class _Tensors:
         found = self._state.get(name)
         if found is None:
             raise NotAvailable(
-                f"{self._path} holds no bottom-up-attention detector: it lacks the tensor {name!r}; give the "
+                f"{self.path} holds no bottom-up-attention detector: it lacks the tensor {name!r}; give the "
                 f"pytorch_model.bin of unc-nlp/frcnn-vg-finetuned"
             )
         if found.ndim != dimensions or not found.numel():
-            raise NotAvailable(f"{self._path}: tensor {name!r} has the shape {list(found.shape)}; give another file")
+            raise NotAvailable(f"{self.path}: tensor {name!r} has the shape {list(found.shape)}; give another file")
         return found.to(torch.float32, copy=True)  # of a mapped file, no page is kept
 
     def convolution(
@@ -356,10 +361,3 @@ class _Tensors:
         count = min(count, len(self._state))  # a made-up number is not a depth
         given: dict[str, Any] = {"tensors": self, "first": first, "dilation": dilation}
         return nn.Sequential(*(_Block(name=f"{name}.{at}", stride=1 if at else stride, **given) for at in range(count)))
-
-    def check_anchors(self, count: int, logits: int, deltas: int) -> None:
-        if (logits, deltas) != (count, 4 * count):
-            raise NotAvailable(
-                f"{self._path}: {count} anchors need {count} and {4 * count} outputs, but its proposal network has "
-                f"{logits} and {deltas}; give the pytorch_model.bin of unc-nlp/frcnn-vg-finetuned"
-            )

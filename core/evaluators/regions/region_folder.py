@@ -65,8 +65,7 @@ class RegionDetector(Protocol):
 
 
 class RegionFolder:
-    """Regions on disk, by the hash of a picture's pixels.
-    Raises InvalidInput if the folder is not there or its index is damaged."""
+    """Regions on disk, by the hash of a picture's pixels. Raises InvalidInput if there is none, or a damaged index."""
 
     def __init__(self, folder: Path) -> None:
         if not folder.is_dir():

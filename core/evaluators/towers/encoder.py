@@ -67,8 +67,7 @@ class CausalText(ABC):
         """Raw embeddings [n, d] of ids, int64 [n, L] on the tower's device; L may be less than its limit."""
 
     def rows(self, runner: "Runner", tokens: "Tensor") -> "Tensor":
-        """Embed texts, each cut; float32 [n, d] on the CPU, of unit length.
-        ``tokens``: ids, int64 [n, limit], n at least 1."""
+        """Embed n ≥ 1 texts, each cut; float32 [n, d] on the CPU, unit length. ``tokens``: ids, int64 [n, limit]."""
         import torch
 
         parts = [(members, runner.rows(cut, _stacked(self.embed))) for members, cut in self.cut(tokens)]

@@ -80,8 +80,7 @@ class Preprocessing:
         return self.normalised(views.to(device, non_blocking=pinned))
 
     def views(self, images: Sequence[np.ndarray], *, threads: int = 1, pinned: bool = False) -> "Tensor":
-        """Return uint8 [n, side, side, 3]: the views, on the CPU.
-        ``pinned``: whether they lie in memory that the system never moves."""
+        """The views, uint8 [n, side, side, 3], on the CPU. ``pinned``: in memory that the system never moves."""
         import torch
 
         views = torch.empty((len(images), self.side, self.side, 3), dtype=torch.uint8, pin_memory=pinned)

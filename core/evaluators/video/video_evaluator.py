@@ -224,8 +224,7 @@ class VideoScorer:
     def score(
         self, frames: np.ndarray, captions: Sequence[str], references: Sequence[Sequence[str]] | None = None
     ) -> list[VideoScore]:
-        """Score captions of one video whose frames are encoded.
-        ``captions``: n of them. ``references``: n lists; None: none."""
+        """Score n captions of one video whose frames are encoded. ``references``: n lists; None: none."""
         people = references or [()] * len(captions)
         if not isinstance(self.evaluator, VideoEvaluator):
             return [coarse_score(self.evaluator, frames, each) for each in captions]

@@ -123,8 +123,7 @@ def discover(kind: str, *, package: str, group: str, accept: Callable[[object], 
 def load_object(reference: str, *, among: Callable[[object], bool] | None = None, kind: str = "") -> object:
     """Return the object that ``path/to/file.py:Name`` points to: one that a user gave, never a stored one.
     ``among``: what the file is read for; a message lists such objects alone. None: all that it defines.
-    Raises InvalidInput if the reference has another shape, or the file or the name is missing, or this process imports
-    no code."""
+    Raises InvalidInput if the reference has another shape, file or name are missing, or no code is imported here."""
     if is_apart():
         raise InvalidInput(f"{reference!r} is code, which a server does not run in itself; start it as a job")
     path_text, separator, name = reference.rpartition(":")

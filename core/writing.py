@@ -34,8 +34,7 @@ def write_whole(path: Path, write: Callable[[Path], object]) -> None:
     ``path``: final name; its folder is made when needed.
     ``write``: called with the temporary path, whose name is the final one's. It raises where what lies there is not
     what it meant to write; a Parquet file is opened again here.
-    Raises StoreError if the file cannot be written, or the name is that of a folder, a device or a link; what stood
-    under that name before still stands."""
+    Raises StoreError if it cannot be written, or is a folder, a device or a link; what stood there still stands."""
     _refuse(why_not_file(path))
     with _told(path):
         path.parent.mkdir(parents=True, exist_ok=True)

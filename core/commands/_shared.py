@@ -49,8 +49,7 @@ def exit_codes(*, ok: str = "done", failures: str = "") -> str:
 
 class Commands(TyperGroup):
     """The root of all commands: what Invariscope raises on purpose becomes one sentence and an exit code. A path that a
-    command is given names an ordinary file or folder, or nothing yet (:func:`core.corpora.corpus_files.ordinary`), and
-    a device is one of this machine."""
+    command is given names an ordinary file or folder, or nothing yet, and a device is one of this machine."""
 
     def __init__(self, **attributes: Any) -> None:
         super().__init__(**attributes)

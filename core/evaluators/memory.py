@@ -54,8 +54,7 @@ def give_back() -> None:
 
 def trim() -> None:
     """Return what the C library holds and nobody uses to the system; takes about a millisecond.
-    Many threads that make and drop pictures leave holes between what is kept, and what is freed next to them stays with
-    the process otherwise."""
+    Many threads that make and drop pictures leave holes between what is kept; what is freed there stays otherwise."""
     give = _of_glibc("malloc_trim")
     if give is not None:
         give(0)

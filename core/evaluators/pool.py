@@ -23,8 +23,7 @@ def load(kind: type[Evaluator], device: str, *, make_room: Callable[[], bool]) -
     """Load on a device; where that has no memory left, on the CPU, said aloud.
     ``make_room``: unloads what nobody uses; returns whether there was anything.
     Returns the evaluator, the device that it was loaded on, and a sentence where that is another one.
-    Raises NotAvailable if its weights are not here, or nothing has the memory for them; InvalidInput if its code ends
-    the process."""
+    Raises NotAvailable if its weights, or the memory for them, are not here; InvalidInput if it ends the process."""
     kind.check_available()
     name = kind.spec.name
     found = _attempt(kind, device)
@@ -157,8 +156,7 @@ class Pool:
     @contextmanager
     def lease(self, reference: str) -> Iterator[Evaluator]:
         """Give a loaded evaluator to this thread alone, until the ``with`` block ends.
-        Raises UnknownName if no evaluator has that name; NotAvailable if its weights are not on this machine, or it
-        cannot fit into the budget."""
+        Raises UnknownName if none has that name; NotAvailable if its weights are not here, or over the budget."""
         with self._held(reference) as slot, slot.turn:
             yield self._evaluator(slot)
 

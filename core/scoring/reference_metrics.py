@@ -224,8 +224,7 @@ def compare(
     ``references``: captions by people of the same pictures, any number each; one without words is passed over.
     ``documents``: references of every picture once, where several captions are of one: they weigh CIDEr-D's words.
     ``meteor``: whether METEOR is computed, which takes seconds to start; NaN otherwise.
-    Raises InvalidInput if there is not one list of references a caption; NotAvailable if METEOR cannot be computed
-    here."""
+    Raises InvalidInput if there is not one list of references a caption; NotAvailable where METEOR is not here."""
     if len(captions) != len(references):
         raise InvalidInput(f"every caption has one list of references, got {len(captions)} and {len(references)}")
     lines = Lines()

@@ -159,8 +159,7 @@ class Asker:
         ``png``: the image as a PNG file; of no use to a rubric that shows none.
         ``references``: captions by people, for a rubric that shows them.
         Raises InvalidInput where the answer holds no score, or none came in as many tries as it is given;
-        ScoringStopped where no pair can be scored: budget spent, key refused, unknown or other model, an endpoint that
-        redirects elsewhere."""
+        ScoringStopped where none can be: budget spent, key refused, unknown or other model, redirects elsewhere."""
         from tenacity import RetryError, Retrying, retry_if_exception_type, stop_after_attempt, wait_exponential_jitter
 
         to = self.endpoint

@@ -98,8 +98,7 @@ def prices_of(model: str) -> tuple[float | None, float | None]:
 
 def endpoint_of(model: str) -> Endpoint:
     """Where a model is asked: as the file of models says, and the environment where it says nothing.
-    Raises NotAvailable where no address is named for it, or the variable of its key is not set; InvalidInput where a
-    value, or the file, cannot be used."""
+    Raises NotAvailable where its address or its key's variable is not set; InvalidInput for what cannot be used."""
     table = model_table(model)
     key = {} if table.key_variable is None else {f"{PREFIX}KEY": os.environ.get(table.key_variable, "")}
     if table.key_variable and not key[f"{PREFIX}KEY"]:

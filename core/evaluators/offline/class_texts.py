@@ -166,8 +166,8 @@ class ClassTexts:
         self.classes = class_names()
         joined = "\n".join(text for each in self.classes for text in each.texts)
         # of the texts: another version of timm may describe the classes otherwise
-        self.digest = hashlib.sha256(joined.encode()).hexdigest()[:16]
-        self.key = f"{self.digest}:{self.tower.weights}"  # what the embeddings depend on: the texts and the weights
+        self.digest: str = hashlib.sha256(joined.encode()).hexdigest()[:16]
+        self.key: str = f"{self.digest}:{self.tower.weights}"  # what the embeddings depend on: texts and weights
         self.versions = {**library_versions("timm"), **self.tower.versions}
         # what ``assets/`` holds for exactly these texts and weights; anything else is embedded anew
         path, size, held = shipped_path(reader), (len(self.classes), self.tower.dimensions), None

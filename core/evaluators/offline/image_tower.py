@@ -63,8 +63,7 @@ class ImageTower:
     """EfficientNet-Lite on ImageNet's classes, run fully convolutionally. The evidence for a class is the mean of two
     probabilities from one pass: that of the picture as a whole (the classifier on the average of the last layer's
     cells) and the average over cells of that of each cell (the classifier on one cell). The second sees what is small
-    or off centre. Evidence is remembered by the hash of what enters the network, within a limit of bytes; threads may
-    share one tower."""
+    or off centre. Evidence is remembered by the hash of what enters the network, within a limit."""
 
     def __init__(self, name: str, device: str, *, memory_bytes: int = MEMORY_BYTES) -> None:
         if name not in BACKBONES:

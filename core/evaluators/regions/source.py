@@ -100,8 +100,7 @@ class BottomUp:
         """Find regions in n pictures, uint8 RGB [H, W, 3]. Pictures that enter in the same size go through the network
         together, at most 8 on a GPU and one by one on a CPU; none is padded, so that a picture's regions do not depend
         on the others. Returns for each picture at most ``selection.most`` regions, the surest first.
-        Raises InvalidInput if the network gives no finite number; NotAvailable if there is no memory for a single
-        picture, even on the CPU."""
+        Raises InvalidInput if the network gives no finite number; NotAvailable if even the CPU has no memory."""
         together: dict[tuple[int, int], list[int]] = {}
         for index, image in enumerate(images):
             together.setdefault(self._selection.scaled(*image.shape[:2]), []).append(index)

@@ -71,8 +71,7 @@ def download(
     """Fetch one file over https (or from this machine, over http). What arrives is written beside the target under a
     name that nobody can foresee; where this user's part of an earlier download is there, the rest is asked for.
     Raises InvalidInput for another kind of address; NotAvailable if the server cannot be reached, sends a web page, too
-    much, too little or other bytes than the published hash says; StoreError if the disk has no room for it, or the
-    target is no regular file."""
+    much, too little or other bytes than published; StoreError if the disk has no room, or the target is no file."""
     _check_address(url)
     # the part that this user left, else a new name; what another user or a link put there is not taken for one
     part = target.with_name(f".{target.name}.{secrets.token_hex(16)}{_SUFFIX}")

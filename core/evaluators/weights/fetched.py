@@ -42,8 +42,12 @@ class Place:
             return ()
         if len(self.weights.files) == 1 and not self.path.is_dir():
             return (self.weights.files[0].name,)
-        needed = [each.name for each in self.weights.files if not each.optional]
-        lacking = [name for name in needed if not _stands_in(self.path, name)]
+        kinds = ("pytorch_model.bin", OLD_INDEX, "model.safetensors", INDEX)  # the later ones stand in for the earlier
+        lacking = []
+        for path in (self.path / each.name for each in self.weights.files if not each.optional):
+            twins = [path.with_name(kind) for kind in kinds if path.name in kinds]
+            if not any(each.is_file() for each in (path, *twins)):
+                lacking.append(path.relative_to(self.path).as_posix())
         return (*lacking, *(name for name in numbered_parts(self.path) if not (self.path / name).is_file()))
 
     def files(self) -> tuple[Path, ...]:
@@ -181,13 +185,6 @@ def _read_kept(path: Path, _modified_ns: int) -> dict[str, Path]:
     if not isinstance(content, dict) or not all(isinstance(value, str) for value in content.values()):
         raise InvalidInput(f"{path} must map names to paths; correct or delete it")
     return {name: Path(value) for name, value in content.items()}
-
-
-def _stands_in(folder: Path, name: str) -> bool:
-    path = folder / name
-    kinds = ("pytorch_model.bin", OLD_INDEX, "model.safetensors", INDEX)  # the later ones stand in for the earlier
-    twins = [path.with_name(kind) for kind in kinds if path.name in kinds]
-    return any(each.is_file() for each in (path, *twins))
 
 
 class Published(Evaluator):

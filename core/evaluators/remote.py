@@ -221,23 +221,7 @@ def find_apart(reference: str) -> type[Evaluator]:
 
 @cache
 def _described(reference: str, sha256: str) -> type[Evaluator]:  # noqa: ARG001  # the cache's key
-    with tempfile.TemporaryDirectory(prefix="invariscope-") as folder:
-        answer = Path(folder) / "answer.json"
-        command = [sys.executable, "-m", _MODULE, "describe", reference, str(answer)]
-        try:
-            done = subprocess.run(command, capture_output=True, timeout=WAIT_S, check=False, stdin=subprocess.DEVNULL)
-        except subprocess.TimeoutExpired as error:
-            why = f"{reference} was not imported within {WAIT_S:g} seconds; does it wait for something?"
-            raise InvalidInput(why) from error
-        try:
-            told: dict[str, Any] = json.loads(answer.read_bytes())
-        except (OSError, ValueError) as error:
-            last = (done.stderr.decode(errors="replace").strip().splitlines() or ["it said nothing"])[-1]
-            how = f"exit code {done.returncode}" if done.returncode >= 0 else f"signal {-done.returncode}"
-            why = f"{reference} ended the process that imported it ({how}): {last[:200]}; mend the file"
-            raise InvalidInput(why) from error
-    if "problem" in told:
-        raise InvalidInput(str(told["problem"])[:600])
+    told = _ask(reference)
     try:
         tuples = {name: tuple(told["spec"][name]) for name in ("score_range", "languages")}
         spec = EvaluatorSpec(**{**told["spec"], **tuples})
@@ -258,6 +242,29 @@ def _described(reference: str, sha256: str) -> type[Evaluator]:  # noqa: ARG001 
     kind = type(str(told["name"]), (Remote, *bases), made)
     kind.__abstractmethods__ = frozenset()  # type: ignore[attr-defined]  # the process has what the house asks for
     return kind
+
+
+def _ask(reference: str) -> dict[str, Any]:
+    with tempfile.TemporaryDirectory(prefix="invariscope-") as folder:
+        answer = Path(folder) / "answer.json"
+        command = [sys.executable, "-m", _MODULE, "describe", reference, str(answer)]
+        try:
+            done = subprocess.run(command, capture_output=True, timeout=WAIT_S, check=False, stdin=subprocess.DEVNULL)
+        except subprocess.TimeoutExpired as error:
+            raise InvalidInput(
+                f"{reference} was not imported within {WAIT_S:g} seconds; does it wait for something?"
+            ) from error
+        try:
+            told: dict[str, Any] = json.loads(answer.read_bytes())
+        except (OSError, ValueError) as error:
+            last = (done.stderr.decode(errors="replace").strip().splitlines() or ["it said nothing"])[-1]
+            how = f"exit code {done.returncode}" if done.returncode >= 0 else f"signal {-done.returncode}"
+            raise InvalidInput(
+                f"{reference} ended the process that imported it ({how}): {last[:200]}; mend the file"
+            ) from error
+    if "problem" in told:
+        raise InvalidInput(str(told["problem"])[:600])
+    return told
 
 
 def _only_in_audits(reference: str, *_: object, **__: object) -> NoReturn:

@@ -12,7 +12,7 @@ import numpy as np
 from core.corpora.corpus_files import LeftOut
 from core.corpora.image_places import ImagePlaces
 from core.corpora.suites.model import ENGLISH, Compared, Rated, Suite, with_references
-from core.corpora.video_frames import WHOLE, Sampling, find_videos, open_video, read_frames
+from core.corpora.video_frames import WHOLE, Footage, Sampling, find_videos, open_video, read_frames
 from core.errors import BadImage, InvalidInput, InvariscopeError, NotAvailable
 from core.evaluators.base import Evaluator
 from core.evaluators.references import Referenced
@@ -306,7 +306,7 @@ def score_videos(
             scores = [VideoScore(math.nan, error=lost)] * len(held)
             try:
                 if footage is not None:
-                    frames = scorer.encode(read_frames(footage, footage.places(scorer.sampling, part)))
+                    frames = scorer.encode(sampled(footage, scorer.sampling, part))
                     captions, people = [lines[each].caption for each in held], [lines[each].references for each in held]
                     scores = scorer.score(frames, captions, people)
             except InvariscopeError as error:
@@ -317,6 +317,11 @@ def score_videos(
             if progress is not None:
                 progress(done, len(lines))
     return found
+
+
+def sampled(footage: Footage, sampling: Sampling, part: tuple[float, float] = WHOLE) -> Iterator[np.ndarray]:
+    """The frames of a part of a video that are looked at, decoded one after the other."""
+    return read_frames(footage, footage.places(sampling, part))
 
 
 _Text = tuple[str, tuple[str, ...], tuple[float, float]]  # caption or sentence, its references, its part of the video

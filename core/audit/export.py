@@ -149,7 +149,14 @@ class _Export:
             assert group is not None
             keys.update(group.images)
             for key, pixels in group.images.items():
-                self._write(key, pixels)
+                path = self.folder.path / image_name(key, video=pixels.ndim == 4)
+                if _last_written(path).exists():
+                    continue
+                if pixels.ndim == 3:
+                    write_bytes(path, encode_png(pixels))
+                    continue
+                for place in range(len(pixels), 0, -1):  # the first frame last
+                    write_bytes(path / f"{place:05d}.png", encode_png(pixels[place - 1]))
             none = PairScores(np.full(len(group.drafts), np.nan), (None,) * len(group.drafts))
             rows, without_baseline = self.maker.rows(self.reader, group.drafts, none)
             found.rows += [
@@ -167,13 +174,6 @@ class _Export:
         self.folder.rows.write_table(self.folder.given_path(index), given.replace_schema_metadata(metadata))
         self.folder.rows.write(index, found.tables(RUN, self.plan, metadata))
 
-    def _write(self, key: str, pixels: np.ndarray) -> None:
-        path = self.folder.path / image_name(key, video=pixels.ndim == 4)
-        if _last_written(path).exists():
-            return
-        for name, picture in reversed(list(_files(path, pixels))):
-            write_bytes(name, encode_png(picture))
-
     def _tell(self, skipped: int) -> None:
         if self.progress is not None:
             total, spent = len(self.plan.corpus.items) * self._each, time.monotonic() - self.begun
@@ -188,14 +188,6 @@ def image_name(key: str, *, video: bool = False) -> str:
     """Path of an image below its export, e.g. ``images/ab/abcd….png``; of a video the folder of its frames.
     ``key``: hash of its pixels."""
     return f"{IMAGES}/{key[:2]}/{key}{'' if video else '.png'}"
-
-
-def _files(path: Path, pixels: np.ndarray) -> Iterator[tuple[Path, np.ndarray]]:
-    """Files of an image, or of the frames of a video in their order, with what they show."""
-    if pixels.ndim == 3:
-        yield path, pixels
-        return
-    yield from ((path / f"{place:05d}.png", frame) for place, frame in enumerate(pixels, 1))
 
 
 def _last_written(path: Path) -> Path:

@@ -144,8 +144,7 @@ def import_scores(
 
     Its tables are those of an audit of the same plan, but that nobody knows the metric's crop and tokens: the columns
     ``object_inside`` and ``truncated`` are null, and a modified caption's neutral control is chosen by characters.
-    ``folder``: the export that was scored, complete.
-    ``run_id``: name of the run; None: corpus, time and digest.
+    ``folder``: the export that was scored, complete. ``run_id``: name of the run; None: corpus, time and digest.
     ``beside``: a complete run of the same pairs whose evaluators stand in the new run too.
     Raises InvalidInput if a file names other pairs or scores outside the range, two metrics have one name, or the run
     exists; StoreError if the export is damaged or the run cannot be written."""

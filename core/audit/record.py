@@ -60,9 +60,10 @@ def first_manifest(
 ) -> dict[str, Any]:
     """What is known before the first score.
     ``key``: digest of the plan and the evaluators' fingerprints.
-    ``evaluators``: as :func:`describe_evaluator` tells them.
-    ``workers``: processes of the last call that worked on it.
+    ``evaluators``: as :func:`describe_evaluator` tells them. ``workers``: processes of the last call that worked on it.
     ``threads``: for one operation, in each; None: scored elsewhere."""
+    # pictures of the cache are unpacked anew for whoever reads them: it is no folder of theirs
+    cached = plan.root is None or plan.root.absolute().is_relative_to(cache_dir().absolute())
     rejected = [{"item": each.subject, "code": each.code, "detail": each.detail} for each in plan.corpus.rejected]
     return {
         "run": run_id,
@@ -77,7 +78,7 @@ def first_manifest(
         "corpus": {
             "name": plan.corpus.name,
             "description": plan.corpus.description,
-            "root": _told_root(plan.root),
+            "root": None if plan.root is None or cached else told_path(plan.root),
             **_origin(plan.corpus.origin),
             "items": len(plan.corpus.items),
             "limit": plan.limit,
@@ -220,12 +221,6 @@ def _comparable(value: Any) -> Any:
     if isinstance(value, dict):
         return value.get("fingerprint", value)
     return [_comparable(each) for each in value] if isinstance(value, list) else value
-
-
-def _told_root(root: Path | None) -> str | None:
-    """The folder of the pictures; None where it is the cache's, which unpacks them anew for whoever reads them."""
-    cached = root is None or root.absolute().is_relative_to(cache_dir().absolute())
-    return None if root is None or cached else told_path(root)
 
 
 def _origin(found: Origin | None) -> dict[str, Any]:

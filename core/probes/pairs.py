@@ -74,8 +74,7 @@ class Edited:
 
 class Pairs:
     """The pairs of one item. Nothing is kept, so that an item with many probes needs no more memory than one.
-    ``item``: its width and height are those of ``pixels``.
-    ``pixels``: uint8 RGB [H, W, 3], of a video [T, H, W, 3].
+    ``item``: its width and height are those of ``pixels``. ``pixels``: uint8 RGB [H, W, 3], of a video [T, H, W, 3].
     ``seed``: of the run; the same seed gives the same variants.
     ``image_key``: hash of ``pixels``; None: worked out when it is needed."""
 

@@ -70,20 +70,15 @@ class Agreement:
 
     def rows(self) -> list[dict[str, object]]:
         """One row a measure: question, measure, estimate, low, high, n_items, n_votes, note."""
-        named = (
-            ("percent agreement", self.percent),
-            ("Fleiss κ", self.fleiss),
-            ("Randolph κ", self.randolph),
-            ("Gwet AC1", self.gwet),
-            ("Krippendorff α", self.alpha),
-        )
+        names = ("percent agreement", "Fleiss κ", "Randolph κ", "Gwet AC1", "Krippendorff α")
+        measures = (self.percent, self.fleiss, self.randolph, self.gwet, self.alpha)
         behind: dict[str, object] = {"n_items": self.n_items, "n_votes": self.n_votes}
         return [
             {"question": self.question, "measure": name}
             | dict(zip(("estimate", "low", "high"), found.numbers(), strict=True))
             | behind
             | {"note": found.note}
-            for name, found in named
+            for name, found in zip(names, measures, strict=True)
         ]
 
 
@@ -312,12 +307,9 @@ def pairwise_kappas(
     for one, other in combinations(wide.columns, 2):
         both = wide[[one, other]].dropna()
         if len(both) >= 2:
-            found = weighted_kappa(
-                both[one].astype(int),
-                both[other].astype(int),
-                answers=len(place),
-                groups=None if sources is None else numbered(*sources.loc[both.index].astype(str).to_numpy().T),
-            )
+            groups = None if sources is None else numbered(*sources.loc[both.index].astype(str).to_numpy().T)
+            a, b = (both[name].astype(int) for name in (one, other))
+            found = weighted_kappa(a, b, answers=len(place), groups=groups)
             rows.append((one, other, *found.numbers(), found.n, found.note))
     table = pd.DataFrame(rows, columns=["one", "other", "kappa", "low", "high", "n", "note"])
     return table.sort_values(["n", "one", "other"], ascending=[False, True, True], ignore_index=True)

@@ -91,12 +91,8 @@ def two_orders(battles: Battles, *, resamples: int = DRAWS) -> TwoOrders:
     if known.sum() < len(known) / 2:
         return none("no interval: in half of the samples some captioner has no battle")
     at = expanded(0.95, pictures)
-    low, high = (
-        np.stack(each)
-        for each in zip(
-            *(rank_bounds(*placed(np.round(drawn[known, judge], 9)), level=at) for judge in (0, 1)), strict=True
-        )
-    )
+    ranks = [rank_bounds(*placed(np.round(drawn[known, judge], 9)), level=at) for judge in (0, 1)]
+    low, high = (np.stack(each) for each in zip(*ranks, strict=True))
     rho, tau = (
         _bounded(value, each, at, pictures, 0.95) for value, each in zip(values, _agreements(drawn[known]), strict=True)
     )
@@ -218,8 +214,7 @@ def length_controlled(
     mean length of all). What a longer caption gains by saying more is taken out as well: this is no better ranking, it
     says how much of one rests on length. Raises InvalidInput if the tables have different shapes, or something is
     missing.
-    ``scores``: finite, float64 [n, s], higher is better.
-    ``lengths``: of the captions, likewise; e.g. words.
+    ``scores``: finite, float64 [n, s], higher is better. ``lengths``: of the captions, likewise; e.g. words.
     ``groups``: source of each item, shape [n]; None: each is one."""
     table, long = (np.asarray(each, dtype=np.float64) for each in (scores, lengths))
     if table.ndim != 2 or table.shape != long.shape or 0 in table.shape:

@@ -301,8 +301,7 @@ def expanded(level: float, sources: int, *, fitted: int = 1) -> float:
 
     Resamples of few sources vary too little, by √(1 - k/m) where k parameters are fitted to m sources, and the normal
     quantile is Student's for them.
-    ``level``: nominal, in (0, 1).
-    ``sources``: m, above ``fitted``.
+    ``level``: nominal, in (0, 1). ``sources``: m, above ``fitted``.
     ``fitted``: k; 1: a mean."""
     left = sources - fitted
     reach = math.sqrt(sources / left) * float(stdtrit(left, (1 + level) / 2))

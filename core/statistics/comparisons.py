@@ -228,8 +228,7 @@ def verdict(failure: Interval, beaten: Interval, *, items: int, sources: int) ->
 
     Ties count as failures, so that few failures mean that the right side is preferred. Many failures mean that the
     wrong one is only where it is truly above in more than half: an evaluator that returns one number prefers neither.
-    ``failure``: interval of the share with wrong ≥ right.
-    ``beaten``: interval of the share with wrong > right.
+    ``failure``: interval of the share with wrong ≥ right. ``beaten``: interval of the share with wrong > right.
     ``sources``: that these items are of; as many where each is its own."""
     if said := few(items, sources):
         return said

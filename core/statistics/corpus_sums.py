@@ -82,8 +82,7 @@ def summed_intervals(
 ) -> tuple[Interval, ...]:
     """Scores of n captions together, each with its 95 % percentile interval over bootstrap samples of them. Returns k
     intervals.
-    ``counts``: what each caption adds, float64 [n, c].
-    ``score``: makes float64 [..., k] of sums [..., c].
+    ``counts``: what each caption adds, float64 [n, c]. ``score``: makes float64 [..., k] of sums [..., c].
     ``groups``: source of each caption, shape [n]: those of one source are drawn together. None: each is one."""
     table = np.asarray(counts, dtype=np.float64)
     n, nan = len(table), float("nan")

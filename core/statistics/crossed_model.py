@@ -120,8 +120,7 @@ def crossed_model(
     first where no group has two rows (it is the residual), the second where there is one group (it is the mean).
     Returns the model; without a fit where rows are too few, the design is not of full rank, or nothing remains. Raises
     InvalidInput if the shapes differ or a value is not finite.
-    ``scores``: shape [n], finite.
-    ``design``: fixed effects, the constant among them, shape [n, k].
+    ``scores``: shape [n], finite. ``design``: fixed effects, the constant among them, shape [n, k].
     ``first``: group of each row, e.g. the image, shape [n]; many groups of few rows.
     ``second``: likewise, e.g. the category; few groups.
     ``names``: of the two, of one group and of several, for the notes."""
@@ -137,16 +136,9 @@ def crossed_model(
     sizes = tuple(int(each.max()) + 1 if len(each) else 0 for each in groups)
     if reason := _no_fit(y, x):
         k = x.shape[1]
-        return CrossedModel(
-            np.full(k, math.nan),
-            np.full((k, k), math.nan),
-            (math.nan, math.nan),
-            math.nan,
-            len(y),
-            (sizes[0], sizes[1]),
-            lambda: (np.empty((0, k, k)), np.empty((0, 0))),
-            reason,
-        )
+        none = np.full(k, math.nan), np.full((k, k), math.nan), (math.nan, math.nan), math.nan
+        nothing = np.empty((0, k, k)), np.empty((0, 0))
+        return CrossedModel(*none, len(y), (sizes[0], sizes[1]), lambda: nothing, reason)
     repeated = bool(np.bincount(groups[0]).max() > 1)
     notes = [] if repeated else [f"one row of each {names[0][0]}: the intercept is the residual"]
     notes += [f"one {names[1][0]}: no intercept for it"] if sizes[1] == 1 else []
@@ -157,16 +149,9 @@ def crossed_model(
     spreads = iter(theta)
     scaled = [float(next(spreads)) if kept else math.nan for kept in there]
     notes += [f"no spread between {name}" for (_, name), size in zip(names, scaled, strict=True) if size < BOUNDARY]
-    return CrossedModel(
-        beta,
-        covariance,
-        (scaled[0] * sigma, scaled[1] * sigma),
-        sigma,
-        len(y),
-        (sizes[0], sizes[1]),
-        cache(partial(problem.certainty, theta)),
-        "; ".join(notes),
-    )
+    deviations, certainty = (scaled[0] * sigma, scaled[1] * sigma), cache(partial(problem.certainty, theta))
+    told = len(y), (sizes[0], sizes[1]), certainty, "; ".join(notes)
+    return CrossedModel(beta, covariance, deviations, sigma, *told)
 
 
 def _no_fit(y: np.ndarray, x: np.ndarray) -> str:
@@ -209,8 +194,7 @@ class Problem:
 
     Its variables are ratios θ² of an intercept's variance to the residual one: unlike θ itself, the deviance has a
     slope in them at 0, so that a minimum on the boundary is told from a point that is merely flat.
-    ``y``: scores, float64 [n].
-    ``x``: design, float64 [n, k].
+    ``y``: scores, float64 [n]. ``x``: design, float64 [n, k].
     ``first``: rank of each row's group, int [n]; None: no such intercept."""
 
     def __init__(self, y: np.ndarray, x: np.ndarray, first: np.ndarray | None, second: np.ndarray | None) -> None:
@@ -231,7 +215,12 @@ class Problem:
         by_group = one @ dense
         self.counts, self.images = np.unique(counts, return_counts=True)
         by_count = [by_group[counts == each].T @ by_group[counts == each] for each in self.counts]
-        self.nested = first is None or second is None or _nested(first, second)
+        self.nested = True
+        if first is not None and second is not None:  # whether every group of the first lies in one of the second
+            least, most = np.full(first.max() + 1, second.max()), np.zeros(first.max() + 1, dtype=second.dtype)
+            np.minimum.at(least, first, second)
+            np.maximum.at(most, first, second)
+            self.nested = bool((least == most).all())
         # a row for all rows, and one to be weighed off for each count; see :meth:`_blocks` for what it has. Where every
         # group of the first lies in one of the second, the products within are a diagonal and kept as such
         products, k = np.array([dense.T @ dense, *(-each for each in by_count)]), self.levels
@@ -345,14 +334,10 @@ class Problem:
         size = int(self.first) + int(self.levels > 0)
         if not size:
             return np.empty(0)
+        ends, how = [(0.0, _MOST_RATIO)] * size, {"ftol": 1e-14, "gtol": 1e-7, "maxiter": 500}
         found = [
             optimize.minimize(
-                self.deviance,
-                np.full(size, start**2),
-                jac=True,
-                method="L-BFGS-B",
-                bounds=[(0.0, _MOST_RATIO)] * size,
-                options={"ftol": 1e-14, "gtol": 1e-7, "maxiter": 500},
+                self.deviance, np.full(size, start**2), jac=True, method="L-BFGS-B", bounds=ends, options=how
             )
             for start in (0.3, 5.0)
         ]
@@ -369,11 +354,3 @@ class Problem:
         if self.centre:  # what was taken off y is given back to the columns that span the constant
             beta = beta + self.centre * np.linalg.lstsq(self.x, np.ones(self.n), rcond=None)[0]
         return beta, inverse * variance * self.scale**2, math.sqrt(variance) * self.scale
-
-
-def _nested(first: np.ndarray, second: np.ndarray) -> bool:
-    """Whether every group of the first lies in one of the second."""
-    least, most = np.full(first.max() + 1, second.max()), np.zeros(first.max() + 1, dtype=second.dtype)
-    np.minimum.at(least, first, second)
-    np.maximum.at(most, first, second)
-    return bool((least == most).all())

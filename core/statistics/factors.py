@@ -73,8 +73,7 @@ def factor_test(
     Pairs of levels are compared by the paired test over the items that have both, where at least half of the items of
     the smaller level do; by Mann-Whitney otherwise. Where items share their source, a source counts once at a level, by
     the mean over its items there; see :mod:`core.statistics.resamples`. Raises InvalidInput if the shapes differ.
-    ``values``: e.g. percent changes, shape [n]; NaN are left out.
-    ``levels``: level of each value, shape [n].
+    ``values``: e.g. percent changes, shape [n]; NaN are left out. ``levels``: level of each value, shape [n].
     ``items``: item of each value, shape [n]. An item with several values of one level counts by their median.
     ``sources``: source of each value, shape [n], the same for all values of an item, or two, [n, 2], the second of
     which counts where two levels are compared. None: every item is one of its own. Cliff's δ is of items all the same.
@@ -85,8 +84,15 @@ def factor_test(
         raise InvalidInput(f"values, levels, items and sources come in equal numbers, got {[len(c) for c in columns]}")
     there = ~np.logical_or.reduce([pd.isna(column) for column in columns])
     value, level, item, _ = (column[there] for column in columns)
-    table, names, first = _table(value, level, item)
-    of = np.asarray(given)[there][first]
+    (item, known), (level, names) = (pd.factorize(column, sort=True) for column in (item, level))
+    place = item * len(names) + level
+    table = np.full((len(known), len(names)), math.nan)  # values by item and level, both in order
+    if len(np.unique(place)) < len(place):
+        several = pd.Series(value.astype(np.float64)).groupby(place).median()
+        table.ravel()[several.index.to_numpy()] = several.to_numpy()
+    else:
+        table.ravel()[place] = value
+    of = np.asarray(given)[there][np.unique(item, return_index=True)[1]]
     ranks = ranks_of(of, len(table))
     at = [_Level(name, column, ~np.isnan(column)) for name, column in zip(names, table.T.copy(), strict=True)]
     kruskal, friedman = (
@@ -108,20 +114,6 @@ class _Level:
     name: object  # of the level
     values: np.ndarray  # of each item there, float64 [N]; NaN where an item has none
     there: np.ndarray  # which items have one, bool [N]
-
-
-def _table(values: np.ndarray, levels: np.ndarray, items: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Lay values out as [items, levels], both in order. Returns values, float64 [items, levels]; names of the levels;
-    where each item comes first, int [items]."""
-    (item, known), (level, names) = (pd.factorize(column, sort=True) for column in (items, levels))
-    place = item * len(names) + level
-    table = np.full((len(known), len(names)), math.nan)
-    if len(np.unique(place)) < len(place):
-        several = pd.Series(values.astype(np.float64)).groupby(place).median()
-        table.ravel()[several.index.to_numpy()] = several.to_numpy()
-    else:
-        table.ravel()[place] = values
-    return table, names, np.unique(item, return_index=True)[1]
 
 
 def _at(values: np.ndarray, ranks: np.ndarray | None, there: np.ndarray) -> np.ndarray:

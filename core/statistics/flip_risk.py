@@ -91,8 +91,7 @@ def flip_risk_intervals(
 ) -> list[Interval]:
     """RRF at every gap with its interval over sources, O(n log n) a gap. Returns one interval a gap; ``n`` counts
     items. Below LEAST_SOURCES sources, and where there is no pair, no bounds, and ``note`` says why.
-    ``shifts``: δ, shape [n]; NaN are left out.
-    ``gaps``: d in the unit of the shifts, each at least 0.
+    ``shifts``: δ, shape [n]; NaN are left out. ``gaps``: d in the unit of the shifts, each at least 0.
     ``items``: item of each shift, shape [n]; None: every shift is its own item.
     ``sources``: number of each item's source, by the item's number; see :class:`ShiftPairs`."""
     return intervals_of(ShiftPairs(shifts, items, sources), gaps, level=level)

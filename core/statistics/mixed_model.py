@@ -54,10 +54,8 @@ def mixed_effect(
     quantile: see :func:`mean_by_source`. Returns the effect. No row, no contrast, or scores without any spread beyond
     the model: a note says so. With one category its intercept is left out, since it cannot be distinguished from the
     mean. Raises InvalidInput if shapes differ, perturbed is not 0 or 1, or a score is infinite.
-    ``scores``: shape [n]; rows with a NaN are left out.
-    ``perturbed``: 0 for the baseline, 1 for the edit, shape [n].
-    ``images``: image of each row, shape [n].
-    ``categories``: category of each row, shape [n].
+    ``scores``: shape [n]; rows with a NaN are left out. ``perturbed``: 0 for the baseline, 1 for the edit, shape [n].
+    ``images``: image of each row, shape [n]. ``categories``: category of each row, shape [n].
     ``sources``: source of each row's image, shape [n]; None: every image is one of its own."""
     rows = _checked(scores, perturbed, images, categories, images if sources is None else sources)
     # by a power of two, which rounds nothing, squares of huge or tiny scores stay numbers
@@ -130,8 +128,7 @@ def mean_by_source(values: np.ndarray, ranks: np.ndarray, *, about: float, level
     Residuals are summed over each source; a sum's square is corrected for the mean's being estimated, and the degrees
     of freedom are those that Satterthwaite gives it (CR2). Where each value is its own source it is Student's t.
     Returns NaN bounds and p for one source, or without any spread.
-    ``values``: float64 [n].
-    ``ranks``: rank of each value's source, int [n], every rank from 0 to m - 1 there.
+    ``values``: float64 [n]. ``ranks``: rank of each value's source, int [n], every rank from 0 to m - 1 there.
     ``about``: the estimate that the interval lies about."""
     n, sizes = len(values), np.bincount(ranks).astype(np.float64)
     sums = np.bincount(ranks, values - values.mean())

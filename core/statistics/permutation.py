@@ -45,8 +45,7 @@ def rank_test(one: ArrayLike, other: ArrayLike, *, groups: ArrayLike | None = No
     points, a and b the centred ranks. Orders are those that keep every point in its group; above EXACT_MOST points
     DRAWS of them are drawn, and the observed one counts as one more, so that p is never 0. Raises InvalidInput if the
     shapes differ or a value is infinite.
-    ``one``: shape [n]; a point with a NaN in either is left out.
-    ``other``: shape [n].
+    ``one``: shape [n]; a point with a NaN in either is left out. ``other``: shape [n].
     ``groups``: group of each point, shape [n]; None: all are of one. A group of one point says nothing, and is not
     counted.
 

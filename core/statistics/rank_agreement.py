@@ -87,8 +87,7 @@ def direction_agreement(
     agreement, low, high, n_items, note. Raises InvalidInput if no row is of the reference corpus.
     ``shifts``: rows of the store's ``shifts`` view; needs the columns in ``by`` and corpus, item, delta; source, where
     items share theirs: which then stand together in an interval; second_source, where they have two.
-    ``reference``: name of the reference corpus, e.g. ``"coco"``.
-    ``by``: columns that make a cell.
+    ``reference``: name of the reference corpus, e.g. ``"coco"``. ``by``: columns that make a cell.
     Source: paper A, B.4, Table 12, which does not print its formula."""
     if not (shifts["corpus"] == reference).any():
         known = ", ".join(sorted(map(str, shifts["corpus"].unique()))) or "none"

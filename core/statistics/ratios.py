@@ -69,8 +69,7 @@ def ratio_bca(
     bounds: bool = True,
 ) -> Interval:
     """Σ tops / Σ bottoms with its BCa interval; see :func:`mean_bca`. Returns NaN where Σ bottoms is not above 0.
-    ``tops``: shape [n]; an entry with a NaN in either is left out.
-    ``bottoms``: shape [n].
+    ``tops``: shape [n]; an entry with a NaN in either is left out. ``bottoms``: shape [n].
     ``bounds``: draw the interval; otherwise its bounds are NaN where they would have to be drawn."""
     a, b = (np.asarray(each, dtype=np.float64).ravel() for each in (tops, bottoms))
     if groups is not None and crossed(groups):
@@ -135,13 +134,8 @@ def mean_of_ratios_bca(
     names, ranks = np.unique(np.concatenate([each[2] for each in parts]), return_inverse=True)
     n, sources = len(ranks), len(names)
     cuts = np.split(ranks, np.cumsum([len(each[2]) for each in parts])[:-1])
-    both = np.stack(
-        [
-            np.bincount(cut, values, minlength=sources)
-            for cut, (top, bottom, _) in zip(cuts, parts, strict=True)
-            for values in (top, bottom)
-        ]
-    )
+    sums_of = zip(cuts, parts, strict=True)
+    both = np.stack([np.bincount(cut, each, minlength=sources) for cut, part in sums_of for each in part[:2]])
     whole = both.sum(axis=1)
     if not (whole[1::2] > 0).all():
         return Interval(math.nan, math.nan, math.nan, n, 0.95, "no values" if not n else "nothing to divide by")
@@ -175,8 +169,7 @@ def median_ratios_bca(
 ) -> tuple[Interval, ...]:
     """Median of every row of tops over that of the same bottoms with its 95 % BCa interval; what rows share is drawn
     once. Returns NaN where the median of the bottoms is 0; an upper bound of ∞ where that of too many draws is.
-    ``tops``: float64 [m, n]; an entry with a NaN in either is left out.
-    ``bottoms``: of the same items, shape [n].
+    ``tops``: float64 [m, n]; an entry with a NaN in either is left out. ``bottoms``: of the same items, shape [n].
     ``groups``, ``resamples``: see :func:`mean_bca`."""
     rows, below = np.asarray(tops, dtype=np.float64), np.asarray(bottoms, dtype=np.float64).ravel()
     if groups is not None and crossed(groups):

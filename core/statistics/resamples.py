@@ -46,8 +46,7 @@ def unit_medians(
     the middle of the values: the sum runs over a window there, and over a wider one for samples that it misses. What
     lies below the window is summed by units, none of which is written out for each of its values. Returns float64
     [samples]; NaN for a sample without a value.
-    ``values``: float64 [n].
-    ``by_unit``: how often each unit is in each sample, int [units, samples].
+    ``values``: float64 [n]. ``by_unit``: how often each unit is in each sample, int [units, samples].
     ``units``: unit of each value, int [n].
     ``totals``: of :func:`unit_totals`, where they are known and no value is NaN; None: they are worked out."""
     known = np.flatnonzero(~np.isnan(values))

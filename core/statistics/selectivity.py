@@ -89,22 +89,13 @@ def told_of(
     moved, harmed = np.stack(signals) / size, nuisance / size
     below = median_bca(harmed, groups=sources)
     ratios = median_ratios_bca(moved, harmed, groups=sources)
-    return tuple(
-        Selectivity(
-            value,
-            value.estimate - over.estimate,
-            over,
-            (delta + 1) / 2,
-            below,
-            median_bca(signal, groups=sources),
-            ratio,
-            _unmoved(below, size),
-            int(pairs.sum()),
-        )
-        for delta, value, over, signal, ratio, (*_, pairs) in zip(
-            deltas, _means(of_items, sources), above, moved, ratios, counted, strict=True
-        )
-    )
+    means, said, found = _means(of_items, sources), _unmoved(below, size), []
+    for delta, value, over, signal, ratio, (*_, pairs) in zip(
+        deltas, means, above, moved, ratios, counted, strict=True
+    ):
+        chance, pooled, moves = value.estimate - over.estimate, (delta + 1) / 2, median_bca(signal, groups=sources)
+        found.append(Selectivity(value, chance, over, pooled, below, moves, ratio, said, int(pairs.sum())))
+    return tuple(found)
 
 
 def above_chance(of_items: np.ndarray, *, sources: np.ndarray | None = None) -> Interval:
@@ -204,8 +195,7 @@ class Duels:
     @classmethod
     def of(cls, drops: np.ndarray, harms: np.ndarray, families: np.ndarray) -> "Duels":
         """Hold every drop against every harm.
-        ``drops``: float64 [D, N]; NaN where there is none.
-        ``harms``: float64 [H, N]; likewise.
+        ``drops``: float64 [D, N]; NaN where there is none. ``harms``: float64 [H, N]; likewise.
         ``families``: number of each harm's family, int [H], every number from 0 to F - 1 there."""
         count, n = int(families.max()) + 1, drops.shape[1]
         most = np.bincount(families, minlength=count).max()

@@ -69,7 +69,16 @@ def paired_test(before: ArrayLike, after: ArrayLike, *, groups: ArrayLike | None
     >>> paired_test([0] * 10, [1, 2, 3, 4, 5, 6, 7, 8, 9, 60], groups=[0, 0, 1, 2, 3, 4, 5, 6, 7, 8]).note
     '10 pairs of 9 sources; no test: fewer than 10 sources'
     """
-    first, second, of = _pairs(before, after, groups)
+    first, second = (np.asarray(values, dtype=np.float64).ravel() for values in (before, after))
+    if first.shape != second.shape:
+        raise InvalidInput(f"paired values come in equal numbers, got {len(first)} and {len(second)}")
+    if np.isinf(first).any() or np.isinf(second).any():
+        raise InvalidInput("scores must be finite or NaN, got an infinite one; drop it and count it")
+    whole = ~(np.isnan(first) | np.isnan(second))
+    of = None if groups is None else np.asarray(groups)
+    if of is not None and len(of) != len(first):
+        raise InvalidInput(f"each pair needs its source: got {len(first)} pairs and {len(of)} sources")
+    first, second, of = first[whole], second[whole], None if of is None else of[whole]
     ranks = ranks_of(of, len(first))
     if of is not None and crossed(of):
         return _crossed(paired_test(first, second, groups=first_of(of)), second - first, of)
@@ -131,8 +140,7 @@ def holm(p: ArrayLike) -> np.ndarray:
 def holm_of_tests(p: ArrayLike, tests: ArrayLike, *, among: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray]:
     """Holm-adjusted p-values of the rows that are tests, and how many these are. Returns float64 [n], NaN where a row
     is no test; int [n], 0 there.
-    ``p``: p-values, shape [n]; NaN where there is none.
-    ``tests``: name of each row's test, shape [n]; NO_TEST is none.
+    ``p``: p-values, shape [n]; NaN where there is none. ``tests``: name of each row's test, shape [n]; NO_TEST is none.
     ``among``: rows that may count, bool [n]; None: all."""
     values = np.asarray(p, dtype=np.float64)
     there = ~np.isnan(values) & (np.asarray(tests, dtype=object) != NO_TEST)
@@ -176,22 +184,6 @@ def _present(values: ArrayLike) -> np.ndarray:
     return found[~np.isnan(found)]
 
 
-def _pairs(
-    before: ArrayLike, after: ArrayLike, groups: ArrayLike | None = None
-) -> tuple[np.ndarray, np.ndarray, np.ndarray | None]:
-    """Both samples where both values are there, and the sources of these, [n] or [n, 2]."""
-    first, second = (np.asarray(values, dtype=np.float64).ravel() for values in (before, after))
-    if first.shape != second.shape:
-        raise InvalidInput(f"paired values come in equal numbers, got {len(first)} and {len(second)}")
-    if np.isinf(first).any() or np.isinf(second).any():
-        raise InvalidInput("scores must be finite or NaN, got an infinite one; drop it and count it")
-    whole = ~(np.isnan(first) | np.isnan(second))
-    of = None if groups is None else np.asarray(groups)
-    if of is not None and len(of) != len(first):
-        raise InvalidInput(f"each pair needs its source: got {len(first)} pairs and {len(of)} sources")
-    return first[whole], second[whole], None if of is None else of[whole]
-
-
 # Two rank tests as scipy's, without the checks around them: a page asks for hundreds of p-values at once.
 #
 # Where scipy's null distribution is exact, so is this one: the signs of few differences are gone through by their sums.
@@ -219,22 +211,18 @@ def signed_rank(differences: np.ndarray) -> tuple[float, float]:
     above = float(ranks[moved > 0].sum())
     below = n * (n + 1) / 2 - above
     if len(differences) <= (EXACT if n == len(differences) and not ties else EXACT_TIED):
-        return min(above, below), _exact(ranks, above)
+        # of a sum of ranks when every sign is as likely as the other; ranks of ties end in ½
+        steps = np.rint(2 * ranks).astype(int)
+        shares = np.zeros(int(steps.sum()) + 1)
+        shares[0] = 1.0
+        for step in steps:
+            up = np.zeros_like(shares)
+            up[step:] = shares[: len(shares) - step]
+            shares = (shares + up) / 2
+        at = round(2 * above)
+        return min(above, below), min(1.0, 2 * float(min(shares[: at + 1].sum(), shares[at:].sum())))
     spread = math.sqrt((n * (n + 1) * (2 * n + 1) - ties / 2) / 24)
     return min(above, below), _two_sided(abs(above - below) / (2 * spread))
-
-
-def _exact(ranks: np.ndarray, above: float) -> float:
-    """Two-sided p of a sum of ranks when every sign is as likely as the other; ranks of ties end in ½."""
-    steps = np.rint(2 * ranks).astype(int)
-    shares = np.zeros(int(steps.sum()) + 1)
-    shares[0] = 1.0
-    for step in steps:
-        moved = np.zeros_like(shares)
-        moved[step:] = shares[: len(shares) - step]
-        shares = (shares + moved) / 2
-    at = round(2 * above)
-    return min(1.0, 2 * float(min(shares[: at + 1].sum(), shares[at:].sum())))
 
 
 def rank_sum(one: np.ndarray, other: np.ndarray) -> tuple[float, float]:
@@ -298,8 +286,7 @@ def median_differences(
     """Difference of the medians of two independent samples, with its BCa bootstrap interval [1] at each level. Returns
     median(one) - median(other), n the values of both. Fewer than LEAST_N values or sources on a side: no bounds, and a
     note. Raises InvalidInput if a value is infinite.
-    ``one``: first sample, any shape; NaN are left out.
-    ``levels``: confidence levels in (0, 1).
+    ``one``: first sample, any shape; NaN are left out. ``levels``: confidence levels in (0, 1).
     ``groups``: source of each value of the first sample, and of the second: values of one source are resampled
     together, at a level :func:`core.statistics.bootstrap.expanded` for the smaller number of sources. None: every value
     is one of its own. Where both name two sources, the second makes it longer.

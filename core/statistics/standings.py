@@ -84,14 +84,9 @@ def standings(
     estimates = table.mean(axis=0)
     ranks = placed(estimates[None])[0][0]
     differences = _differences(table, ranks_of, level=level)
-    sure = np.array(
-        [
-            [each.one, each.other] if each.interval.estimate > 0 else [each.other, each.one]
-            for each in differences
-            if each.sure
-        ],
-        dtype=np.int64,
-    ).reshape(-1, 2)
+    told = [(each.one, each.other, each.interval.estimate) for each in differences if each.sure]
+    pairs = [(one, other) if apart > 0 else (other, one) for one, other, apart in told]
+    sure = np.array(pairs, dtype=np.int64).reshape(-1, 2)
     lost, won = (np.bincount(sure[:, side], minlength=s) for side in (1, 0))
     sources = int(ranks_of.max()) + 1
     note = too_few(n, sources)

@@ -8,7 +8,6 @@ import hashlib
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -35,8 +34,7 @@ _SCHEMA = pa.schema(
 @dataclass(frozen=True, slots=True)
 class Prompts:
     """Captions to be embedded together.
-    ``evaluator``: reference of a dual encoder.
-    ``texts``: whole batches, but for the last task."""
+    ``evaluator``: reference of a dual encoder. ``texts``: whole batches, but for the last task."""
 
     evaluator: str
     index: int
@@ -114,7 +112,12 @@ class CaptionFolder:
         """Keep the embeddings of a task. Raises StoreError if they cannot be written."""
         told = {"key": self.key, "texts": task.digest, "sum": _sum(table), "counts": counts.as_dict()}
         meant = table.replace_schema_metadata({_META: json.dumps(told).encode()})
-        write_whole(self.file(task, fingerprint), partial(_fill, table=meant))
+
+        def fill(path: Path) -> None:
+            with pa.OSFile(str(path), "wb") as sink, pa.ipc.new_file(sink, meant.schema) as writer:
+                writer.write_table(meant)
+
+        write_whole(self.file(task, fingerprint), fill)
 
     def counts(self, task: Prompts, fingerprint: str) -> ShardCounts | None:
         """What a task cost, where its embeddings are there and whole; None where it must be done."""
@@ -162,11 +165,6 @@ class ShardCache(EmbeddingCache):
             return super().get_many(fingerprint, kind, keys)
         read = {key: value for key in keys if (value := table.get(key)) is not None}
         return {**super().get_many(fingerprint, kind, [key for key in keys if key not in read]), **read}
-
-
-def _fill(path: Path, table: pa.Table) -> None:
-    with pa.OSFile(str(path), "wb") as sink, pa.ipc.new_file(sink, table.schema) as writer:
-        writer.write_table(table)
 
 
 def read_captions(path: Path) -> pa.Table:

@@ -12,7 +12,7 @@ import re
 import socket
 import subprocess
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from importlib import import_module
@@ -40,14 +40,14 @@ _TRIES = "RAY_gcs_server_port_wait_time_s"
 class ActorWorker(Worker):
     """An actor, with the question that it is to answer next."""
 
-    def __init__(self, ray: Any, actor: Any, shared: "_Shared") -> None:
+    def __init__(self, ray: Any, actor: Any, place: Callable[[bytes], Any]) -> None:
         super().__init__()
-        self._ray, self._actor, self._shared = ray, actor, shared
+        self._ray, self._actor, self._place = ray, actor, place
         self._said, self._sent = "", 0
         self.answer: Any = actor.take.remote()
 
     def send(self, message: bytes) -> None:
-        self._actor.give.remote(self._sent, self._shared.place(message))  # where it died, whoever listens finds out
+        self._actor.give.remote(self._sent, self._place(message))  # where it died, whoever listens finds out
         self._sent += 1
 
     def hear(self) -> list[Message] | None:
@@ -66,21 +66,6 @@ class ActorWorker(Worker):
         return self._said or "a kill"
 
 
-class _Shared:
-    """Large messages that every actor hears lie in the cluster once."""
-
-    def __init__(self, ray: Any) -> None:
-        self._ray = ray
-        self._placed: dict[bytes, Any] = {}
-
-    def place(self, message: bytes) -> Any:
-        if len(message) < _LARGE:
-            return message
-        if message not in self._placed:
-            self._placed = {message: self._ray.put(message)}
-        return self._placed[message]
-
-
 class Cluster(Team[ActorWorker]):
     """Actors of a Ray cluster.
     ``address``: of the cluster: ``auto`` or ``HOST:6379``; this machine is one of its nodes.
@@ -95,7 +80,7 @@ class Cluster(Team[ActorWorker]):
         cards = 1 if device is not None and device.startswith("cuda") else 0
         made = self._ray.remote(num_cpus=intra_op + renderers, num_gpus=cards, max_restarts=0, max_concurrency=2)
         self._actor = made(Actor)
-        self._shared = _Shared(self._ray)
+        self._placed: dict[bytes, Any] = {}
         self._check_room(intra_op + renderers, cards)
 
     def close(self) -> None:
@@ -112,7 +97,15 @@ class Cluster(Team[ActorWorker]):
         return replace(task, there=tuple(path for path in paths if path.exists()))
 
     def _start(self) -> ActorWorker:
-        return ActorWorker(self._ray, self._actor.remote(), self._shared)
+        return ActorWorker(self._ray, self._actor.remote(), self._place)
+
+    def _place(self, message: bytes) -> Any:
+        """Large messages that every actor hears lie in the cluster once."""
+        if len(message) < _LARGE:
+            return message
+        if message not in self._placed:
+            self._placed = {message: self._ray.put(message)}
+        return self._placed[message]
 
     def _hear(self, seconds: float) -> Iterator[tuple[ActorWorker, Message | None]]:
         waiting = {worker.answer: worker for worker in self._workers}

@@ -23,14 +23,8 @@ def _wrong_caption(scene: Scene, subject: Subject, rng: np.random.Generator) -> 
     return Variant("wrong-caption", caption=text, facts=scene.item.facts)
 
 
-WRONG_CAPTION = caption_probe(
-    "wrong-caption",
-    FAMILY,
-    "The caption that the corpus says is wrong of the picture; the score must drop.",
-    _wrong_caption,
-    source="paper D, 4.1",
-    needs="wrong",
-)
+_SAYS = "The caption that the corpus says is wrong of the picture; the score must drop."
+WRONG_CAPTION = caption_probe("wrong-caption", FAMILY, _SAYS, _wrong_caption, source="paper D, 4.1", needs="wrong")
 
 
 @probe(

@@ -58,7 +58,10 @@ def _lexical(
     def make(scene: Scene, subject: Subject, rng: np.random.Generator) -> Variant:
         language = check_language(subject)
         before = words(subject.caption, language)
-        after = edit(before, language, rng, _critical(scene, subject))
+        # critical objects that the corpus lists of the caption; empty where it lists none
+        texts, listed = scene.item.captions.get(language, ()), scene.item.named.get(language, ())
+        named = (names for text, names in zip(texts, listed, strict=False) if text == subject.caption)
+        after = edit(before, language, rng, next(named, ()))
         edited = join(after, language)
         if not edited or edited == join(before, language):
             raise ProbeRejected("unchanged", f"{name} leaves the caption {subject.caption!r} as it was")
@@ -70,12 +73,6 @@ def _lexical(
         return Variant(name, caption=edited, facts=told)
 
     return caption_probe(name, family, summary, make, axis=Axis.LEXICAL, source=source, **more)
-
-
-def _critical(scene: Scene, subject: Subject) -> tuple[str, ...]:
-    """Critical objects that the corpus lists of the caption; empty where it lists none."""
-    texts, listed = scene.item.captions.get(subject.language, ()), scene.item.named.get(subject.language, ())
-    return next((names for text, names in zip(texts, listed, strict=False) if text == subject.caption), ())
 
 
 def _at(name: str, share: float) -> Edit:

@@ -54,8 +54,7 @@ number of pixels. Both are in use before one and the same model."""
 
 def shrunk(pixels: np.ndarray, *, width: int, height: int, resampler: str) -> np.ndarray:
     """Shrink an image to a size.
-    ``pixels``: uint8 RGB [H, W, 3].
-    ``width``, ``height``: of the result, each at most that of the image.
+    ``pixels``: uint8 RGB [H, W, 3]. ``width``, ``height``: of the result, each at most that of the image.
     ``resampler``: of RESAMPLERS.
     Raises InvalidInput if the resampler is not known, or the size is no reduction."""
     check_rgb(pixels)

@@ -50,15 +50,19 @@ def write_word(pixels: np.ndarray, word: str, covered: np.ndarray | None = None)
     """Write a word into the emptiest corner: the one of which the object covers least, bottom right before the others.
     The corners that are compared are a quarter of the sides long, whatever the word, so that all words of a picture
     stand in one corner.
-    ``pixels``: uint8 RGB [H, W, 3].
-    ``word``: printable ASCII, which is what OpenCV's font holds.
+    ``pixels``: uint8 RGB [H, W, 3]. ``word``: printable ASCII, which is what OpenCV's font holds.
     ``covered``: boolean [H, W] of the object; None: the first corner is taken.
     Returns the picture, and where the word stands; outside the plate no pixel changes.
     Raises ProbeRejected ``not-writable`` where a letter is none of the font's, or the word is too long or the picture
     too small for letters that can be read."""
     check_rgb(pixels)
     places = _places(pixels.shape[1], pixels.shape[0], word)
-    plate = places[0 if covered is None else int(np.argmin(_taken(covered)))]
+    place = 0
+    if covered is not None:  # pixels of the object in each corner, in the order of the places
+        down, across = (max(1, side // 4) for side in covered.shape)
+        corners = covered[-down:, -across:], covered[-down:, :across], covered[:down, -across:], covered[:down, :across]
+        place = int(np.argmin([int(each.sum()) for each in corners]))
+    plate = places[place]
     written = pixels.copy()
     written[_inside(plate)] = 255
     at = plate.x + plate.margin, plate.y + plate.height - plate.margin - plate.baseline
@@ -66,13 +70,6 @@ def write_word(pixels: np.ndarray, word: str, covered: np.ndarray | None = None)
     found = pixels.copy()
     found[_inside(plate)] = written[_inside(plate)]  # a letter's smoothed edge never leaves the plate
     return found, plate
-
-
-def _taken(covered: np.ndarray) -> list[int]:
-    """Pixels of the object in each corner, in the order of :func:`_places`."""
-    down, across = (max(1, side // 4) for side in covered.shape)
-    corners = covered[-down:, -across:], covered[-down:, :across], covered[:down, -across:], covered[:down, :across]
-    return [int(each.sum()) for each in corners]
 
 
 def _places(width: int, height: int, word: str) -> list[Plate]:

@@ -145,8 +145,7 @@ class Cutout:
 
 def cut_out(pixels: np.ndarray, mask: np.ndarray, *, feather: int = FEATHER) -> Cutout:
     """Cut an object out of its image.
-    ``pixels``: uint8 RGB [H, W, 3].
-    ``mask``: boolean [H, W], with at least one pixel.
+    ``pixels``: uint8 RGB [H, W, 3]. ``mask``: boolean [H, W], with at least one pixel.
     ``feather``: length of the alpha ramp in pixels. It lies inside the mask, so nothing of the old background is
     carried along; the ring of SeamE lies outside and does not see it."""
     left, top, width, height = cv2.boundingRect(mask.view(np.uint8))

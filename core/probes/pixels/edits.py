@@ -38,8 +38,7 @@ def flip_horizontal(pixels: np.ndarray) -> np.ndarray:
 
 def rotate(pixels: np.ndarray, degrees: float) -> np.ndarray:
     """Rotate an image about its centre, at the same size; reflection fills the corners, sampling is bicubic.
-    ``pixels``: uint8 RGB [H, W, 3].
-    ``degrees``: counter-clockwise as seen on the screen.
+    ``pixels``: uint8 RGB [H, W, 3]. ``degrees``: counter-clockwise as seen on the screen.
     Source: paper A, section A.4."""
     check_rgb(pixels)
     height, width = pixels.shape[:2]
@@ -75,8 +74,7 @@ def blur(pixels: np.ndarray, sigma: float) -> np.ndarray:
 
 def translate(pixels: np.ndarray, *, right: int = 0, down: int = 0) -> np.ndarray:
     """Move an image by whole pixels; the edge rows and columns are repeated where it leaves a gap.
-    ``pixels``: [H, W, 3] or, for a mask, [H, W].
-    ``right``: columns to the right; negative to the left.
+    ``pixels``: [H, W, 3] or, for a mask, [H, W]. ``right``: columns to the right; negative to the left.
     ``down``: rows down; negative up."""
     height, width = pixels.shape[:2]
     right, down = min(max(right, 1 - width), width - 1), min(max(down, 1 - height), height - 1)

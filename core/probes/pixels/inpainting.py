@@ -88,8 +88,7 @@ def crop_around(hole: np.ndarray) -> tuple[slice, slice]:
 
 def fill_by_example(pixels: np.ndarray, hole: np.ndarray, barred: np.ndarray) -> np.ndarray | None:
     """Fill a hole from its surroundings.
-    ``pixels``: uint8 RGB [H, W, 3], the crop of :func:`crop_around`.
-    ``hole``: boolean [H, W], what is filled.
+    ``pixels``: uint8 RGB [H, W, 3], the crop of :func:`crop_around`. ``hole``: boolean [H, W], what is filled.
     ``barred``: boolean [H, W], what is neither filled nor filled from.
     Returns uint8 RGB [H, W, 3], of which only the hole counts; None where too little is known around it. The same
     arrays give the same bytes.
@@ -235,8 +234,7 @@ def clean_plate(
     By example, pieces of the surroundings stand in the hole; where they are soft (less texture around the hole than
     SOFT) or hold too little, the smooth fill stays, which has no seams.
 
-    ``pixels``: uint8 RGB [H, W, 3].
-    ``mask``: boolean [H, W] of the object.
+    ``pixels``: uint8 RGB [H, W, 3]. ``mask``: boolean [H, W] of the object.
     ``others``: boolean [H, W] of other instances. They stay as they are, and the hole is not filled from them, or what
     was behind a rider would look like his motorcycle; but where they make up OTHERS_AS_GROUND of the hole's rim (a
     plate on a table) they are the ground that shows through.

@@ -83,7 +83,13 @@ def placed(
             before = apart[here.first]
             said = before.lead + capital_like(agreed(own, here, noun, language), before.core)
             texts[here.first : here.first + here.size] = [said, *[""] * (here.size - 1)]
-    return _together(texts)
+    joined = list[str]()
+    for text in texts:  # l' and d' are written to the word behind them again
+        if joined and joined[-1].endswith(("'", "’")) and text:
+            joined[-1] += text
+        elif text:
+            joined.append(text)
+    return joined
 
 
 def _capital(noun: str, *, place: int, was: int, opening: str) -> str:
@@ -104,17 +110,6 @@ def _apart(found: Sequence[Word], phrases: Sequence[Phrase]) -> tuple[list[Word]
         places.append(len(apart))
         apart.append(word)
     return apart, [(places[first], places[last]) for first, last in phrases]
-
-
-def _together(texts: Sequence[str]) -> list[str]:
-    """Write l' and d' to the word behind them again."""
-    joined = list[str]()
-    for text in texts:
-        if joined and joined[-1].endswith(("'", "’")) and text:
-            joined[-1] += text
-        elif text:
-            joined.append(text)
-    return joined
 
 
 def _before(found: Sequence[Word], spans: Sequence[Phrase], place: int, language: str) -> Article | None:
@@ -193,8 +188,7 @@ def _is_subject(found: Sequence[Word], first: int) -> bool:
 
 def agreed(own: Article, here: Article, noun: str, language: str) -> str:
     """The article of a place before another noun; empty where *l'* or *einem* does not tell which one that is.
-    ``own``: what stands before the noun.
-    ``here``: what stands at the place.
+    ``own``: what stands before the noun. ``here``: what stands at the place.
     ``language``: de, fr or es."""
     row = (language, *here.cells[0][:2])
     forms = {_form(row, gender, here.after or noun) for gender in own.genders}

@@ -43,15 +43,12 @@ class _Entry:
     adjective: bool = False
     verb: bool = False
     colour: bool = False
-    ending: bool = False
-    """Whether it is a plural, or a verb's third person: *covers*."""
+    ending: bool = False  # whether it is a plural, or a verb's third person: *covers*
     plural: bool = False
-    done: bool = False
-    """Whether it is a noun in -ing, and what somebody does as well: *painting*."""
+    done: bool = False  # whether it is a noun in -ing, and what somebody does as well: *painting*
     amount: bool = False
     past: bool = False
-    usually: str = OTHER
-    """``adjective`` or ``verb`` where the noun is rare."""
+    usually: str = OTHER  # ``adjective`` or ``verb`` where the noun is rare
     one: bool = False
     agent: bool = False
     crowd: bool = False
@@ -204,16 +201,16 @@ class _Reading:
             if entry.kind != _OPEN:
                 return False
             if entry.noun and not entry.colour and entry.usually != ADJECTIVE:
-                return not (entry.verb and self._cannot_be_noun(place, entry, one=one))
+                # what may be noun or verb may be the verb after what may be an adjective or a noun
+                one = one and not any(
+                    after.kind == _OPEN and after.noun for after in self._entries[place + 1 : place + 2]
+                )
+                rather = one or entry.usually == "verb" or self._determiner_follows(place)
+                return not (entry.verb and entry.ending and rather)
             if not (entry.adjective or entry.colour or entry.past):
                 return False
             place += 1
         return False
-
-    def _cannot_be_noun(self, index: int, entry: _Entry, *, one: bool) -> bool:
-        """Whether a word that may be noun or verb is the verb after what may be an adjective or a noun."""
-        one = one and not any(after.kind == _OPEN and after.noun for after in self._entries[index + 1 : index + 2])
-        return entry.ending and (one or entry.usually == "verb" or self._determiner_follows(index))
 
     def _determiner_follows(self, index: int) -> bool:
         """Whether *the*, *about a* or *most of* follows."""

@@ -139,14 +139,8 @@ def _modifier(row: Row, widest: Scope) -> Modifier:
 
 def _family(head: Row, words: list[tuple[Row, Modifier]]) -> Family:
     default = head.one_of("default", ("yes", "no")) == "yes"
-    made = Family(
-        head["family"],
-        _scope(head),
-        default,
-        head.required("summary"),
-        head["source"],
-        tuple(word for _, word in words),
-    )
+    every = tuple(word for _, word in words)
+    made = Family(head["family"], _scope(head), default, head.required("summary"), head["source"], every)
     if not made.controls or not made.modifiers:
         head.fail(f"the family {made.name!r} needs at least one modifier and one control; add them to societal.csv")
     under_test = {word.word for word in made.modifiers}
@@ -224,19 +218,12 @@ def _rule(row: Row, known: Mapping[str, Family]) -> Rule:
     accepts = row.one_of("decision", ("accept", "reject")) == "accept"
     code = "" if accepts else row.one_of("code", RULE_CODES)
     labels = tuple(label.casefold() for label in row.alternatives("label"))
-    rule = Rule(
-        accepts,
-        row.alternatives("family"),
-        row.alternatives("modifier"),
-        row.alternatives("category"),
-        labels,
-        code,
-        row.required("reason"),
-    )
-    _known_words(row, "family", rule.families, known)
-    named = [known[name] for name in rule.families] or list(known.values())
-    _known_words(row, "modifier", rule.modifiers, dict.fromkeys(word.word for each in named for word in each.words))
-    _known_words(row, "category", rule.categories, CATEGORIES + EXTRA_CATEGORIES)
+    owners, words, categories = map(row.alternatives, ("family", "modifier", "category"))
+    rule = Rule(accepts, owners, words, categories, labels, code, row.required("reason"))
+    _known_words(row, "family", owners, known)
+    named = [known[name] for name in owners] or list(known.values())
+    _known_words(row, "modifier", words, dict.fromkeys(word.word for each in named for word in each.words))
+    _known_words(row, "category", categories, CATEGORIES + EXTRA_CATEGORIES)
     for label in labels:
         if label not in head_endings(label):
             row.fail(f"the label {label!r} can match nothing; write the last one to four words of a noun")

@@ -249,8 +249,7 @@ def closest_control(
     count_tokens: Callable[[str], int | None] | None = None,
 ) -> Modifier:
     """The neutral control whose caption is the closest in length, as :func:`length_matched` says.
-    ``controls``: at least one.
-    ``write``: makes the caption of a control's word.
+    ``controls``: at least one. ``write``: makes the caption of a control's word.
     ``count_tokens``: as there."""
 
     def distance(control: Modifier) -> tuple[int, int, str]:

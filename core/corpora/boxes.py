@@ -188,7 +188,11 @@ def box_and_outline(entry: Mapping[str, Any]) -> tuple[Any, Any, float]:
         raise LeftOut("annotation-bad-box", f"its rotation is {str(stated)[:40]!r}; it must be a number of degrees")
     if degrees:
         corners = _turned_corners(box, degrees)
-        if not _own(outline, box):
+        around = _around(outline) if outline else None
+        plain = isinstance(outline, list) and len(outline) == 1 and len(outline[0]) in (8, 10)
+        # an outline that is no more than the corners of the box before the turn is none of its own
+        near = plain and around and all(abs(a - b) <= 1 for a, b in zip(around, floats(box or []), strict=True))
+        if not outline or near:
             outline = [corners]
         return _around(outline), outline, degrees
     return _around(outline) if box in (None, [], [0, 0, 0, 0]) else box, outline, 0.0
@@ -205,15 +209,6 @@ def _turned_corners(box: Any, degrees: float) -> list[float]:
         dx, dy = right * width / 2, below * height / 2
         found += [x + width / 2 + dx * across - dy * down, y + height / 2 + dx * down + dy * across]
     return found
-
-
-def _own(outline: Any, box: Any) -> bool:
-    """Whether a turned annotation has its own outline: more than the corners of the box before the turn."""
-    if not outline:
-        return False
-    around = _around(outline)
-    plain = isinstance(outline, list) and len(outline) == 1 and len(outline[0]) in (8, 10)
-    return not (plain and around and all(abs(one - other) <= 1 for one, other in zip(around, floats(box), strict=True)))
 
 
 def _around(outline: Any) -> list[float] | None:

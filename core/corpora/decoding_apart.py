@@ -112,8 +112,7 @@ def decode_apart(data: bytes, *, name: str, max_side: int | None, max_pixels: in
     Raises BadImage also where a limit is reached; NotAvailable where other pictures keep every process busy."""
     asked = {"do": "decode", "name": name, "max_side": max_side, "max_pixels": max_pixels}
     told, pixels = _ask(asked, data, limits)
-    shape = tuple(told["shape"])
-    kept = np.frombuffer(pixels, np.uint8).reshape(shape)
+    kept = np.frombuffer(pixels, np.uint8).reshape(told["shape"])
     return DecodedImage(kept, told["bytes_sha256"], told["pixels_sha256"], told["format"], tuple(told["notes"]))
 
 

@@ -114,11 +114,9 @@ def load_protobias(root: Path | None, *, domain: str | None = None, limit: Any =
 
 @dataclass(slots=True)
 class _Reader:
-    """Turns lines into items, and remembers the texts of the ids that it has seen."""
-
     root: Path
     rejected: list[Rejection] = field(default_factory=list)
-    seen: dict[str, list[str]] = field(default_factory=dict)
+    seen: dict[str, list[str]] = field(default_factory=dict)  # texts by their id
 
     def item(self, where: str, own: str, words: Mapping[str, str], record: Mapping[str, Any]) -> Item:
         if not own or "text" not in words:

@@ -138,7 +138,6 @@ def read_scores(path: Path, *, column: str = "", pairs: Pairs | None = None) -> 
 
 
 def _score_column(path: Path, table: Table, spelled: Mapping[str, str], asked: str) -> str:
-    """The column of the scores, as the file spells it."""
     others = [name for name in table.names if name.casefold() not in (*_IDS, *_IMAGES, *_CAPTIONS)]
     if asked:
         found = asked if asked in others else spelled.get(asked.casefold(), "")
@@ -157,7 +156,6 @@ def _score_column(path: Path, table: Table, spelled: Mapping[str, str], asked: s
 
 
 def _key_columns(path: Path, table: Table, spelled: Mapping[str, str], *, by_pair: bool) -> list[str]:
-    """The column of the ids, or those of image and caption."""
     own, image, caption = (
         next((spelled[name] for name in names if name in spelled), None) for names in (_IDS, _IMAGES, _CAPTIONS)
     )

@@ -7,19 +7,18 @@ import pyarrow as pa
 SCHEMA_VERSION = 4
 """Raised when a column comes or changes its meaning; the store refuses what is newer and reads what is older."""
 
+
+def _texts(*names: str) -> list[tuple[str, pa.DataType]]:
+    return [(name, pa.string()) for name in names]
+
+
 SCORES = pa.schema(
     [
-        ("run", pa.string()),
-        ("corpus", pa.string()),
-        ("item", pa.string()),
-        ("label", pa.string()),
-        ("category", pa.string()),
+        *_texts("run", "corpus", "item", "label", "category"),
         ("coverage", pa.float64()),
         ("coverage_bin", pa.string()),
         ("axis", pa.string()),  # null for the identity row
-        ("family", pa.string()),
-        ("probe", pa.string()),
-        ("modifier", pa.string()),
+        *_texts("family", "probe", "modifier"),
         ("control", pa.bool_()),
         ("expectation", pa.string()),
         ("subject", pa.string()),  # which caption is held: "template" or "human"
@@ -32,9 +31,7 @@ SCORES = pa.schema(
         ("error", pa.string()),
         ("object_inside", pa.float64()),  # share of the object inside the evaluator's crop, 0..1
         ("truncated", pa.bool_()),  # the text tower cut the caption
-        ("bg_delta", pa.float64()),
-        ("seam_energy", pa.float64()),
-        ("seam_ratio", pa.float64()),
+        *((name, pa.float64()) for name in ("bg_delta", "seam_energy", "seam_ratio")),
         ("fill_ratio", pa.float64()),  # gradient inside the filled hole over that of its rim; 1: alike
         ("texture_ratio", pa.float64()),  # local variance inside the filled hole over that of its rim; 1: alike
         ("object_kept", pa.float64()),  # share of the object's mask that the edit left in the image, 0..1
@@ -43,9 +40,7 @@ SCORES = pa.schema(
 
 ITEMS = pa.schema(
     [
-        ("run", pa.string()),
-        ("corpus", pa.string()),
-        ("item", pa.string()),
+        *_texts("run", "corpus", "item"),
         ("image", pa.string()),  # path below the corpus root, or absolute
         ("width", pa.int32()),
         ("height", pa.int32()),
@@ -53,10 +48,7 @@ ITEMS = pa.schema(
         ("category", pa.string()),
         ("coverage", pa.float64()),
         ("coverage_bin", pa.string()),
-        ("bytes_sha256", pa.string()),
-        ("pixels_sha256", pa.string()),
-        ("licence", pa.string()),
-        ("source", pa.string()),
+        *_texts("bytes_sha256", "pixels_sha256", "licence", "source"),
         ("item_group", pa.string()),  # items of one source (a cut-out, a photograph) are resampled and split together
         ("second_group", pa.string()),  # a second source that crosses the first (a background, a captioner); else null
     ]
@@ -64,9 +56,7 @@ ITEMS = pa.schema(
 
 REJECTIONS = pa.schema(
     [
-        ("run", pa.string()),
-        ("corpus", pa.string()),
-        ("item", pa.string()),
+        *_texts("run", "corpus", "item"),
         ("probe", pa.string()),  # null where the whole item was left out
         ("code", pa.string()),
         ("detail", pa.string()),
@@ -75,12 +65,7 @@ REJECTIONS = pa.schema(
 
 VARIANTS = pa.schema(
     [
-        ("run", pa.string()),
-        ("corpus", pa.string()),
-        ("item", pa.string()),
-        ("probe", pa.string()),
-        ("subject", pa.string()),
-        ("language", pa.string()),
+        *_texts("run", "corpus", "item", "probe", "subject", "language"),
         ("rank", pa.int32()),
         ("key", pa.string()),  # what is told of the variant, e.g. "modifier" or "tries"
         ("value", pa.string()),
@@ -128,11 +113,7 @@ def schemas_of(version: int) -> dict[str, pa.Schema]:
 
 VERDICTS = pa.schema(
     [
-        ("corpus", pa.string()),
-        ("item", pa.string()),
-        ("probe", pa.string()),
-        ("subject", pa.string()),
-        ("language", pa.string()),
+        *_texts("corpus", "item", "probe", "subject", "language"),
         ("rank", pa.int32()),
         ("accepted", pa.float64()),  # share of the voting people who found both versions acceptable, 0..1; else null
         ("upheld", pa.float64()),  # of a comparison: share of them who uphold it, 0..1; of another pair null
